@@ -1,1 +1,10 @@
-export {};
+export * from './credential.js';
+export * from './errors.js';
+export * from './execution.js';
+export * from './identity.js';
+export * from './listing.js';
+export * from './manifest.js';
+export * from './operations.js';
+export * from './primitives.js';
+export * from './registration.js';
+export * from './transactions.js';

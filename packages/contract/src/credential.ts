@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { listingId, page, rentalModel, timestamp } from './primitives.js';
+
+/** Status of a credential that a wallet holds. */
+export const credentialStatus = z.enum(['active', 'expired', 'low_balance']).meta({ id: 'CredentialStatus' });
+export type CredentialStatus = z.infer<typeof credentialStatus>;
+
+/** A rental as `GET /v1/credentials` lists it. */
+export const credential = z
+  .object({
+    listing_id: listingId,
+    listing_title: z.string(),
+    rental_model: rentalModel,
+    status: credentialStatus,
+    purchased_at: timestamp,
+    expires_at: timestamp.nullable(),
+    pda_address: z.string(),
+    /** What is left of a Per-Task balance; absent for the other models. */
+    balance_lamports: z.int().optional(),
+  })
+  .meta({ id: 'Credential' });
+export type Credential = z.infer<typeof credential>;
+
+/** Query of `GET /v1/credentials`. */
+export const listCredentialsQuery = z.strictObject({ status: credentialStatus.optional(), ...page });
+
+/** Answer of `GET /v1/credentials`. */
+export const listCredentialsResponse = z
+  .object({ credentials: z.array(credential), total: z.int() })
+  .meta({ id: 'CredentialPage' });
+
+/** Answer of `GET /v1/credentials/:listing_id`: the index and the chain, checked together. */
+export const credentialVerification = z
+  .object({
+    listing_id: listingId,
+    rental_model: rentalModel.optional(),
+    status: z.enum([...credentialStatus.options, 'not_found']),
+    valid: z.boolean(),
+    expired_at: timestamp.optional(),
+    pda_address: z.string().optional(),
+    on_chain_verified: z.boolean(),
+    /** What is left of a Per-Task balance, read from the chain. */
+    balance_lamports: z.int().optional(),
+  })
+  .meta({ id: 'CredentialVerification' });
+export type CredentialVerification = z.infer<typeof credentialVerification>;

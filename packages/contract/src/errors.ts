@@ -1,0 +1,49 @@
+import { z } from 'zod';
+
+/**
+ * Every error code of the API and its HTTP status (spec, "Errors"; `not_found` is for routes, jobs and
+ * runs that do not exist). The one table from which the server writes statuses and the sdk makes errors.
+ */
+export const ERROR_STATUS = {
+  unauthorized: 401,
+  invalid_api_key: 401,
+  jwt_expired: 401,
+  invalid_signature: 401,
+  credential_not_found: 403,
+  credential_expired: 403,
+  insufficient_balance: 403,
+  listing_paused: 403,
+  invalid_request: 400,
+  invalid_listing_id: 400,
+  listing_not_found: 404,
+  not_found: 404,
+  rate_limit_exceeded: 429,
+  internal_error: 500,
+  service_unavailable: 503,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** All error codes, as a list. */
+export const ERROR_CODES = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]];
+
+/** Where an error began on-chain: the program's address and its error number. */
+export const onChainError = z
+  .object({ program: z.string(), anchor_code: z.int() })
+  .meta({ id: 'OnChainError' });
+export type OnChainError = z.infer<typeof onChainError>;
+
+/** The body of every error response. `request_id` repeats the `X-Request-Id` header. */
+export const errorEnvelope = z
+  .object({
+    error: z.object({
+      code: z.enum(ERROR_CODES),
+      message: z.string(),
+      status: z.int(),
+      request_id: z.string().optional(),
+      run_id: z.string().optional(),
+      on_chain_error: onChainError.optional(),
+    }),
+  })
+  .meta({ id: 'Error' });
+export type ErrorEnvelope = z.infer<typeof errorEnvelope>;

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import {
+  category,
+  lamports,
+  listingId,
+  listingStatus,
+  page,
+  rentalModel,
+  timestamp,
+  walletAddress,
+} from './primitives.js';
+
+/** Longest description that search results show; the detail shows all of it. */
+export const SEARCH_DESCRIPTION_LIMIT = 280;
+
+/** A listing as search returns it. */
+export const listingSummary = z
+  .object({
+    id: listingId,
+    title: z.string(),
+    description: z.string(),
+    category: z.array(category),
+    rental_model: rentalModel,
+    price_sol: z.number(),
+    run_count: z.int(),
+    success_rate: z.number().min(0).max(1),
+    creator: z.object({ id: walletAddress, display_name: z.string(), listing_count: z.int() }),
+    rating: z.number().min(0).max(5),
+    review_count: z.int(),
+    last_updated: timestamp,
+    sample_output: z.array(z.string()),
+  })
+  .meta({ id: 'ListingSummary' });
+export type ListingSummary = z.infer<typeof listingSummary>;
+
+/** A listing as the detail endpoint returns it. */
+export const listing = listingSummary
+  .extend({
+    published_at: timestamp,
+    status: listingStatus,
+    on_chain_address: z.string(),
+    metadata_uri: z.string(),
+    /** The price again, in lamports: for a subscription, per 30 days. */
+    price_lamports: lamports,
+    /** Smallest first deposit of a Per-Task rental; 0 for the other models. */
+    min_deposit_lamports: lamports,
+    input_schema: z.record(z.string(), z.json()),
+    output_schema: z.record(z.string(), z.json()),
+  })
+  .meta({ id: 'Listing' });
+export type Listing = z.infer<typeof listing>;
+
+/** Query of `GET /v1/listings`. */
+export const searchListingsQuery = z.strictObject({
+  q: z.string().max(400).optional(),
+  category: category.optional(),
+  rental_model: rentalModel.optional(),
+  min_price: z.coerce.number().min(0).max(1_000_000).optional(),
+  max_price: z.coerce.number().min(0).max(1_000_000).optional(),
+  min_rating: z.coerce.number().min(0).max(5).optional(),
+  sort: z.enum(['relevance', 'rating', 'price_asc', 'price_desc', 'newest']).default('relevance'),
+  ...page,
+});
+
+/** Answer of `GET /v1/listings`. */
+export const searchListingsResponse = z
+  .object({ listings: z.array(listingSummary), total: z.int(), limit: z.int(), offset: z.int() })
+  .meta({ id: 'ListingPage' });

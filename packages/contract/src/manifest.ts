@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { category, jsonSchema } from './primitives.js';
+
+/** Largest manifest, in bytes of JSON. */
+export const MANIFEST_MAX_BYTES = 64 * 1024;
+
+/** Largest number of tools in a manifest. */
+export const MANIFEST_MAX_TOOLS = 10;
+
+/** A run's time limit in seconds: what a manifest gets when it says nothing, and the most it may say. */
+export const TIMEOUT_SECONDS = { default: 60, max: 300 } as const;
+
+/** What each tool that the service offers to an agent may touch. */
+export const TOOL_SCOPES = {
+  read_input: 'input_only',
+  list_inputs: 'input_only',
+  search_input: 'input_only',
+  run_javascript: 'input_only',
+  run_python: 'input_only',
+  web_fetch: 'read_only',
+  repo_list: 'repo_scoped',
+  repo_read: 'repo_scoped',
+  repo_search: 'repo_scoped',
+} as const;
+
+/** Name of a tool that the service offers to an agent. */
+export type AgentToolName = keyof typeof TOOL_SCOPES;
+
+const kebabCase = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
+
+const manifestTool = z.strictObject({ name: z.string(), scope: z.string() }).superRefine((tool, context) => {
+  const scope = Object.hasOwn(TOOL_SCOPES, tool.name) ? TOOL_SCOPES[tool.name as AgentToolName] : undefined;
+  if (scope === undefined) {
+    const known = Object.keys(TOOL_SCOPES).join(', ');
+    context.addIssue({ code: 'custom', path: ['name'], message: `is not a tool; the tools are ${known}` });
+  } else if (scope !== tool.scope) {
+    context.addIssue({ code: 'custom', path: ['scope'], message: `of ${tool.name} is "${scope}"` });
+  }
+});
+
+/**
+ * An agent's manifest (spec, "Agent manifest"). Declarative with `system_prompt`: the service runs the
+ * agent in its sandbox. Connected with `entrypoint_url`: the service calls the creator's webhook.
+ */
+export const manifest = z
+  .strictObject({
+    name: z.string().min(2).max(64).regex(kebabCase, 'must be kebab-case, for example invoice-reader'),
+    category,
+    description: z.string().min(1).max(4000),
+    model: z.strictObject({
+      provider: z.enum(['openai', 'anthropic', 'self_hosted']),
+      model: z.string().min(1).max(200).optional(),
+      endpoint_url: z.url().max(2000).optional(),
+    }),
+    system_prompt: z.string().min(1).optional(),
+    entrypoint_url: z.url().max(2000).optional(),
+    tools: z.array(manifestTool).max(MANIFEST_MAX_TOOLS).optional(),
+    input_schema: jsonSchema,
+    output_schema: jsonSchema,
+    timeout_seconds: z.int().min(1).max(TIMEOUT_SECONDS.max).default(TIMEOUT_SECONDS.default),
+  })
+  .superRefine((value, context) => {
+    const issue = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+    if (value.system_prompt === undefined && value.entrypoint_url === undefined) {
+      issue(['system_prompt'], 'is required unless entrypoint_url is set');
+    }
+    if (value.system_prompt !== undefined && value.entrypoint_url !== undefined) {
+      issue(['entrypoint_url'], 'cannot stand beside system_prompt: a manifest holds one of the two');
+    }
+    if (value.entrypoint_url !== undefined && (value.tools?.length ?? 0) > 0) {
+      issue(['tools'], 'are not for a connected agent: the service holds none for it');
+    }
+    if (value.model.provider === 'self_hosted') {
+      if (value.model.endpoint_url === undefined) {
+        issue(['model', 'endpoint_url'], 'is required when model.provider is self_hosted');
+      }
+    } else if (value.model.model === undefined) {
+      issue(['model', 'model'], `is required when model.provider is ${value.model.provider}`);
+    }
+    const names = (value.tools ?? []).map((tool) => tool.name);
+    for (const [index, name] of names.entries()) {
+      if (names.indexOf(name) !== index) issue(['tools', `${index}`, 'name'], 'is named twice');
+    }
+  })
+  .meta({ id: 'Manifest' });
+export type Manifest = z.infer<typeof manifest>;

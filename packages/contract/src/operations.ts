@@ -1,0 +1,182 @@
+import { z } from 'zod';
+import { credentialVerification, listCredentialsQuery, listCredentialsResponse } from './credential.js';
+import { executeBody, run } from './execution.js';
+import { challenge, createApiKeyBody, createdApiKey, token, tokenRequest } from './identity.js';
+import { listing, searchListingsQuery, searchListingsResponse } from './listing.js';
+import { walletAddress } from './primitives.js';
+import { job, registerAgentBody, registerAgentResponse } from './registration.js';
+import {
+  submittedTransaction,
+  submitTransactionBody,
+  transactionProposal,
+  transactionRequest,
+} from './transactions.js';
+
+/** One operation of the HTTP API: what goes in, what comes out, who may call. */
+export interface Operation {
+  readonly id: string;
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  /** Path with `:name` for parameters. */
+  readonly path: string;
+  readonly summary: string;
+  /** `none`: no `Authorization` header is looked at. */
+  readonly auth: 'bearer' | 'none';
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodType;
+  /** Status of success. */
+  readonly status: number;
+  readonly response: z.ZodType;
+  /** Success is a stream of server-sent events, not JSON. */
+  readonly stream?: true;
+}
+
+/** Keeps each operation's own types while checking its shape. */
+const define = <const O extends Operation>(operation: O): O => operation;
+
+/** Every operation, by id. Routes, validation and the sdk are made from this table. */
+export const operations = {
+  getChallenge: define({
+    id: 'getChallenge',
+    method: 'GET',
+    path: '/v1/auth/challenge',
+    summary: 'Get a challenge for a wallet to sign',
+    auth: 'none',
+    query: z.strictObject({ wallet: walletAddress }),
+    status: 200,
+    response: challenge,
+  }),
+  createToken: define({
+    id: 'createToken',
+    method: 'POST',
+    path: '/v1/auth/token',
+    summary: 'Exchange a signed challenge for a token',
+    auth: 'none',
+    body: tokenRequest,
+    status: 200,
+    response: token,
+  }),
+  createApiKey: define({
+    id: 'createApiKey',
+    method: 'POST',
+    path: '/v1/api-keys',
+    summary: 'Create an API key, confirmed by a wallet signature',
+    auth: 'bearer',
+    body: createApiKeyBody,
+    status: 201,
+    response: createdApiKey,
+  }),
+  searchListings: define({
+    id: 'searchListings',
+    method: 'GET',
+    path: '/v1/listings',
+    summary: 'Search listings',
+    auth: 'bearer',
+    query: searchListingsQuery,
+    status: 200,
+    response: searchListingsResponse,
+  }),
+  getListing: define({
+    id: 'getListing',
+    method: 'GET',
+    path: '/v1/listings/:id',
+    summary: 'Listing detail',
+    auth: 'bearer',
+    params: z.object({ id: z.string() }),
+    status: 200,
+    response: listing,
+  }),
+  listCredentials: define({
+    id: 'listCredentials',
+    method: 'GET',
+    path: '/v1/credentials',
+    summary: "List the caller's credentials",
+    auth: 'bearer',
+    query: listCredentialsQuery,
+    status: 200,
+    response: listCredentialsResponse,
+  }),
+  verifyCredential: define({
+    id: 'verifyCredential',
+    method: 'GET',
+    path: '/v1/credentials/:listing_id',
+    summary: 'Verify a credential in the index and on-chain',
+    auth: 'bearer',
+    params: z.object({ listing_id: z.string() }),
+    status: 200,
+    response: credentialVerification,
+  }),
+  registerAgent: define({
+    id: 'registerAgent',
+    method: 'POST',
+    path: '/v1/agents',
+    summary: 'Register an agent; validation goes on in a job',
+    auth: 'bearer',
+    body: registerAgentBody,
+    status: 202,
+    response: registerAgentResponse,
+  }),
+  getJob: define({
+    id: 'getJob',
+    method: 'GET',
+    path: '/v1/jobs/:job_id',
+    summary: 'State of a registration job',
+    auth: 'bearer',
+    params: z.object({ job_id: z.string() }),
+    status: 200,
+    response: job,
+  }),
+  createTransaction: define({
+    id: 'createTransaction',
+    method: 'POST',
+    path: '/v1/transactions',
+    summary: 'Build a transaction for the caller to sign',
+    auth: 'bearer',
+    body: transactionRequest,
+    status: 200,
+    response: transactionProposal,
+  }),
+  submitTransaction: define({
+    id: 'submitTransaction',
+    method: 'POST',
+    path: '/v1/transactions/submit',
+    summary: 'Send a signed transaction and wait until it is confirmed and indexed',
+    auth: 'bearer',
+    body: submitTransactionBody,
+    status: 200,
+    response: submittedTransaction,
+  }),
+  execute: define({
+    id: 'execute',
+    method: 'POST',
+    path: '/v1/execute',
+    summary: 'Run a task',
+    auth: 'bearer',
+    body: executeBody,
+    status: 200,
+    response: run,
+  }),
+  executeStream: define({
+    id: 'executeStream',
+    method: 'POST',
+    path: '/v1/execute/stream',
+    summary: 'Run a task and stream its output',
+    auth: 'bearer',
+    body: executeBody,
+    status: 200,
+    response: z.string(),
+    stream: true,
+  }),
+  getRun: define({
+    id: 'getRun',
+    method: 'GET',
+    path: '/v1/runs/:run_id',
+    summary: 'A finished run of the caller',
+    auth: 'bearer',
+    params: z.object({ run_id: z.string() }),
+    status: 200,
+    response: run,
+  }),
+} as const;
+
+export type OperationId = keyof typeof operations;

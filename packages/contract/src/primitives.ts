@@ -1,0 +1,74 @@
+import { z } from 'zod';
+
+/** The six categories a listing may stand under (spec, "Listing"). */
+export const CATEGORIES = ['finance', 'legal', 'coding', 'research', 'sales', 'content'] as const;
+
+/** One of the six categories. */
+export const category = z.enum(CATEGORIES).meta({ id: 'Category' });
+export type Category = z.infer<typeof category>;
+
+/** How a listing is paid for: once, per window of days, or per task from a prepaid balance. */
+export const rentalModel = z.enum(['one_time', 'subscription', 'per_query']).meta({ id: 'RentalModel' });
+export type RentalModel = z.infer<typeof rentalModel>;
+
+/** State of a listing; the on-chain account is where it is kept. */
+export const listingStatus = z.enum(['active', 'paused', 'closed']).meta({ id: 'ListingStatus' });
+export type ListingStatus = z.infer<typeof listingStatus>;
+
+/**
+ * A listing's id, used as `agent_id` in execution and as the seed of its on-chain account, hence at
+ * most 32 bytes: the agent's kebab-case name, cut to fit, and six base32 characters.
+ */
+export const listingId = z
+  .string()
+  .max(32)
+  .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*-[a-z2-7]{6}$/, 'is not a listing id, for example invoice-reader-k3x7qa')
+  .meta({ id: 'ListingId' });
+
+/** A wallet address: a 32-byte ed25519 public key in base58. */
+export const walletAddress = z
+  .string()
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'is not a base58 wallet address')
+  .meta({ id: 'WalletAddress' });
+
+/** An ed25519 signature in base58. */
+export const base58Signature = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'is not a base58 signature');
+
+/**
+ * An amount of lamports on the wire. The largest amount that the program accepts is 10^15, far below
+ * 2^53, so a JSON number is exact; inside the code amounts are `bigint`.
+ */
+export const lamports = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
+
+/** An ISO 8601 timestamp in UTC. */
+export const timestamp = z.iso.datetime();
+
+/** Any JSON value. */
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+
+/** A JSON object. */
+export type JsonObject = { [key: string]: Json };
+
+/** A JSON Schema, as creators write it in their manifests. */
+export const jsonSchema = z.record(z.string(), z.json()).meta({ id: 'JsonSchema' });
+export type JsonSchema = z.infer<typeof jsonSchema>;
+
+/** `limit` and `offset` of a page. A limit above 100 is refused, not cut (spec-wide rule). */
+export const page = {
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  offset: z.coerce.number().int().min(0).max(1_000_000).default(0),
+};
+
+const LAMPORTS_PER_SOL = 1_000_000_000n;
+
+/** Renders lamports as SOL for JSON. Exact to the lamport for every price that the program accepts. */
+export function solFromLamports(amount: bigint): number {
+  const whole = amount / LAMPORTS_PER_SOL;
+  const rest = (amount % LAMPORTS_PER_SOL).toString().padStart(9, '0');
+  return Number(`${whole}.${rest}`);
+}
+
+/** Reads SOL as lamports, rounded to the nearest lamport. For search bounds, never for money. */
+export function lamportsFromSol(sol: number): bigint {
+  return BigInt(Math.round(sol * 1e9));
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { lamports, listingId, rentalModel } from './primitives.js';
+
+/** Price limits that the on-chain program enforces, in lamports. */
+export const PRICE_LAMPORTS = { min: 1_000, max: 1_000_000_000_000_000 } as const;
+
+/** What a creator says about the listing itself, beside the manifest. */
+export const listingTerms = z
+  .strictObject({
+    title: z.string().min(1).max(120).optional(),
+    rental_model: rentalModel,
+    price_lamports: lamports.min(PRICE_LAMPORTS.min).max(PRICE_LAMPORTS.max),
+    min_deposit_lamports: lamports.max(PRICE_LAMPORTS.max).optional(),
+    runs_per_minute: z.int().min(1).max(100_000).optional(),
+    sample_input: z.union([z.string(), z.record(z.string(), z.json())]).optional(),
+    sample_output: z.array(z.string().max(4000)).min(1).max(3).optional(),
+  })
+  .meta({ id: 'ListingTerms' });
+export type ListingTerms = z.infer<typeof listingTerms>;
+
+/**
+ * Body of `POST /v1/agents`: a manifest, with `listing` and the write-only `model_key` beside its fields.
+ * The manifest itself is validated by the job, so that a creator gets every violation at once.
+ */
+export const registerAgentBody = z
+  .looseObject({ listing: z.json().optional(), model_key: z.string().min(1).max(500).optional() })
+  .meta({ id: 'RegisterAgent' });
+
+/** Answer of `POST /v1/agents`. */
+export const registerAgentResponse = z
+  .object({
+    job_id: z.string(),
+    status: z.literal('queued'),
+    /** Signs the calls to a connected agent (Standard Webhooks). Shown here only. */
+    webhook_secret: z.string().optional(),
+  })
+  .meta({ id: 'AgentRegistration' });
+
+/** A request that the creator makes next, for instance to get the transaction that publishes. */
+export const nextAction = z
+  .object({ method: z.string(), path: z.string(), body: z.record(z.string(), z.json()) })
+  .meta({ id: 'NextAction' });
+
+/** A registration job. */
+export const job = z
+  .object({
+    job_id: z.string(),
+    status: z.enum(['queued', 'completed', 'failed']),
+    result: z.object({ agent_id: listingId, listing_id: listingId }).optional(),
+    error: z
+      .object({
+        code: z.literal('invalid_manifest'),
+        message: z.string(),
+        details: z.array(z.object({ path: z.string(), message: z.string() })),
+      })
+      .optional(),
+    review: z
+      .object({ state: z.enum(['pending', 'approved', 'rejected']), reasons: z.array(z.string()) })
+      .optional(),
+    next_action: nextAction.optional(),
+  })
+  .meta({ id: 'Job' });
+export type Job = z.infer<typeof job>;

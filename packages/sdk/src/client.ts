@@ -1,0 +1,143 @@
+import {
+  operations,
+  type Credential,
+  type CredentialVerification,
+  type ExecuteBody,
+  type Job,
+  type Listing,
+  type ListingSummary,
+  type Operation,
+  type Run,
+  type RunEvent,
+  type TransactionProposal,
+  type TransactionRequest,
+} from '@agent-rental/contract';
+import type { z } from 'zod';
+import { sendRequest, type HttpOptions, type RequestInput } from './http.js';
+import { apiKeyAuthentication, walletAuthentication, type MessageSigner } from './login.js';
+import { readRunEvents } from './run-events.js';
+
+/** How to reach the marketplace, and as whom. */
+export interface ClientOptions {
+  /** For instance `http://127.0.0.1:8787`. */
+  baseUrl: string;
+  /** API key. Never put one into code that runs in a browser. */
+  apiKey?: string;
+  /** Wallet that logs in by signing a challenge; used when there is no API key. */
+  signer?: MessageSigner;
+  /** Replaces the global `fetch`. */
+  fetch?: typeof fetch;
+  /** Tries after the first, for requests that may be repeated. Default 2. */
+  retries?: number;
+}
+
+/** Options of one call. */
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+}
+
+/** Options of a run. */
+export interface ExecuteOptions extends CallOptions {
+  /**
+   * Two requests with the same key are one run, paid once. By default every call gets a key of its own, so
+   * that the retries inside the call are one run and two calls are two.
+   */
+  idempotencyKey?: string | undefined;
+}
+
+type Query<O extends { query?: z.ZodType }> = z.input<NonNullable<O['query']>>;
+
+/** The marketplace's API, for renters and creators. Every method throws `ApiError` or `ConnectionError`. */
+export interface RentalClient {
+  readonly baseUrl: string;
+  searchListings(
+    query?: Query<typeof operations.searchListings>,
+    options?: CallOptions,
+  ): Promise<{ listings: ListingSummary[]; total: number; limit: number; offset: number }>;
+  getListing(id: string, options?: CallOptions): Promise<Listing>;
+  listCredentials(
+    query?: Query<typeof operations.listCredentials>,
+    options?: CallOptions,
+  ): Promise<{ credentials: Credential[]; total: number }>;
+  verifyCredential(listingId: string, options?: CallOptions): Promise<CredentialVerification>;
+  registerAgent(
+    body: z.input<typeof operations.registerAgent.body>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof operations.registerAgent.response>>;
+  getJob(jobId: string, options?: CallOptions): Promise<Job>;
+  createApiKey(
+    body: z.input<typeof operations.createApiKey.body>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof operations.createApiKey.response>>;
+  getChallenge(
+    wallet: string,
+    options?: CallOptions,
+  ): Promise<z.output<typeof operations.getChallenge.response>>;
+  createTransaction(request: TransactionRequest, options?: CallOptions): Promise<TransactionProposal>;
+  submitTransaction(
+    transaction: string,
+    options?: CallOptions,
+  ): Promise<z.output<typeof operations.submitTransaction.response>>;
+  /** Runs a task and waits for its end. A `failed` run is a value, not an error. */
+  execute(body: ExecuteBody, options?: ExecuteOptions): Promise<Run>;
+  /** Runs a task and yields its output as it is made; the last event is `done`. */
+  executeStream(body: ExecuteBody, options?: ExecuteOptions): AsyncGenerator<RunEvent, void, undefined>;
+  getRun(runId: string, options?: CallOptions): Promise<Run>;
+}
+
+/** Makes a client of the marketplace's API. */
+export function createClient(options: ClientOptions): RentalClient {
+  const baseUrl = options.baseUrl.replace(/\/+$/, '');
+  const doFetch: typeof fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
+  const authentication = options.apiKey
+    ? apiKeyAuthentication(options.apiKey)
+    : options.signer
+      ? walletAuthentication(options.signer, { baseUrl, fetch: doFetch })
+      : undefined;
+  if (authentication === undefined) throw new TypeError('A client needs an apiKey or a signer.');
+  const http: HttpOptions = { baseUrl, fetch: doFetch, authentication, retries: options.retries ?? 2 };
+
+  async function call<O extends Operation>(
+    operation: O,
+    input: RequestInput,
+  ): Promise<z.output<O['response']>> {
+    const response = await sendRequest(http, operation, input);
+    return operation.response.parse(await response.json()) as z.output<O['response']>;
+  }
+  const runInput = (body: ExecuteBody, given: ExecuteOptions): RequestInput => ({
+    body,
+    headers: { 'idempotency-key': given.idempotencyKey ?? crypto.randomUUID() },
+    repeatable: true,
+    ...given,
+  });
+
+  return {
+    baseUrl,
+    searchListings: (query = {}, given = {}) =>
+      call(operations.searchListings, { query: plain(query), ...given }),
+    getListing: (id, given = {}) => call(operations.getListing, { params: { id }, ...given }),
+    listCredentials: (query = {}, given = {}) =>
+      call(operations.listCredentials, { query: plain(query), ...given }),
+    verifyCredential: (listing_id, given = {}) =>
+      call(operations.verifyCredential, { params: { listing_id }, ...given }),
+    registerAgent: (body, given = {}) => call(operations.registerAgent, { body, ...given }),
+    getJob: (job_id, given = {}) => call(operations.getJob, { params: { job_id }, ...given }),
+    createApiKey: (body, given = {}) => call(operations.createApiKey, { body, ...given }),
+    getChallenge: (wallet, given = {}) => call(operations.getChallenge, { query: { wallet }, ...given }),
+    createTransaction: (body, given = {}) =>
+      call(operations.createTransaction, { body, repeatable: true, ...given }),
+    // A signed transaction lands at most once, however often it is sent.
+    submitTransaction: (transaction, given = {}) =>
+      call(operations.submitTransaction, { body: { transaction }, repeatable: true, ...given }),
+    execute: (body, given = {}) => call(operations.execute, runInput(body, given)),
+    executeStream: async function* (body, given = {}) {
+      yield* readRunEvents(await sendRequest(http, operations.executeStream, runInput(body, given)));
+    },
+    getRun: (run_id, given = {}) => call(operations.getRun, { params: { run_id }, ...given }),
+  };
+}
+
+/** Query values as strings and numbers; the contract's coercing schemas leave them `unknown`. */
+function plain(query: Record<string, unknown>): Record<string, string | number | undefined> {
+  return query as Record<string, string | number | undefined>;
+}

@@ -1,0 +1,72 @@
+import { errorEnvelope, type ErrorCode, type OnChainError } from '@agent-rental/contract';
+
+const MARKER = Symbol.for('agent-rental.api-error');
+
+/**
+ * An error that the API answered with. Recognise it with {@link isApiError}, which holds across copies of
+ * this package, where `instanceof` does not.
+ */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly [MARKER] = true;
+  /** Error code of the API, for instance `insufficient_balance`. */
+  readonly code: ErrorCode;
+  /** HTTP status. */
+  readonly status: number;
+  /** Give this to support. */
+  readonly requestId: string | undefined;
+  /** The run that the error is about, where one had begun. */
+  readonly runId: string | undefined;
+  /** Where the error began on-chain. */
+  readonly onChainError: OnChainError | undefined;
+  /** Seconds to wait before trying again, from `Retry-After`. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(fields: {
+    code: ErrorCode;
+    message: string;
+    status: number;
+    requestId?: string | undefined;
+    runId?: string | undefined;
+    onChainError?: OnChainError | undefined;
+    retryAfterSeconds?: number | undefined;
+  }) {
+    super(fields.message);
+    this.code = fields.code;
+    this.status = fields.status;
+    this.requestId = fields.requestId;
+    this.runId = fields.runId;
+    this.onChainError = fields.onChainError;
+    this.retryAfterSeconds = fields.retryAfterSeconds;
+  }
+}
+
+/** Whether a thrown value is an {@link ApiError}. */
+export function isApiError(value: unknown): value is ApiError {
+  return typeof value === 'object' && value !== null && MARKER in value;
+}
+
+/** The service could not be reached, or what answered was not the service. */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError';
+}
+
+/** Makes the error of an unsuccessful response. Never throws: a body that is not ours gives a general error. */
+export async function apiErrorFromResponse(response: Response): Promise<ApiError | ConnectionError> {
+  const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
+  const body: unknown = await response.json().catch(() => undefined);
+  const parsed = errorEnvelope.safeParse(body);
+  if (!parsed.success) {
+    return new ConnectionError(`The answer (HTTP ${response.status}) is not from the marketplace's API.`);
+  }
+  const { error } = parsed.data;
+  return new ApiError({
+    code: error.code,
+    message: error.message,
+    status: response.status,
+    requestId: error.request_id ?? response.headers.get('x-request-id') ?? undefined,
+    runId: error.run_id,
+    onChainError: error.on_chain_error,
+    retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
+  });
+}

@@ -1,0 +1,75 @@
+import { challenge, token } from '@agent-rental/contract';
+import bs58 from 'bs58';
+import { apiErrorFromResponse } from './errors.js';
+
+/** Whoever can sign messages for a wallet: a keypair, or a wallet application. */
+export interface MessageSigner {
+  /** Wallet address, base58. */
+  readonly address: string;
+  signMessage(message: Uint8Array): Promise<Uint8Array>;
+}
+
+/** Gives the value of the `Authorization` header. */
+export interface Authentication {
+  header(signal?: AbortSignal): Promise<string>;
+  /** Called after a 401 with `jwt_expired`; true when another try with a fresh header makes sense. */
+  renew(): boolean;
+}
+
+/** Authenticates with an API key. */
+export function apiKeyAuthentication(apiKey: string): Authentication {
+  return { header: async () => `Bearer ${apiKey}`, renew: () => false };
+}
+
+/** Renewed this long before it ends, so that no request leaves with a token about to expire. */
+const RENEW_BEFORE_MS = 60_000;
+
+/**
+ * Authenticates by signing a challenge; keeps the token and logs in again, silently, before it ends.
+ * Concurrent requests share one login.
+ */
+export function walletAuthentication(
+  signer: MessageSigner,
+  http: { baseUrl: string; fetch: typeof fetch },
+): Authentication {
+  let current: Promise<{ header: string; renewAt: number }> | undefined;
+
+  const json = async (path: string, init?: RequestInit): Promise<unknown> => {
+    const response = await http.fetch(`${http.baseUrl}${path}`, init ?? {});
+    if (!response.ok) throw await apiErrorFromResponse(response);
+    return response.json();
+  };
+
+  const login = async (): Promise<{ header: string; renewAt: number }> => {
+    const query = new URLSearchParams({ wallet: signer.address });
+    const issued = challenge.parse(await json(`/v1/auth/challenge?${query}`));
+    const signature = await signer.signMessage(new TextEncoder().encode(issued.challenge));
+    const body = { wallet: signer.address, challenge: issued.challenge, signature: bs58.encode(signature) };
+    const granted = token.parse(
+      await json('/v1/auth/token', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    );
+    return { header: `Bearer ${granted.token}`, renewAt: granted.expires_at * 1000 - RENEW_BEFORE_MS };
+  };
+
+  return {
+    header: async () => {
+      const known = await current?.catch(() => undefined);
+      if (known === undefined || Date.now() >= known.renewAt) {
+        const attempt = login();
+        current = attempt;
+        attempt.catch(() => {
+          if (current === attempt) current = undefined;
+        });
+      }
+      return (await current!).header;
+    },
+    renew: () => {
+      current = undefined;
+      return true;
+    },
+  };
+}
