@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { lamports, listingId, walletAddress } from './primitives.js';
 import { credentialVerification } from './credential.js';
+import { listingTerms } from './registration.js';
 
 /** Windows that a subscription can be bought for, in seconds: 30, 90 and 365 days. */
 export const SUBSCRIPTION_DURATIONS_SECONDS = [2_592_000, 7_776_000, 31_536_000] as const;
@@ -8,11 +9,16 @@ export const SUBSCRIPTION_DURATIONS_SECONDS = [2_592_000, 7_776_000, 31_536_000]
 /** Body of `POST /v1/transactions`: what the authenticated wallet wants to sign. */
 export const transactionRequest = z
   .discriminatedUnion('action', [
-    z.strictObject({ action: z.literal('publish'), listing_id: listingId }),
+    z.strictObject({
+      action: z.literal('publish'),
+      listing_id: listingId,
+      /** Terms of a listing that was registered without them. */
+      listing: listingTerms.optional(),
+    }),
     z.strictObject({
       action: z.literal('rent'),
       listing_id: listingId,
-      /** The most the renter agrees to pay: per 30 days, or per task; default the present price. */
+      /** The most the renter agrees to pay: in all, or for `per_query` per task. Default: the present price. */
       max_price_lamports: lamports.optional(),
       /** Required for a subscription. */
       duration_seconds: z.literal([...SUBSCRIPTION_DURATIONS_SECONDS]).optional(),

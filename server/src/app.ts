@@ -1,0 +1,226 @@
+import { inSandboxTools } from '@agent-rental/agent-runner';
+import { createWarmPool, type SandboxDriver } from '@agent-rental/sandbox';
+import type { Keypair } from '@solana/web3.js';
+import type { FastifyInstance } from 'fastify';
+import { readProtocol, type Chain } from './chain/index.js';
+import type { Config } from './config.js';
+import {
+  createCredentialRepository,
+  createCredentialService,
+  createIndexer,
+  credentialRoutes,
+} from './credentials/index.js';
+import {
+  createConnectedAgents,
+  createDeclarativeAgents,
+  createRepeats,
+  createRunRepository,
+  createSeats,
+  executionRoutes,
+} from './execution/index.js';
+import { healthRoutes } from './health.js';
+import {
+  createApiKeys,
+  createAuthenticate,
+  createChallenges,
+  createTokens,
+  identityRoutes,
+} from './identity/index.js';
+import { createListingRepository, createListingService, listingRoutes } from './listings/index.js';
+import { mountMcp } from './mcp.js';
+import { createModelGateway } from './model-gateway/index.js';
+import { migrate, type OpenDatabase } from './platform/database/database.js';
+import { createHttpServer } from './platform/http-server.js';
+import { createInternalRequests } from './platform/internal-requests.js';
+import { enqueueTask, migrateJobs, startJobs } from './platform/jobs.js';
+import type { Keys } from './platform/keys.js';
+import type { Logger } from './platform/logger.js';
+import { createOutboundHttp } from './platform/outbound-http.js';
+import { memoryRateLimits } from './platform/rate-limits.js';
+import {
+  createRegistrationRepository,
+  createRegistrationService,
+  REGISTRATION_TASK,
+  registrationRoutes,
+} from './registration/index.js';
+import {
+  createChargeRepository,
+  createChargeSigner,
+  createReconciler,
+  createSettlement,
+} from './settlement/index.js';
+import { createFolderContentStore } from './storage/index.js';
+import { createProposalBuilder, createTransactionService, transactionRoutes } from './transactions/index.js';
+
+/** What the app is made of; the embedded default and production bring different ones. */
+export interface AppParts {
+  config: Config;
+  logger: Logger;
+  database: OpenDatabase;
+  chain: Chain;
+  /** The hot key. */
+  authority: Keypair;
+  keys: Keys;
+  driver: SandboxDriver;
+  /** Folder of the content-addressed store. */
+  contentFolder: string;
+  /** Origins that may be called although they are on loopback: the embedded default's own examples. */
+  allowedOrigins: ReadonlySet<string>;
+  /** True when no other server shares the database: what an earlier process left is then certainly dead. */
+  alone: boolean;
+  /** How often the chain is asked for news. */
+  indexPollMs: number;
+}
+
+/** The composed server, not yet listening. */
+export interface App {
+  http: FastifyInstance;
+  /** Stops taking requests, lets running ones end, and releases everything that this module made. */
+  close(): Promise<void>;
+}
+
+/** Charges of runs without a process are looked for this often, and only of runs at least this old. */
+const INTERRUPTED_CHECK_MS = 60_000;
+const SANDBOX_MAX_WAIT_MS = 10_000;
+
+/** Composes the slices. Everything that runs in the background is started here and ended by `close`. */
+export async function createApp(parts: AppParts): Promise<App> {
+  const { config, logger, database, chain, authority, keys } = parts;
+  const { db, pool } = database;
+  await migrate(db);
+  await migrateJobs(pool);
+  const protocol = await readProtocol(chain);
+  if (!protocol.authorities.some((key) => key.equals(authority.publicKey))) {
+    throw new Error(`The authority keypair ${authority.publicKey.toBase58()} is not the protocol's.`);
+  }
+
+  const outbound = createOutboundHttp(parts.allowedOrigins);
+  const listings = createListingService(createListingRepository(db));
+  const credentialRepository = createCredentialRepository(db);
+  const indexer = createIndexer(chain, credentialRepository, logger, parts.indexPollMs);
+  const credentials = createCredentialService({ repository: credentialRepository, listings, chain, indexer });
+
+  const charges = createChargeRepository(db);
+  const signer = createChargeSigner(chain, authority, protocol.treasury);
+  const settlement = createSettlement({ chain, charges, signer, indexer });
+  const runs = createRunRepository(db, keys);
+  const seats = createSeats(db);
+  const reconciler = createReconciler({
+    chain,
+    charges,
+    signer,
+    indexer,
+    logger,
+    wasUndelivered: (runId) => runs.wasUndelivered(runId),
+  });
+  if (parts.alone) await seats.freeAll();
+  await runs.markInterrupted(parts.alone ? 0 : INTERRUPTED_CHECK_MS);
+
+  const registration = createRegistrationService({
+    repository: createRegistrationRepository(db, enqueueTask),
+    keys,
+    store: createFolderContentStore(parts.contentFolder),
+    rules: async () => ({
+      outbound,
+      servedTools: new Set(Object.keys(inSandboxTools)),
+      minQueryPriceLamports: (await readProtocol(chain)).minQueryPriceLamports,
+    }),
+    programId: chain.programId,
+    review: config.review,
+  });
+  const transactions = createTransactionService({
+    chain,
+    proposals: createProposalBuilder(chain, authority, protocol.treasury, config.network),
+    listings,
+    registration,
+    credentials,
+    indexer,
+  });
+
+  const poolOptions = {
+    driver: parts.driver,
+    size: config.sandbox.poolSize,
+    maxActive: config.sandbox.maxActive,
+    maxWaitMs: SANDBOX_MAX_WAIT_MS,
+    onStartFailure: (err: unknown) => logger.error({ err }, 'a sandbox could not be started'),
+  };
+  const runners = createWarmPool({ ...poolOptions, entry: 'runner' });
+  const evaluators = createWarmPool({
+    ...poolOptions,
+    entry: 'evaluator',
+    size: Math.ceil(config.sandbox.poolSize / 2),
+  });
+  await Promise.all([runners.ready(), evaluators.ready()]);
+
+  const rateLimits = memoryRateLimits();
+  const internalRequests = createInternalRequests();
+  const challenges = createChallenges(db, keys.challenge);
+  const tokens = createTokens(keys.jwt);
+  const apiKeys = createApiKeys(db, config.network);
+  const authenticate = createAuthenticate(tokens, apiKeys);
+  const http = await createHttpServer({
+    logger,
+    rateLimits,
+    internalRequests,
+    authenticate,
+    requestsPerMinute: config.requestsPerMinute,
+  });
+  identityRoutes(http, { challenges, tokens, apiKeys });
+  listingRoutes(http, listings);
+  credentialRoutes(http, credentials);
+  registrationRoutes(http, registration);
+  transactionRoutes(http, transactions);
+  executionRoutes(
+    http,
+    {
+      listings,
+      credentials,
+      chain,
+      settlement,
+      runs,
+      repeats: createRepeats(runs),
+      seats,
+      declarative: createDeclarativeAgents({
+        runners,
+        evaluators,
+        gateway: createModelGateway(outbound),
+        logger,
+      }),
+      connected: createConnectedAgents(outbound),
+      keys,
+      logger,
+    },
+    { rateLimits, executionsPerMinute: config.executionsPerMinute },
+  );
+  healthRoutes(http, { driver: parts.driver, network: config.network, review: config.review });
+  const mcp = await mountMcp(http, { authenticate, internalRequests });
+
+  const jobs = await startJobs(
+    pool,
+    {
+      [REGISTRATION_TASK]: async (payload) => registration.validate((payload as { job_id: string }).job_id),
+    },
+    logger,
+  );
+  await indexer.catchUp();
+  await reconciler.reconcile();
+  const following = indexer.start();
+  const reconciling = reconciler.start();
+  const interrupted = setInterval(() => {
+    runs
+      .markInterrupted(INTERRUPTED_CHECK_MS)
+      .catch((err: unknown) => logger.warn({ err }, 'interrupted runs could not be looked for'));
+  }, INTERRUPTED_CHECK_MS);
+
+  return {
+    http,
+    async close() {
+      clearInterval(interrupted);
+      await mcp.close();
+      await http.close();
+      await Promise.all([following.stop(), reconciling.stop(), jobs.stop()]);
+      await Promise.all([runners.close(), evaluators.close()]);
+      await outbound.close();
+    },
+  };
+}

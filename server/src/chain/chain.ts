@@ -1,0 +1,167 @@
+import {
+  Connection,
+  PublicKey,
+  type TransactionError,
+  TransactionMessage,
+  VersionedTransaction,
+  type AccountInfo,
+  type SignatureStatus,
+  type TransactionInstruction,
+} from '@solana/web3.js';
+import { ApiError } from '../platform/api-error.js';
+
+const CALL_TIMEOUT_MS = 15_000;
+/** A blockhash lives about a minute; a cached one this old still leaves time to land. */
+const BLOCKHASH_CACHE_MS = 5_000;
+const POLL_MS = 150;
+
+/** Accounts read together, and the slot they were read at. */
+export interface AccountsAtSlot {
+  slot: bigint;
+  accounts: (AccountInfo<Buffer> | null)[];
+}
+
+/** How a simulation ended. */
+export interface Simulation {
+  error: TransactionError | null;
+  logs: string[];
+}
+
+/** The chain, as the server uses it. Every method throws ApiError `service_unavailable` when it is out of reach. */
+export interface Chain {
+  readonly programId: PublicKey;
+  getAccounts(addresses: PublicKey[]): Promise<AccountsAtSlot>;
+  /** A recent blockhash; `fresh` skips the cache. */
+  latestBlockhash(fresh?: boolean): Promise<{ blockhash: string; lastValidBlockHeight: number }>;
+  /** Runs a transaction without signatures or effect. */
+  simulate(payer: PublicKey, instructions: TransactionInstruction[]): Promise<Simulation>;
+  /** Simulates signed bytes, signatures checked; null when they would succeed. */
+  preflight(wire: Uint8Array): Promise<{ error: TransactionError; logs: string[] } | null>;
+  /** Hands bytes to the network; says nothing about whether they land. */
+  send(wire: Uint8Array): Promise<void>;
+  statuses(signatures: string[], searchHistory?: boolean): Promise<(SignatureStatus | null)[]>;
+  blockHeight(commitment: 'confirmed' | 'finalized'): Promise<bigint>;
+  minimumBalance(bytes: number): Promise<bigint>;
+  /** Waits until a transaction is confirmed or has failed; null when its blockhash expired or time ran out. */
+  waitForConfirmation(
+    signature: string,
+    lastValidBlockHeight: number,
+    signal: AbortSignal,
+  ): Promise<SignatureStatus | null>;
+  /** Logs of a landed transaction. */
+  logsOf(signature: string): Promise<string[]>;
+  /** Signatures of the program's transactions after `until`, newest first, at most 1000 older than `before`. */
+  signaturesAfter(until: string | undefined, before: string | undefined): Promise<string[]>;
+  /** Writable accounts of a landed transaction; empty for one that failed or is unknown. */
+  writtenAccounts(signature: string): Promise<PublicKey[]>;
+}
+
+/** Connects to an RPC endpoint. */
+export function createChain(rpcUrl: string, programId: PublicKey): Chain {
+  const connection = new Connection(rpcUrl, {
+    commitment: 'confirmed',
+    disableRetryOnRateLimit: true,
+    fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(CALL_TIMEOUT_MS) }),
+  });
+  let cached: { at: number; value: Promise<{ blockhash: string; lastValidBlockHeight: number }> } | undefined;
+
+  const latestBlockhash = (fresh = false) => {
+    if (fresh || !cached || Date.now() - cached.at > BLOCKHASH_CACHE_MS) {
+      const value = reach(() => connection.getLatestBlockhash('confirmed'));
+      cached = { at: Date.now(), value };
+      value.catch(() => (cached = undefined));
+    }
+    return cached.value;
+  };
+  const statuses = async (signatures: string[], searchTransactionHistory = false) =>
+    (await reach(() => connection.getSignatureStatuses(signatures, { searchTransactionHistory }))).value;
+
+  return {
+    programId,
+    latestBlockhash,
+    statuses,
+    async getAccounts(addresses) {
+      const { context, value } = await reach(() => connection.getMultipleAccountsInfoAndContext(addresses));
+      return { slot: BigInt(context.slot), accounts: value };
+    },
+    async simulate(payer, instructions) {
+      const { blockhash } = await latestBlockhash();
+      const message = new TransactionMessage({ payerKey: payer, recentBlockhash: blockhash, instructions });
+      const transaction = new VersionedTransaction(message.compileToV0Message());
+      const { value } = await reach(() =>
+        connection.simulateTransaction(transaction, { sigVerify: false, replaceRecentBlockhash: true }),
+      );
+      return { error: value.err, logs: value.logs ?? [] };
+    },
+    async preflight(wire) {
+      const transaction = VersionedTransaction.deserialize(wire);
+      const { value } = await reach(() => connection.simulateTransaction(transaction, { sigVerify: true }));
+      return value.err ? { error: value.err, logs: value.logs ?? [] } : null;
+    },
+    async send(wire) {
+      await reach(() => connection.sendRawTransaction(wire, { skipPreflight: true, maxRetries: 0 }));
+    },
+    async blockHeight(commitment) {
+      return BigInt(await reach(() => connection.getBlockHeight(commitment)));
+    },
+    async minimumBalance(bytes) {
+      return BigInt(await reach(() => connection.getMinimumBalanceForRentExemption(bytes)));
+    },
+    async waitForConfirmation(signature, lastValidBlockHeight, signal) {
+      while (!signal.aborted) {
+        const [status] = await statuses([signature]);
+        if (
+          status?.err ||
+          status?.confirmationStatus === 'confirmed' ||
+          status?.confirmationStatus === 'finalized'
+        ) {
+          return status;
+        }
+        if ((await connection.getBlockHeight('confirmed')) > lastValidBlockHeight) return null;
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      }
+      return null;
+    },
+    async logsOf(signature) {
+      const transaction = await reach(() =>
+        connection.getTransaction(signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 }),
+      );
+      return transaction?.meta?.logMessages ?? [];
+    },
+    async signaturesAfter(until, before) {
+      const found = await reach(() =>
+        connection.getSignaturesForAddress(
+          programId,
+          { ...(until ? { until } : {}), ...(before ? { before } : {}), limit: 1000 },
+          'confirmed',
+        ),
+      );
+      return found.map((entry) => entry.signature);
+    },
+    async writtenAccounts(signature) {
+      const transaction = await reach(() =>
+        connection.getTransaction(signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 }),
+      );
+      if (!transaction || transaction.meta?.err) return [];
+      const { message } = transaction.transaction;
+      const loaded = transaction.meta?.loadedAddresses;
+      const keys = message.getAccountKeys(loaded ? { accountKeysFromLookups: loaded } : undefined);
+      return Array.from({ length: keys.length }, (_, index) => index)
+        .filter((index) => message.isAccountWritable(index))
+        .map((index) => keys.get(index))
+        .filter((key): key is PublicKey => key instanceof PublicKey);
+    },
+  };
+}
+
+/** Runs a call to the RPC; whatever goes wrong there is "try again" to our caller. */
+async function reach<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (cause) {
+    throw new ApiError('service_unavailable', 'The chain cannot be reached at the moment. Try again.', {
+      cause,
+      retryAfterSeconds: 2,
+    });
+  }
+}

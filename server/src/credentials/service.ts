@@ -1,0 +1,112 @@
+import type { Credential, CredentialVerification, listCredentialsQuery } from '@agent-rental/contract';
+import { PublicKey } from '@solana/web3.js';
+import type { z } from 'zod';
+import type { Chain } from '../chain/index.js';
+import type { ListingService } from '../listings/index.js';
+import { readChainStanding } from './chain-standing.js';
+import type { Indexer } from './indexer.js';
+import type { CredentialRepository, RentalRow } from './repository.js';
+import { accessStatus, type AccessStatus } from './standing.js';
+
+export interface CredentialService {
+  list(
+    wallet: string,
+    query: z.output<typeof listCredentialsQuery>,
+  ): Promise<{ credentials: Credential[]; total: number }>;
+  /**
+   * Checks a credential in the index and on-chain; the chain decides, and the index learns from it.
+   *
+   * @throws ApiError `listing_not_found`, or `service_unavailable` when the chain is out of reach.
+   */
+  verify(wallet: string, listingId: string): Promise<CredentialVerification>;
+  /** Status by the index alone: quick, for turning strangers away before anything costs something. */
+  indexedStatus(wallet: string, listingId: string): Promise<AccessStatus>;
+}
+
+export function createCredentialService(deps: {
+  repository: CredentialRepository;
+  listings: ListingService;
+  chain: Chain;
+  indexer: Indexer;
+}): CredentialService {
+  const { repository, listings, chain, indexer } = deps;
+  return {
+    async list(wallet, { status, limit, offset }) {
+      const now = new Date();
+      // One wallet's rentals are few; status depends on the clock, so it is derived here and not stored.
+      const all = (await repository.listRentals(wallet)).flatMap((row) => {
+        const credential = toCredential(row, now);
+        return credential && (status === undefined || credential.status === status) ? [credential] : [];
+      });
+      return { credentials: all.slice(offset, offset + limit), total: all.length };
+    },
+
+    async verify(wallet, listingId) {
+      const listing = await listings.find(listingId);
+      const [indexed, standing] = await Promise.all([
+        repository.findRental(wallet, listing.id),
+        readChainStanding(chain, listing.id, wallet),
+      ]);
+      if (!standing?.credential) {
+        return { listing_id: listing.id, status: 'not_found', valid: false, on_chain_verified: false };
+      }
+      const status = accessStatus(standing, new Date());
+      if (
+        indexed?.balance_lamports !== standing.balance?.balanceLamports ||
+        indexed?.valid !== standing.credential.valid
+      ) {
+        await indexer.indexAccounts([
+          new PublicKey(standing.credentialAddress),
+          new PublicKey(standing.balanceAddress),
+        ]);
+      }
+      const { rentalModel, expiresAt } = standing.credential;
+      return {
+        listing_id: listing.id,
+        rental_model: rentalModel,
+        status,
+        valid: status === 'active',
+        pda_address: standing.credentialAddress,
+        on_chain_verified: true,
+        ...(status === 'expired' && expiresAt ? { expired_at: expiresAt.toISOString() } : {}),
+        ...(standing.balance ? { balance_lamports: Number(standing.balance.balanceLamports) } : {}),
+      };
+    },
+
+    async indexedStatus(wallet, listingId) {
+      const row = await repository.findRental(wallet, listingId);
+      return row ? statusOf(row, new Date()) : 'not_found';
+    },
+  };
+}
+
+function statusOf(row: RentalRow, now: Date): AccessStatus {
+  const { listing_status: status, price_lamports: priceLamports } = row;
+  if (status === 'draft' || priceLamports === null) return 'not_found';
+  return accessStatus(
+    {
+      listing: { status, priceLamports },
+      credential: { valid: row.valid, rentalModel: row.rental_model, expiresAt: row.expires_at },
+      balance:
+        row.balance_lamports === null || row.max_price_lamports === null
+          ? undefined
+          : { balanceLamports: row.balance_lamports, maxPriceLamports: row.max_price_lamports },
+    },
+    now,
+  );
+}
+
+function toCredential(row: RentalRow, now: Date): Credential | undefined {
+  const status = statusOf(row, now);
+  if (status === 'not_found') return undefined;
+  return {
+    listing_id: row.listing_id,
+    listing_title: row.listing_title,
+    rental_model: row.rental_model,
+    status,
+    purchased_at: row.purchased_at.toISOString(),
+    expires_at: row.expires_at?.toISOString() ?? null,
+    pda_address: row.address,
+    ...(row.rental_model === 'per_query' ? { balance_lamports: Number(row.balance_lamports ?? 0n) } : {}),
+  };
+}

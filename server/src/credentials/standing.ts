@@ -1,0 +1,29 @@
+/** What decides about a renter's access, from whatever it was read. */
+export interface Standing {
+  listing: { status: 'active' | 'paused' | 'closed'; priceLamports: bigint };
+  credential:
+    | { valid: boolean; rentalModel: 'one_time' | 'subscription' | 'per_query'; expiresAt: Date | null }
+    | undefined;
+  balance: { balanceLamports: bigint; maxPriceLamports: bigint } | undefined;
+}
+
+export type AccessStatus = 'active' | 'expired' | 'low_balance' | 'not_found';
+
+/**
+ * Status of a credential (spec, "States and transitions"). A Per-Task balance that cannot pay the next run,
+ * because it is below the price or the price is above what the renter agreed to, counts as low.
+ */
+export function accessStatus({ listing, credential, balance }: Standing, now: Date): AccessStatus {
+  if (!credential?.valid || listing.status === 'closed') return 'not_found';
+  if (credential.rentalModel === 'subscription') {
+    return credential.expiresAt !== null && credential.expiresAt > now ? 'active' : 'expired';
+  }
+  if (credential.rentalModel === 'per_query') {
+    const payable =
+      balance !== undefined &&
+      balance.balanceLamports >= listing.priceLamports &&
+      balance.maxPriceLamports >= listing.priceLamports;
+    return payable ? 'active' : 'low_balance';
+  }
+  return 'active';
+}

@@ -1,0 +1,35 @@
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** What scripts need of a running embedded server. */
+export interface DevFile {
+  base_url: string;
+  mcp_url: string;
+  rpc_url: string;
+  ws_url: string;
+  program_id: string;
+  wallets: { creator: string; renter: string } | null;
+  api_key_file: string | null;
+  listings: {
+    id: string;
+    title: string;
+    rental_model: string;
+    sample_task: string;
+    sample_input_file: string;
+  }[];
+}
+
+const pathIn = (stateDir: string) => join(stateDir, 'dev.json');
+
+/** Writes `dev.json` once the server is ready, readable by its owner alone. */
+export async function writeDevFile(stateDir: string, content: DevFile): Promise<string> {
+  const path = pathIn(stateDir);
+  await writeFile(`${path}.tmp`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  await rename(`${path}.tmp`, path);
+  return path;
+}
+
+/** Removes it, so that its presence means a server that was ready. */
+export async function removeDevFile(stateDir: string): Promise<void> {
+  await rm(pathIn(stateDir), { force: true });
+}

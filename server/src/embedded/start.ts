@@ -1,0 +1,131 @@
+import { join } from 'node:path';
+import { startLocalChain } from '@agent-rental/local-chain';
+import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
+import { marketplaceSoPath } from '@agent-rental/program-client/artifact';
+import { createDenoDriver, sweepOrphans } from '@agent-rental/sandbox';
+import { PublicKey } from '@solana/web3.js';
+import { createApp } from '../app.js';
+import { createChain } from '../chain/index.js';
+import type { Config } from '../config.js';
+import { openDatabase } from '../platform/database/database.js';
+import { deriveKeys } from '../platform/keys.js';
+import type { Logger } from '../platform/logger.js';
+import { requireIsolation } from '../isolation.js';
+import type { RunningServer } from '../running-server.js';
+import { removeDevFile, writeDevFile, type DevFile } from './dev-file.js';
+import { startExamples } from './examples.js';
+import { initializeLocalProtocol } from './initialize-protocol.js';
+import { openEmbeddedKeys } from './keypairs.js';
+import { startEmbeddedPostgres } from './postgres.js';
+import { describeRunning } from './welcome.js';
+
+const INDEX_POLL_MS = 400;
+
+/**
+ * Starts the whole marketplace on this machine: PostgreSQL, the chain, the sandbox, the server and the examples.
+ * What was started is stopped again, in reverse, when a later step fails.
+ */
+export async function startEmbedded(
+  config: Config,
+  stateDir: string,
+  logger: Logger,
+  onStep: (text: string) => void,
+): Promise<RunningServer> {
+  const stops: (() => Promise<void>)[] = [];
+  const stop = async () => {
+    for (const step of stops.splice(0).toReversed()) {
+      await step().catch((err: unknown) => logger.error({ err }, 'a part did not stop cleanly'));
+    }
+  };
+  let reportFailure: (reason: string) => void = () => undefined;
+  const failed = new Promise<string>((resolve) => (reportFailure = resolve));
+  try {
+    await removeDevFile(stateDir);
+    const sweep = await sweepOrphans(join(stateDir, 'sandbox'));
+    logger.info({ sweep }, 'swept sandboxes of an earlier run');
+    const keys = await openEmbeddedKeys(stateDir);
+    const programId = config.programId ? new PublicKey(config.programId) : MARKETPLACE_PROGRAM_ID;
+
+    const postgres = await startEmbeddedPostgres({ stateDir, onStep, logger });
+    stops.push(() => postgres.stop());
+    void postgres.exited.then(({ reason }) => reportFailure(`PostgreSQL ended: ${reason}`));
+
+    onStep('Starting the local chain');
+    const localChain = await startLocalChain({
+      stateDir: join(stateDir, 'chain'),
+      rpcPort: config.localChainPort,
+      programs: [
+        {
+          programId: programId.toBase58(),
+          soPath: marketplaceSoPath(),
+          upgradeAuthority: keys.upgradeAuthority.publicKey.toBase58(),
+        },
+      ],
+      onLog: ({ level, msg, ...fields }) => logger[level](fields, msg),
+    });
+    stops.push(() => localChain.close());
+    void localChain.closed.then(({ reason }) => reportFailure(`The local chain ended: ${reason}`));
+    await initializeLocalProtocol(localChain.rpcUrl, localChain.wsUrl, keys, programId);
+
+    onStep('Starting the sandbox');
+    const driver = await createDenoDriver({ stateDir: join(stateDir, 'sandbox') });
+    stops.push(() => driver.close());
+    requireIsolation(driver, config.sandbox.minIsolation);
+    await driver.probe();
+
+    onStep('Starting the server');
+    const database = openDatabase(postgres.url, (err) =>
+      logger.warn({ err }, 'an idle database connection broke'),
+    );
+    stops.push(() => database.close());
+    const allowedOrigins = new Set<string>();
+    const app = await createApp({
+      config,
+      logger,
+      database,
+      chain: createChain(localChain.rpcUrl, programId),
+      authority: keys.authority,
+      keys: deriveKeys(keys.masterKey),
+      driver,
+      contentFolder: join(stateDir, 'content'),
+      allowedOrigins,
+      alone: true,
+      indexPollMs: INDEX_POLL_MS,
+    });
+    stops.push(() => app.close());
+    const baseUrl = await app.http.listen({ host: config.host, port: config.port });
+
+    const dev: DevFile = {
+      base_url: baseUrl,
+      mcp_url: `${baseUrl}/mcp`,
+      rpc_url: localChain.rpcUrl,
+      ws_url: localChain.wsUrl,
+      program_id: programId.toBase58(),
+      wallets: null,
+      api_key_file: null,
+      listings: [],
+    };
+    if (config.examples) {
+      const examples = await startExamples({
+        baseUrl,
+        rpcUrl: localChain.rpcUrl,
+        stateDir,
+        modelSettings: config.exampleModel,
+        onStep,
+        allowOrigins: (origins) => origins.forEach((origin) => allowedOrigins.add(origin)),
+      });
+      stops.push(() => examples.stop());
+      void examples.exited.then(() =>
+        logger.warn('the examples ended; their connected agent is out of reach'),
+      );
+      const { wallets, listings, api_key_file } = examples.ready;
+      Object.assign(dev, { wallets, listings, api_key_file });
+    }
+    await writeDevFile(stateDir, dev);
+    stops.push(() => removeDevFile(stateDir));
+    return { failed, stop, description: describeRunning(dev, stateDir, driver, config) };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

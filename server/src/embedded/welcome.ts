@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import type { SandboxDriver } from '@agent-rental/sandbox';
+import type { Config } from '../config.js';
+import type { DevFile } from './dev-file.js';
+
+const MCP_BIN = fileURLToPath(import.meta.resolve('@agent-rental/mcp-server/bin'));
+
+/** What to try next, with values that work as they stand. */
+export function describeRunning(
+  dev: DevFile,
+  stateDir: string,
+  driver: SandboxDriver,
+  config: Config,
+): string {
+  const lines = [
+    `The marketplace is up at ${dev.base_url}`,
+    `  MCP            ${dev.mcp_url}`,
+    `  Solana RPC     ${dev.rpc_url}`,
+    `  Isolation      ${driver.isolation} (${driver.name})`,
+    `  Review         ${config.review === 'automatic' ? 'automatic: every valid agent is approved' : 'by the operator'}`,
+    `  Loopback       only the examples' own addresses may be called`,
+    `  Ready file     ${join(stateDir, 'dev.json')}`,
+    `  Log            ${join(stateDir, 'server.log')}`,
+  ];
+  const first = dev.listings[0];
+  if (!dev.api_key_file || !first) return `${lines.join('\n')}\n`;
+  const key = readFileSync(dev.api_key_file, 'utf8').trim();
+  const http = {
+    mcpServers: {
+      'agent-rental': { type: 'http', url: dev.mcp_url, headers: { Authorization: `Bearer ${key}` } },
+    },
+  };
+  const stdio = {
+    mcpServers: {
+      'agent-rental': {
+        command: 'node',
+        args: [MCP_BIN],
+        env: { AGENT_RENTAL_URL: dev.base_url, AGENT_RENTAL_API_KEY: key },
+      },
+    },
+  };
+  const input = JSON.stringify(JSON.parse(readFileSync(first.sample_input_file, 'utf8')));
+  const body = JSON.stringify({ agent_id: first.id, task: first.sample_task, input: JSON.parse(input) });
+  return [
+    ...lines,
+    '',
+    'Rented for the demo wallet:',
+    ...dev.listings.map((listing) => `  ${listing.id}  (${listing.rental_model})  ${listing.title}`),
+    '',
+    'Run one with curl:',
+    `  curl -sS ${dev.base_url}/v1/execute -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\`,
+    `    -d '${body.replaceAll("'", String.raw`'\''`)}'`,
+    '',
+    'MCP client over HTTP:',
+    indent(JSON.stringify(http, null, 2)),
+    '',
+    'MCP client over stdio:',
+    indent(JSON.stringify(stdio, null, 2)),
+    '',
+    'Ctrl-C stops everything.',
+    '',
+  ].join('\n');
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^/gm, '  ');
+}

@@ -1,0 +1,58 @@
+import type { AccessStatus } from '../credentials/index.js';
+import type { PublishedListing } from '../listings/index.js';
+import { ApiError } from '../platform/api-error.js';
+import { schemaViolations } from '../platform/json-schema.js';
+
+/**
+ * Lets only a renter with access through.
+ *
+ * @throws ApiError 403 saying what is missing and what to do.
+ */
+export function requireAccess(status: AccessStatus, listing: PublishedListing): void {
+  switch (status) {
+    case 'active':
+      return;
+    case 'expired':
+      throw new ApiError('credential_expired', 'The subscription has expired. Renew it to go on.');
+    case 'low_balance':
+      throw new ApiError(
+        'insufficient_balance',
+        `The prepaid balance cannot pay the next run, which costs ${listing.priceLamports} lamports, ` +
+          'or the price is above the one agreed to. Top it up.',
+      );
+    case 'not_found':
+      throw new ApiError(
+        'credential_not_found',
+        `This wallet has not rented ${listing.id}. Rent it with POST /v1/transactions.`,
+      );
+    default:
+      return status satisfies never;
+  }
+}
+
+/**
+ * Lets only listings that run through.
+ *
+ * @throws ApiError `listing_paused` or `listing_not_found`.
+ */
+export function requireRunning(status: PublishedListing['status']): void {
+  if (status === 'paused')
+    throw new ApiError('listing_paused', 'The listing is paused; it runs no tasks at the moment.');
+  if (status === 'closed') throw new ApiError('listing_not_found', 'The listing is closed.');
+}
+
+/**
+ * Checks an input against the agent's schema, before anything is charged. An absent input is not validated.
+ *
+ * @throws ApiError `invalid_request` naming the path.
+ */
+export function requireValidInput(input: unknown, schema: object): void {
+  if (input === undefined) return;
+  const [violation] = schemaViolations(schema, input);
+  if (violation) {
+    throw new ApiError(
+      'invalid_request',
+      `input${violation.path.replaceAll('/', '.')}: ${violation.message}.`,
+    );
+  }
+}

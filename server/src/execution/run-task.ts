@@ -1,0 +1,270 @@
+import type { ExecuteBody } from '@agent-rental/contract';
+import { SandboxUnavailableError, type Sandbox } from '@agent-rental/sandbox';
+import { findListingAddress, findPerQueryBalanceAddress } from '@agent-rental/program-client';
+import { PublicKey } from '@solana/web3.js';
+import type { Chain } from '../chain/index.js';
+import { accessStatus, readChainStanding, type CredentialService } from '../credentials/index.js';
+import type { ListingService } from '../listings/index.js';
+import { ApiError, internalError } from '../platform/api-error.js';
+import type { Keys } from '../platform/keys.js';
+import type { Logger } from '../platform/logger.js';
+import { openPrivatePart, type PrivatePart } from '../registration/index.js';
+import type { ChargeRow, SentCharge, Settlement } from '../settlement/index.js';
+import { requireAccess, requireRunning, requireValidInput } from './access.js';
+import { AgentUnreachableError, type AgentOutcome } from './agent-outcome.js';
+import type { ConnectedAgents } from './connected-agent.js';
+import type { DeclarativeAgents } from './declarative-agent.js';
+import { OutputGate, type OutputSink } from './output-gate.js';
+import { parseTask, type Task } from './parse.js';
+import type { Repeats } from './repeats.js';
+import type { FinishedRun, RunRepository } from './run-repository.js';
+import type { Seats } from './seats.js';
+
+export interface RunTaskDeps {
+  listings: ListingService;
+  credentials: CredentialService;
+  chain: Chain;
+  settlement: Settlement;
+  runs: RunRepository;
+  repeats: Repeats;
+  seats: Seats;
+  declarative: DeclarativeAgents;
+  connected: ConnectedAgents;
+  keys: Keys;
+  logger: Logger;
+}
+
+/** One request to run a task. */
+export interface TaskRequest {
+  wallet: string;
+  body: ExecuteBody;
+  idempotencyKey: string | undefined;
+  /** Counts the execution against the credential's limit. */
+  countExecution(listingId: string, runsPerMinute: number | null): Promise<void>;
+  /** Gets the output as it is made; absent for a caller that only wants the end. */
+  sink?: OutputSink;
+  /** Aborted when the caller is gone for good. */
+  signal: AbortSignal;
+}
+
+/** What step 4 leaves for the later ones. */
+interface Checked {
+  agent: PrivatePart;
+  /** For declarative agents. */
+  sandbox: Sandbox | undefined;
+  /** For Per-Task runs that are paid; a credited run is not charged. */
+  charge: ChargeRow | undefined;
+}
+
+/**
+ * Runs a task: the seven steps from a request to its answer. A failed run is a value; whatever could not be
+ * served is an ApiError, and then nothing was charged or it is made good.
+ */
+export async function runTask(deps: RunTaskDeps, request: TaskRequest): Promise<FinishedRun> {
+  const task = await parse(deps, request);
+  await admit(deps, task);
+  const repeated = await deps.repeats.begin(task, request.signal);
+  if (repeated) return deliver(repeated, request.sink);
+
+  const startedAt = performance.now();
+  let charge: SentCharge | undefined;
+  try {
+    await seat(deps, task);
+    const checked = await check(deps, task, request.signal);
+    const gate = new OutputGate(request.sink, task.runId);
+    charge = await settle(deps, checked, gate);
+    const outcome = await run(deps, task, checked, gate, request.signal);
+    return await release(deps, task, charge, gate, outcome, startedAt);
+  } catch (error) {
+    throw await undo(deps, task, charge, error);
+  } finally {
+    await deps.seats.free(task.runId);
+    deps.repeats.end(task);
+  }
+}
+
+/** 1. What is asked, of which listing, how often. */
+async function parse(deps: RunTaskDeps, request: TaskRequest): Promise<Task> {
+  const listing = await deps.listings.find(request.body.agent_id);
+  const task = parseTask(request.wallet, request.body, request.idempotencyKey, listing);
+  await request.countExecution(listing.id, listing.runsPerMinute);
+  return task;
+}
+
+/** 2. Who may: by the index, so that a stranger is turned away before anything is spent on it. */
+async function admit(deps: RunTaskDeps, task: Task): Promise<void> {
+  const { listing } = task;
+  requireRunning(listing.status);
+  requireAccess(await deps.credentials.indexedStatus(task.wallet, listing.id), listing);
+  requireValidInput(task.input, listing.version.inputSchema);
+}
+
+/** 3. One of the listing's seats. */
+async function seat(deps: RunTaskDeps, task: Task): Promise<void> {
+  await deps.seats.take(task.listing.id, task.runId, task.timeoutSeconds);
+}
+
+/** 4. Whether the chain agrees, while a warm sandbox is taken. */
+async function check(deps: RunTaskDeps, task: Task, signal: AbortSignal): Promise<Checked> {
+  const { version } = task.listing;
+  const agent = openPrivatePart(deps.keys, version.id, version.privatePart);
+  const taking =
+    agent.mode === 'declarative' ? deps.declarative.takeSandbox(signal) : Promise.resolve(undefined);
+  const [sandbox, charge] = await Promise.allSettled([taking, checkOnChain(deps, task)]);
+  if (sandbox.status === 'fulfilled' && charge.status === 'fulfilled') {
+    return { agent, sandbox: sandbox.value, charge: charge.value };
+  }
+  if (sandbox.status === 'fulfilled') await sandbox.value?.kill();
+  throw charge.status === 'rejected' ? charge.reason : (sandbox as PromiseRejectedResult).reason;
+}
+
+/** Reads the credential, or simulates the charge, which checks the same and more. */
+async function checkOnChain(deps: RunTaskDeps, task: Task): Promise<ChargeRow | undefined> {
+  const { listing, wallet, runId } = task;
+  const { settlement, chain } = deps;
+  if (listing.rentalModel === 'per_query' && !(await settlement.takeCredit(wallet, listing.id, runId))) {
+    const address = findListingAddress(listing.id, chain.programId).address;
+    const balance = findPerQueryBalanceAddress(new PublicKey(wallet), address, chain.programId).address;
+    const charge = await settlement.reserve({
+      runId,
+      wallet,
+      listingId: listing.id,
+      balanceAddress: balance.toBase58(),
+      priceLamports: listing.priceLamports,
+    });
+    await settlement.simulate(charge);
+    return charge;
+  }
+  const standing = await readChainStanding(chain, listing.id, wallet);
+  if (standing) requireRunning(standing.listing.status);
+  requireAccess(standing ? accessStatus(standing, new Date()) : 'not_found', listing);
+  return undefined;
+}
+
+/** 5. Per-Task: sign, write down, send; the run does not wait for it, its output does. */
+async function settle(
+  deps: RunTaskDeps,
+  checked: Checked,
+  gate: OutputGate,
+): Promise<SentCharge | undefined> {
+  if (!checked.charge) {
+    gate.open();
+    return undefined;
+  }
+  try {
+    const charge = await deps.settlement.charge(checked.charge);
+    charge.confirmed.then(
+      () => gate.open(),
+      () => undefined,
+    );
+    return charge;
+  } catch (error) {
+    await checked.sandbox?.kill();
+    throw error;
+  }
+}
+
+/** 6. The agent works, within its time. */
+async function run(
+  deps: RunTaskDeps,
+  task: Task,
+  { agent, sandbox }: Checked,
+  gate: OutputGate,
+  callerGone: AbortSignal,
+): Promise<AgentOutcome> {
+  const timeout = AbortSignal.timeout(task.timeoutSeconds * 1000);
+  const signal = AbortSignal.any([timeout, callerGone]);
+  try {
+    const outcome =
+      agent.mode === 'connected'
+        ? await deps.connected.run(task, agent, signal)
+        : await deps.declarative.run(task, agent, sandbox as Sandbox, {
+            signal,
+            onText: (text) => gate.push(text),
+          });
+    if (!timeout.aborted || outcome.status === 'completed') return outcome;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  return timeout.aborted
+    ? { status: 'failed', output: `The agent did not finish within ${task.timeoutSeconds} s.` }
+    : { status: 'failed', output: 'The run was stopped because its caller went away.' };
+}
+
+/** 7. Paid first; then the rest of the output leaves, and the run is on record. */
+async function release(
+  deps: RunTaskDeps,
+  task: Task,
+  charge: SentCharge | undefined,
+  gate: OutputGate,
+  outcome: AgentOutcome,
+  startedAt: number,
+): Promise<FinishedRun> {
+  await charge?.confirmed;
+  gate.open();
+  const finished: FinishedRun = {
+    runId: task.runId,
+    agentId: task.listing.id,
+    status: outcome.status,
+    output: outcome.output,
+    costLamports: charge?.priceLamports ?? 0n,
+    durationMs: Math.round(performance.now() - startedAt),
+  };
+  await deps.runs.finish(finished);
+  if (outcome.status === 'completed' && gate.text === '') gate.push(asText(outcome.output));
+  return finished;
+}
+
+/** Takes back what a run that could not be served has begun; gives the error for its caller. */
+async function undo(
+  deps: RunTaskDeps,
+  task: Task,
+  charge: SentCharge | undefined,
+  error: unknown,
+): Promise<ApiError> {
+  if (charge) {
+    // The charge may have landed: the run is marked, and the credit follows when it has.
+    await deps.runs.markUndelivered(task.runId);
+  } else {
+    await deps.settlement.release(task.runId);
+    await deps.settlement.returnCredit(task.runId);
+    await deps.runs.discard(task.runId);
+  }
+  if (error instanceof ApiError) return error;
+  if (error instanceof SandboxUnavailableError) {
+    return new ApiError(
+      'service_unavailable',
+      'No sandbox is free at the moment. Nothing was charged; try again.',
+      {
+        retryAfterSeconds: error.retryAfterSeconds,
+      },
+    );
+  }
+  if (error instanceof AgentUnreachableError) {
+    deps.logger.warn(
+      { run_id: task.runId, agent_id: task.listing.id, err: error },
+      'an agent could not be reached',
+    );
+    const credit = charge ? ' Your next run of it is free.' : '';
+    return new ApiError(
+      'service_unavailable',
+      `The agent cannot be reached at the moment.${credit} Try again.`,
+      {
+        runId: task.runId,
+        retryAfterSeconds: 10,
+      },
+    );
+  }
+  return internalError(error);
+}
+
+/** Gives a run that has happened already to a caller that asks again. */
+function deliver(finished: FinishedRun, sink: OutputSink | undefined): FinishedRun {
+  sink?.begin(finished.runId);
+  if (finished.status === 'completed') sink?.delta(asText(finished.output));
+  return finished;
+}
+
+function asText(output: unknown): string {
+  return typeof output === 'string' ? output : JSON.stringify(output);
+}

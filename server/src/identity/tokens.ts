@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { createSigner, createVerifier, TOKEN_ERROR_CODES, type TokenError } from 'fast-jwt';
+import { z } from 'zod';
+import { ApiError } from '../platform/api-error.js';
+import type { Keys } from '../platform/keys.js';
+
+const LIFETIME_SECONDS = 3600;
+const ISSUER = 'agent-rental';
+
+const claims = z.object({ sub: z.string(), exp: z.number() });
+
+/** Issues and verifies the JWTs (EdDSA) that stand for a wallet. */
+export interface Tokens {
+  issue(wallet: string): { token: string; expires_at: number };
+  /**
+   * The wallet that a token stands for.
+   *
+   * @throws ApiError `jwt_expired`, or `unauthorized` for anything else that is wrong.
+   */
+  verify(token: string): string;
+}
+
+/** Makes the token issuer. */
+export function createTokens(keys: Keys['jwt']): Tokens {
+  const sign = createSigner({
+    key: keys.privateKey.export({ format: 'pem', type: 'pkcs8' }),
+    algorithm: 'EdDSA',
+    iss: ISSUER,
+  });
+  const verify = createVerifier({
+    key: keys.publicKey.export({ format: 'pem', type: 'spki' }) as string,
+    algorithms: ['EdDSA'],
+    allowedIss: ISSUER,
+    cache: 1000,
+  });
+  return {
+    issue(wallet) {
+      const expiresAt = Math.floor(Date.now() / 1000) + LIFETIME_SECONDS;
+      return { token: sign({ sub: wallet, exp: expiresAt, jti: randomUUID() }), expires_at: expiresAt };
+    },
+    verify(token) {
+      try {
+        return claims.parse(verify(token)).sub;
+      } catch (error) {
+        if ((error as TokenError).code === TOKEN_ERROR_CODES.expired) {
+          throw new ApiError('jwt_expired', 'The token has expired. Authenticate again.');
+        }
+        throw new ApiError('unauthorized', 'The bearer token is not one of ours.', { cause: error });
+      }
+    },
+  };
+}

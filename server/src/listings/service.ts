@@ -1,0 +1,148 @@
+import {
+  SEARCH_DESCRIPTION_LIMIT,
+  solFromLamports,
+  type Listing,
+  type ListingSummary,
+  type searchListingsQuery,
+} from '@agent-rental/contract';
+import type { z } from 'zod';
+import { ApiError } from '../platform/api-error.js';
+import { parseListingId } from './listing-id.js';
+import type { ListingRepository, ListingRow } from './repository.js';
+
+/** A published listing with its running version, as the other slices use it. */
+export interface PublishedListing {
+  id: string;
+  title: string;
+  creator: string;
+  address: string;
+  rentalModel: 'one_time' | 'subscription' | 'per_query';
+  priceLamports: bigint;
+  minDepositLamports: bigint;
+  runsPerMinute: number | null;
+  status: 'active' | 'paused' | 'closed';
+  metadataUri: string;
+  version: {
+    id: string;
+    inputSchema: Record<string, unknown>;
+    outputSchema: Record<string, unknown>;
+    timeoutSeconds: number;
+    /** Sealed; the model gateway and the execution of connected agents open it. */
+    privatePart: Buffer;
+  };
+}
+
+export interface ListingService {
+  search(query: z.output<typeof searchListingsQuery>): Promise<{
+    listings: ListingSummary[];
+    total: number;
+    limit: number;
+    offset: number;
+  }>;
+  /** @throws ApiError `invalid_listing_id` or `listing_not_found`. */
+  detail(id: string): Promise<Listing>;
+  /** @throws ApiError `invalid_listing_id` or `listing_not_found`. */
+  find(id: string): Promise<PublishedListing>;
+  /** Id of the published listing whose on-chain account has this address. */
+  findIdByAddress(address: string): Promise<string | undefined>;
+}
+
+export function createListingService(repository: ListingRepository): ListingService {
+  const findRow = async (text: string): Promise<ListingRow> => {
+    const row = await repository.findPublished(parseListingId(text));
+    if (!row)
+      throw new ApiError('listing_not_found', 'There is no such listing. Search with GET /v1/listings.');
+    return row;
+  };
+  const versionOf = async (row: ListingRow) => {
+    const version = await repository.findVersion(row.version_id);
+    if (!version) throw new Error(`Listing ${row.id} has no version ${row.version_id}.`);
+    return version;
+  };
+
+  return {
+    findIdByAddress: (address) => repository.findPublishedId(address),
+
+    async search(query) {
+      const { rows, total } = await repository.search(query);
+      const listings = rows.map((row) => {
+        const summary = toSummary(row);
+        return { ...summary, description: cut(summary.description, SEARCH_DESCRIPTION_LIMIT) };
+      });
+      return { listings, total, limit: query.limit, offset: query.offset };
+    },
+
+    async detail(id) {
+      const row = await findRow(id);
+      const version = await versionOf(row);
+      return {
+        ...toSummary(row),
+        published_at: (row.published_at ?? row.created_at).toISOString(),
+        status: publishedStatus(row),
+        on_chain_address: row.address,
+        metadata_uri: row.metadata_uri,
+        price_lamports: Number(row.price_lamports),
+        min_deposit_lamports: Number(row.min_deposit_lamports),
+        input_schema: version.input_schema as Listing['input_schema'],
+        output_schema: version.output_schema as Listing['output_schema'],
+      };
+    },
+
+    async find(id) {
+      const row = await findRow(id);
+      const version = await versionOf(row);
+      return {
+        id: row.id,
+        title: row.title,
+        creator: row.creator,
+        address: row.address,
+        rentalModel: row.rental_model ?? 'one_time',
+        priceLamports: row.price_lamports ?? 0n,
+        minDepositLamports: row.min_deposit_lamports ?? 0n,
+        runsPerMinute: row.runs_per_minute,
+        status: publishedStatus(row),
+        metadataUri: row.metadata_uri,
+        version: {
+          id: version.id,
+          inputSchema: version.input_schema,
+          outputSchema: version.output_schema,
+          timeoutSeconds: version.timeout_seconds,
+          privatePart: version.private_part,
+        },
+      };
+    },
+  };
+}
+
+function toSummary(row: ListingRow): ListingSummary {
+  return {
+    id: row.id,
+    title: row.title,
+    description: row.description,
+    category: row.category as ListingSummary['category'],
+    rental_model: row.rental_model ?? 'one_time',
+    price_sol: solFromLamports(row.price_lamports ?? 0n),
+    run_count: row.run_count,
+    success_rate: row.run_count === 0 ? 0 : row.completed_count / row.run_count,
+    creator: {
+      id: row.creator,
+      display_name: row.display_name ?? `${row.creator.slice(0, 4)}…${row.creator.slice(-4)}`,
+      listing_count: Number(row.listing_count ?? 0n),
+    },
+    rating: row.review_count === 0 ? 0 : row.rating_sum / row.review_count,
+    review_count: row.review_count,
+    last_updated: row.updated_at.toISOString(),
+    sample_output: row.sample_output,
+  };
+}
+
+function publishedStatus(row: ListingRow): 'active' | 'paused' | 'closed' {
+  if (row.status === 'draft') throw new Error(`Listing ${row.id} is a draft.`);
+  return row.status;
+}
+
+/** Cuts at a character, not inside one. */
+function cut(text: string, limit: number): string {
+  const characters = Array.from(text);
+  return characters.length <= limit ? text : `${characters.slice(0, limit - 1).join('')}…`;
+}

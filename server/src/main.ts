@@ -1,0 +1,133 @@
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { EmbeddedPostgresError } from './embedded/postgres.js';
+import { openStateFolder, StateFolderError } from './embedded/state-folder.js';
+import { startEmbedded } from './embedded/start.js';
+import { ConfigError, readConfig } from './config.js';
+import { createLogger } from './platform/logger.js';
+import { startProduction } from './production.js';
+import type { RunningServer } from './running-server.js';
+import { pino } from 'pino';
+
+const USAGE = `The agent rental marketplace.
+
+  npm start              everything on this machine: PostgreSQL, chain, sandbox, server, examples
+  Ctrl-C                 stops it
+
+Environment (docs/operations.md has all of it):
+  PORT                   port of the HTTP API, default 8787
+  LOCAL_CHAIN_PORT       port of the local chain's RPC, default 8899 (its websocket is on the next one)
+  STATE_DIR              where everything is kept, default .agent-rental
+  EXAMPLES=off           starts without the example agents
+  OPENAI_API_KEY, ANTHROPIC_API_KEY, or MODEL_BASE_URL and MODEL_NAME
+                         model for the example agents, in place of the offline one
+`;
+
+/** The person at the terminal can do something about these; a stack would only hide what. */
+function isPlain(error: unknown): error is Error {
+  return (
+    error instanceof ConfigError ||
+    error instanceof StateFolderError ||
+    error instanceof EmbeddedPostgresError ||
+    error instanceof PortTakenError ||
+    (error instanceof Error && error.name.startsWith('LocalChain'))
+  );
+}
+
+class PortTakenError extends Error {
+  override readonly name = 'PortTakenError';
+}
+
+const print = (text: string) => process.stdout.write(text);
+
+async function main(): Promise<void> {
+  if (process.argv.includes('--help')) {
+    print(USAGE);
+    return;
+  }
+  const config = readConfig(process.env);
+  await requireFreePort(config.port, config.host, 'PORT');
+  const folder = await openStateFolder(config.stateDir);
+  const embedded = config.databaseUrl === undefined;
+  const logger = embedded
+    ? createLogger(config.logLevel, pino.destination({ dest: join(folder.path, 'server.log'), mkdir: true }))
+    : createLogger(config.logLevel);
+
+  let running: RunningServer | undefined;
+  let stopping: Promise<void> | undefined;
+  const stop = (code: number): Promise<void> => {
+    process.exitCode = code;
+    stopping ??= (async () => {
+      await running?.stop();
+      await folder.close();
+    })();
+    return stopping;
+  };
+  let signals = 0;
+  const onSignal = () => {
+    signals += 1;
+    // Whoever asks twice does not want to wait for the drain.
+    if (signals > 1) process.exit(130);
+    print('\nStopping; once more to stop at once.\n');
+    if (running) void stop(0).then(() => process.exit());
+    else startupAborted = true;
+  };
+  let startupAborted = false;
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+
+  try {
+    running = embedded
+      ? await startEmbedded(config, folder.path, logger, step())
+      : await startProduction(config, folder.path, logger);
+  } catch (error) {
+    await folder.close();
+    throw error;
+  }
+  if (startupAborted) {
+    await stop(0);
+    process.exit();
+  }
+  print(`\n${running.description}`);
+  process.send?.({ type: 'ready' });
+  // A parent that started us and is gone wants us gone too.
+  process.once('disconnect', onSignal);
+  void running.failed.then(async (reason) => {
+    if (stopping) return;
+    logger.fatal(reason);
+    process.stderr.write(`${reason}\n`);
+    await stop(1);
+    process.exit();
+  });
+}
+
+/** Prints each step with the time since the start. */
+function step(): (text: string) => void {
+  const startedAt = performance.now();
+  return (text) => print(`  ${((performance.now() - startedAt) / 1000).toFixed(1).padStart(5)} s  ${text}\n`);
+}
+
+/** Finds a taken port before anything is started. */
+async function requireFreePort(port: number, host: string, variable: string): Promise<void> {
+  if (port === 0) return;
+  await new Promise<void>((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', (error: NodeJS.ErrnoException) => {
+      const reason =
+        error.code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be used (${error.code})`;
+      reject(
+        new PortTakenError(
+          `Port ${port} on ${host} ${reason}. Stop that process, or set ${variable} to another port.`,
+        ),
+      );
+    });
+    probe.listen(port, host, () => probe.close(() => resolve()));
+  });
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(
+    isPlain(error) ? `${error.message}\n` : `${(error as Error).stack ?? String(error)}\n`,
+  );
+  process.exit(1);
+});

@@ -1,0 +1,90 @@
+import {
+  inSandboxTools,
+  isInSandboxTool,
+  type ModelCompleteParams,
+  type ModelCompleteResult,
+} from '@agent-rental/agent-runner';
+import type * as AiSdk from 'ai';
+import type { ToolSet } from 'ai';
+import type { OutboundHttp } from '../platform/outbound-http.js';
+import type { DeclarativeAgent } from '../registration/index.js';
+import { languageModel } from './language-model.js';
+import { toFinishReason, toModelMessages } from './messages.js';
+
+const RETRIES = 2;
+
+/** The agent's model cannot be used: its vendor is down, or its key is dead. Not the agent's failure. */
+export class ModelUnavailableError extends Error {
+  override readonly name = 'ModelUnavailableError';
+}
+
+/** Calls models for agents that run in sandboxes; the only code that holds vendor keys and system prompts. */
+export interface ModelGateway {
+  /**
+   * One completion. The system prompt and the key are added here; the caller passes on what the runner asked.
+   *
+   * @throws ModelUnavailableError, or the signal's reason when aborted.
+   */
+  complete(
+    agent: DeclarativeAgent,
+    request: ModelCompleteParams,
+    options: { signal: AbortSignal; onText?: ((text: string) => void) | undefined },
+  ): Promise<ModelCompleteResult>;
+}
+
+export function createModelGateway(outbound: OutboundHttp): ModelGateway {
+  return {
+    async complete(agent, request, { signal, onText }) {
+      const { jsonSchema, streamText, tool } = await loadAiSdk();
+      const tools: ToolSet = {};
+      for (const name of request.tools) {
+        if (!isInSandboxTool(name)) continue;
+        const { description, parameters } = inSandboxTools[name];
+        tools[name] = tool({ description, inputSchema: jsonSchema(parameters) });
+      }
+      const stream = streamText({
+        model: await languageModel(agent.model, outbound),
+        system: agent.systemPrompt,
+        messages: toModelMessages(request.messages),
+        tools,
+        toolChoice: request.toolChoice,
+        maxRetries: RETRIES,
+        abortSignal: signal,
+        // Errors come out of the stream below; the SDK would print them, prompt included.
+        onError: () => undefined,
+      });
+      const result: ModelCompleteResult = { content: null, toolCalls: [], finishReason: 'other' };
+      try {
+        for await (const part of stream.fullStream) {
+          if (part.type === 'text-delta') {
+            result.content = (result.content ?? '') + part.text;
+            onText?.(part.text);
+          } else if (part.type === 'tool-call') {
+            const input: unknown = part.input;
+            const text = typeof input === 'string' ? input : JSON.stringify(input ?? {});
+            result.toolCalls.push({ id: part.toolCallId, name: part.toolName, arguments: text });
+          } else if (part.type === 'finish') {
+            result.finishReason = toFinishReason(part.finishReason);
+          } else if (part.type === 'error') {
+            throw part.error;
+          }
+        }
+      } catch (cause) {
+        signal.throwIfAborted();
+        throw new ModelUnavailableError('The model of the agent could not be used.', { cause });
+      }
+      signal.throwIfAborted();
+      return result;
+    },
+  };
+}
+
+let loading: Promise<typeof AiSdk> | undefined;
+
+/** Loads the AI SDK once; it takes long enough to be kept out of the start. */
+function loadAiSdk(): Promise<typeof AiSdk> {
+  // It prints a banner to stdout otherwise.
+  globalThis.AI_SDK_LOG_WARNINGS = false;
+  loading ??= import('ai');
+  return loading;
+}

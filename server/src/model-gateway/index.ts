@@ -1,0 +1,1 @@
+export { createModelGateway, ModelUnavailableError, type ModelGateway } from './gateway.js';

@@ -1,0 +1,53 @@
+import { ERROR_STATUS, type ErrorCode, type ErrorEnvelope, type OnChainError } from '@agent-rental/contract';
+
+/** What an {@link ApiError} may carry beside its code and message. */
+export interface ApiErrorDetails {
+  onChainError?: OnChainError | undefined;
+  /** Becomes the `Retry-After` header. */
+  retryAfterSeconds?: number | undefined;
+  runId?: string | undefined;
+  /** For the log only; never leaves the server. */
+  cause?: unknown;
+}
+
+/** An answer other than success. The message is for the caller: nothing internal may stand in it. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly onChainError: OnChainError | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  readonly runId: string | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ApiErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.status = ERROR_STATUS[code];
+    this.onChainError = details.onChainError;
+    this.retryAfterSeconds = details.retryAfterSeconds;
+    this.runId = details.runId;
+  }
+
+  /** The error object of the envelope (spec, "Errors"). */
+  body(requestId: string): ErrorEnvelope['error'] {
+    return {
+      code: this.code,
+      message: this.message,
+      status: this.status,
+      request_id: requestId,
+      ...(this.runId === undefined ? {} : { run_id: this.runId }),
+      ...(this.onChainError === undefined ? {} : { on_chain_error: this.onChainError }),
+    };
+  }
+}
+
+/** The error that hides an unexpected one; the log has the cause under the request id. */
+export function internalError(cause: unknown): ApiError {
+  return new ApiError(
+    'internal_error',
+    'Something went wrong on our side. Try again; quote the request id to support.',
+    {
+      cause,
+    },
+  );
+}

@@ -1,0 +1,48 @@
+import { Kysely, Migrator, PostgresDialect, type Transaction } from 'kysely';
+import { Pool, types } from 'pg';
+import * as initial from './migrations/0001-initial.js';
+import type { Database } from './schema.js';
+
+/** Query access, outside or inside a transaction. */
+export type Db = Kysely<Database>;
+export type Tx = Transaction<Database>;
+
+// 64-bit integers are lamports and slots here: a JavaScript number would lose some of them.
+types.setTypeParser(types.builtins.INT8, BigInt);
+
+/** The migrations in order. A released one is never changed. */
+const MIGRATIONS = { '0001-initial': initial };
+
+/** An open database: the pool, and the typed query builder on it. */
+export interface OpenDatabase {
+  readonly db: Db;
+  readonly pool: Pool;
+  close(): Promise<void>;
+}
+
+/** Opens the pool. `onError` hears of idle connections that break; the pool replaces them. */
+export function openDatabase(url: string, onError: (error: Error) => void): OpenDatabase {
+  const pool = new Pool({
+    connectionString: url,
+    max: 20,
+    connectionTimeoutMillis: 10_000,
+    application_name: 'agent-rental',
+  });
+  pool.on('error', onError);
+  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
+  return { db, pool, close: () => db.destroy() };
+}
+
+/**
+ * Brings the schema up to date. Safe when several replicas do it at once: one migrates, the others wait.
+ *
+ * @throws when a migration fails; what it had done is rolled back.
+ */
+export async function migrate(db: Db): Promise<string[]> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
+  const { error, results } = await migrator.migrateToLatest();
+  if (error !== undefined) throw new Error('The database could not be migrated.', { cause: error });
+  return (results ?? [])
+    .filter((result) => result.status === 'Success')
+    .map((result) => result.migrationName);
+}

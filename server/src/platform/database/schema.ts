@@ -1,0 +1,131 @@
+import type { Generated, JSONColumnType } from 'kysely';
+
+/** The tables, as the migrations make them. Amounts are lamports in `bigint`; times are `Date`. */
+export interface Database {
+  used_challenges: { digest: Buffer; expires_at: Date };
+  api_keys: {
+    id: string;
+    wallet: string;
+    label: string;
+    /** SHA-256 of the key; the key itself is shown once and never stored. */
+    digest: Buffer;
+    created_at: Generated<Date>;
+    revoked_at: Date | null;
+  };
+  creators: { wallet: string; display_name: string | null };
+  listings: {
+    id: string;
+    creator: string;
+    title: string;
+    description: string;
+    category: string[];
+    /** Terms are null in a draft that was registered without them, and never afterwards. */
+    rental_model: 'one_time' | 'subscription' | 'per_query' | null;
+    price_lamports: bigint | null;
+    min_deposit_lamports: bigint | null;
+    runs_per_minute: number | null;
+    /** `draft` until its account is seen on-chain. */
+    status: 'draft' | 'active' | 'paused' | 'closed';
+    address: string;
+    metadata_uri: string;
+    sample_output: JSONColumnType<string[]>;
+    /** The version that runs. */
+    version_id: string;
+    review_state: 'pending' | 'approved' | 'rejected';
+    run_count: Generated<number>;
+    completed_count: Generated<number>;
+    rating_sum: Generated<number>;
+    review_count: Generated<number>;
+    published_at: Date | null;
+    updated_at: Generated<Date>;
+    created_at: Generated<Date>;
+    /** Slot at which the chain was last read for this row; older reads never overwrite newer ones. */
+    slot: Generated<bigint>;
+  };
+  agent_versions: {
+    id: string;
+    listing_id: string;
+    input_schema: JSONColumnType<Record<string, unknown>>;
+    output_schema: JSONColumnType<Record<string, unknown>>;
+    timeout_seconds: number;
+    /** Prompt, tools, model, endpoint and keys, sealed. */
+    private_part: Buffer;
+    created_at: Generated<Date>;
+  };
+  registration_jobs: {
+    id: string;
+    wallet: string;
+    status: 'queued' | 'completed' | 'failed';
+    /** The request's body, sealed; dropped once the job has ended. */
+    body: Buffer | null;
+    error: JSONColumnType<Record<string, unknown>> | null;
+    listing_id: string | null;
+    created_at: Generated<Date>;
+  };
+  credentials: {
+    address: string;
+    buyer: string;
+    listing_address: string;
+    rental_model: 'one_time' | 'subscription' | 'per_query';
+    /** False once revoked. */
+    valid: boolean;
+    purchased_at: Date;
+    expires_at: Date | null;
+    slot: bigint;
+  };
+  balances: {
+    address: string;
+    buyer: string;
+    listing_address: string;
+    balance_lamports: bigint;
+    max_price_lamports: bigint;
+    highest_sequence: bigint;
+    /** The charge window as on-chain: bit `i` of the 256 tells whether `highest - i` was consumed. */
+    window_bits: Buffer;
+    slot: bigint;
+  };
+  index_cursor: { program_id: string; signature: string };
+  runs: {
+    id: string;
+    listing_id: string;
+    version_id: string;
+    wallet: string;
+    status: 'running' | 'completed' | 'failed' | 'undelivered';
+    idempotency_key: string | null;
+    request_digest: Buffer;
+    cost_lamports: Generated<bigint>;
+    duration_ms: number | null;
+    /** The output, sealed. */
+    output: Buffer | null;
+    created_at: Generated<Date>;
+    finished_at: Date | null;
+  };
+  seats: { run_id: string; listing_id: string; expires_at: Date };
+  charges: {
+    run_id: string;
+    wallet: string;
+    listing_id: string;
+    balance_address: string;
+    price_lamports: bigint;
+    sequence: bigint;
+    state: 'reserved' | 'signed' | 'confirmed' | 'finalized' | 'failed' | 'credited' | 'lost';
+    created_at: Generated<Date>;
+    updated_at: Generated<Date>;
+  };
+  charge_signatures: {
+    signature: string;
+    run_id: string;
+    wire: Buffer;
+    last_valid_block_height: bigint;
+    created_at: Generated<Date>;
+  };
+  credits: {
+    /** The run that failed by our fault. */
+    run_id: string;
+    wallet: string;
+    listing_id: string;
+    /** The free run that used the credit. */
+    used_by_run_id: string | null;
+    created_at: Generated<Date>;
+  };
+}

@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import cors from '@fastify/cors';
+import {
+  fastify,
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
+import type { Operation } from '@agent-rental/contract';
+import { ApiError, internalError } from './api-error.js';
+import type { InternalRequests } from './internal-requests.js';
+import type { Logger } from './logger.js';
+import type { Principal } from './principal.js';
+import type { RateLimits, RateState } from './rate-limits.js';
+
+/** Largest request body. Larger inputs go through files. */
+const BODY_LIMIT_BYTES = 1_500_000;
+const HEADERS = {
+  requestId: 'X-Request-Id',
+  limit: 'X-RateLimit-Limit',
+  remaining: 'X-RateLimit-Remaining',
+  reset: 'X-RateLimit-Reset',
+} as const;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    operation?: Operation;
+  }
+  interface FastifyRequest {
+    /** The caller; null before authentication and where none is asked for. */
+    principal: Principal | null;
+    /** The tightest limit that this request was counted against. */
+    rate: RateState | null;
+  }
+}
+
+export interface HttpServerOptions {
+  logger: Logger;
+  rateLimits: RateLimits;
+  requestsPerMinute: number;
+  internalRequests: InternalRequests;
+  /** Identifies the bearer; throws an ApiError of 401. */
+  authenticate(authorization: string | undefined): Promise<Principal>;
+}
+
+/** Makes the HTTP server: request ids, authentication, rate limits, the error envelope. Slices add their routes. */
+export async function createHttpServer(options: HttpServerOptions): Promise<FastifyInstance> {
+  const loggerInstance: FastifyBaseLogger = options.logger;
+  const app = fastify({
+    loggerInstance,
+    genReqId: () => `req_${randomUUID()}`,
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: 30_000,
+    forceCloseConnections: true,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
+    disableRequestLogging: true,
+    return503OnClosing: false,
+  });
+  app.decorateRequest('principal', null);
+  app.decorateRequest('rate', null);
+  await app.register(cors, {
+    origin: '*',
+    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    exposedHeaders: [...Object.values(HEADERS), 'X-Run-Id', 'Retry-After', 'Mcp-Session-Id'],
+  });
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header(HEADERS.requestId, request.id);
+    await admit(request, options);
+  });
+  app.addHook('onSend', async (request, reply, payload) => {
+    writeRateHeaders(reply, request.rate);
+    return payload;
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'unmatched';
+    const entry = {
+      method: request.method,
+      route,
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime),
+    };
+    request.log.info({ ...entry, wallet: request.principal?.wallet }, 'request');
+  });
+  app.setErrorHandler(async (error: FastifyError, request, reply) => {
+    const apiError = toApiError(error);
+    if (apiError.status >= 500) request.log.error({ err: apiError.cause ?? apiError }, apiError.message);
+    return writeError(reply, apiError, request);
+  });
+  app.setNotFoundHandler(async (request, reply) =>
+    writeError(
+      reply,
+      new ApiError('not_found', `There is no ${request.method} ${request.url.split('?')[0]}.`),
+      request,
+    ),
+  );
+  return app;
+}
+
+/** Authenticates and counts one request. */
+async function admit(request: FastifyRequest, options: HttpServerOptions): Promise<void> {
+  const internal = options.internalRequests.principalOf(request.headers);
+  if (internal) {
+    // Counted where it entered.
+    request.principal = internal;
+    return;
+  }
+  const operation = request.routeOptions.config.operation;
+  const byAddress = async () => {
+    request.rate = await options.rateLimits.count(`ip:${request.ip}`, options.requestsPerMinute);
+  };
+  if (operation?.auth === 'bearer') {
+    try {
+      request.principal = await options.authenticate(request.headers.authorization);
+    } catch (error) {
+      await byAddress();
+      refuseIfExceeded(request.rate);
+      throw error;
+    }
+    request.rate = await options.rateLimits.count(request.principal.rateKey, options.requestsPerMinute);
+    refuseIfExceeded(request.rate);
+    return;
+  }
+  await byAddress();
+  if (operation) refuseIfExceeded(request.rate);
+}
+
+/** Refuses a request beyond its limit (429 with `Retry-After`). */
+export function refuseIfExceeded(rate: RateState | null): void {
+  if (!rate?.exceeded) return;
+  const seconds = Math.max(1, rate.resetAt - Math.floor(Date.now() / 1000));
+  throw new ApiError(
+    'rate_limit_exceeded',
+    `More than ${rate.limit} requests in a minute. Try again in ${seconds} s.`,
+    {
+      retryAfterSeconds: seconds,
+    },
+  );
+}
+
+function writeRateHeaders(reply: FastifyReply, rate: RateState | null): void {
+  if (!rate) return;
+  reply.header(HEADERS.limit, rate.limit);
+  reply.header(HEADERS.remaining, rate.remaining);
+  reply.header(HEADERS.reset, rate.resetAt);
+}
+
+function writeError(reply: FastifyReply, error: ApiError, request: FastifyRequest): FastifyReply {
+  if (error.retryAfterSeconds !== undefined) reply.header('Retry-After', error.retryAfterSeconds);
+  return reply.code(error.status).send({ error: error.body(request.id) });
+}
+
+/** Any thrown value as an API error; what was not expected says nothing of itself to the caller. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  const status = (error as FastifyError | undefined)?.statusCode;
+  if (status !== undefined && status >= 400 && status < 500) {
+    // Fastify's own refusals: malformed JSON, a wrong content type, a body that is too large.
+    const reason = (error as FastifyError).message.replace(/\.?$/, '.');
+    return new ApiError('invalid_request', `${STATUS_CODES[status] ?? 'Bad request'}: ${reason}`);
+  }
+  return internalError(error);
+}

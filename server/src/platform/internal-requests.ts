@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import type { Principal } from './principal.js';
+
+const HEADER = 'x-agent-rental-internal';
+
+/** Requests that the server makes to itself on behalf of a caller whom it has verified already. */
+export interface InternalRequests {
+  /** The principal that an incoming request carries, when it is one of ours. */
+  principalOf(headers: IncomingHttpHeaders): Principal | undefined;
+  /**
+   * A `fetch` that reaches the app in this process as `principal`. The response streams; cancelling its body
+   * or aborting the signal closes the inner request, as a client that goes away does.
+   */
+  fetchAs(app: FastifyInstance, principal: Principal): typeof fetch;
+}
+
+/** Makes the channel. Its tokens are random, live as long as one request, and never leave the process. */
+export function createInternalRequests(): InternalRequests {
+  const principals = new Map<string, Principal>();
+  return {
+    principalOf(headers) {
+      const token = headers[HEADER];
+      return typeof token === 'string' ? principals.get(token) : undefined;
+    },
+    fetchAs: (app, principal) => async (input, init) => {
+      const request = new Request(input, init);
+      const url = new URL(request.url);
+      const token = randomBytes(32).toString('base64url');
+      const body = request.body ? Buffer.from(await request.arrayBuffer()) : undefined;
+      principals.set(token, principal);
+      const response = await app
+        .inject({
+          method: request.method as 'GET',
+          url: url.pathname + url.search,
+          headers: { ...Object.fromEntries(request.headers), [HEADER]: token },
+          ...(body ? { payload: body } : {}),
+          payloadAsStream: true,
+          signal: request.signal,
+        })
+        .finally(() => principals.delete(token));
+      const stream = response.stream();
+      stream.once('close', () => response.raw.res.destroy());
+      const headers = Object.entries(response.headers).flatMap(([name, value]): [string, string][] =>
+        value === undefined ? [] : [[name, String(value)]],
+      );
+      return new Response(Readable.toWeb(stream) as ReadableStream, { status: response.statusCode, headers });
+    },
+  };
+}

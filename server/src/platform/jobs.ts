@@ -1,0 +1,36 @@
+import { Logger as WorkerLogger, run, runMigrations, type TaskList } from 'graphile-worker';
+import { sql } from 'kysely';
+import type pg from 'pg';
+import type { Db } from './database/database.js';
+import type { Logger } from './logger.js';
+
+/** Puts a task into the queue, inside the transaction of the row that it serves. */
+export async function enqueueTask(tx: Db, task: string, payload: Record<string, string>): Promise<void> {
+  await sql`select graphile_worker.add_job(${task}, ${JSON.stringify(payload)}::json)`.execute(tx);
+}
+
+/** Makes the queue's own tables; safe with several replicas at once. */
+export async function migrateJobs(pool: pg.Pool): Promise<void> {
+  await runMigrations({ pgPool: pool });
+}
+
+/** Starts to work on queued tasks. Stop lets running tasks finish. */
+export async function startJobs(
+  pool: pg.Pool,
+  tasks: TaskList,
+  logger: Logger,
+): Promise<{ stop(): Promise<void> }> {
+  const runner = await run({
+    pgPool: pool,
+    taskList: tasks,
+    concurrency: 4,
+    noHandleSignals: true,
+    logger: new WorkerLogger(() => (level, message) => {
+      const name: string = level;
+      if (name === 'error') logger.error({ worker: true }, message);
+      else if (name === 'warning') logger.warn({ worker: true }, message);
+      else logger.debug({ worker: true }, message);
+    }),
+  });
+  return { stop: () => runner.stop() };
+}

@@ -1,0 +1,105 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { RE2JS } from 're2js';
+
+/** Bounds on schemas that strangers write. */
+const MAX_SCHEMA_BYTES = 64 * 1024;
+const MAX_DEPTH = 64;
+const CACHE_SIZE = 256;
+
+/** A schema that cannot be used; the message says why. */
+export class InvalidSchemaError extends Error {
+  override readonly name = 'InvalidSchemaError';
+}
+
+/** One way in which a value does not match. `path` is a JSON pointer, empty for the value itself. */
+export interface SchemaViolation {
+  path: string;
+  message: string;
+}
+
+/** Linear-time regular expressions: a pattern from a stranger cannot stall the process. */
+function linearTimeRegExp(pattern: string): { test(text: string): boolean } {
+  const compiled = RE2JS.compile(pattern);
+  return { test: (text) => compiled.matcher(text).find() };
+}
+linearTimeRegExp.code = 'linearTimeRegExp';
+
+const compiled = new Map<string, ValidateFunction>();
+
+/**
+ * Compiles a JSON Schema (draft 2020-12), or takes it from the cache.
+ *
+ * @throws InvalidSchemaError for a schema that is too large, too deep, refers outside itself, or is wrong.
+ */
+function compile(schema: object): ValidateFunction {
+  const text = JSON.stringify(schema);
+  const known = compiled.get(text);
+  if (known) {
+    compiled.delete(text);
+    compiled.set(text, known);
+    return known;
+  }
+  if (text.length > MAX_SCHEMA_BYTES) throw new InvalidSchemaError('is larger than 64 KB');
+  const ajv = new Ajv2020({
+    strict: false,
+    allErrors: false,
+    validateFormats: true,
+    code: { regExp: linearTimeRegExp },
+    logger: false,
+  });
+  (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
+  let validate: ValidateFunction;
+  try {
+    validate = ajv.compile(localSchema(schema));
+  } catch (error) {
+    throw new InvalidSchemaError(`is not a usable JSON Schema: ${(error as Error).message.slice(0, 200)}`);
+  }
+  compiled.set(text, validate);
+  if (compiled.size > CACHE_SIZE) compiled.delete(compiled.keys().next().value as string);
+  return validate;
+}
+
+/** Copies a schema without `$id` and `$schema`, and refuses references that lead outside it. */
+function localSchema(schema: object): object {
+  const copy = (value: unknown, depth: number): unknown => {
+    if (depth > MAX_DEPTH) throw new InvalidSchemaError(`is nested deeper than ${MAX_DEPTH} levels`);
+    if (Array.isArray(value)) return value.map((item) => copy(item, depth + 1));
+    if (typeof value !== 'object' || value === null) return value;
+    const result: Record<string, unknown> = {};
+    for (const [key, item] of Object.entries(value)) {
+      if ((key === '$id' || key === '$schema') && typeof item === 'string') continue;
+      if ((key === '$ref' || key === '$dynamicRef') && typeof item === 'string' && !item.startsWith('#')) {
+        throw new InvalidSchemaError(
+          'refers to another document; only references inside the schema are allowed',
+        );
+      }
+      Object.defineProperty(result, key, { value: copy(item, depth + 1), enumerable: true });
+    }
+    return result;
+  };
+  return copy(schema, 0) as object;
+}
+
+/**
+ * Checks that a schema can be used.
+ *
+ * @throws InvalidSchemaError saying why not.
+ */
+export function checkSchema(schema: object): void {
+  compile(schema);
+}
+
+/**
+ * Validates a value; an empty list means that it matches.
+ *
+ * @throws InvalidSchemaError when the schema cannot be used.
+ */
+export function schemaViolations(schema: object, value: unknown): SchemaViolation[] {
+  const validate = compile(schema);
+  if (validate(value)) return [];
+  return (validate.errors ?? []).map((error: ErrorObject) => ({
+    path: error.instancePath,
+    message: error.message ?? 'does not match',
+  }));
+}

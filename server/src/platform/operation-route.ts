@@ -1,0 +1,68 @@
+import type { Operation } from '@agent-rental/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { ApiError } from './api-error.js';
+import type { Principal } from './principal.js';
+
+type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
+type Field<O, K extends string> = O extends { [key in K]: infer S } ? S : undefined;
+
+/** What a handler gets: everything parsed by the operation's schemas. */
+export interface OperationCall<O extends Operation> {
+  /** The caller; for operations without authentication an empty wallet. */
+  principal: Principal;
+  params: Parsed<Field<O, 'params'>>;
+  query: Parsed<Field<O, 'query'>>;
+  body: Parsed<Field<O, 'body'>>;
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+const NOBODY: Principal = { wallet: '', rateKey: '' };
+
+/**
+ * Adds the route of an operation: parses what comes in by its schemas, answers with its status. A handler of
+ * a streaming operation takes over the reply and returns undefined.
+ */
+export function addOperation<O extends Operation>(
+  app: FastifyInstance,
+  operation: O,
+  handler: (call: OperationCall<O>) => Promise<O extends { stream: true } ? void : z.input<O['response']>>,
+): void {
+  app.route({
+    method: operation.method,
+    url: operation.path,
+    config: { operation },
+    handler: async (request, reply) => {
+      const call = {
+        principal: request.principal ?? NOBODY,
+        params: parse(operation.params, request.params, 'path'),
+        query: parse(operation.query, request.query, 'query'),
+        body: parse(operation.body, request.body, 'body'),
+        request,
+        reply,
+      } as OperationCall<O>;
+      const answer = await handler(call);
+      if (operation.stream) return reply;
+      return reply.code(operation.status).send(answer);
+    },
+  });
+}
+
+function parse(schema: z.ZodType | undefined, value: unknown, where: string): unknown {
+  if (!schema) return undefined;
+  if (where === 'body' && (value === undefined || value === null)) {
+    throw new ApiError('invalid_request', 'A JSON body is required (Content-Type: application/json).');
+  }
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new ApiError('invalid_request', `The ${where} is not valid: ${describeIssues(result.error)}.`);
+}
+
+/** All issues of a Zod error in one line, each with its path. */
+export function describeIssues(error: z.ZodError): string {
+  return error.issues
+    .slice(0, 10)
+    .map((issue) => (issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message))
+    .join('; ');
+}

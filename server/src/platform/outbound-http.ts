@@ -1,0 +1,130 @@
+import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from 'node:dns';
+import ipaddr from 'ipaddr.js';
+import { Agent, fetch as undiciFetch, type RequestInit as UndiciRequestInit } from 'undici';
+
+/** A URL that the server will not call; the message says why and is safe to show to the URL's owner. */
+export class ForbiddenUrlError extends Error {
+  override readonly name = 'ForbiddenUrlError';
+}
+
+/** An answer larger than allowed. */
+export class ResponseTooLargeError extends Error {
+  override readonly name = 'ResponseTooLargeError';
+}
+
+/** Calls addresses that strangers gave, without letting them reach into our network. */
+export interface OutboundHttp {
+  /**
+   * `fetch` for such addresses: https only, public addresses only, redirects not followed.
+   *
+   * @throws ForbiddenUrlError for a URL that may not be called; otherwise as `fetch` does.
+   */
+  readonly fetch: typeof globalThis.fetch;
+  /**
+   * Whether a URL may be called at all; the address behind a name is checked when connecting.
+   *
+   * @throws ForbiddenUrlError saying why not.
+   */
+  checkUrl(url: string): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Reads a body, up to a bound.
+ *
+ * @throws ResponseTooLargeError beyond it.
+ */
+export async function readText(response: Response, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > maxBytes) throw new ResponseTooLargeError(`the answer is larger than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Addresses that carry an IPv4 address inside: NAT64, 6to4 and mapped ones are judged by it. */
+function embeddedV4(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
+  const bytes = address.toByteArray();
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address();
+  const range = address.range();
+  if (range === 'rfc6052' || range === 'rfc6145') return new ipaddr.IPv4(bytes.slice(12));
+  if (range === '6to4') return new ipaddr.IPv4(bytes.slice(2, 6));
+  return undefined;
+}
+
+/** Whether an address is on the public internet. */
+export function isPublicAddress(text: string): boolean {
+  if (!ipaddr.isValid(text)) return false;
+  const address = ipaddr.parse(text);
+  if (address instanceof ipaddr.IPv6) {
+    const inner = embeddedV4(address);
+    if (inner) return inner.range() === 'unicast';
+  }
+  return address.range() === 'unicast';
+}
+
+/**
+ * Makes the outbound client. `allowedOrigins` are exact origins that are exempt from the rules: on the
+ * embedded default, its own examples on loopback. It is a live set.
+ */
+export function createOutboundHttp(allowedOrigins: ReadonlySet<string>): OutboundHttp {
+  const guarded = new Agent({
+    connect: {
+      lookup(hostname: string, options: LookupOptions, callback: (...args: never[]) => void) {
+        const done = callback as unknown as (
+          error: Error | null,
+          addresses: LookupAddress[] | string,
+          family?: number,
+        ) => void;
+        dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
+          if (error) return done(error, []);
+          const bad = addresses.find(({ address }) => !isPublicAddress(address));
+          if (bad) return done(new ForbiddenUrlError(`${hostname} does not lead to a public address`), []);
+          const first = addresses[0];
+          if (options.all) return done(null, addresses);
+          return first
+            ? done(null, first.address, first.family)
+            : done(new Error(`${hostname} has no address`), []);
+        });
+      },
+    },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  const direct = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+
+  const checkUrl = (text: string): void => {
+    if (!URL.canParse(text)) throw new ForbiddenUrlError('the URL is malformed');
+    const url = new URL(text);
+    if (allowedOrigins.has(url.origin)) return;
+    if (url.protocol !== 'https:') throw new ForbiddenUrlError('only https URLs are called');
+    if (url.username !== '' || url.password !== '')
+      throw new ForbiddenUrlError('the URL carries credentials');
+    // A literal address is never looked up, so it is judged here.
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    if (ipaddr.isValid(host) && !isPublicAddress(host)) {
+      throw new ForbiddenUrlError('the URL does not lead to a public address');
+    }
+  };
+
+  return {
+    checkUrl,
+    fetch: async (input, init) => {
+      const url = input instanceof Request ? input.url : String(input);
+      checkUrl(url);
+      const dispatcher = allowedOrigins.has(new URL(url).origin) ? direct : guarded;
+      const response = await undiciFetch(url, {
+        ...(init as UndiciRequestInit),
+        dispatcher,
+        redirect: 'manual',
+      });
+      return response as unknown as Response;
+    },
+    close: async () => {
+      await Promise.all([guarded.destroy(), direct.destroy()]);
+    },
+  };
+}

@@ -1,0 +1,7 @@
+/** Who calls: the wallet, and how it showed that. */
+export interface Principal {
+  /** Wallet address, base58. */
+  readonly wallet: string;
+  /** What its requests are counted under: the API key, or the wallet. */
+  readonly rateKey: string;
+}

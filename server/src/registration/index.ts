@@ -1,0 +1,9 @@
+export {
+  openPrivatePart,
+  type ConnectedAgent,
+  type DeclarativeAgent,
+  type PrivatePart,
+} from './private-part.js';
+export { createRegistrationRepository, REGISTRATION_TASK } from './repository.js';
+export { registrationRoutes } from './routes.js';
+export { createRegistrationService, type PublishableListing, type RegistrationService } from './service.js';

@@ -1,0 +1,257 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { Job, ListingTerms, Manifest } from '@agent-rental/contract';
+import { findListingAddress } from '@agent-rental/program-client';
+import type { PublicKey } from '@solana/web3.js';
+import { newListingId } from '../listings/index.js';
+import { ApiError } from '../platform/api-error.js';
+import type { Keys } from '../platform/keys.js';
+import type { ContentStore } from '../storage/index.js';
+import { sealPrivatePart, type PrivatePart } from './private-part.js';
+import type { DraftRow, RegistrationRepository } from './repository.js';
+import { termViolations, validateRegistration, type RegistrationRules } from './validate.js';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** A reviewed draft, with all that its on-chain account holds. */
+export interface PublishableListing {
+  id: string;
+  creator: string;
+  rentalModel: 'one_time' | 'subscription' | 'per_query';
+  priceLamports: bigint;
+  minDepositLamports: bigint;
+  metadataUri: string;
+}
+
+export interface RegistrationService {
+  /** Accepts a registration; the job validates it. */
+  register(
+    wallet: string,
+    body: Record<string, unknown>,
+  ): Promise<{ job_id: string; status: 'queued'; webhook_secret?: string }>;
+  /** @throws ApiError `not_found` for a job that does not exist or is another wallet's. */
+  getJob(id: string, wallet: string): Promise<Job>;
+  /** The background task: validates, reviews, and makes the draft. */
+  validate(jobId: string): Promise<void>;
+  /** What to publish on-chain for a reviewed draft of this wallet; stores terms that were still missing. */
+  prepareToPublish(
+    wallet: string,
+    listingId: string,
+    terms: ListingTerms | undefined,
+  ): Promise<PublishableListing>;
+}
+
+export interface RegistrationDeps {
+  repository: RegistrationRepository;
+  keys: Keys;
+  store: ContentStore;
+  /** Read for each job: the protocol's least price may change. */
+  rules(): Promise<RegistrationRules>;
+  programId: PublicKey;
+  review: 'automatic' | 'operator';
+}
+
+/** A registration as it waits, sealed, for its job. */
+interface QueuedBody {
+  manifest: Record<string, unknown>;
+  listing: unknown;
+  modelKey: string | undefined;
+  webhookSecret: string | undefined;
+}
+
+const jobContext = (id: string) => `registration-job:${id}`;
+
+export function createRegistrationService(deps: RegistrationDeps): RegistrationService {
+  const { repository, keys } = deps;
+  return {
+    async register(wallet, body) {
+      const { listing, model_key: modelKey, ...manifest } = body;
+      const id = randomUUID();
+      const webhookSecret =
+        typeof manifest['entrypoint_url'] === 'string'
+          ? `whsec_${randomBytes(24).toString('base64')}`
+          : undefined;
+      const queued: QueuedBody = {
+        manifest,
+        listing,
+        modelKey: modelKey as string | undefined,
+        webhookSecret,
+      };
+      await repository.createJob({ id, wallet, body: keys.seal(JSON.stringify(queued), jobContext(id)) });
+      return { job_id: id, status: 'queued', ...(webhookSecret ? { webhook_secret: webhookSecret } : {}) };
+    },
+
+    async getJob(id, wallet) {
+      const row = UUID.test(id) ? await repository.findJob(id, wallet) : undefined;
+      if (!row) throw new ApiError('not_found', 'There is no such job.');
+      if (row.status === 'failed') {
+        return { job_id: id, status: 'failed', error: row.error as unknown as NonNullable<Job['error']> };
+      }
+      if (row.status === 'queued' || row.listing_id === null) return { job_id: id, status: 'queued' };
+      const draft = await repository.findDraft(row.listing_id);
+      if (!draft) throw new Error(`Job ${id} has no listing.`);
+      const nextAction = draft.status === 'draft' ? publishAction(draft) : undefined;
+      return {
+        job_id: id,
+        status: 'completed',
+        result: { agent_id: draft.id, listing_id: draft.id },
+        review: { state: draft.review_state, reasons: [] },
+        ...(nextAction && draft.review_state === 'approved' ? { next_action: nextAction } : {}),
+      };
+    },
+
+    async validate(jobId) {
+      const row = await repository.findQueuedJob(jobId);
+      if (!row?.body) return;
+      const queued = JSON.parse(keys.open(row.body, jobContext(jobId)).toString('utf8')) as QueuedBody;
+      const validated = validateRegistration(queued, await deps.rules());
+      if (!validated.valid) {
+        await repository.rejectJob(jobId, {
+          code: 'invalid_manifest',
+          message: `The manifest was rejected: ${validated.violations.length} problem(s), see details.`,
+          details: validated.violations,
+        });
+        return;
+      }
+      const { manifest, terms } = validated;
+      const versionId = randomUUID();
+      const part = privatePartOf(manifest, queued);
+      const listingId = newListingId(manifest.name);
+      await repository.completeJob(jobId, {
+        version: {
+          id: versionId,
+          listing_id: listingId,
+          input_schema: JSON.stringify(manifest.input_schema),
+          output_schema: JSON.stringify(manifest.output_schema),
+          timeout_seconds: manifest.timeout_seconds,
+          private_part: sealPrivatePart(keys, versionId, part),
+        },
+        listing: {
+          id: listingId,
+          creator: row.wallet,
+          title: terms?.title ?? titleOf(manifest.name),
+          description: manifest.description,
+          category: [manifest.category],
+          ...termColumns(terms),
+          runs_per_minute: terms?.runs_per_minute ?? null,
+          status: 'draft',
+          address: findListingAddress(listingId, deps.programId).address.toBase58(),
+          metadata_uri: await deps.store.putJson(publicPart(manifest, queued.manifest, part.salt)),
+          sample_output: JSON.stringify(terms?.sample_output ?? []),
+          version_id: versionId,
+          review_state: deps.review === 'automatic' ? 'approved' : 'pending',
+          published_at: null,
+        },
+      });
+    },
+
+    async prepareToPublish(wallet, listingId, terms) {
+      const draft = await repository.findDraft(listingId);
+      if (!draft || draft.creator !== wallet) {
+        throw new ApiError(
+          'listing_not_found',
+          'You have no such listing. Register an agent with POST /v1/agents.',
+        );
+      }
+      if (draft.status !== 'draft')
+        throw new ApiError('invalid_request', 'The listing is published already.');
+      if (draft.review_state !== 'approved') {
+        throw new ApiError(
+          'invalid_request',
+          `The listing cannot be published: its review is ${draft.review_state}.`,
+        );
+      }
+      if (terms) {
+        const violations = termViolations(terms, await deps.rules());
+        if (violations.length > 0) {
+          throw new ApiError(
+            'invalid_request',
+            violations.map(({ path, message }) => `${path} ${message}`).join('; '),
+          );
+        }
+        await repository.setTerms(listingId, termColumns(terms));
+      }
+      const columns = terms ? termColumns(terms) : draft;
+      const {
+        rental_model: rentalModel,
+        price_lamports: priceLamports,
+        min_deposit_lamports: minDeposit,
+      } = columns;
+      if (rentalModel === null || priceLamports === null || minDeposit === null) {
+        throw new ApiError(
+          'invalid_request',
+          'listing is required: this agent was registered without rental_model and price.',
+        );
+      }
+      return {
+        id: listingId,
+        creator: wallet,
+        rentalModel,
+        priceLamports,
+        minDepositLamports: minDeposit,
+        metadataUri: draft.metadata_uri,
+      };
+    },
+  };
+}
+
+function privatePartOf(manifest: Manifest, queued: QueuedBody): PrivatePart {
+  const salt = randomBytes(32).toString('base64');
+  if (manifest.entrypoint_url !== undefined && queued.webhookSecret !== undefined) {
+    return {
+      mode: 'connected',
+      entrypointUrl: manifest.entrypoint_url,
+      webhookSecret: queued.webhookSecret,
+      salt,
+    };
+  }
+  const { provider, model, endpoint_url: endpointUrl } = manifest.model;
+  return {
+    mode: 'declarative',
+    systemPrompt: manifest.system_prompt ?? '',
+    tools: manifest.tools ?? [],
+    model: { provider, model, endpointUrl, key: queued.modelKey },
+    salt,
+  };
+}
+
+/**
+ * What permanent storage may hold: nothing of how the agent works, and a salted commitment to the whole, so
+ * that its creator can later prove what was registered.
+ */
+function publicPart(
+  manifest: Manifest,
+  whole: Record<string, unknown>,
+  salt: string,
+): Record<string, unknown> {
+  const commitment = createHash('sha256').update(salt).update(JSON.stringify(whole)).digest('hex');
+  const { name, category, description, input_schema, output_schema, timeout_seconds } = manifest;
+  return { name, category, description, input_schema, output_schema, timeout_seconds, commitment };
+}
+
+function termColumns(terms: ListingTerms | undefined) {
+  if (!terms) return { rental_model: null, price_lamports: null, min_deposit_lamports: null };
+  const price = BigInt(terms.price_lamports);
+  const deposit = terms.min_deposit_lamports === undefined ? price : BigInt(terms.min_deposit_lamports);
+  return {
+    rental_model: terms.rental_model,
+    price_lamports: price,
+    min_deposit_lamports: terms.rental_model === 'per_query' ? deposit : 0n,
+  };
+}
+
+/** The request that gets the publishing transaction; placeholders stand where the creator must still decide. */
+function publishAction(draft: DraftRow): NonNullable<Job['next_action']> {
+  const missing = draft.rental_model === null;
+  const listing = { rental_model: '<one_time | subscription | per_query>', price_lamports: '<lamports>' };
+  return {
+    method: 'POST',
+    path: '/v1/transactions',
+    body: { action: 'publish', listing_id: draft.id, ...(missing ? { listing } : {}) },
+  };
+}
+
+/** `invoice-reader` becomes `Invoice reader`. */
+function titleOf(name: string): string {
+  const words = name.replaceAll('-', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

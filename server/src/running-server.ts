@@ -1,0 +1,9 @@
+/** A server that is up, whichever way it was put together. */
+export interface RunningServer {
+  /** Resolves with the reason when a part that it cannot do without has ended. */
+  readonly failed: Promise<string>;
+  /** Drains and stops everything. */
+  stop(): Promise<void>;
+  /** What the person at the terminal reads when it is up. */
+  readonly description: string;
+}

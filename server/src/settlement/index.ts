@@ -1,0 +1,5 @@
+export { createChargeRepository } from './charge-repository.js';
+export { createChargeSigner } from './charge-transaction.js';
+export { createReconciler, type Reconciler } from './reconciler.js';
+export { createSettlement, type SentCharge, type Settlement } from './settlement.js';
+export type { ChargeRow } from './charge-repository.js';

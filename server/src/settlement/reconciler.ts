@@ -1,0 +1,120 @@
+import { PublicKey, type SignatureStatus } from '@solana/web3.js';
+import type { Chain } from '../chain/index.js';
+import type { Indexer } from '../credentials/index.js';
+import type { Logger } from '../platform/logger.js';
+import type { ChargeRepository, ChargeRow, SignedCharge } from './charge-repository.js';
+import type { ChargeSigner } from './charge-transaction.js';
+
+const ROUND_MS = 2_000;
+const BATCH = 200;
+
+type Landed = 'confirmed' | 'finalized' | 'failed' | 'unknown';
+
+/** Follows every open charge to its end, whatever became of the process that began it. */
+export interface Reconciler {
+  /** One round over the open charges. */
+  reconcile(): Promise<void>;
+  start(): { stop(): Promise<void> };
+}
+
+/**
+ * Makes the reconciler. "Failed" is believed only of an error that landed at `finalized`. A charge that left no
+ * trace once the finalized height has passed its last blockhash is signed anew, with the same sequence: at
+ * most one of its transactions can ever take effect.
+ */
+export function createReconciler(deps: {
+  chain: Chain;
+  charges: ChargeRepository;
+  signer: ChargeSigner;
+  indexer: Indexer;
+  /** Whether a run was delivered; undelivered ones that were charged get a credit. */
+  wasUndelivered(runId: string): Promise<boolean>;
+  logger: Logger;
+}): Reconciler {
+  const { chain, charges, signer, indexer, logger } = deps;
+
+  async function settle(
+    charge: ChargeRow,
+    signatures: SignedCharge[],
+    landed: Landed,
+    heights: { confirmed: bigint; finalized: bigint },
+  ): Promise<void> {
+    const runId = charge.run_id;
+    if (landed === 'confirmed' || landed === 'finalized') {
+      if (charge.state === 'signed') {
+        await charges.move(runId, ['signed'], 'confirmed');
+        await indexer.indexAccounts([new PublicKey(charge.balance_address)]);
+      }
+      const owed = await deps.wasUndelivered(runId);
+      if (owed) await charges.credit(runId);
+      if (landed === 'finalized') await charges.move(runId, ['confirmed'], owed ? 'credited' : 'finalized');
+      return;
+    }
+    if (landed === 'failed') {
+      await charges.move(runId, ['signed', 'confirmed'], 'failed');
+      return;
+    }
+    const last = signatures.at(-1);
+    if (!last || last.lastValidBlockHeight < heights.finalized) {
+      const signed = await signer.sign(charge, true);
+      await charges.recordSignature(runId, signed);
+      await chain.send(signed.wire);
+      logger.warn({ run_id: runId }, 'a charge left no trace and was signed anew');
+    } else if (last.lastValidBlockHeight >= heights.confirmed) {
+      await chain.send(last.wire);
+    }
+  }
+
+  async function reconcile(): Promise<void> {
+    await charges.releaseAbandoned();
+    const open = await charges.open(BATCH);
+    if (open.length === 0) return;
+    const heights = {
+      confirmed: await chain.blockHeight('confirmed'),
+      finalized: await chain.blockHeight('finalized'),
+    };
+    const all = open.flatMap(({ signatures }) => signatures.map(({ signature }) => signature));
+    const statuses = new Map<string, SignatureStatus | null>();
+    for (let start = 0; start < all.length; start += 256) {
+      const batch = all.slice(start, start + 256);
+      const found = await chain.statuses(batch, true);
+      for (const [index, signature] of batch.entries()) statuses.set(signature, found[index] ?? null);
+    }
+    for (const { charge, signatures } of open) {
+      const landed = landedState(signatures.map(({ signature }) => statuses.get(signature) ?? null));
+      await settle(charge, signatures, landed, heights).catch((err: unknown) =>
+        logger.error({ err, run_id: charge.run_id }, 'a charge could not be settled; it is tried again'),
+      );
+    }
+  }
+
+  return {
+    reconcile,
+    start() {
+      let round = Promise.resolve();
+      const timer = setInterval(() => {
+        round = round
+          .then(reconcile)
+          .catch((err: unknown) =>
+            logger.warn({ err }, 'charges could not be reconciled; it is tried again'),
+          );
+      }, ROUND_MS);
+      return {
+        stop: () => {
+          clearInterval(timer);
+          return round;
+        },
+      };
+    },
+  };
+}
+
+/** How far the best of a charge's transactions has come. */
+function landedState(statuses: (SignatureStatus | null)[]): Landed {
+  const succeeded = statuses.find(
+    (status) => status && !status.err && status.confirmationStatus !== 'processed',
+  );
+  if (succeeded) return succeeded.confirmationStatus === 'finalized' ? 'finalized' : 'confirmed';
+  const waiting = statuses.some((status) => status === null || status.confirmationStatus !== 'finalized');
+  return waiting ? 'unknown' : 'failed';
+}

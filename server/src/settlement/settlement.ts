@@ -1,0 +1,100 @@
+import { PublicKey } from '@solana/web3.js';
+import { apiErrorOfTransaction, type Chain } from '../chain/index.js';
+import type { Indexer } from '../credentials/index.js';
+import { ApiError } from '../platform/api-error.js';
+import type { ChargeOrder, ChargeRepository, ChargeRow, SignedCharge } from './charge-repository.js';
+import type { ChargeSigner } from './charge-transaction.js';
+
+/** The longest a caller waits for its charge. The charge itself goes on being settled. */
+const CONFIRM_TIMEOUT_MS = 45_000;
+const REBROADCAST_MS = 1_000;
+
+/** A charge that was sent. */
+export interface SentCharge {
+  readonly priceLamports: bigint;
+  /**
+   * Resolves once the charge is confirmed on-chain: from then on output may leave.
+   *
+   * Rejects with ApiError: the program's reason when it failed on-chain, `service_unavailable` when it took
+   * too long.
+   */
+  readonly confirmed: Promise<void>;
+}
+
+/** Charges per-task runs, each at most once. */
+export interface Settlement {
+  /** Sets the price of a run aside. @throws ApiError `insufficient_balance`. */
+  reserve(order: ChargeOrder): Promise<ChargeRow>;
+  /** Simulates the charge on-chain: the credential check of a Per-Task run. @throws ApiError with the reason. */
+  simulate(charge: ChargeRow): Promise<void>;
+  /** Signs, writes down, sends; does not wait. */
+  charge(charge: ChargeRow): Promise<SentCharge>;
+  /** Gives back what was set aside, for a run that does not happen. */
+  release(runId: string): Promise<void>;
+  takeCredit(wallet: string, listingId: string, runId: string): Promise<boolean>;
+  /** Gives back the credit that a run used which does not happen. */
+  returnCredit(runId: string): Promise<void>;
+}
+
+export function createSettlement(deps: {
+  chain: Chain;
+  charges: ChargeRepository;
+  signer: ChargeSigner;
+  indexer: Indexer;
+}): Settlement {
+  const { chain, charges, signer, indexer } = deps;
+
+  /** Rebroadcasts the same bytes until they land or their blockhash has expired. */
+  async function land(charge: ChargeRow, signed: SignedCharge): Promise<void> {
+    const signal = AbortSignal.timeout(CONFIRM_TIMEOUT_MS);
+    const send = () => chain.send(signed.wire).catch(() => undefined);
+    await send();
+    const again = setInterval(() => void send(), REBROADCAST_MS);
+    try {
+      const status = await chain.waitForConfirmation(
+        signed.signature,
+        Number(signed.lastValidBlockHeight),
+        signal,
+      );
+      if (status === null) {
+        throw new ApiError(
+          'service_unavailable',
+          'The charge was not confirmed in time. It is settled in the background.',
+          {
+            runId: charge.run_id,
+            retryAfterSeconds: 5,
+          },
+        );
+      }
+      if (status.err) {
+        throw apiErrorOfTransaction(status.err, await chain.logsOf(signed.signature), chain.programId);
+      }
+      await charges.move(charge.run_id, ['signed'], 'confirmed');
+      await indexer.indexAccounts([new PublicKey(charge.balance_address)]);
+    } finally {
+      clearInterval(again);
+    }
+  }
+
+  return {
+    reserve: (order) => charges.reserve(order),
+    release: (runId) => charges.release(runId),
+    takeCredit: (wallet, listingId, runId) => charges.takeCredit(wallet, listingId, runId),
+    returnCredit: (runId) => charges.returnCredit(runId),
+
+    async simulate(charge) {
+      const { error, logs } = await chain.simulate(signer.authority, [signer.instruction(charge)]);
+      if (error) throw apiErrorOfTransaction(error, logs, chain.programId);
+    },
+
+    async charge(charge) {
+      const signed = await signer.sign(charge);
+      // Written before it is sent: whatever happens from here on, the charge can be found again.
+      await charges.recordSignature(charge.run_id, signed);
+      const confirmed = land(charge, signed);
+      // Whoever awaits it hears of a failure; until then it must not count as unhandled.
+      confirmed.catch(() => undefined);
+      return { priceLamports: charge.price_lamports, confirmed };
+    },
+  };
+}

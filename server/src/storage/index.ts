@@ -1,0 +1,1 @@
+export { createFolderContentStore, type ContentStore } from './content-store.js';

@@ -1,0 +1,3 @@
+export { createProposalBuilder } from './proposals.js';
+export { transactionRoutes } from './routes.js';
+export { createTransactionService } from './service.js';
