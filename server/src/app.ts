@@ -193,7 +193,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     { rateLimits, executionsPerMinute: config.executionsPerMinute },
   );
   healthRoutes(http, { driver: parts.driver, network: config.network, review: config.review });
-  const mcp = await mountMcp(http, { authenticate, internalRequests });
+  const mcp = await mountMcp(http, { internalRequests });
 
   const jobs = await startJobs(
     pool,

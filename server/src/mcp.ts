@@ -1,10 +1,45 @@
+import { createRentalMcpHandler } from '@agent-rental/mcp-server';
+import { createClient } from '@agent-rental/sdk';
 import type { FastifyInstance } from 'fastify';
-import type { Authenticate } from './identity/index.js';
 import type { InternalRequests } from './platform/internal-requests.js';
+import { ApiError } from './platform/api-error.js';
 
+/** Never resolved: requests to it stay in this process. */
+const INTERNAL_URL = 'http://marketplace.invalid';
+
+/**
+ * Mounts MCP at `/mcp`. The caller is verified once, here; each tool call then goes through the app's own
+ * API as that caller, so that MCP can do nothing that HTTP cannot.
+ */
 export async function mountMcp(
-  _app: FastifyInstance,
-  _deps: { authenticate: Authenticate; internalRequests: InternalRequests },
+  app: FastifyInstance,
+  { internalRequests }: { internalRequests: InternalRequests },
 ): Promise<{ close(): Promise<void> }> {
-  return { close: async () => undefined };
+  const mcp = createRentalMcpHandler({ onError: (err) => app.log.warn({ err }, 'an MCP request failed') });
+  await app.register(async (scope) => {
+    // The SDK reads the body itself, so that malformed JSON gets the protocol's own error.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    scope.route({
+      method: ['GET', 'POST', 'DELETE'],
+      url: '/mcp',
+      config: { auth: 'bearer' },
+      handler: async (request, reply) => {
+        const { principal } = request;
+        if (!principal) throw new ApiError('unauthorized', 'Send an Authorization header.');
+        const client = createClient({
+          baseUrl: INTERNAL_URL,
+          apiKey: 'carried-by-the-channel',
+          fetch: internalRequests.fetchAs(app, principal),
+          // The MCP client decides about another try.
+          retries: 0,
+        });
+        reply.hijack();
+        for (const [name, value] of Object.entries(reply.getHeaders()))
+          reply.raw.setHeader(name, value ?? '');
+        await mcp.handle(request.raw, reply.raw, { client, id: principal.wallet });
+      },
+    });
+  });
+  return { close: () => mcp.close() };
 }

@@ -132,29 +132,28 @@ export function createIndexer(
     indexAccounts,
     indexTransaction: (signature) => indexSignatures([signature]),
     start() {
-      const stopping = new AbortController();
+      let stopped = false;
+      let wake = (): void => undefined;
       const follow = async () => {
-        while (!stopping.signal.aborted) {
+        while (!stopped) {
           await catchUp().catch((err: unknown) =>
             logger.warn({ err }, 'the index could not be brought up to date'),
           );
+          if (stopped) return;
           await new Promise<void>((resolve) => {
             const timer = setTimeout(resolve, pollMs);
-            stopping.signal.addEventListener(
-              'abort',
-              () => {
-                clearTimeout(timer);
-                resolve();
-              },
-              { once: true },
-            );
+            wake = () => {
+              clearTimeout(timer);
+              resolve();
+            };
           });
         }
       };
       const following = follow();
       return {
         stop: () => {
-          stopping.abort();
+          stopped = true;
+          wake();
           return following;
         },
       };

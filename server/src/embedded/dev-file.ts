@@ -1,5 +1,6 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ReadyExamples } from './examples.js';
 
 /** What scripts need of a running embedded server. */
 export interface DevFile {
@@ -10,13 +11,7 @@ export interface DevFile {
   program_id: string;
   wallets: { creator: string; renter: string } | null;
   api_key_file: string | null;
-  listings: {
-    id: string;
-    title: string;
-    rental_model: string;
-    sample_task: string;
-    sample_input_file: string;
-  }[];
+  listings: ReadyExamples['listings'];
 }
 
 const pathIn = (stateDir: string) => join(stateDir, 'dev.json');

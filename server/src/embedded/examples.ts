@@ -12,6 +12,7 @@ const exampleListing = z.object({
   rental_model: z.string(),
   sample_task: z.string(),
   sample_input_file: z.string(),
+  sample_request_file: z.string(),
 });
 
 const message = z.discriminatedUnion('type', [

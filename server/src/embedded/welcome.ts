@@ -5,7 +5,7 @@ import type { SandboxDriver } from '@agent-rental/sandbox';
 import type { Config } from '../config.js';
 import type { DevFile } from './dev-file.js';
 
-const MCP_BIN = fileURLToPath(import.meta.resolve('@agent-rental/mcp-server/bin'));
+const MCP_BIN = fileURLToPath(new URL('bin.js', import.meta.resolve('@agent-rental/mcp-server')));
 
 /** What to try next, with values that work as they stand. */
 export function describeRunning(
@@ -41,8 +41,6 @@ export function describeRunning(
       },
     },
   };
-  const input = JSON.stringify(JSON.parse(readFileSync(first.sample_input_file, 'utf8')));
-  const body = JSON.stringify({ agent_id: first.id, task: first.sample_task, input: JSON.parse(input) });
   return [
     ...lines,
     '',
@@ -50,8 +48,8 @@ export function describeRunning(
     ...dev.listings.map((listing) => `  ${listing.id}  (${listing.rental_model})  ${listing.title}`),
     '',
     'Run one with curl:',
-    `  curl -sS ${dev.base_url}/v1/execute -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\`,
-    `    -d '${body.replaceAll("'", String.raw`'\''`)}'`,
+    `  curl -sS ${dev.base_url}/v1/execute -H 'Authorization: Bearer ${key}' \\`,
+    `    -H 'Content-Type: application/json' -d @'${first.sample_request_file}'`,
     '',
     'MCP client over HTTP:',
     indent(JSON.stringify(http, null, 2)),

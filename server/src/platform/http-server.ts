@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import cors from '@fastify/cors';
 import {
   fastify,
+  LogController,
   type FastifyBaseLogger,
   type FastifyError,
   type FastifyInstance,
@@ -27,7 +28,8 @@ const HEADERS = {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    operation?: Operation;
+    /** Who may call the route; a route that says nothing is open to everybody, and its calls are not limited. */
+    auth?: Operation['auth'];
   }
   interface FastifyRequest {
     /** The caller; null before authentication and where none is asked for. */
@@ -56,7 +58,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     requestTimeout: 30_000,
     forceCloseConnections: true,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     return503OnClosing: false,
   });
   app.decorateRequest('principal', null);
@@ -108,11 +110,11 @@ async function admit(request: FastifyRequest, options: HttpServerOptions): Promi
     request.principal = internal;
     return;
   }
-  const operation = request.routeOptions.config.operation;
+  const { auth } = request.routeOptions.config;
   const byAddress = async () => {
     request.rate = await options.rateLimits.count(`ip:${request.ip}`, options.requestsPerMinute);
   };
-  if (operation?.auth === 'bearer') {
+  if (auth === 'bearer') {
     try {
       request.principal = await options.authenticate(request.headers.authorization);
     } catch (error) {
@@ -125,7 +127,7 @@ async function admit(request: FastifyRequest, options: HttpServerOptions): Promi
     return;
   }
   await byAddress();
-  if (operation) refuseIfExceeded(request.rate);
+  if (auth) refuseIfExceeded(request.rate);
 }
 
 /** Refuses a request beyond its limit (429 with `Retry-After`). */
@@ -150,6 +152,8 @@ function writeRateHeaders(reply: FastifyReply, rate: RateState | null): void {
 
 function writeError(reply: FastifyReply, error: ApiError, request: FastifyRequest): FastifyReply {
   if (error.retryAfterSeconds !== undefined) reply.header('Retry-After', error.retryAfterSeconds);
+  // RFC 9110, section 11.6.1: a 401 says how to authenticate.
+  if (error.status === 401) reply.header('WWW-Authenticate', 'Bearer');
   return reply.code(error.status).send({ error: error.body(request.id) });
 }
 

@@ -1,11 +1,19 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { RE2JS } from 're2js';
+import { canonicalJson } from './canonical-json.js';
 
 /** Bounds on schemas that strangers write. */
 const MAX_SCHEMA_BYTES = 64 * 1024;
 const MAX_DEPTH = 64;
 const CACHE_SIZE = 256;
+/**
+ * References that one validation may follow. Every blow-up of a small schema goes through references: thirty that
+ * each try the next one twice are a billion steps.
+ */
+const MAX_REFERENCES_FOLLOWED = 250_000;
+/** Stands beside each reference in the compiled schema, and counts. */
+const REFERENCE_COUNTER = 'x-reference-counter';
 
 /** A schema that cannot be used; the message says why. */
 export class InvalidSchemaError extends Error {
@@ -24,6 +32,19 @@ function linearTimeRegExp(pattern: string): { test(text: string): boolean } {
   return { test: (text) => compiled.matcher(text).find() };
 }
 linearTimeRegExp.code = 'linearTimeRegExp';
+
+/** Validation was given up: it would not have ended in reasonable time. */
+class TooMuchWorkError extends Error {
+  override readonly name = 'TooMuchWorkError';
+}
+
+let referencesFollowed = 0;
+
+function countReference(): boolean {
+  referencesFollowed += 1;
+  if (referencesFollowed > MAX_REFERENCES_FOLLOWED) throw new TooMuchWorkError();
+  return true;
+}
 
 const compiled = new Map<string, ValidateFunction>();
 
@@ -45,10 +66,27 @@ function compile(schema: object): ValidateFunction {
     strict: false,
     allErrors: false,
     validateFormats: true,
+    // Or `constructor` would be a property of every object.
+    ownProperties: true,
+    // Or a large definition, referred to often, would be compiled as often.
+    inlineRefs: false,
     code: { regExp: linearTimeRegExp },
     logger: false,
   });
   (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
+  // Its pattern takes quadratic time; `uri` is the standard's own.
+  ajv.addFormat('url', true);
+  // The built-in one compares every item with every other.
+  ajv.removeKeyword('uniqueItems');
+  ajv.addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    error: { message: 'must not have duplicate items' },
+    validate: (unique: boolean, items: unknown[]) =>
+      !unique || new Set(items.map((item) => canonicalJson(item))).size === items.length,
+  });
+  ajv.addKeyword({ keyword: REFERENCE_COUNTER, validate: countReference });
   let validate: ValidateFunction;
   try {
     validate = ajv.compile(localSchema(schema));
@@ -74,7 +112,13 @@ function localSchema(schema: object): object {
           'refers to another document; only references inside the schema are allowed',
         );
       }
+      if (key === '$async' && typeof item === 'boolean') {
+        throw new InvalidSchemaError('has the keyword "$async", which is not of JSON Schema');
+      }
       Object.defineProperty(result, key, { value: copy(item, depth + 1), enumerable: true });
+    }
+    if (typeof result['$ref'] === 'string' || typeof result['$dynamicRef'] === 'string') {
+      result[REFERENCE_COUNTER] = true;
     }
     return result;
   };
@@ -97,7 +141,14 @@ export function checkSchema(schema: object): void {
  */
 export function schemaViolations(schema: object, value: unknown): SchemaViolation[] {
   const validate = compile(schema);
-  if (validate(value)) return [];
+  referencesFollowed = 0;
+  try {
+    if (validate(value)) return [];
+  } catch (error) {
+    // A RangeError is the end of the stack: a deep value, or a schema that refers to itself for ever.
+    if (!(error instanceof TooMuchWorkError || error instanceof RangeError)) throw error;
+    return [{ path: '', message: 'is too deep or too intricate to be checked' }];
+  }
   return (validate.errors ?? []).map((error: ErrorObject) => ({
     path: error.instancePath,
     message: error.message ?? 'does not match',

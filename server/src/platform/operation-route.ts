@@ -32,7 +32,7 @@ export function addOperation<O extends Operation>(
   app.route({
     method: operation.method,
     url: operation.path,
-    config: { operation },
+    config: { auth: operation.auth },
     handler: async (request, reply) => {
       const call = {
         principal: request.principal ?? NOBODY,

@@ -29,6 +29,7 @@ export function openDatabase(url: string, onError: (error: Error) => void): Open
     application_name: 'agent-rental',
   });
   pool.on('error', onError);
+  pool.on('connect', (client) => client.on('error', onError));
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   return { db, pool, close: () => db.destroy() };
 }

@@ -1,0 +1,51 @@
+import type { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import nacl from 'tweetnacl';
+import type { Marketplace } from './marketplace.js';
+
+/** A plain HTTP answer. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: Record<string, unknown>;
+}
+
+/** Speaks to the API as curl does: no client of ours in between. */
+export async function call(
+  marketplace: Marketplace,
+  method: string,
+  path: string,
+  options: {
+    token?: string | undefined;
+    body?: unknown;
+    raw?: string;
+    headers?: Record<string, string>;
+  } = {},
+): Promise<Answer> {
+  const headers: Record<string, string> = { ...options.headers };
+  if (options.token) headers['authorization'] = `Bearer ${options.token}`;
+  const init: RequestInit = { method, headers };
+  if (options.body !== undefined || options.raw !== undefined) {
+    headers['content-type'] ??= 'application/json';
+    init.body = options.raw ?? JSON.stringify(options.body);
+  }
+  const response = await fetch(marketplace.dev.base_url + path, init);
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (text ? JSON.parse(text) : {}) as Answer['body'],
+  };
+}
+
+/** Logs a wallet in by signing a challenge. */
+export async function login(marketplace: Marketplace, wallet: Keypair): Promise<string> {
+  const address = wallet.publicKey.toBase58();
+  const { body } = await call(marketplace, 'GET', `/v1/auth/challenge?wallet=${address}`);
+  const challenge = String(body['challenge']);
+  const signature = bs58.encode(nacl.sign.detached(Buffer.from(challenge), wallet.secretKey));
+  const answer = await call(marketplace, 'POST', '/v1/auth/token', {
+    body: { wallet: address, challenge, signature },
+  });
+  return String(answer.body['token']);
+}

@@ -1,0 +1,131 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Keypair } from '@solana/web3.js';
+
+const MAIN = fileURLToPath(new URL('../../../server/dist/main.js', import.meta.url));
+
+/** The ready file of the embedded server. */
+export interface Dev {
+  base_url: string;
+  mcp_url: string;
+  rpc_url: string;
+  ws_url: string;
+  program_id: string;
+  wallets: { creator: string; renter: string };
+  api_key_file: string;
+  listings: {
+    id: string;
+    title: string;
+    rental_model: 'one_time' | 'subscription' | 'per_query';
+    sample_task: string;
+    sample_input_file: string;
+    sample_request_file: string;
+  }[];
+}
+
+/** A running marketplace, as a script finds it by its ready file. */
+export interface Marketplace {
+  readonly dev: Dev;
+  readonly stateDir: string;
+  readonly apiKey: string;
+  wallet(name: 'creator' | 'renter'): Promise<Keypair>;
+  /** The listing of one rental model. */
+  listing(model: Dev['listings'][number]['rental_model']): Dev['listings'][number];
+  /** A complete execute request for that listing. */
+  request(model: Dev['listings'][number]['rental_model']): Promise<Record<string, unknown>>;
+}
+
+/** A marketplace whose process the test owns. */
+export interface OwnMarketplace extends Marketplace {
+  readonly process: ChildProcess;
+  /** What it printed so far. */
+  output(): string;
+  /** Ends it at once, as a crash does. Its state stays. */
+  kill(): Promise<void>;
+  /** Ends it as Ctrl-C does. Its state stays. Gives the exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** Makes an empty state folder, with a space in its name. */
+export function newStateDir(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'agent-rental test '));
+}
+
+/** Removes a state folder whose server has ended. */
+export function removeStateDir(path: string): Promise<void> {
+  return rm(path, { recursive: true, force: true });
+}
+
+/** Starts a server without waiting for it, on free ports. */
+export function spawnServer(stateDir: string, env: Record<string, string> = {}): ChildProcess {
+  return spawn(process.execPath, [MAIN], {
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      STATE_DIR: stateDir,
+      PORT: '0',
+      LOCAL_CHAIN_PORT: '0',
+      // The tests make more requests in a minute than a renter does.
+      RATE_LIMIT_PER_MINUTE: '10000',
+      EXECUTIONS_PER_MINUTE: '10000',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+}
+
+/** Starts the server as `npm start` does, on free ports, and waits until it is ready. */
+export async function startMarketplace(
+  stateDir: string,
+  env: Record<string, string> = {},
+): Promise<OwnMarketplace> {
+  const child = spawnServer(stateDir, env);
+  let output = '';
+  child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  await new Promise<void>((resolve, reject) => {
+    child.once('message', () => resolve());
+    void exited.then((code) => reject(new Error(`The server ended with ${code}:\n${output}`)));
+  });
+  return {
+    ...(await attach(stateDir)),
+    process: child,
+    output: () => output,
+    kill: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+    stop: async () => {
+      child.kill('SIGTERM');
+      return exited;
+    },
+  };
+}
+
+/** Finds a running marketplace by its state folder. */
+export async function attach(stateDir: string): Promise<Marketplace> {
+  const dev = JSON.parse(await readFile(join(stateDir, 'dev.json'), 'utf8')) as Dev;
+  const listing: Marketplace['listing'] = (model) => {
+    const found = dev.listings.find((candidate) => candidate.rental_model === model);
+    if (!found) throw new Error(`No ${model} listing among the examples.`);
+    return found;
+  };
+  return {
+    dev,
+    stateDir,
+    apiKey: dev.api_key_file ? (await readFile(dev.api_key_file, 'utf8')).trim() : '',
+    wallet: (name) => readKeypair(dev.wallets[name]),
+    listing,
+    request: async (model) =>
+      JSON.parse(await readFile(listing(model).sample_request_file, 'utf8')) as Record<string, unknown>,
+  };
+}
+
+/** Reads a keypair file of Solana's tools. */
+export async function readKeypair(path: string): Promise<Keypair> {
+  return Keypair.fromSecretKey(Uint8Array.from(JSON.parse(await readFile(path, 'utf8')) as number[]));
+}
