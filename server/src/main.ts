@@ -68,7 +68,7 @@ async function main(): Promise<void> {
     signals += 1;
     // Whoever asks twice does not want to wait for the drain.
     if (signals > 1) process.exit(130);
-    print('\nStopping; once more to stop at once.\n');
+    print('\nStopping. Press Ctrl-C again to stop at once.\n');
     if (running) void stop(0).then(() => process.exit());
     else startupAborted = true;
   };
@@ -88,8 +88,9 @@ async function main(): Promise<void> {
     await stop(0);
     process.exit();
   }
-  print(`\n${running.description}`);
-  process.send?.({ type: 'ready' });
+  // A parent that started us hears it as a message; a person reads it.
+  if (process.send) process.send({ type: 'ready' });
+  else print(`\n${running.description}`);
   // A parent that started us and is gone wants us gone too.
   process.once('disconnect', onSignal);
   void running.failed.then(async (reason) => {

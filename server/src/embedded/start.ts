@@ -43,6 +43,9 @@ export async function startEmbedded(
     await removeDevFile(stateDir);
     const sweep = await sweepOrphans(join(stateDir, 'sandbox'));
     logger.info({ sweep }, 'swept sandboxes of an earlier run');
+    const driver = await createDenoDriver({ stateDir: join(stateDir, 'sandbox') });
+    stops.push(() => driver.close());
+    requireIsolation(driver, config.sandbox.minIsolation);
     const keys = await openEmbeddedKeys(stateDir);
     const programId = config.programId ? new PublicKey(config.programId) : MARKETPLACE_PROGRAM_ID;
 
@@ -68,9 +71,6 @@ export async function startEmbedded(
     await initializeLocalProtocol(localChain.rpcUrl, localChain.wsUrl, keys, programId);
 
     onStep('Starting the sandbox');
-    const driver = await createDenoDriver({ stateDir: join(stateDir, 'sandbox') });
-    stops.push(() => driver.close());
-    requireIsolation(driver, config.sandbox.minIsolation);
     await driver.probe();
 
     onStep('Starting the server');

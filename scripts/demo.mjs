@@ -1,0 +1,36 @@
+// `npm run demo`: starts a marketplace of its own, tells the story against it, and leaves nothing behind.
+import { fork } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build, root } from './build.mjs';
+
+build();
+const stateDir = mkdtempSync(join(tmpdir(), 'agent-rental-demo-'));
+const started = (child) => new Promise((resolve) => child.once('message', () => resolve(true)));
+const ended = (child) => new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
+
+process.stdout.write('Starting a marketplace of its own:\n');
+const server = fork(join(root, 'server/dist/main.js'), {
+  env: { ...process.env, STATE_DIR: stateDir, PORT: '0', LOCAL_CHAIN_PORT: '0' },
+  stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+});
+const serverEnded = ended(server);
+const stop = async () => {
+  server.kill('SIGTERM');
+  await serverEnded;
+  rmSync(stateDir, { recursive: true, force: true });
+};
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => void stop().then(() => process.exit(130)));
+
+const isUp = await Promise.race([started(server), serverEnded.then(() => false)]);
+let code = 1;
+if (isUp) {
+  const story = fork(join(root, 'examples/dist/story.js'), {
+    env: { ...process.env, AGENT_RENTAL_STATE: stateDir },
+  });
+  code = await ended(story);
+}
+await stop();
+process.exit(code);

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { migrate, openDatabase, type OpenDatabase } from '../platform/database/database.js';
+
+/** A database of one test file's own. */
+export interface TemporaryDatabase extends OpenDatabase {
+  /** For further connections, as of other replicas. They must be closed first. */
+  readonly url: string;
+}
+
+/**
+ * Opens an empty database: a fresh one on the server of `TEST_DATABASE_URL`, or where that is not set on a
+ * PostgreSQL started for it. `close` leaves nothing behind.
+ */
+export async function openEmptyDatabase(): Promise<TemporaryDatabase> {
+  const shared = process.env['TEST_DATABASE_URL'];
+  const server = shared === undefined ? await startServer() : await createDatabase(shared);
+  const database = openDatabase(server.url, () => undefined);
+  return {
+    ...database,
+    url: server.url,
+    close: async () => {
+      await database.close();
+      await server.remove();
+    },
+  };
+}
+
+/** Opens a database with all tables in it. */
+export async function openTestDatabase(): Promise<TemporaryDatabase> {
+  const database = await openEmptyDatabase();
+  await migrate(database.db);
+  return database;
+}
+
+interface Server {
+  url: string;
+  remove(): Promise<void>;
+}
+
+async function createDatabase(shared: string): Promise<Server> {
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  await runOn(shared, `create database ${name}`);
+  const url = new URL(shared);
+  url.pathname = `/${name}`;
+  return { url: url.href, remove: () => runOn(shared, `drop database ${name} with (force)`) };
+}
+
+async function runOn(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+async function startServer(): Promise<Server> {
+  // Only where it is needed: it looks for the binaries when it is loaded.
+  const { removeEmbeddedPostgres, startEmbeddedPostgres } = await import('../embedded/postgres.js');
+  const stateDir = realpathSync(mkdtempSync(join(tmpdir(), 'agent-rental-test-')));
+  // The account that PostgreSQL runs as must be able to walk in.
+  chmodSync(stateDir, 0o755);
+  const remove = async () => {
+    await removeEmbeddedPostgres({ stateDir });
+    rmSync(stateDir, { recursive: true, force: true });
+  };
+  try {
+    const postgres = await startEmbeddedPostgres({ stateDir });
+    return {
+      url: postgres.url,
+      remove: async () => {
+        await postgres.stop();
+        await remove();
+      },
+    };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}

@@ -1,0 +1,61 @@
+import { readdir, readFile } from 'node:fs/promises';
+
+/** A process, told apart from a later one with the same id. */
+export interface ProcessIdentity {
+  pid: number;
+  startTime: string;
+  command: string;
+}
+
+interface ProcessRow extends ProcessIdentity {
+  parent: number;
+  state: string;
+}
+
+async function readProcess(pid: number): Promise<ProcessRow | undefined> {
+  try {
+    const [stat, command] = await Promise.all([
+      readFile(`/proc/${pid}/stat`, 'utf8'),
+      readFile(`/proc/${pid}/cmdline`, 'utf8'),
+    ]);
+    // The name stands in parentheses and may hold anything; the fields follow the last one.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return {
+      pid,
+      state: fields[0] ?? '',
+      parent: Number(fields[1]),
+      startTime: fields[19] ?? '',
+      command: command.replaceAll('\0', ' ').trim(),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+async function allProcesses(): Promise<ProcessRow[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const rows = await Promise.all(pids.map(readProcess));
+  return rows.filter((row) => row !== undefined);
+}
+
+/** Everything that a process has started, its children's children included. */
+export async function descendants(pid: number): Promise<ProcessIdentity[]> {
+  const rows = await allProcesses();
+  const found: ProcessRow[] = [];
+  let parents = new Set([pid]);
+  while (parents.size > 0) {
+    const children = rows.filter((row) => parents.has(row.parent));
+    found.push(...children);
+    parents = new Set(children.map((row) => row.pid));
+  }
+  return found;
+}
+
+/** Those of the processes that still run. */
+export async function stillRunning(processes: ProcessIdentity[]): Promise<ProcessIdentity[]> {
+  const now = new Map((await allProcesses()).map((row) => [row.pid, row]));
+  return processes.filter(({ pid, startTime }) => {
+    const row = now.get(pid);
+    return row?.startTime === startTime && row.state !== 'Z';
+  });
+}
