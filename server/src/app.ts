@@ -82,6 +82,8 @@ export interface App {
 /** Charges of runs without a process are looked for this often, and only of runs at least this old. */
 const INTERRUPTED_CHECK_MS = 60_000;
 const SANDBOX_MAX_WAIT_MS = 10_000;
+/** The longest that a stop waits for running requests. */
+const DRAIN_MS = 30_000;
 
 /** Composes the slices. Everything that runs in the background is started here and ended by `close`. */
 export async function createApp(parts: AppParts): Promise<App> {
@@ -217,7 +219,10 @@ export async function createApp(parts: AppParts): Promise<App> {
     async close() {
       clearInterval(interrupted);
       await mcp.close();
+      // Running requests end by themselves; whoever does not is cut off, which stops its run.
+      const cutOff = setTimeout(() => http.server.closeAllConnections(), DRAIN_MS);
       await http.close();
+      clearTimeout(cutOff);
       await Promise.all([following.stop(), reconciling.stop(), jobs.stop()]);
       await Promise.all([runners.close(), evaluators.close()]);
       await outbound.close();

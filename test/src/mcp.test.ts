@@ -18,7 +18,7 @@ const transports = {
   HTTP: (): Transport =>
     new StreamableHTTPClientTransport(new URL(marketplace.dev.mcp_url), {
       requestInit: { headers: { authorization: `Bearer ${marketplace.apiKey}` } },
-    }) as Transport,
+    }),
   stdio: (): Transport =>
     new StdioClientTransport({
       command: process.execPath,

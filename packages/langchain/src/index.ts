@@ -1,1 +1,2 @@
-export {};
+export { rentedTools } from './rented-tools.js';
+export type { RentedToolsOptions } from './rented-tools.js';

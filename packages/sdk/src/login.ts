@@ -55,17 +55,24 @@ export function walletAuthentication(
     return { header: `Bearer ${granted.token}`, renewAt: granted.expires_at * 1000 - RENEW_BEFORE_MS };
   };
 
+  /** Begins a login that concurrent requests share; a failed one is not kept. */
+  const begin = (): Promise<{ header: string; renewAt: number }> => {
+    const attempt = login();
+    current = attempt;
+    attempt.catch(() => {
+      if (current === attempt) current = undefined;
+    });
+    return attempt;
+  };
+
   return {
     header: async () => {
-      const known = await current?.catch(() => undefined);
-      if (known === undefined || Date.now() >= known.renewAt) {
-        const attempt = login();
-        current = attempt;
-        attempt.catch(() => {
-          if (current === attempt) current = undefined;
-        });
-      }
-      return (await current!).header;
+      const attempt = current ?? begin();
+      const known = await attempt;
+      if (Date.now() < known.renewAt) return known.header;
+      // Whoever sees the end of a token first logs in; the others find that login.
+      const next = current === attempt ? begin() : (current ?? begin());
+      return (await next).header;
     },
     renew: () => {
       current = undefined;

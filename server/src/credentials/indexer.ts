@@ -132,14 +132,15 @@ export function createIndexer(
     indexAccounts,
     indexTransaction: (signature) => indexSignatures([signature]),
     start() {
-      let stopped = false;
+      const stopping = new AbortController();
+      const { signal } = stopping;
       let wake = (): void => undefined;
       const follow = async () => {
-        while (!stopped) {
+        while (!signal.aborted) {
           await catchUp().catch((err: unknown) =>
             logger.warn({ err }, 'the index could not be brought up to date'),
           );
-          if (stopped) return;
+          if (signal.aborted) return;
           await new Promise<void>((resolve) => {
             const timer = setTimeout(resolve, pollMs);
             wake = () => {
@@ -152,7 +153,7 @@ export function createIndexer(
       const following = follow();
       return {
         stop: () => {
-          stopped = true;
+          stopping.abort();
           wake();
           return following;
         },

@@ -56,7 +56,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     genReqId: () => `req_${randomUUID()}`,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: 30_000,
-    forceCloseConnections: true,
+    forceCloseConnections: 'idle',
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
     logController: new LogController({ disableRequestLogging: true }),
     return503OnClosing: false,
@@ -69,8 +69,18 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     exposedHeaders: [...Object.values(HEADERS), 'X-Run-Id', 'Retry-After', 'Mcp-Session-Id'],
   });
 
+  let draining = false;
+  app.addHook('preClose', async () => {
+    draining = true;
+  });
   app.addHook('onRequest', async (request, reply) => {
     reply.header(HEADERS.requestId, request.id);
+    if (draining) {
+      reply.header('Connection', 'close');
+      throw new ApiError('service_unavailable', 'The server is shutting down. Try again.', {
+        retryAfterSeconds: 5,
+      });
+    }
     await admit(request, options);
   });
   app.addHook('onSend', async (request, reply, payload) => {

@@ -46,7 +46,14 @@ export function createInternalRequests(): InternalRequests {
       const headers = Object.entries(response.headers).flatMap(([name, value]): [string, string][] =>
         value === undefined ? [] : [[name, String(value)]],
       );
-      return new Response(Readable.toWeb(stream) as ReadableStream, { status: response.statusCode, headers });
+      // As with a real fetch, an abort also breaks off a body that is being read.
+      const answer = (Readable.toWeb(stream) as ReadableStream<Uint8Array>).pipeThrough(
+        new TransformStream(),
+        {
+          signal: request.signal,
+        },
+      );
+      return new Response(answer, { status: response.statusCode, headers });
     },
   };
 }

@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { lamportsFromSol, listingId, manifest, solFromLamports, TOOL_SCOPES } from './index.js';
+
+const valid = {
+  name: 'invoice-reader',
+  category: 'finance',
+  description: 'Reads invoices.',
+  model: { provider: 'openai', model: 'some-model' },
+  system_prompt: 'Read the invoice.',
+  input_schema: { type: 'object' },
+  output_schema: { type: 'string' },
+};
+
+const issuesOf = (value: unknown) => {
+  const parsed = manifest.safeParse(value);
+  return parsed.success ? [] : parsed.error.issues.map((issue) => issue.path.join('.'));
+};
+
+describe('a manifest', () => {
+  test('gets a timeout of 60 s when it names none', () => {
+    expect(manifest.parse(valid).timeout_seconds).toBe(60);
+  });
+
+  test.each([
+    ['a name that is not kebab-case', { name: 'Invoice Reader' }, 'name'],
+    ['a category outside the six', { category: 'weather' }, 'category'],
+    ['a timeout above 300 s', { timeout_seconds: 301 }, 'timeout_seconds'],
+    ['a vendor without a model', { model: { provider: 'anthropic' } }, 'model.model'],
+    ['a self-hosted model without an endpoint', { model: { provider: 'self_hosted' } }, 'model.endpoint_url'],
+    ['neither prompt nor entrypoint', { system_prompt: undefined }, 'system_prompt'],
+    ['both prompt and entrypoint', { entrypoint_url: 'https://agent.example/' }, 'entrypoint_url'],
+    ['an unknown tool', { tools: [{ name: 'rm_rf', scope: 'input_only' }] }, 'tools.0.name'],
+    ['a tool under another scope', { tools: [{ name: 'read_input', scope: 'read_only' }] }, 'tools.0.scope'],
+    ['an unknown field', { secret: 1 }, ''],
+    [
+      'more than ten tools',
+      { tools: Array.from({ length: 11 }, () => ({ name: 'read_input', scope: TOOL_SCOPES.read_input })) },
+      'tools',
+    ],
+  ])('with %s is refused at its path', (_, change, path) => {
+    expect(issuesOf({ ...valid, ...change })).toContain(path);
+  });
+
+  test('is refused with all its violations at once', () => {
+    const paths = issuesOf({ ...valid, name: 'X', category: 'weather', timeout_seconds: 0 });
+    expect(paths).toEqual(expect.arrayContaining(['name', 'category', 'timeout_seconds']));
+  });
+
+  test('of a connected agent has no tools', () => {
+    const { system_prompt: _, ...rest } = valid;
+    const tools = [{ name: 'read_input', scope: 'input_only' }];
+    expect(issuesOf({ ...rest, entrypoint_url: 'https://agent.example/', tools })).toContain('tools');
+  });
+});
+
+describe('amounts', () => {
+  test('in SOL lose no lamport, up to the largest price', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 1_000_000_000_000_000n }), (lamports) => {
+        expect(lamportsFromSol(solFromLamports(lamports))).toBe(lamports);
+      }),
+    );
+  });
+});
+
+test.each(['invoice-reader-k3x7qa', 'a-bbbbbb'])('%s is a listing id', (id) => {
+  expect(listingId.safeParse(id).success).toBe(true);
+});
+
+test.each(['', 'invoice', 'Invoice-k3x7qa', '-k3x7qa', 'a--k3x7qa', 'a-k3x7q1', `${'a'.repeat(26)}-k3x7qa`])(
+  '%j is no listing id',
+  (id) => {
+    expect(listingId.safeParse(id).success).toBe(false);
+  },
+);

@@ -1,0 +1,60 @@
+#!/usr/bin/env node
+import { createClient } from '@agent-rental/sdk';
+import { rentedToolset } from '@agent-rental/tools';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { EnvironmentError, readEnvironment } from './environment.js';
+import { createRentalServer } from './rental-server.js';
+import { VERSION } from './version.js';
+import { WalletFileError } from './wallet-file.js';
+
+const HELP = `agent-rental-mcp: your rented agents as MCP tools, over stdio.
+
+Started by an MCP client. Settings, in the environment:
+  AGENT_RENTAL_URL      address of the marketplace (default http://127.0.0.1:8787)
+  AGENT_RENTAL_API_KEY  API key of the wallet that rents, or
+  AGENT_RENTAL_WALLET   path of its keypair file
+
+Options:
+  --help     show this
+  --version  show the version
+`;
+
+/** One line on stderr; stdout belongs to the protocol. */
+function report(error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`agent-rental-mcp: ${message.replace(/\s+/g, ' ')}\n`);
+}
+
+function serve(): void {
+  const client = createClient(readEnvironment(process.env));
+  const toolset = rentedToolset(client);
+  const handle = serveStdio(() => createRentalServer({ toolset, onError: report }), { onerror: report });
+  const stop = (): void => {
+    handle.close().catch(report);
+    // Nothing may keep a server alive whose client is gone.
+    process.exit();
+  };
+  process.once('SIGINT', stop);
+  process.once('SIGTERM', stop);
+  process.stdin.once('close', () => setImmediate(stop));
+  // Says early, where a person looks, what the first call would run into.
+  client.listCredentials({ limit: 1 }).catch(report);
+}
+
+const [argument, ...more] = process.argv.slice(2);
+if (argument === undefined) {
+  try {
+    serve();
+  } catch (error) {
+    if (!(error instanceof EnvironmentError) && !(error instanceof WalletFileError)) throw error;
+    report(error);
+    process.exitCode = 1;
+  }
+} else if (argument === '--help' && more.length === 0) {
+  process.stdout.write(HELP);
+} else if (argument === '--version' && more.length === 0) {
+  process.stdout.write(`${VERSION}\n`);
+} else {
+  report(`${argument} is not an option; see --help.`);
+  process.exitCode = 2;
+}

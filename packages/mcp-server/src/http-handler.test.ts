@@ -1,0 +1,241 @@
+import { createStandIn, hangingAgent } from '@agent-rental/tools/testing';
+import { afterEach, describe, expect, it } from 'vitest';
+import { MCP_CLIENTS, type McpClient, type Server } from './testing/mcp-clients.js';
+import { serveMcp } from './testing/serve-mcp.js';
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+async function serve(...args: Parameters<typeof serveMcp>): Promise<Server & { url: URL }> {
+  const served = await serveMcp(...args);
+  closing.push(served.close);
+  return served;
+}
+
+async function connect(name: string, server: Server): Promise<McpClient> {
+  const client = await MCP_CLIENTS[name]!(server);
+  closing.push(client.close);
+  return client;
+}
+
+describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
+  it('tells how to search, rent and run, and lists the tools', async () => {
+    const server = await serve(createStandIn([{ id: 'echo-aaaaaa', title: 'Echo' }]));
+    const client = await connect(name, server);
+    expect(client.instructions).toContain('search_listings');
+    const { tools, nextCursor } = await client.listTools();
+    expect(nextCursor).toBeUndefined();
+    expect(tools.map((tool) => tool.name)).toEqual([
+      'search_listings',
+      'get_listing',
+      'run_agent',
+      'get_run',
+      'echo_aaaaaa',
+    ]);
+    expect(tools.at(-1)).toMatchObject({
+      title: 'Rented agent: Echo',
+      inputSchema: { type: 'object', required: ['agent_id', 'task'] },
+      annotations: { readOnlyHint: false, openWorldHint: true },
+    });
+  });
+
+  it('runs a rented agent: an object comes structured and as the same JSON, the charge beside it', async () => {
+    const server = await serve(createStandIn([{ id: 'echo-aaaaaa' }]));
+    const client = await connect(name, server);
+    const output = { task: 'sum', input: { text: 'x' } };
+    const result = await client.callTool('echo_aaaaaa', {
+      agent_id: 'echo-aaaaaa',
+      task: 'sum',
+      input: { text: 'x' },
+    });
+    expect(result.content).toEqual([
+      { type: 'text', text: JSON.stringify(output) },
+      { type: 'text', text: '[agent-rental] Run run_1 completed. Charged 2000000 lamports (0.002 SOL).' },
+    ]);
+    expect(result.structuredContent).toEqual(output);
+    expect(result.isError).toBeFalsy();
+    expect(result).toMatchObject({
+      _meta: { 'agent-rental/run': { run_id: 'run_1', agent_id: 'echo-aaaaaa', cost_lamports: 2_000_000 } },
+    });
+  });
+
+  it('uses an agent that was rented after the list', async () => {
+    const standIn = createStandIn();
+    const client = await connect(name, await serve(standIn));
+    await client.listTools();
+    standIn.add({ id: 'late-aaaaaa' });
+    expect(await client.callTool('run_agent', { agent_id: 'late-aaaaaa', task: 't' })).toMatchObject({
+      structuredContent: { task: 't' },
+    });
+    expect(await client.callTool('late_aaaaaa', { task: 't' })).toMatchObject({
+      structuredContent: { task: 't' },
+    });
+  });
+
+  it('reports failures as results and unknown tools as errors', async () => {
+    const standIn = createStandIn([
+      { id: 'free-aaaaaa', rental: 'none' },
+      {
+        id: 'fails-aaaaaa',
+        run: async function* () {
+          yield '';
+          return { status: 'failed', output: 'No table found.' };
+        },
+      },
+    ]);
+    const client = await connect(name, await serve(standIn));
+    const refused = await client.callTool('run_agent', { agent_id: 'free-aaaaaa', task: 't' });
+    expect(refused).toMatchObject({
+      isError: true,
+      _meta: { 'agent-rental/error': { code: 'credential_not_found' } },
+    });
+    const failed = await client.callTool('fails_aaaaaa', { task: 't' });
+    expect(failed.isError).toBe(true);
+    expect(failed.content[0]?.text).toContain('Calling again charges again.');
+    expect(failed.content[0]?.text).toContain('No table found.');
+    await expect(client.callTool('nothing', {})).rejects.toMatchObject({ code: -32_602 });
+  });
+
+  it('reports progress to those who ask', async () => {
+    const server = await serve(createStandIn([{ id: 'echo-aaaaaa' }]));
+    const client = await connect(name, server);
+    const heard: { progress: number; message?: string | undefined }[] = [];
+    await client.callTool('echo_aaaaaa', { task: 't' }, { onprogress: (progress) => heard.push(progress) });
+    expect(heard.map(({ message }) => message)).toEqual(['started', '7 characters of output']);
+    expect(heard.map(({ progress }) => progress)).toEqual([1, 2]);
+  });
+
+  it('sends signs of life while an agent works', async () => {
+    const agent = hangingAgent();
+    const server = await serve(createStandIn([{ id: 'slow-aaaaaa', run: agent.run }]), { heartbeatMs: 5 });
+    const client = await connect(name, server);
+    const controller = new AbortController();
+    const alive = new Promise<void>((resolve) => {
+      const onprogress = ({ message }: { message?: string | undefined }) => {
+        if (message?.startsWith('running for')) resolve();
+      };
+      client
+        .callTool('slow_aaaaaa', { task: 't' }, { signal: controller.signal, onprogress })
+        .catch(() => undefined);
+    });
+    await alive;
+    controller.abort();
+    await agent.aborted;
+  });
+
+  it('cancels the run when the client cancels the call', async () => {
+    const agent = hangingAgent();
+    const client = await connect(name, await serve(createStandIn([{ id: 'slow-aaaaaa', run: agent.run }])));
+    const controller = new AbortController();
+    const calling = client.callTool('slow_aaaaaa', { task: 't' }, { signal: controller.signal });
+    await agent.begun;
+    controller.abort(new Error('enough'));
+    await expect(calling).rejects.toThrow(/enough|aborted/);
+    await agent.aborted;
+  });
+
+  it('pages', async () => {
+    const rented = Array.from({ length: 5 }, (_, index) => ({ id: `agent-${index}-aaaaaa` }));
+    const client = await connect(name, await serve(createStandIn(rented), { pageSize: 4 }));
+    const names: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await client.listTools(cursor);
+      names.push(...page.tools.map((tool) => tool.name));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    expect(names).toHaveLength(9);
+    expect(new Set(names).size).toBe(9);
+    await expect(client.listTools('nonsense')).rejects.toMatchObject({ code: -32_602 });
+  });
+
+  it('still lists the tools that are always there when the rentals cannot be listed', async () => {
+    const standIn = createStandIn([{ id: 'echo-aaaaaa' }]);
+    const errors: unknown[] = [];
+    const broken = { ...standIn, fetch: async () => Response.json({}, { status: 502 }) };
+    const client = await connect(name, await serve(broken, { onError: (error) => errors.push(error) }));
+    expect((await client.listTools()).tools).toHaveLength(4);
+    expect(errors.length).toBeGreaterThan(0);
+    expect(await client.callTool('run_agent', { agent_id: 'echo-aaaaaa', task: 't' })).toMatchObject({
+      isError: true,
+      _meta: { 'agent-rental/error': { code: 'connection_error' } },
+    });
+  });
+});
+
+describe('MCP over bare HTTP', () => {
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    authorization: 'Bearer raw',
+  };
+  const post = (url: URL, body: string, more: Record<string, string> = {}) =>
+    fetch(url, { method: 'POST', headers: { ...headers, ...more }, body });
+  const message = (method: string, params: unknown, id?: number) =>
+    JSON.stringify({ jsonrpc: '2.0', method, params, ...(id === undefined ? {} : { id }) });
+
+  it.each([
+    ['{"jsonrpc"', 400, -32_700],
+    ['', 400, -32_700],
+    ['[]', 400, -32_600],
+    [`[${message('tools/list', {}, 1)}]`, 400, -32_600],
+    [`"${'x'.repeat(5 * 1024 * 1024)}"`, 413, -32_000],
+  ])('refuses what is not one message (%#)', async (body, status, code) => {
+    const { url } = await serve(createStandIn());
+    const response = await post(url, body);
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject({ error: { code } });
+  });
+
+  it('gives 2025-era clients a session that no server ever forgets', async () => {
+    const { url } = await serve(createStandIn());
+    const params = {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 'raw', version: '1' },
+    };
+    const opened = await post(url, message('initialize', params, 1));
+    expect(opened.headers.get('mcp-session-id')).toMatch(/^[0-9a-f-]{36}$/);
+    await opened.text();
+    const foreign = await post(url, message('tools/list', {}, 2), { 'mcp-session-id': 'of-another-server' });
+    expect(foreign.status).toBe(200);
+    expect(await foreign.text()).toContain('search_listings');
+    expect((await fetch(url, { headers })).status).toBe(405);
+  });
+
+  it("does not let a caller cancel another's call", async () => {
+    const agent = hangingAgent();
+    const { url } = await serve(createStandIn([{ id: 'slow-aaaaaa', run: agent.run }]));
+    const session = { 'mcp-session-id': 'shared' };
+    const cancel = message('notifications/cancelled', { requestId: 7 });
+    const calling = post(
+      url,
+      message('tools/call', { name: 'slow_aaaaaa', arguments: { task: 't' } }, 7),
+      session,
+    );
+    await agent.begun;
+    expect((await post(url, cancel, { ...session, authorization: 'Bearer other' })).status).toBe(202);
+    expect((await post(url, cancel, { 'mcp-session-id': 'another' })).status).toBe(202);
+    // A whole exchange later, a cancellation that had got through would have shown.
+    await (await post(url, message('tools/list', {}, 8), session)).text();
+    expect(agent.wasAborted()).toBe(false);
+    await post(url, cancel, session);
+    await agent.aborted;
+    expect(await (await calling).text()).not.toContain('"id":7');
+  });
+
+  it('aborts the run when the connection goes away', async () => {
+    const agent = hangingAgent();
+    const { url } = await serve(createStandIn([{ id: 'slow-aaaaaa', run: agent.run }]));
+    const controller = new AbortController();
+    const body = message('tools/call', { name: 'slow_aaaaaa', arguments: { task: 't' } }, 7);
+    const calling = fetch(url, { method: 'POST', headers, body, signal: controller.signal });
+    const outcome = calling.then((response) => response.text()).catch((error: unknown) => error);
+    await agent.begun;
+    controller.abort();
+    await agent.aborted;
+    expect(await outcome).toMatchObject({ name: 'AbortError' });
+  });
+});

@@ -1,0 +1,60 @@
+import type { Notification, ProgressToken } from '@modelcontextprotocol/server';
+
+/** How often a client hears that a run goes on; clients give up after 60 seconds of silence. */
+const HEARTBEAT_MS = 10_000;
+
+/** Shortest time between two notifications about output. */
+const OUTPUT_INTERVAL_MS = 500;
+
+/** Tells a client how a call is getting on. */
+export interface ProgressReporter {
+  /** A piece of output has come. */
+  output(delta: string): void;
+  /** The call is over; nothing is sent after this. */
+  stop(): void;
+}
+
+/** Options of {@link reportProgress}. */
+export interface ProgressOptions {
+  /** The client's token; without one nothing is sent. */
+  readonly token: ProgressToken | undefined;
+  readonly notify: (notification: Notification) => Promise<void>;
+  /** Time between heartbeats. */
+  readonly heartbeatMs?: number | undefined;
+}
+
+/**
+ * Sends progress notifications while a call runs: a heartbeat, and how much output there is. The output
+ * itself is in the result alone, where it is marked for what it is.
+ */
+export function reportProgress(options: ProgressOptions): ProgressReporter {
+  const { token, notify } = options;
+  if (token === undefined) return { output: () => undefined, stop: () => undefined };
+  const startedAtMs = performance.now();
+  let progress = 0;
+  let characters = 0;
+  let lastOutputAtMs = Number.NEGATIVE_INFINITY;
+
+  const send = (message: string): void => {
+    progress += 1;
+    const params = { progressToken: token, progress, message };
+    // A client that is gone is noticed by the call itself.
+    notify({ method: 'notifications/progress', params }).catch(() => undefined);
+  };
+  const heartbeat = setInterval(() => {
+    const seconds = Math.round((performance.now() - startedAtMs) / 1000);
+    send(`running for ${seconds} s, ${characters} characters of output`);
+  }, options.heartbeatMs ?? HEARTBEAT_MS);
+
+  send('started');
+  return {
+    output: (delta) => {
+      characters += delta.length;
+      const nowMs = performance.now();
+      if (nowMs - lastOutputAtMs < OUTPUT_INTERVAL_MS) return;
+      lastOutputAtMs = nowMs;
+      send(`${characters} characters of output`);
+    },
+    stop: () => clearInterval(heartbeat),
+  };
+}

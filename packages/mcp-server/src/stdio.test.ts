@@ -1,0 +1,161 @@
+import { createStandIn, hangingAgent, STAND_IN_API_KEY, type StandIn } from '@agent-rental/tools/testing';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import { MCP_CLIENTS, type McpClient, type Server } from './testing/mcp-clients.js';
+
+const BIN = fileURLToPath(new URL('../dist/bin.js', import.meta.url));
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+async function listen(standIn: StandIn): Promise<string> {
+  const served = await standIn.listen();
+  closing.push(served.close);
+  return served.baseUrl;
+}
+
+async function connect(name: string, env: Record<string, string>): Promise<McpClient> {
+  const server: Server = { command: process.execPath, args: [BIN], env };
+  const client = await MCP_CLIENTS[name]!(server);
+  closing.push(client.close);
+  return client;
+}
+
+function start(args: string[], env: Record<string, string>): ChildProcess {
+  const child = spawn(process.execPath, [BIN, ...args], { env, stdio: 'pipe' });
+  closing.push(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+  });
+  return child;
+}
+
+async function run(
+  args: string[],
+  env: Record<string, string>,
+): Promise<{ code: number; out: string; err: string }> {
+  const child = start(args, env);
+  const [out, err, [code]] = await Promise.all([
+    text(child.stdout!),
+    text(child.stderr!),
+    once(child, 'close'),
+  ]);
+  return { code: code as number, out, err };
+}
+
+describe.each(Object.keys(MCP_CLIENTS))('MCP over stdio with %s', (name) => {
+  it('lists, runs and cancels with an API key', async () => {
+    const agent = hangingAgent();
+    const standIn = createStandIn([{ id: 'echo-aaaaaa' }, { id: 'slow-aaaaaa', run: agent.run }]);
+    const baseUrl = await listen(standIn);
+    const client = await connect(name, { AGENT_RENTAL_URL: baseUrl, AGENT_RENTAL_API_KEY: STAND_IN_API_KEY });
+    expect((await client.listTools()).tools.map((tool) => tool.name)).toContain('echo_aaaaaa');
+    expect(await client.callTool('echo_aaaaaa', { task: 't' })).toMatchObject({
+      structuredContent: { task: 't' },
+    });
+
+    const controller = new AbortController();
+    const calling = client.callTool('slow_aaaaaa', { task: 't' }, { signal: controller.signal });
+    await agent.begun;
+    controller.abort(new Error('enough'));
+    await expect(calling).rejects.toThrow(/enough|aborted/);
+    await agent.aborted;
+  });
+});
+
+describe('agent-rental-mcp', () => {
+  it('logs in with a wallet file', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'agent rental '));
+    closing.push(() => rm(folder, { recursive: true }));
+    const path = join(folder, 'wallet.json');
+    await writeFile(path, JSON.stringify(keypair()));
+    const env = {
+      AGENT_RENTAL_URL: await listen(createStandIn([{ id: 'echo-aaaaaa' }])),
+      AGENT_RENTAL_WALLET: path,
+    };
+    const client = await connect('SDK v1 (2025-11-25)', env);
+    expect((await client.listTools()).tools).toHaveLength(5);
+  });
+
+  it('says on stderr, and to the model, what is wrong with the key', async () => {
+    const baseUrl = await listen(createStandIn([{ id: 'echo-aaaaaa' }]));
+    const env = { AGENT_RENTAL_URL: baseUrl, AGENT_RENTAL_API_KEY: 'ark_dev_wrong' };
+    const child = start([], env);
+    const [line] = (await once(child.stderr!, 'data')) as [Buffer];
+    expect(line.toString()).toBe('agent-rental-mcp: The API key is not valid.\n');
+    child.stdin?.end();
+    await once(child, 'close');
+    const client = await connect('SDK v1 (2025-11-25)', env);
+    const result = await client.callTool('search_listings', { query: 'x' });
+    expect(result).toMatchObject({
+      isError: true,
+      _meta: { 'agent-rental/error': { code: 'invalid_api_key' } },
+    });
+  });
+
+  it('ends, and ends its run, when its client goes away in the middle of a call', async () => {
+    const agent = hangingAgent();
+    const baseUrl = await listen(createStandIn([{ id: 'slow-aaaaaa', run: agent.run }]));
+    const child = start([], { AGENT_RENTAL_URL: baseUrl, AGENT_RENTAL_API_KEY: STAND_IN_API_KEY });
+    const ended = once(child, 'close');
+    for (const message of [
+      {
+        id: 1,
+        method: 'initialize',
+        params: {
+          protocolVersion: '2025-06-18',
+          capabilities: {},
+          clientInfo: { name: 'raw', version: '1' },
+        },
+      },
+      { method: 'notifications/initialized' },
+      { id: 2, method: 'tools/call', params: { name: 'slow_aaaaaa', arguments: { task: 't' } } },
+    ]) {
+      child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    }
+    await agent.begun;
+    child.stdin?.end();
+    await agent.aborted;
+    expect(await ended).toEqual([0, null]);
+  });
+
+  it.each([
+    [{}, 'Set AGENT_RENTAL_API_KEY, or AGENT_RENTAL_WALLET'],
+    [{ AGENT_RENTAL_URL: 'market', AGENT_RENTAL_API_KEY: 'x' }, 'AGENT_RENTAL_URL is not a web address'],
+    [{ AGENT_RENTAL_WALLET: '/nowhere/wallet.json' }, '/nowhere/wallet.json cannot be read.'],
+    [{ AGENT_RENTAL_WALLET: BIN }, 'is not a keypair file'],
+  ])('ends with one line when it is not set up (%#)', async (env: Record<string, string>, message) => {
+    const { code, out, err } = await run([], env);
+    expect(code).toBe(1);
+    expect(out).toBe('');
+    expect(err).toMatch(/^agent-rental-mcp: .*\n$/);
+    expect(err).toContain(message);
+  });
+
+  it('explains itself', async () => {
+    expect(await run(['--help'], {})).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('AGENT_RENTAL_WALLET'),
+    });
+    expect(await run(['--version'], {})).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    });
+    expect(await run(['--nonsense'], {})).toMatchObject({ code: 2, err: expect.stringContaining('--help') });
+  });
+});
+
+/** A keypair as the Solana tools write it: 32 bytes of seed, 32 of public key. */
+function keypair(): number[] {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const seed = privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(-32);
+  return [...seed, ...publicKey.export({ format: 'der', type: 'spki' }).subarray(-32)];
+}

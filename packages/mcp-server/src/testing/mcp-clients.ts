@@ -1,0 +1,87 @@
+/** The official SDK's clients, old and new, behind one face, so that all run the same scenario. */
+import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
+import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+
+/** A result as a client sees it. */
+export interface SeenResult {
+  readonly content: readonly { readonly type: string; readonly text?: string | undefined }[];
+  readonly structuredContent?: unknown;
+  readonly isError?: boolean | undefined;
+  readonly _meta?: Record<string, unknown> | undefined;
+}
+
+export interface SeenTool {
+  readonly name: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly inputSchema: unknown;
+  readonly annotations?: unknown;
+}
+
+/** What the tests ask of a client. */
+export interface McpClient {
+  readonly instructions: string | undefined;
+  listTools(cursor?: string): Promise<{ tools: readonly SeenTool[]; nextCursor?: string | undefined }>;
+  callTool(
+    name: string,
+    args: Record<string, unknown>,
+    options?: {
+      signal?: AbortSignal;
+      onprogress?: (progress: { progress: number; message?: string | undefined }) => void;
+    },
+  ): Promise<SeenResult>;
+  close(): Promise<void>;
+}
+
+/** Where a client finds the server. */
+export type Server =
+  | { readonly url: URL; readonly token?: string }
+  | { readonly command: string; readonly args: string[]; readonly env: Record<string, string> };
+
+const IDENTITY = { name: 'test', version: '1.0.0' };
+
+/** Every client that is tested against the server. */
+export const MCP_CLIENTS: Record<string, (server: Server) => Promise<McpClient>> = {
+  'SDK v1 (2025-11-25)': connectV1,
+  'SDK v2 (2026-07-28)': (server) => connectV2(server, { pin: '2026-07-28' }),
+  'SDK v2, negotiating': (server) => connectV2(server, 'auto'),
+  'SDK v2 as in 2025': (server) => connectV2(server, 'legacy'),
+};
+
+async function connectV1(server: Server): Promise<McpClient> {
+  const client = new ClientV1(IDENTITY);
+  const transport =
+    'url' in server
+      ? new HttpV1(server.url, authorized(server))
+      : new StdioV1({ ...server, stderr: 'ignore' });
+  await client.connect(transport);
+  return {
+    instructions: client.getInstructions(),
+    listTools: (cursor) => client.listTools(cursor === undefined ? {} : { cursor }),
+    callTool: async (name, args, options = {}) =>
+      (await client.callTool({ name, arguments: args }, undefined, options)) as unknown as SeenResult,
+    close: () => client.close(),
+  };
+}
+
+async function connectV2(server: Server, mode: 'auto' | 'legacy' | { pin: string }): Promise<McpClient> {
+  const client = new ClientV2(IDENTITY, { versionNegotiation: { mode } });
+  const transport =
+    'url' in server
+      ? new HttpV2(server.url, authorized(server))
+      : new StdioV2({ ...server, stderr: 'ignore' });
+  await client.connect(transport);
+  return {
+    instructions: client.getInstructions(),
+    listTools: (cursor) => client.listTools(cursor === undefined ? {} : { cursor }),
+    callTool: (name, args, options = {}) => client.callTool({ name, arguments: args }, options),
+    close: () => client.close(),
+  };
+}
+
+function authorized(server: { token?: string }): { requestInit: RequestInit } {
+  return { requestInit: { headers: { authorization: server.token ?? 'Bearer test' } } };
+}

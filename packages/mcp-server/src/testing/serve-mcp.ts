@@ -1,0 +1,40 @@
+import { createClient } from '@agent-rental/sdk';
+import { STAND_IN_API_KEY, type StandIn } from '@agent-rental/tools/testing';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createRentalMcpHandler, type RentalMcpHandlerOptions } from '../http-handler.js';
+
+/** The handler on a free port, over a stand-in marketplace. */
+export interface ServedMcp {
+  readonly url: URL;
+  close(): Promise<void>;
+}
+
+/** Mounts the handler as a server does: the caller is known by its bearer token. */
+export async function serveMcp(standIn: StandIn, options: RentalMcpHandlerOptions = {}): Promise<ServedMcp> {
+  const handler = createRentalMcpHandler(options);
+  const client = createClient({
+    baseUrl: 'http://market.invalid',
+    apiKey: STAND_IN_API_KEY,
+    fetch: standIn.fetch,
+    retries: 0,
+  });
+  const server = createServer((incoming, outgoing) => {
+    const id = incoming.headers.authorization ?? 'wallet';
+    handler.handle(incoming, outgoing, { client, id }).catch(() => outgoing.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: new URL(`http://127.0.0.1:${port}/mcp`),
+    close: async () => {
+      await handler.close();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import type { MessageSigner } from '@agent-rental/sdk';
+import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+/** A wallet file cannot be used; the message never shows what is in it. */
+export class WalletFileError extends Error {
+  override readonly name = 'WalletFileError';
+}
+
+/** DER header of an ed25519 private key. */
+const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+
+/**
+ * Reads a keypair file as the Solana tools write it (a JSON array of 64 numbers) into a signer of messages.
+ * Done with Node's own cryptography, because loading the chain's library would triple the start-up time.
+ *
+ * @throws WalletFileError when there is no such file or it holds no keypair.
+ */
+export function readWalletFile(path: string): MessageSigner {
+  const bytes = keypairBytes(path);
+  const privateKey = createPrivateKey({
+    key: Buffer.concat([PKCS8_PREFIX, bytes.subarray(0, 32)]),
+    format: 'der',
+    type: 'pkcs8',
+  });
+  const publicKey = createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(-32);
+  if (!publicKey.equals(bytes.subarray(32))) {
+    throw new WalletFileError(`${path} is damaged: its two halves do not belong together.`);
+  }
+  return {
+    address: toBase58(publicKey),
+    signMessage: async (message) => new Uint8Array(sign(null, message, privateKey)),
+  };
+}
+
+function keypairBytes(path: string): Buffer {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch {
+    throw new WalletFileError(`${path} cannot be read.`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  const isByte = (item: unknown): item is number =>
+    typeof item === 'number' && Number.isInteger(item) && item >= 0 && item <= 255;
+  if (!Array.isArray(value) || value.length !== 64 || !value.every(isByte)) {
+    throw new WalletFileError(`${path} is not a keypair file: a JSON array of 64 numbers.`);
+  }
+  return Buffer.from(value);
+}
+
+function toBase58(bytes: Buffer): string {
+  let value = BigInt(`0x${bytes.toString('hex')}`);
+  let text = '';
+  for (; value > 0n; value /= 58n) text = `${BASE58[Number(value % 58n)]}${text}`;
+  const zeros = bytes.findIndex((byte) => byte !== 0);
+  return BASE58.charAt(0).repeat(zeros === -1 ? bytes.length : zeros) + text;
+}

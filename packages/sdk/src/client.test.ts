@@ -1,0 +1,161 @@
+import type { Run } from '@agent-rental/contract';
+import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import nacl from 'tweetnacl';
+import { describe, expect, test, vi } from 'vitest';
+import { ConnectionError, createClient, isApiError } from './index.js';
+import { keypairSigner } from './solana/index.js';
+
+const baseUrl = 'http://marketplace.example';
+const finished: Run = {
+  run_id: 'run-1',
+  agent_id: 'invoice-reader-k3x7qa',
+  status: 'completed',
+  output: 'done',
+  cost_lamports: 0,
+  duration_ms: 1,
+};
+const body = { agent_id: finished.agent_id, task: 'read' };
+
+const json = (status: number, value: unknown, headers: Record<string, string> = {}) =>
+  new Response(JSON.stringify(value), {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+const failure = (status: number, code: string, headers: Record<string, string> = {}) =>
+  json(status, { error: { code, message: 'no', status, request_id: 'req_1' } }, headers);
+
+/** A fetch that gives the answers in turn and remembers what it was asked. */
+function scripted(...answers: (Response | Error)[]) {
+  const requests: { init: RequestInit }[] = [];
+  const doFetch: typeof fetch = async (_input, init) => {
+    requests.push({ init: init ?? {} });
+    const answer = answers.shift();
+    if (answer instanceof Response) return answer;
+    throw answer ?? new Error('no more answers');
+  };
+  return { fetch: doFetch, requests };
+}
+
+const header = (request: { init: RequestInit } | undefined, name: string) =>
+  new Headers(request?.init.headers).get(name);
+
+describe('a run', () => {
+  test('is tried again under the same idempotency key, so that it is paid once', async () => {
+    const http = scripted(
+      failure(503, 'service_unavailable', { 'retry-after': '0' }),
+      new TypeError('socket hang up'),
+      json(200, finished),
+    );
+    const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
+    expect(await client.execute(body)).toEqual(finished);
+    const keys = http.requests.map((request) => header(request, 'idempotency-key'));
+    expect(keys).toHaveLength(3);
+    expect(new Set(keys).size).toBe(1);
+    expect(keys[0]).toBeTruthy();
+  });
+
+  test('has a key of its own for every call', async () => {
+    const http = scripted(json(200, finished), json(200, finished));
+    const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
+    await client.execute(body);
+    await client.execute(body);
+    const [first, second] = http.requests.map((request) => header(request, 'idempotency-key'));
+    expect(first).not.toBe(second);
+  });
+
+  test('that is refused is not tried again', async () => {
+    const http = scripted(failure(403, 'insufficient_balance'));
+    const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
+    const error: unknown = await client.execute(body).catch((thrown: unknown) => thrown);
+    expect(isApiError(error) && [error.code, error.status, error.requestId]).toEqual([
+      'insufficient_balance',
+      403,
+      'req_1',
+    ]);
+    expect(http.requests).toHaveLength(1);
+  });
+
+  test('is given up when aborted while it waits to try again', async () => {
+    const http = scripted(failure(503, 'service_unavailable', { 'retry-after': '60' }));
+    const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
+    const controller = new AbortController();
+    const run = client.execute(body, { signal: controller.signal });
+    await vi.waitFor(() => expect(http.requests).toHaveLength(1));
+    controller.abort(new Error('enough'));
+    await expect(run).rejects.toThrow('enough');
+  });
+});
+
+describe('a stream', () => {
+  const stream = (text: string) =>
+    new Response(text, { status: 200, headers: { 'content-type': 'text/event-stream' } });
+
+  test('yields deltas, skips comments, and ends after done', async () => {
+    const done = { run_id: 'r', status: 'completed', cost_lamports: 0, duration_ms: 1, output: 'ab' };
+    const http = scripted(
+      stream(
+        'event: output\ndata: {"delta":"a"}\n\n: still running\n\nevent: output\ndata: {"delta":"b"}\n\n' +
+          `event: done\ndata: ${JSON.stringify(done)}\n\nevent: output\ndata: {"delta":"never"}\n\n`,
+      ),
+    );
+    const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
+    const events: unknown[] = [];
+    for await (const event of client.executeStream(body)) events.push(event);
+    expect(events).toEqual([
+      { event: 'output', data: { delta: 'a' } },
+      { event: 'output', data: { delta: 'b' } },
+      { event: 'done', data: done },
+    ]);
+  });
+
+  test('that breaks off before done is an error, never a short answer', async () => {
+    const http = scripted(stream('event: output\ndata: {"delta":"a"}\n\n'));
+    const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
+    const reading = (async () => {
+      for await (const event of client.executeStream(body)) expect(event.event).toBe('output');
+    })();
+    await expect(reading).rejects.toBeInstanceOf(ConnectionError);
+  });
+});
+
+describe('a wallet', () => {
+  const wallet = Keypair.generate();
+  const inAnHour = () => Math.floor(Date.now() / 1000) + 3600;
+  const challenge = () => json(200, { challenge: 'agent-rental:auth:1:x', expires_at: inAnHour() });
+  const token = (value: string) => json(200, { token: value, expires_at: inAnHour() });
+  const none = () => json(200, { credentials: [], total: 0 });
+
+  test('logs in once for concurrent requests, with a signature over the challenge', async () => {
+    const http = scripted(challenge(), token('one'), none(), none());
+    const client = createClient({ baseUrl, signer: keypairSigner(wallet), fetch: http.fetch });
+    await Promise.all([client.listCredentials(), client.listCredentials()]);
+    expect(http.requests).toHaveLength(4);
+    const sent = JSON.parse(http.requests[1]?.init.body as string) as { signature: string };
+    const message = new TextEncoder().encode('agent-rental:auth:1:x');
+    expect(nacl.sign.detached.verify(message, bs58.decode(sent.signature), wallet.publicKey.toBytes())).toBe(
+      true,
+    );
+    expect(header(http.requests[3], 'authorization')).toBe('Bearer one');
+  });
+
+  test('logs in again, silently, when its token has expired', async () => {
+    const http = scripted(
+      challenge(),
+      token('one'),
+      failure(401, 'jwt_expired'),
+      challenge(),
+      token('two'),
+      none(),
+    );
+    const client = createClient({ baseUrl, signer: keypairSigner(wallet), fetch: http.fetch });
+    await client.listCredentials();
+    expect(header(http.requests.at(-1), 'authorization')).toBe('Bearer two');
+  });
+});
+
+test('what answers and is not the marketplace is a connection error', async () => {
+  const http = scripted(new Response('<html>', { status: 502 }), new Response('<html>', { status: 502 }));
+  const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch, retries: 1 });
+  await expect(client.listCredentials()).rejects.toBeInstanceOf(ConnectionError);
+});

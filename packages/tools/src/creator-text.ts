@@ -1,0 +1,74 @@
+/**
+ * Everything a creator or an agent wrote (titles, descriptions, schema texts, output) ends up in front of a
+ * model. It is data: cleaned of characters that hide or reorder text, bounded, and marked as theirs.
+ */
+
+/** Begins every line that the marketplace itself says inside a result. */
+export const MARKETPLACE_MARK = '[agent-rental]';
+
+/** Control, formatting (zero-width, bidirectional, invisible tags) and unpaired surrogate characters. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
+
+/** Of those, what ordinary text needs: layout, and the joiners of Persian, Indic scripts and emoji. */
+const NEEDED = new Set(['\n', '\r', '\t', '\u200c', '\u200d']);
+
+/** Removes the characters that hide or reorder text; leaves line breaks and everything visible. */
+export function cleanText(text: string): string {
+  return text.replace(HIDDEN, (character) => (NEEDED.has(character) ? character : ''));
+}
+
+/**
+ * One bounded line of a creator's text: cleaned, white space folded, cut with an ellipsis.
+ *
+ * @param maxLength in UTF-16 units, the ellipsis included.
+ */
+export function creatorLine(text: string, maxLength: number): string {
+  // Bounded before the work, so that a hostile megabyte costs nothing.
+  const line = cleanText(text.slice(0, maxLength * 4))
+    .replace(/\s+/g, ' ')
+    .trim();
+  if (line.length <= maxLength) return line;
+  // The cut may fall inside a surrogate pair; cleaning removes the half that is left.
+  return `${cleanText(line.slice(0, maxLength - 1)).trimEnd()}…`;
+}
+
+/** A creator's text inside quotation marks that it cannot close. */
+export function quoteCreator(text: string, maxLength: number): string {
+  return `"${creatorLine(text, maxLength).replaceAll('"', "'")}"`;
+}
+
+/** An agent's text output: cleaned, and unable to begin a line with the marketplace's own mark. */
+export function cleanOutput(text: string): string {
+  return cleanText(text).replaceAll(MARKETPLACE_MARK, '(agent-rental)');
+}
+
+/** JSON text of an agent's output: the same value, with hidden characters and the mark escaped. */
+export function outputJson(value: unknown): string {
+  return JSON.stringify(value)
+    .replace(HIDDEN, escapeUnits)
+    .replaceAll(MARKETPLACE_MARK, MARKETPLACE_MARK.replace('[', '\\u005b'));
+}
+
+function escapeUnits(character: string): string {
+  if (NEEDED.has(character)) return character;
+  let escaped = '';
+  for (let index = 0; index < character.length; index += 1) {
+    escaped += `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
+  }
+  return escaped;
+}
+
+/** Cleans every string inside a JSON value, keys included, and bounds each one. */
+export function cleanJson(value: unknown, maxLength: number): unknown {
+  if (typeof value === 'string') return bounded(value, maxLength);
+  if (Array.isArray(value)) return value.map((item) => cleanJson(item, maxLength));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [cleanText(key), cleanJson(item, maxLength)]),
+  );
+}
+
+function bounded(text: string, maxLength: number): string {
+  const cleaned = cleanText(text);
+  return cleaned.length <= maxLength ? cleaned : `${cleanText(cleaned.slice(0, maxLength - 1))}…`;
+}

@@ -1,0 +1,67 @@
+import type { Credential } from '@agent-rental/contract';
+import { isApiError, type RentalClient } from '@agent-rental/sdk';
+import { defineDirectTool, type DirectToolDefinition } from './direct-tool.js';
+
+/** How long a definition is used before the listing is fetched again: an update reaches tools in this time. */
+const MAX_AGE_MS = 60_000;
+const MAX_ENTRIES = 1_000;
+
+/** A listing that does not answer in this time is offered without its schema. */
+const FETCH_TIMEOUT_MS = 5_000;
+
+interface Entry {
+  readonly definition: DirectToolDefinition;
+  readonly expiresAtMs: number;
+}
+
+/**
+ * Definitions of direct tools, by listing. They hold nothing of a caller (a listing is the same for
+ * everyone), so one cache may serve many callers.
+ */
+export class DirectToolCache {
+  readonly #entries = new Map<string, Entry>();
+  readonly #now: () => number;
+
+  /** @param now the clock, in milliseconds. */
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  /**
+   * The definition of a rental's direct tool. A listing that cannot be fetched just now gives a definition
+   * without a schema, which is not kept; one that is gone gives `undefined`.
+   *
+   * @throws the signal's reason when aborted.
+   */
+  async definition(
+    client: RentalClient,
+    credential: Pick<Credential, 'listing_id' | 'listing_title' | 'rental_model'>,
+    signal?: AbortSignal,
+  ): Promise<DirectToolDefinition | undefined> {
+    const id = credential.listing_id;
+    const known = this.#entries.get(id);
+    if (known !== undefined && this.#now() < known.expiresAtMs) return known.definition;
+    const timeout = AbortSignal.timeout(FETCH_TIMEOUT_MS);
+    try {
+      const listing = await client.getListing(id, {
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      });
+      if (listing.status === 'closed') return undefined;
+      const definition = await defineDirectTool(listing);
+      this.#keep(id, definition);
+      return definition;
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (isApiError(error) && error.code === 'listing_not_found') return undefined;
+      return known?.definition ?? defineDirectTool(credential);
+    }
+  }
+
+  #keep(id: string, definition: DirectToolDefinition): void {
+    // Deleted first, so that the map's order is the order of use.
+    this.#entries.delete(id);
+    this.#entries.set(id, { definition, expiresAtMs: this.#now() + MAX_AGE_MS });
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > MAX_ENTRIES && oldest !== undefined) this.#entries.delete(oldest);
+  }
+}

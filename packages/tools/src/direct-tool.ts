@@ -1,0 +1,105 @@
+import type { Credential, JsonObject, Listing } from '@agent-rental/contract';
+import type { RentalClient } from '@agent-rental/sdk';
+import { creatorLine, quoteCreator } from './creator-text.js';
+import { resultOfBadArguments, resultOfError } from './error-result.js';
+import { lamportsText } from './lamports-text.js';
+import { compileInput, type CompiledInput } from './portable-schema/compile-input.js';
+import { defineTool, type RentedTool, type ToolAnnotations } from './rented-tool.js';
+import { argumentsObject, BadArgumentsError, inputArgument, taskArgument } from './run-arguments.js';
+import { runTask, type RunTask } from './run-task.js';
+import { toolName } from './tool-name.js';
+
+/** Running an agent costs money and reaches outside; twice is two runs. */
+export const RUN_ANNOTATIONS: ToolAnnotations = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: true,
+};
+
+const TITLE_LENGTH = 80;
+const DESCRIPTION_LENGTH = 500;
+
+/** A rental's direct tool, without the client that will call it; the same for every caller. */
+export interface DirectToolDefinition {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  readonly agentId: string;
+  readonly input: CompiledInput;
+}
+
+/** What is known of a rented listing; of one that could not be fetched, only what the credential says. */
+export type RentedListing =
+  | Pick<Listing, 'id' | 'title' | 'description' | 'rental_model' | 'price_lamports' | 'input_schema'>
+  | Pick<Credential, 'listing_id' | 'listing_title' | 'rental_model'>;
+
+/** Describes the direct tool of a rental. */
+export async function defineDirectTool(rented: RentedListing): Promise<DirectToolDefinition> {
+  const known = 'id' in rented ? rented : undefined;
+  const agentId = 'id' in rented ? rented.id : rented.listing_id;
+  const title = creatorLine('id' in rented ? rented.title : rented.listing_title, TITLE_LENGTH);
+  const input = compileInput(known?.input_schema);
+  const words = known
+    ? ` Its creator describes it so: ${quoteCreator(known.description, DESCRIPTION_LENGTH)}`
+    : '';
+  return {
+    name: await toolName(agentId),
+    title: `Rented agent: ${title}`,
+    description: `Runs the rented agent ${quoteCreator(title, TITLE_LENGTH)} (${agentId}). ${costText(rented)}${words}`,
+    inputSchema: directInputSchema(agentId, input),
+    agentId,
+    input,
+  };
+}
+
+/** Binds a direct tool to the client that calls it. */
+export function bindDirectTool(client: RentalClient, definition: DirectToolDefinition): RentedTool {
+  const { input, ...described } = definition;
+  return defineTool({
+    ...described,
+    annotations: RUN_ANNOTATIONS,
+    stream: async function* (args, options = {}) {
+      let run: RunTask;
+      try {
+        const given = argumentsObject(args);
+        // The binding wins: whatever `agent_id` says, this tool runs this agent.
+        const value = given['input'] ?? undefined;
+        run = {
+          agentId: definition.agentId,
+          task: taskArgument(given),
+          ...inputArgument(value === undefined ? undefined : input.read(value)),
+        };
+      } catch (error) {
+        if (error instanceof BadArgumentsError) return resultOfBadArguments(error.message);
+        return resultOfError(error);
+      }
+      return yield* runTask(client, run, options);
+    },
+  });
+}
+
+function directInputSchema(agentId: string, input: CompiledInput): JsonObject {
+  const { description, ...schema } = input.schema;
+  const about = "The agent's input; texts in it are its creator's.";
+  return {
+    type: 'object',
+    properties: {
+      // An enum of one: `const` makes Gemini refuse the whole request.
+      agent_id: { type: 'string', enum: [agentId] },
+      task: { type: 'string', description: 'What the agent is to do, in plain language.' },
+      input: {
+        ...schema,
+        description: typeof description === 'string' ? `${about} ${description}` : about,
+      },
+    },
+    required: ['agent_id', 'task'],
+  };
+}
+
+function costText(rented: RentedListing): string {
+  if (rented.rental_model !== 'per_query') return 'Calls cost nothing beyond the rental.';
+  const price = 'price_lamports' in rented ? lamportsText(rented.price_lamports) : 'its price';
+  return `Each call charges ${price} from the prepaid balance, also when the agent fails.`;
+}

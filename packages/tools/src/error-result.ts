@@ -1,0 +1,81 @@
+import type { ErrorCode } from '@agent-rental/contract';
+import { isApiError, type ApiError } from '@agent-rental/sdk';
+import { creatorLine, MARKETPLACE_MARK } from './creator-text.js';
+import type { ToolResult } from './rented-tool.js';
+
+/** What to do about each error, said to whoever called the tool. */
+const ADVICE: Record<ErrorCode, string> = {
+  unauthorized:
+    'The marketplace needs an API key or a wallet: this has to be set up outside this conversation.',
+  invalid_api_key: 'The API key is wrong or revoked: this has to be set up outside this conversation.',
+  jwt_expired: 'The login has expired: call again.',
+  invalid_signature: "The wallet's signature was refused: this has to be set up outside this conversation.",
+  credential_not_found:
+    'This wallet has not rented the agent. Nothing was charged. Rent it first (get_listing shows its price; its ' +
+    'owner signs the transaction that POST /v1/transactions builds for {"action": "rent"}), then call again.',
+  credential_expired: 'The subscription has ended. Nothing was charged. Renew it, then call again.',
+  insufficient_balance:
+    "The prepaid balance does not cover a run. Nothing was charged. Top up the rental's balance from the " +
+    "renter's wallet (the marketplace program's topup_balance), then call again.",
+  listing_paused:
+    'The creator has paused the agent. Nothing was charged, and the rental is kept. Try again later, or find ' +
+    'another agent with search_listings.',
+  invalid_request:
+    'Nothing was charged. Correct the arguments and call again; get_listing shows the exact input_schema.',
+  invalid_listing_id: 'Nothing was charged. Ids look like invoice-reader-k3x7qa; search_listings gives them.',
+  listing_not_found: 'Nothing was charged. Find another agent with search_listings.',
+  not_found: 'Check the id.',
+  rate_limit_exceeded: 'Nothing was charged. Wait, then call again.',
+  internal_error: 'Call again in a while.',
+  service_unavailable: 'Nothing was run. Call again in a while.',
+};
+
+/**
+ * An error result for what a call threw.
+ *
+ * @param unanswered what to say when no answer came.
+ */
+export function resultOfError(thrown: unknown, unanswered = 'Call again in a while.'): ToolResult {
+  if (!isApiError(thrown)) {
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    return {
+      status: 'error',
+      text: `${MARKETPLACE_MARK} connection_error: ${creatorLine(message, 300)} ${unanswered}`,
+      error: { code: 'connection_error' },
+    };
+  }
+  return {
+    status: 'error',
+    text: `${MARKETPLACE_MARK} ${thrown.code}: ${creatorLine(thrown.message, 600)} ${adviceFor(thrown)}`,
+    ...(thrown.runId === undefined ? {} : { runId: thrown.runId }),
+    error: {
+      code: thrown.code,
+      status: thrown.status,
+      ...(thrown.requestId === undefined ? {} : { requestId: thrown.requestId }),
+      ...(thrown.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: thrown.retryAfterSeconds }),
+    },
+  };
+}
+
+/** An error result for arguments that need not be sent to be refused. */
+export function resultOfBadArguments(message: string): ToolResult {
+  return {
+    status: 'error',
+    text: `${MARKETPLACE_MARK} invalid_request: ${message} Nothing was sent or charged.`,
+    error: { code: 'invalid_request' },
+  };
+}
+
+function adviceFor(error: ApiError): string {
+  const said = [ADVICE[error.code]];
+  if (error.runId !== undefined) {
+    said.splice(
+      0,
+      1,
+      `The run had begun: get_run {"run_id": "${error.runId}"} gives its result once there is one.`,
+    );
+  }
+  if (error.retryAfterSeconds !== undefined) said.push(`Wait ${error.retryAfterSeconds} seconds first.`);
+  if (error.requestId !== undefined) said.push(`(request ${creatorLine(error.requestId, 80)})`);
+  return said.join(' ');
+}

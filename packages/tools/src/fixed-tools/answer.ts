@@ -1,0 +1,40 @@
+import type { JsonObject } from '@agent-rental/contract';
+import type { CallOptions } from '@agent-rental/sdk';
+import { outputJson } from '../creator-text.js';
+import { resultOfBadArguments, resultOfError } from '../error-result.js';
+import type { ToolAnnotations, ToolCallOptions, ToolResult } from '../rented-tool.js';
+import { argumentsObject, BadArgumentsError } from '../run-arguments.js';
+
+/** Looks something up: free, and as often as one likes. */
+export const READ_ONLY: ToolAnnotations = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+
+/** A result that is an object, and the same as JSON text. */
+export function objectResult(value: JsonObject): ToolResult {
+  return { status: 'completed', text: outputJson(value), structured: value };
+}
+
+/**
+ * The stream of a tool that answers at once. What `produce` throws becomes an error result.
+ *
+ * @throws the signal's reason when aborted.
+ */
+export async function* answer(
+  args: unknown,
+  options: ToolCallOptions | undefined,
+  produce: (given: Record<string, unknown>, call: CallOptions) => Promise<ToolResult>,
+): AsyncGenerator<string, ToolResult, undefined> {
+  // Nothing to stream: the answer is all there is.
+  yield* [];
+  const signal = options?.signal;
+  try {
+    return await produce(argumentsObject(args), { signal });
+  } catch (error) {
+    signal?.throwIfAborted();
+    return error instanceof BadArgumentsError ? resultOfBadArguments(error.message) : resultOfError(error);
+  }
+}

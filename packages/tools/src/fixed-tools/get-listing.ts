@@ -1,0 +1,81 @@
+import type { CredentialVerification, Json, JsonObject, Listing } from '@agent-rental/contract';
+import type { CallOptions, RentalClient } from '@agent-rental/sdk';
+import { cleanJson, creatorLine } from '../creator-text.js';
+import { compileInput } from '../portable-schema/compile-input.js';
+import { defineTool, type RentedTool } from '../rented-tool.js';
+import { agentIdArgument } from './agent-id.js';
+import { answer, objectResult, READ_ONLY } from './answer.js';
+
+/** Bounds that keep the whole answer under the length of one result. */
+const MAX = { title: 120, description: 4_000, sample: 1_000, schemaText: 500, schema: 12_000 };
+
+/** `get_listing`: everything about one agent, with the schema of its input and whether it is rented. */
+export function getListingTool(client: RentalClient): RentedTool {
+  return defineTool({
+    name: 'get_listing',
+    title: 'Show an agent',
+    description:
+      'Shows one agent of the marketplace: what it does, what it costs, the input it takes (input_schema) and ' +
+      'whether this wallet has rented it (rental). Texts are the words of its creator.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        agent_id: { type: 'string', description: 'Id of the agent, for instance invoice-reader-k3x7qa.' },
+      },
+      required: ['agent_id'],
+    },
+    annotations: READ_ONLY,
+    stream: (args, options) =>
+      answer(args, options, async (given, call) => {
+        const agentId = agentIdArgument(given);
+        const [listing, rental] = await Promise.all([
+          client.getListing(agentId, call),
+          rentalState(client, agentId, call),
+        ]);
+        return objectResult({ ...listingFacts(listing), ...(rental && { rental: rentalFacts(rental) }) });
+      }),
+  });
+}
+
+/** Absent when it cannot be told just now: the listing is worth showing without it. */
+async function rentalState(
+  client: RentalClient,
+  agentId: string,
+  call: CallOptions,
+): Promise<CredentialVerification | undefined> {
+  return client.verifyCredential(agentId, call).catch(() => undefined);
+}
+
+function rentalFacts(rental: CredentialVerification): JsonObject {
+  const { status, valid, balance_lamports } = rental;
+  return { status, valid, ...(balance_lamports === undefined ? {} : { balance_lamports }) };
+}
+
+function listingFacts(listing: Listing): JsonObject {
+  return {
+    agent_id: listing.id,
+    title: creatorLine(listing.title, MAX.title),
+    description: cleanJson(listing.description.slice(0, MAX.description), MAX.description) as Json,
+    category: listing.category,
+    status: listing.status,
+    rental_model: listing.rental_model,
+    price_sol: listing.price_sol,
+    price_lamports: listing.price_lamports,
+    min_deposit_lamports: listing.min_deposit_lamports,
+    rating: listing.rating,
+    review_count: listing.review_count,
+    run_count: listing.run_count,
+    success_rate: listing.success_rate,
+    creator: creatorLine(listing.creator.display_name, 80),
+    last_updated: listing.last_updated,
+    input_schema: shownSchema(listing.input_schema),
+    output_schema: shownSchema(listing.output_schema),
+    sample_output: listing.sample_output.slice(0, 3).map((sample) => cleanJson(sample, MAX.sample) as string),
+  };
+}
+
+/** The creator's schema as it is, unless it is too long for a model to read. */
+function shownSchema(schema: JsonObject): JsonObject {
+  const cleaned = cleanJson(schema, MAX.schemaText) as JsonObject;
+  return JSON.stringify(cleaned).length <= MAX.schema ? cleaned : compileInput(schema).schema;
+}

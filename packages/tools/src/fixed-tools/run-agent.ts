@@ -1,0 +1,69 @@
+import type { RentalClient } from '@agent-rental/sdk';
+import { RUN_ANNOTATIONS } from '../direct-tool.js';
+import type { DirectToolCache } from '../direct-tool-cache.js';
+import { resultOfBadArguments, resultOfError } from '../error-result.js';
+import { isTextObject } from '../portable-schema/compile-input.js';
+import { defineTool, type RentedTool } from '../rented-tool.js';
+import { argumentsObject, BadArgumentsError, inputArgument, taskArgument } from '../run-arguments.js';
+import { runTask, type RunTask } from '../run-task.js';
+import { agentIdArgument } from './agent-id.js';
+
+/**
+ * `run_agent`: the function-calling form of the execute request. An agent rented a moment ago is usable
+ * through it at once, by clients that never look at the list of tools again.
+ */
+export function runAgentTool(client: RentalClient, cache: DirectToolCache): RentedTool {
+  return defineTool({
+    name: 'run_agent',
+    title: 'Run a rented agent',
+    description:
+      'Runs a task on any agent that this wallet has rented, and returns its output. For "per_query" agents ' +
+      'each call charges their price, also when the agent fails.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        agent_id: { type: 'string', description: 'Id of the rented agent.' },
+        task: { type: 'string', description: 'What the agent is to do, in plain language.' },
+        input: {
+          type: 'object',
+          description:
+            "Input in the shape of the agent's input_schema (get_listing shows it). For an agent whose input " +
+            'is a text: {"text": "..."}.',
+        },
+      },
+      required: ['agent_id', 'task'],
+    },
+    annotations: RUN_ANNOTATIONS,
+    stream: async function* (args, options = {}) {
+      let run: RunTask;
+      try {
+        const given = argumentsObject(args);
+        const agentId = agentIdArgument(given);
+        const input = await plainInput(client, cache, agentId, given['input'], options.signal);
+        run = { agentId, task: taskArgument(given), ...inputArgument(input) };
+      } catch (error) {
+        options.signal?.throwIfAborted();
+        return error instanceof BadArgumentsError
+          ? resultOfBadArguments(error.message)
+          : resultOfError(error);
+      }
+      return yield* runTask(client, run, options);
+    },
+  });
+}
+
+/** `input` as the agent takes it. The schema is looked up only where text may be meant. */
+async function plainInput(
+  client: RentalClient,
+  cache: DirectToolCache,
+  agentId: string,
+  input: unknown,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  if (typeof input !== 'string' && !isTextObject(input)) return input;
+  const credential = { listing_id: agentId, listing_title: agentId, rental_model: 'per_query' as const };
+  const definition = await cache.definition(client, credential, signal);
+  if (definition === undefined) return input;
+  // An unknown schema reads text as JSON where it is an object, and leaves {"text": ...} alone.
+  return definition.input.read(input);
+}

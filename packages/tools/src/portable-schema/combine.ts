@@ -1,0 +1,84 @@
+import { anyNode, bareNode, type NodeKind, type SchemaNode } from './node.js';
+
+/** What holds when both hold (`allOf`, and keywords that stand beside each other). Where they contradict, the first. */
+export function intersectNodes(first: SchemaNode, second: SchemaNode): SchemaNode {
+  const notes = [...first.notes, ...second.notes];
+  const description = first.description ?? second.description;
+  if (first.kind === 'json') return { ...second, description, notes, loose: second.loose };
+  if (second.kind === 'json') return { ...first, description, notes };
+  const kind = commonKind(first.kind, second.kind);
+  if (kind === undefined) return { ...first, description, notes, loose: true };
+  const properties = new Map(first.properties);
+  for (const [name, node] of second.properties) {
+    const known = properties.get(name);
+    properties.set(name, known === undefined ? node : intersectNodes(known, node));
+  }
+  const values =
+    first.values && second.values
+      ? first.values.filter((value) => second.values?.includes(value))
+      : (first.values ?? second.values);
+  return {
+    kind: first.kind === 'integer' || second.kind === 'integer' ? 'integer' : kind,
+    description,
+    notes,
+    values: values && values.length > 0 ? values : undefined,
+    limits: { ...second.limits, ...first.limits },
+    properties,
+    required: new Set([...first.required, ...second.required]),
+    items:
+      first.items && second.items ? intersectNodes(first.items, second.items) : (first.items ?? second.items),
+    loose: first.loose || second.loose,
+  };
+}
+
+/**
+ * What holds when one of several holds (`anyOf`, `oneOf`, a list of types), widened until it is one node:
+ * objects become one object with the properties of all, of which only the common ones are required.
+ */
+export function uniteNodes(alternatives: readonly SchemaNode[]): SchemaNode {
+  const present = alternatives.filter((node) => node.kind !== 'null');
+  const nullable = present.length < alternatives.length;
+  const [first, ...rest] = present;
+  if (first === undefined) return nullable ? bareNode('null', { loose: true }) : anyNode();
+  const united = rest.reduce(uniteTwo, first);
+  return nullable ? { ...united, notes: [...united.notes, 'may be null'], loose: true } : united;
+}
+
+function uniteTwo(first: SchemaNode, second: SchemaNode): SchemaNode {
+  const kind = commonKind(first.kind, second.kind);
+  const description = first.description === second.description ? first.description : undefined;
+  if (kind === undefined || kind === 'json') {
+    const allowsText = [first, second].some((node) => node.kind === 'string' || node.allowsText === true);
+    return bareNode('json', { allowsText, description, notes: altered(first, second), loose: true });
+  }
+  const properties = new Map(first.properties);
+  for (const [name, node] of second.properties) {
+    const known = properties.get(name);
+    properties.set(name, known === undefined ? node : uniteNodes([known, node]));
+  }
+  return bareNode(kind, {
+    description,
+    notes: kind === 'object' ? altered(first, second) : [],
+    values: first.values && second.values ? [...new Set([...first.values, ...second.values])] : undefined,
+    properties,
+    required: new Set([...first.required].filter((name) => second.required.has(name))),
+    items: first.items && second.items ? uniteNodes([first.items, second.items]) : undefined,
+    loose: true,
+  });
+}
+
+/** Says what the alternatives were, in as few words as tell them apart. */
+function altered(first: SchemaNode, second: SchemaNode): string[] {
+  const said = [first, second].flatMap((node) => node.notes.filter((note) => note.startsWith('or: ')));
+  const outline = (node: SchemaNode): string[] => {
+    if (node.notes.some((note) => note.startsWith('or: '))) return [];
+    return [`or: ${node.kind === 'object' ? `{${[...node.properties.keys()].join(', ')}}` : node.kind}`];
+  };
+  return [...new Set([...said, ...outline(first), ...outline(second)])];
+}
+
+function commonKind(first: NodeKind, second: NodeKind): NodeKind | undefined {
+  if (first === second) return first;
+  const kinds = new Set([first, second]);
+  return kinds.size === 2 && kinds.has('number') && kinds.has('integer') ? 'number' : undefined;
+}

@@ -1,0 +1,266 @@
+import type { Json, JsonObject } from '@agent-rental/contract';
+import { describe, expect, it } from 'vitest';
+import { compileInput } from './compile-input.js';
+
+const PORTABLE = new Set([
+  'type',
+  'description',
+  'enum',
+  'properties',
+  'required',
+  'items',
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+]);
+
+/** Breaches of what OpenAI, Anthropic and Gemini publish about function schemas. */
+function breaches(schema: unknown, path = ''): string[] {
+  const node = schema as Record<string, Json>;
+  // OpenAI takes ten levels under the tool's own two.
+  if (path.split('/').length > 12) return [`${path}: too deep`];
+  const found = Object.keys(node).flatMap((keyword) =>
+    PORTABLE.has(keyword) ? [] : [`${path}: has ${keyword}`],
+  );
+  if (typeof node['type'] !== 'string') found.push(`${path}: no type`);
+  if (node['enum'] !== undefined && node['type'] !== 'string') found.push(`${path}: enum of other values`);
+  if (node['type'] === 'array' && node['items'] === undefined) found.push(`${path}: no items`);
+  const properties = (node['properties'] ?? {}) as JsonObject;
+  for (const name of (node['required'] ?? []) as string[]) {
+    if (!Object.hasOwn(properties, name)) found.push(`${path}: requires ${name}`);
+  }
+  for (const [name, property] of Object.entries(properties)) {
+    if (!/^[a-zA-Z0-9_.-]{1,64}$/.test(name)) found.push(`${path}: named ${name}`);
+    found.push(...breaches(property, `${path}/${name}`));
+  }
+  return node['items'] === undefined ? found : [...found, ...breaches(node['items'], `${path}/*`)];
+}
+
+const nested = (depth: number): JsonObject => {
+  let schema: JsonObject = { type: 'string' };
+  for (let level = 0; level < depth; level += 1) schema = { type: 'object', properties: { inner: schema } };
+  return schema;
+};
+
+const SCHEMAS: Record<string, unknown> = {
+  nothing: {},
+  'a boolean': true,
+  'not a schema': 'hello',
+  absent: undefined,
+  'a root union': { anyOf: [{ type: 'object', properties: { a: { type: 'string' } } }, { type: 'string' }] },
+  'a root union of objects': {
+    oneOf: [
+      {
+        type: 'object',
+        properties: { kind: { const: 'url' }, url: { type: 'string', format: 'uri' } },
+        required: ['kind', 'url'],
+      },
+      {
+        type: 'object',
+        properties: { kind: { const: 'text' }, text: { type: 'string' } },
+        required: ['kind', 'text'],
+      },
+    ],
+  },
+  'type lists': {
+    type: 'object',
+    properties: { a: { type: ['string', 'null'] }, b: { type: ['string', 'number'] } },
+  },
+  recursion: {
+    $defs: {
+      tree: {
+        type: 'object',
+        properties: {
+          name: { type: 'string' },
+          children: { type: 'array', items: { $ref: '#/$defs/tree' } },
+        },
+      },
+    },
+    $ref: '#/$defs/tree',
+  },
+  'a reference to itself': { $ref: '#' },
+  'a reference that leads nowhere': {
+    type: 'object',
+    properties: { a: { $ref: 'https://example.com/x.json' } },
+  },
+  'arrays without items': { type: 'object', properties: { a: { type: 'array' }, b: { items: true } } },
+  tuples: {
+    type: 'object',
+    properties: { point: { prefixItems: [{ type: 'number' }, { type: 'number' }], items: false } },
+  },
+  'zod output': {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    properties: {
+      map: { type: 'object', propertyNames: { type: 'string' }, additionalProperties: { type: 'number' } },
+    },
+    required: ['map'],
+    additionalProperties: false,
+  },
+  // As text, because an object with a `then` would look like a promise to the linter.
+  'conditions and patterns': JSON.parse(
+    '{"type":"object","properties":{"id":{"type":"string","pattern":"^(a+)+$"},"n":{"exclusiveMinimum":0,"multipleOf":2}},' +
+      '"if":{"properties":{"id":{"const":"x"}}},"then":{"required":["n"]},"not":{"required":["z"]}}',
+  ),
+  'names providers refuse': {
+    type: 'object',
+    properties: {
+      größe: { type: 'number' },
+      'a b': { type: 'string' },
+      ['x'.repeat(65)]: { type: 'string' },
+    },
+    required: ['größe', 'a b'],
+  },
+  'a property named __proto__': JSON.parse(
+    '{"type":"object","properties":{"__proto__":{"type":"string"}},"required":["__proto__"]}',
+  ),
+  'enums of every kind': {
+    type: 'object',
+    properties: {
+      a: { enum: [1, 2] },
+      b: { enum: ['x', ''] },
+      c: { enum: ['x', 1, null] },
+      d: { enum: Array.from({ length: 5_000 }, (_, index) => `value ${index}`) },
+      e: { const: true },
+      f: { type: 'string', enum: ['low', 'high', null] },
+    },
+  },
+  'an undeclared requirement': { type: 'object', required: ['a'] },
+  allOf: {
+    allOf: [
+      { type: 'object', properties: { a: { type: 'string' } } },
+      { properties: { b: { type: 'integer' } }, required: ['b'] },
+    ],
+  },
+  deep: nested(60),
+  'very deep': nested(5_000),
+  'very many': {
+    type: 'object',
+    properties: Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`p${i}`, { type: 'string' }])),
+  },
+  'a bomb of references': {
+    $defs: Object.fromEntries(
+      Array.from({ length: 30 }, (_, i) => [
+        `d${i}`,
+        {
+          type: 'object',
+          properties: { l: { $ref: `#/$defs/d${i + 1}` }, r: { $ref: `#/$defs/d${i + 1}` } },
+        },
+      ]),
+    ),
+    $ref: '#/$defs/d0',
+  },
+  'an array at the root': { type: 'array', items: { type: 'string' } },
+};
+
+describe('compileInput', () => {
+  it.each(Object.entries(SCHEMAS))('publishes a portable schema for %s', (_, schema) => {
+    const compiled = compileInput(schema);
+    expect(breaches(compiled.schema)).toEqual([]);
+    expect(JSON.stringify(compiled.schema).length).toBeLessThan(7_000);
+  });
+
+  it('leaves a portable schema as it is', () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        csv: { type: 'string', description: 'Rows of expenses.', minLength: 1 },
+        rules: { type: 'array', items: { type: 'string', enum: ['sum', 'dates'] }, maxItems: 3 },
+        limit: { type: 'integer', minimum: 1, maximum: 9 },
+      },
+      required: ['csv'],
+    };
+    expect(compileInput(schema)).toMatchObject({ rung: 'exact', schema, textOnly: false });
+  });
+
+  it('moves what providers refuse into descriptions', () => {
+    const { rung, schema } = compileInput({
+      type: 'object',
+      properties: { day: { type: 'string', format: 'date', description: 'When.' }, level: { const: 'high' } },
+      additionalProperties: false,
+    });
+    expect(rung).toBe('described');
+    expect(schema['properties']).toEqual({
+      day: { type: 'string', description: 'When. (format: "date")' },
+      level: { type: 'string', enum: ['high'] },
+    });
+  });
+
+  it('joins alternatives of objects and keeps what tells them apart', () => {
+    const { schema } = compileInput(SCHEMAS['a root union of objects']);
+    expect(schema).toMatchObject({
+      type: 'object',
+      properties: {
+        kind: { type: 'string', enum: ['url', 'text'] },
+        url: { type: 'string' },
+        text: { type: 'string' },
+      },
+      required: ['kind'],
+    });
+    expect(schema['description']).toBe('(or: {kind, url}; or: {kind, text})');
+  });
+
+  it('falls to a plain object, then to text', () => {
+    expect(compileInput(SCHEMAS['very many'])).toMatchObject({ rung: 'object', schema: { type: 'object' } });
+    expect(compileInput(SCHEMAS['a root union'])).toMatchObject({
+      rung: 'string',
+      schema: { type: 'string' },
+    });
+  });
+
+  it('publishes text for an agent that takes text, and gives it text', () => {
+    const compiled = compileInput({ type: 'string', description: 'A contract.' });
+    expect(compiled).toMatchObject({
+      textOnly: true,
+      schema: { type: 'string', description: 'A contract.' },
+    });
+    expect(compiled.read('{"a":1}')).toBe('{"a":1}');
+    expect(compiled.read({ text: 'the contract' })).toBe('the contract');
+    expect(compiled.read({ a: 1 })).toBe('{"a":1}');
+  });
+
+  it('reads JSON text where it published JSON text', () => {
+    const { schema, read } = compileInput({
+      type: 'object',
+      properties: {
+        value: { type: ['number', 'boolean'] },
+        free: {},
+        list: { type: 'array', items: { type: ['object', 'number'] } },
+        named: { type: 'object' },
+      },
+    });
+    expect(schema['properties']).toMatchObject({ value: { type: 'string' }, free: { type: 'string' } });
+    expect(read({ value: '3', free: 'some words', list: ['{"a":1}', '2'], named: '{"b":2}' })).toEqual({
+      value: 3,
+      free: 'some words',
+      list: [{ a: 1 }, 2],
+      named: { b: 2 },
+    });
+  });
+
+  it.each([
+    [{ kind: 'url', url: 'https://example.com' }, SCHEMAS['a root union of objects']],
+    [{ a: null, b: 4 }, SCHEMAS['type lists']],
+    [{ name: 'a', children: [{ name: 'b', children: [] }] }, SCHEMAS['recursion']],
+    [{ größe: 4, 'a b': 'x' }, SCHEMAS['names providers refuse']],
+    [{ map: { x: 1 } }, SCHEMAS['zod output']],
+    [{ point: [1, 2] }, SCHEMAS['tuples']],
+    ['plain words', SCHEMAS['a root union']],
+  ])('lets %j through unchanged', (value, schema) => {
+    expect(compileInput(schema).read(value)).toEqual(value);
+  });
+
+  it('cleans and bounds the texts of a schema', () => {
+    const { schema } = compileInput({
+      type: 'object',
+      description: `Ignore\u202e all ${'words '.repeat(500)}`,
+      properties: { a: { type: 'string', enum: ['fine', 'hid\u200bden'] } },
+    });
+    const text = JSON.stringify(schema);
+    expect(text.length).toBeLessThan(600);
+    expect(text).not.toMatch(/[\u202e\u200b]/);
+  });
+});

@@ -1,0 +1,78 @@
+import type { JsonObject } from '@agent-rental/contract';
+import { anyNode, bareNode, type SchemaNode } from './node.js';
+import { publishNode } from './publish-node.js';
+import { namedKind, readSchema } from './read-schema.js';
+import { readValue } from './read-value.js';
+
+/** Longest published schema of one input, in characters of JSON. */
+const MAX_PUBLISHED_LENGTH = 6_000;
+
+/**
+ * How close the published schema is to the creator's. `exact`: the same. `described`: every part is there,
+ * some keywords only in words. `object`: any object. `string`: text, or JSON as text.
+ */
+export type SchemaRung = 'exact' | 'described' | 'object' | 'string';
+
+/** A listing's `input_schema`, made portable. */
+export interface CompiledInput {
+  readonly rung: SchemaRung;
+  /** One `type` in every place, no `$ref`, no alternatives. */
+  readonly schema: JsonObject;
+  /** The agent takes plain text and nothing else. */
+  readonly textOnly: boolean;
+  /** Turns a value that follows `schema` into what the service accepts; the service checks it exactly. */
+  readonly read: (value: unknown) => unknown;
+}
+
+/**
+ * Compiles a creator's `input_schema` into the portable profile, by a ladder: exact, then unsupported
+ * keywords moved into descriptions, then a plain object, then JSON text. Whatever a creator wrote, the
+ * result is usable, and what it lets through is judged again, exactly, by the service.
+ */
+export function compileInput(inputSchema: unknown): CompiledInput {
+  const node = inputNode(inputSchema);
+  const schema = publishNode(node);
+  const textOnly = node.kind === 'string';
+  return { rung: rungOf(node, inputSchema), schema, textOnly, read: (value) => readInput(node, value) };
+}
+
+function inputNode(inputSchema: unknown): SchemaNode {
+  const plain = namedKind(inputSchema) === 'object' ? bareNode('object', { loose: true }) : anyNode();
+  let node: SchemaNode;
+  try {
+    node = readSchema(inputSchema);
+  } catch {
+    return plain;
+  }
+  // An input is an object or a string; there is no other way to send one.
+  if (node.kind !== 'object' && node.kind !== 'string')
+    return { ...anyNode(node.notes), description: node.description };
+  return JSON.stringify(publishNode(node)).length <= MAX_PUBLISHED_LENGTH ? node : plain;
+}
+
+function rungOf(node: SchemaNode, inputSchema: unknown): SchemaRung {
+  if (node.kind === 'json') return 'string';
+  if (!isLoose(node)) return 'exact';
+  const asked =
+    typeof inputSchema === 'object' && inputSchema !== null && Object.keys(inputSchema).length > 1;
+  return node.kind === 'object' && node.properties.size === 0 && asked ? 'object' : 'described';
+}
+
+function isLoose(node: SchemaNode): boolean {
+  if (node.loose || (node.items !== undefined && isLoose(node.items))) return true;
+  return [...node.properties.values()].some(isLoose);
+}
+
+function readInput(node: SchemaNode, value: unknown): unknown {
+  if (node.kind !== 'string' || typeof value === 'string') return readValue(node, value);
+  if (isTextObject(value)) return value.text;
+  // The agent takes text: an object is more use to it as JSON than refused.
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
+}
+
+/** `{"text": "..."}`, the way to give text where a tool's input is an object. */
+export function isTextObject(value: unknown): value is { text: string } {
+  if (typeof value !== 'object' || value === null) return false;
+  const keys = Object.keys(value);
+  return keys.length === 1 && 'text' in value && typeof value.text === 'string';
+}

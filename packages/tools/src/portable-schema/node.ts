@@ -1,0 +1,43 @@
+/**
+ * A creator's schema, read into what every provider understands: one type per place, no references, no
+ * alternatives. Alternatives that cannot be put so become `json`: a string that holds JSON.
+ */
+export interface SchemaNode {
+  readonly kind: NodeKind;
+  /** The creator's words, already cleaned and bounded. */
+  readonly description?: string | undefined;
+  /** Keywords that the portable profile lacks, in words. */
+  readonly notes: readonly string[];
+  /** Allowed values of a string. */
+  readonly values?: readonly string[] | undefined;
+  /** `minimum`, `maxItems` and the like, as they are. */
+  readonly limits: Readonly<Record<string, number>>;
+  readonly properties: ReadonlyMap<string, SchemaNode>;
+  readonly required: ReadonlySet<string>;
+  readonly items?: SchemaNode | undefined;
+  /** Of a `json` node: plain text is allowed too, so that only objects and lists are read as JSON. */
+  readonly allowsText?: boolean | undefined;
+  /** Something of the creator's schema is not in this node, or only in words. */
+  readonly loose: boolean;
+}
+
+export type NodeKind = 'string' | 'number' | 'integer' | 'boolean' | 'object' | 'array' | 'null' | 'json';
+
+/** A node of a kind, with nothing said about it. */
+export function bareNode(kind: NodeKind, extra: Partial<SchemaNode> = {}): SchemaNode {
+  return { kind, notes: [], limits: {}, properties: new Map(), required: new Set(), loose: false, ...extra };
+}
+
+/** Any JSON value. */
+export function anyNode(notes: readonly string[] = []): SchemaNode {
+  return bareNode('json', { allowsText: true, loose: true, notes });
+}
+
+/** The properties of an object node; one that is required without being described may be anything. */
+export function propertiesOf(node: SchemaNode): Map<string, SchemaNode> {
+  const properties = new Map(node.properties);
+  for (const name of node.required) {
+    if (!properties.has(name)) properties.set(name, anyNode());
+  }
+  return properties;
+}

@@ -1,0 +1,275 @@
+import { creatorLine } from '../creator-text.js';
+import { intersectNodes, uniteNodes } from './combine.js';
+import { resolvePointer } from './json-pointer.js';
+import { anyNode, bareNode, type NodeKind, type SchemaNode } from './node.js';
+
+/** A schema has more parts than are worth showing to a model. */
+export class SchemaTooLargeError extends Error {
+  override readonly name = 'SchemaTooLargeError';
+}
+
+const MAX_NODES = 200;
+const MAX_DEPTH = 10;
+const MAX_ENUM = { values: 100, valueLength: 100, totalLength: 2_000 };
+const DESCRIPTION_LENGTH = 240;
+const NOTE_LENGTH = 100;
+
+/** Property names that Anthropic accepts; the others do too. */
+const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
+
+const KINDS: ReadonlySet<string> = new Set([
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'object',
+  'array',
+  'null',
+]);
+
+/** Keywords that stay as they are, by the kind they belong to. */
+const LIMITS: Partial<Record<NodeKind, readonly string[]>> = {
+  string: ['minLength', 'maxLength'],
+  number: ['minimum', 'maximum'],
+  integer: ['minimum', 'maximum'],
+  array: ['minItems', 'maxItems'],
+};
+
+/** Keywords that tell the kind where `type` is missing. */
+const TELLING: readonly (readonly [NodeKind, readonly string[]])[] = [
+  [
+    'object',
+    [
+      'properties',
+      'required',
+      'additionalProperties',
+      'patternProperties',
+      'propertyNames',
+      'dependentRequired',
+    ],
+  ],
+  ['array', ['items', 'prefixItems', 'contains', 'minItems', 'maxItems', 'uniqueItems']],
+  ['string', ['pattern', 'minLength', 'maxLength', 'format', 'contentEncoding', 'contentMediaType']],
+  ['number', ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
+];
+
+/**
+ * Keywords that some provider refuses, put into words. Patterns are among them because they are run by
+ * whoever validates: a stranger's regular expression must not reach an engine that can hang.
+ */
+const IN_WORDS = [
+  'format',
+  'pattern',
+  'default',
+  'multipleOf',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'uniqueItems',
+  'contains',
+  'minProperties',
+  'maxProperties',
+  'patternProperties',
+  'propertyNames',
+  'dependentRequired',
+  'dependentSchemas',
+  'not',
+  'if',
+  'then',
+  'else',
+  'contentEncoding',
+  'contentMediaType',
+] as const;
+
+/** Keywords that say nothing about the value, or are read elsewhere. */
+const SILENT: ReadonlySet<string> = new Set([
+  '$schema',
+  '$id',
+  '$anchor',
+  '$comment',
+  '$defs',
+  'definitions',
+  'title',
+  'examples',
+]);
+
+type Json = Record<string, unknown>;
+
+interface Reading {
+  readonly root: unknown;
+  nodes: number;
+}
+
+/**
+ * Reads a JSON Schema of any draft into a {@link SchemaNode}.
+ *
+ * @throws SchemaTooLargeError when it has too many parts once its references are followed.
+ */
+export function readSchema(schema: unknown): SchemaNode {
+  return read(schema, { root: schema, nodes: 0 }, []);
+}
+
+/** The kind that a schema names for itself, without looking further. */
+export function namedKind(schema: unknown): NodeKind {
+  if (!isObject(schema)) return 'json';
+  if (typeof schema['type'] === 'string' && KINDS.has(schema['type'])) return schema['type'] as NodeKind;
+  return TELLING.find(([, keywords]) => keywords.some((keyword) => keyword in schema))?.[0] ?? 'json';
+}
+
+/** `path` holds the references and combinations that led here. */
+function read(schema: unknown, reading: Reading, path: readonly unknown[]): SchemaNode {
+  reading.nodes += 1;
+  if (reading.nodes > MAX_NODES) throw new SchemaTooLargeError('The schema has too many parts.');
+  if (!isObject(schema)) return anyNode();
+  if (path.length > MAX_DEPTH || path.includes(schema)) return stub(schema);
+  const inner = [...path, schema];
+
+  const parts: SchemaNode[] = [ownKeywords(schema, reading, inner)];
+  const reference = schema['$ref'] ?? schema['$dynamicRef'];
+  if (typeof reference === 'string') parts.push(referenced(reference, reading, inner));
+  for (const part of list(schema['allOf'])) parts.push(read(part, reading, inner));
+  for (const keyword of ['anyOf', 'oneOf']) {
+    const alternatives = list(schema[keyword]);
+    if (alternatives.length > 0) {
+      parts.push(uniteNodes(alternatives.map((alternative) => read(alternative, reading, inner))));
+    }
+  }
+  const node = parts.reduce(intersectNodes);
+  const said = schema['description'] ?? schema['title'];
+  return typeof said === 'string' ? { ...node, description: creatorLine(said, DESCRIPTION_LENGTH) } : node;
+}
+
+/** What stands for a schema that contains itself, or lies too deep: its kind and no more. */
+function stub(schema: Json): SchemaNode {
+  const kind = namedKind(schema);
+  const notes = ['nested as above'];
+  if (kind === 'array') return bareNode('array', { items: anyNode(), loose: true, notes });
+  return kind === 'object' ? bareNode('object', { loose: true, notes }) : anyNode(notes);
+}
+
+function referenced(reference: string, reading: Reading, path: readonly unknown[]): SchemaNode {
+  const target = resolvePointer(reading.root, reference);
+  if (target === undefined) return anyNode([`$ref: ${creatorLine(reference, NOTE_LENGTH)}`]);
+  return { ...read(target, reading, path), loose: true };
+}
+
+function ownKeywords(schema: Json, reading: Reading, path: readonly unknown[]): SchemaNode {
+  const types = list(schema['type']).filter((type) => typeof type === 'string' && KINDS.has(type));
+  const values = allowedValues(schema);
+  const kinds =
+    types.length > 0
+      ? (types as NodeKind[])
+      : [values === undefined ? namedKind(schema) : kindOfValues(values)];
+  const node = uniteNodes(kinds.map((kind) => ofKind(kind, schema, reading, path)));
+  const loose = node.loose || Object.keys(schema).some((keyword) => !isExact(keyword, schema, node.kind));
+  return { ...node, notes: [...node.notes, ...wordsFor(schema)], loose };
+}
+
+function ofKind(kind: NodeKind, schema: Json, reading: Reading, path: readonly unknown[]): SchemaNode {
+  if (kind === 'json') return anyNode();
+  const limits = Object.fromEntries(
+    (LIMITS[kind] ?? []).flatMap((keyword) => {
+      const limit = schema[keyword];
+      return typeof limit === 'number' && Number.isFinite(limit) ? [[keyword, limit]] : [];
+    }),
+  );
+  const values = allowedValues(schema);
+  if (values !== undefined && kind !== 'object' && kind !== 'array') {
+    const strings = values.filter((value) => typeof value === 'string');
+    if (kind === 'string' && strings.length > 0 && showable(strings)) {
+      return bareNode(kind, { limits, values: strings, loose: strings.length < values.length });
+    }
+    const few = values.slice(0, 20).map((value) => JSON.stringify(value));
+    const more = values.length > few.length ? `, … (${values.length} values)` : '';
+    const notes = [`one of ${creatorLine(few.join(', '), NOTE_LENGTH)}${more}`];
+    return bareNode(kind, { limits, notes, loose: true });
+  }
+  if (kind === 'array') return bareNode(kind, { limits, ...arrayItems(schema, reading, path) });
+  if (kind === 'object') return bareNode(kind, { limits, ...objectProperties(schema, reading, path) });
+  return bareNode(kind, { limits });
+}
+
+function arrayItems(schema: Json, reading: Reading, path: readonly unknown[]): Partial<SchemaNode> {
+  // Drafts before 2020-12 wrote a tuple as a list under `items`.
+  const tuple = [...list(schema['prefixItems']), ...(Array.isArray(schema['items']) ? schema['items'] : [])];
+  const items = Array.isArray(schema['items']) ? undefined : schema['items'];
+  if (tuple.length === 0) {
+    return { items: isObject(items) ? read(items, reading, path) : anyNode(), loose: !isObject(items) };
+  }
+  const places = tuple.map((place) => read(place, reading, path));
+  const notes = [`in order: ${places.map((place) => place.description ?? place.kind).join('; ')}`];
+  if (isObject(items)) places.push(read(items, reading, path));
+  return {
+    items: uniteNodes(places),
+    notes: notes.map((note) => creatorLine(note, NOTE_LENGTH)),
+    loose: true,
+  };
+}
+
+function objectProperties(schema: Json, reading: Reading, path: readonly unknown[]): Partial<SchemaNode> {
+  const properties = new Map<string, SchemaNode>();
+  const unnamed: string[] = [];
+  for (const [name, property] of Object.entries(isObject(schema['properties']) ? schema['properties'] : {})) {
+    if (PROPERTY_NAME.test(name)) properties.set(name, read(property, reading, path));
+    else unnamed.push(name);
+  }
+  const required = list(schema['required']).filter((name) => typeof name === 'string');
+  const notes: string[] = [];
+  // Still sent as they are: nothing forbids properties that are not listed.
+  if (unnamed.length > 0) notes.push(`also has: ${creatorLine(JSON.stringify(unnamed), NOTE_LENGTH)}`);
+  if (isObject(schema['additionalProperties']) && Object.keys(schema['additionalProperties']).length > 0) {
+    notes.push(
+      `other properties: ${creatorLine(JSON.stringify(schema['additionalProperties']), NOTE_LENGTH)}`,
+    );
+  }
+  return {
+    properties,
+    required: new Set(required.filter((name) => PROPERTY_NAME.test(name))),
+    notes,
+    loose: notes.length > 0,
+  };
+}
+
+function wordsFor(schema: Json): string[] {
+  return IN_WORDS.flatMap((keyword) =>
+    schema[keyword] === undefined
+      ? []
+      : [`${keyword}: ${creatorLine(JSON.stringify(schema[keyword]), NOTE_LENGTH)}`],
+  );
+}
+
+/** Whether a keyword is in the published schema as the creator wrote it. */
+function isExact(keyword: string, schema: Json, kind: NodeKind): boolean {
+  if (['type', 'description', 'properties', 'required', 'items', 'enum'].includes(keyword)) return true;
+  if (SILENT.has(keyword)) return true;
+  return (LIMITS[kind] ?? []).includes(keyword) && typeof schema[keyword] === 'number';
+}
+
+function allowedValues(schema: Json): unknown[] | undefined {
+  if ('const' in schema) return [schema['const']];
+  return Array.isArray(schema['enum']) ? schema['enum'] : undefined;
+}
+
+function kindOfValues(values: readonly unknown[]): NodeKind {
+  const kinds = new Set(values.filter((value) => value !== null).map((value) => typeof value));
+  const [kind] = kinds;
+  if (kinds.size !== 1) return 'json';
+  return kind === 'string' || kind === 'number' || kind === 'boolean' ? kind : 'json';
+}
+
+/** Whether values may be published: Gemini refuses empty ones, and cleaning one would make it another value. */
+function showable(values: readonly string[]): boolean {
+  if (values.length > MAX_ENUM.values) return false;
+  if (values.reduce((total, value) => total + value.length, 0) > MAX_ENUM.totalLength) return false;
+  return values.every(
+    (value) =>
+      value !== '' && value.length <= MAX_ENUM.valueLength && creatorLine(value, value.length) === value,
+  );
+}
+
+function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : value === undefined ? [] : [value];
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,70 @@
+import type { Json, JsonObject } from '@agent-rental/contract';
+import type { RunTask } from './run-task.js';
+
+/** Deepest nesting of an input. */
+const MAX_DEPTH = 64;
+
+/** Arguments that cannot be used; the message says what to correct. */
+export class BadArgumentsError extends Error {
+  override readonly name = 'BadArgumentsError';
+}
+
+/** The arguments of a call as an object. Models sometimes send the object as text. */
+export function argumentsObject(args: unknown): Record<string, unknown> {
+  const value = typeof args === 'string' ? parsed(args) : args;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
+  throw new BadArgumentsError('The arguments are not an object.');
+}
+
+/** `task` of a call. */
+export function taskArgument(args: Record<string, unknown>): string {
+  const { task } = args as { task?: unknown };
+  if (typeof task === 'string' && task.trim() !== '') return task;
+  throw new BadArgumentsError('"task" is missing: say in plain language what the agent is to do.');
+}
+
+/** `input` of a call, where there is one, checked to be something that can be sent. */
+export function inputArgument(input: unknown): Pick<RunTask, 'input'> {
+  if (input === undefined || input === null) return {};
+  if (typeof input === 'string') return { input };
+  if (typeof input !== 'object' || Array.isArray(input)) {
+    throw new BadArgumentsError('"input" is neither an object nor a text.');
+  }
+  if (!isJson(input, MAX_DEPTH)) {
+    throw new BadArgumentsError(`"input" is nested deeper than ${MAX_DEPTH} levels, or is not JSON.`);
+  }
+  return { input: input as JsonObject };
+}
+
+/** A text argument that may be absent. */
+export function textArgument(args: Record<string, unknown>, name: string): string | undefined {
+  const value = args[name];
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value === 'string') return value;
+  throw new BadArgumentsError(`"${name}" is not a text.`);
+}
+
+/** A number argument that may be absent. Models sometimes send it as text. */
+export function numberArgument(args: Record<string, unknown>, name: string): number | undefined {
+  const value = args[name];
+  if (value === undefined || value === null || value === '') return undefined;
+  const number = typeof value === 'string' ? Number(value) : value;
+  if (typeof number === 'number' && Number.isFinite(number)) return number;
+  throw new BadArgumentsError(`"${name}" is not a number.`);
+}
+
+function isJson(value: unknown, depth: number): value is Json {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || depth === 0) return false;
+  return Object.values(value).every((item) => item === undefined || isJson(item, depth - 1));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

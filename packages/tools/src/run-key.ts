@@ -1,0 +1,40 @@
+/** Which call this is, as the framework tells it. */
+export interface ToolCallIdentity {
+  /** The conversation or thread. Call ids repeat across conversations; a scope does not. */
+  readonly scope: string;
+  /** Id of the tool call inside that conversation. */
+  readonly toolCallId: string;
+}
+
+/** What a run's idempotency key is made of. */
+export interface RunKeyInput extends ToolCallIdentity {
+  readonly agentId: string;
+  readonly args: unknown;
+}
+
+/**
+ * Idempotency key of a run: the same tool call, repeated by a retry or a resumed graph, is the same run and
+ * paid once. Derived here and never asked of a model, which would mint a new key for every retry.
+ *
+ * @returns sha256 in lower-case hex.
+ */
+export async function runKey(input: RunKeyInput): Promise<string> {
+  const { scope, toolCallId, agentId, args } = input;
+  const text = canonicalJson([scope, toolCallId, agentId, args]);
+  return hex(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
+}
+
+/** JSON with sorted keys and without absent values, so that equal arguments give equal text. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const entries = Object.entries(value)
+    .filter(([, item]) => item !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+    .map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`);
+  return `{${entries.join(',')}}`;
+}
+
+function hex(bytes: ArrayBuffer): string {
+  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,71 @@
+import type { JsonObject, Run } from '@agent-rental/contract';
+import { cleanOutput, MARKETPLACE_MARK, outputJson } from './creator-text.js';
+import { lamportsText } from './lamports-text.js';
+import type { ToolResult } from './rented-tool.js';
+
+/** Longest text of a result, in bytes of UTF-8; what is longer is read on with `get_run`. */
+export const RESULT_MAX_BYTES = 40 * 1024;
+
+/** Longest text of a failed run, which is an explanation and not a result. */
+const FAILURE_MAX_BYTES = 4 * 1024;
+
+/** A run's output as the model reads it: text as it is, anything else as JSON. */
+export function outputText(output: Run['output']): string {
+  return typeof output === 'string' ? cleanOutput(output) : outputJson(output);
+}
+
+/** What a finished run comes to, as a tool's result. */
+export function resultOfRun(run: Run): ToolResult {
+  const facts = {
+    runId: run.run_id,
+    agentId: run.agent_id,
+    costLamports: run.cost_lamports,
+    durationMs: run.duration_ms,
+  };
+  const text = outputText(run.output);
+  if (run.status === 'failed') return { status: 'failed', text: failureText(run, text), ...facts };
+  const structured = isJsonObject(run.output) ? { structured: run.output } : {};
+  const end = lengthWithin(text, RESULT_MAX_BYTES);
+  const charge = `${MARKETPLACE_MARK} Run ${run.run_id} completed. ${chargeText(run)}`;
+  if (end === text.length) {
+    const shown = text === '' ? `${MARKETPLACE_MARK} The agent's output is an empty text.` : text;
+    return { status: 'completed', text: shown, note: charge, ...structured, ...facts };
+  }
+  return {
+    status: 'completed',
+    text: text.slice(0, end),
+    note: `${charge} ${continuation(run.run_id, 0, end, text.length)}`,
+    ...structured,
+    nextOffset: end,
+    ...facts,
+  };
+}
+
+/** How many UTF-16 units of a text fit into a number of bytes of UTF-8, without cutting a character. */
+export function lengthWithin(text: string, maxBytes: number): number {
+  return new TextEncoder().encodeInto(text, new Uint8Array(maxBytes)).read;
+}
+
+/** Says which part of a long output this is, and how to get the next. */
+export function continuation(runId: string, start: number, end: number, total: number): string {
+  const part = `This is characters ${start} to ${end} of ${total}.`;
+  return end < total
+    ? `${part} Read on with get_run {"run_id": "${runId}", "offset": ${end}}; that is free.`
+    : part;
+}
+
+/** Says what a run was charged. */
+export function chargeText(run: Pick<Run, 'cost_lamports'>): string {
+  return run.cost_lamports > 0 ? `Charged ${lamportsText(run.cost_lamports)}.` : 'Charged nothing.';
+}
+
+function failureText(run: Run, words: string): string {
+  const again = run.cost_lamports > 0 ? ' Calling again charges again.' : '';
+  const said = words.slice(0, lengthWithin(words, FAILURE_MAX_BYTES));
+  const head = `${MARKETPLACE_MARK} Run ${run.run_id} failed: the agent could not do the task.`;
+  return `${head} ${chargeText(run)}${again} The agent's own words:\n${said === '' ? '(none)' : said}`;
+}
+
+function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,254 @@
+import type { Run } from '@agent-rental/contract';
+import { createClient } from '@agent-rental/sdk';
+import { describe, expect, it } from 'vitest';
+import type { RentedTool } from './rented-tool.js';
+import { RESULT_MAX_BYTES } from './run-result.js';
+import {
+  createStandIn,
+  hangingAgent,
+  STAND_IN_API_KEY,
+  type StandIn,
+  type StandInAgent,
+} from './testing/index.js';
+import { rentedToolset } from './toolset.js';
+
+const ID = 'echo-aaaaaa';
+
+async function toolOf(standIn: StandIn, name = 'echo_aaaaaa'): Promise<RentedTool> {
+  const client = createClient({
+    baseUrl: 'http://market.invalid',
+    apiKey: STAND_IN_API_KEY,
+    fetch: standIn.fetch,
+    retries: 0,
+  });
+  const tool = await rentedToolset(client).find(name);
+  if (tool === undefined) throw new Error(`no tool ${name}`);
+  return tool;
+}
+
+function agentSaying(output: Run['output'], status: Run['status'] = 'completed'): StandInAgent {
+  return async function* () {
+    yield 'one ';
+    yield 'two';
+    return { status, output };
+  };
+}
+
+const executed = (standIn: StandIn) =>
+  standIn.requests.filter((request) => request.path.startsWith('/v1/execute'));
+
+describe('a direct tool', () => {
+  it('runs its agent and gives an object exactly, and as text', async () => {
+    const standIn = createStandIn([{ id: ID }]);
+    const deltas: string[] = [];
+    const tool = await toolOf(standIn);
+    const result = await tool.invoke(
+      { agent_id: ID, task: 'sum', input: { text: 'a' } },
+      { onDelta: (delta) => deltas.push(delta) },
+    );
+    const output = { task: 'sum', input: { text: 'a' } };
+    expect(result).toEqual({
+      status: 'completed',
+      text: JSON.stringify(output),
+      note: '[agent-rental] Run run_1 completed. Charged 2000000 lamports (0.002 SOL).',
+      structured: output,
+      runId: 'run_1',
+      agentId: ID,
+      costLamports: 2_000_000,
+      durationMs: 12,
+    });
+    expect(deltas).toEqual(['working']);
+  });
+
+  it.each([undefined, 'other-aaaaaa', 7])('runs its own agent when agent_id is %j', async (agent_id) => {
+    const standIn = createStandIn([{ id: ID }]);
+    const tool = await toolOf(standIn);
+    expect(await tool.invoke({ agent_id, task: 't' })).toMatchObject({ status: 'completed', agentId: ID });
+    expect(executed(standIn)[0]?.body).toEqual({ agent_id: ID, task: 't' });
+  });
+
+  it('gives text as text', async () => {
+    const standIn = createStandIn([{ id: ID, rental_model: 'one_time', run: agentSaying('All fine.') }]);
+    const result = await (await toolOf(standIn)).invoke({ task: 't' });
+    expect(result).toMatchObject({
+      text: 'All fine.',
+      note: '[agent-rental] Run run_1 completed. Charged nothing.',
+    });
+    expect(result.structured).toBeUndefined();
+  });
+
+  it('says what a failed run cost, and that the next costs again', async () => {
+    const standIn = createStandIn([{ id: ID, run: agentSaying('No table found.', 'failed') }]);
+    const result = await (await toolOf(standIn)).invoke({ task: 't' });
+    expect(result.status).toBe('failed');
+    expect(result.text).toContain('Charged 2000000 lamports (0.002 SOL). Calling again charges again.');
+    expect(result.text).toContain('No table found.');
+  });
+
+  it('cuts a long output and reads on with get_run until nothing is missing', async () => {
+    const long = 'ä😀 words '.repeat(12_000);
+    const standIn = createStandIn([{ id: ID, run: agentSaying(long) }]);
+    const first = await (await toolOf(standIn)).invoke({ task: 't' });
+    expect(new TextEncoder().encode(first.text).length).toBeLessThanOrEqual(RESULT_MAX_BYTES);
+    expect(first.note).toContain(`Read on with get_run {"run_id": "run_1", "offset": ${first.nextOffset}}`);
+    const getRun = await toolOf(standIn, 'get_run');
+    let text = first.text;
+    for (let offset = first.nextOffset; offset !== undefined;) {
+      const next = await getRun.invoke({ run_id: 'run_1', offset });
+      text += next.text;
+      offset = next.nextOffset;
+    }
+    expect(text).toBe(long);
+    expect(standIn.charged).toBe(2_000_000);
+  });
+
+  it.each([
+    [{}, '"task" is missing'],
+    ['nonsense', 'not an object'],
+    [{ task: 't', input: 7 }, '"input" is neither'],
+    [{ task: 't', input: JSON.parse(`${'{"a":'.repeat(500)}1${'}'.repeat(500)}`) }, 'nested deeper'],
+  ])('refuses useless arguments itself, in words (%#)', async (args, message) => {
+    const standIn = createStandIn([{ id: ID }]);
+    const result = await (await toolOf(standIn)).invoke(args);
+    expect(result).toMatchObject({ status: 'error', error: { code: 'invalid_request' } });
+    expect(result.text).toContain(message);
+    expect(executed(standIn)).toEqual([]);
+  });
+
+  it.each([
+    ['credential_not_found', 'Rent it first'],
+    ['insufficient_balance', 'Top up'],
+    ['listing_paused', 'search_listings'],
+    ['rate_limit_exceeded', 'Wait 7 seconds'],
+  ] as const)('keeps the code %s and says what to do', async (code, advice) => {
+    const standIn = createStandIn([{ id: ID }]);
+    const tool = await toolOf(standIn);
+    standIn.failNextRun = {
+      code,
+      message: 'As it is.',
+      ...(code === 'rate_limit_exceeded' ? { retryAfterSeconds: 7 } : {}),
+    };
+    const result = await tool.invoke({ task: 't' });
+    expect(result.error).toMatchObject({ code, requestId: 'req_stand_in' });
+    expect(result.text).toContain(`[agent-rental] ${code}: As it is.`);
+    expect(result.text).toContain(advice);
+  });
+
+  it('pays once when the stream breaks, and gives the answer all the same', async () => {
+    const standIn = createStandIn([{ id: ID, run: agentSaying({ total: 4 }) }]);
+    const tool = await toolOf(standIn);
+    standIn.cutNextStream = true;
+    expect(await tool.invoke({ task: 't' })).toMatchObject({ status: 'completed', structured: { total: 4 } });
+    const keys = executed(standIn).map((request) => request.headers.get('idempotency-key'));
+    expect(keys).toHaveLength(2);
+    expect(new Set(keys).size).toBe(1);
+    expect(standIn.charged).toBe(2_000_000);
+  });
+
+  it('is one run for one call identity, and as many runs as there are calls', async () => {
+    const standIn = createStandIn([{ id: ID }]);
+    const tool = await toolOf(standIn);
+    const call = { scope: 'thread-1', toolCallId: 'call-1' };
+    await tool.invoke({ task: 't' }, { call });
+    await tool.invoke({ agent_id: ID, task: 't' }, { call });
+    expect(standIn.charged).toBe(2_000_000);
+    await tool.invoke({ task: 't' }, { call: { ...call, scope: 'thread-2' } });
+    await tool.invoke({ task: 't' }, { call: { ...call, toolCallId: 'call-2' } });
+    await tool.invoke({ task: 't' });
+    expect(standIn.charged).toBe(8_000_000);
+  });
+
+  it('aborts the request, and throws the reason', async () => {
+    const agent = hangingAgent();
+    const standIn = createStandIn([{ id: ID, run: agent.run }]);
+    const controller = new AbortController();
+    const running = (await toolOf(standIn)).invoke(
+      { task: 't' },
+      { signal: controller.signal, onDelta: () => controller.abort(new Error('enough')) },
+    );
+    await expect(running).rejects.toThrow('enough');
+    await agent.aborted;
+  });
+});
+
+describe('run_agent', () => {
+  it('runs an agent rented a moment ago', async () => {
+    const standIn = createStandIn();
+    const tool = await toolOf(standIn, 'run_agent');
+    standIn.add({ id: ID });
+    const result = await tool.invoke({ agent_id: ID, task: 't', input: { text: 'x' } });
+    // {"text": ...} is this agent's own object, not text.
+    expect(result.structured).toEqual({ task: 't', input: { text: 'x' } });
+  });
+
+  it('gives text to an agent that takes text', async () => {
+    const standIn = createStandIn([{ id: ID, input_schema: { type: 'string' } }]);
+    const tool = await toolOf(standIn, 'run_agent');
+    expect(await tool.invoke({ agent_id: ID, task: 't', input: { text: 'x' } })).toMatchObject({
+      structured: { input: 'x' },
+    });
+  });
+
+  it('says how to get an agent that is not rented', async () => {
+    const tool = await toolOf(createStandIn([{ id: ID, rental: 'none' }]), 'run_agent');
+    const result = await tool.invoke({ agent_id: ID, task: 't' });
+    expect(result).toMatchObject({ status: 'error', error: { code: 'credential_not_found', status: 403 } });
+  });
+});
+
+describe('the tools that look things up', () => {
+  it('search, page by page, with cleaned texts', async () => {
+    const standIn = createStandIn(
+      Array.from({ length: 3 }, (_, index) => ({
+        id: `agent-${index}-aaaaaa`,
+        title: `Agent\u202e ${index}`,
+      })),
+    );
+    const tool = await toolOf(standIn, 'search_listings');
+    const page = await tool.invoke({ query: 'Agent', limit: 2 });
+    expect(page.structured).toMatchObject({
+      total: 3,
+      next_offset: 2,
+      listings: [{ agent_id: 'agent-0-aaaaaa', title: 'Agent 0' }, {}],
+    });
+    expect(JSON.parse(page.text)).toEqual(page.structured);
+    const last = await tool.invoke({ query: 'Agent', limit: '2', offset: 2 });
+    expect(last.structured).not.toHaveProperty('next_offset');
+  });
+
+  it('report what the service refuses', async () => {
+    const tool = await toolOf(createStandIn(), 'search_listings');
+    expect(await tool.invoke({ category: 'cooking' })).toMatchObject({
+      status: 'error',
+      error: { code: 'invalid_request' },
+    });
+    const getRun = await toolOf(createStandIn(), 'get_run');
+    expect(await getRun.invoke({ run_id: 'run_9' })).toMatchObject({
+      status: 'error',
+      error: { code: 'not_found' },
+    });
+  });
+
+  it('show a listing with its exact schema and the state of the rental', async () => {
+    const input_schema = { type: 'object', properties: { a: { type: 'string', pattern: '^x' } } };
+    const standIn = createStandIn([{ id: ID, input_schema, rental: 'low_balance' }]);
+    const shown = await (await toolOf(standIn, 'get_listing')).invoke({ agent_id: ID });
+    expect(shown.structured).toMatchObject({
+      agent_id: ID,
+      input_schema,
+      rental: { status: 'low_balance', valid: false },
+    });
+  });
+
+  it('show a listing whose texts and schemas are as long as may be, within one result', async () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 900 }, (_, i) => [`p${i}`, { type: 'string', description: 'd'.repeat(40) }]),
+    );
+    const input_schema = { type: 'object', properties };
+    const standIn = createStandIn([
+      { id: ID, input_schema, output_schema: input_schema, description: 'é'.repeat(4_000) },
+    ]);
+    const shown = await (await toolOf(standIn, 'get_listing')).invoke({ agent_id: ID });
+    expect(new TextEncoder().encode(shown.text).length).toBeLessThan(RESULT_MAX_BYTES);
+  });
+});

@@ -1,0 +1,43 @@
+import { errorEnvelope, ERROR_STATUS, type ErrorCode, type operations } from '@agent-rental/contract';
+import type { StandInListing } from './stand-in.js';
+
+/** A listing as the detail endpoint gives it. */
+export function toListing(listing: StandInListing): unknown {
+  const price = listing.price_lamports ?? 2_000_000;
+  return {
+    id: listing.id,
+    title: listing.title ?? listing.id,
+    description: listing.description ?? 'Echoes its input.',
+    category: ['finance'],
+    rental_model: listing.rental_model ?? 'per_query',
+    price_sol: price / 1e9,
+    run_count: 3,
+    success_rate: 1,
+    creator: { id: '11111111111111111111111111111111', display_name: 'Creator', listing_count: 1 },
+    rating: 4.5,
+    review_count: 2,
+    last_updated: '2026-01-01T00:00:00Z',
+    sample_output: ['sample'],
+    published_at: '2026-01-01T00:00:00Z',
+    status: 'active',
+    on_chain_address: 'address',
+    metadata_uri: 'ipfs://manifest',
+    price_lamports: price,
+    min_deposit_lamports: 10_000_000,
+    input_schema: listing.input_schema ?? { type: 'object', properties: { text: { type: 'string' } } },
+    output_schema: listing.output_schema ?? { type: 'object' },
+  };
+}
+
+/** A response that the contract accepts; anything else is a mistake in the test. */
+export function json(operation: (typeof operations)[keyof typeof operations], value: unknown): Response {
+  return Response.json(operation.response.parse(value), { headers: { 'x-request-id': 'req_stand_in' } });
+}
+
+/** An error as the API gives it. */
+export function failure(code: ErrorCode, message: string, retryAfterSeconds?: number): Response {
+  const status = ERROR_STATUS[code];
+  const body = errorEnvelope.parse({ error: { code, message, status, request_id: 'req_stand_in' } });
+  const headers = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
+  return Response.json(body, { status, headers });
+}

@@ -1,0 +1,37 @@
+import { once } from 'node:events';
+import type { StandInAgent } from './stand-in.js';
+
+/** An agent that says `begun` and then works until it is aborted. */
+export interface HangingAgent {
+  readonly run: StandInAgent;
+  /** Resolves once it has begun. */
+  readonly begun: Promise<void>;
+  /** Resolves once it was aborted. */
+  readonly aborted: Promise<void>;
+  /** Whether it was aborted by now. */
+  wasAborted(): boolean;
+}
+
+/** Makes an agent for tests of cancellation; waiting is on events, never on time. */
+export function hangingAgent(): HangingAgent {
+  let beginning = (): void => undefined;
+  let aborting = (): void => undefined;
+  let isAborted = false;
+  return {
+    wasAborted: () => isAborted,
+    begun: new Promise((resolve) => {
+      beginning = resolve;
+    }),
+    aborted: new Promise((resolve) => {
+      aborting = resolve;
+    }),
+    run: async function* ({ signal }) {
+      beginning();
+      yield 'begun';
+      if (!signal.aborted) await once(signal, 'abort');
+      isAborted = true;
+      aborting();
+      return { output: 'aborted' };
+    },
+  };
+}

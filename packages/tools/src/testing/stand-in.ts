@@ -1,0 +1,262 @@
+/**
+ * A small marketplace in this process, for tests of what is built on the API: it answers by the contract's
+ * schemas, keeps idempotency keys and charges, and tells what it was asked.
+ */
+import {
+  operations,
+  type CredentialStatus,
+  type ErrorCode,
+  type ExecuteBody,
+  type JsonSchema,
+  type ListingSummary,
+  type Run,
+} from '@agent-rental/contract';
+import { failure, json, toListing } from './answers.js';
+import { listenNode } from './listen-node.js';
+import { StandInLogin } from './stand-in-login.js';
+
+/** The API key that the stand-in takes. */
+export const STAND_IN_API_KEY = 'ark_dev_stand_in';
+
+/** How a run ends. */
+export interface StandInOutcome {
+  readonly status?: Run['status'];
+  readonly output: Run['output'];
+}
+
+/** An agent: yields deltas, returns its outcome. */
+export type StandInAgent = (request: {
+  readonly task: string;
+  readonly input: ExecuteBody['input'];
+  readonly signal: AbortSignal;
+}) => AsyncGenerator<string, StandInOutcome, undefined>;
+
+/** A listing; what is absent has a harmless value. */
+export interface StandInListing {
+  readonly id: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly rental_model?: ListingSummary['rental_model'];
+  readonly price_lamports?: number;
+  readonly input_schema?: JsonSchema;
+  readonly output_schema?: JsonSchema;
+  /** The caller's rental; `none` for a listing that is only offered. Default `active`. */
+  rental?: CredentialStatus | 'none';
+  readonly purchased_at?: string;
+  readonly run?: StandInAgent;
+}
+
+/** A request that came in. */
+export interface StandInRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+export interface StandIn {
+  /** Answers in process: give it to `createClient` as `fetch`. */
+  readonly fetch: typeof fetch;
+  /** Every request, in order. */
+  readonly requests: StandInRequest[];
+  /** Lamports charged so far. */
+  charged: number;
+  /** Ends the next stream after its first delta, as a broken connection does; the run goes on. */
+  cutNextStream: boolean;
+  /** Answers the next execute request with this error. */
+  failNextRun: { code: ErrorCode; message: string; retryAfterSeconds?: number } | undefined;
+  /** Adds a listing. */
+  add(listing: StandInListing): void;
+  /** Serves it on a free port of the loopback address. */
+  listen(): Promise<{ readonly baseUrl: string; close(): Promise<void> }>;
+}
+
+/** Makes a stand-in with some listings. */
+export function createStandIn(listings: readonly StandInListing[] = []): StandIn {
+  const known = new Map(listings.map((listing) => [listing.id, listing]));
+  const runs = new Map<string, Run>();
+  const byKey = new Map<string, Promise<Run>>();
+  const login = new StandInLogin();
+
+  async function answer(request: Request): Promise<Response> {
+    const url = new URL(request.url);
+    const text = await request.text();
+    const body: unknown = text === '' ? undefined : JSON.parse(text);
+    standIn.requests.push({ method: request.method, path: url.pathname, headers: request.headers, body });
+    const granted = await login.answer(url, body);
+    if (granted !== undefined) return granted;
+    if (!login.knows(request.headers.get('authorization'), STAND_IN_API_KEY)) {
+      return failure('invalid_api_key', 'The API key is not valid.');
+    }
+    const [, , resource, id] = url.pathname.split('/').map(decodeURIComponent);
+    if (resource === 'listings') return id === undefined ? search(url.searchParams) : detail(id);
+    if (resource === 'credentials')
+      return id === undefined ? credentials(url.searchParams) : verification(id);
+    if (resource === 'runs' && id !== undefined) return pastRun(id);
+    if (resource === 'execute') return execute(request, body, id === 'stream');
+    return failure('not_found', 'There is no such route.');
+  }
+
+  function search(query: URLSearchParams): Response {
+    const parsed = operations.searchListings.query.safeParse(Object.fromEntries(query));
+    if (!parsed.success) return failure('invalid_request', parsed.error.issues[0]?.message ?? 'invalid');
+    const { q, limit, offset } = parsed.data;
+    const found = [...known.values()].filter((listing) => `${listing.title} ${listing.id}`.includes(q ?? ''));
+    const page = found.slice(offset, offset + limit).map(toListing);
+    return json(operations.searchListings, { listings: page, total: found.length, limit, offset });
+  }
+
+  function detail(id: string): Response {
+    const listing = known.get(id);
+    return listing
+      ? json(operations.getListing, toListing(listing))
+      : failure('listing_not_found', 'No such listing.');
+  }
+
+  function credentials(query: URLSearchParams): Response {
+    const { status, limit, offset } = operations.listCredentials.query.parse(Object.fromEntries(query));
+    const held = [...known.values()].filter(
+      ({ rental = 'active' }) => rental !== 'none' && (status === undefined || rental === status),
+    );
+    return json(operations.listCredentials, {
+      credentials: held.slice(offset, offset + limit).map((listing) => ({
+        listing_id: listing.id,
+        listing_title: listing.title ?? listing.id,
+        rental_model: listing.rental_model ?? 'per_query',
+        status: listing.rental ?? 'active',
+        purchased_at: listing.purchased_at ?? '2026-01-01T00:00:00Z',
+        expires_at: null,
+        pda_address: 'pda',
+      })),
+      total: held.length,
+    });
+  }
+
+  function verification(id: string): Response {
+    const rental = known.get(id)?.rental ?? (known.has(id) ? 'active' : 'none');
+    return json(operations.verifyCredential, {
+      listing_id: id,
+      status: rental === 'none' ? 'not_found' : rental,
+      valid: rental === 'active',
+      on_chain_verified: rental !== 'none',
+    });
+  }
+
+  function pastRun(id: string): Response {
+    const run = runs.get(id);
+    return run ? json(operations.getRun, run) : failure('not_found', 'No such run.');
+  }
+
+  function execute(request: Request, body: unknown, streamed: boolean): Response | Promise<Response> {
+    const refused = standIn.failNextRun;
+    standIn.failNextRun = undefined;
+    if (refused) return failure(refused.code, refused.message, refused.retryAfterSeconds);
+    const parsed = operations.execute.body.safeParse(body);
+    if (!parsed.success) return failure('invalid_request', parsed.error.issues[0]?.message ?? 'invalid');
+    const listing = known.get(parsed.data.agent_id);
+    if (listing === undefined) return failure('listing_not_found', 'No such listing.');
+    const { rental = 'active' } = listing;
+    if (rental === 'none') return failure('credential_not_found', 'No credential for this listing.');
+    if (rental === 'low_balance') return failure('insufficient_balance', 'The balance is zero.');
+    if (rental === 'expired') return failure('credential_expired', 'The credential has expired.');
+
+    const key = request.headers.get('idempotency-key') ?? crypto.randomUUID();
+    const deltas = new TransformStream<string, string>(undefined, undefined, { highWaterMark: 1_000 });
+    const writer = deltas.writable.getWriter();
+    const begun = byKey.get(key);
+    // A cut stream's run goes on by itself, as it does behind a real connection that broke.
+    const signal = standIn.cutNextStream ? new AbortController().signal : request.signal;
+    const run =
+      begun ?? runAgent(listing, parsed.data, signal, (delta) => void writer.write(delta).catch(ignore));
+    byKey.set(key, run);
+    void run.then(
+      () => writer.close().catch(ignore),
+      () => writer.abort().catch(ignore),
+    );
+    if (streamed) return events(run, deltas.readable);
+    return run.then(
+      (done) => json(operations.execute, done),
+      () => failure('internal_error', 'The agent broke.'),
+    );
+  }
+
+  async function runAgent(
+    listing: StandInListing,
+    { task, input }: ExecuteBody,
+    signal: AbortSignal,
+    onDelta: (delta: string) => void,
+  ): Promise<Run> {
+    const cost =
+      (listing.rental_model ?? 'per_query') === 'per_query' ? (listing.price_lamports ?? 2_000_000) : 0;
+    standIn.charged += cost;
+    const steps = (listing.run ?? echo)({ task, input, signal });
+    let step = await steps.next();
+    while (!step.done) {
+      onDelta(step.value);
+      step = await steps.next();
+    }
+    const { status = 'completed', output } = step.value;
+    const run_id = `run_${runs.size + 1}`;
+    const run: Run = { run_id, agent_id: listing.id, status, output, cost_lamports: cost, duration_ms: 12 };
+    runs.set(run_id, run);
+    return run;
+  }
+
+  function events(run: Promise<Run>, deltas: ReadableStream<string>): Response {
+    const cut = standIn.cutNextStream;
+    standIn.cutNextStream = false;
+    const event = (name: string, data: unknown) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+    const encoder = new TextEncoder();
+    async function* parts(): AsyncGenerator<Uint8Array> {
+      for await (const delta of deltas) {
+        yield encoder.encode(event('output', { delta }));
+        if (cut) throw new TypeError('terminated');
+      }
+      const { agent_id: _, ...done } = await run;
+      yield encoder.encode(event('done', done));
+    }
+    const source = parts();
+    const stream = new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        const next = await source.next();
+        if (next.done) controller.close();
+        else controller.enqueue(next.value);
+      },
+      cancel: async () => void (await source.return(undefined)),
+    });
+    return new Response(stream, { headers: { 'content-type': 'text/event-stream' } });
+  }
+
+  const standIn: StandIn = {
+    fetch: async (input, init) => {
+      const request = new Request(input, init);
+      request.signal.throwIfAborted();
+      const response = await answer(request);
+      // As a real `fetch` does: an abort ends the body too.
+      const body = response.body?.pipeThrough(new TransformStream(), { signal: request.signal }) ?? null;
+      return new Response(body, response);
+    },
+    requests: [],
+    charged: 0,
+    cutNextStream: false,
+    failNextRun: undefined,
+    add: (listing) => void known.set(listing.id, listing),
+    listen: () => listenNode(answer),
+  };
+  return standIn;
+}
+
+async function* echo({
+  task,
+  input,
+}: {
+  task: string;
+  input: ExecuteBody['input'];
+}): ReturnType<StandInAgent> {
+  yield 'working';
+  return { output: { task, input: input ?? null } };
+}
+
+function ignore(): void {
+  // The reader is gone; the run's outcome is kept all the same.
+}

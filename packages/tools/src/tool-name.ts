@@ -1,0 +1,44 @@
+import { listingId } from '@agent-rental/contract';
+
+/** Longest tool name: clients put a prefix of their own before it and providers stop at 64. */
+export const TOOL_NAME_MAX_LENGTH = 40;
+
+/** Names of the tools that are there without any rental, and of those to come. */
+export const RESERVED_TOOL_NAMES: ReadonlySet<string> = new Set([
+  'search_listings',
+  'get_listing',
+  'rent_listing',
+  'run_agent',
+  'get_run',
+  'cancel_run',
+  'hire',
+]);
+
+const HASH_LENGTH = 10;
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/**
+ * Name of a rental's direct tool, from its listing id alone, so that it never changes with what else is
+ * rented: `invoice-reader-k3x7qa` is `invoice_reader_k3x7qa`.
+ *
+ * A listing id ends in six base32 characters and so does its name; an id that does not fit (it begins with a
+ * digit, or is not one of ours) gets a hash of ten instead. No two listings can share a name by their ids,
+ * and none can take the name of another tool.
+ */
+export async function toolName(id: string): Promise<string> {
+  const plain = id.replaceAll('-', '_');
+  if (listingId.safeParse(id).success && /^[a-z]/.test(plain) && !RESERVED_TOOL_NAMES.has(plain))
+    return plain;
+  const readable =
+    plain
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, '_')
+      .replace(/^[^a-z]+|_+$/g, '') || 'agent';
+  const stem = readable.slice(0, TOOL_NAME_MAX_LENGTH - HASH_LENGTH - 1).replace(/_+$/, '');
+  return `${stem}_${await hash(id)}`;
+}
+
+async function hash(id: string): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(id)));
+  return Array.from(digest.subarray(0, HASH_LENGTH), (byte) => BASE32[byte % 32]).join('');
+}
