@@ -1,1 +1,2 @@
-export {};
+export * from './agents/index.js';
+export * from './offline-model/index.js';

@@ -1,0 +1,99 @@
+import type { Job, Json } from '@agent-rental/contract';
+import { isApiError, type RentalClient } from '@agent-rental/sdk';
+import { publish, type WalletSigner } from '@agent-rental/sdk/solana';
+import { sampleInput, type ExampleAgent, type ManifestDraft } from '../agents/index.js';
+import type { ExamplesFolder } from './examples-folder.js';
+import { waitFor } from './wait-for.js';
+
+/** Longest sample output that a listing may show. */
+const SAMPLE_OUTPUT_CHARACTERS = 4_000;
+
+/** An agent on its way to being a listing. */
+export interface Publication {
+  agent: ExampleAgent;
+  manifest: ManifestDraft;
+  modelKey?: string | undefined;
+  /** Under which the registration is remembered. */
+  registrationKey: string;
+  /** Told the secret that signs the calls to a connected agent; kept before the promise resolves. */
+  onWebhookSecret(secret: string): Promise<void>;
+}
+
+/**
+ * Makes sure that an agent is published, and gives its listing's id. What is done already is not done again,
+ * whenever an earlier attempt ended: the marketplace is asked how far it came.
+ *
+ * @throws Error when the manifest or the review refuses the agent.
+ */
+export async function ensurePublished(
+  creator: { client: RentalClient; signer: WalletSigner },
+  folder: ExamplesFolder,
+  publication: Publication,
+): Promise<{ listingId: string; isNew: boolean }> {
+  const { client, signer } = creator;
+  const { registrations } = folder.state;
+  const key = publication.registrationKey;
+  const known = registrations[key]?.listing_id;
+  if (known !== undefined && (await unlessNotFound(client.getListing(known))) !== undefined) {
+    return { listingId: known, isNew: false };
+  }
+  let jobId = registrations[key]?.job_id;
+  if (jobId === undefined || (await unlessNotFound(client.getJob(jobId))) === undefined) {
+    jobId = await register(client, publication);
+    registrations[key] = { job_id: jobId };
+    await folder.saveState();
+  }
+  const listingId = await approvedListing(client, jobId, publication.agent.name);
+  registrations[key] = { job_id: jobId, listing_id: listingId };
+  await folder.saveState();
+  // An attempt that ended after its transaction landed, but before it was written down here, ends up here.
+  if ((await unlessNotFound(client.getListing(listingId))) === undefined) {
+    await publish(client, signer, listingId);
+  }
+  return { listingId, isNew: true };
+}
+
+async function register(client: RentalClient, publication: Publication): Promise<string> {
+  const { agent, manifest, modelKey } = publication;
+  const input = await sampleInput(agent);
+  const sample = JSON.stringify(agent.answer(input));
+  const listing = { ...agent.terms, sample_input: input, sample_output: [shorten(sample)] };
+  const body = {
+    ...manifest,
+    listing: listing as Json,
+    ...(modelKey !== undefined && { model_key: modelKey }),
+  };
+  const answer = await client.registerAgent(body);
+  if (answer.webhook_secret !== undefined) await publication.onWebhookSecret(answer.webhook_secret);
+  return answer.job_id;
+}
+
+function shorten(text: string): string {
+  return text.length <= SAMPLE_OUTPUT_CHARACTERS ? text : `${text.slice(0, SAMPLE_OUTPUT_CHARACTERS - 1)}…`;
+}
+
+function approvedListing(client: RentalClient, jobId: string, agent: string): Promise<string> {
+  return waitFor(`the review of ${agent}`, async () => {
+    const { status, error, review, result } = await client.getJob(jobId);
+    if (status === 'failed') throw new Error(`The manifest of ${agent} was refused: ${describe(error)}`);
+    if (review?.state === 'rejected')
+      throw new Error(`The review refused ${agent}: ${review.reasons.join('; ')}`);
+    const isApproved = status === 'completed' && review?.state !== 'pending';
+    return isApproved ? result?.listing_id : undefined;
+  });
+}
+
+function describe(error: Job['error']): string {
+  const details = (error?.details ?? []).map(({ path, message }) => `${path} ${message}`);
+  return [error?.message ?? 'no reason given', ...details].join('; ');
+}
+
+/** The answer, or undefined when the API says that there is no such thing. */
+export async function unlessNotFound<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isApiError(error) && error.status === 404) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,11 @@
+import { fileURLToPath } from 'node:url';
+
+/** Absolute path of the bundled agent loop: one ES module without imports, for Deno and for Node. */
+export function runnerPath(): string {
+  return fileURLToPath(new URL('../generated/runner.mjs', import.meta.url));
+}
+
+/** Absolute path of the bundled evaluator, which runs one piece of the model's code and ends. */
+export function evaluatorPath(): string {
+  return fileURLToPath(new URL('../generated/evaluator.mjs', import.meta.url));
+}

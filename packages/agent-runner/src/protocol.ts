@@ -1,0 +1,137 @@
+/**
+ * The protocol between the host and what runs in a sandbox: JSON lines over stdin and stdout.
+ *
+ * Neither the system prompt nor a model key is part of any message: the host adds both when the runner asks
+ * for `model.complete`. Everything the runner sends is untrusted; `parseRunnerMessage` is the only way in.
+ */
+
+/** Raised whenever a message changes its shape. Both sides refuse another version. */
+export const PROTOCOL_VERSION = 1;
+
+export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+export type JsonObject = { [key: string]: JsonValue };
+
+/** Which of the two files a sandbox runs: the agent loop, or one piece of the model's code. */
+export type SandboxEntry = 'runner' | 'evaluator';
+
+/** First line of every sandbox, before it has read anything. */
+export interface ReadyMessage {
+  type: 'ready';
+  protocol: number;
+  entry: SandboxEntry;
+}
+
+/** A tool the manifest grants to the agent. */
+export interface ToolGrant {
+  name: string;
+  scope: string;
+}
+
+/** Everything the runner learns about its run. */
+export interface RunRequest {
+  runId: string;
+  task: string;
+  /** The renter's input. Absent when the request had none. */
+  input?: string | JsonObject;
+  tools: ToolGrant[];
+  /** JSON Schema of the output. Shown to the model; checked by the host alone. */
+  outputSchema: JsonObject;
+  /** Highest number of model calls before the agent must have answered (one repair comes on top). */
+  maxSteps: number;
+}
+
+/** host -> runner, exactly once. */
+export interface RunMessage {
+  type: 'run';
+  protocol: number;
+  run: RunRequest;
+}
+
+export interface ToolCall {
+  id: string;
+  name: string;
+  /** The arguments as JSON text, exactly as the model wrote them (so possibly not JSON at all). */
+  arguments: string;
+}
+
+/** One message of the conversation, shaped like OpenAI's chat messages, without the system prompt. */
+export type ChatMessage =
+  | { role: 'user'; content: string }
+  | { role: 'assistant'; content: string | null; toolCalls?: ToolCall[] }
+  | { role: 'tool'; toolCallId: string; content: string };
+
+/** `auto`: the model may call tools. `none`: it must answer in text now. */
+export type ToolChoice = 'auto' | 'none';
+
+export interface ModelCompleteParams {
+  messages: ChatMessage[];
+  /** Names of granted tools; the host has their descriptions and schemas. */
+  tools: string[];
+  toolChoice: ToolChoice;
+}
+
+/** Why the model stopped. Providers know more reasons than these; the host maps them to `other`. */
+export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'other';
+
+export interface ModelCompleteResult {
+  content: string | null;
+  toolCalls: ToolCall[];
+  finishReason: FinishReason;
+}
+
+export interface CodeEvaluateParams {
+  language: 'javascript';
+  /** Body of an async function that gets `input` and `task`. */
+  code: string;
+}
+
+/** What a piece of code gave: its value, or why there is none, and what it printed. */
+export type Evaluation = { value: JsonValue; stdout: string } | { error: string; stdout: string };
+
+export interface OutputCheckParams {
+  output: JsonValue;
+}
+
+export interface OutputCheckResult {
+  valid: boolean;
+  /** In words the model can act on, one per violation. Empty when valid. */
+  errors: string[];
+}
+
+/** Every method the runner may call, with what goes in and what comes back. */
+export interface HostMethods {
+  'model.complete': { params: ModelCompleteParams; result: ModelCompleteResult };
+  'code.evaluate': { params: CodeEvaluateParams; result: Evaluation };
+  'output.check': { params: OutputCheckParams; result: OutputCheckResult };
+}
+export type HostMethod = keyof HostMethods;
+
+/** runner -> host, answered by a `HostReply` with the same id. One at a time. */
+export type RunnerRequest = {
+  [M in HostMethod]: { id: number; method: M; params: HostMethods[M]['params'] };
+}[HostMethod];
+
+/** host -> runner. */
+export type HostReply = { id: number; result: unknown } | { id: number; error: { message: string } };
+
+/** runner -> host, progress for whoever watches the run; no answer. */
+export interface StepNotice {
+  method: 'step';
+  params: { name: string; detail: string };
+}
+
+/** runner -> host, the last line. `output` of a failed run is text for the renter. */
+export type DoneMessage =
+  | { type: 'done'; status: 'completed'; output: JsonValue }
+  | { type: 'done'; status: 'failed'; output: string };
+
+export type RunnerMessage = RunnerRequest | StepNotice | DoneMessage;
+
+/** host -> evaluator, exactly once. The evaluator answers with one `Evaluation` line and ends. */
+export interface EvaluateMessage {
+  type: 'evaluate';
+  protocol: number;
+  code: string;
+  input?: string | JsonObject;
+  task: string;
+}

@@ -1,0 +1,49 @@
+import type { RunRequest } from '../protocol.js';
+import { answerKind } from './answer.js';
+
+/** Inputs up to this size are put into the first message whole. */
+export const INLINE_INPUT_CHARACTERS = 16_384;
+const PREVIEW_CHARACTERS = 1_000;
+
+/** How the model can reach an input that is too large for the first message, given its tools. */
+function waysToRead(tools: readonly string[]): string[] {
+  const ways: string[] = [];
+  if (tools.includes('read_input')) ways.push('read it in parts with read_input');
+  if (tools.includes('search_input')) ways.push('find passages with search_input');
+  if (tools.includes('run_javascript')) {
+    ways.push('work on all of it with run_javascript, where it is the variable `input`');
+  }
+  return ways;
+}
+
+function describeInput(input: RunRequest['input'], text: string, tools: readonly string[]): string {
+  const form = typeof input === 'string' ? 'text' : 'JSON';
+  const ways = waysToRead(tools);
+  // Without a tool that reads it, an input left out would be an input never seen.
+  if (text.length <= INLINE_INPUT_CHARACTERS || ways.length === 0) {
+    return `The input (${form}, ${text.length} characters):\n<input>\n${text}\n</input>`;
+  }
+  return (
+    `The input is ${form} of ${text.length} characters, too long to be shown here: ${ways.join(', or ')}. ` +
+    `It begins:\n<input_beginning>\n${text.slice(0, PREVIEW_CHARACTERS)}\n</input_beginning>`
+  );
+}
+
+function describeAnswer(outputSchema: RunRequest['outputSchema']): string | undefined {
+  const kind = answerKind(outputSchema);
+  if (kind === 'text') return undefined;
+  const form =
+    kind === 'json'
+      ? 'Your final answer must be one JSON value and nothing else, valid against this JSON Schema:'
+      : 'Your final answer must be valid against this JSON Schema; plain text counts as a string:';
+  return `${form}\n${JSON.stringify(outputSchema)}`;
+}
+
+/** The message that opens the conversation: task, input (or how to get at it), and the form of the answer. */
+export function firstMessage(run: RunRequest, text: string | undefined, tools: readonly string[]): string {
+  const parts = [run.task];
+  if (text !== undefined) parts.push(describeInput(run.input, text, tools));
+  const answer = describeAnswer(run.outputSchema);
+  if (answer !== undefined) parts.push(answer);
+  return parts.join('\n\n');
+}

@@ -1,0 +1,127 @@
+import type {
+  ChatMessage,
+  DoneMessage,
+  JsonValue,
+  ModelCompleteResult,
+  RunRequest,
+  ToolCall,
+} from '../protocol.js';
+import { answerKind, readAnswer } from './answer.js';
+import { firstMessage } from './first-message.js';
+import { type Host, HostRefusal } from './host.js';
+import { inputText } from './run-input.js';
+import { createToolBox } from './tool-box.js';
+
+/** A conversation beyond this is ended: every model call sends all of it again. */
+const MAX_CONVERSATION_CHARACTERS = 2_000_000;
+const MAX_TOOL_CALLS_AT_ONCE = 32;
+/** Enough for a model to see what is wrong without filling its context. */
+const MAX_SHOWN_ERRORS = 20;
+
+function failed(output: string): DoneMessage {
+  return { type: 'done', status: 'failed', output };
+}
+
+function lengthOf(message: ChatMessage): number {
+  const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
+  return (message.content ?? '').length + calls.reduce((sum, call) => sum + call.arguments.length, 0);
+}
+
+function repairRequest(errors: readonly string[]): string {
+  const list = errors.slice(0, MAX_SHOWN_ERRORS).map((error) => `- ${error}`);
+  return (
+    `Your answer cannot be accepted:\n${list.join('\n')}\n` +
+    'Reply with the complete corrected answer and nothing else.'
+  );
+}
+
+/**
+ * The agent loop: asks the model, runs the tools it calls, and takes its final answer, for at most
+ * `run.maxSteps` model calls. An answer that does not match the output schema is sent back once for repair.
+ * @returns how the run ended; failures are told in words for the renter.
+ */
+export async function runAgent(run: RunRequest, host: Host): Promise<DoneMessage> {
+  const text = inputText(run.input);
+  const tools = createToolBox(run, text, host);
+  const conversation: ChatMessage[] = [];
+  let conversationCharacters = 0;
+  let lastCall = run.maxSteps;
+  let repairAsked = false;
+
+  function say(message: ChatMessage): void {
+    conversation.push(message);
+    conversationCharacters += lengthOf(message);
+  }
+
+  /** Runs the calls of one model message in order. Returns the answer when one of them was final and right. */
+  async function useTools(calls: readonly ToolCall[]): Promise<{ answer: JsonValue } | undefined> {
+    for (const call of calls) {
+      await host.step(call.name.slice(0, 64), `${call.arguments.length} characters of arguments`);
+      const outcome = await tools.invoke(call);
+      let result: JsonValue;
+      if ('answer' in outcome) {
+        const check = await host.call('output.check', { output: outcome.answer });
+        if (check.valid) return outcome;
+        result = {
+          error: 'The returned value cannot be the answer.',
+          violations: check.errors.slice(0, MAX_SHOWN_ERRORS),
+        };
+      } else {
+        result = outcome.result;
+      }
+      say({ role: 'tool', toolCallId: call.id, content: JSON.stringify(result) });
+    }
+    return undefined;
+  }
+
+  say({ role: 'user', content: firstMessage(run, text, tools.names) });
+  for (let call = 1; call <= lastCall; call += 1) {
+    if (conversationCharacters > MAX_CONVERSATION_CHARACTERS) {
+      return failed('The agent could not finish: its conversation with the model became too long.');
+    }
+    // On the last call the model has to answer with what it knows.
+    const toolChoice = call < lastCall && tools.names.length > 0 ? 'auto' : 'none';
+    await host.step('model', `call ${call} of at most ${lastCall}`);
+    let reply: ModelCompleteResult;
+    try {
+      reply = await host.call('model.complete', { messages: conversation, tools: tools.names, toolChoice });
+    } catch (error) {
+      if (error instanceof HostRefusal) return failed(`The agent's model did not answer: ${error.message}`);
+      throw error;
+    }
+
+    if (reply.toolCalls.length > 0) {
+      if (toolChoice === 'none') break;
+      if (reply.toolCalls.length > MAX_TOOL_CALLS_AT_ONCE) {
+        return failed('The agent asked for too many tools at once.');
+      }
+      say({ role: 'assistant', content: reply.content, toolCalls: reply.toolCalls });
+      const done = await useTools(reply.toolCalls);
+      if (done !== undefined) return { type: 'done', status: 'completed', output: done.answer };
+      continue;
+    }
+
+    if (reply.finishReason === 'content_filter') return failed("The agent's model declined to answer.");
+    if (reply.finishReason === 'length' && answerKind(run.outputSchema) === 'text') {
+      return failed("The agent's answer was cut off: it is longer than its model can write at once.");
+    }
+    const candidate = readAnswer(reply.content, run.outputSchema);
+    let errors: string[];
+    if ('output' in candidate) {
+      const check = await host.call('output.check', { output: candidate.output });
+      if (check.valid) return { type: 'done', status: 'completed', output: candidate.output };
+      errors = check.errors;
+    } else {
+      errors = [candidate.problem];
+    }
+    if (repairAsked) {
+      const reasons = errors.slice(0, MAX_SHOWN_ERRORS).join('; ');
+      return failed(`The agent's answer does not have the form it declares: ${reasons}.`);
+    }
+    repairAsked = true;
+    lastCall = Math.max(lastCall, call + 1);
+    say({ role: 'assistant', content: reply.content ?? '' });
+    say({ role: 'user', content: repairRequest(errors) });
+  }
+  return failed(`The agent did not finish within ${run.maxSteps} steps.`);
+}

@@ -1,0 +1,75 @@
+import type { EvaluateMessage, Evaluation, JsonValue } from '@agent-rental/agent-runner';
+import { evaluateInSandbox } from './evaluate-in-sandbox.js';
+import {
+  type Sandbox,
+  type SandboxGuarantees,
+  type SandboxLimits,
+  SandboxProbeError,
+  type StartOptions,
+} from './sandbox.js';
+
+const PROBE_TIMEOUT_MS = 15_000;
+
+/** Names every permission that is granted when asked for. */
+const GRANTED_PERMISSIONS = `
+  const names = ['read', 'write', 'net', 'env', 'run', 'ffi', 'sys', 'import'];
+  const states = await Promise.all(names.map((name) => Deno.permissions.request({ name })));
+  return names.filter((_, at) => states[at].state === 'granted');`;
+
+/** Small enough to be quick; large enough for Deno to start. */
+const MEMORY_PROBE_MB = 128;
+const HOLD_TWICE_THE_MEMORY = `
+  const held = [];
+  for (let mb = 0; mb < ${MEMORY_PROBE_MB * 2}; mb += 1) held.push(new Uint8Array(1 << 20).fill(1));
+  return held.length;`;
+
+/**
+ * Tries a Deno driver's walls on this machine.
+ * @throws SandboxProbeError naming the step that failed.
+ */
+export async function probeDeno(
+  start: (options: StartOptions) => Promise<Sandbox>,
+  { memoryBounded }: SandboxGuarantees,
+): Promise<void> {
+  async function step<T>(name: string, action: () => Promise<T>): Promise<T> {
+    try {
+      return await action();
+    } catch (error) {
+      throw new SandboxProbeError(name, error instanceof Error ? error.message : String(error), {
+        cause: error,
+      });
+    }
+  }
+
+  function evaluate(code: string, limits: Partial<SandboxLimits> = {}): Promise<Evaluation> {
+    const pool = { take: () => start({ entry: 'evaluator', limits }) };
+    const request: Omit<EvaluateMessage, 'type' | 'protocol'> = { code, task: 'probe' };
+    return evaluateInSandbox(pool, request, { timeoutMs: PROBE_TIMEOUT_MS });
+  }
+
+  async function valueOf(code: string): Promise<JsonValue> {
+    const evaluation = await evaluate(code);
+    if ('error' in evaluation) throw new Error(evaluation.error);
+    return evaluation.value;
+  }
+
+  await step('start the runner', async () => {
+    const runner = await start({ entry: 'runner' });
+    await runner.kill();
+  });
+  await step('start the evaluator and run code', async () => {
+    const value = await valueOf('return 6 * 7;');
+    if (value !== 42) throw new Error(`6 * 7 gave ${JSON.stringify(value)}`);
+  });
+  await step('deny every permission', async () => {
+    const granted = await valueOf(GRANTED_PERMISSIONS);
+    if (!Array.isArray(granted) || granted.length > 0) throw new Error(`granted: ${JSON.stringify(granted)}`);
+  });
+  if (memoryBounded) {
+    await step('bound the memory', async () => {
+      const evaluation = await evaluate(HOLD_TWICE_THE_MEMORY, { memoryMb: MEMORY_PROBE_MB });
+      if ('value' in evaluation)
+        throw new Error(`${MEMORY_PROBE_MB * 2} MB fitted into ${MEMORY_PROBE_MB} MB`);
+    });
+  }
+}

@@ -1,0 +1,245 @@
+import type { ModelCompleteResult, RunRequest } from '@agent-rental/agent-runner';
+import { describe, expect, test, vi } from 'vitest';
+import { driveRun, type DriveRunOptions, RequestRefused } from './drive-run.js';
+import { FakeSandbox } from './fake-sandbox.test-support.js';
+
+const run: RunRequest = {
+  runId: 'run-1',
+  task: 'a task',
+  tools: [{ name: 'read_input', scope: 'input_only' }],
+  outputSchema: { type: 'string' },
+  maxSteps: 2,
+};
+const answer: ModelCompleteResult = { content: 'hello', toolCalls: [], finishReason: 'stop' };
+
+const modelCall = (id: number): object => ({
+  id,
+  method: 'model.complete',
+  params: { messages: [{ role: 'user', content: 'hi' }], tools: ['read_input'], toolChoice: 'auto' },
+});
+const done = { type: 'done', status: 'completed', output: 'hello' };
+
+function optionsFor(sandbox: FakeSandbox, changes: Partial<DriveRunOptions> = {}): DriveRunOptions {
+  return {
+    sandbox,
+    run,
+    completeModel: () => Promise.resolve(answer),
+    evaluate: () => Promise.resolve({ value: 1, stdout: '' }),
+    checkOutput: () => ({ valid: true, errors: [] }),
+    ...changes,
+  };
+}
+
+/** Lets the runner react to each line it gets. */
+function script(sandbox: FakeSandbox, ...reactions: ((line: string) => void)[]): void {
+  sandbox.onSend = (line) => reactions.shift()?.(line);
+}
+
+describe('driveRun', () => {
+  test('sends the run, answers requests and takes the result', async () => {
+    const sandbox = new FakeSandbox();
+    script(
+      sandbox,
+      () => {
+        sandbox.say({ method: 'step', params: { name: 'model', detail: 'call 1' } });
+        sandbox.say(modelCall(1));
+      },
+      () => {
+        sandbox.say({ id: 2, method: 'output.check', params: { output: 'hello' } });
+      },
+      () => {
+        sandbox.say(done);
+        sandbox.end();
+      },
+    );
+    const onStep = vi.fn();
+    const outcome = await driveRun(optionsFor(sandbox, { onStep }));
+    expect(outcome).toEqual({ status: 'completed', output: 'hello', modelCalls: 1, evaluations: 0 });
+    expect(sandbox.sent.map((line) => JSON.parse(line) as unknown)).toEqual([
+      { type: 'run', protocol: 1, run },
+      { id: 1, result: answer },
+      { id: 2, result: { valid: true, errors: [] } },
+    ]);
+    expect(onStep).toHaveBeenCalledWith({ name: 'model', detail: 'call 1' });
+  });
+
+  test('kills a runner that does not end after its result, and keeps the result', async () => {
+    const sandbox = new FakeSandbox();
+    script(sandbox, () => {
+      sandbox.say(done);
+    });
+    const outcome = await driveRun(optionsFor(sandbox, { limits: { endGraceMs: 1 } }));
+    expect(outcome).toMatchObject({ status: 'completed', output: 'hello' });
+    expect(await sandbox.exited).toMatchObject({ reason: 'killed' });
+  });
+
+  test('checks the result itself, whatever the runner asked before', async () => {
+    const sandbox = new FakeSandbox();
+    script(sandbox, () => {
+      sandbox.say(done);
+      sandbox.end();
+    });
+    const checkOutput = (): { valid: boolean; errors: string[] } => ({ valid: false, errors: ['too short'] });
+    expect(await driveRun(optionsFor(sandbox, { checkOutput }))).toMatchObject({
+      status: 'failed',
+      output: "The agent's answer does not have the form it declares.",
+      failure: { cause: 'output', detail: 'too short' },
+    });
+  });
+
+  test('passes the words of a run that failed by itself on', async () => {
+    const sandbox = new FakeSandbox();
+    script(sandbox, () => {
+      sandbox.say({ type: 'done', status: 'failed', output: 'It could not be done.' });
+      sandbox.end();
+    });
+    expect(await driveRun(optionsFor(sandbox))).toMatchObject({
+      status: 'failed',
+      output: 'It could not be done.',
+      failure: { cause: 'agent' },
+    });
+  });
+
+  test('a crash while the model answers ends the run and the call', async () => {
+    const sandbox = new FakeSandbox();
+    script(sandbox, () => {
+      sandbox.say(modelCall(1));
+    });
+    let callSignal: AbortSignal | undefined;
+    const completeModel: DriveRunOptions['completeModel'] = (_params, signal) => {
+      callSignal = signal;
+      sandbox.end('crashed');
+      return new Promise(() => {});
+    };
+    expect(await driveRun(optionsFor(sandbox, { completeModel }))).toMatchObject({
+      status: 'failed',
+      output: 'The agent stopped unexpectedly.',
+      failure: { cause: 'crash' },
+      modelCalls: 1,
+    });
+    expect(callSignal?.aborted).toBe(true);
+  });
+
+  test.each(['line_too_long', 'output_too_large', 'input_not_read'] as const)(
+    'says which limit ended it: %s',
+    async (reason) => {
+      const sandbox = new FakeSandbox();
+      script(sandbox, () => {
+        sandbox.end(reason);
+      });
+      expect(await driveRun(optionsFor(sandbox))).toMatchObject({
+        status: 'failed',
+        failure: { cause: 'limit', detail: reason },
+      });
+    },
+  );
+
+  test('an abort kills the sandbox and the call under way', async () => {
+    const sandbox = new FakeSandbox();
+    script(sandbox, () => {
+      sandbox.say(modelCall(1));
+    });
+    const controller = new AbortController();
+    const reasons: unknown[] = [];
+    const completeModel: DriveRunOptions['completeModel'] = (_params, signal) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          reasons.push(signal.reason);
+          reject(signal.reason);
+        });
+        controller.abort('cancelled');
+      });
+    const outcome = await driveRun(optionsFor(sandbox, { completeModel, signal: controller.signal }));
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      output: 'The run was stopped.',
+      failure: { cause: 'aborted' },
+    });
+    expect(reasons).toEqual(['cancelled']);
+    expect(await sandbox.exited).toMatchObject({ reason: 'killed' });
+  });
+
+  test('a run aborted before it began sends nothing', async () => {
+    const sandbox = new FakeSandbox();
+    const outcome = await driveRun(optionsFor(sandbox, { signal: AbortSignal.abort() }));
+    expect(outcome).toMatchObject({ failure: { cause: 'aborted' } });
+    expect(sandbox.sent).toEqual([]);
+  });
+
+  test.each([
+    { limits: { maxModelCalls: 1 }, request: modelCall, words: /more than 1 model calls/ },
+    {
+      limits: { maxEvaluations: 1 },
+      request: (id: number) => ({
+        id,
+        method: 'code.evaluate',
+        params: { language: 'javascript', code: 'return 1' },
+      }),
+      words: /more than 1 pieces of code/,
+    },
+    {
+      limits: { maxOutputChecks: 1 },
+      request: (id: number) => ({ id, method: 'output.check', params: { output: 1 } }),
+      words: /more than 1 checks/,
+    },
+  ])('bounds $limits', async ({ limits, request, words }) => {
+    const sandbox = new FakeSandbox();
+    let id = 0;
+    sandbox.onSend = () => {
+      id += 1;
+      sandbox.say(request(id));
+    };
+    expect(await driveRun(optionsFor(sandbox, { limits }))).toMatchObject({
+      status: 'failed',
+      output: expect.stringMatching(words),
+      failure: { cause: 'limit' },
+    });
+    expect(id).toBe(2);
+  });
+
+  test('a refusal is an answer; the run goes on', async () => {
+    const sandbox = new FakeSandbox();
+    script(
+      sandbox,
+      () => {
+        sandbox.say(modelCall(1));
+      },
+      () => {
+        sandbox.say(done);
+        sandbox.end();
+      },
+    );
+    const completeModel = (): Promise<never> => Promise.reject(new RequestRefused('the model is not there'));
+    expect(await driveRun(optionsFor(sandbox, { completeModel }))).toMatchObject({ status: 'completed' });
+    expect(JSON.parse(sandbox.sent[1] ?? '')).toEqual({
+      id: 1,
+      error: { message: 'the model is not there' },
+    });
+  });
+
+  test.each(['completeModel', 'checkOutput', 'onStep'] as const)(
+    'a fault of the host in %s is not a failure of the agent',
+    async (callback) => {
+      const sandbox = new FakeSandbox();
+      script(sandbox, () => {
+        sandbox.say({ method: 'step', params: { name: 'model', detail: '' } });
+        sandbox.say(modelCall(1));
+        sandbox.say(done);
+        sandbox.end();
+      });
+      const fault = new Error('the key is dead');
+      const options = optionsFor(sandbox);
+      if (callback === 'checkOutput') {
+        script(sandbox, () => {
+          sandbox.say(done);
+          sandbox.end();
+        });
+      }
+      const failing = (): never => {
+        throw fault;
+      };
+      await expect(driveRun({ ...options, [callback]: failing })).rejects.toBe(fault);
+      expect(await sandbox.exited).toBeDefined();
+    },
+  );
+});

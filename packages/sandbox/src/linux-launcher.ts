@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SandboxLimits } from './sandbox.js';
+
+const TOOL_FOLDERS = [
+  '/usr/bin',
+  '/bin',
+  '/usr/sbin',
+  '/sbin',
+  '/usr/local/bin',
+  '/run/current-system/sw/bin',
+];
+const MAX_OPEN_FILES = 64;
+/** Nothing may be written, but one page is what starting needs. */
+const MAX_FILE_BYTES = 4_096;
+
+/** The tools of util-linux that a sandbox is started through, as far as this machine has them. */
+export interface LinuxLauncher {
+  setpriv: string | undefined;
+  prlimit: string | undefined;
+}
+
+function locate(tool: string): string | undefined {
+  return TOOL_FOLDERS.map((folder) => join(folder, tool)).find((path) => existsSync(path));
+}
+
+/** Looks for setpriv and prlimit. On other platforms there is neither. */
+export function locateLinuxLauncher(): LinuxLauncher {
+  if (process.platform !== 'linux') return { setpriv: undefined, prlimit: undefined };
+  return { setpriv: locate('setpriv'), prlimit: locate('prlimit') };
+}
+
+/**
+ * What to put before a command so that it dies with its parent, can never gain privileges, and has hard limits.
+ * Both tools replace themselves by the command: the process id stays the same.
+ */
+export function launcherPrefix({ setpriv, prlimit }: LinuxLauncher, limits: SandboxLimits): string[] {
+  const prefix: string[] = [];
+  if (setpriv !== undefined) prefix.push(setpriv, '--pdeathsig', 'KILL', '--no-new-privs', '--');
+  if (prlimit !== undefined) {
+    prefix.push(
+      prlimit,
+      `--data=${limits.memoryMb * 1024 * 1024}`,
+      `--cpu=${limits.cpuSeconds}`,
+      `--nofile=${MAX_OPEN_FILES}`,
+      `--fsize=${MAX_FILE_BYTES}`,
+      // A core dump would write the input to disk.
+      '--core=0',
+      '--',
+    );
+  }
+  return prefix;
+}

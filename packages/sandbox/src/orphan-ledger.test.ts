@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { isAbsolute, join, relative } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openLedger, type OrphanLedger, sweepOrphans } from './orphan-ledger.js';
+import { identifyProcess } from './process-identity.js';
+
+const NONCE = '0123456789abcdef0123456789abcdef';
+/** No process has this id: it is above every limit. */
+const DEAD_PID = 2 ** 30;
+
+let stateDir: string;
+let ledger: OrphanLedger;
+let child: ChildProcess;
+
+beforeEach(async () => {
+  stateDir = await mkdtemp(join(tmpdir(), 'ledger-'));
+  ledger = await openLedger(stateDir);
+  // Ends by itself when this process does: its input closes.
+  child = spawn(process.execPath, ['-e', 'process.stdin.resume()', NONCE], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  await once(child, 'spawn');
+});
+
+afterEach(async () => {
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+  await rm(stateDir, { recursive: true });
+});
+
+async function writeRecord(nonce: string, changes: object = {}): Promise<void> {
+  const { startTime = null } = (await identifyProcess(child.pid ?? 0)) ?? {};
+  const entry = { pid: child.pid, startTime, ownerPid: DEAD_PID, ownerStartTime: '1', ...changes };
+  await writeFile(join(ledger.folder, `${nonce}.json`), JSON.stringify(entry));
+}
+
+describe('sweepOrphans', () => {
+  test('ends a process whose host is gone and forgets it', async () => {
+    await writeRecord(NONCE);
+    const ended = once(child, 'exit');
+    expect(await sweepOrphans(stateDir)).toEqual({ killed: 1, alreadyGone: 0, inUse: 0 });
+    expect(await ended).toEqual([null, 'SIGKILL']);
+    expect(await readdir(ledger.folder)).toEqual([]);
+  });
+
+  test.each([
+    { why: 'has another nonce', nonce: 'f'.repeat(32), changes: {} },
+    { why: 'started at another time', nonce: NONCE, changes: { startTime: '1' } },
+  ])('lets a process live that $why: its id was given to another', async ({ nonce, changes }) => {
+    await writeRecord(nonce, changes);
+    expect(await sweepOrphans(stateDir)).toEqual({ killed: 0, alreadyGone: 1, inUse: 0 });
+    expect(child.signalCode).toBeNull();
+    expect(await identifyProcess(child.pid ?? 0)).toBeDefined();
+  });
+
+  test('lets the sandboxes of a running host live', async () => {
+    ledger.record(NONCE, child.pid ?? 0);
+    expect(await sweepOrphans(stateDir)).toEqual({ killed: 0, alreadyGone: 0, inUse: 1 });
+    expect(await identifyProcess(child.pid ?? 0)).toBeDefined();
+    ledger.forget(NONCE);
+    expect(await readdir(ledger.folder)).toEqual([]);
+  });
+
+  test('removes records that a killed host left half written, and nothing else', async () => {
+    await writeFile(join(ledger.folder, `${NONCE}.json`), '{"pid":');
+    await writeRecord('e'.repeat(32), { pid: 'all' });
+    await writeRecord('d'.repeat(32), { pid: -1 });
+    await writeFile(join(ledger.folder, 'notes.json'), '{}');
+    expect(await sweepOrphans(stateDir)).toEqual({ killed: 0, alreadyGone: 3, inUse: 0 });
+    expect(await readdir(ledger.folder)).toEqual(['notes.json']);
+  });
+
+  test('finds nothing where there never was a ledger', async () => {
+    expect(await sweepOrphans(join(stateDir, 'other'))).toEqual({ killed: 0, alreadyGone: 0, inUse: 0 });
+  });
+});
+
+test('the ledger has an absolute path, whatever it was given', async () => {
+  const { folder } = await openLedger(relative(process.cwd(), stateDir));
+  expect(isAbsolute(folder)).toBe(true);
+  expect(folder).toBe(ledger.folder);
+});

@@ -1,0 +1,33 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { identifyByPs, identifyProcess } from './process-identity.js';
+
+let child: ChildProcess;
+
+beforeEach(async () => {
+  const args = ['-e', 'process.stdin.resume()', 'a (word) of its own'];
+  child = spawn(process.execPath, args, { stdio: ['pipe', 'ignore', 'ignore'] });
+  await once(child, 'spawn');
+});
+
+afterEach(async () => {
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+});
+
+test.skipIf(process.platform === 'win32').each([
+  { identify: identifyProcess, way: 'as this platform does it' },
+  { identify: identifyByPs, way: 'by ps' },
+])('knows a running process again, $way', async ({ identify }) => {
+  const pid = child.pid ?? 0;
+  const first = await identify(pid);
+  expect(first?.commandLine).toContain('a (word) of its own');
+  expect(await identify(pid)).toEqual(first);
+  expect((await identify(process.pid))?.startTime).toBeTruthy();
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  expect(await identify(pid)).toBeUndefined();
+});

@@ -1,0 +1,132 @@
+import type { SandboxEntry } from '@agent-rental/agent-runner';
+
+/**
+ * How strong the wall is. `microvm`: a virtual machine of its own. `kernel`: namespaces, seccomp and rlimits of
+ * the host's kernel. `runtime`: the language runtime's permission checks.
+ */
+export type IsolationLevel = 'microvm' | 'kernel' | 'runtime';
+
+/** What one sandbox may use. Whoever exceeds a limit is killed, and `exited` says which one it was. */
+export interface SandboxLimits {
+  /** Bytes of one line of output. */
+  maxLineBytes: number;
+  /** Bytes of all output, stderr included. */
+  maxTotalOutputBytes: number;
+  /** Bytes sent to the sandbox that it has not read yet; the host holds them in memory. */
+  maxPendingInputBytes: number;
+  /** Megabytes of memory, where the driver can bound it (see `SandboxGuarantees`). */
+  memoryMb: number;
+  /** Seconds of processor time, where the driver can bound it. */
+  cpuSeconds: number;
+  /** Milliseconds from start to the ready line. */
+  startTimeoutMs: number;
+}
+
+const MIB = 1024 * 1024;
+
+/**
+ * Limits that let every honest run through: a conversation is at most 2 million characters and is sent again
+ * with each model call; a run lasts at most 300 s; an input has at most 1 MiB.
+ */
+export const defaultLimits: Readonly<Record<SandboxEntry, Readonly<SandboxLimits>>> = {
+  runner: {
+    maxLineBytes: 8 * MIB,
+    maxTotalOutputBytes: 64 * MIB,
+    maxPendingInputBytes: 8 * MIB,
+    memoryMb: 256,
+    cpuSeconds: 300,
+    startTimeoutMs: 15_000,
+  },
+  evaluator: {
+    maxLineBytes: 2 * MIB,
+    maxTotalOutputBytes: 4 * MIB,
+    maxPendingInputBytes: 8 * MIB,
+    memoryMb: 256,
+    cpuSeconds: 60,
+    startTimeoutMs: 15_000,
+  },
+};
+
+/**
+ * Why a sandbox ended. `ended`: by itself, with code 0. `crashed`: by itself, any other way (out of memory and
+ * out of processor time included). `killed`: by `kill()`. The rest: killed for exceeding that limit.
+ */
+export type ExitReason =
+  | 'ended'
+  | 'crashed'
+  | 'killed'
+  | 'line_too_long'
+  | 'output_too_large'
+  | 'input_not_read'
+  | 'start_failed';
+
+export interface SandboxExit {
+  code: number | null;
+  signal: string | null;
+  reason: ExitReason;
+  /** The end of what it wrote to stderr. Untrusted, and may hold parts of the input: not for renters or logs. */
+  stderrTail: string;
+}
+
+/** One started process (or machine), used for one run or one piece of code and never again. */
+export interface Sandbox {
+  /** Sends one line. Never throws: a sandbox that is gone, or reads nothing, shows in `exited`. */
+  send(line: string): void;
+  /** Lines of its stdout after the ready line, in order, for one reader. Ends when the sandbox has ended. */
+  readonly lines: AsyncIterable<string>;
+  /** Ends it now. Resolves when nothing of it is left. Lines not read yet are dropped. */
+  kill(): Promise<void>;
+  /** Never rejects. */
+  readonly exited: Promise<SandboxExit>;
+}
+
+/** What a driver can promise on this machine beside its isolation level. Announced, never assumed. */
+export interface SandboxGuarantees {
+  /** A sandbox that exceeds `memoryMb` ends, and only it. */
+  memoryBounded: boolean;
+  /** A busy sandbox ends when its host is killed, without waiting for the next start. */
+  endsWithHost: boolean;
+}
+
+export interface StartOptions {
+  entry: SandboxEntry;
+  /** Beside `defaultLimits[entry]`. */
+  limits?: Partial<SandboxLimits>;
+}
+
+/** Starts sandboxes of one kind. One conformance suite says what that means. */
+export interface SandboxDriver {
+  readonly name: string;
+  readonly isolation: IsolationLevel;
+  readonly guarantees: SandboxGuarantees;
+  /**
+   * Starts a sandbox; resolves when it has said that it is ready.
+   * @throws SandboxStartError
+   */
+  start(options: StartOptions): Promise<Sandbox>;
+  /**
+   * Starts everything once, exactly as it will be used, and tries the walls. To be called at boot: a machine that
+   * cannot keep what the driver promises must be found out before the first run.
+   * @throws SandboxProbeError
+   */
+  probe(): Promise<void>;
+  /** Kills what is left of it and releases everything. Later starts fail. */
+  close(): Promise<void>;
+}
+
+/** A sandbox did not come up. `message` is for the operator. */
+export class SandboxStartError extends Error {
+  override readonly name = 'SandboxStartError';
+}
+
+/** A driver does not work, or does not keep its promises, on this machine. `message` is for the operator. */
+export class SandboxProbeError extends Error {
+  override readonly name = 'SandboxProbeError';
+  /** What was being tried. */
+  readonly step: string;
+
+  constructor(step: string, message: string, options?: ErrorOptions) {
+    super(`sandbox probe failed at "${step}": ${message}`, options);
+    this.step = step;
+  }
+}

@@ -1,0 +1,171 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { Sandbox, SandboxDriver } from './sandbox.js';
+import { FakeSandbox } from './fake-sandbox.test-support.js';
+import { createWarmPool, SandboxUnavailableError, type WarmPool } from './warm-pool.js';
+
+/** A driver whose starts succeed or fail as told. */
+class FakeDriver implements SandboxDriver {
+  readonly name = 'test';
+  readonly isolation = 'runtime';
+  readonly guarantees = { memoryBounded: false, endsWithHost: false };
+  readonly started: FakeSandbox[] = [];
+  concurrentStarts = 0;
+  mostConcurrentStarts = 0;
+  startSandbox = (): Promise<FakeSandbox> => Promise.resolve(new FakeSandbox());
+
+  async start(): Promise<Sandbox> {
+    this.concurrentStarts += 1;
+    this.mostConcurrentStarts = Math.max(this.mostConcurrentStarts, this.concurrentStarts);
+    try {
+      const sandbox = await this.startSandbox();
+      this.started.push(sandbox);
+      return sandbox;
+    } finally {
+      this.concurrentStarts -= 1;
+    }
+  }
+
+  probe(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+function createPool(driver: SandboxDriver, options: object = {}): WarmPool {
+  return createWarmPool({ driver, entry: 'runner', size: 2, maxActive: 3, maxWaitMs: 60_000, ...options });
+}
+
+async function untilIdle(pool: WarmPool, idle: number): Promise<void> {
+  await vi.waitFor(() => {
+    expect(pool.stats()).toMatchObject({ idle, starting: 0 });
+  });
+}
+
+describe('createWarmPool', () => {
+  test('fills itself, hands each sandbox out once and refills', async () => {
+    const driver = new FakeDriver();
+    const pool = createPool(driver);
+    await pool.ready();
+    expect(pool.stats()).toMatchObject({ idle: 2, active: 0 });
+    const taken = [await pool.take(), await pool.take(), await pool.take()];
+    expect(new Set(taken).size).toBe(3);
+    await untilIdle(pool, 2);
+    expect(pool.stats()).toMatchObject({ active: 3, takenTotal: 3 });
+    expect(driver.mostConcurrentStarts).toBeLessThanOrEqual(2);
+    await pool.close();
+  });
+
+  test('waits in order while as many are in use as may be', async () => {
+    const driver = new FakeDriver();
+    const pool = createPool(driver, { maxActive: 1 });
+    const first = await pool.take();
+    const order: string[] = [];
+    const second = pool.take().then((sandbox) => {
+      order.push('second');
+      return sandbox;
+    });
+    const third = pool.take().then((sandbox) => {
+      order.push('third');
+      return sandbox;
+    });
+    expect(pool.stats()).toMatchObject({ active: 1, waiting: 2 });
+    await first.kill();
+    await (await second).kill();
+    await third;
+    expect(order).toEqual(['second', 'third']);
+    await pool.close();
+  });
+
+  test('starts one for who waits even with no reserve', async () => {
+    const pool = createPool(new FakeDriver(), { size: 0 });
+    await pool.ready();
+    await expect(pool.take()).resolves.toBeInstanceOf(FakeSandbox);
+    await pool.close();
+  });
+
+  test('replaces a sandbox that dies while it waits to be used', async () => {
+    const driver = new FakeDriver();
+    const pool = createPool(driver);
+    await pool.ready();
+    driver.started[0]?.end('crashed');
+    await vi.waitFor(() => {
+      expect(pool.stats()).toMatchObject({ idle: 2, diedIdleTotal: 1 });
+    });
+    const taken = [await pool.take(), await pool.take()];
+    expect(taken).not.toContain(driver.started[0]);
+    await pool.close();
+  });
+
+  test('refuses with the time to wait when none is free in time', async () => {
+    const pool = createPool(new FakeDriver(), { maxActive: 1, maxWaitMs: 10 });
+    await pool.take();
+    const error: unknown = await pool.take().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(SandboxUnavailableError);
+    expect(error).toMatchObject({ code: 'sandbox_unavailable', retryAfterSeconds: 1 });
+    expect(pool.stats()).toMatchObject({ waiting: 0, refusedTotal: 1 });
+    await pool.close();
+  });
+
+  test('bounds how many wait', async () => {
+    const pool = createPool(new FakeDriver(), { maxActive: 0, maxWaiting: 1 });
+    const waiting = pool.take();
+    await expect(pool.take()).rejects.toThrow('too many are waiting');
+    await pool.close();
+    await expect(waiting).rejects.toThrow('closed');
+  });
+
+  test('an aborted wait ends at once and leaves its place', async () => {
+    const pool = createPool(new FakeDriver(), { maxActive: 0 });
+    const controller = new AbortController();
+    const waiting = pool.take({ signal: controller.signal });
+    controller.abort(new Error('gone'));
+    await expect(waiting).rejects.toThrow('gone');
+    await expect(pool.take({ signal: controller.signal })).rejects.toThrow('gone');
+    expect(pool.stats().waiting).toBe(0);
+    await pool.close();
+  });
+
+  test('a failed start is told, tried again, and named to who waited for it', async () => {
+    const driver = new FakeDriver();
+    const broken = new Error('no binary');
+    driver.startSandbox = () => Promise.reject(broken);
+    const onStartFailure = vi.fn();
+    const pool = createPool(driver, { maxWaitMs: 20, onStartFailure });
+    await expect(pool.ready()).rejects.toBe(broken);
+    expect(onStartFailure).toHaveBeenCalledWith(broken);
+    await expect(pool.take()).rejects.toMatchObject({ code: 'sandbox_unavailable', cause: broken });
+    driver.startSandbox = () => Promise.resolve(new FakeSandbox());
+    await untilIdle(pool, 2);
+    await expect(pool.take()).resolves.toBeInstanceOf(FakeSandbox);
+    await pool.close();
+  });
+
+  test('closing kills all: waiting to be used, in use, and still starting', async () => {
+    const driver = new FakeDriver();
+    const pool = createPool(driver);
+    await pool.ready();
+    const used = await pool.take();
+    const late = new FakeSandbox();
+    let finishStart = (): void => {};
+    driver.startSandbox = () =>
+      new Promise((resolve) => {
+        finishStart = () => {
+          resolve(late);
+        };
+      });
+    await vi.waitFor(() => {
+      expect(pool.stats().starting).toBe(1);
+    });
+    const closing = pool.close();
+    finishStart();
+    await closing;
+    for (const sandbox of [used, late, ...driver.started]) {
+      expect(await sandbox.exited).toMatchObject({ reason: 'killed' });
+    }
+    await expect(pool.take()).rejects.toBeInstanceOf(SandboxUnavailableError);
+    expect(pool.stats()).toMatchObject({ idle: 0, active: 0, starting: 0 });
+  });
+});
