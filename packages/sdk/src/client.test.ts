@@ -159,3 +159,11 @@ test('what answers and is not the marketplace is a connection error', async () =
   const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch, retries: 1 });
   await expect(client.listCredentials()).rejects.toBeInstanceOf(ConnectionError);
 });
+
+test('a login that cannot reach the marketplace is a connection error, and is tried again', async () => {
+  const http = scripted(new TypeError('fetch failed'), new TypeError('fetch failed'));
+  const signer = keypairSigner(Keypair.generate());
+  const client = createClient({ baseUrl, signer, fetch: http.fetch, retries: 1 });
+  await expect(client.listCredentials()).rejects.toBeInstanceOf(ConnectionError);
+  expect(http.requests).toHaveLength(2);
+});

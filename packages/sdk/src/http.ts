@@ -1,5 +1,5 @@
 import type { Operation } from '@agent-rental/contract';
-import { apiErrorFromResponse, ApiError, ConnectionError } from './errors.js';
+import { apiErrorFromResponse, ApiError, ConnectionError, isApiError } from './errors.js';
 import type { Authentication } from './login.js';
 
 /** What goes into one request. */
@@ -62,7 +62,6 @@ async function tryOnce(
     accept: operation.stream ? 'text/event-stream' : 'application/json',
     ...input.headers,
   };
-  if (operation.auth === 'bearer') headers['authorization'] = await http.authentication.header();
   const init: RequestInit = { method: operation.method, headers };
   if (input.signal) init.signal = input.signal;
   if (input.body !== undefined) {
@@ -70,10 +69,13 @@ async function tryOnce(
     init.body = JSON.stringify(input.body);
   }
   try {
+    if (operation.auth === 'bearer') headers['authorization'] = await http.authentication.header();
     const response = await http.fetch(url, init);
     return response.ok ? response : await apiErrorFromResponse(response);
   } catch (error) {
     input.signal?.throwIfAborted();
+    // The login answers with errors of its own.
+    if (isApiError(error) || error instanceof ConnectionError) return error;
     return new ConnectionError(`The marketplace at ${http.baseUrl} could not be reached.`, { cause: error });
   }
 }

@@ -11,7 +11,7 @@ export interface MessageSigner {
 
 /** Gives the value of the `Authorization` header. */
 export interface Authentication {
-  header(signal?: AbortSignal): Promise<string>;
+  header(): Promise<string>;
   /** Called after a 401 with `jwt_expired`; true when another try with a fresh header makes sense. */
   renew(): boolean;
 }

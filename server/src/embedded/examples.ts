@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
 /** The examples are a program of their own: they play a creator's and a renter's machine. */
-const ENTRY = fileURLToPath(new URL('../../../examples/dist/marketplace.js', import.meta.url));
+export const EXAMPLES_ENTRY = fileURLToPath(
+  new URL('../../../examples/dist/marketplace.js', import.meta.url),
+);
 const STOP_TIMEOUT_MS = 5_000;
 
 const exampleListing = z.object({
@@ -44,6 +46,8 @@ export interface Examples {
  * @throws Error with what went wrong, in words for the terminal.
  */
 export async function startExamples(options: {
+  /** The program; {@link EXAMPLES_ENTRY}, or a test's own. */
+  entry: string;
   baseUrl: string;
   rpcUrl: string;
   stateDir: string;
@@ -52,7 +56,7 @@ export async function startExamples(options: {
   /** Lets the server call these origins although they are on loopback. */
   allowOrigins(origins: string[]): void;
 }): Promise<Examples> {
-  const child = fork(ENTRY, [], {
+  const child = fork(options.entry, [], {
     // A clean environment: the examples are a stranger to the server and need nothing of its own.
     env: {
       ...options.modelSettings,

@@ -13,7 +13,7 @@ import type { Logger } from '../platform/logger.js';
 import { requireIsolation } from '../isolation.js';
 import type { RunningServer } from '../running-server.js';
 import { removeDevFile, writeDevFile, type DevFile } from './dev-file.js';
-import { startExamples } from './examples.js';
+import { EXAMPLES_ENTRY, startExamples } from './examples.js';
 import { initializeLocalProtocol } from './initialize-protocol.js';
 import { openEmbeddedKeys } from './keypairs.js';
 import { startEmbeddedPostgres } from './postgres.js';
@@ -30,6 +30,7 @@ export async function startEmbedded(
   stateDir: string,
   logger: Logger,
   onStep: (text: string) => void,
+  examplesEntry = EXAMPLES_ENTRY,
 ): Promise<RunningServer> {
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
@@ -107,6 +108,7 @@ export async function startEmbedded(
     };
     if (config.examples) {
       const examples = await startExamples({
+        entry: examplesEntry,
         baseUrl,
         rpcUrl: localChain.rpcUrl,
         stateDir,

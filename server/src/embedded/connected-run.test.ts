@@ -1,0 +1,173 @@
+import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient, isApiError, type RentalClient } from '@agent-rental/sdk';
+import { keypairSigner, publish, rent, type WalletSigner } from '@agent-rental/sdk/solana';
+import { Connection, Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
+import { pino } from 'pino';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { readConfig } from '../config.js';
+import type { RunningServer } from '../running-server.js';
+import { removeEmbeddedPostgres } from './postgres.js';
+import { startEmbedded } from './start.js';
+
+const PRICE = 250_000;
+const DEPOSIT = 10 * PRICE;
+
+/** Plays the examples: names the test's own webhook as theirs, so that the server may call it. */
+const EXAMPLES = `
+import { readFileSync } from 'node:fs';
+const { url } = JSON.parse(readFileSync(process.env.STATE_DIR + '/webhook.json', 'utf8'));
+process.on('message', () => process.send({
+  type: 'ready', wallets: { creator: '', renter: '' }, listings: [], api_key_file: '', api_key: '',
+}));
+process.on('disconnect', () => process.exit(0));
+process.send({ type: 'loopback', urls: [url] });
+`;
+
+type Answer = (incoming: IncomingMessage, body: string, outgoing: ServerResponse) => void;
+
+let stateDir: string;
+let webhook: Server;
+let server: RunningServer;
+let renter: RentalClient;
+let agentId: string;
+let secret: string;
+/** What the creator's endpoint does with the next task. */
+let answer: Answer;
+
+const sendJson =
+  (status: number, value: unknown): Answer =>
+  (_incoming, _body, outgoing) => {
+    outgoing.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+  };
+
+beforeAll(async () => {
+  stateDir = await realpath(await mkdtemp(join(tmpdir(), 'agent-rental-test-')));
+  webhook = createServer((incoming, outgoing) => {
+    let body = '';
+    incoming.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    incoming.on('end', () => answer(incoming, body, outgoing));
+  });
+  await new Promise<void>((resolve) => webhook.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(webhook.address() as AddressInfo).port}/agent`;
+  await writeFile(join(stateDir, 'webhook.json'), JSON.stringify({ url }));
+  const entry = join(stateDir, 'examples.mjs');
+  await writeFile(entry, EXAMPLES);
+  const config = readConfig({
+    PORT: '0',
+    LOCAL_CHAIN_PORT: '0',
+    SANDBOX_POOL_SIZE: '1',
+    STATE_DIR: stateDir,
+  });
+  server = await startEmbedded(config, stateDir, pino({ level: 'silent' }), () => undefined, entry);
+
+  const dev = JSON.parse(await readFile(join(stateDir, 'dev.json'), 'utf8')) as {
+    base_url: string;
+    rpc_url: string;
+  };
+  const connection = new Connection(dev.rpc_url, 'confirmed');
+  const participant = async (): Promise<[RentalClient, WalletSigner]> => {
+    const wallet = Keypair.generate();
+    const signature = await connection.requestAirdrop(wallet.publicKey, LAMPORTS_PER_SOL);
+    await connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) });
+    const signer = keypairSigner(wallet);
+    // No retries: a 503 is what some of these tests look at.
+    return [createClient({ baseUrl: dev.base_url, signer, retries: 0 }), signer];
+  };
+  const [creator, creatorSigner] = await participant();
+  const registered = await creator.registerAgent({
+    name: 'connected-test',
+    category: 'research',
+    description: 'Answers as the test says.',
+    model: { provider: 'self_hosted', endpoint_url: url },
+    entrypoint_url: url,
+    input_schema: { type: 'object' },
+    output_schema: { type: 'object', required: ['answer'], properties: { answer: { type: 'string' } } },
+    timeout_seconds: 2,
+    listing: { rental_model: 'per_query', price_lamports: PRICE, min_deposit_lamports: PRICE },
+  });
+  secret = registered.webhook_secret ?? '';
+  const job = await vi.waitUntil(async () => {
+    const state = await creator.getJob(registered.job_id);
+    return state.status === 'queued' ? undefined : state;
+  });
+  agentId = job.result?.listing_id ?? '';
+  await publish(creator, creatorSigner, agentId);
+  let signer: WalletSigner;
+  [renter, signer] = await participant();
+  await rent(renter, signer, agentId, { deposit_lamports: DEPOSIT });
+});
+
+afterAll(async () => {
+  await server?.stop();
+  webhook?.closeAllConnections();
+  await new Promise((resolve) => webhook?.close(resolve));
+  await removeEmbeddedPostgres({ stateDir });
+  await rm(stateDir, { recursive: true, force: true });
+});
+
+const run = () => renter.execute({ agent_id: agentId, task: 'answer', input: { question: 'why?' } });
+const balance = async () => (await renter.verifyCredential(agentId)).balance_lamports ?? Number.NaN;
+
+describe('a connected agent', () => {
+  test('gets a signed task and its answer is the output, paid once', async () => {
+    const before = await balance();
+    const seen: { verified: unknown; webhookId: unknown }[] = [];
+    answer = (incoming, body, outgoing) => {
+      const headers = incoming.headers as Record<string, string>;
+      seen.push({ verified: new Webhook(secret).verify(body, headers), webhookId: headers['webhook-id'] });
+      sendJson(200, { answer: 'because' })(incoming, body, outgoing);
+    };
+    const finished = await run();
+    expect(finished).toMatchObject({
+      status: 'completed',
+      output: { answer: 'because' },
+      cost_lamports: PRICE,
+    });
+    expect(seen).toEqual([
+      {
+        webhookId: finished.run_id,
+        verified: {
+          run_id: finished.run_id,
+          agent_id: agentId,
+          task: 'answer',
+          input: { question: 'why?' },
+          timeout_seconds: 2,
+        },
+      },
+    ]);
+    expect(await balance()).toBe(before - PRICE);
+  });
+
+  test.each([
+    ['an answer that breaks its schema', sendJson(200, { answer: 42 })],
+    ['an answer that is not JSON', ((_i, _b, outgoing) => void outgoing.end('<html>')) satisfies Answer],
+    ['an error of its own', sendJson(500, { stack: 'secret of the creator' })],
+    ['no answer in its time', (() => undefined) satisfies Answer],
+  ])('with %s is a failed run, HTTP 200, and charged', async (_, behaviour: Answer) => {
+    const before = await balance();
+    answer = behaviour;
+    const finished = await run();
+    expect(finished).toMatchObject({ status: 'failed', cost_lamports: PRICE });
+    expect(finished.output).toEqual(expect.any(String));
+    expect(JSON.stringify(finished)).not.toContain('secret');
+    expect(await balance()).toBe(before - PRICE);
+  });
+
+  test('that is never reached is a 503, and the next run is free', async () => {
+    answer = (incoming) => void incoming.socket.destroy();
+    const error: unknown = await run().catch((thrown: unknown) => thrown);
+    expect(isApiError(error) && error.code).toBe('service_unavailable');
+    expect(isApiError(error) && error.retryAfterSeconds).toBeGreaterThan(0);
+    const charged = await balance();
+    answer = sendJson(200, { answer: 'at last' });
+    // The credit follows once the charge of the lost run is known to have landed.
+    await expect.poll(async () => (await run()).cost_lamports, { timeout: 20_000, interval: 500 }).toBe(0);
+    const spent = charged - (await balance());
+    expect(spent % PRICE).toBe(0);
+  });
+});

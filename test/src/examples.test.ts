@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, inject, test } from 'vitest';
+
+const examples = fileURLToPath(new URL('../../examples/', import.meta.url));
+
+/** Runs an example as its README says, against the marketplace of these tests. */
+async function runExample(command: string, args: string[]): Promise<{ code: number | null; output: string }> {
+  const child = spawn(command, args, {
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      AGENT_RENTAL_STATE: inject('stateDir'),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, output };
+}
+
+test.each(['plain-http', 'langchain-app', 'ai-sdk-app', 'mcp-client'])(
+  'the example app %s rents an agent as a tool and ends with 0',
+  async (app) => {
+    const { code, output } = await runExample(process.execPath, [`${examples}dist/apps/${app}.js`]);
+    expect(output).toMatch(/expense|reconcil/i);
+    expect(code, output).toBe(0);
+  },
+);
+
+test('curl alone, with a signing helper, goes from challenge to result', async () => {
+  const { code, output } = await runExample('bash', [`${examples}src/apps/curl.sh`]);
+  expect(code, output).toBe(0);
+  expect(output).toContain('"status":"completed"');
+});
+
+test('the story of the demo is as told', async () => {
+  const { code, output } = await runExample(process.execPath, [`${examples}dist/story.js`]);
+  expect(code, output).toBe(0);
+  expect(output).toContain('Everything was as told.');
+});
