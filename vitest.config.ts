@@ -22,8 +22,16 @@ export default defineConfig({
       {
         test: {
           ...common,
+          name: 'program',
+          include: ['test/src/program-*/**/*.test.ts'],
+          testTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          ...common,
           name: 'end-to-end',
-          include: ['test/src/**/*.test.ts'],
+          include: ['test/src/*.test.ts'],
           globalSetup: ['test/src/support/global-setup.ts'],
         },
       },
