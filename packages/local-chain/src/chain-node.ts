@@ -1,0 +1,93 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import bs58 from 'bs58';
+import { LocalChainError } from './errors.js';
+import { Ledger, type LedgerOptions } from './ledger/ledger.js';
+import type { DeployedProgram } from './ledger/upgradeable-program.js';
+import type { ChainConfig } from './options.js';
+import { Subscriptions } from './pubsub/subscriptions.js';
+import { WebsocketServer } from './pubsub/websocket-server.js';
+import { accountMethods } from './rpc/account-methods.js';
+import { clusterMethods } from './rpc/cluster-methods.js';
+import { Dispatcher } from './rpc/dispatcher.js';
+import { historyMethods } from './rpc/history-methods.js';
+import { limitServer, rpcRequestListener } from './rpc/http-handler.js';
+import { closeServer, listenOnPortPair } from './rpc/port-pair.js';
+import { testHookMethods } from './rpc/test-hook-methods.js';
+import { transactionMethods } from './rpc/transaction-methods.js';
+import { lockState } from './storage/state-lock.js';
+
+export interface ChainNode {
+  /** The websocket is on this port and on the one after it. */
+  rpcPort: number;
+  close(): Promise<void>;
+}
+
+/** Restores the chain and serves it, in this process. */
+export async function startChainNode(
+  config: ChainConfig,
+  report: Pick<LedgerOptions, 'onLog' | 'onFatal'>,
+): Promise<ChainNode> {
+  mkdirSync(config.stateDir, { recursive: true, mode: 0o700 });
+  const lock = await lockState(config.stateDir);
+  const ledger = new Ledger({ ...config, ...report, programs: readPrograms(config) });
+  const settled = (): Promise<void> => ledger.settled();
+  const dispatcher = new Dispatcher({
+    methods: {
+      ...accountMethods(ledger),
+      ...transactionMethods(ledger),
+      ...historyMethods(ledger),
+      ...clusterMethods(ledger),
+      ...(config.testHooks ? testHookMethods(ledger) : {}),
+    },
+    settled,
+    onInternalError: (method, error) =>
+      report.onLog('error', 'RPC method failed', { method, error: stackOf(error) }),
+  });
+  const subscriptions = new Subscriptions(ledger);
+  ledger.listen(subscriptions);
+  const websockets = new WebsocketServer({
+    subscriptions,
+    settled,
+    onInternalError: (error) => report.onLog('error', 'websocket failed', { error: stackOf(error) }),
+  });
+
+  const rpcServer = createServer(rpcRequestListener(dispatcher));
+  const wsServer = createServer((_, response) => {
+    response.writeHead(426, { upgrade: 'websocket', 'content-length': 0 }).end();
+  });
+  for (const server of [rpcServer, wsServer]) {
+    limitServer(server);
+    websockets.attach(server);
+  }
+  const rpcPort = await listenOnPortPair(config.host, config.rpcPort, rpcServer, wsServer);
+  lock.announce(rpcPort);
+  const ticker = setInterval(() => ledger.now(), config.slotTimeMs);
+
+  return {
+    rpcPort,
+    close: async () => {
+      clearInterval(ticker);
+      websockets.close();
+      await Promise.all([closeServer(rpcServer), closeServer(wsServer)]);
+      await ledger.close();
+      await lock.release();
+    },
+  };
+}
+
+function readPrograms({ programs }: ChainConfig): DeployedProgram[] {
+  return programs.map(({ programId, soPath, upgradeAuthority }) => {
+    let elf: Buffer;
+    try {
+      elf = readFileSync(soPath);
+    } catch (error) {
+      throw new LocalChainError('program_unusable', `cannot read program ${programId}: ${String(error)}`);
+    }
+    return { programId: bs58.decode(programId), elf, upgradeAuthority: bs58.decode(upgradeAuthority) };
+  });
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

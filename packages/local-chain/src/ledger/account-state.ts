@@ -1,0 +1,67 @@
+import type { ByteReader, ByteWriter } from '../storage/byte-codec.js';
+
+/** What an address holds. Lamports in the chain's smallest unit; no account has zero of them. */
+export interface AccountState {
+  lamports: bigint;
+  owner: Uint8Array;
+  executable: boolean;
+  data: Uint8Array;
+}
+
+/** An address and what it holds; null where there is no account. */
+export interface AddressedAccount {
+  address: Uint8Array;
+  account: AccountState | null;
+}
+
+/** 32 address bytes as a Map key: one character per byte. */
+export function addressKey(address: Uint8Array): string {
+  return Buffer.from(address.buffer, address.byteOffset, address.byteLength).toString('latin1');
+}
+
+/** The address bytes of an {@link addressKey}. */
+export function addressFromKey(key: string): Buffer {
+  return Buffer.from(key, 'latin1');
+}
+
+/** Whether two states are the same account contents. */
+export function sameAccount(a: AccountState | null, b: AccountState | null): boolean {
+  if (a === null || b === null) return a === b;
+  return (
+    a.lamports === b.lamports &&
+    a.executable === b.executable &&
+    Buffer.compare(a.owner, b.owner) === 0 &&
+    Buffer.compare(a.data, b.data) === 0
+  );
+}
+
+const ABSENT = 0;
+const PRESENT = 1;
+const PRESENT_EXECUTABLE = 2;
+
+/** Appends an address and its state to a record. */
+export function writeAccount(writer: ByteWriter, { address, account }: AddressedAccount): void {
+  writer.bytes(address);
+  if (account === null) {
+    writer.u8(ABSENT);
+    return;
+  }
+  writer
+    .u8(account.executable ? PRESENT_EXECUTABLE : PRESENT)
+    .u64(account.lamports)
+    .bytes(account.owner)
+    .blob(account.data);
+}
+
+/** Reads what {@link writeAccount} wrote. */
+export function readAccount(reader: ByteReader): AddressedAccount {
+  const address = reader.bytes(32);
+  const kind = reader.u8();
+  if (kind === ABSENT) return { address, account: null };
+  const lamports = reader.u64();
+  const owner = reader.bytes(32);
+  return {
+    address,
+    account: { lamports, owner, executable: kind === PRESENT_EXECUTABLE, data: reader.blob() },
+  };
+}

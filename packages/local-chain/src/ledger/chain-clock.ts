@@ -1,0 +1,73 @@
+import type { SlotAnchor } from '../storage/genesis.js';
+
+/** What time it is on the chain. Block height equals slot: no slot is ever skipped. */
+export interface ChainMoment {
+  slot: number;
+  /** The newest finalized slot. */
+  rootSlot: number;
+  unixMs: number;
+}
+
+export interface ChainClockOptions {
+  anchor: SlotAnchor;
+  /** A slot is finalized when this many newer ones exist. */
+  finalizedSlots: number;
+  /** The latest chain time known from before: the clock does not go behind it. */
+  unixMs: number;
+  /** How far warps have moved the chain ahead of the wall clock. */
+  offsetMs: number;
+  /** The wall clock; `Date.now` unless a test turns the hands. */
+  wallMs?: () => number;
+}
+
+/**
+ * Chain time follows the wall clock and never goes back; slots follow chain time, also while the chain is down.
+ * When the wall clock is set back, the chain runs on from where it was.
+ */
+export class ChainClock {
+  readonly #anchor: SlotAnchor;
+  readonly #finalizedSlots: number;
+  readonly #wallMs: () => number;
+  #unixMs: number;
+  #offsetMs: number;
+  #lastWallMs: number;
+
+  constructor(options: ChainClockOptions) {
+    this.#anchor = options.anchor;
+    this.#finalizedSlots = options.finalizedSlots;
+    this.#wallMs = options.wallMs ?? Date.now;
+    this.#lastWallMs = this.#wallMs();
+    this.#offsetMs = options.offsetMs;
+    this.#unixMs = Math.max(options.unixMs, options.anchor.unixMs, this.#lastWallMs + options.offsetMs);
+  }
+
+  get offsetMs(): number {
+    return this.#offsetMs;
+  }
+
+  now(): ChainMoment {
+    const wallMs = this.#wallMs();
+    this.#unixMs += Math.max(0, wallMs - this.#lastWallMs);
+    this.#lastWallMs = wallMs;
+    const slot = slotAt(this.#anchor, this.#unixMs);
+    return { slot, rootSlot: Math.max(0, slot - this.#finalizedSlots), unixMs: this.#unixMs };
+  }
+
+  /** Moves chain time forward. Times that are not in the future change nothing. */
+  warpTo(unixMs: number): ChainMoment {
+    const aheadMs = Math.max(0, unixMs - this.now().unixMs);
+    this.#unixMs += aheadMs;
+    this.#offsetMs += aheadMs;
+    return this.now();
+  }
+
+  /** Chain time at which a slot begins. */
+  startOf(slot: number): number {
+    return this.#anchor.unixMs + (slot - this.#anchor.slot) * this.#anchor.slotTimeMs;
+  }
+}
+
+/** The slot at a chain time. */
+export function slotAt(anchor: SlotAnchor, unixMs: number): number {
+  return anchor.slot + Math.max(0, Math.floor((unixMs - anchor.unixMs) / anchor.slotTimeMs));
+}

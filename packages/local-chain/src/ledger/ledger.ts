@@ -1,0 +1,382 @@
+import { join } from 'node:path';
+import { ClockFile } from '../storage/clock-file.js';
+import { deriveSecret, openGenesis, writeGenesis, type Genesis } from '../storage/genesis.js';
+import type { Journal } from '../storage/journal.js';
+import { encodeForkRecord, encodeTransactionRecord, encodeWarpRecord } from '../storage/records.js';
+import { addressKey, sameAccount, type AccountState, type AddressedAccount } from './account-state.js';
+import { Bank, SLOTS_PER_EPOCH } from './bank.js';
+import { Blockhashes } from './blockhashes.js';
+import { ChainClock, slotAt, type ChainMoment } from './chain-clock.js';
+import { Faucet } from './faucet.js';
+import { feeOf } from './fees.js';
+import { resolveAccounts, type ResolvedAccounts } from './resolved-accounts.js';
+import { loadBank } from './load-bank.js';
+import { restoreState } from './restore.js';
+import { Snapshotter } from './snapshotter.js';
+import type { TransactionErrorJson } from './transaction-error.js';
+import type { LandedTransaction, TransactionHistory } from './transaction-history.js';
+import type { ExecutionResult, TransactionOutcome } from './transaction-outcome.js';
+import type { UndoLog } from './undo-log.js';
+import type { DeployedProgram } from './upgradeable-program.js';
+import { parseWireTransaction, type WireTransaction } from './wire-transaction.js';
+
+export interface LedgerOptions {
+  stateDir: string;
+  programs: readonly DeployedProgram[];
+  slotTimeMs: number;
+  finalizedSlots: number;
+  snapshotIntervalBytes: number;
+  onLog: (level: 'info' | 'warn' | 'error', msg: string, details?: Record<string, unknown>) => void;
+  /** The disk failed: memory is ahead of it, so the process must end and start again from the disk. */
+  onFatal: (error: Error) => void;
+  /** The wall clock. Default `Date.now`. */
+  wallMs?: () => number;
+}
+
+/** Told what happens on the chain. A transaction is only mentioned once it is on the disk. */
+export interface LedgerListener {
+  committed: (landed: LandedTransaction) => void;
+  finalized: (transactionNumbers: readonly number[]) => void;
+  /** A fork gave these accounts back what they held before. */
+  restored: (accounts: readonly AddressedAccount[], moment: ChainMoment) => void;
+  slotChanged: (moment: ChainMoment) => void;
+}
+
+/** Whether a transaction is on the chain now, with its error if it failed there; or why it never will be. */
+export type Submission =
+  | { landed: true; err: TransactionErrorJson | null }
+  | { landed: false; err: TransactionErrorJson };
+
+export interface Simulation {
+  moment: ChainMoment;
+  accounts: ResolvedAccounts;
+  result: ExecutionResult;
+  /** Empty when the simulation failed. */
+  postAccounts: AddressedAccount[];
+}
+
+/**
+ * The chain: runs transactions on the bank, records them before anyone hears of them, and answers what was and what is.
+ *
+ * All that is executed is in the journal before the event loop gets a turn. It is on the disk when {@link settled}
+ * resolves, which everyone who tells the outside world about the chain awaits first.
+ */
+export class Ledger {
+  readonly history: TransactionHistory;
+  readonly blockhashes: Blockhashes;
+  readonly genesisHash: Buffer;
+  readonly identity: Buffer;
+  readonly #bank = new Bank();
+  readonly #clock: ChainClock;
+  readonly #clockFile: ClockFile;
+  readonly #faucet: Faucet;
+  readonly #journal: Journal;
+  readonly #undoLog: UndoLog;
+  readonly #snapshotter: Snapshotter;
+  /** The accounts that differ from those of a new chain. */
+  readonly #changedAccounts: Set<string>;
+  /** Transactions that were executed but may not be on the disk yet, oldest first. */
+  readonly #unannounced: { number: number; end: number }[] = [];
+  #listener: LedgerListener | null = null;
+  #slot = -1;
+  #clockSavedMs = 0;
+
+  /** Restores the chain of the state folder, or begins a new one there. The caller holds the folder's lock. */
+  constructor(options: LedgerOptions) {
+    const { stateDir, finalizedSlots, onLog } = options;
+    const genesis = openGenesis(stateDir, options.slotTimeMs, (options.wallMs ?? Date.now)());
+    this.#faucet = new Faucet(genesis);
+    this.#bank.setAccount(this.#faucet.initialAccount());
+    const restored = restoreState({
+      snapshotDir: stateDir,
+      finalizedSlots,
+      initialAccount: (address) => this.#bank.account(address),
+      journal: {
+        dir: join(stateDir, 'journal'),
+        onTornTail: (tail) => onLog('warn', 'cut an incomplete record off the journal', tail),
+        onDurable: (end) => this.#announce(end),
+        onFailure: options.onFatal,
+      },
+    });
+    this.#journal = restored.journal;
+    this.history = restored.history;
+    this.#undoLog = restored.undoLog;
+    this.#changedAccounts = new Set(
+      [...restored.accounts].filter(([, account]) => account !== null).map(([key]) => key),
+    );
+    this.#clockFile = new ClockFile(stateDir);
+    const unixMs = Math.max(restored.unixMs, this.#clockFile.read());
+    this.#clock = startClock(options, genesis, unixMs, restored.offsetMs);
+    this.blockhashes = new Blockhashes(genesis);
+    this.genesisHash = deriveSecret(genesis, 'genesis');
+    this.identity = deriveSecret(genesis, 'identity');
+    loadBank(this.#bank, options.programs, restored.accounts, (address, error) =>
+      onLog('warn', 'a restored program cannot be loaded', { address, error: String(error) }),
+    );
+    this.#snapshotter = new Snapshotter(
+      {
+        dir: stateDir,
+        intervalBytes: options.snapshotIntervalBytes,
+        capture: () => ({
+          position: this.#journal.end,
+          unixMs: this.#clock.now().unixMs,
+          offsetMs: this.#clock.offsetMs,
+          accountKeys: this.#changedAccounts,
+          unfinalized: this.#undoLog.entries(),
+          history: this.history.dump(),
+        }),
+        accountAt: (address) => this.#bank.account(address),
+        settled: () => this.#journal.settled(),
+        onError: (error) => onLog('error', 'could not write a snapshot', { error: String(error) }),
+      },
+      restored.snapshotPosition,
+    );
+    this.now();
+    onLog('info', 'chain restored', { transactions: this.history.count, slot: this.#slot });
+  }
+
+  /** Only one listener: the subscriptions. */
+  listen(listener: LedgerListener): void {
+    this.#listener = listener;
+  }
+
+  /** The chain's time, which also moves the bank's sysvars and the finalized slot on. */
+  now(): ChainMoment {
+    const moment = this.#clock.now();
+    if (moment.slot === this.#slot) return moment;
+    this.#slot = moment.slot;
+    const epochStart = moment.slot - (moment.slot % SLOTS_PER_EPOCH);
+    this.#bank.setMoment({
+      slot: moment.slot,
+      unixMs: this.#clock.startOf(moment.slot),
+      epochStartUnixMs: this.#clock.startOf(epochStart),
+      slotHashes: this.blockhashes.before(moment.slot),
+    });
+    if (Math.abs(moment.unixMs - this.#clockSavedMs) >= CLOCK_SAVE_INTERVAL_MS) {
+      this.#clockFile.write(moment.unixMs);
+      this.#clockSavedMs = moment.unixMs;
+    }
+    const finalized = this.#undoLog.finalize(moment.rootSlot);
+    this.#listener?.slotChanged(moment);
+    if (finalized.length > 0) this.#listener?.finalized(finalized);
+    return moment;
+  }
+
+  /** Chain time in milliseconds at which a slot began. */
+  startOf(slot: number): number {
+    return this.#clock.startOf(slot);
+  }
+
+  /** Resolves when everything executed so far is on the disk. */
+  settled(): Promise<void> {
+    return this.#journal.settled();
+  }
+
+  /** What an address holds now, or held at the finalized slot. */
+  account(address: Uint8Array, finalized: boolean): AccountState | null {
+    this.now();
+    const earlier = finalized ? this.#undoLog.finalizedState(addressKey(address)) : undefined;
+    return earlier === undefined ? this.#bank.account(address) : earlier;
+  }
+
+  /** The accounts that a program owns now, or owned at the finalized slot. */
+  programAccounts(owner: Uint8Array, finalized: boolean): { address: Uint8Array; account: AccountState }[] {
+    this.now();
+    const current = this.#bank.programAccounts(owner);
+    if (!finalized) return current;
+    const earlier = new Map(this.#undoLog.finalizedStates());
+    const unchanged = current.filter(({ address }) => !earlier.has(addressKey(address)));
+    const then = [...earlier].flatMap(([key, account]) =>
+      account !== null && Buffer.compare(account.owner, owner) === 0
+        ? [{ address: Buffer.from(key, 'latin1'), account }]
+        : [],
+    );
+    return [...unchanged, ...then];
+  }
+
+  /** Lamports that exempt an account with this many bytes of data from rent. */
+  minimumBalance(dataBytes: number): bigint {
+    return this.#bank.minimumBalance(dataBytes);
+  }
+
+  /** Executes a transaction without keeping what it did. */
+  simulate(
+    transaction: WireTransaction,
+    checks: { verifySignatures: boolean; blockhash: boolean },
+  ): Simulation {
+    const moment = this.now();
+    const accounts = resolveAccounts(transaction.message, (address) => this.#bank.account(address));
+    const refused = this.#refusal(transaction, moment, checks.blockhash);
+    // Bad signatures are told before everything else.
+    if (refused !== null && (!checks.verifySignatures || this.#bank.verifies(transaction))) {
+      return { moment, accounts, result: { ...NOTHING_EXECUTED, err: refused }, postAccounts: [] };
+    }
+    const simulated = this.#bank.simulate(transaction, checks.verifySignatures);
+    return { moment, accounts, ...simulated };
+  }
+
+  /** Executes a transaction and records it, unless it cannot land at all. */
+  submit(transaction: WireTransaction, verifySignatures: boolean): Submission {
+    const moment = this.now();
+    const refused = this.#refusal(transaction, moment, true);
+    if (refused !== null) return { landed: false, err: refused };
+    const accounts = resolveAccounts(transaction.message, (address) => this.#bank.account(address));
+    const before = accounts.addresses
+      .filter((_, index) => accounts.writable[index])
+      .map((address) => ({ address, account: this.#bank.account(address) }));
+    const preBalances = accounts.addresses.map((address) => this.#bank.balance(address));
+    const result = this.#bank.execute(transaction, verifySignatures);
+    const changes = before
+      .map(({ address, account }) => ({ address, before: account, after: this.#bank.account(address) }))
+      .filter((change) => !sameAccount(change.before, change.after));
+    // Whatever lands pays its fee at least.
+    if (changes.length === 0) return { landed: false, err: result.err ?? 'SanitizeFailure' };
+    this.#record(transaction, moment, changes, {
+      ...result,
+      feeLamports: feeOf(transaction.message),
+      preBalances,
+      postBalances: accounts.addresses.map((address) => this.#bank.balance(address)),
+      loadedAddresses: accounts.loaded,
+    });
+    return { landed: true, err: result.err };
+  }
+
+  /** Pays lamports from the faucet. Returns the transaction's signature. */
+  airdrop(recipient: Uint8Array, lamports: number): { signature: Uint8Array; submission: Submission } {
+    const blockhash = this.blockhashes.hashOf(this.now().slot);
+    const transaction = parseWireTransaction(this.#faucet.payment(recipient, lamports, blockhash));
+    return { signature: transaction.signature, submission: this.submit(transaction, false) };
+  }
+
+  /** Moves the chain's clock forward; slots pass accordingly. */
+  warpTo(unixMs: number): ChainMoment {
+    const moment = this.#clock.warpTo(unixMs);
+    this.#journal.append(encodeWarpRecord({ unixMs: moment.unixMs, offsetMs: this.#clock.offsetMs }));
+    return this.now();
+  }
+
+  /**
+   * Takes back the selected transactions, as a cluster does when it leaves a minority fork. The others that came after
+   * the first of them are executed again, in order. Only transactions that are not finalized can be selected.
+   */
+  fork(select: (landed: LandedTransaction) => boolean): LandedTransaction[] {
+    const moment = this.now();
+    const unfinalized = this.#undoLog.numbers.map((number) => this.history.get(number));
+    const selected = unfinalized.filter((landed) => landed !== null && select(landed));
+    const first = selected[0];
+    if (first == null) return [];
+    const restored = new Map<string, AddressedAccount>();
+    const dropped: LandedTransaction[] = [];
+    while ((this.#undoLog.newest ?? -1) >= first.number) {
+      const entry = this.#undoLog.pop();
+      const landed = entry === undefined ? null : this.history.get(entry.number);
+      if (landed !== null) dropped.push(landed);
+      for (const account of entry?.before ?? []) restored.set(addressKey(account.address), account);
+    }
+    const accounts = [...restored.values()];
+    this.#journal.append(
+      encodeForkRecord({
+        slot: moment.slot,
+        dropped: dropped.map(({ number }) => number),
+        restored: accounts,
+      }),
+    );
+    for (const { address, account } of accounts) {
+      this.#noteChange({ address, before: this.#bank.account(address), after: account });
+      this.#bank.setAccount({ address, account });
+    }
+    for (const { number } of dropped) this.history.drop(number);
+    this.#listener?.restored(accounts, moment);
+    for (const landed of dropped.toReversed()) {
+      if (!select(landed)) this.submit(parseWireTransaction(landed.wire), false);
+    }
+    return dropped.filter(select).toReversed();
+  }
+
+  async close(): Promise<void> {
+    await this.#snapshotter.idle();
+    await this.#journal.close();
+    this.#clockFile.write(this.#clock.now().unixMs);
+    this.#clockFile.close();
+  }
+
+  /** Why a transaction cannot land whatever it does: its blockhash is unknown or too old, or it is there already. */
+  #refusal(
+    transaction: WireTransaction,
+    moment: ChainMoment,
+    checkBlockhash: boolean,
+  ): TransactionErrorJson | null {
+    if (checkBlockhash && this.blockhashes.slotOf(transaction.recentBlockhash, moment.slot) === undefined) {
+      return 'BlockhashNotFound';
+    }
+    return checkBlockhash && this.history.find(transaction.signature) !== null ? 'AlreadyProcessed' : null;
+  }
+
+  #record(
+    { bytes: wire }: WireTransaction,
+    { slot, unixMs }: ChainMoment,
+    changes: AccountChange[],
+    outcome: TransactionOutcome,
+  ): void {
+    const left = changes.map(({ address, after }) => ({ address, account: after }));
+    const position = this.#journal.append(
+      encodeTransactionRecord({ slot, unixMs, wire, changes: left }, outcome),
+    );
+    const { writable, readonly } = outcome.loadedAddresses;
+    const number = this.history.add({ wire, loadedAddresses: [...writable, ...readonly] }, position);
+    this.#undoLog.push({
+      slot,
+      number,
+      before: changes.map(({ address, before }) => ({ address, account: before })),
+    });
+    for (const change of changes) this.#noteChange(change);
+    this.#unannounced.push({ number, end: this.#journal.end });
+    this.#snapshotter.considerAt(this.#journal.end);
+  }
+
+  #noteChange({ address, before, after }: AccountChange): void {
+    const key = addressKey(address);
+    this.#snapshotter.beforeChange(key, before);
+    if (after === null) this.#changedAccounts.delete(key);
+    else this.#changedAccounts.add(key);
+  }
+
+  #announce(durableEnd: number): void {
+    const count = this.#unannounced.findIndex(({ end }) => end > durableEnd);
+    const ready = this.#unannounced.splice(0, count === -1 ? this.#unannounced.length : count);
+    if (this.#listener === null) return;
+    for (const { number } of ready) {
+      const landed = this.history.get(number);
+      if (landed !== null) this.#listener.committed(landed);
+    }
+  }
+}
+
+/** What a transaction or a fork did to one account. */
+interface AccountChange {
+  address: Uint8Array;
+  before: AccountState | null;
+  after: AccountState | null;
+}
+
+const CLOCK_SAVE_INTERVAL_MS = 1_000;
+
+const NOTHING_EXECUTED: ExecutionResult = {
+  err: null,
+  logs: [],
+  innerInstructions: [],
+  unitsConsumed: 0,
+  returnData: null,
+};
+
+/** A changed slot time begins where the chain is: slots before keep the numbers that they had. */
+function startClock(options: LedgerOptions, genesis: Genesis, unixMs: number, offsetMs: number): ChainClock {
+  const { slotTimeMs, finalizedSlots, wallMs = Date.now } = options;
+  let { anchor } = genesis;
+  if (anchor.slotTimeMs !== slotTimeMs) {
+    const startMs = Math.max(unixMs, anchor.unixMs, wallMs() + offsetMs);
+    anchor = { slot: slotAt(anchor, startMs), unixMs: startMs, slotTimeMs };
+    writeGenesis(options.stateDir, { seed: genesis.seed, anchor });
+  }
+  return new ChainClock({ anchor, finalizedSlots, unixMs, offsetMs, wallMs });
+}

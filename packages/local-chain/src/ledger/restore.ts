@@ -1,0 +1,132 @@
+import { Journal, type JournalOptions } from '../storage/journal.js';
+import { decodeRecord, type ForkRecord, type TransactionRecord } from '../storage/records.js';
+import { loadSnapshot } from '../storage/snapshot.js';
+import { addressKey, type AccountState, type AddressedAccount } from './account-state.js';
+import { TransactionHistory } from './transaction-history.js';
+import { UndoLog } from './undo-log.js';
+
+export interface RestoreOptions {
+  snapshotDir: string;
+  finalizedSlots: number;
+  /** What an address holds on a chain without transactions. */
+  initialAccount: (address: Uint8Array) => AccountState | null;
+  journal: Omit<JournalOptions, 'fromPosition' | 'replay'>;
+}
+
+/** The chain as the state folder tells it. */
+export interface RestoredState {
+  journal: Journal;
+  history: TransactionHistory;
+  undoLog: UndoLog;
+  /** Every account that a transaction ever changed; null for those that are gone. */
+  accounts: Map<string, AccountState | null>;
+  /** The latest chain time in any record. */
+  unixMs: number;
+  /** How far warps moved the chain's clock ahead of the wall clock. */
+  offsetMs: number;
+  /** The journal position of the snapshot that was used; 0 without one. */
+  snapshotPosition: number;
+}
+
+/** Loads the newest snapshot and replays the journal from there. */
+export function restoreState(options: RestoreOptions): RestoredState {
+  const replay = new Replay(options);
+  const header = loadSnapshot(options.snapshotDir, {
+    account: (account) => replay.setAccount(account),
+    unfinalized: (entry) => replay.undoLog.push(entry),
+    history: (dump) => replay.history.load(dump),
+  });
+  const journal = new Journal({
+    ...options.journal,
+    fromPosition: header?.position ?? 0,
+    replay: (payload, position) => replay.apply(payload, position),
+  });
+  replay.readFrom(journal);
+  return {
+    journal,
+    history: replay.history,
+    undoLog: replay.undoLog,
+    accounts: replay.accounts,
+    unixMs: Math.max(replay.unixMs, header?.unixMs ?? 0),
+    offsetMs: replay.offsetMs ?? header?.offsetMs ?? 0,
+    snapshotPosition: header?.position ?? 0,
+  };
+}
+
+class Replay {
+  readonly accounts = new Map<string, AccountState | null>();
+  readonly undoLog = new UndoLog();
+  readonly history: TransactionHistory;
+  readonly #options: RestoreOptions;
+  unixMs = 0;
+  offsetMs: number | null = null;
+  #journal: Journal | null = null;
+
+  constructor(options: RestoreOptions) {
+    this.#options = options;
+    this.history = new TransactionHistory((position) => {
+      if (this.#journal === null) throw new Error('the journal is not open yet');
+      return this.#journal.read(position);
+    });
+  }
+
+  readFrom(journal: Journal): void {
+    this.#journal = journal;
+  }
+
+  setAccount(account: AddressedAccount): void {
+    this.accounts.set(addressKey(account.address), copyOf(account).account);
+  }
+
+  apply(payload: Buffer, position: number): void {
+    const record = decodeRecord(payload);
+    switch (record.kind) {
+      case 'transaction':
+        this.#applyTransaction(record, position);
+        break;
+      case 'warp':
+        this.unixMs = Math.max(this.unixMs, record.unixMs);
+        this.offsetMs = record.offsetMs;
+        break;
+      case 'fork':
+        this.#applyFork(record);
+        break;
+    }
+  }
+
+  #applyTransaction(record: TransactionRecord, position: number): void {
+    this.unixMs = Math.max(this.unixMs, record.unixMs);
+    const { writable, readonly } = record.outcome().loadedAddresses;
+    const number = this.history.add(
+      { wire: record.wire, loadedAddresses: [...writable, ...readonly] },
+      position,
+    );
+    const before = record.changes.map(({ address }) => {
+      const known = this.accounts.get(addressKey(address));
+      const account = known === undefined ? this.#options.initialAccount(address) : known;
+      return { address, account };
+    });
+    this.undoLog.push({ slot: record.slot, number, before });
+    this.undoLog.finalize(record.slot - this.#options.finalizedSlots);
+    for (const change of record.changes) this.setAccount(change);
+  }
+
+  #applyFork(record: ForkRecord): void {
+    for (const number of record.dropped) {
+      this.undoLog.pop();
+      this.history.drop(number);
+    }
+    for (const account of record.restored) this.setAccount(account);
+  }
+}
+
+/** Records are views into a large read buffer, which must not stay in memory for the sake of one account. */
+function copyOf({ address, account }: AddressedAccount): AddressedAccount {
+  return {
+    address: Buffer.from(address),
+    account:
+      account === null
+        ? null
+        : { ...account, owner: Buffer.from(account.owner), data: Buffer.from(account.data) },
+  };
+}

@@ -1,0 +1,191 @@
+import {
+  type FailedTransactionMetadata,
+  InstructionErrorBorshIo,
+  InstructionErrorCustom,
+  TransactionErrorDuplicateInstruction,
+  TransactionErrorInstructionError,
+  TransactionErrorInsufficientFundsForRent,
+  TransactionErrorProgramExecutionTemporarilyRestricted,
+} from 'litesvm/dist/internal.js';
+import { z } from 'zod';
+
+/** The JSON form in which RPC gives the error of one instruction. */
+export type InstructionErrorJson = string | { Custom: number } | { BorshIoError: string };
+
+/** The JSON form in which RPC gives a transaction's error. */
+export type TransactionErrorJson =
+  | string
+  | { InstructionError: [number, InstructionErrorJson] }
+  | { DuplicateInstruction: number }
+  | { InsufficientFundsForRent: { account_index: number } }
+  | { ProgramExecutionTemporarilyRestricted: { account_index: number } };
+
+/** Checks a stored error on its way back from the disk. */
+export const transactionErrorSchema: z.ZodType<TransactionErrorJson, TransactionErrorJson> = z.union([
+  z.string(),
+  z.object({
+    InstructionError: z.tuple([
+      z.number(),
+      z.union([z.string(), z.object({ Custom: z.number() }), z.object({ BorshIoError: z.string() })]),
+    ]),
+  }),
+  z.object({ DuplicateInstruction: z.number() }),
+  z.object({ InsufficientFundsForRent: z.object({ account_index: z.number() }) }),
+  z.object({ ProgramExecutionTemporarilyRestricted: z.object({ account_index: z.number() }) }),
+]);
+
+/** The runtime's fieldless transaction errors, in the order of their numbers, with the validator's wording. */
+const TRANSACTION_ERRORS: readonly (readonly [name: string, message: string])[] = [
+  ['AccountInUse', 'Account in use'],
+  ['AccountLoadedTwice', 'Account loaded twice'],
+  ['AccountNotFound', 'Attempt to debit an account but found no record of a prior credit.'],
+  ['ProgramAccountNotFound', 'Attempt to load a program that does not exist'],
+  ['InsufficientFundsForFee', 'Insufficient funds for fee'],
+  ['InvalidAccountForFee', 'This account may not be used to pay transaction fees'],
+  ['AlreadyProcessed', 'This transaction has already been processed'],
+  ['BlockhashNotFound', 'Blockhash not found'],
+  ['CallChainTooDeep', 'Loader call chain is too deep'],
+  ['MissingSignatureForFee', 'Transaction requires a fee but has no signature present'],
+  ['InvalidAccountIndex', 'Transaction contains an invalid account reference'],
+  ['SignatureFailure', 'Transaction did not pass signature verification'],
+  ['InvalidProgramForExecution', 'This program may not be used for executing instructions'],
+  ['SanitizeFailure', 'Transaction failed to sanitize accounts offsets correctly'],
+  ['ClusterMaintenance', 'Transactions are currently disabled due to cluster maintenance'],
+  [
+    'AccountBorrowOutstanding',
+    'Transaction processing left an account with an outstanding borrowed reference',
+  ],
+  ['WouldExceedMaxBlockCostLimit', 'Transaction would exceed max Block Cost Limit'],
+  ['UnsupportedVersion', 'Transaction version is unsupported'],
+  ['InvalidWritableAccount', 'Transaction loads a writable account that cannot be written'],
+  ['WouldExceedMaxAccountCostLimit', 'Transaction would exceed max account limit within the block'],
+  ['WouldExceedAccountDataBlockLimit', 'Transaction would exceed account data limit within the block'],
+  ['TooManyAccountLocks', 'Transaction locked too many accounts'],
+  ['AddressLookupTableNotFound', "Transaction loads an address table account that doesn't exist"],
+  ['InvalidAddressLookupTableOwner', 'Transaction loads an address table account with an invalid owner'],
+  ['InvalidAddressLookupTableData', 'Transaction loads an address table account with invalid data'],
+  ['InvalidAddressLookupTableIndex', 'Transaction address table lookup uses an invalid index'],
+  ['InvalidRentPayingAccount', 'Transaction leaves an account with a lower balance than rent-exempt minimum'],
+  ['WouldExceedMaxVoteCostLimit', 'Transaction would exceed max Vote Cost Limit'],
+  ['WouldExceedAccountDataTotalLimit', 'Transaction would exceed total account data limit'],
+  ['MaxLoadedAccountsDataSizeExceeded', 'Transaction exceeded max loaded accounts data size cap'],
+  ['ResanitizationNeeded', 'ResanitizationNeeded'],
+  [
+    'InvalidLoadedAccountsDataSizeLimit',
+    'LoadedAccountsDataSizeLimit set for transaction must be greater than 0.',
+  ],
+  ['UnbalancedTransaction', 'Sum of account balances before and after transaction do not match'],
+  ['ProgramCacheHitMaxLimit', 'Program cache hit max limit'],
+  ['CommitCancelled', 'CommitCancelled'],
+];
+
+/** The runtime's fieldless instruction errors, in the order of their numbers, with the validator's wording. */
+const INSTRUCTION_ERRORS: readonly (readonly [name: string, message: string])[] = [
+  ['GenericError', 'generic instruction error'],
+  ['InvalidArgument', 'invalid program argument'],
+  ['InvalidInstructionData', 'invalid instruction data'],
+  ['InvalidAccountData', 'invalid account data for instruction'],
+  ['AccountDataTooSmall', 'account data too small for instruction'],
+  ['InsufficientFunds', 'insufficient funds for instruction'],
+  ['IncorrectProgramId', 'incorrect program id for instruction'],
+  ['MissingRequiredSignature', 'missing required signature for instruction'],
+  ['AccountAlreadyInitialized', 'instruction requires an uninitialized account'],
+  ['UninitializedAccount', 'instruction requires an initialized account'],
+  ['UnbalancedInstruction', 'sum of account balances before and after instruction do not match'],
+  ['ModifiedProgramId', 'instruction illegally modified the program id of an account'],
+  ['ExternalAccountLamportSpend', 'instruction spent from the balance of an account it does not own'],
+  ['ExternalAccountDataModified', 'instruction modified data of an account it does not own'],
+  ['ReadonlyLamportChange', 'instruction changed the balance of a read-only account'],
+  ['ReadonlyDataModified', 'instruction modified data of a read-only account'],
+  ['DuplicateAccountIndex', 'instruction contains duplicate accounts'],
+  ['ExecutableModified', 'instruction changed executable bit of an account'],
+  ['RentEpochModified', 'instruction modified rent epoch of an account'],
+  ['NotEnoughAccountKeys', 'insufficient account keys for instruction'],
+  ['AccountDataSizeChanged', "program other than the account's owner changed the size of the account data"],
+  ['AccountNotExecutable', 'instruction expected an executable account'],
+  ['AccountBorrowFailed', 'instruction tries to borrow reference for an account which is already borrowed'],
+  ['AccountBorrowOutstanding', 'instruction left account with an outstanding borrowed reference'],
+  ['DuplicateAccountOutOfSync', 'instruction modifications of multiply-passed account differ'],
+  ['InvalidError', 'program returned invalid error code'],
+  ['ExecutableDataModified', 'instruction changed executable accounts data'],
+  ['ExecutableLamportChange', 'instruction changed the balance of an executable account'],
+  ['ExecutableAccountNotRentExempt', 'executable accounts must be rent exempt'],
+  ['UnsupportedProgramId', 'Unsupported program id'],
+  ['CallDepth', 'Cross-program invocation call depth too deep'],
+  ['MissingAccount', 'An account required by the instruction is missing'],
+  ['ReentrancyNotAllowed', 'Cross-program invocation reentrancy not allowed for this instruction'],
+  ['MaxSeedLengthExceeded', 'Length of the seed is too long for address generation'],
+  ['InvalidSeeds', 'Provided seeds do not result in a valid address'],
+  ['InvalidRealloc', 'Failed to reallocate account data'],
+  ['ComputationalBudgetExceeded', 'Computational budget exceeded'],
+  ['PrivilegeEscalation', 'Cross-program invocation with unauthorized signer or writable account'],
+  ['ProgramEnvironmentSetupFailure', 'Failed to create program execution environment'],
+  ['ProgramFailedToComplete', 'Program failed to complete'],
+  ['ProgramFailedToCompile', 'Program failed to compile'],
+  ['Immutable', 'Account is immutable'],
+  ['IncorrectAuthority', 'Incorrect authority provided'],
+  ['AccountNotRentExempt', 'An account does not have enough lamports to be rent-exempt'],
+  ['InvalidAccountOwner', 'Invalid account owner'],
+  ['ArithmeticOverflow', 'Program arithmetic overflowed'],
+  ['UnsupportedSysvar', 'Unsupported sysvar'],
+  ['IllegalOwner', 'Provided owner is not allowed'],
+  [
+    'MaxAccountsDataAllocationsExceeded',
+    'Accounts data allocations exceeded the maximum allowed per transaction',
+  ],
+  ['MaxAccountsExceeded', 'Max accounts exceeded'],
+  ['MaxInstructionTraceLengthExceeded', 'Max instruction trace length exceeded'],
+  ['BuiltinProgramsMustConsumeComputeUnits', 'Builtin programs must consume compute units'],
+  ['BorshIoError', 'Failed to serialize or deserialize account data'],
+];
+
+const MESSAGES = new Map([...TRANSACTION_ERRORS, ...INSTRUCTION_ERRORS]);
+
+/** The RPC form of a failure that LiteSVM reported. */
+export function transactionErrorOf(failure: FailedTransactionMetadata): TransactionErrorJson {
+  const err = failure.err();
+  if (typeof err === 'number') return TRANSACTION_ERRORS[err]?.[0] ?? 'SanitizeFailure';
+  if (err instanceof TransactionErrorInstructionError) {
+    return { InstructionError: [err.index, instructionErrorOf(err)] };
+  }
+  if (err instanceof TransactionErrorDuplicateInstruction) return { DuplicateInstruction: err.index };
+  if (err instanceof TransactionErrorInsufficientFundsForRent) {
+    return { InsufficientFundsForRent: { account_index: err.accountIndex } };
+  }
+  if (err instanceof TransactionErrorProgramExecutionTemporarilyRestricted) {
+    return { ProgramExecutionTemporarilyRestricted: { account_index: err.accountIndex } };
+  }
+  return 'SanitizeFailure';
+}
+
+function instructionErrorOf(failure: TransactionErrorInstructionError): InstructionErrorJson {
+  const err = failure.err();
+  if (typeof err === 'number') return INSTRUCTION_ERRORS[err]?.[0] ?? 'GenericError';
+  if (err instanceof InstructionErrorCustom) return { Custom: err.code };
+  if (err instanceof InstructionErrorBorshIo) return { BorshIoError: err.msg };
+  return 'GenericError';
+}
+
+/** The sentence with which a validator describes the error, as in "Transaction simulation failed: ...". */
+export function describeTransactionError(error: TransactionErrorJson): string {
+  if (typeof error === 'string') return MESSAGES.get(error) ?? error;
+  if ('InstructionError' in error) {
+    const [index, inner] = error.InstructionError;
+    return `Error processing Instruction ${index}: ${describeInstructionError(inner)}`;
+  }
+  if ('DuplicateInstruction' in error) {
+    return `Transaction contains a duplicate instruction (${error.DuplicateInstruction}) that is not allowed`;
+  }
+  if ('InsufficientFundsForRent' in error) {
+    const index = error.InsufficientFundsForRent.account_index;
+    return `Transaction results in an account (${index}) with insufficient funds for rent`;
+  }
+  const index = error.ProgramExecutionTemporarilyRestricted.account_index;
+  return `Execution of the program referenced by account at index ${index} is temporarily restricted.`;
+}
+
+function describeInstructionError(error: InstructionErrorJson): string {
+  if (typeof error === 'string') return MESSAGES.get(error) ?? error;
+  if ('Custom' in error) return `custom program error: 0x${error.Custom.toString(16)}`;
+  return MESSAGES.get('BorshIoError') ?? 'BorshIoError';
+}

@@ -1,0 +1,79 @@
+import bs58 from 'bs58';
+import { z } from 'zod';
+import { LocalChainError } from './errors.js';
+
+/** What the chain and its supervisor report. */
+export interface LogEntry {
+  level: 'info' | 'warn' | 'error';
+  msg: string;
+  [field: string]: unknown;
+}
+
+/** A program that is there from the start, as if it had been deployed with the upgradeable loader. */
+export interface ProgramOption {
+  /** Base58 address of the program. */
+  programId: string;
+  /** Path of the compiled program. Read at every start. */
+  soPath: string;
+  /** Base58 address that is written into the program's ProgramData account as its upgrade authority. */
+  upgradeAuthority: string;
+}
+
+export interface LocalChainOptions {
+  /** The folder of the chain's journal and snapshots. Created when missing; kept when the chain stops. */
+  stateDir: string;
+  /** HTTP port; the websocket also listens on the port after it. 0: any free pair. Default 8899. */
+  rpcPort?: number;
+  /** Only this machine can reach the chain. */
+  host?: '127.0.0.1';
+  programs: ProgramOption[];
+  /** Length of a slot in milliseconds. Default 400. */
+  slotTimeMs?: number;
+  /** How many newer slots make a slot finalized. Default 32. */
+  finalizedSlots?: number;
+  /** Adds the RPC methods `localchain_warp` and `localchain_fork`. Default false. */
+  testHooks?: boolean;
+  /** A snapshot is written whenever the journal has grown by so many bytes. Default 32 MiB. */
+  snapshotIntervalBytes?: number;
+  onLog?: (entry: LogEntry) => void;
+}
+
+const MAX_RPC_PORT = 65_534;
+
+const addressText = z.string().refine(isAddress, 'not a base58 address of 32 bytes');
+
+/** The options with their defaults: what the child process is given. */
+export const chainConfigSchema = z.object({
+  stateDir: z.string().min(1),
+  rpcPort: z.int().min(0).max(MAX_RPC_PORT).default(8899),
+  host: z.literal('127.0.0.1').default('127.0.0.1'),
+  programs: z
+    .array(z.object({ programId: addressText, soPath: z.string().min(1), upgradeAuthority: addressText }))
+    .max(100),
+  slotTimeMs: z.int().min(1).max(60_000).default(400),
+  finalizedSlots: z.int().min(1).max(1_000).default(32),
+  testHooks: z.boolean().default(false),
+  snapshotIntervalBytes: z
+    .int()
+    .min(1)
+    .default(32 * 1024 * 1024),
+});
+
+export type ChainConfig = z.output<typeof chainConfigSchema>;
+
+/** @throws LocalChainError `invalid_options`, naming the option. */
+export function parseOptions(options: Omit<LocalChainOptions, 'onLog'>): ChainConfig {
+  const parsed = chainConfigSchema.safeParse(options);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const where = issue?.path.map(String).join('.') ?? '';
+  throw new LocalChainError('invalid_options', `local chain option ${where}: ${issue?.message ?? 'invalid'}`);
+}
+
+function isAddress(text: string): boolean {
+  try {
+    return text.length <= 44 && bs58.decode(text).length === 32;
+  } catch {
+    return false;
+  }
+}

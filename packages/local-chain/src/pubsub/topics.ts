@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { addressKey } from '../ledger/account-state.js';
+import type { AccountView } from '../rpc/account-view.js';
+import { accountViewFields, addressParam, contextFields, signatureParam } from '../rpc/params.js';
+import { filtersParam, type ProgramFilter } from '../rpc/program-filters.js';
+
+/** What a client wants to be told. `finalized` means: only when it can no longer be taken back. */
+export type Topic =
+  | { kind: 'account'; key: string; view: AccountView; finalized: boolean }
+  | { kind: 'program'; key: string; view: AccountView; filters: readonly ProgramFilter[]; finalized: boolean }
+  | { kind: 'logs'; key: string; finalized: boolean }
+  | { kind: 'signature'; key: string; signature: Uint8Array; finalized: boolean; received: boolean }
+  | { kind: 'slot'; key: string }
+  | { kind: 'root'; key: string };
+
+export type TopicKind = Topic['kind'];
+
+/** The key of topics that are not about one address or signature. */
+export const EVERYTHING = '*';
+
+const viewConfig = z.object({ ...contextFields, ...accountViewFields }).nullish();
+const programConfig = z
+  .object({ ...contextFields, ...accountViewFields, filters: filtersParam.nullish() })
+  .nullish();
+const signatureConfig = z
+  .object({ ...contextFields, enableReceivedNotification: z.boolean().nullish() })
+  .nullish();
+const logsFilter = z.union([
+  z.enum(['all', 'allWithVotes']).transform(() => EVERYTHING),
+  z.object({ mentions: z.tuple([addressParam]) }).transform(({ mentions: [address] }) => addressKey(address)),
+]);
+
+/** The params of each `<kind>Subscribe` method, turned into what they ask for. */
+const PARAMS: Record<TopicKind, z.ZodType<Topic>> = {
+  account: z.tuple([addressParam, viewConfig]).transform(([address, config]) => ({
+    kind: 'account' as const,
+    key: addressKey(address),
+    view: viewOf(config),
+    finalized: isFinalized(config),
+  })),
+  program: z.tuple([addressParam, programConfig]).transform(([programId, config]) => ({
+    kind: 'program' as const,
+    key: addressKey(programId),
+    view: viewOf(config),
+    filters: config?.filters ?? [],
+    finalized: isFinalized(config),
+  })),
+  logs: z.tuple([logsFilter, z.object(contextFields).nullish()]).transform(([key, config]) => ({
+    kind: 'logs' as const,
+    key,
+    finalized: isFinalized(config),
+  })),
+  signature: z.tuple([signatureParam, signatureConfig]).transform(([signature, config]) => ({
+    kind: 'signature' as const,
+    key: addressKey(signature),
+    signature,
+    finalized: isFinalized(config),
+    received: config?.enableReceivedNotification === true,
+  })),
+  slot: z.tuple([]).transform(() => ({ kind: 'slot' as const, key: EVERYTHING })),
+  root: z.tuple([]).transform(() => ({ kind: 'root' as const, key: EVERYTHING })),
+};
+
+/** The kinds by the name of the method that subscribes to them. */
+export function topicKindOf(method: string, suffix: 'Subscribe' | 'Unsubscribe'): TopicKind | null {
+  const name = method.endsWith(suffix) ? method.slice(0, -suffix.length) : '';
+  return Object.keys(PARAMS).includes(name) ? (name as TopicKind) : null;
+}
+
+/** What `<kind>Subscribe` is asked for with these params. */
+export function parseTopic(kind: TopicKind, params: unknown): z.ZodSafeParseResult<Topic> {
+  return PARAMS[kind].safeParse(params ?? []);
+}
+
+function isFinalized(config: { commitment?: string | null | undefined } | null | undefined): boolean {
+  return (config?.commitment ?? 'finalized') === 'finalized';
+}
+
+function viewOf(config: AccountView | null | undefined): AccountView {
+  // Without an encoding validators notify in base58, which cannot show most accounts.
+  return { encoding: config?.encoding ?? 'base64', dataSlice: config?.dataSlice };
+}

@@ -1,0 +1,95 @@
+import bs58 from 'bs58';
+import { z } from 'zod';
+import type { ChainMoment } from '../ledger/chain-clock.js';
+import { RpcError } from './rpc-error.js';
+
+/** Base58 of exactly so many bytes, decoded. Long texts are refused undecoded: decoding is quadratic. */
+function base58Bytes(length: number, what: string): z.ZodType<Uint8Array, string> {
+  return z
+    .string()
+    .max(Math.ceil(length * 1.4))
+    .transform((text, context) => {
+      try {
+        const bytes = bs58.decode(text);
+        if (bytes.length === length) return bytes;
+      } catch {
+        // Reported below, as every other text that is not such an encoding.
+      }
+      context.addIssue({ code: 'custom', message: `not a base58 ${what} of ${length} bytes` });
+      return z.NEVER;
+    });
+}
+
+/** An address: base58 of 32 bytes. */
+export const addressParam = base58Bytes(32, 'address');
+
+/** A transaction's signature: base58 of 64 bytes. */
+export const signatureParam = base58Bytes(64, 'signature');
+
+/** A blockhash, kept as text. */
+export const blockhashParam = base58Bytes(32, 'blockhash').transform((bytes) => bs58.encode(bytes));
+
+/** A slot, a count, a size: an integer that JavaScript represents exactly. */
+export const countParam = z.int().nonnegative();
+
+export const commitmentParam = z.enum(['processed', 'confirmed', 'finalized']);
+
+export type Commitment = z.output<typeof commitmentParam>;
+
+/** What nearly every method takes: how final the answer must be, and how recent. */
+export const contextFields = {
+  commitment: commitmentParam.nullish(),
+  minContextSlot: countParam.nullish(),
+};
+
+export interface ContextConfig {
+  commitment?: Commitment | null | undefined;
+  minContextSlot?: number | null | undefined;
+}
+
+export const accountEncodingParam = z.enum(['binary', 'base58', 'base64', 'base64+zstd', 'jsonParsed']);
+
+export type AccountEncoding = z.output<typeof accountEncodingParam>;
+
+/** How account data is written into the answer, and which part of it. */
+export const accountViewFields = {
+  encoding: accountEncodingParam.nullish(),
+  dataSlice: z.object({ offset: countParam, length: countParam }).nullish(),
+};
+
+/** At what slot a question is answered. */
+export interface ReadContext {
+  slot: number;
+  finalized: boolean;
+}
+
+/** The version of the RPC interface that answers claim. */
+export const API_VERSION = '4.3.0';
+
+/** The slot that a commitment means now: `processed` and `confirmed` are the same on this chain. */
+export function readContext(moment: ChainMoment, config: ContextConfig | null | undefined): ReadContext {
+  const finalized = (config?.commitment ?? 'finalized') === 'finalized';
+  const slot = finalized ? moment.rootSlot : moment.slot;
+  if (config?.minContextSlot != null && slot < config.minContextSlot) {
+    throw new RpcError('minContextSlotNotReached', 'Minimum context slot has not been reached', {
+      contextSlot: slot,
+    });
+  }
+  return { slot, finalized };
+}
+
+/** History is never told at `processed`. */
+export function historyContext(moment: ChainMoment, config: ContextConfig | null | undefined): ReadContext {
+  if (config?.commitment === 'processed') {
+    throw new RpcError('invalidParams', 'Method does not support commitment below `confirmed`');
+  }
+  return readContext(moment, config);
+}
+
+/** An answer together with the slot for which it holds. */
+export function withContext<T>(
+  { slot }: { slot: number },
+  value: T,
+): { context: { apiVersion: string; slot: number }; value: T } {
+  return { context: { apiVersion: API_VERSION, slot }, value };
+}

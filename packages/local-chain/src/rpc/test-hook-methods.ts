@@ -1,0 +1,57 @@
+import bs58 from 'bs58';
+import { z } from 'zod';
+import { addressKey } from '../ledger/account-state.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { rpcMethod, type RpcMethods } from './dispatcher.js';
+import { countParam, signatureParam } from './params.js';
+
+/** Year 9999: beyond it no date can be shown. */
+const MAX_UNIX_TIMESTAMP = 253_402_300_799;
+const MAX_WARP_SLOTS = 1_000_000_000;
+const MAX_DROPPED = 10_000;
+
+/** What no real cluster offers: time travel and forks, for tests. Only present when the chain was started for it. */
+export function testHookMethods(ledger: Ledger): RpcMethods {
+  return {
+    /** Moves the chain's clock forward to a Unix time in seconds, or by a number of slots. */
+    localchain_warp: rpcMethod(
+      z.tuple([
+        z.union([
+          z.object({ unixTimestamp: z.int().min(0).max(MAX_UNIX_TIMESTAMP) }),
+          z.object({ slots: z.int().min(1).max(MAX_WARP_SLOTS) }),
+        ]),
+      ]),
+      ([to]) => {
+        const { slot, unixMs } = ledger.now();
+        const target =
+          'slots' in to
+            ? unixMs + ledger.startOf(slot + to.slots) - ledger.startOf(slot)
+            : to.unixTimestamp * 1000;
+        const moment = ledger.warpTo(target);
+        return { slot: moment.slot, unixTimestamp: Math.floor(moment.unixMs / 1000) };
+      },
+    ),
+
+    /**
+     * Takes unfinalized transactions back, as when a cluster leaves a minority fork: those named, or all since a slot.
+     * Later ones that were not selected are executed again. Answers with the signatures that are gone.
+     */
+    localchain_fork: rpcMethod(
+      z.tuple([
+        z.union([
+          z.object({ dropSignatures: z.array(signatureParam).max(MAX_DROPPED) }),
+          z.object({ sinceSlot: countParam }),
+        ]),
+      ]),
+      ([which]) => {
+        const named = 'dropSignatures' in which ? new Set(which.dropSignatures.map(addressKey)) : null;
+        const dropped = ledger.fork((landed) =>
+          'sinceSlot' in which
+            ? landed.slot >= which.sinceSlot
+            : named?.has(addressKey(landed.signature)) === true,
+        );
+        return { dropped: dropped.map(({ signature }) => bs58.encode(signature)) };
+      },
+    ),
+  };
+}

@@ -1,0 +1,155 @@
+/**
+ * A long run against a real chain process: transfers over HTTP, its memory on the way, then `kill -9` and the time until
+ * it answers again with everything there. Prints one JSON line per step and exits non-zero when a bound is broken.
+ *
+ * `node dist/soak.js [transactions]`, default 100,000. Linux only: memory is read from `/proc`.
+ */
+import { createPrivateKey, sign } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Keypair, type PublicKey, SystemProgram, TransactionMessage } from '@solana/web3.js';
+import { startLocalChain, type LocalChain } from './index.js';
+
+const RECIPIENTS = 500;
+const CONCURRENCY = 8;
+const REPORTS = 10;
+const MAX_RESTART_MS = 5_000;
+/** What the history's index may take, and the allocator's slack around it. */
+const MAX_GROWTH_MEBIBYTES_PER_100K = 64;
+
+interface Answer {
+  result?: unknown;
+  error?: { message: string };
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENCY });
+
+function call(chain: LocalChain, method: string, params: unknown[]): Promise<Answer> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+  return new Promise((resolve, reject) => {
+    const outgoing = request(chain.rpcUrl, { method: 'POST', agent }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.on('end', () => resolve(JSON.parse(text) as Answer));
+      response.on('error', reject);
+    });
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+/** Signs transfers much faster than web3.js can: one message, patched and signed by OpenSSL. */
+function transferSigner(payer: Keypair): (to: PublicKey, lamports: number, blockhash: string) => string {
+  const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
+  const key = createPrivateKey({
+    key: Buffer.concat([pkcs8Prefix, payer.secretKey.subarray(0, 32)]),
+    format: 'der',
+    type: 'pkcs8',
+  });
+  return (to, lamports, recentBlockhash) => {
+    const instruction = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports });
+    const message = new TransactionMessage({
+      payerKey: payer.publicKey,
+      recentBlockhash,
+      instructions: [instruction],
+    })
+      .compileToLegacyMessage()
+      .serialize();
+    return Buffer.concat([Buffer.from([1]), sign(null, message, key), message]).toString('base64');
+  };
+}
+
+function residentMebibytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(/^VmRSS:\s+(\d+) kB$/mu.exec(status)?.[1]) / 1024);
+}
+
+function report(step: Record<string, unknown>): void {
+  process.stdout.write(`${JSON.stringify(step)}\n`);
+}
+
+async function blockhash(chain: LocalChain): Promise<string> {
+  const { result } = await call(chain, 'getLatestBlockhash', [{ commitment: 'confirmed' }]);
+  return (result as { value: { blockhash: string } }).value.blockhash;
+}
+
+async function answersAgain(chain: LocalChain, signature: string): Promise<Answer> {
+  for (;;) {
+    try {
+      return await call(chain, 'getSignatureStatuses', [[signature], { searchTransactionHistory: true }]);
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+}
+
+async function sendMany(chain: LocalChain, total: number): Promise<string> {
+  const payer = Keypair.generate();
+  const signed = transferSigner(payer);
+  for (let index = 0; index < 3; index += 1) {
+    await call(chain, 'requestAirdrop', [payer.publicKey.toBase58(), 1_000_000_000_000]);
+  }
+  const recipients = Array.from({ length: RECIPIENTS }, () => Keypair.generate().publicKey);
+  const started = performance.now();
+  let sent = 0;
+  let done = 0;
+  let latest = await blockhash(chain);
+  let last = '';
+  const sender = async (): Promise<void> => {
+    while (sent < total) {
+      const number = sent;
+      sent += 1;
+      if (number % 200 === 0) latest = await blockhash(chain);
+      const to = recipients[number % RECIPIENTS] ?? payer.publicKey;
+      const { result, error } = await call(chain, 'sendTransaction', [
+        signed(to, 1_000_000 + number, latest),
+        { encoding: 'base64', skipPreflight: true },
+      ]);
+      if (typeof result !== 'string') throw new Error(error?.message ?? 'no signature');
+      last = result;
+      done += 1;
+      if (done % (total / REPORTS) !== 0) continue;
+      const seconds = (performance.now() - started) / 1000;
+      report({
+        transactions: done,
+        perSecond: Math.round(done / seconds),
+        memoryMiB: residentMebibytes(chain.pid),
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, sender));
+  return last;
+}
+
+const total = Math.max(REPORTS, Number(process.argv[2] ?? 100_000));
+const stateDir = mkdtempSync(join(tmpdir(), 'local-chain-soak-'));
+const chain = await startLocalChain({ stateDir, rpcPort: 0, programs: [] });
+try {
+  await sendMany(chain, Math.ceil(total / 10 / REPORTS) * REPORTS);
+  const warm = residentMebibytes(chain.pid);
+  const last = await sendMany(chain, total);
+  const growthMiB = residentMebibytes(chain.pid) - warm;
+  process.kill(chain.pid, 'SIGKILL');
+  const killedAt = performance.now();
+  const { result } = await answersAgain(chain, last);
+  const restartMs = Math.round(performance.now() - killedAt);
+  const [status] = (result as { value: unknown[] }).value;
+  report({
+    growthMiB,
+    restartMs,
+    lastTransactionFound: status !== null,
+    restartedMemoryMiB: residentMebibytes(chain.pid),
+  });
+  const bounded =
+    growthMiB <= (MAX_GROWTH_MEBIBYTES_PER_100K * total) / 100_000 + MAX_GROWTH_MEBIBYTES_PER_100K;
+  if (status === null || restartMs > MAX_RESTART_MS || !bounded) process.exitCode = 1;
+} finally {
+  agent.destroy();
+  await chain.close();
+  rmSync(stateDir, { recursive: true, force: true });
+}
