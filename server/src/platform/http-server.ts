@@ -60,6 +60,15 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
     logController: new LogController({ disableRequestLogging: true }),
     return503OnClosing: false,
+    // For paths that no router can read: these requests pass no hook.
+    frameworkErrors: async (error, request, reply) => {
+      reply.header(HEADERS.requestId, request.id);
+      writeRateHeaders(
+        reply,
+        await options.rateLimits.count(`ip:${request.ip}`, options.requestsPerMinute),
+      );
+      await writeError(reply, toApiError(error), request);
+    },
   });
   app.decorateRequest('principal', null);
   app.decorateRequest('rate', null);

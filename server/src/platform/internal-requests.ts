@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Principal } from './principal.js';
 
@@ -47,13 +47,26 @@ export function createInternalRequests(): InternalRequests {
         value === undefined ? [] : [[name, String(value)]],
       );
       // As with a real fetch, an abort also breaks off a body that is being read.
-      const answer = (Readable.toWeb(stream) as ReadableStream<Uint8Array>).pipeThrough(
-        new TransformStream(),
-        {
-          signal: request.signal,
-        },
-      );
+      const answer = toWebStream(stream).pipeThrough(new TransformStream(), { signal: request.signal });
       return new Response(answer, { status: response.statusCode, headers });
     },
   };
+}
+
+/** A stream as a web stream. (`Readable.toWeb` throws out of an event, uncaught, when it is cancelled with data waiting.) */
+function toWebStream(stream: Readable): ReadableStream<Uint8Array> {
+  const chunks = stream.iterator() as AsyncIterator<Buffer>;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { value, done } = await chunks.next();
+        if (done) controller.close();
+        else controller.enqueue(new Uint8Array(value));
+      },
+      cancel() {
+        stream.destroy();
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }

@@ -27,9 +27,10 @@ export interface SchemaViolation {
 }
 
 /** Linear-time regular expressions: a pattern from a stranger cannot stall the process. */
-function linearTimeRegExp(pattern: string): { test(text: string): boolean } {
+function linearTimeRegExp(pattern: string): { test(text: string): boolean; toString(): string } {
   const compiled = RE2JS.compile(pattern);
-  return { test: (text) => compiled.matcher(text).find() };
+  // Ajv tells patterns apart by this text: without it the first one would stand for all.
+  return { test: (text) => compiled.matcher(text).find(), toString: () => pattern };
 }
 linearTimeRegExp.code = 'linearTimeRegExp';
 
@@ -86,7 +87,7 @@ function compile(schema: object): ValidateFunction {
     validate: (unique: boolean, items: unknown[]) =>
       !unique || new Set(items.map((item) => canonicalJson(item))).size === items.length,
   });
-  ajv.addKeyword({ keyword: REFERENCE_COUNTER, validate: countReference });
+  ajv.addKeyword({ keyword: REFERENCE_COUNTER, before: '$ref', validate: countReference });
   let validate: ValidateFunction;
   try {
     validate = ajv.compile(localSchema(schema));

@@ -54,7 +54,14 @@ function parse(schema: z.ZodType | undefined, value: unknown, where: string): un
   if (where === 'body' && (value === undefined || value === null)) {
     throw new ApiError('invalid_request', 'A JSON body is required (Content-Type: application/json).');
   }
-  const result = schema.safeParse(value);
+  let result: z.ZodSafeParseResult<unknown>;
+  try {
+    result = schema.safeParse(value);
+  } catch (error) {
+    // Deeper than the stack.
+    if (!(error instanceof RangeError)) throw error;
+    throw new ApiError('invalid_request', `The ${where} is nested too deeply.`);
+  }
   if (result.success) return result.data;
   throw new ApiError('invalid_request', `The ${where} is not valid: ${describeIssues(result.error)}.`);
 }

@@ -45,12 +45,19 @@ export async function readText(response: Response, maxBytes: number): Promise<st
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Addresses that carry an IPv4 address inside: NAT64, 6to4 and mapped ones are judged by it. */
+/** Public by their range, and yet a cloud's own services to the machines inside it: Azure's. */
+const METADATA_ADDRESSES = new Set(['168.63.129.16']);
+
+/** Addresses that carry an IPv4 address inside: NAT64, 6to4, mapped and compatible ones are judged by it. */
 function embeddedV4(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
   const bytes = address.toByteArray();
   if (address.isIPv4MappedAddress()) return address.toIPv4Address();
+  const isZero = (start: number, end: number) => bytes.slice(start, end).every((byte) => byte === 0);
+  if (isZero(0, 12)) return new ipaddr.IPv4(bytes.slice(12));
   const range = address.range();
-  if (range === 'rfc6052' || range === 'rfc6145') return new ipaddr.IPv4(bytes.slice(12));
+  // 64:ff9b::/96. A network's own NAT64 prefix carries the address elsewhere, and is never public.
+  const wellKnown = isZero(4, 12);
+  if ((range === 'rfc6052' && wellKnown) || range === 'rfc6145') return new ipaddr.IPv4(bytes.slice(12));
   if (range === '6to4') return new ipaddr.IPv4(bytes.slice(2, 6));
   return undefined;
 }
@@ -61,9 +68,9 @@ export function isPublicAddress(text: string): boolean {
   const address = ipaddr.parse(text);
   if (address instanceof ipaddr.IPv6) {
     const inner = embeddedV4(address);
-    if (inner) return inner.range() === 'unicast';
+    if (inner) return isPublicAddress(inner.toString());
   }
-  return address.range() === 'unicast';
+  return address.range() === 'unicast' && !METADATA_ADDRESSES.has(address.toString());
 }
 
 /**

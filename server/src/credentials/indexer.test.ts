@@ -1,0 +1,207 @@
+import {
+  ACCESS_CREDENTIAL_OFFSETS,
+  ACCOUNT_DISCRIMINATORS,
+  ACCOUNT_SIZES,
+  ACCOUNT_VERSION,
+  findAccessCredentialAddress,
+  findPerQueryBalanceAddress,
+  MARKETPLACE_PROGRAM_ID,
+  PER_QUERY_BALANCE_OFFSETS,
+  type AccountName,
+} from '@agent-rental/program-client';
+import { Keypair, PublicKey, type AccountInfo } from '@solana/web3.js';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Chain } from '../chain/index.js';
+import { createLogger } from '../platform/logger.js';
+import { insertListing, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import { createIndexer, windowBytes, windowFromBytes, type Indexer } from './indexer.js';
+import { createCredentialRepository, type CredentialRepository } from './repository.js';
+
+/** Accounts and transactions as the chain has them at the moment. Stands in for an RPC node. */
+const state = {
+  slot: 10n,
+  accounts: new Map<string, AccountInfo<Buffer>>(),
+  /** Signatures, oldest first, with what they wrote. */
+  transactions: [] as { signature: string; wrote: PublicKey[] }[],
+};
+const chain = {
+  programId: MARKETPLACE_PROGRAM_ID,
+  getAccounts: async (addresses: PublicKey[]) => ({
+    slot: state.slot,
+    accounts: addresses.map((address) => state.accounts.get(address.toBase58()) ?? null),
+  }),
+  signaturesAfter: async (until: string | undefined, before: string | undefined) => {
+    const newestFirst = state.transactions.map(({ signature }) => signature).toReversed();
+    const start = before === undefined ? 0 : newestFirst.indexOf(before) + 1;
+    const end = until === undefined ? newestFirst.length : newestFirst.indexOf(until);
+    return newestFirst.slice(start, end).slice(0, 1000);
+  },
+  writtenAccounts: async (signature: string) =>
+    state.transactions.find((transaction) => transaction.signature === signature)?.wrote ?? [],
+} as unknown as Chain;
+
+let database: TemporaryDatabase;
+let repository: CredentialRepository;
+let indexer: Indexer;
+let listingId: string;
+let listing: PublicKey;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  repository = createCredentialRepository(database.db);
+  indexer = createIndexer(chain, repository, createLogger('silent'), 1000);
+  const row = await insertListing(database.db);
+  listingId = row.id;
+  listing = new PublicKey(row.address);
+});
+afterAll(() => database.close());
+beforeEach(() => {
+  state.slot = 10n;
+  state.accounts.clear();
+  state.transactions.length = 0;
+});
+
+function bytesOf(name: AccountName): Buffer {
+  const data = Buffer.alloc(ACCOUNT_SIZES[name]);
+  data.set(ACCOUNT_DISCRIMINATORS[name]);
+  data[8] = ACCOUNT_VERSION;
+  return data;
+}
+
+function credentialBytes(buyer: PublicKey, of: PublicKey = listing, valid = true): Buffer {
+  const data = bytesOf('AccessCredential');
+  data.set(buyer.toBytes(), ACCESS_CREDENTIAL_OFFSETS.buyer);
+  data.set(of.toBytes(), ACCESS_CREDENTIAL_OFFSETS.listing);
+  data[ACCESS_CREDENTIAL_OFFSETS.rentalModel] = 2;
+  data[ACCESS_CREDENTIAL_OFFSETS.valid] = valid ? 1 : 0;
+  return data;
+}
+
+/** The amount is in the eight bytes after buyer and listing. */
+function balanceBytes(buyer: PublicKey, lamports: bigint): Buffer {
+  const data = bytesOf('PerQueryBalance');
+  data.set(buyer.toBytes(), PER_QUERY_BALANCE_OFFSETS.buyer);
+  data.set(listing.toBytes(), PER_QUERY_BALANCE_OFFSETS.listing);
+  data.writeBigUInt64LE(lamports, PER_QUERY_BALANCE_OFFSETS.listing + 32);
+  return data;
+}
+
+function put(address: PublicKey, data: Buffer, owner: PublicKey = MARKETPLACE_PROGRAM_ID): PublicKey {
+  state.accounts.set(address.toBase58(), { data, owner, lamports: 1, executable: false });
+  return address;
+}
+
+const newKey = () => Keypair.generate().publicKey;
+const credentialAddress = (buyer: PublicKey) => findAccessCredentialAddress(buyer, listing).address;
+const balanceAddress = (buyer: PublicKey) => findPerQueryBalanceAddress(buyer, listing).address;
+const rentalOf = (buyer: PublicKey) => repository.findRental(buyer.toBase58(), listingId);
+
+describe('the index', () => {
+  it('takes accounts of the program at their own addresses', async () => {
+    const buyer = newKey();
+    await indexer.indexAccounts([
+      put(credentialAddress(buyer), credentialBytes(buyer)),
+      put(balanceAddress(buyer), balanceBytes(buyer, 7_000_000_000_000_000n)),
+    ]);
+    expect(await rentalOf(buyer)).toMatchObject({
+      address: credentialAddress(buyer).toBase58(),
+      listing_id: listingId,
+      rental_model: 'per_query',
+      valid: true,
+      balance_lamports: 7_000_000_000_000_000n,
+    });
+  });
+
+  it('ignores our bytes in an account of another program', async () => {
+    const buyer = newKey();
+    await indexer.indexAccounts([put(credentialAddress(buyer), credentialBytes(buyer), newKey())]);
+    expect(await rentalOf(buyer)).toBeUndefined();
+  });
+
+  it('ignores our bytes at an address that is not derived from them', async () => {
+    const buyer = newKey();
+    const other = newKey();
+    await indexer.indexAccounts([
+      put(newKey(), credentialBytes(buyer)),
+      put(credentialAddress(other), credentialBytes(buyer)),
+      put(newKey(), balanceBytes(buyer, 1n)),
+      put(balanceAddress(other), balanceBytes(buyer, 1n)),
+    ]);
+    expect(await rentalOf(buyer)).toBeUndefined();
+    expect(await rentalOf(other)).toBeUndefined();
+    const rows = await database.db.selectFrom('balances').where('buyer', '=', buyer.toBase58()).selectAll().execute();
+    expect(rows).toEqual([]);
+  });
+
+  it('ignores accounts that are closed, empty or of another kind', async () => {
+    const buyer = newKey();
+    await indexer.indexAccounts([
+      credentialAddress(buyer),
+      put(newKey(), Buffer.alloc(0)),
+      put(newKey(), Buffer.alloc(500, 7)),
+      put(newKey(), bytesOf('Escrow')),
+    ]);
+    expect(await rentalOf(buyer)).toBeUndefined();
+  });
+
+  it('never lets an older read replace a newer one, in whatever order they come', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ slot: fc.bigInt(0n, 50n), lamports: fc.bigInt(0n, 1000n) }), { minLength: 1, maxLength: 8 }),
+        async (reads) => {
+          const buyer = newKey();
+          put(credentialAddress(buyer), credentialBytes(buyer));
+          let newest = reads[0];
+          await indexer.indexAccounts([credentialAddress(buyer)]);
+          for (const read of reads) {
+            state.slot = read.slot;
+            await indexer.indexAccounts([put(balanceAddress(buyer), balanceBytes(buyer, read.lamports))]);
+            if (newest && read.slot >= newest.slot) newest = read;
+          }
+          expect((await rentalOf(buyer))?.balance_lamports).toBe(newest?.lamports);
+        },
+      ),
+      { seed: 3, numRuns: 30 },
+    );
+  });
+
+  it('does not bring back a revoked credential by an older read', async () => {
+    const buyer = newKey();
+    const address = credentialAddress(buyer);
+    state.slot = 20n;
+    await indexer.indexAccounts([put(address, credentialBytes(buyer, listing, false))]);
+    state.slot = 19n;
+    await indexer.indexAccounts([put(address, credentialBytes(buyer))]);
+    expect((await rentalOf(buyer))?.valid).toBe(false);
+  });
+
+  it('catches up over more transactions than one page has, and goes on where it was', async () => {
+    const buyers = [newKey(), newKey(), newKey()] as const;
+    const wrote = (buyer: PublicKey) => [put(credentialAddress(buyer), credentialBytes(buyer))];
+    state.transactions.push({ signature: 'first', wrote: wrote(buyers[0]) });
+    for (let index = 0; index < 1500; index += 1) {
+      state.transactions.push({ signature: `other-${index}`, wrote: [] });
+    }
+    state.transactions.push({ signature: 'last', wrote: wrote(buyers[1]) });
+    await indexer.catchUp();
+    expect(await rentalOf(buyers[0])).toBeDefined();
+    expect(await rentalOf(buyers[1])).toBeDefined();
+    expect(await repository.readCursor(MARKETPLACE_PROGRAM_ID.toBase58())).toBe('last');
+    state.transactions.push({ signature: 'new', wrote: wrote(buyers[2]) });
+    await indexer.catchUp();
+    expect(await rentalOf(buyers[2])).toBeDefined();
+    expect(await repository.readCursor(MARKETPLACE_PROGRAM_ID.toBase58())).toBe('new');
+  });
+});
+
+it('the charge window is stored and read back bit by bit', () => {
+  fc.assert(
+    fc.property(fc.bigInt(0n, 2n ** 256n - 1n), (window) => {
+      expect(windowBytes(window)).toHaveLength(32);
+      expect(windowFromBytes(windowBytes(window))).toBe(window);
+    }),
+    { seed: 4, numRuns: 200 },
+  );
+  expect(windowBytes(1n)[0]).toBe(1);
+});

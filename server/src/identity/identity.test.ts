@@ -1,0 +1,275 @@
+import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { API_KEY_PREFIX, apiKeyMessage } from '@agent-rental/contract';
+import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { createSigner } from 'fast-jwt';
+import nacl from 'tweetnacl';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ApiError } from '../platform/api-error.js';
+import { deriveKeys } from '../platform/keys.js';
+import { openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import { createApiKeys } from './api-keys.js';
+import { createAuthenticate } from './authenticate.js';
+import { createChallenges, type Challenges } from './challenges.js';
+import { createTokens } from './tokens.js';
+
+const keys = deriveKeys(new Uint8Array(32).fill(7));
+const tokens = createTokens(keys.jwt);
+const wallet = Keypair.generate();
+const address = wallet.publicKey.toBase58();
+
+let database: TemporaryDatabase;
+let challenges: Challenges;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  challenges = createChallenges(database.db, keys.challenge);
+});
+afterAll(() => database.close());
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const sign = (text: string, by: Keypair = wallet) =>
+  bs58.encode(nacl.sign.detached(Buffer.from(text, 'utf8'), by.secretKey));
+
+async function codeOf(attempt: Promise<unknown> | (() => unknown)): Promise<string> {
+  try {
+    await (typeof attempt === 'function' ? attempt() : attempt);
+    return 'accepted';
+  } catch (error) {
+    return error instanceof ApiError ? error.code : `threw ${String(error)}`;
+  }
+}
+
+/** Only the clock stands still: the database's timers go on. */
+const setClock = (time: number) => vi.useFakeTimers({ now: time, toFake: ['Date'] });
+
+describe('a challenge', () => {
+  it('has the parts that the specification names, and lives for 60 seconds', () => {
+    setClock(1_800_000_000_500);
+    const issued = challenges.issue(address);
+    expect(issued.challenge).toMatch(/^agent-rental:auth:1800000000:[\w.-]+$/);
+    expect(issued.expires_at).toBe(1_800_000_060);
+    expect(challenges.issue(address).challenge).not.toBe(issued.challenge);
+  });
+
+  it('is redeemed by its wallet, once', async () => {
+    const { challenge } = challenges.issue(address);
+    const attempt = { wallet: address, challenge, signature: sign(challenge) };
+    expect(await codeOf(challenges.redeem(attempt))).toBe('accepted');
+    expect(await codeOf(challenges.redeem(attempt))).toBe('invalid_signature');
+  });
+
+  it('is redeemed once by many at the same time', async () => {
+    const { challenge } = challenges.issue(address);
+    const attempt = { wallet: address, challenge, signature: sign(challenge) };
+    const codes = await Promise.all(Array.from({ length: 20 }, () => codeOf(challenges.redeem(attempt))));
+    expect(codes.filter((code) => code === 'accepted')).toHaveLength(1);
+    expect(codes.filter((code) => code === 'invalid_signature')).toHaveLength(19);
+  });
+
+  it('is redeemed until its last second and not after', async () => {
+    const start = 1_800_000_000_000;
+    setClock(start);
+    const { challenge } = challenges.issue(address);
+    const attempt = { wallet: address, challenge, signature: sign(challenge) };
+    setClock(start + 60_000);
+    expect(await codeOf(challenges.redeem(attempt))).toBe('invalid_signature');
+    setClock(start + 59_999);
+    expect(await codeOf(challenges.redeem(attempt))).toBe('accepted');
+  });
+
+  it('stays used until it would have expired, also when others are redeemed', async () => {
+    const first = challenges.issue(address).challenge;
+    const attempt = { wallet: address, challenge: first, signature: sign(first) };
+    await challenges.redeem(attempt);
+    const second = challenges.issue(address).challenge;
+    await challenges.redeem({ wallet: address, challenge: second, signature: sign(second) });
+    expect(await codeOf(challenges.redeem(attempt))).toBe('invalid_signature');
+  });
+
+  it('is forgotten once it has expired', async () => {
+    await database.db.deleteFrom('used_challenges').execute();
+    const first = challenges.issue(address).challenge;
+    await challenges.redeem({ wallet: address, challenge: first, signature: sign(first) });
+    setClock(Date.now() + 120_000);
+    const second = challenges.issue(address).challenge;
+    await challenges.redeem({ wallet: address, challenge: second, signature: sign(second) });
+    const kept = await database.db.selectFrom('used_challenges').select('expires_at').execute();
+    expect(kept).toHaveLength(1);
+  });
+
+  it('is bound to its wallet', async () => {
+    const other = Keypair.generate();
+    const { challenge } = challenges.issue(other.publicKey.toBase58());
+    expect(await codeOf(challenges.redeem({ wallet: address, challenge, signature: sign(challenge) }))).toBe(
+      'invalid_signature',
+    );
+  });
+
+  it('is not redeemed by the signature of another wallet, or over another text', async () => {
+    const { challenge } = challenges.issue(address);
+    for (const signature of [sign(challenge, Keypair.generate()), sign(`${challenge} `), sign('')]) {
+      expect(await codeOf(challenges.redeem({ wallet: address, challenge, signature }))).toBe('invalid_signature');
+    }
+  });
+
+  it('of our form but not our making is refused', async () => {
+    const issuedAt = String(Math.floor(Date.now() / 1000));
+    const mac = createHmac('sha256', 'guess').update(`${address}:${issuedAt}:abc`).digest('base64url');
+    const { challenge } = challenges.issue(address);
+    const [head = '', tail = ''] = challenge.split(/(?<=auth:)\d+(?=:)/);
+    for (const forged of [
+      `agent-rental:auth:${issuedAt}:abc.${mac}`,
+      `${head}${Number(issuedAt) + 3600}${tail}`,
+      challenge.slice(0, -2),
+      `${challenge}A`,
+      `${challenge}\n`,
+      challenge.replace('agent-rental', 'Agent-rental'),
+      '',
+      'agent-rental:auth:1:a.b',
+    ]) {
+      const attempt = { wallet: address, challenge: forged, signature: sign(forged) };
+      expect(await codeOf(challenges.redeem(attempt)), forged).toBe('invalid_signature');
+    }
+  });
+
+  it.each([
+    ['not base58', '0OIl'.repeat(20)],
+    ['empty', ''],
+    ['too short', bs58.encode(Buffer.alloc(63, 1))],
+    ['too long', bs58.encode(Buffer.alloc(65, 1))],
+    ['all ones', '1'.repeat(64)],
+  ])('with a signature that is %s is refused', async (_, signature) => {
+    const { challenge } = challenges.issue(address);
+    expect(await codeOf(challenges.redeem({ wallet: address, challenge, signature }))).toBe('invalid_signature');
+  });
+
+  it.each(['1'.repeat(32), '0OIl', '', 'z'.repeat(44)])('of the wallet "%s" is refused', async (odd) => {
+    const { challenge } = challenges.issue(odd);
+    expect(await codeOf(challenges.redeem({ wallet: odd, challenge, signature: sign(challenge) }))).toBe(
+      'invalid_signature',
+    );
+  });
+
+  it('signed to log in does not make an API key, nor the other way round', async () => {
+    const message = (text: string) => apiKeyMessage('ci', text);
+    const first = challenges.issue(address).challenge;
+    const login = { wallet: address, challenge: first, signature: sign(first) };
+    expect(await codeOf(challenges.redeem(login, message))).toBe('invalid_signature');
+    const keyed = { ...login, signature: sign(message(first)) };
+    expect(await codeOf(challenges.redeem(keyed))).toBe('invalid_signature');
+    expect(await codeOf(challenges.redeem(keyed, (text) => apiKeyMessage('other', text)))).toBe('invalid_signature');
+    expect(await codeOf(challenges.redeem(keyed, message))).toBe('accepted');
+  });
+});
+
+describe('a token', () => {
+  it('stands for its wallet for an hour', () => {
+    const start = Date.now();
+    setClock(start);
+    const { token, expires_at } = tokens.issue(address);
+    expect(expires_at).toBe(Math.floor(start / 1000) + 3600);
+    expect(tokens.verify(token)).toBe(address);
+  });
+
+  it('that has expired says so, also when it was verified before', async () => {
+    const start = Date.now();
+    setClock(start);
+    const { token, expires_at } = tokens.issue(address);
+    tokens.verify(token);
+    setClock(expires_at * 1000 + 1000);
+    expect(await codeOf(() => tokens.verify(token))).toBe('jwt_expired');
+  });
+
+  it('of another maker or algorithm is refused', async () => {
+    const payload = { sub: address, exp: Math.floor(Date.now() / 1000) + 60, iss: 'agent-rental' };
+    const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const ours = tokens.issue(address).token;
+    const [header = '', , signature = ''] = ours.split('.');
+    const ourPublicKey = keys.jwt.publicKey.export({ format: 'pem', type: 'spki' }) as string;
+    const hs256 = createSigner({ key: Buffer.from('guess'), algorithm: 'HS256' })(payload);
+    const confused = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode(payload)}`;
+    const otherKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' });
+    const eddsa = (claims: object, key: string | Buffer) => createSigner({ key, algorithm: 'EdDSA' })(claims);
+    const ourKey = keys.jwt.privateKey.export({ format: 'pem', type: 'pkcs8' });
+    for (const [what, token] of [
+      ['alg none', `${encode({ alg: 'none', typ: 'JWT' })}.${encode(payload)}.`],
+      ['alg none with a signature', `${encode({ alg: 'none' })}.${encode(payload)}.${signature}`],
+      ['HS256', hs256],
+      ['HS256 keyed by our public key', `${confused}.${createHmac('sha256', ourPublicKey).update(confused).digest('base64url')}`],
+      ['another key', eddsa(payload, otherKey)],
+      ['another payload', `${header}.${encode({ ...payload, sub: 'other' })}.${signature}`],
+      ['another issuer', eddsa({ ...payload, iss: 'other' }, ourKey)],
+      ['no expiry', eddsa({ sub: address, iss: 'agent-rental' }, ourKey)],
+      ['no wallet', eddsa({ exp: payload.exp, iss: 'agent-rental' }, ourKey)],
+      ['a cut signature', ours.slice(0, -4)],
+      ['two parts', `${header}.${encode(payload)}`],
+      ['nothing', ''],
+      ['garbage', 'a.b.c'],
+    ] as const) {
+      expect(await codeOf(() => tokens.verify(token)), what).toBe('unauthorized');
+    }
+  });
+});
+
+describe('an API key', () => {
+  it('stands for its wallet on its network, and is stored only as a hash', async () => {
+    const apiKeys = createApiKeys(database.db, 'devnet');
+    const created = await apiKeys.create(address, 'ci');
+    expect(created.key.startsWith(API_KEY_PREFIX.devnet)).toBe(true);
+    expect(created.label).toBe('ci');
+    expect(await apiKeys.verify(created.key)).toEqual({ wallet: address, id: created.id });
+    const rows = await database.db.selectFrom('api_keys').selectAll().execute();
+    const secret = created.key.slice(API_KEY_PREFIX.devnet.length);
+    expect(rows.map((row) => JSON.stringify(row) + row.digest.toString('latin1')).join()).not.toContain(secret);
+  });
+
+  it('of another network is refused, saying which prefix is right here', async () => {
+    const onDevnet = createApiKeys(database.db, 'devnet');
+    const onMainnet = createApiKeys(database.db, 'mainnet');
+    const { key } = await onDevnet.create(address, 'ci');
+    await expect(onMainnet.verify(key)).rejects.toMatchObject({ code: 'invalid_api_key' });
+    await expect(onMainnet.verify(key)).rejects.toThrow(API_KEY_PREFIX.mainnet);
+    const live = await onMainnet.create(address, 'ci');
+    expect(await codeOf(onDevnet.verify(live.key))).toBe('invalid_api_key');
+    expect(await codeOf(onMainnet.verify(live.key))).toBe('accepted');
+  });
+
+  it('that is unknown, cut or changed is refused', async () => {
+    const apiKeys = createApiKeys(database.db, 'devnet');
+    const { key } = await apiKeys.create(address, 'ci');
+    for (const wrong of [API_KEY_PREFIX.devnet, key.slice(0, -1), `${key}x`, `${API_KEY_PREFIX.devnet}guess`]) {
+      expect(await codeOf(apiKeys.verify(wrong))).toBe('invalid_api_key');
+    }
+  });
+
+  it('is refused from the moment it is revoked', async () => {
+    const apiKeys = createApiKeys(database.db, 'devnet');
+    const { key, id } = await apiKeys.create(address, 'ci');
+    await database.db.updateTable('api_keys').set({ revoked_at: new Date() }).where('id', '=', id).execute();
+    expect(await codeOf(apiKeys.verify(key))).toBe('invalid_api_key');
+  });
+});
+
+describe('the Authorization header', () => {
+  it('takes both kinds of bearer, counted under the key or the wallet', async () => {
+    const apiKeys = createApiKeys(database.db, 'localnet');
+    const authenticate = createAuthenticate(tokens, apiKeys);
+    const { key, id } = await apiKeys.create(address, 'ci');
+    expect(await authenticate(`Bearer ${key}`)).toEqual({ wallet: address, rateKey: `key:${id}` });
+    expect(await authenticate(`bearer  ${tokens.issue(address).token}`)).toEqual({
+      wallet: address,
+      rateKey: `wallet:${address}`,
+    });
+  });
+
+  it('of another form is refused', async () => {
+    const authenticate = createAuthenticate(tokens, createApiKeys(database.db, 'localnet'));
+    const { token } = tokens.issue(address);
+    for (const header of [undefined, '', 'Bearer', 'Bearer ', token, `Basic ${token}`, `Bearer ${token} x`]) {
+      expect(await codeOf(authenticate(header)), String(header)).toBe('unauthorized');
+    }
+    expect(await codeOf(authenticate('Bearer ark_live_x'))).toBe('invalid_api_key');
+  });
+});

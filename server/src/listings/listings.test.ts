@@ -1,0 +1,228 @@
+import { listing as listingSchema, listingSummary, searchListingsQuery } from '@agent-rental/contract';
+import type { Insertable } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../platform/database/schema.js';
+import { insertListing, newTestListingId, newWallet, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import { newListingId, parseListingId } from './listing-id.js';
+import { createListingRepository } from './repository.js';
+import { createListingService, type ListingService } from './service.js';
+
+let database: TemporaryDatabase;
+let listings: ListingService;
+const creator = newWallet();
+/** Ids by a short name, for the expectations. */
+const ids: Record<string, string> = {};
+
+const day = (number: number) => new Date(Date.UTC(2026, 0, number));
+const LONG = `${'ü'.repeat(279)}👩 and more`;
+
+async function insert(name: string, fields: Partial<Insertable<Database['listings']>>): Promise<void> {
+  ids[name] = (await insertListing(database.db, { creator, ...fields })).id;
+}
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  listings = createListingService(createListingRepository(database.db));
+  await insert('invoices', {
+    title: 'Invoice reader',
+    description: 'Reads invoices and finds what is due.',
+    price_lamports: 1_000_000n,
+    published_at: day(1),
+    rating_sum: 9,
+    review_count: 2,
+    run_count: 4,
+    completed_count: 3,
+  });
+  await insert('contracts', {
+    title: 'Contract checker',
+    description: 'Finds duties in contracts; mentions an invoice.',
+    category: ['legal'],
+    rental_model: 'subscription',
+    price_lamports: 3_000_000_000n,
+    min_deposit_lamports: 0n,
+    published_at: day(2),
+    rating_sum: 5,
+    review_count: 1,
+  });
+  await insert('code', {
+    title: 'Code reviewer',
+    description: LONG,
+    category: ['coding'],
+    rental_model: 'one_time',
+    price_lamports: 2_000_000n,
+    min_deposit_lamports: 0n,
+    published_at: day(3),
+    creator: newWallet(),
+  });
+  await insert('draft', { title: 'Invoice draft', status: 'draft', published_at: null });
+  await insert('paused', { title: 'Invoice paused', status: 'paused', published_at: day(4) });
+  await insert('closed', { title: 'Invoice closed', status: 'closed', published_at: day(5) });
+});
+afterAll(() => database.close());
+
+async function search(query: Record<string, string | number> = {}) {
+  const found = await listings.search(searchListingsQuery.parse(query));
+  return { ...found, names: found.listings.map(({ id }) => Object.keys(ids).find((name) => ids[name] === id)) };
+}
+
+describe('a search', () => {
+  it('without filters gives what is on sale, newest first', async () => {
+    const found = await search();
+    expect(found).toMatchObject({ names: ['code', 'contracts', 'invoices'], total: 3, limit: 20, offset: 0 });
+    for (const summary of found.listings) listingSummary.parse(summary);
+  });
+
+  it('shows of each listing what the specification says', async () => {
+    const { listings: found } = await search({ category: 'finance' });
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatchObject({
+      id: ids['invoices'],
+      title: 'Invoice reader',
+      category: ['finance'],
+      rental_model: 'per_query',
+      price_sol: 0.001,
+      run_count: 4,
+      success_rate: 0.75,
+      rating: 4.5,
+      review_count: 2,
+      sample_output: ['An answer.'],
+      creator: { id: creator, listing_count: 2, display_name: `${creator.slice(0, 4)}…${creator.slice(-4)}` },
+    });
+  });
+
+  it.each([
+    [{ category: 'legal' }, ['contracts']],
+    [{ category: 'sales' }, []],
+    [{ rental_model: 'one_time' }, ['code']],
+    [{ min_price: 0.002 }, ['code', 'contracts']],
+    [{ max_price: 0.002 }, ['code', 'invoices']],
+    [{ min_price: 0.001, max_price: 0.001 }, ['invoices']],
+    [{ min_price: 3.000000001 }, []],
+    [{ min_rating: 4.5 }, ['contracts', 'invoices']],
+    [{ min_rating: 4.6 }, ['contracts']],
+    [{ min_rating: 0 }, ['code', 'contracts', 'invoices']],
+    [{ q: 'reviewing code' }, ['code']],
+    [{ q: '   ' }, ['code', 'contracts', 'invoices']],
+    [{ q: 'invoice', category: 'legal' }, ['contracts']],
+    [{ q: 'nothing of the kind' }, []],
+  ])('for %j finds the right ones', async (query, names) => {
+    const found = await search(query);
+    expect(found.names).toEqual(names);
+    expect(found.total).toBe(names.length);
+  });
+
+  it.each([
+    ['relevance', ['invoices', 'contracts']],
+    ['rating', ['contracts', 'invoices']],
+    ['price_asc', ['invoices', 'contracts']],
+    ['price_desc', ['contracts', 'invoices']],
+    ['newest', ['contracts', 'invoices']],
+  ])('for words, sorted by %s', async (sort, names) => {
+    expect((await search({ q: 'invoices', sort })).names).toEqual(names);
+  });
+
+  it.each([
+    ['rating', ['contracts', 'invoices', 'code']],
+    ['price_asc', ['invoices', 'code', 'contracts']],
+    ['price_desc', ['contracts', 'code', 'invoices']],
+    ['relevance', ['code', 'contracts', 'invoices']],
+  ])('without words, sorted by %s', async (sort, names) => {
+    expect((await search({ sort })).names).toEqual(names);
+  });
+
+  it('takes any words as words', async () => {
+    for (const q of ["'", "'; drop table listings; --", '"', '!!! & | ( :*', '\\', '%', 'a:b', '-', 'ü👩', '<->']) {
+      expect((await search({ q })).total, q).toBeLessThanOrEqual(3);
+    }
+    expect((await search()).total).toBe(3);
+  });
+
+  it('takes words with a null character, or refuses them', async () => {
+    const parsed = searchListingsQuery.safeParse({ q: 'a\0b' });
+    if (parsed.success) expect((await listings.search(parsed.data)).total).toBe(0);
+  });
+
+  it('cuts descriptions at 280 characters, between characters', async () => {
+    const { listings: found } = await search({ category: 'coding' });
+    expect(found[0]?.description).toBe(`${'ü'.repeat(279)}…`);
+    expect((await listings.detail(ids['code'] ?? '')).description).toBe(LONG);
+    const { listings: short } = await search({ category: 'finance' });
+    expect(short[0]?.description).toBe('Reads invoices and finds what is due.');
+  });
+
+  it('has stable pages: each listing stands on one of them, also where the order has ties', async () => {
+    const same = Array.from({ length: 25 }, () => newTestListingId());
+    for (const id of same) {
+      await insertListing(database.db, { id, creator, category: ['research'], published_at: day(9) });
+    }
+    for (const sort of ['newest', 'rating', 'price_asc', 'price_desc', 'relevance']) {
+      const seen: string[] = [];
+      for (let offset = 0; offset < 30; offset += 4) {
+        const page = await search({ category: 'research', sort, limit: 4, offset });
+        expect(page).toMatchObject({ total: 25, limit: 4, offset });
+        seen.push(...page.listings.map(({ id }) => id));
+      }
+      expect(seen.toSorted(), sort).toEqual(same.toSorted());
+    }
+    const beyond = await search({ category: 'research', offset: 1000 });
+    expect(beyond).toMatchObject({ listings: [], total: 25 });
+  });
+});
+
+describe('a listing', () => {
+  it('is shown in full, with prices exact to the lamport', async () => {
+    const detail = listingSchema.parse(await listings.detail(ids['invoices'] ?? ''));
+    expect(detail).toMatchObject({
+      status: 'active',
+      published_at: day(1).toISOString(),
+      price_lamports: 1_000_000,
+      min_deposit_lamports: 1_000_000,
+      input_schema: {},
+      metadata_uri: 'ipfs://test',
+    });
+  });
+
+  it.each(['paused', 'closed'])('that is %s is shown as such', async (status) => {
+    expect(await listings.detail(ids[status] ?? '')).toMatchObject({ status });
+    expect((await listings.find(ids[status] ?? '')).status).toBe(status);
+  });
+
+  it('that is a draft is not there', async () => {
+    const id = ids['draft'] ?? '';
+    await expect(listings.detail(id)).rejects.toMatchObject({ code: 'listing_not_found', status: 404 });
+    await expect(listings.find(id)).rejects.toMatchObject({ code: 'listing_not_found' });
+    const { address } = await database.db
+      .selectFrom('listings')
+      .select('address')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    expect(await listings.findIdByAddress(address)).toBeUndefined();
+  });
+
+  it('that never was is not found, and a malformed id is another error', async () => {
+    await expect(listings.detail('invoice-reader-k3x7qa')).rejects.toMatchObject({ code: 'listing_not_found' });
+    for (const id of ['', 'x', 'Invoice-k3x7qa', 'invoice', 'invoice-k3x7q1', 'a'.repeat(26) + '-k3x7qa', "'--", 'a\0-k3x7qa', 'invoice-k3x7qa\n']) {
+      await expect(listings.detail(id), id).rejects.toMatchObject({ code: 'invalid_listing_id', status: 400 });
+    }
+  });
+
+  it('is found by its address', async () => {
+    const { address } = await listings.find(ids['code'] ?? '');
+    expect(await listings.findIdByAddress(address)).toBe(ids['code']);
+    expect(await listings.findIdByAddress(newWallet())).toBeUndefined();
+  });
+});
+
+describe('a new listing id', () => {
+  it.each(['ab', 'invoice-reader', 'a'.repeat(64), `${'a'.repeat(24)}-${'b'.repeat(30)}`])(
+    'is in the right form, fits a seed, and differs each time: %s',
+    (name) => {
+      const made = Array.from({ length: 50 }, () => newListingId(name));
+      expect(new Set(made).size).toBe(50);
+      for (const id of made) {
+        expect(parseListingId(id)).toBe(id);
+        expect(Buffer.byteLength(id)).toBeLessThanOrEqual(32);
+      }
+    },
+  );
+});

@@ -1,0 +1,44 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openEmptyDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { migrateJobs } from '../jobs.js';
+import { migrate, openDatabase } from './database.js';
+
+let database: TemporaryDatabase;
+beforeAll(async () => {
+  database = await openEmptyDatabase();
+});
+afterAll(() => database.close());
+
+it('several replicas that migrate at once all succeed, and the schema is there once', async () => {
+  const replicas = Array.from({ length: 4 }, () => openDatabase(database.url, () => undefined));
+  try {
+    const applied = await Promise.all(
+      replicas.map(async ({ db, pool }) => {
+        const migrations = await migrate(db);
+        await migrateJobs(pool);
+        return migrations;
+      }),
+    );
+    expect(applied.flat().toSorted()).toEqual(['0001-initial']);
+  } finally {
+    await Promise.all(replicas.map((replica) => replica.close()));
+  }
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(database.db);
+  expect(rows).toEqual([{ name: '0001-initial' }]);
+  expect(await migrate(database.db)).toEqual([]);
+  expect(await database.db.selectFrom('listings').selectAll().execute()).toEqual([]);
+});
+
+it('64-bit integers come back exactly', async () => {
+  const { rows } = await sql<{ amount: bigint }>`select 9007199254740993::bigint as amount`.execute(database.db);
+  expect(rows).toEqual([{ amount: 9_007_199_254_740_993n }]);
+});
+
+it('a migration that cannot be done is an error, with its cause', async () => {
+  const unreachable = openDatabase('postgres://nobody@127.0.0.1:1/none', () => undefined);
+  const error = await migrate(unreachable.db).catch((caught: unknown) => caught);
+  expect(error).toMatchObject({ message: 'The database could not be migrated.' });
+  expect((error as Error).cause).toMatchObject({ code: 'ECONNREFUSED' });
+  await unreachable.close();
+});

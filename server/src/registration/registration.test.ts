@@ -1,0 +1,293 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { job as jobSchema, type Job } from '@agent-rental/contract';
+import { findListingAddress, MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { enqueueTask, migrateJobs, startJobs } from '../platform/jobs.js';
+import { deriveKeys } from '../platform/keys.js';
+import { createLogger } from '../platform/logger.js';
+import { createOutboundHttp } from '../platform/outbound-http.js';
+import { createFolderContentStore } from '../storage/index.js';
+import { newWallet, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import { openPrivatePart } from './private-part.js';
+import { createRegistrationRepository, REGISTRATION_TASK } from './repository.js';
+import { createRegistrationService, type RegistrationService } from './service.js';
+
+const PROMPT = 'You are the SECRET-PROMPT of this agent.';
+const KEY = 'sk-SECRET-MODEL-KEY';
+const MANIFEST = {
+  name: 'invoice-reader-with-a-very-long-name',
+  category: 'finance',
+  description: 'Reads invoices.',
+  model: { provider: 'openai', model: 'SECRET-MODEL' },
+  system_prompt: PROMPT,
+  tools: [{ name: 'run_javascript', scope: 'input_only' }],
+  input_schema: { type: 'object' },
+  output_schema: { type: 'string' },
+  timeout_seconds: 30,
+};
+const TERMS = { rental_model: 'per_query', price_lamports: 500_000, title: 'Invoice reader' };
+
+const keys = deriveKeys(new Uint8Array(32).fill(3));
+let database: TemporaryDatabase;
+let folder: string;
+let registration: RegistrationService;
+let jobs: { stop(): Promise<void> };
+/** Resolvers by job id, called when the background task has run for it. */
+const waiting = new Map<string, () => void>();
+const ran = new Set<string>();
+
+function serviceWith(review: 'automatic' | 'operator'): RegistrationService {
+  return createRegistrationService({
+    repository: createRegistrationRepository(database.db, enqueueTask),
+    keys,
+    store: createFolderContentStore(folder),
+    rules: async () => ({
+      outbound: createOutboundHttp(new Set()),
+      servedTools: new Set(['run_javascript']),
+      minQueryPriceLamports: 200_000n,
+    }),
+    programId: MARKETPLACE_PROGRAM_ID,
+    review,
+  });
+}
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  await migrateJobs(database.pool);
+  folder = mkdtempSync(join(tmpdir(), 'agent-rental-content-'));
+  registration = serviceWith('automatic');
+  const task = async (payload: unknown) => {
+    const { job_id: id } = payload as { job_id: string };
+    await registration.validate(id);
+    ran.add(id);
+    waiting.get(id)?.();
+  };
+  jobs = await startJobs(database.pool, { [REGISTRATION_TASK]: task }, createLogger('silent'));
+});
+afterAll(async () => {
+  await jobs.stop();
+  await database.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Registers, and waits for the background task. */
+async function register(wallet: string, body: Record<string, unknown>) {
+  const accepted = await registration.register(wallet, body);
+  expect(accepted.status).toBe('queued');
+  if (!ran.has(accepted.job_id)) {
+    await new Promise<void>((resolve) => waiting.set(accepted.job_id, resolve));
+  }
+  return { accepted, job: jobSchema.parse(await registration.getJob(accepted.job_id, wallet)) };
+}
+
+/** All there is in the database, as a dump would show it; binary columns in both of their readings. */
+async function dump(): Promise<string> {
+  const { rows } = await sql<{ schema: string; name: string }>`
+    select table_schema as schema, table_name as name from information_schema.tables
+    where table_schema not in ('pg_catalog', 'information_schema') and table_type = 'BASE TABLE'
+  `.execute(database.db);
+  const texts: string[] = [];
+  for (const { schema, name } of rows) {
+    const table = sql.id(schema, name);
+    const found = await sql<{ row: Record<string, unknown> }>`select to_jsonb(t) as row from ${table} t`.execute(
+      database.db,
+    );
+    for (const { row } of found.rows) {
+      for (const value of Object.values(row)) {
+        const text = typeof value === 'string' ? value : JSON.stringify(value);
+        texts.push(text, text.startsWith('\\x') ? Buffer.from(text.slice(2), 'hex').toString('latin1') : '');
+      }
+    }
+  }
+  return texts.join('\n');
+}
+
+const listingOf = (job: Job) =>
+  database.db
+    .selectFrom('listings')
+    .selectAll()
+    .where('id', '=', job.result?.listing_id ?? '')
+    .executeTakeFirstOrThrow();
+const versionOf = (id: string) =>
+  database.db.selectFrom('agent_versions').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+
+describe('a registration', () => {
+  it('that is valid completes, and gives a reviewed draft with its on-chain address', async () => {
+    const wallet = newWallet();
+    const { job } = await register(wallet, { ...MANIFEST, listing: TERMS, model_key: KEY });
+    expect(job).toMatchObject({
+      status: 'completed',
+      review: { state: 'approved' },
+      next_action: { method: 'POST', path: '/v1/transactions' },
+    });
+    const id = job.result?.listing_id ?? '';
+    expect(job.result?.agent_id).toBe(id);
+    expect(id).toMatch(/^invoice-reader-with-a-ver[a-z-]*-[a-z2-7]{6}$/);
+    expect(id.length).toBeLessThanOrEqual(32);
+    const listing = await listingOf(job);
+    expect(listing).toMatchObject({
+      creator: wallet,
+      status: 'draft',
+      title: 'Invoice reader',
+      rental_model: 'per_query',
+      price_lamports: 500_000n,
+      min_deposit_lamports: 500_000n,
+      category: ['finance'],
+      address: findListingAddress(id).address.toBase58(),
+      published_at: null,
+    });
+  });
+
+  it('keeps what the agent is made of where neither a dump nor the public store shows it', async () => {
+    const { job } = await register(newWallet(), { ...MANIFEST, listing: TERMS, model_key: KEY });
+    const listing = await listingOf(job);
+    const version = await versionOf(listing.version_id);
+    expect(openPrivatePart(keys, version.id, version.private_part)).toMatchObject({
+      mode: 'declarative',
+      systemPrompt: PROMPT,
+      model: { provider: 'openai', model: 'SECRET-MODEL', key: KEY },
+      tools: MANIFEST.tools,
+    });
+    expect(() => openPrivatePart(keys, listing.id, version.private_part)).toThrow();
+    const everything = await dump();
+    expect(everything).toContain('Reads invoices.');
+    expect(everything).not.toContain('SECRET');
+    const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+    expect(files.join('\n')).toContain('"commitment"');
+    expect(files.join('\n')).not.toMatch(/SECRET|openai|run_javascript/);
+    expect(JSON.stringify(job)).not.toContain('SECRET');
+  });
+
+  it('that waits for its job is sealed, too, and dropped afterwards', async () => {
+    // Without a worker: the queue is another one's.
+    const held: string[] = [];
+    const waits = createRegistrationService({
+      repository: createRegistrationRepository(database.db, async (_, __, { job_id: id = '' }) => {
+        held.push(id);
+      }),
+      keys,
+      store: createFolderContentStore(folder),
+      rules: () => Promise.reject(new Error('not needed')),
+      programId: MARKETPLACE_PROGRAM_ID,
+      review: 'automatic',
+    });
+    const wallet = newWallet();
+    const { job_id: id } = await waits.register(wallet, { ...MANIFEST, model_key: KEY });
+    expect(held).toEqual([id]);
+    expect(await waits.getJob(id, wallet)).toEqual({ job_id: id, status: 'queued' });
+    expect(await dump()).not.toContain('SECRET');
+    await registration.validate(id);
+    const { body } = await database.db
+      .selectFrom('registration_jobs')
+      .select('body')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    expect(body).toBeNull();
+  });
+
+  it('that is not valid fails with every violation, and leaves no listing', async () => {
+    const wallet = newWallet();
+    const { job, accepted } = await register(wallet, {
+      ...MANIFEST,
+      timeout_seconds: 301,
+      name: 'Bad Name',
+      listing: { ...TERMS, rental_model: 'weekly' },
+      model_key: KEY,
+    });
+    expect(job.status).toBe('failed');
+    expect(job.error?.code).toBe('invalid_manifest');
+    const paths = job.error?.details.map(({ path }) => path) ?? [];
+    expect(paths.toSorted()).toEqual(['listing.rental_model', 'name', 'timeout_seconds']);
+    const listings = await database.db.selectFrom('listings').where('creator', '=', wallet).selectAll().execute();
+    expect(listings).toEqual([]);
+    await registration.validate(accepted.job_id);
+    expect(await registration.getJob(accepted.job_id, wallet)).toEqual(job);
+  });
+
+  it('whose task runs twice, and at the same time, makes one listing', async () => {
+    const wallet = newWallet();
+    const { job, accepted } = await register(wallet, { ...MANIFEST, listing: TERMS });
+    await registration.validate(accepted.job_id);
+    expect(await registration.getJob(accepted.job_id, wallet)).toEqual(job);
+    const again = await registration.register(wallet, { ...MANIFEST, listing: TERMS });
+    await Promise.all(Array.from({ length: 5 }, () => registration.validate(again.job_id)));
+    const listings = await database.db.selectFrom('listings').where('creator', '=', wallet).select('id').execute();
+    expect(listings).toHaveLength(2);
+  });
+
+  it('of a bare manifest completes, and names what is missing to publish', async () => {
+    const wallet = newWallet();
+    const { job } = await register(wallet, MANIFEST);
+    expect(job.status).toBe('completed');
+    expect(job.next_action?.body).toMatchObject({ action: 'publish', listing: { rental_model: expect.any(String) } });
+    const id = job.result?.listing_id ?? '';
+    await expect(registration.prepareToPublish(wallet, id, undefined)).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+    const terms = { rental_model: 'one_time' as const, price_lamports: 1000 };
+    expect(await registration.prepareToPublish(wallet, id, terms)).toMatchObject({
+      id,
+      rentalModel: 'one_time',
+      priceLamports: 1000n,
+      minDepositLamports: 0n,
+    });
+  });
+
+  it('is published by its creator alone, and only after the review', async () => {
+    const wallet = newWallet();
+    const { job } = await register(wallet, { ...MANIFEST, listing: TERMS });
+    const id = job.result?.listing_id ?? '';
+    await expect(registration.prepareToPublish(newWallet(), id, undefined)).rejects.toMatchObject({
+      code: 'listing_not_found',
+    });
+    await database.db.updateTable('listings').set({ review_state: 'pending' }).where('id', '=', id).execute();
+    await expect(registration.prepareToPublish(wallet, id, undefined)).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+  });
+
+  it('of a connected agent gives the webhook secret once, and stores it sealed', async () => {
+    const { system_prompt: _, tools: __, ...rest } = MANIFEST;
+    const connected = { ...rest, entrypoint_url: 'https://agent.example.com/SECRET-PATH', listing: TERMS };
+    const { accepted, job } = await register(newWallet(), connected);
+    const secret = accepted.webhook_secret ?? '';
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/);
+    expect(JSON.stringify(job)).not.toContain(secret);
+    const listing = await listingOf(job);
+    const version = await versionOf(listing.version_id);
+    expect(openPrivatePart(keys, version.id, version.private_part)).toMatchObject({
+      mode: 'connected',
+      webhookSecret: secret,
+      entrypointUrl: connected.entrypoint_url,
+    });
+    const everything = await dump();
+    expect(everything).not.toContain(secret);
+    expect(everything).not.toContain('SECRET-PATH');
+  });
+
+  it('waits for the operator where that is asked for', async () => {
+    const reviewed = serviceWith('operator');
+    const wallet = newWallet();
+    const { job_id: id } = await reviewed.register(wallet, { ...MANIFEST, listing: TERMS });
+    await Promise.all([reviewed.validate(id), new Promise<void>((resolve) => waiting.set(id, resolve))]);
+    const job = await reviewed.getJob(id, wallet);
+    expect(job.status).toBe('completed');
+  });
+});
+
+describe('a job', () => {
+  it('of another wallet is not found, nor one that never was', async () => {
+    const { accepted } = await register(newWallet(), MANIFEST);
+    for (const [id, wallet] of [
+      [accepted.job_id, newWallet()],
+      ['00000000-0000-4000-8000-000000000000', newWallet()],
+      ['not-a-uuid', newWallet()],
+      ["' or 1=1 --", newWallet()],
+    ] as const) {
+      await expect(registration.getJob(id, wallet)).rejects.toMatchObject({ code: 'not_found' });
+    }
+  });
+});
