@@ -65,7 +65,7 @@ flags=(
   -C link-arg=--arch=v0
   -C link-arg=--llvm-args=-bpf-stack-size=4096
   -C link-arg=--disable-math-builtins
-  -C link-arg=--export=memcpy
+  -C link-arg=--export=memcpy,memset
   "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src=registry"
   "--remap-path-prefix=$(readlink -f "$sysroot_src")=rust"
   "--remap-path-prefix=$sysroot_src=rust"

@@ -1,1 +1,108 @@
-export {};
+export { MARKETPLACE_PROGRAM_ID } from './program-id.js';
+export { MARKETPLACE_IDL } from './idl.js';
+export type * from './idl-types.js';
+export type { ListingStatus, RentalModel } from './rental-model.js';
+export {
+  findAccessCredentialAddress,
+  findEscrowAddress,
+  findListingAddress,
+  findPerQueryBalanceAddress,
+  findProgramDataAddress,
+  findProtocolAddress,
+  MAX_LISTING_ID_BYTES,
+  UPGRADEABLE_LOADER_ID,
+  type DerivedAddress,
+} from './addresses.js';
+export {
+  initializeProtocol,
+  updateProtocol,
+  type InitializeProtocolInput,
+  type UpdateProtocolInput,
+} from './instructions/protocol.js';
+export {
+  closeListing,
+  createListing,
+  updateListing,
+  withdrawEarnings,
+  type CloseListingInput,
+  type CreateListingInput,
+  type UpdateListingInput,
+  type WithdrawEarningsInput,
+} from './instructions/listing.js';
+export {
+  purchaseOneTime,
+  purchasePerQuery,
+  purchaseSubscription,
+  renewSubscription,
+  topupBalance,
+  type PurchaseOneTimeInput,
+  type PurchasePerQueryInput,
+  type SubscriptionInput,
+  type TopupBalanceInput,
+} from './instructions/rental.js';
+export {
+  consumeQuery,
+  revokeAccess,
+  revokePerQueryAccess,
+  verifyAccess,
+  type ConsumeQueryInput,
+  type RevokeAccessInput,
+  type RevokePerQueryAccessInput,
+  type VerifyAccessInput,
+} from './instructions/access.js';
+export type { InstructionName, ProgramOption } from './instructions/build.js';
+export {
+  ACCESS_CREDENTIAL_OFFSETS,
+  ACCOUNT_DISCRIMINATORS,
+  ACCOUNT_SIZES,
+  ACCOUNT_VERSION,
+  accountName,
+  decodeAccessCredential,
+  decodeEscrow,
+  decodeListing,
+  decodePerQueryBalance,
+  decodeProtocol,
+  ESCROW_OFFSETS,
+  LISTING_OFFSETS,
+  PER_QUERY_BALANCE_OFFSETS,
+  type AccessCredential,
+  type AccountName,
+  type Escrow,
+  type Listing,
+  type PerQueryBalance,
+  type Protocol,
+} from './accounts.js';
+export {
+  AccountDecodeError,
+  isAccountDecodeError,
+  type AccountDecodeReason,
+} from './account-decode-error.js';
+export {
+  CHARGE_WINDOW_BITS,
+  isSequenceConsumed,
+  MAX_SEQUENCE_JUMP,
+  sequenceState,
+  type SequenceState,
+} from './charge-window.js';
+export { decodeInstruction, type DecodedInstruction } from './decode-instruction.js';
+export {
+  decodeEvents,
+  type MarketplaceEvent,
+  type MarketplaceEventData,
+  type MarketplaceEventName,
+} from './events.js';
+export { decodeProgramError, FRAMEWORK_ERRORS, PROGRAM_ERRORS, type ProgramError } from './errors.js';
+export type { BorshValue } from './borsh.js';
+export {
+  DEFAULT_FEE_BPS,
+  DEFAULT_MIN_QUERY_PRICE_LAMPORTS,
+  MAX_FEE_BPS,
+  MAX_METADATA_URI_BYTES,
+  MAX_PRICE_LAMPORTS,
+  MIN_PRICE_LAMPORTS,
+  protocolFeeLamports,
+  RECLAIM_AFTER_PAUSED_SECONDS,
+  SUBSCRIPTION_DURATIONS_SECONDS,
+  SUBSCRIPTION_PERIOD_SECONDS,
+  subscriptionPriceLamports,
+} from './pricing.js';

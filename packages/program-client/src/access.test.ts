@@ -1,0 +1,227 @@
+import type { PublicKey } from '@solana/web3.js';
+import { describe, expect, it } from 'vitest';
+import { ACCOUNT_SIZES } from './accounts.js';
+import { revokeAccess, revokePerQueryAccess, verifyAccess } from './instructions/access.js';
+import { closeListing, withdrawEarnings } from './instructions/listing.js';
+import { topupBalance } from './instructions/rental.js';
+import { RECLAIM_AFTER_PAUSED_SECONDS } from './pricing.js';
+import { expectRefusal } from './testing/expect-refusal.js';
+import { DEPOSIT, Market, MONTH, PRICE } from './testing/market.js';
+
+describe('revoke_access', () => {
+  it.each(['one_time', 'subscription'] as const)('ends a %s credential for ever', (model) => {
+    const market = new Market();
+    const { chain, admin, buyer } = market;
+    const listingId = market.list(model);
+    market.rent(listingId);
+    expect(market.hasAccess(listingId)).toBe(true);
+    const { events } = chain.succeed(revokeAccess({ admin, buyer, listingId }));
+    expect(market.credential(listingId).valid).toBe(false);
+    expect(market.hasAccess(listingId)).toBe(false);
+    expect(events).toEqual([
+      { name: 'AccessRevoked', data: { listing: market.addresses(listingId).listing, buyer } },
+    ]);
+    expectRefusal(chain.send(revokeAccess({ admin, buyer, listingId })), 'CredentialRevoked');
+  });
+
+  it('is the admin’s alone: no creator revokes somebody who paid', () => {
+    const market = new Market();
+    const listingId = market.list('one_time');
+    market.rent(listingId);
+    const { chain, buyer, creator, authority } = market;
+    for (const admin of [creator, authority, buyer, chain.upgradeAuthority]) {
+      expectRefusal(chain.send(revokeAccess({ admin, buyer, listingId })), 'Unauthorized');
+    }
+  });
+
+  it('leaves per-query access to its own instruction, and needs a credential', () => {
+    const market = new Market();
+    const { chain, admin, buyer } = market;
+    const listingId = market.list('per_query');
+    expectRefusal(chain.send(revokeAccess({ admin, buyer, listingId })), 'CredentialNotFound');
+    market.rent(listingId);
+    expectRefusal(chain.send(revokeAccess({ admin, buyer, listingId })), 'InvalidAccessType');
+    expect(market.hasAccess(listingId)).toBe(true);
+  });
+
+  it('works while everything is paused, and on a closed listing', () => {
+    const market = new Market();
+    const { chain, admin, buyer, creator } = market;
+    const listingId = market.list('one_time');
+    market.rent(listingId);
+    chain.succeed(withdrawEarnings({ creator, listingId }), closeListing({ creator, listingId }));
+    market.updateProtocol({ paused: true });
+    chain.succeed(revokeAccess({ admin, buyer, listingId }));
+  });
+});
+
+describe('revoke_per_query_access', () => {
+  function setup() {
+    const market = new Market();
+    const listingId = market.list('per_query');
+    market.rent(listingId);
+    const revoke = (revoker: PublicKey) => revokePerQueryAccess({ revoker, buyer: market.buyer, listingId });
+    return { market, listingId, revoke, chain: market.chain, at: market.addresses(listingId) };
+  }
+
+  it.each(['admin', 'creator'] as const)(
+    'by the %s returns balance and rent and leaves a tombstone',
+    (role) => {
+      const { market, listingId, revoke, chain, at } = setup();
+      chain.succeed(market.charge(listingId, 1n));
+      chain.fund(at.balance, 777n);
+      const before = chain.lamports(market.buyer);
+      const { events } = chain.succeed(revoke(market[role]));
+      const refund = DEPOSIT - PRICE;
+      expect(chain.lamports(market.buyer)).toBe(
+        before + refund + chain.rent(ACCOUNT_SIZES.PerQueryBalance) + 777n,
+      );
+      expect(chain.account(at.balance)?.data.length ?? 0).toBe(0);
+      expect(market.credential(listingId).valid).toBe(false);
+      expect(events).toEqual([
+        {
+          name: 'PerQueryAccessRevoked',
+          data: { listing: at.listing, buyer: market.buyer, refundedLamports: refund, revoked: true },
+        },
+      ]);
+      expectRefusal(chain.send(market.charge(listingId, 2n)), 'CredentialRevoked');
+      expectRefusal(chain.send(revoke(market.admin)), 'CredentialRevoked');
+    },
+  );
+
+  it('is nobody else’s, and the buyer’s only under its conditions', () => {
+    const { market, listingId, revoke, chain } = setup();
+    for (const revoker of [market.authority, market.treasury, chain.wallet(), market.buyer]) {
+      expectRefusal(chain.send(revoke(revoker)), 'Unauthorized');
+    }
+    market.updateListing(listingId, { status: 'paused' });
+    const pausedAt = chain.now();
+    expectRefusal(chain.send(revoke(market.buyer)), 'Unauthorized');
+    chain.setTime(pausedAt + RECLAIM_AFTER_PAUSED_SECONDS);
+    expectRefusal(chain.send(revoke(market.buyer)), 'Unauthorized');
+    chain.setTime(pausedAt + RECLAIM_AFTER_PAUSED_SECONDS + 1n);
+    expectRefusal(chain.send(revoke(chain.wallet())), 'Unauthorized');
+    chain.succeed(revoke(market.buyer));
+  });
+
+  it('lets the buyer of a long-paused listing take the balance out and come back', () => {
+    const { market, listingId, revoke, chain, at } = setup();
+    chain.succeed(market.charge(listingId, 5n));
+    market.updateListing(listingId, { status: 'paused' });
+    chain.setTime(chain.now() + RECLAIM_AFTER_PAUSED_SECONDS + 1n);
+    chain.fund(at.balance, 55n);
+    const before = chain.lamports(market.buyer);
+    const { events } = chain.succeed(revoke(market.buyer));
+    expect(chain.lamports(market.buyer)).toBe(before + DEPOSIT - PRICE);
+    expect(events[0]?.data).toMatchObject({ refundedLamports: DEPOSIT - PRICE, revoked: false });
+    expect(market.credential(listingId).valid).toBe(true);
+    expect(market.balance(listingId)).toMatchObject({ balanceLamports: 0n, highestSequence: 5n, window: 1n });
+    expectRefusal(chain.send(revoke(market.buyer)), 'NothingToWithdraw');
+    market.updateListing(listingId, { status: 'active' });
+    const topup = { buyer: market.buyer, listingId, amountLamports: PRICE, maxPriceLamports: PRICE };
+    chain.succeed(topupBalance(topup));
+    expectRefusal(chain.send(market.charge(listingId, 5n)), 'RunAlreadyConsumed');
+    chain.succeed(market.charge(listingId, 6n));
+    expect(chain.lamports(at.balance)).toBe(chain.rent(ACCOUNT_SIZES.PerQueryBalance) + 55n);
+  });
+
+  it('starts the seven days anew when the creator resumed in between', () => {
+    const { market, listingId, revoke, chain } = setup();
+    market.updateListing(listingId, { status: 'paused' });
+    chain.setTime(chain.now() + RECLAIM_AFTER_PAUSED_SECONDS + 1n);
+    market.updateListing(listingId, { status: 'active' });
+    expectRefusal(chain.send(revoke(market.buyer)), 'Unauthorized');
+    market.updateListing(listingId, { status: 'paused' });
+    expectRefusal(chain.send(revoke(market.buyer)), 'Unauthorized');
+  });
+
+  it('gives the buyer of a closed listing everything back, at once', () => {
+    const { market, listingId, revoke, chain, at } = setup();
+    chain.succeed(closeListing({ creator: market.creator, listingId }));
+    market.updateProtocol({ paused: true });
+    const before = chain.lamports(market.buyer);
+    chain.succeed(revoke(market.buyer));
+    expect(chain.lamports(market.buyer)).toBe(before + DEPOSIT + chain.rent(ACCOUNT_SIZES.PerQueryBalance));
+    expect(chain.account(at.balance)?.data.length ?? 0).toBe(0);
+    expectRefusal(chain.send(revoke(market.buyer)), 'CredentialRevoked');
+  });
+
+  it('needs per-query access', () => {
+    const { market, chain } = setup();
+    const { admin, buyer } = market;
+    const none = market.list('per_query');
+    expectRefusal(
+      chain.send(revokePerQueryAccess({ revoker: admin, buyer, listingId: none })),
+      'CredentialNotFound',
+    );
+    const oneTime = market.list('one_time');
+    market.rent(oneTime);
+    expectRefusal(
+      chain.send(revokePerQueryAccess({ revoker: admin, buyer, listingId: oneTime })),
+      'InvalidAccessType',
+    );
+  });
+});
+
+describe('verify_access', () => {
+  it('is false, never an error, for what does not exist', () => {
+    const market = new Market();
+    expect(market.hasAccess('no-such-listing')).toBe(false);
+    const listingId = market.list('one_time');
+    expect(market.hasAccess(listingId)).toBe(false);
+    const at = market.addresses(listingId);
+    market.chain.fund(at.credential, 10n ** 9n);
+    market.chain.fund(at.balance, 10n ** 9n);
+    expect(market.hasAccess(listingId)).toBe(false);
+  });
+
+  it('needs no signature and writes nothing', () => {
+    const { keys } = verifyAccess({ buyer: new Market().buyer, listingId: 'x' });
+    expect(keys.some((key) => key.isSigner || key.isWritable)).toBe(false);
+  });
+
+  it('follows a one-time credential through pause and close', () => {
+    const market = new Market();
+    const { creator } = market;
+    const listingId = market.list('one_time');
+    market.rent(listingId);
+    expect(market.hasAccess(listingId)).toBe(true);
+    expect(market.hasAccess(listingId, market.creator)).toBe(false);
+    market.updateListing(listingId, { status: 'paused' });
+    expect(market.hasAccess(listingId)).toBe(true);
+    market.chain.succeed(withdrawEarnings({ creator, listingId }), closeListing({ creator, listingId }));
+    expect(market.hasAccess(listingId)).toBe(false);
+  });
+
+  it('follows a subscription to the second of its end', () => {
+    const market = new Market();
+    const listingId = market.list('subscription');
+    market.rent(listingId);
+    const start = market.chain.now();
+    market.chain.setTime(start + MONTH - 1n);
+    expect(market.hasAccess(listingId)).toBe(true);
+    market.chain.setTime(start + MONTH);
+    expect(market.hasAccess(listingId)).toBe(false);
+  });
+
+  it('follows a balance: enough for one run, at a price that the buyer agreed to', () => {
+    const market = new Market();
+    const { chain } = market;
+    const listingId = market.list('per_query');
+    market.rent(listingId);
+    expect(market.hasAccess(listingId)).toBe(true);
+    market.updateListing(listingId, { priceLamports: PRICE + 1n, minDepositLamports: PRICE + 1n });
+    expect(market.hasAccess(listingId)).toBe(false);
+    market.updateListing(listingId, { priceLamports: PRICE });
+    for (let sequence = 1n; sequence <= DEPOSIT / PRICE; sequence += 1n) {
+      expect(market.hasAccess(listingId)).toBe(true);
+      chain.succeed(market.charge(listingId, sequence));
+    }
+    expect(market.hasAccess(listingId)).toBe(false);
+    const topup = { buyer: market.buyer, listingId, maxPriceLamports: PRICE };
+    chain.succeed(topupBalance({ ...topup, amountLamports: PRICE - 1n }));
+    expect(market.hasAccess(listingId)).toBe(false);
+    chain.succeed(topupBalance({ ...topup, amountLamports: 1n }));
+    expect(market.hasAccess(listingId)).toBe(true);
+  });
+});

@@ -1,0 +1,24 @@
+/** Why bytes are not the account they were taken for. */
+export type AccountDecodeReason = 'too_short' | 'wrong_discriminator' | 'unsupported_version' | 'malformed';
+
+const marker: unique symbol = Symbol.for('@agent-rental/program-client/AccountDecodeError');
+
+/** Account bytes that are not what the decoder was asked for. Recognise it by {@link isAccountDecodeError}. */
+export class AccountDecodeError extends Error {
+  readonly [marker] = true;
+  /** The account type that was expected, for instance `Listing`. */
+  readonly account: string;
+  readonly reason: AccountDecodeReason;
+
+  constructor(account: string, reason: AccountDecodeReason, detail: string) {
+    super(`Not a ${account} account: ${detail}`);
+    this.name = 'AccountDecodeError';
+    this.account = account;
+    this.reason = reason;
+  }
+}
+
+/** True for an {@link AccountDecodeError}, also one of another copy of this package. */
+export function isAccountDecodeError(error: unknown): error is AccountDecodeError {
+  return typeof error === 'object' && error !== null && marker in error;
+}

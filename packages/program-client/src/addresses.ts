@@ -1,0 +1,74 @@
+import { PublicKey } from '@solana/web3.js';
+import { MARKETPLACE_PROGRAM_ID } from './program-id.js';
+
+/** A program-derived address with its canonical bump, the only one at which the program creates accounts. */
+export interface DerivedAddress {
+  address: PublicKey;
+  bump: number;
+}
+
+/** The loader that owns upgradeable programs and their ProgramData accounts. */
+export const UPGRADEABLE_LOADER_ID: PublicKey = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
+
+/** The longest listing id in UTF-8 bytes: it is a seed, and a seed has at most 32. */
+export const MAX_LISTING_ID_BYTES = 32;
+
+const utf8 = new TextEncoder();
+
+function derive(seeds: Uint8Array[], programId: PublicKey): DerivedAddress {
+  const [address, bump] = PublicKey.findProgramAddressSync(seeds, programId);
+  return { address, bump };
+}
+
+/** Address of the one `Protocol` account: `["protocol"]`. */
+export function findProtocolAddress(programId: PublicKey = MARKETPLACE_PROGRAM_ID): DerivedAddress {
+  return derive([utf8.encode('protocol')], programId);
+}
+
+/**
+ * Address of a listing: `["listing", listing_id]`.
+ *
+ * @param listingId the API's listing id, 1 to 32 UTF-8 bytes
+ * @throws RangeError when the id is empty or longer than a seed may be
+ */
+export function findListingAddress(
+  listingId: string,
+  programId: PublicKey = MARKETPLACE_PROGRAM_ID,
+): DerivedAddress {
+  const seed = utf8.encode(listingId);
+  if (seed.length < 1 || seed.length > MAX_LISTING_ID_BYTES) {
+    throw new RangeError(`A listing id has 1 to ${MAX_LISTING_ID_BYTES} bytes, this one has ${seed.length}.`);
+  }
+  return derive([utf8.encode('listing'), seed], programId);
+}
+
+/** Address of the account that holds a listing's earnings: `["escrow", listing]`. */
+export function findEscrowAddress(
+  listing: PublicKey,
+  programId: PublicKey = MARKETPLACE_PROGRAM_ID,
+): DerivedAddress {
+  return derive([utf8.encode('escrow'), listing.toBytes()], programId);
+}
+
+/** Address of a renter's credential: `["access_credential", buyer, listing]`, the API's `pda_address`. */
+export function findAccessCredentialAddress(
+  buyer: PublicKey,
+  listing: PublicKey,
+  programId: PublicKey = MARKETPLACE_PROGRAM_ID,
+): DerivedAddress {
+  return derive([utf8.encode('access_credential'), buyer.toBytes(), listing.toBytes()], programId);
+}
+
+/** Address of a renter's prepaid balance: `["per_query_balance", buyer, listing]`. */
+export function findPerQueryBalanceAddress(
+  buyer: PublicKey,
+  listing: PublicKey,
+  programId: PublicKey = MARKETPLACE_PROGRAM_ID,
+): DerivedAddress {
+  return derive([utf8.encode('per_query_balance'), buyer.toBytes(), listing.toBytes()], programId);
+}
+
+/** Address of the loader's account that names the program's upgrade authority. */
+export function findProgramDataAddress(programId: PublicKey = MARKETPLACE_PROGRAM_ID): DerivedAddress {
+  return derive([programId.toBytes()], UPGRADEABLE_LOADER_ID);
+}

@@ -1,0 +1,108 @@
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import {
+  findAccessCredentialAddress,
+  findEscrowAddress,
+  findListingAddress,
+  findPerQueryBalanceAddress,
+  findProtocolAddress,
+} from '../addresses.js';
+import { buildInstruction, type ProgramOption } from './build.js';
+
+interface AccessInput extends ProgramOption {
+  /** Whose access it is. */
+  buyer: PublicKey;
+  listingId: string;
+}
+
+/** Values of {@link consumeQuery}. */
+export interface ConsumeQueryInput extends AccessInput {
+  /** The protocol's authority (or next authority); signs. */
+  authority: PublicKey;
+  /** The protocol's treasury, as its account names it. */
+  treasury: PublicKey;
+  /** Unique per balance; what makes the charge happen at most once. */
+  sequence: bigint;
+  /** 16 bytes that name the run, so that a landed charge can be told from another with the same sequence. */
+  runId: Uint8Array;
+}
+
+/** Values of {@link revokeAccess}. */
+export interface RevokeAccessInput extends AccessInput {
+  /** The protocol's admin; signs. */
+  admin: PublicKey;
+}
+
+/** Values of {@link revokePerQueryAccess}. */
+export interface RevokePerQueryAccessInput extends AccessInput {
+  /** The protocol's admin, the listing's creator, or the buyer where a reclaim is allowed; signs. */
+  revoker: PublicKey;
+}
+
+/** Values of {@link verifyAccess}. */
+export type VerifyAccessInput = AccessInput;
+
+function accountsOf(input: AccessInput) {
+  const listing = findListingAddress(input.listingId, input.programId).address;
+  return {
+    buyer: input.buyer,
+    protocol: findProtocolAddress(input.programId).address,
+    listing,
+    escrow: findEscrowAddress(listing, input.programId).address,
+    access_credential: findAccessCredentialAddress(input.buyer, listing, input.programId).address,
+    per_query_balance: findPerQueryBalanceAddress(input.buyer, listing, input.programId).address,
+  };
+}
+
+/**
+ * Charges one run: price minus fee to the escrow, fee to the treasury. Signer: the protocol's authority.
+ *
+ * Errors: `CredentialNotFound`, `CredentialRevoked`, `InvalidAccessType`, `Unauthorized`, `ListingNotActive` once
+ * closed (a paused listing is charged), `RunAlreadyConsumed`, `SequenceTooFar`, `PriceAboveLimit`,
+ * `InsufficientBalance`.
+ */
+export function consumeQuery(input: ConsumeQueryInput): TransactionInstruction {
+  return buildInstruction(
+    'consume_query',
+    { ...accountsOf(input), authority: input.authority, treasury: input.treasury },
+    { sequence: input.sequence, runId: input.runId },
+    input.programId,
+  );
+}
+
+/**
+ * Revokes a One-Time or Subscription credential for ever. Signer: the protocol's admin.
+ *
+ * Errors: `CredentialNotFound`, `CredentialRevoked`, `Unauthorized`, `InvalidAccessType` for Per-Task.
+ */
+export function revokeAccess(input: RevokeAccessInput): TransactionInstruction {
+  return buildInstruction('revoke_access', { ...accountsOf(input), admin: input.admin }, {}, input.programId);
+}
+
+/**
+ * Ends Per-Task access. By the admin or the creator: revokes it and returns balance and rent to the buyer. By the
+ * buyer: on a listing paused for more than 7 days returns the balance, on a closed one balance and rent.
+ *
+ * Errors: `CredentialNotFound`, `CredentialRevoked`, `InvalidAccessType`, `Unauthorized`, `NothingToWithdraw` for
+ * a buyer whose balance is empty.
+ */
+export function revokePerQueryAccess(input: RevokePerQueryAccessInput): TransactionInstruction {
+  return buildInstruction(
+    'revoke_per_query_access',
+    { ...accountsOf(input), revoker: input.revoker },
+    {},
+    input.programId,
+  );
+}
+
+/**
+ * Asks whether a wallet may use a listing now; the answer is one byte of return data, to be read by simulation.
+ * No signer, no fee. True also while the listing is paused; false, never an error, for what does not exist.
+ */
+export function verifyAccess(input: VerifyAccessInput): TransactionInstruction {
+  return buildInstruction(
+    'verify_access',
+    accountsOf(input),
+    { buyer: input.buyer, listingId: input.listingId },
+    input.programId,
+  );
+}

@@ -1,0 +1,68 @@
+import { Buffer } from 'buffer';
+import { TransactionInstruction, type PublicKey } from '@solana/web3.js';
+import { encodeFields, type BorshValue } from '../borsh.js';
+import type { IdlInstruction } from '../idl-types.js';
+import { MARKETPLACE_IDL } from '../idl.js';
+import { MARKETPLACE_PROGRAM_ID } from '../program-id.js';
+
+/** The program's instructions by their names on-chain. */
+export type InstructionName =
+  | 'initialize_protocol'
+  | 'create_listing'
+  | 'update_listing'
+  | 'close_listing'
+  | 'purchase_one_time'
+  | 'purchase_subscription'
+  | 'purchase_per_query'
+  | 'renew_subscription'
+  | 'topup_balance'
+  | 'consume_query'
+  | 'revoke_access'
+  | 'revoke_per_query_access'
+  | 'withdraw_earnings'
+  | 'update_protocol'
+  | 'verify_access';
+
+/** What every builder takes beside its own values. */
+export interface ProgramOption {
+  /** The program's id where it is deployed; default {@link MARKETPLACE_PROGRAM_ID}. */
+  programId?: PublicKey | undefined;
+}
+
+const byName = new Map<string, IdlInstruction>(MARKETPLACE_IDL.instructions.map((ix) => [ix.name, ix]));
+
+/** The IDL's entry of an instruction. */
+export function idlInstruction(name: InstructionName): IdlInstruction {
+  const instruction = byName.get(name);
+  if (instruction === undefined) {
+    throw new Error(`The IDL has no instruction ${name}.`);
+  }
+  return instruction;
+}
+
+/**
+ * Builds an instruction: order, flags and encoding come from the IDL, addresses and values from the caller.
+ * An optional account that is left out is passed as the program's own id, as Anchor does.
+ */
+export function buildInstruction(
+  name: InstructionName,
+  accounts: Record<string, PublicKey | undefined>,
+  args: Record<string, BorshValue | undefined>,
+  programId: PublicKey = MARKETPLACE_PROGRAM_ID,
+): TransactionInstruction {
+  const instruction = idlInstruction(name);
+  const keys = instruction.accounts.map((account) => {
+    const pubkey = accounts[account.name] ?? (account.optional === true ? programId : undefined);
+    if (pubkey === undefined) {
+      throw new TypeError(`${name} needs the account ${account.name}.`);
+    }
+    const isOmitted = account.optional === true && accounts[account.name] === undefined;
+    return {
+      pubkey,
+      isSigner: account.signer === true && !isOmitted,
+      isWritable: account.writable === true && !isOmitted,
+    };
+  });
+  const data = Buffer.from([...instruction.discriminator, ...encodeFields(instruction.args, args)]);
+  return new TransactionInstruction({ keys, programId, data });
+}

@@ -1,0 +1,116 @@
+import { SystemProgram, type PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import {
+  findAccessCredentialAddress,
+  findEscrowAddress,
+  findListingAddress,
+  findPerQueryBalanceAddress,
+  findProtocolAddress,
+} from '../addresses.js';
+import { buildInstruction, type ProgramOption } from './build.js';
+
+interface RentalInput extends ProgramOption {
+  /** Rents, signs and pays. */
+  buyer: PublicKey;
+  listingId: string;
+  /** The most that the buyer agrees to pay, in lamports. */
+  maxPriceLamports: bigint;
+}
+
+/** Values of {@link purchaseOneTime}. */
+export interface PurchaseOneTimeInput extends RentalInput {
+  /** The protocol's treasury, as its account names it. */
+  treasury: PublicKey;
+}
+
+/** Values of {@link purchaseSubscription} and {@link renewSubscription}; the cap is for the whole window. */
+export interface SubscriptionInput extends RentalInput {
+  /** The protocol's treasury, as its account names it. */
+  treasury: PublicKey;
+  /** 2592000, 7776000 or 31536000. */
+  durationSeconds: bigint | number;
+}
+
+/** Values of {@link purchasePerQuery}; the cap is for one run, and stays with the balance. */
+export interface PurchasePerQueryInput extends RentalInput {
+  /** What to prepay, at least the listing's minimum, in lamports. */
+  depositLamports: bigint;
+}
+
+/** Values of {@link topupBalance}; the cap for one run replaces the one before. */
+export interface TopupBalanceInput extends RentalInput {
+  /** What to add, in lamports; 0 only accepts a new price. */
+  amountLamports: bigint;
+}
+
+function accountsOf(input: RentalInput & { treasury?: PublicKey }) {
+  const listing = findListingAddress(input.listingId, input.programId).address;
+  return {
+    buyer: input.buyer,
+    protocol: findProtocolAddress(input.programId).address,
+    listing,
+    escrow: findEscrowAddress(listing, input.programId).address,
+    access_credential: findAccessCredentialAddress(input.buyer, listing, input.programId).address,
+    per_query_balance: findPerQueryBalanceAddress(input.buyer, listing, input.programId).address,
+    treasury: input.treasury,
+    system_program: SystemProgram.programId,
+  };
+}
+
+/**
+ * Buys a permanent credential: the buyer pays the listing's price and the credential's rent. Signer: the buyer.
+ *
+ * Errors: `ProtocolPaused`, `ListingNotActive`, `InvalidAccessType` for another rental model or when the wallet
+ * holds a credential, `CredentialRevoked`, `PriceAboveLimit`.
+ */
+export function purchaseOneTime(input: PurchaseOneTimeInput): TransactionInstruction {
+  const args = { maxPriceLamports: input.maxPriceLamports };
+  return buildInstruction('purchase_one_time', accountsOf(input), args, input.programId);
+}
+
+/**
+ * Buys a subscription window from now on. Signer: the buyer.
+ *
+ * Errors: as {@link purchaseOneTime}, and `InvalidDuration`.
+ */
+export function purchaseSubscription(input: SubscriptionInput): TransactionInstruction {
+  const args = {
+    durationSeconds: BigInt(input.durationSeconds),
+    maxPriceLamports: input.maxPriceLamports,
+  };
+  return buildInstruction('purchase_subscription', accountsOf(input), args, input.programId);
+}
+
+/**
+ * Opens a prepaid balance: the buyer pays the deposit and two accounts' rent. Signer: the buyer.
+ *
+ * Errors: as {@link purchaseOneTime}, and `DepositTooLow`.
+ */
+export function purchasePerQuery(input: PurchasePerQueryInput): TransactionInstruction {
+  const args = { depositLamports: input.depositLamports, maxPriceLamports: input.maxPriceLamports };
+  return buildInstruction('purchase_per_query', accountsOf(input), args, input.programId);
+}
+
+/**
+ * Extends a subscription, expired or not, to now + duration. Signer: the buyer.
+ *
+ * Errors: `CredentialNotFound`, `CredentialRevoked`, `ProtocolPaused`, `ListingNotActive`, `InvalidAccessType`,
+ * `InvalidDuration` (also when the new end would not be later than the present one), `PriceAboveLimit`.
+ */
+export function renewSubscription(input: SubscriptionInput): TransactionInstruction {
+  const args = {
+    durationSeconds: BigInt(input.durationSeconds),
+    maxPriceLamports: input.maxPriceLamports,
+  };
+  return buildInstruction('renew_subscription', accountsOf(input), args, input.programId);
+}
+
+/**
+ * Adds to a prepaid balance and replaces its price cap. Signer: the buyer.
+ *
+ * Errors: `CredentialNotFound`, `CredentialRevoked`, `InvalidAccessType`, `ProtocolPaused`, `ListingNotActive`,
+ * `PriceAboveLimit`, `ArithmeticOverflow`.
+ */
+export function topupBalance(input: TopupBalanceInput): TransactionInstruction {
+  const args = { amountLamports: input.amountLamports, maxPriceLamports: input.maxPriceLamports };
+  return buildInstruction('topup_balance', accountsOf(input), args, input.programId);
+}

@@ -1,0 +1,71 @@
+/**
+ * The program's money arithmetic, exact to the lamport, so that a price can be shown before it is paid.
+ * The program rounds down wherever it divides, and so does this.
+ */
+
+/** The protocol's fee can never be above this: 10%. */
+export const MAX_FEE_BPS = 1_000;
+
+/** The fee of a protocol that was initialised without naming one: 2.5%. */
+export const DEFAULT_FEE_BPS = 250;
+
+/** The lowest price of any listing, in lamports. */
+export const MIN_PRICE_LAMPORTS = 1_000n;
+
+/** The highest price, deposit minimum and per-query floor, in lamports: 1,000,000 SOL. */
+export const MAX_PRICE_LAMPORTS = 1_000_000_000_000_000n;
+
+/** The default floor of a Per-Task price, in lamports: its fee then pays the charge's signature. */
+export const DEFAULT_MIN_QUERY_PRICE_LAMPORTS = 200_000n;
+
+/** The longest metadata URI in UTF-8 bytes. */
+export const MAX_METADATA_URI_BYTES = 200;
+
+/** The period that a subscription's listing price is for, in seconds. */
+export const SUBSCRIPTION_PERIOD_SECONDS = 2_592_000n;
+
+/** The windows that a subscription is sold in, in seconds: 30, 90 and 365 days. */
+export const SUBSCRIPTION_DURATIONS_SECONDS = [2_592_000n, 7_776_000n, 31_536_000n] as const;
+
+/** How long a listing must have been paused before a renter may reclaim a prepaid balance, in seconds: 7 days. */
+export const RECLAIM_AFTER_PAUSED_SECONDS = 604_800n;
+
+const BASIS_POINTS = 10_000n;
+
+/**
+ * The part of a price that goes to the treasury; the escrow gets the rest, the renter pays the price.
+ *
+ * @param priceLamports what the renter pays, in lamports
+ * @param feeBps the protocol's fee in basis points, 0 to 1,000
+ * @throws RangeError on a negative price or a fee outside its range
+ */
+export function protocolFeeLamports(priceLamports: bigint, feeBps: number): bigint {
+  if (priceLamports < 0n) {
+    throw new RangeError('A price cannot be negative.');
+  }
+  if (!Number.isInteger(feeBps) || feeBps < 0 || feeBps > MAX_FEE_BPS) {
+    throw new RangeError(`A fee is a whole number of basis points from 0 to ${MAX_FEE_BPS}.`);
+  }
+  return (priceLamports * BigInt(feeBps)) / BASIS_POINTS;
+}
+
+/**
+ * What a subscription window costs: the listing's price is for 30 days.
+ *
+ * @param pricePer30DaysLamports the listing's price, in lamports
+ * @param durationSeconds one of {@link SUBSCRIPTION_DURATIONS_SECONDS}
+ * @throws RangeError on any other duration, or a negative price
+ */
+export function subscriptionPriceLamports(
+  pricePer30DaysLamports: bigint,
+  durationSeconds: bigint | number,
+): bigint {
+  const duration = BigInt(durationSeconds);
+  if (!SUBSCRIPTION_DURATIONS_SECONDS.some((allowed) => allowed === duration)) {
+    throw new RangeError('A subscription lasts 2592000, 7776000 or 31536000 seconds.');
+  }
+  if (pricePer30DaysLamports < 0n) {
+    throw new RangeError('A price cannot be negative.');
+  }
+  return (pricePer30DaysLamports * duration) / SUBSCRIPTION_PERIOD_SECONDS;
+}

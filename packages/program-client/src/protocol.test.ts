@@ -1,0 +1,271 @@
+import { PublicKey, SystemProgram } from '@solana/web3.js';
+import { describe, expect, it } from 'vitest';
+import { findProtocolAddress } from './addresses.js';
+import { ACCOUNT_SIZES, decodeProtocol } from './accounts.js';
+import { consumeQuery } from './instructions/access.js';
+import { initializeProtocol, updateProtocol, type InitializeProtocolInput } from './instructions/protocol.js';
+import { fixedAddress, TestChain } from './testing/chain.js';
+import { expectRefusal } from './testing/expect-refusal.js';
+import { Market, DEPOSIT, PRICE } from './testing/market.js';
+
+function setup(chain = new TestChain()) {
+  chain.fund(chain.upgradeAuthority, 1_000_000_000n);
+  const input: InitializeProtocolInput = {
+    upgradeAuthority: chain.upgradeAuthority,
+    admin: chain.wallet(),
+    authority: chain.wallet(),
+    treasury: chain.wallet(),
+    programId: chain.programId,
+  };
+  return { chain, input };
+}
+
+describe('initialize_protocol', () => {
+  it('writes what it was given, with the default fee and floor', () => {
+    const { chain, input } = setup();
+    const { events } = chain.succeed(initializeProtocol(input));
+    const { address, bump } = findProtocolAddress(chain.programId);
+    expect(decodeProtocol(chain.data(address))).toEqual({
+      version: 1,
+      bump,
+      admin: input.admin,
+      pendingAdmin: null,
+      authority: input.authority,
+      nextAuthority: null,
+      treasury: input.treasury,
+      feeBps: 250,
+      minQueryPriceLamports: 200_000n,
+      paused: false,
+    });
+    expect(chain.lamports(address)).toBe(chain.rent(ACCOUNT_SIZES.Protocol));
+    expect(events).toEqual([
+      {
+        name: 'ProtocolInitialized',
+        data: {
+          admin: input.admin,
+          authority: input.authority,
+          treasury: input.treasury,
+          feeBps: 250,
+          minQueryPriceLamports: 200_000n,
+        },
+      },
+    ]);
+  });
+
+  it('runs under any program id', () => {
+    const { chain, input } = setup(new TestChain(fixedAddress('elsewhere')));
+    chain.succeed(initializeProtocol(input));
+    expect(decodeProtocol(chain.data(findProtocolAddress(chain.programId).address)).feeBps).toBe(250);
+  });
+
+  it('is for the upgrade authority alone', () => {
+    const { chain, input } = setup();
+    expectRefusal(
+      chain.send(initializeProtocol({ ...input, upgradeAuthority: chain.wallet() })),
+      'Unauthorized',
+    );
+    chain.setUpgradeAuthority(null);
+    expectRefusal(chain.send(initializeProtocol(input)), 'Unauthorized');
+  });
+
+  it('reads nothing but the loader’s own account of this program', () => {
+    const { chain, input } = setup();
+    const authority = chain.upgradeAuthority;
+    chain.setUpgradeAuthority(authority, { owner: SystemProgram.programId });
+    expectRefusal(chain.send(initializeProtocol(input)), 'AccountOwnedByWrongProgram');
+    const buffer = new Uint8Array(45);
+    buffer[0] = 1;
+    buffer[12] = 1;
+    buffer.set(authority.toBytes(), 13);
+    chain.setUpgradeAuthority(authority, { data: buffer });
+    expectRefusal(chain.send(initializeProtocol(input)), 'AccountDidNotDeserialize');
+    chain.setUpgradeAuthority(authority, { data: new Uint8Array(44).fill(3, 0, 1) });
+    expectRefusal(chain.send(initializeProtocol(input)), 'AccountDidNotDeserialize');
+
+    const other = new TestChain(fixedAddress('elsewhere'));
+    const instruction = initializeProtocol(input);
+    const programData = instruction.keys[2];
+    if (programData === undefined) {
+      throw new Error('program_data is the third account');
+    }
+    chain.setUpgradeAuthority(authority);
+    programData.pubkey = other.wallet();
+    expectRefusal(chain.send(instruction), 'ConstraintSeeds');
+  });
+
+  it('happens once', () => {
+    const { chain, input } = setup();
+    chain.succeed(initializeProtocol(input));
+    expectRefusal(chain.send(initializeProtocol(input)), 'AccountDiscriminatorAlreadySet');
+  });
+
+  it.each([
+    ['FeeTooHigh', { feeBps: 1_001 }],
+    ['PriceTooLow', { minQueryPriceLamports: 999n }],
+    ['ArithmeticOverflow', { minQueryPriceLamports: 10n ** 15n + 1n }],
+  ])('refuses with %s what is out of range', (name, changes) => {
+    const { chain, input } = setup();
+    expectRefusal(chain.send(initializeProtocol({ ...input, ...changes })), name);
+  });
+
+  it('takes both ends of each range', () => {
+    for (const changes of [
+      { feeBps: 0, minQueryPriceLamports: 1_000n },
+      { feeBps: 1_000, minQueryPriceLamports: 10n ** 15n },
+    ]) {
+      const { chain, input } = setup();
+      chain.succeed(initializeProtocol({ ...input, ...changes }));
+    }
+  });
+
+  it('wants a treasury that is a rent-exempt wallet', () => {
+    const { chain, input } = setup();
+    const treasury = fixedAddress('elsewhere');
+    chain.setAccount(treasury, {
+      lamports: chain.rent(0) - 1n,
+      data: new Uint8Array(),
+      owner: SystemProgram.programId,
+    });
+    expectRefusal(chain.send(initializeProtocol({ ...input, treasury })), 'ConstraintRentExempt');
+    chain.setAccount(treasury, { lamports: 10n ** 9n, data: new Uint8Array(), owner: chain.programId });
+    expectRefusal(chain.send(initializeProtocol({ ...input, treasury })), 'AccountNotSystemOwned');
+    chain.setAccount(treasury, {
+      lamports: chain.rent(0),
+      data: new Uint8Array(),
+      owner: SystemProgram.programId,
+    });
+    chain.succeed(initializeProtocol({ ...input, treasury }));
+  });
+
+  it('works on an address that somebody sent lamports to', () => {
+    for (const present of [1n, 1_000_000n, 5_000_000n]) {
+      const { chain, input } = setup();
+      const { address } = findProtocolAddress(chain.programId);
+      chain.fund(address, present);
+      chain.succeed(initializeProtocol(input));
+      const rent = chain.rent(ACCOUNT_SIZES.Protocol);
+      expect(chain.lamports(address)).toBe(present > rent ? present : rent);
+    }
+  });
+
+  it('knows both forms of the rent sysvar', () => {
+    const { chain, input } = setup();
+    chain.setRent((rent) => {
+      rent.lamportsPerByteYear = 3_480n;
+      rent.exemptionThreshold = 2;
+    });
+    chain.succeed(initializeProtocol(input));
+    expect(chain.lamports(findProtocolAddress(chain.programId).address)).toBe(
+      BigInt(ACCOUNT_SIZES.Protocol + 128) * 6_960n,
+    );
+  });
+});
+
+describe('update_protocol', () => {
+  it('changes what is given and keeps what is not', () => {
+    const market = new Market();
+    const before = market.protocol();
+    const nextAuthority = market.chain.wallet();
+    const treasury = market.chain.wallet();
+    const { events } = market.updateProtocol({ nextAuthority, treasury, feeBps: 1_000, paused: true });
+    expect(market.protocol()).toEqual({ ...before, nextAuthority, treasury, feeBps: 1_000, paused: true });
+    expect(events).toEqual([
+      {
+        name: 'ProtocolUpdated',
+        data: {
+          admin: market.admin,
+          pendingAdmin: PublicKey.default,
+          authority: market.authority,
+          nextAuthority,
+          treasury,
+          feeBps: 1_000,
+          minQueryPriceLamports: 200_000n,
+          paused: true,
+        },
+      },
+    ]);
+    const authority = market.chain.wallet();
+    market.updateProtocol({ authority, nextAuthority: null, minQueryPriceLamports: 5_000n, paused: false });
+    expect(market.protocol()).toEqual({
+      ...before,
+      authority,
+      treasury,
+      feeBps: 1_000,
+      minQueryPriceLamports: 5_000n,
+    });
+  });
+
+  it('is for the admin alone', () => {
+    const { chain, programId, authority, creator } = new Market();
+    for (const admin of [authority, creator, chain.upgradeAuthority]) {
+      expectRefusal(chain.send(updateProtocol({ admin, programId, paused: true })), 'Unauthorized');
+    }
+  });
+
+  it('hands the admin role over in two steps', () => {
+    const { chain, programId, admin, ...market } = new Market();
+    const heir = chain.wallet();
+    expectRefusal(chain.send(updateProtocol({ admin: heir, programId })), 'Unauthorized');
+    chain.succeed(updateProtocol({ admin, programId, pendingAdmin: heir }));
+    const protocol = () => decodeProtocol(chain.data(findProtocolAddress(programId).address));
+    expect(protocol()).toMatchObject({ admin, pendingAdmin: heir });
+    chain.succeed(updateProtocol({ admin, programId, paused: true }));
+    expect(protocol()).toMatchObject({ admin, pendingAdmin: heir });
+    chain.succeed(updateProtocol({ admin: heir, programId, feeBps: 300 }));
+    expect(protocol()).toMatchObject({ admin: heir, pendingAdmin: null, feeBps: 300, paused: true });
+    expectRefusal(chain.send(updateProtocol({ admin, programId, paused: false })), 'Unauthorized');
+    expect(market.treasury.equals(protocol().treasury)).toBe(true);
+  });
+
+  it('withdraws an offered hand-over', () => {
+    const market = new Market();
+    const heir = market.chain.wallet();
+    market.updateProtocol({ pendingAdmin: heir });
+    market.updateProtocol({ pendingAdmin: null });
+    expect(market.protocol().pendingAdmin).toBeNull();
+    expectRefusal(market.chain.send(updateProtocol({ admin: heir })), 'Unauthorized');
+  });
+
+  it.each([
+    ['FeeTooHigh', { feeBps: 1_001 }],
+    ['PriceTooLow', { minQueryPriceLamports: 999n }],
+    ['ArithmeticOverflow', { minQueryPriceLamports: 10n ** 15n + 1n }],
+  ])('refuses with %s what is out of range', (name, changes) => {
+    const { chain, admin } = new Market();
+    expectRefusal(chain.send(updateProtocol({ admin, ...changes })), name);
+  });
+
+  it('wants a new treasury that is a rent-exempt wallet', () => {
+    const market = new Market();
+    const listing = market.addresses(market.list('one_time')).listing;
+    const { chain, admin } = market;
+    expectRefusal(chain.send(updateProtocol({ admin, treasury: listing })), 'AccountNotSystemOwned');
+    const empty = fixedAddress('elsewhere');
+    expectRefusal(chain.send(updateProtocol({ admin, treasury: empty })), 'ConstraintRentExempt');
+  });
+
+  it('accepts both hot keys while they rotate, and the old one no longer afterwards', () => {
+    const market = new Market();
+    const id = market.list('per_query');
+    market.rent(id);
+    const { chain, authority } = market;
+    const next = chain.wallet();
+    const charge = (signer: PublicKey, sequence: bigint) =>
+      consumeQuery({
+        authority: signer,
+        buyer: market.buyer,
+        listingId: id,
+        treasury: market.treasury,
+        sequence,
+        runId: new Uint8Array(16),
+      });
+    expectRefusal(chain.send(charge(next, 1n)), 'Unauthorized');
+    market.updateProtocol({ nextAuthority: next });
+    chain.succeed(charge(next, 1n));
+    chain.succeed(charge(authority, 2n));
+    market.updateProtocol({ authority: next, nextAuthority: null });
+    expectRefusal(chain.send(charge(authority, 3n)), 'Unauthorized');
+    chain.succeed(charge(next, 3n));
+    expect(market.balance(id).balanceLamports).toBe(DEPOSIT - 3n * PRICE);
+  });
+});

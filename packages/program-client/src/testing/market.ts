@@ -1,0 +1,167 @@
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import {
+  findAccessCredentialAddress,
+  findEscrowAddress,
+  findListingAddress,
+  findPerQueryBalanceAddress,
+  findProtocolAddress,
+} from '../addresses.js';
+import {
+  decodeAccessCredential,
+  decodeEscrow,
+  decodeListing,
+  decodePerQueryBalance,
+  decodeProtocol,
+} from '../accounts.js';
+import { consumeQuery, verifyAccess } from '../instructions/access.js';
+import { createListing, updateListing, type UpdateListingInput } from '../instructions/listing.js';
+import { initializeProtocol, updateProtocol, type UpdateProtocolInput } from '../instructions/protocol.js';
+import { purchaseOneTime, purchasePerQuery, purchaseSubscription } from '../instructions/rental.js';
+import type { RentalModel } from '../rental-model.js';
+import { TestChain, type Outcome } from './chain.js';
+
+/** The price of the listings that tests create, in lamports. */
+export const PRICE = 1_000_000n;
+/** The first deposit that tests make, in lamports. */
+export const DEPOSIT = 10_000_000n;
+/** 30 days in seconds. */
+export const MONTH = 2_592_000n;
+
+/** A chain with an initialised protocol, and shorthands for what most tests begin with. */
+export class Market {
+  readonly chain: TestChain;
+  readonly programId: PublicKey;
+  readonly admin: PublicKey;
+  readonly authority: PublicKey;
+  readonly treasury: PublicKey;
+  readonly creator: PublicKey;
+  readonly buyer: PublicKey;
+  #listings = 0;
+  #runs = 0;
+
+  constructor(chain: TestChain = new TestChain()) {
+    this.chain = chain;
+    this.programId = chain.programId;
+    this.admin = chain.wallet();
+    this.authority = chain.wallet();
+    this.treasury = chain.wallet();
+    this.creator = chain.wallet();
+    this.buyer = chain.wallet();
+    chain.fund(chain.upgradeAuthority, 1_000_000_000n);
+    chain.succeed(
+      initializeProtocol({
+        upgradeAuthority: chain.upgradeAuthority,
+        admin: this.admin,
+        authority: this.authority,
+        treasury: this.treasury,
+        programId: this.programId,
+      }),
+    );
+  }
+
+  /** Creates a listing and gives its id. */
+  list(rentalModel: RentalModel, priceLamports = PRICE, listingId = `agent-${this.#listings + 1}`): string {
+    this.#listings += 1;
+    this.chain.succeed(
+      createListing({
+        creator: this.creator,
+        authority: this.authority,
+        listingId,
+        rentalModel,
+        priceLamports,
+        minDepositLamports: priceLamports,
+        metadataUri: 'ipfs://bafyexample',
+        programId: this.programId,
+      }),
+    );
+    return listingId;
+  }
+
+  /** Rents a listing by its own model. */
+  rent(listingId: string, buyer = this.buyer, durationSeconds = MONTH): Outcome {
+    const common = {
+      buyer,
+      listingId,
+      treasury: this.treasury,
+      maxPriceLamports: 10n ** 18n,
+      programId: this.programId,
+    };
+    const instructions: Record<RentalModel, () => TransactionInstruction> = {
+      one_time: () => purchaseOneTime(common),
+      subscription: () => purchaseSubscription({ ...common, durationSeconds }),
+      per_query: () => purchasePerQuery({ ...common, maxPriceLamports: PRICE, depositLamports: DEPOSIT }),
+    };
+    return this.chain.succeed(instructions[this.listing(listingId).rentalModel]());
+  }
+
+  /** The instruction that charges one run; sequences count up from 1. */
+  charge(listingId: string, sequence?: bigint, buyer = this.buyer) {
+    this.#runs += 1;
+    return consumeQuery({
+      authority: this.authority,
+      buyer,
+      listingId,
+      treasury: this.treasury,
+      sequence: sequence ?? BigInt(this.#runs),
+      runId: new Uint8Array(16).fill(this.#runs % 256),
+      programId: this.programId,
+    });
+  }
+
+  /** Runs `verify_access`; fails the test when it does not answer. */
+  verify(listingId: string, buyer = this.buyer): Outcome {
+    const outcome = this.chain.simulate(verifyAccess({ buyer, listingId, programId: this.programId }));
+    if (outcome.error !== null || outcome.returnData.length !== 1) {
+      throw new Error(`verify_access failed with ${outcome.error}:\n${outcome.logs.join('\n')}`);
+    }
+    return outcome;
+  }
+
+  /** What `verify_access` answers. */
+  hasAccess(listingId: string, buyer = this.buyer): boolean {
+    return this.verify(listingId, buyer).returnData[0] === 1;
+  }
+
+  /** Changes the protocol as its admin. */
+  updateProtocol(changes: Omit<UpdateProtocolInput, 'admin'>): Outcome {
+    return this.chain.succeed(updateProtocol({ admin: this.admin, programId: this.programId, ...changes }));
+  }
+
+  /** Changes a listing as its creator. */
+  updateListing(listingId: string, changes: Omit<UpdateListingInput, 'creator' | 'listingId'>): Outcome {
+    return this.chain.succeed(
+      updateListing({ creator: this.creator, listingId, programId: this.programId, ...changes }),
+    );
+  }
+
+  addresses(listingId: string, buyer = this.buyer) {
+    const listing = findListingAddress(listingId, this.programId).address;
+    return {
+      protocol: findProtocolAddress(this.programId).address,
+      listing,
+      escrow: findEscrowAddress(listing, this.programId).address,
+      credential: findAccessCredentialAddress(buyer, listing, this.programId).address,
+      balance: findPerQueryBalanceAddress(buyer, listing, this.programId).address,
+    };
+  }
+
+  protocol() {
+    return decodeProtocol(this.chain.data(findProtocolAddress(this.programId).address));
+  }
+
+  listing(listingId: string) {
+    return decodeListing(this.chain.data(this.addresses(listingId).listing));
+  }
+
+  escrow(listingId: string) {
+    return decodeEscrow(this.chain.data(this.addresses(listingId).escrow));
+  }
+
+  credential(listingId: string, buyer = this.buyer) {
+    return decodeAccessCredential(this.chain.data(this.addresses(listingId, buyer).credential));
+  }
+
+  balance(listingId: string, buyer = this.buyer) {
+    return decodePerQueryBalance(this.chain.data(this.addresses(listingId, buyer).balance));
+  }
+}

@@ -1,0 +1,147 @@
+//! What the program refuses with: its own errors, and Anchor's framework codes where Anchor's own checks would
+//! give them. Each is logged in the one form that Anchor clients decode, and returned as a custom error.
+
+use core::num::NonZeroU64;
+
+use pinocchio::error::ProgramError;
+
+macro_rules! errors {
+    ($($(#[doc = $doc:expr])+ $name:ident = $code:literal $message:literal,)+) => {
+        /// A refusal; the number is the custom error code.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[repr(u32)]
+        pub enum Error {
+            $($(#[doc = $doc])+ $name = $code,)+
+        }
+
+        impl Error {
+            /// The log line that Anchor clients decode.
+            const fn log_line(self) -> &'static str {
+                match self {
+                    $(Error::$name => concat!(
+                        "AnchorError occurred. Error Code: ", stringify!($name),
+                        ". Error Number: ", $code,
+                        ". Error Message: ", $message, "."
+                    ),)+
+                }
+            }
+
+            /// Every error as (code, name, message).
+            #[cfg(feature = "idl")]
+            pub const TABLE: &'static [(u32, &'static str, &'static str)] =
+                &[$(($code, stringify!($name), $message),)+];
+        }
+    };
+}
+
+errors! {
+    /// Data shorter than a discriminator.
+    InstructionMissing = 100 "Instruction discriminator not provided",
+    /// No instruction has this discriminator.
+    InstructionFallbackNotFound = 101 "Fallback functions are not supported",
+    /// Arguments that are not exactly the instruction's.
+    InstructionDidNotDeserialize = 102 "The program could not deserialize the given instruction",
+    /// An account must be passed writable.
+    ConstraintMut = 2000 "A mut constraint was violated",
+    /// An account is not the one that another names.
+    ConstraintHasOne = 2001 "A has one constraint was violated",
+    /// The treasury holds less than the rent-exempt minimum.
+    ConstraintRentExempt = 2005 "A rent exemption constraint was violated",
+    /// An account is not at the address that its seeds give.
+    ConstraintSeeds = 2006 "A seeds constraint was violated",
+    /// The account to create exists.
+    AccountDiscriminatorAlreadySet = 3000 "The account discriminator was already set on this account",
+    /// An account of the program, but of another type.
+    AccountDiscriminatorMismatch = 3002 "Account discriminator did not match what was expected",
+    /// An account of another layout version.
+    AccountDidNotDeserialize = 3003 "Failed to deserialize the account",
+    /// Fewer accounts than the instruction takes.
+    AccountNotEnoughKeys = 3005 "Not enough account keys given to the instruction",
+    /// An account of another program.
+    AccountOwnedByWrongProgram = 3007 "The given account is owned by a different program than expected",
+    /// Not the System program.
+    InvalidProgramId = 3008 "Program ID was not as expected",
+    /// A signature is missing.
+    AccountNotSigner = 3010 "The given account did not sign",
+    /// The treasury belongs to a program.
+    AccountNotSystemOwned = 3011 "The given account is not owned by the system program",
+    /// An account that does not exist.
+    AccountNotInitialized = 3012 "The program expected this account to be already initialized",
+
+    /// The listing is paused or closed.
+    ListingNotActive = 6000 "The listing is not active",
+    /// The wallet holds no credential for the listing.
+    CredentialNotFound = 6001 "No credential exists for this wallet and listing",
+    /// The subscription has ended.
+    CredentialExpired = 6002 "The credential has expired",
+    /// The prepaid balance does not cover the price.
+    InsufficientBalance = 6003 "The prepaid balance is too low",
+    /// The signer has no right to this.
+    Unauthorized = 6004 "The signer is not authorized for this action",
+    /// Another rental model, or the credential exists.
+    InvalidAccessType = 6005 "The rental model does not allow this action",
+    /// The credential was revoked.
+    CredentialRevoked = 6006 "The credential was revoked",
+    /// More than the escrow holds.
+    WithdrawalExceedsBalance = 6007 "The withdrawal exceeds the earnings",
+    /// Above 1,000 basis points.
+    FeeTooHigh = 6008 "The protocol fee is above its cap",
+    /// Below the floor of its rental model.
+    PriceTooLow = 6009 "The price is below the minimum",
+    /// Longer than 200 bytes.
+    MetadataUriTooLong = 6010 "The metadata URI is too long",
+    /// Not one of the windows on sale, or one that would end no later.
+    InvalidDuration = 6011 "The duration is not valid",
+    /// The first deposit, or the listing's minimum for it.
+    DepositTooLow = 6012 "The deposit is below the minimum",
+    /// Sales are stopped.
+    ProtocolPaused = 6013 "The protocol is paused",
+    /// A number outside its range.
+    ArithmeticOverflow = 6014 "A number is out of range",
+    /// Earnings are left.
+    EscrowNotEmpty = 6015 "The escrow still holds earnings",
+    /// There is nothing to pay out.
+    NothingToWithdraw = 6016 "There is nothing to withdraw",
+
+    /// The sequence was charged, or is too old to tell.
+    RunAlreadyConsumed = 6100 "This sequence was already consumed",
+    /// The price is above what the payer agreed to.
+    PriceAboveLimit = 6101 "The price is above the agreed maximum",
+    /// The sequence jumps too far ahead.
+    SequenceTooFar = 6102 "The sequence is too far ahead",
+    /// A subscription still runs.
+    ActiveSubscribers = 6103 "A subscription is still running",
+}
+
+/// A refusal as the runtime takes it: never 0. One register wide, so that passing it on costs next to nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Refusal(NonZeroU64);
+
+impl Refusal {
+    /// What the entrypoint returns.
+    #[inline(always)]
+    pub const fn code(self) -> u64 {
+        self.0.get()
+    }
+}
+
+/// What every step of the program returns.
+pub type Outcome<T = ()> = Result<T, Refusal>;
+
+impl From<Error> for Refusal {
+    #[cold]
+    #[inline(never)]
+    fn from(error: Error) -> Self {
+        crate::runtime::log(error.log_line());
+        // No error has the number 0.
+        Refusal(NonZeroU64::new(error as u64).unwrap_or(NonZeroU64::MIN))
+    }
+}
+
+impl From<ProgramError> for Refusal {
+    #[cold]
+    #[inline(never)]
+    fn from(error: ProgramError) -> Self {
+        Refusal(NonZeroU64::new(u64::from(error)).unwrap_or(NonZeroU64::MIN))
+    }
+}

@@ -1,0 +1,72 @@
+use crate::{
+    accounts::{AccountKind, Existing, ExistingMut, Payee, Signer, Wallet},
+    description::{instruction, Input},
+    error::Outcome,
+    events::{Event, QueryConsumed},
+    money,
+    state::{AccessCredential, Escrow, Listing, PerQueryBalance, Protocol},
+};
+
+instruction! {
+    /// Charges one run: the price leaves the balance, the fee goes to the treasury, the rest is earned. At most once
+    /// per sequence, whatever is resent. A paused listing is still charged (runs in flight), a closed one is not.
+    consume_query emits QueryConsumed;
+    args {
+        /// Unique per balance.
+        sequence: u64,
+        /// Names the run, so that a landed charge can be told from another with the same sequence.
+        run_id: [u8; 16],
+    }
+    accounts {
+        /// The protocol's authority, or its next authority.
+        authority: Signer,
+        /// The protocol.
+        protocol: Existing<Protocol> => inline_pda(text "protocol"),
+        /// The listing.
+        listing: Existing<Listing>,
+        /// Its escrow.
+        escrow: ExistingMut<Escrow> => inline_pda(text "escrow", account listing),
+        /// Whose balance is charged.
+        buyer: Wallet,
+        /// The buyer's credential.
+        access_credential: Existing<AccessCredential>
+            => repeats(text "access_credential", account buyer, account listing),
+        /// The buyer's balance.
+        per_query_balance: ExistingMut<PerQueryBalance>
+            => inline_pda(text "per_query_balance", account buyer, account listing),
+        /// The protocol's treasury.
+        treasury: Payee => named_by(protocol),
+    }
+}
+
+pub fn process(input: &Input) -> Outcome {
+    let (args, mut accounts) = parse(input)?;
+    accounts.protocol.check_authority(accounts.authority.address())?;
+    accounts.listing.check_open()?;
+    let price = accounts.listing.price_lamports;
+
+    let account = accounts.per_query_balance.view();
+    let balance = &mut *accounts.per_query_balance;
+    // The sequence comes first: a resent charge that emptied the balance is told that it landed.
+    balance.consume_sequence(args.sequence)?;
+    balance.check_covers(price)?;
+    balance.balance_lamports = money::subtract(balance.balance_lamports, price)?;
+    balance.total_spent_lamports = money::add(balance.total_spent_lamports, price)?;
+
+    let fee = money::fee(price, accounts.protocol.fee_bps);
+    let earned = money::subtract(price, fee)?;
+    accounts.escrow.earn(earned)?;
+    money::move_lamports(account, accounts.escrow.view(), earned)?;
+    money::move_lamports(account, accounts.treasury.view(), fee)?;
+    QueryConsumed::new(
+        *accounts.listing.address(),
+        *accounts.buyer.address(),
+        args.run_id,
+        args.sequence,
+        price,
+        fee,
+        balance.balance_lamports,
+    )
+    .emit();
+    Ok(())
+}

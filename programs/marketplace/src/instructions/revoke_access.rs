@@ -1,0 +1,42 @@
+use crate::{
+    accounts::{AccountKind, Existing, ExistingMut, Signer, Wallet},
+    description::{instruction, Input},
+    error::{Error, Outcome},
+    events::{AccessRevoked, Event},
+    layout::{same, Flag, RentalModel},
+    state::{AccessCredential, Listing, Protocol},
+};
+
+instruction! {
+    /// Revokes a One-Time or Subscription credential for ever. The protocol's admin alone may: no creator revokes
+    /// somebody who just paid.
+    revoke_access emits AccessRevoked;
+    args {}
+    accounts {
+        /// The protocol's admin.
+        admin: Signer,
+        /// The protocol.
+        protocol: Existing<Protocol> => pda(text "protocol"),
+        /// The listing.
+        listing: Existing<Listing>,
+        /// Whose credential it is.
+        buyer: Wallet,
+        /// The credential, which stays as a tombstone.
+        access_credential: ExistingMut<AccessCredential>
+            => pda(text "access_credential", account buyer, account listing),
+    }
+}
+
+pub fn process(input: &Input) -> Outcome {
+    let (_, mut accounts) = parse(input)?;
+    if !same(accounts.admin.address(), &accounts.protocol.admin) {
+        return Err(Error::Unauthorized.into());
+    }
+    // A Per-Task credential is revoked together with its balance, so that no money is trapped.
+    if accounts.access_credential.rental_model == RentalModel::PER_QUERY {
+        return Err(Error::InvalidAccessType.into());
+    }
+    accounts.access_credential.valid = Flag::new(false);
+    AccessRevoked::new(*accounts.listing.address(), *accounts.buyer.address()).emit();
+    Ok(())
+}

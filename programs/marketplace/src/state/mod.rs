@@ -1,0 +1,127 @@
+//! The program's accounts. Each is packed borsh behind a discriminator: a layout version, the canonical bump, the
+//! searchable fields at fixed offsets, 32 reserved bytes, strings last at their maximum.
+
+mod access_credential;
+mod escrow;
+mod listing;
+mod per_query_balance;
+mod protocol;
+
+pub use access_credential::AccessCredential;
+pub use escrow::Escrow;
+pub use listing::{Listing, MAX_METADATA_URI_LEN};
+pub use per_query_balance::PerQueryBalance;
+pub use protocol::Protocol;
+
+use crate::error::{Error, Outcome};
+
+/// The layout version that this program writes and reads.
+pub const ACCOUNT_VERSION: u8 = 1;
+
+/// An account type of this program.
+///
+/// # Safety
+/// The type is packed, has no invalid bit patterns, and begins with discriminator, version and bump.
+pub unsafe trait State: Sized + 'static {
+    /// Anchor's discriminator, as a little-endian number.
+    const DISCRIMINATOR: u64;
+    /// The account's size in bytes.
+    const SIZE: usize = core::mem::size_of::<Self>();
+    /// What an instruction is refused with that needs one where none exists.
+    const MISSING: Error = Error::AccountNotInitialized;
+
+    /// The bump stored at creation.
+    fn bump(&self) -> u8;
+
+    /// Writes discriminator, version and bump into a new account.
+    fn begin(&mut self, bump: u8);
+
+    /// The layout version.
+    fn version(&self) -> u8;
+
+    /// What an instruction is refused with that would create an account that exists.
+    fn refuse_existing(&self) -> Outcome {
+        Err(Error::AccountDiscriminatorAlreadySet.into())
+    }
+
+    /// Whether an existing account may be used at all.
+    #[inline(always)]
+    fn check_usable(&self) -> Outcome {
+        Ok(())
+    }
+}
+
+/// Declares an account type: its layout, its place in [`State`] and its part of the IDL.
+macro_rules! account {
+    (
+        $(#[doc = $doc:expr])+
+        $name:ident {
+            $($(#[doc = $fdoc:expr])* $field:ident: $type:ty,)+
+        }
+        $(strings($strings:expr) { $($(#[doc = $sdoc:expr])+ $string:ident,)+ })?
+        $(state { $($item:tt)* })?
+    ) => {
+        $(#[doc = $doc])+
+        #[repr(C, packed)]
+        pub struct $name {
+            discriminator: u64,
+            version: u8,
+            bump: u8,
+            $($(#[doc = $fdoc])* pub $field: $type,)+
+            reserved: [u8; 32],
+            $(strings: [u8; $strings],)?
+        }
+
+        // SAFETY: packed, made of integers, byte arrays and transparent wrappers of them, head first.
+        unsafe impl $crate::state::State for $name {
+            const DISCRIMINATOR: u64 = $crate::discriminator::discriminator("account:", stringify!($name));
+
+            #[inline(always)]
+            fn bump(&self) -> u8 {
+                self.bump
+            }
+
+            #[inline(always)]
+            fn version(&self) -> u8 {
+                self.version
+            }
+
+            #[inline(always)]
+            fn begin(&mut self, bump: u8) {
+                self.discriminator = Self::DISCRIMINATOR;
+                self.version = $crate::state::ACCOUNT_VERSION;
+                self.bump = bump;
+            }
+
+            $($($item)*)?
+        }
+
+        #[cfg(feature = "idl")]
+        impl $name {
+            pub fn describe() -> $crate::idl::StructDescription {
+                use $crate::{idl::{Field, StructDescription}, layout::IdlName, state::State};
+                StructDescription {
+                    name: stringify!($name),
+                    docs: &[$($doc),+],
+                    discriminator: Self::DISCRIMINATOR,
+                    fields: vec![
+                        Field { name: "version", docs: &[], type_name: u8::idl_name() },
+                        Field { name: "bump", docs: &[], type_name: u8::idl_name() },
+                        $(Field {
+                            name: stringify!($field),
+                            docs: &[$($fdoc),*],
+                            type_name: <$type>::idl_name(),
+                        },)+
+                        Field { name: "reserved", docs: &[], type_name: <[u8; 32]>::idl_name() },
+                        $($(Field {
+                            name: stringify!($string),
+                            docs: &[$($sdoc),+],
+                            type_name: <&str>::idl_name(),
+                        },)+)?
+                    ],
+                }
+            }
+        }
+    };
+}
+pub(crate) use account;
