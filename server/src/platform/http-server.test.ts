@@ -302,6 +302,8 @@ describe('a request', () => {
     expect(await refused('/v1/echo?times=1&times=2')).toContain('times');
     expect(await refused('/v1/echo?__proto__=1')).toContain('query');
     expect(await refused('/v1/things/abcdef', 'GET')).toContain('id');
+    expect(await refused('/v1/things/%00', 'GET')).toContain('null character');
+    expect(await refused('/v1/echo?times=%00')).toContain('null character');
   });
 
   it.each(['/v1/things/%zz', '/v1/things/%', '/%c0%ae%c0%ae/'])(

@@ -54,6 +54,10 @@ function parse(schema: z.ZodType | undefined, value: unknown, where: string): un
   if (where === 'body' && (value === undefined || value === null)) {
     throw new ApiError('invalid_request', 'A JSON body is required (Content-Type: application/json).');
   }
+  if (where !== 'body' && Object.values(value ?? {}).some((text) => String(text).includes('\0'))) {
+    // PostgreSQL keeps no such text.
+    throw new ApiError('invalid_request', `The ${where} is not valid: it contains a null character.`);
+  }
   let result: z.ZodSafeParseResult<unknown>;
   try {
     result = schema.safeParse(value);

@@ -91,6 +91,8 @@ describe('a manifest is rejected', () => {
     ['with a schema elsewhere', { ...DECLARATIVE, output_schema: { $ref: 'https://example.com/s' } }, 'output_schema'],
     ['with a schema too deep', { ...DECLARATIVE, input_schema: nested(80) }, 'input_schema'],
     ['with a pattern that is none', { ...DECLARATIVE, input_schema: { pattern: '(' } }, 'input_schema'],
+    ['with a null character in its description', { ...DECLARATIVE, description: 'a\0b' }, 'description'],
+    ['with a null character in a schema', { ...DECLARATIVE, input_schema: { const: 'a\0b' } }, 'input_schema'],
     ['with an http entrypoint', { ...CONNECTED, entrypoint_url: 'http://agent.example.com/run' }, 'entrypoint_url'],
     ['with an entrypoint on loopback', { ...CONNECTED, entrypoint_url: 'https://127.0.0.1/run' }, 'entrypoint_url'],
     ['with an entrypoint at cloud metadata', { ...CONNECTED, entrypoint_url: 'https://169.254.169.254/' }, 'entrypoint_url'],

@@ -1,0 +1,328 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { CHARGE_WINDOW_BITS, isSequenceConsumed } from '@agent-rental/program-client';
+import fc from 'fast-check';
+import type { Insertable } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createCredentialRepository } from '../credentials/index.js';
+import { ApiError } from '../platform/api-error.js';
+import type { Database } from '../platform/database/schema.js';
+import { balanceAddressOf, insertListing, insertRun, newWallet, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import { createChargeRepository, type ChargeRepository, type ChargeRow } from './charge-repository.js';
+
+let database: TemporaryDatabase;
+let charges: ChargeRepository;
+let listing: Insertable<Database['listings']>;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  charges = createChargeRepository(database.db);
+  listing = await insertListing(database.db);
+});
+afterAll(() => database.close());
+
+/** The little-endian bytes of the 256 bits, as the index stores them. */
+function windowBits(window: bigint): Buffer {
+  const bytes = Buffer.alloc(32);
+  for (let index = 0; index < 32; index += 1) bytes[index] = Number((window >> BigInt(8 * index)) & 0xffn);
+  return bytes;
+}
+
+/** A renter's balance account as the chain would have it: applies charges as `consume_query` does. */
+class BalanceAccount {
+  readonly wallet = newWallet();
+  readonly address = balanceAddressOf(this.wallet, listing.address);
+  balance: bigint;
+  highestSequence = 0n;
+  window = 0n;
+  slot = 1n;
+
+  constructor(balance: bigint) {
+    this.balance = balance;
+  }
+
+  consume(charge: ChargeRow): void {
+    if (isSequenceConsumed(this, charge.sequence)) throw new Error(`sequence ${charge.sequence} charged twice`);
+    if (charge.price_lamports > this.balance) throw new Error('the balance cannot pay');
+    const ahead = charge.sequence - this.highestSequence;
+    if (ahead > 0n) {
+      this.window = ((this.window << ahead) | 1n) & (2n ** CHARGE_WINDOW_BITS - 1n);
+      this.highestSequence = charge.sequence;
+    } else {
+      if (-ahead >= CHARGE_WINDOW_BITS) throw new Error('the sequence is too old');
+      this.window |= 1n << -ahead;
+    }
+    this.balance -= charge.price_lamports;
+    this.slot += 1n;
+  }
+
+  /** Reads the account into the index, as it is now. */
+  async index(): Promise<void> {
+    await createCredentialRepository(database.db).upsertBalance({
+      address: this.address,
+      buyer: this.wallet,
+      listing_address: listing.address,
+      balance_lamports: this.balance,
+      max_price_lamports: 10n ** 15n,
+      highest_sequence: this.highestSequence,
+      window_bits: windowBits(this.window),
+      slot: this.slot,
+    });
+  }
+
+  async reserve(priceLamports: bigint): Promise<ChargeRow | 'insufficient'> {
+    const runId = await insertRun(database.db, listing, this.wallet);
+    try {
+      return await charges.reserve({
+        runId,
+        wallet: this.wallet,
+        listingId: listing.id,
+        balanceAddress: this.address,
+        priceLamports,
+      });
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'insufficient_balance') return 'insufficient';
+      throw error;
+    }
+  }
+
+  async rows(): Promise<ChargeRow[]> {
+    return database.db.selectFrom('charges').selectAll().where('balance_address', '=', this.address).execute();
+  }
+}
+
+const newSignature = () => ({
+  signature: randomBytes(32).toString('hex'),
+  wire: randomBytes(8),
+  lastValidBlockHeight: 100n,
+});
+
+async function reserved(account: BalanceAccount, price: bigint): Promise<ChargeRow> {
+  const charge = await account.reserve(price);
+  if (charge === 'insufficient') throw new Error('the balance should have paid for this');
+  return charge;
+}
+
+/** What the balance of the index still promises to open charges. */
+async function expectConserved(account: BalanceAccount): Promise<void> {
+  const snapshot = await database.db
+    .selectFrom('balances')
+    .selectAll()
+    .where('address', '=', account.address)
+    .executeTakeFirstOrThrow();
+  const view = {
+    highestSequence: snapshot.highest_sequence,
+    window: snapshot.window_bits.reduceRight((bits, byte) => (bits << 8n) | BigInt(byte), 0n),
+  };
+  const rows = await account.rows();
+  const promised = rows
+    .filter((row) => ['reserved', 'signed', 'confirmed'].includes(row.state))
+    .filter((row) => !isSequenceConsumed(view, row.sequence))
+    .reduce((sum, row) => sum + row.price_lamports, 0n);
+  expect(promised).toBeLessThanOrEqual(snapshot.balance_lamports);
+  expect(new Set(rows.map((row) => row.sequence)).size).toBe(rows.length);
+}
+
+type Step =
+  | { do: 'reserve'; prices: bigint[] }
+  | { do: 'sign' | 'land' | 'confirm' | 'finalize' | 'release'; which: number }
+  | { do: 'index' }
+  | { do: 'topUp'; lamports: bigint };
+
+const which = fc.nat(5);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('reserve' as const), prices: fc.array(fc.bigInt(1n, 60n), { minLength: 1, maxLength: 5 }) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('sign' as const), which }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('land' as const), which }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('confirm' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('finalize' as const), which }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('release' as const), which }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('index' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('topUp' as const), lamports: fc.bigInt(1n, 50n) }) },
+);
+
+describe('the open charges of a balance', () => {
+  it('never promise more than its snapshot has, and every signed one can be paid on-chain', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.bigInt(0n, 200n), fc.array(step, { minLength: 3, maxLength: 14 }), async (start, steps) => {
+        const account = new BalanceAccount(start);
+        await account.index();
+        const landed = new Set<string>();
+        let indexed = new Set<string>();
+        for (const taken of steps) {
+          const rows = (await account.rows()).toSorted((a, b) => Number(a.sequence - b.sequence));
+          const pick = (fits: (row: ChargeRow) => boolean) => {
+            const fitting = rows.filter(fits);
+            return 'which' in taken ? fitting[taken.which % Math.max(1, fitting.length)] : undefined;
+          };
+          if (taken.do === 'reserve') {
+            await Promise.all(taken.prices.map((price) => account.reserve(price)));
+          } else if (taken.do === 'index') {
+            await account.index();
+            indexed = new Set(landed);
+          } else if (taken.do === 'topUp') {
+            account.balance += taken.lamports;
+            account.slot += 1n;
+          } else if (taken.do === 'sign') {
+            const row = pick(({ state }) => state === 'reserved');
+            if (row) await charges.recordSignature(row.run_id, newSignature());
+          } else if (taken.do === 'land') {
+            const row = pick(({ state, run_id: id }) => state === 'signed' && !landed.has(id));
+            // Throws where the chain would refuse.
+            if (row) account.consume(row);
+            if (row) landed.add(row.run_id);
+          } else if (taken.do === 'confirm') {
+            const row = pick(({ state, run_id: id }) => state === 'signed' && landed.has(id));
+            if (row) expect(await charges.move(row.run_id, ['signed'], 'confirmed')).toBe(true);
+          } else if (taken.do === 'finalize') {
+            const row = pick(({ state, run_id: id }) => state === 'confirmed' && indexed.has(id));
+            if (row) expect(await charges.move(row.run_id, ['confirmed'], 'finalized')).toBe(true);
+          } else {
+            const row = pick(() => true);
+            if (row) await charges.release(row.run_id);
+            const after = (await account.rows()).find(({ run_id: id }) => id === row?.run_id);
+            expect(after?.state).toBe(row?.state === 'reserved' ? undefined : row?.state);
+          }
+          await expectConserved(account);
+        }
+      }),
+      { seed: 20_260, numRuns: 200 },
+    );
+  });
+
+  it('take the whole balance and not a lamport more, when many ask at once', async () => {
+    const account = new BalanceAccount(1050n);
+    await account.index();
+    const results = await Promise.all(Array.from({ length: 30 }, () => account.reserve(100n)));
+    const made = results.filter((result) => result !== 'insufficient');
+    expect(made).toHaveLength(10);
+    expect(made.map(({ sequence }) => sequence).toSorted((a, b) => Number(a - b))).toEqual(
+      Array.from({ length: 10 }, (_, index) => BigInt(index + 1)),
+    );
+  });
+
+  it('stay within the window that the program keeps', async () => {
+    const account = new BalanceAccount(10_000n);
+    await account.index();
+    const first = await reserved(account, 1n);
+    await database.db
+      .updateTable('charges')
+      .set({ sequence: 256n })
+      .where('run_id', '=', (await reserved(account, 1n)).run_id)
+      .execute();
+    await expect(account.reserve(1n)).rejects.toMatchObject({ code: 'service_unavailable' });
+    await charges.release(first.run_id);
+    expect((await reserved(account, 1n)).sequence).toBe(257n);
+  });
+
+  it('begin after what the chain has seen, when the chain is ahead of the database', async () => {
+    const account = new BalanceAccount(1000n);
+    account.highestSequence = 41n;
+    account.window = 1n;
+    await account.index();
+    expect((await reserved(account, 1n)).sequence).toBe(42n);
+  });
+
+  it('are refused where there is no balance at all', async () => {
+    expect(await new BalanceAccount(1000n).reserve(1n)).toBe('insufficient');
+  });
+});
+
+describe('a charge', () => {
+  let account: BalanceAccount;
+  let charge: ChargeRow;
+  beforeEach(async () => {
+    account = new BalanceAccount(1000n);
+    await account.index();
+    charge = await reserved(account, 10n);
+  });
+
+  it('is given back before it is signed, and never afterwards', async () => {
+    await charges.release(charge.run_id);
+    expect(await account.rows()).toEqual([]);
+    const signed = await reserved(account, 10n);
+    await charges.recordSignature(signed.run_id, newSignature());
+    await charges.release(signed.run_id);
+    expect(await account.rows()).toHaveLength(1);
+  });
+
+  it('keeps every signature in order, and comes up as open until its end', async () => {
+    const [first, second] = [newSignature(), newSignature()];
+    await charges.recordSignature(charge.run_id, first);
+    await charges.recordSignature(charge.run_id, second);
+    const mine = async () => (await charges.open(10_000)).find(({ charge: { run_id: id } }) => id === charge.run_id);
+    expect(await mine()).toMatchObject({ charge: { state: 'signed', sequence: charge.sequence }, signatures: [first, second] });
+    await charges.move(charge.run_id, ['signed'], 'confirmed');
+    expect(await mine()).toBeDefined();
+    await charges.move(charge.run_id, ['confirmed'], 'finalized');
+    expect(await mine()).toBeUndefined();
+  });
+
+  it('is moved by one of many at once, and only from where it is', async () => {
+    await charges.recordSignature(charge.run_id, newSignature());
+    const moves = await Promise.all(Array.from({ length: 10 }, () => charges.move(charge.run_id, ['signed'], 'confirmed')));
+    expect(moves.filter(Boolean)).toHaveLength(1);
+    expect(await charges.move(charge.run_id, ['signed'], 'failed')).toBe(false);
+  });
+
+  it('that has ended is not opened again by a late signature', async () => {
+    await charges.recordSignature(charge.run_id, newSignature());
+    await charges.move(charge.run_id, ['signed'], 'failed');
+    await charges.recordSignature(charge.run_id, newSignature());
+    expect((await account.rows())[0]?.state).toBe('failed');
+  });
+
+  it('that was set aside for a run which is over is given back, and no other', async () => {
+    const signed = await reserved(account, 10n);
+    const running = await reserved(account, 10n);
+    await charges.recordSignature(signed.run_id, newSignature());
+    await database.db
+      .updateTable('runs')
+      .set({ status: 'undelivered' })
+      .where('id', 'in', [charge.run_id, signed.run_id])
+      .execute();
+    await charges.releaseAbandoned();
+    const left = (await account.rows()).map(({ run_id: id }) => id);
+    expect(left.toSorted()).toEqual([signed.run_id, running.run_id].toSorted());
+  });
+});
+
+describe('a credit', () => {
+  const newRun = (wallet: string) => insertRun(database.db, listing, wallet);
+
+  it('is given once for a charged run, and used once, however many try', async () => {
+    const account = new BalanceAccount(1000n);
+    await account.index();
+    const [first, second] = [await reserved(account, 10n), await reserved(account, 10n)];
+    await Promise.all([first, first, first, second].map(({ run_id: id }) => charges.credit(id)));
+    const runs = await Promise.all(Array.from({ length: 12 }, () => newRun(account.wallet)));
+    const taken = await Promise.all(runs.map((run) => charges.takeCredit(account.wallet, listing.id, run)));
+    expect(taken.filter(Boolean)).toHaveLength(2);
+  });
+
+  it('is of its wallet and listing alone', async () => {
+    const account = new BalanceAccount(1000n);
+    await account.index();
+    await charges.credit((await reserved(account, 10n)).run_id);
+    const other = newWallet();
+    expect(await charges.takeCredit(other, listing.id, await newRun(other))).toBe(false);
+    expect(await charges.takeCredit(account.wallet, 'another-abcdef', await newRun(account.wallet))).toBe(false);
+    expect(await charges.takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(true);
+  });
+
+  it('can be used again after it was given back', async () => {
+    const account = new BalanceAccount(1000n);
+    await account.index();
+    await charges.credit((await reserved(account, 10n)).run_id);
+    const run = await newRun(account.wallet);
+    expect(await charges.takeCredit(account.wallet, listing.id, run)).toBe(true);
+    await charges.returnCredit(run);
+    expect(await charges.takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(true);
+    expect(await charges.takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(false);
+  });
+
+  it('is not given for a run that was never charged', async () => {
+    const wallet = newWallet();
+    await charges.credit(await newRun(wallet));
+    await charges.credit(randomUUID());
+    expect(await charges.takeCredit(wallet, listing.id, await newRun(wallet))).toBe(false);
+  });
+});
