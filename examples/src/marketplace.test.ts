@@ -182,7 +182,7 @@ describe('the example marketplace', () => {
   it.each([
     [{ STATE_DIR: '' }, 'STATE_DIR is not set'],
     [{ MODEL_BASE_URL: 'http://127.0.0.1:9/v1' }, 'set MODEL_NAME'],
-    [{ AGENT_RENTAL_URL: 'http://127.0.0.1:1' }, 'bad port'],
+    [{ AGENT_RENTAL_URL: 'http://127.0.0.1:1' }, 'could not be reached'],
   ])('fails with one clear line given %j', async (environment, told) => {
     const started = start(environment);
     expect(await started.last).toEqual({ type: 'failed', message: expect.stringContaining(told) });

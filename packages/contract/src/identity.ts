@@ -21,7 +21,11 @@ export const token = z.object({ token: z.string(), expires_at: z.int() }).meta({
  */
 export const createApiKeyBody = z
   .strictObject({
-    label: z.string().min(1).max(100),
+    label: z
+      .string()
+      .min(1)
+      .max(100)
+      .regex(/^\P{Cc}*$/u, 'holds a control character'),
     challenge: z.string().max(200),
     signature: base58Signature,
   })

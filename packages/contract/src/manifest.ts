@@ -59,28 +59,36 @@ export const manifest = z
     output_schema: jsonSchema,
     timeout_seconds: z.int().min(1).max(TIMEOUT_SECONDS.max).default(TIMEOUT_SECONDS.default),
   })
-  .superRefine((value, context) => {
-    const issue = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
-    if (value.system_prompt === undefined && value.entrypoint_url === undefined) {
-      issue(['system_prompt'], 'is required unless entrypoint_url is set');
-    }
-    if (value.system_prompt !== undefined && value.entrypoint_url !== undefined) {
-      issue(['entrypoint_url'], 'cannot stand beside system_prompt: a manifest holds one of the two');
-    }
-    if (value.entrypoint_url !== undefined && (value.tools?.length ?? 0) > 0) {
-      issue(['tools'], 'are not for a connected agent: the service holds none for it');
-    }
-    if (value.model.provider === 'self_hosted') {
-      if (value.model.endpoint_url === undefined) {
+  .superRefine(
+    (value, context) => {
+      const issue = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+      if (value.system_prompt === undefined && value.entrypoint_url === undefined) {
+        issue(['system_prompt'], 'is required unless entrypoint_url is set');
+      }
+      if (value.system_prompt !== undefined && value.entrypoint_url !== undefined) {
+        issue(['entrypoint_url'], 'cannot stand beside system_prompt: a manifest holds one of the two');
+      }
+      const tools = Array.isArray(value.tools) ? value.tools : [];
+      if (value.entrypoint_url !== undefined && tools.length > 0) {
+        issue(['tools'], 'are not for a connected agent: the service holds none for it');
+      }
+      const model = Object(value.model) as Partial<typeof value.model>;
+      if (model.provider === 'self_hosted' && model.endpoint_url === undefined) {
         issue(['model', 'endpoint_url'], 'is required when model.provider is self_hosted');
       }
-    } else if (value.model.model === undefined) {
-      issue(['model', 'model'], `is required when model.provider is ${value.model.provider}`);
-    }
-    const names = (value.tools ?? []).map((tool) => tool.name);
-    for (const [index, name] of names.entries()) {
-      if (names.indexOf(name) !== index) issue(['tools', `${index}`, 'name'], 'is named twice');
-    }
-  })
+      if ((model.provider === 'openai' || model.provider === 'anthropic') && model.model === undefined) {
+        issue(['model', 'model'], `is required when model.provider is ${model.provider}`);
+      }
+      const names = tools.map((tool) => (Object(tool) as Partial<typeof tool>).name);
+      for (const [index, name] of names.entries()) {
+        if (name !== undefined && names.indexOf(name) !== index) {
+          issue(['tools', `${index}`, 'name'], 'is named twice');
+        }
+      }
+    },
+    // Also where single fields are wrong: a creator gets every violation at once. The value is then not yet
+    // what its type says.
+    { when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value) },
+  )
   .meta({ id: 'Manifest' });
 export type Manifest = z.infer<typeof manifest>;

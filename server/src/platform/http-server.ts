@@ -61,14 +61,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     logController: new LogController({ disableRequestLogging: true }),
     return503OnClosing: false,
     // For paths that no router can read: these requests pass no hook.
-    frameworkErrors: async (error, request, reply) => {
-      reply.header(HEADERS.requestId, request.id);
-      writeRateHeaders(
-        reply,
-        await options.rateLimits.count(`ip:${request.ip}`, options.requestsPerMinute),
-      );
-      await writeError(reply, toApiError(error), request);
-    },
+    frameworkErrors: (error, request, reply) => void refuseUnreadable(error, request, reply, options),
   });
   app.decorateRequest('principal', null);
   app.decorateRequest('rate', null);
@@ -119,6 +112,22 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     ),
   );
   return app;
+}
+
+/** Answers a request that no hook has seen in the form that every answer has. */
+async function refuseUnreadable(
+  error: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: HttpServerOptions,
+): Promise<void> {
+  reply.header(HEADERS.requestId, request.id);
+  try {
+    writeRateHeaders(reply, await options.rateLimits.count(`ip:${request.ip}`, options.requestsPerMinute));
+    await writeError(reply, toApiError(error), request);
+  } catch (cause) {
+    await writeError(reply, internalError(cause), request);
+  }
 }
 
 /** Authenticates and counts one request. */

@@ -58,7 +58,9 @@ describe('a schema that a stranger wrote', () => {
       Array.from({ length: 400 }, (_, index) => [`p${index}`, { type: 'string', minLength: index }]),
     );
     const allOf = Array.from({ length: 200 }, () => ({ $ref: '#/$defs/large' }));
-    expect(schemaViolations({ $defs: { large: { properties } }, allOf }, { p9: 'short' })[0]?.path).toBe('/p9');
+    expect(schemaViolations({ $defs: { large: { properties } }, allOf }, { p9: 'short' })[0]?.path).toBe(
+      '/p9',
+    );
   });
 
   it('of another kind than JSON Schema cannot turn validation off', () => {
@@ -128,7 +130,12 @@ describe('a violation', () => {
     ['of the value itself', { type: 'string' }, 1, ''],
     ['of a property', { properties: { a: { type: 'string' } } }, { a: 1 }, '/a'],
     ['of an item', { properties: { a: { items: { minimum: 3 } } } }, { a: [3, 4, 1] }, '/a/2'],
-    ['of a name with a slash and a tilde', { properties: { 'a/b~c': { type: 'null' } } }, { 'a/b~c': 1 }, '/a~1b~0c'],
+    [
+      'of a name with a slash and a tilde',
+      { properties: { 'a/b~c': { type: 'null' } } },
+      { 'a/b~c': 1 },
+      '/a~1b~0c',
+    ],
     ['of a format', { properties: { at: { format: 'date-time' } } }, { at: 'soon' }, '/at'],
   ])('%s has the path to it', (_, schema, value, path) => {
     const violations = schemaViolations(schema, value);

@@ -92,9 +92,9 @@ async function dump(): Promise<string> {
   const texts: string[] = [];
   for (const { schema, name } of rows) {
     const table = sql.id(schema, name);
-    const found = await sql<{ row: Record<string, unknown> }>`select to_jsonb(t) as row from ${table} t`.execute(
-      database.db,
-    );
+    const found = await sql<{
+      row: Record<string, unknown>;
+    }>`select to_jsonb(t) as row from ${table} t`.execute(database.db);
     for (const { row } of found.rows) {
       for (const value of Object.values(row)) {
         const text = typeof value === 'string' ? value : JSON.stringify(value);
@@ -201,7 +201,11 @@ describe('a registration', () => {
     expect(job.error?.code).toBe('invalid_manifest');
     const paths = job.error?.details.map(({ path }) => path) ?? [];
     expect(paths.toSorted()).toEqual(['listing.rental_model', 'name', 'timeout_seconds']);
-    const listings = await database.db.selectFrom('listings').where('creator', '=', wallet).selectAll().execute();
+    const listings = await database.db
+      .selectFrom('listings')
+      .where('creator', '=', wallet)
+      .selectAll()
+      .execute();
     expect(listings).toEqual([]);
     await registration.validate(accepted.job_id);
     expect(await registration.getJob(accepted.job_id, wallet)).toEqual(job);
@@ -214,7 +218,11 @@ describe('a registration', () => {
     expect(await registration.getJob(accepted.job_id, wallet)).toEqual(job);
     const again = await registration.register(wallet, { ...MANIFEST, listing: TERMS });
     await Promise.all(Array.from({ length: 5 }, () => registration.validate(again.job_id)));
-    const listings = await database.db.selectFrom('listings').where('creator', '=', wallet).select('id').execute();
+    const listings = await database.db
+      .selectFrom('listings')
+      .where('creator', '=', wallet)
+      .select('id')
+      .execute();
     expect(listings).toHaveLength(2);
   });
 
@@ -222,7 +230,10 @@ describe('a registration', () => {
     const wallet = newWallet();
     const { job } = await register(wallet, MANIFEST);
     expect(job.status).toBe('completed');
-    expect(job.next_action?.body).toMatchObject({ action: 'publish', listing: { rental_model: expect.any(String) } });
+    expect(job.next_action?.body).toMatchObject({
+      action: 'publish',
+      listing: { rental_model: expect.any(String) },
+    });
     const id = job.result?.listing_id ?? '';
     await expect(registration.prepareToPublish(wallet, id, undefined)).rejects.toMatchObject({
       code: 'invalid_request',

@@ -44,7 +44,10 @@ describe('a manifest is accepted', () => {
     ['connected', CONNECTED],
     ['without tools', without('tools')],
     ['with an empty list of tools, connected', { ...CONNECTED, tools: [] }],
-    ['with a model of its own', { ...DECLARATIVE, model: { provider: 'self_hosted', endpoint_url: 'https://llm.example.com/v1' } }],
+    [
+      'with a model of its own',
+      { ...DECLARATIVE, model: { provider: 'self_hosted', endpoint_url: 'https://llm.example.com/v1' } },
+    ],
     ['at an origin that the operator allows', { ...CONNECTED, entrypoint_url: 'http://127.0.0.1:4000/run' }],
     ['with the longest time', { ...DECLARATIVE, timeout_seconds: 300 }],
   ])('%s', (_, manifest) => {
@@ -71,33 +74,89 @@ describe('a manifest is rejected', () => {
     ['with a name that is not kebab-case', { ...DECLARATIVE, name: 'Invoice Reader' }, 'name'],
     ['with a name that ends in a dash', { ...DECLARATIVE, name: 'invoice-' }, 'name'],
     ['with an unknown category', { ...DECLARATIVE, category: 'cooking' }, 'category'],
-    ['with an unknown provider', { ...DECLARATIVE, model: { provider: 'other', model: 'm' } }, 'model.provider'],
+    [
+      'with an unknown provider',
+      { ...DECLARATIVE, model: { provider: 'other', model: 'm' } },
+      'model.provider',
+    ],
     ['without model.model, openai', { ...DECLARATIVE, model: { provider: 'openai' } }, 'model.model'],
     ['without model.model, anthropic', { ...DECLARATIVE, model: { provider: 'anthropic' } }, 'model.model'],
-    ['without model.endpoint_url, self_hosted', { ...DECLARATIVE, model: { provider: 'self_hosted', model: 'm' } }, 'model.endpoint_url'],
+    [
+      'without model.endpoint_url, self_hosted',
+      { ...DECLARATIVE, model: { provider: 'self_hosted', model: 'm' } },
+      'model.endpoint_url',
+    ],
     ['with neither prompt nor entrypoint', without('system_prompt'), 'system_prompt'],
-    ['with both prompt and entrypoint', { ...without('tools'), entrypoint_url: 'https://agent.example.com/' }, 'entrypoint_url'],
+    [
+      'with both prompt and entrypoint',
+      { ...without('tools'), entrypoint_url: 'https://agent.example.com/' },
+      'entrypoint_url',
+    ],
     ['with tools although connected', { ...CONNECTED, tools: [tool('read_input')] }, 'tools'],
     ['with an unknown tool', { ...DECLARATIVE, tools: [tool('read_input'), tool('rm_rf')] }, 'tools.1.name'],
-    ['with a tool named like a property of every object', { ...DECLARATIVE, tools: [tool('constructor')] }, 'tools.0.name'],
-    ['with a mismatched scope', { ...DECLARATIVE, tools: [tool('read_input', 'read_only')] }, 'tools.0.scope'],
-    ['with a tool twice', { ...DECLARATIVE, tools: [tool('read_input'), tool('read_input')] }, 'tools.1.name'],
-    ['with a tool that the sandbox does not serve', { ...DECLARATIVE, tools: [tool('web_fetch', 'read_only')] }, 'tools.0.name'],
+    [
+      'with a tool named like a property of every object',
+      { ...DECLARATIVE, tools: [tool('constructor')] },
+      'tools.0.name',
+    ],
+    [
+      'with a mismatched scope',
+      { ...DECLARATIVE, tools: [tool('read_input', 'read_only')] },
+      'tools.0.scope',
+    ],
+    [
+      'with a tool twice',
+      { ...DECLARATIVE, tools: [tool('read_input'), tool('read_input')] },
+      'tools.1.name',
+    ],
+    [
+      'with a tool that the sandbox does not serve',
+      { ...DECLARATIVE, tools: [tool('web_fetch', 'read_only')] },
+      'tools.0.name',
+    ],
     ['with a field too many', { ...DECLARATIVE, secret: 1 }, ''],
     ['with 301 seconds', { ...DECLARATIVE, timeout_seconds: 301 }, 'timeout_seconds'],
     ['with 0 seconds', { ...DECLARATIVE, timeout_seconds: 0 }, 'timeout_seconds'],
     ['with half a second', { ...DECLARATIVE, timeout_seconds: 0.5 }, 'timeout_seconds'],
     ['with an input_schema that is none', { ...DECLARATIVE, input_schema: { type: 'text' } }, 'input_schema'],
-    ['with a schema elsewhere', { ...DECLARATIVE, output_schema: { $ref: 'https://example.com/s' } }, 'output_schema'],
+    [
+      'with a schema elsewhere',
+      { ...DECLARATIVE, output_schema: { $ref: 'https://example.com/s' } },
+      'output_schema',
+    ],
     ['with a schema too deep', { ...DECLARATIVE, input_schema: nested(80) }, 'input_schema'],
     ['with a pattern that is none', { ...DECLARATIVE, input_schema: { pattern: '(' } }, 'input_schema'],
     ['with a null character in its description', { ...DECLARATIVE, description: 'a\0b' }, 'description'],
-    ['with a null character in a schema', { ...DECLARATIVE, input_schema: { const: 'a\0b' } }, 'input_schema'],
-    ['with an http entrypoint', { ...CONNECTED, entrypoint_url: 'http://agent.example.com/run' }, 'entrypoint_url'],
-    ['with an entrypoint on loopback', { ...CONNECTED, entrypoint_url: 'https://127.0.0.1/run' }, 'entrypoint_url'],
-    ['with an entrypoint at cloud metadata', { ...CONNECTED, entrypoint_url: 'https://169.254.169.254/' }, 'entrypoint_url'],
-    ['with credentials in the entrypoint', { ...CONNECTED, entrypoint_url: 'https://a:b@example.com/' }, 'entrypoint_url'],
-    ['with a model on a private address', { ...DECLARATIVE, model: { provider: 'self_hosted', endpoint_url: 'https://10.0.0.1/v1' } }, 'model.endpoint_url'],
+    [
+      'with a null character in a schema',
+      { ...DECLARATIVE, input_schema: { const: 'a\0b' } },
+      'input_schema',
+    ],
+    [
+      'with an http entrypoint',
+      { ...CONNECTED, entrypoint_url: 'http://agent.example.com/run' },
+      'entrypoint_url',
+    ],
+    [
+      'with an entrypoint on loopback',
+      { ...CONNECTED, entrypoint_url: 'https://127.0.0.1/run' },
+      'entrypoint_url',
+    ],
+    [
+      'with an entrypoint at cloud metadata',
+      { ...CONNECTED, entrypoint_url: 'https://169.254.169.254/' },
+      'entrypoint_url',
+    ],
+    [
+      'with credentials in the entrypoint',
+      { ...CONNECTED, entrypoint_url: 'https://a:b@example.com/' },
+      'entrypoint_url',
+    ],
+    [
+      'with a model on a private address',
+      { ...DECLARATIVE, model: { provider: 'self_hosted', endpoint_url: 'https://10.0.0.1/v1' } },
+      'model.endpoint_url',
+    ],
   ])('%s, naming the path', (_, manifest, path) => {
     const found = violations(manifest);
     expect(found.map((violation) => violation.path)).toEqual([path]);
@@ -118,11 +177,15 @@ describe('a manifest is rejected', () => {
   });
 
   it('beyond 64 KB, counted in bytes', () => {
-    const size = (prompt: string) => Buffer.byteLength(JSON.stringify({ ...DECLARATIVE, system_prompt: prompt }));
+    const size = (prompt: string) =>
+      Buffer.byteLength(JSON.stringify({ ...DECLARATIVE, system_prompt: prompt }));
     const room = MANIFEST_MAX_BYTES - size('');
     expect(violations({ ...DECLARATIVE, system_prompt: 'x'.repeat(room) })).toEqual([]);
     const [violation] = violations({ ...DECLARATIVE, system_prompt: 'x'.repeat(room + 1) });
-    expect(violation).toEqual({ path: '', message: `the manifest has ${MANIFEST_MAX_BYTES + 1} bytes; the most is ${MANIFEST_MAX_BYTES}` });
+    expect(violation).toEqual({
+      path: '',
+      message: `the manifest has ${MANIFEST_MAX_BYTES + 1} bytes; the most is ${MANIFEST_MAX_BYTES}`,
+    });
     expect(violations({ ...DECLARATIVE, system_prompt: 'ü'.repeat(room - 1) })).toHaveLength(1);
   });
 
@@ -164,11 +227,23 @@ describe('a manifest is rejected', () => {
 
 describe('the terms of a listing are rejected', () => {
   it.each([
-    ['below the protocol’s least per-task price', { ...TERMS, price_lamports: 199_999 }, 'listing.price_lamports'],
+    [
+      'below the protocol’s least per-task price',
+      { ...TERMS, price_lamports: 199_999 },
+      'listing.price_lamports',
+    ],
     ['below the least price', { rental_model: 'one_time', price_lamports: 999 }, 'listing.price_lamports'],
-    ['above the highest price', { ...TERMS, price_lamports: 1_000_000_000_000_001 }, 'listing.price_lamports'],
+    [
+      'above the highest price',
+      { ...TERMS, price_lamports: 1_000_000_000_000_001 },
+      'listing.price_lamports',
+    ],
     ['with a part of a lamport', { ...TERMS, price_lamports: 500_000.5 }, 'listing.price_lamports'],
-    ['with a deposit below one run', { ...TERMS, min_deposit_lamports: 499_999 }, 'listing.min_deposit_lamports'],
+    [
+      'with a deposit below one run',
+      { ...TERMS, min_deposit_lamports: 499_999 },
+      'listing.min_deposit_lamports',
+    ],
     ['with four samples', { ...TERMS, sample_output: ['a', 'b', 'c', 'd'] }, 'listing.sample_output'],
     ['without samples in the list', { ...TERMS, sample_output: [] }, 'listing.sample_output'],
     ['with no runs a minute', { ...TERMS, runs_per_minute: 0 }, 'listing.runs_per_minute'],

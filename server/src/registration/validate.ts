@@ -7,6 +7,7 @@ import {
   type Manifest,
 } from '@agent-rental/contract';
 import type { z } from 'zod';
+import { findJsonProblem } from '../platform/json-bounds.js';
 import { checkSchema, InvalidSchemaError } from '../platform/json-schema.js';
 import { ForbiddenUrlError, type OutboundHttp } from '../platform/outbound-http.js';
 
@@ -34,6 +35,8 @@ export function validateRegistration(
   body: { manifest: unknown; listing: unknown },
   rules: RegistrationRules,
 ): Validated {
+  const problem = findJsonProblem(body.manifest) ?? findJsonProblem(body.listing);
+  if (problem) return { valid: false, violations: [{ path: problem.field, message: problem.message }] };
   const violations: Violation[] = [];
   const size = Buffer.byteLength(JSON.stringify(body.manifest));
   if (size > MANIFEST_MAX_BYTES) {

@@ -31,7 +31,9 @@ it('several replicas that migrate at once all succeed, and the schema is there o
 });
 
 it('64-bit integers come back exactly', async () => {
-  const { rows } = await sql<{ amount: bigint }>`select 9007199254740993::bigint as amount`.execute(database.db);
+  const { rows } = await sql<{ amount: bigint }>`select 9007199254740993::bigint as amount`.execute(
+    database.db,
+  );
   expect(rows).toEqual([{ amount: 9_007_199_254_740_993n }]);
 });
 

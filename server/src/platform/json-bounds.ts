@@ -1,0 +1,28 @@
+/** Deepest nesting that is let in; nothing that we or a creator's schema describe comes near it. */
+const MAX_DEPTH = 200;
+
+/** What is wrong with a JSON value before any schema looks at it. */
+export interface JsonProblem {
+  /** The field of the value in which it is; empty for the value itself. */
+  field: string;
+  message: string;
+}
+
+/**
+ * Finds what no schema of ours should have to bear: nesting so deep that recursion fails, and null characters,
+ * which PostgreSQL's text cannot hold. Walks without recursion.
+ */
+export function findJsonProblem(value: unknown): JsonProblem | undefined {
+  const waiting: { value: unknown; depth: number; field: string }[] = [{ value, depth: 0, field: '' }];
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const { value: item, depth, field } = next;
+    if (typeof item === 'string' && item.includes('\0')) return { field, message: 'holds a null character' };
+    if (typeof item !== 'object' || item === null) continue;
+    if (depth >= MAX_DEPTH) return { field, message: `is nested deeper than ${MAX_DEPTH} levels` };
+    for (const [key, inner] of Object.entries(item)) {
+      if (key.includes('\0')) return { field, message: 'holds a null character' };
+      waiting.push({ value: inner, depth: depth + 1, field: depth === 0 ? key : field });
+    }
+  }
+  return undefined;
+}
