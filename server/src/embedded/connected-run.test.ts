@@ -36,6 +36,8 @@ let server: RunningServer;
 let renter: RentalClient;
 let agentId: string;
 let secret: string;
+/** Makes a wallet with SOL and a client for it. */
+let participant: () => Promise<[RentalClient, WalletSigner]>;
 /** What the creator's endpoint does with the next task. */
 let answer: Answer;
 
@@ -70,7 +72,7 @@ beforeAll(async () => {
     rpc_url: string;
   };
   const connection = new Connection(dev.rpc_url, 'confirmed');
-  const participant = async (): Promise<[RentalClient, WalletSigner]> => {
+  participant = async () => {
     const wallet = Keypair.generate();
     const signature = await connection.requestAirdrop(wallet.publicKey, LAMPORTS_PER_SOL);
     await connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) });
@@ -158,16 +160,47 @@ describe('a connected agent', () => {
     expect(await balance()).toBe(before - PRICE);
   });
 
-  test('that is never reached is a 503, and the next run is free', async () => {
+  test('that is never reached is a 503, and the next run is free, even with an empty balance', async () => {
+    const [client, signer] = await participant();
+    await rent(client, signer, agentId, { deposit_lamports: PRICE });
+    const execute = () => client.execute({ agent_id: agentId, task: 'answer' });
     answer = (incoming) => void incoming.socket.destroy();
-    const error: unknown = await run().catch((thrown: unknown) => thrown);
+    const error: unknown = await execute().catch((thrown: unknown) => thrown);
     expect(isApiError(error) && error.code).toBe('service_unavailable');
     expect(isApiError(error) && error.retryAfterSeconds).toBeGreaterThan(0);
-    const charged = await balance();
+    expect(isApiError(error) && error.message).toContain('free');
+    await expect.poll(async () => (await client.verifyCredential(agentId)).balance_lamports).toBe(0);
     answer = sendJson(200, { answer: 'at last' });
-    // The credit follows once the charge of the lost run is known to have landed.
-    await expect.poll(async () => (await run()).cost_lamports, { timeout: 20_000, interval: 500 }).toBe(0);
-    const spent = charged - (await balance());
-    expect(spent % PRICE).toBe(0);
+    const finished = await vi.waitUntil(() => execute().catch(() => undefined), { timeout: 10_000 });
+    expect(finished).toMatchObject({ status: 'completed', cost_lamports: 0 });
+    // One credit is one run.
+    const after: unknown = await execute().catch((thrown: unknown) => thrown);
+    expect(isApiError(after) && after.code).toBe('insufficient_balance');
   });
+});
+
+test('a balance for two runs pays two of five that come at once, and the others are told to top up', async () => {
+  answer = sendJson(200, { answer: 'because' });
+  const [client, signer] = await participant();
+  await rent(client, signer, agentId, { deposit_lamports: 2 * PRICE });
+  const execute = (key: string) =>
+    client
+      .execute({ agent_id: agentId, task: 'answer' }, { idempotencyKey: key })
+      .then((finished) => finished.status as string)
+      .catch((error: unknown) => (isApiError(error) ? error.code : String(error)));
+  const keys = ['one', 'two', 'three', 'four', 'five'];
+  const outcomes = await Promise.all(keys.map(execute));
+  expect(outcomes.toSorted()).toEqual([
+    'completed',
+    'completed',
+    'insufficient_balance',
+    'insufficient_balance',
+    'insufficient_balance',
+  ]);
+  expect(await client.verifyCredential(agentId)).toMatchObject({
+    status: 'low_balance',
+    balance_lamports: 0,
+  });
+  // A refused request has left nothing under its key; a paid one gives its answer again.
+  expect(await Promise.all(keys.map(execute))).toEqual(outcomes);
 });

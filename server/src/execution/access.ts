@@ -4,17 +4,18 @@ import { ApiError } from '../platform/api-error.js';
 import { schemaViolations } from '../platform/json-schema.js';
 
 /**
- * Lets only a renter with access through.
+ * Lets only a renter with access through. A credit pays the next run, whatever the balance.
  *
  * @throws ApiError 403 saying what is missing and what to do.
  */
-export function requireAccess(status: AccessStatus, listing: PublishedListing): void {
+export function requireAccess(status: AccessStatus, listing: PublishedListing, credited = false): void {
   switch (status) {
     case 'active':
       return;
     case 'expired':
       throw new ApiError('credential_expired', 'The subscription has expired. Renew it to go on.');
     case 'low_balance':
+      if (credited) return;
       throw new ApiError(
         'insufficient_balance',
         `The prepaid balance cannot pay the next run, which costs ${listing.priceLamports} lamports, ` +

@@ -2,7 +2,14 @@ import type { ExecuteBody } from '@agent-rental/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiError } from '../platform/api-error.js';
 import { deriveKeys } from '../platform/keys.js';
-import { insertListing, insertRun, newWallet, openTestDatabase, publishedListing, type TemporaryDatabase } from '../testing/index.js';
+import {
+  insertListing,
+  insertRun,
+  newWallet,
+  openTestDatabase,
+  publishedListing,
+  type TemporaryDatabase,
+} from '../testing/index.js';
 import { parseTask, type Task } from './parse.js';
 import { createRepeats } from './repeats.js';
 import { createRunRepository, type RunRepository } from './run-repository.js';
@@ -21,7 +28,9 @@ afterAll(() => database.close());
 describe('the seats of a listing', () => {
   const newRuns = async (count: number) => {
     const listing = await insertListing(database.db);
-    const ids = await Promise.all(Array.from({ length: count }, () => insertRun(database.db, listing, newWallet())));
+    const ids = await Promise.all(
+      Array.from({ length: count }, () => insertRun(database.db, listing, newWallet())),
+    );
     return { id: listing.id, ids };
   };
   const take = async (listingId: string, runId: string): Promise<boolean> => {
@@ -87,7 +96,14 @@ describe('a repeated request', () => {
     return { first: again(), again };
   };
   const finish = (task: Task, output: string) =>
-    runs.finish({ runId: task.runId, agentId: task.listing.id, status: 'completed', output, costLamports: 5n, durationMs: 1 });
+    runs.finish({
+      runId: task.runId,
+      agentId: task.listing.id,
+      status: 'completed',
+      output,
+      costLamports: 5n,
+      durationMs: 1,
+    });
   const never = new AbortController().signal;
 
   it('under the same key waits for the first run and gets its answer', async () => {
@@ -173,13 +189,20 @@ describe('a finished run', () => {
   it('is its wallet’s alone, sealed in the database, and counted for its listing', async () => {
     const listing = await insertListing(database.db);
     const wallet = newWallet();
-    const ids = [await insertRun(database.db, listing, wallet), await insertRun(database.db, listing, wallet)] as const;
+    const ids = [
+      await insertRun(database.db, listing, wallet),
+      await insertRun(database.db, listing, wallet),
+    ] as const;
     const end = { agentId: listing.id, costLamports: 0n, durationMs: 12 };
     await runs.finish({ ...end, runId: ids[0], status: 'completed', output: { secret: 'SECRET-OUTPUT' } });
     await runs.finish({ ...end, runId: ids[1], status: 'failed', output: 'It did not work.' });
     expect((await runs.find(ids[0], wallet))?.output).toEqual({ secret: 'SECRET-OUTPUT' });
     expect(await runs.find(ids[0], newWallet())).toBeUndefined();
-    const row = await database.db.selectFrom('runs').selectAll().where('id', '=', ids[0]).executeTakeFirstOrThrow();
+    const row = await database.db
+      .selectFrom('runs')
+      .selectAll()
+      .where('id', '=', ids[0])
+      .executeTakeFirstOrThrow();
     expect(row.output?.includes('SECRET-OUTPUT')).toBe(false);
     const counted = await database.db
       .selectFrom('listings')
@@ -193,7 +216,10 @@ describe('a finished run', () => {
 
   it('is told from one whose process is gone: that has no live seat', async () => {
     const listing = await insertListing(database.db);
-    const [alive, dead] = [await insertRun(database.db, listing, newWallet()), await insertRun(database.db, listing, newWallet())];
+    const [alive, dead] = [
+      await insertRun(database.db, listing, newWallet()),
+      await insertRun(database.db, listing, newWallet()),
+    ];
     await seats.take(listing.id, alive, 60);
     await runs.markInterrupted(60_000);
     expect(await runs.wasUndelivered(dead)).toBe(false);

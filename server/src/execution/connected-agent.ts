@@ -1,3 +1,4 @@
+import { isShallowEnough } from '@agent-rental/agent-runner';
 import type { Json } from '@agent-rental/contract';
 import { Webhook } from 'standardwebhooks';
 import { schemaViolations } from '../platform/json-schema.js';
@@ -87,6 +88,8 @@ function outcomeOf(answer: string | undefined, task: Task): AgentOutcome {
   } catch {
     return notInForm;
   }
+  // Deeper than what a sandboxed agent may answer, and than JSON can be written again.
+  if (!isShallowEnough(output)) return notInForm;
   return schemaViolations(task.listing.version.outputSchema, output).length === 0
     ? { status: 'completed', output }
     : notInForm;

@@ -4,7 +4,10 @@ import { OutputGate } from './output-gate.js';
 
 function newGate() {
   const left: string[] = [];
-  const sink = { begin: (runId: string) => void left.push(`begin ${runId}`), delta: (text: string) => void left.push(text) };
+  const sink = {
+    begin: (runId: string) => void left.push(`begin ${runId}`),
+    delta: (text: string) => void left.push(text),
+  };
   return { left, gate: new OutputGate(sink, 'run-1') };
 }
 
@@ -27,7 +30,7 @@ it('keeps the order whenever it is opened, and opens once', () => {
       for (const [index, delta] of deltas.entries()) {
         if (index === openAt) gate.open();
         gate.push(delta);
-        if (index < openAt) expect(left).toEqual([]);
+        expect(left.length > 0).toBe(index >= openAt);
       }
       gate.open();
       gate.open();

@@ -51,7 +51,12 @@ it('every task is a run of its own, and equal requests have one digest', () => {
   expect(first.runId).not.toBe(second.runId);
   expect(first.digest).toEqual(second.digest);
   expect(first.idempotencyKey).toBe('key');
-  for (const other of [{ input: { a: 1, b: [3] } }, { input: 'a' }, {}, { input: { a: 1, b: [2] }, timeout_seconds: 5 }]) {
+  for (const other of [
+    { input: { a: 1, b: [3] } },
+    { input: 'a' },
+    {},
+    { input: { a: 1, b: [2] }, timeout_seconds: 5 },
+  ]) {
     expect(parse(other).digest).not.toEqual(first.digest);
   }
 });

@@ -7,10 +7,12 @@ const POLL_MS = 200;
 /** Makes repeated requests under one idempotency key one run. */
 export interface Repeats {
   /**
-   * Writes the run down as begun. When its key has been used already, waits for that run and gives it.
+   * The run that a request under a used key repeats; waits for its end when it still runs.
    *
    * @throws ApiError `invalid_request` for another request under the same key; the signal's reason when aborted.
    */
+  find(task: Task, signal: AbortSignal): Promise<FinishedRun | undefined>;
+  /** Writes the run down as begun; gives the other run when a request under the same key came first. Throws as `find`. */
   begin(task: Task, signal: AbortSignal): Promise<FinishedRun | undefined>;
   /** The run of this process under a key has ended. */
   end(task: Task): void;
@@ -32,32 +34,41 @@ export function createRepeats(runs: RunRepository): Repeats {
     clearTimeout(left.get(name));
     left.delete(name);
   };
+  const find = async (task: Task, signal: AbortSignal): Promise<FinishedRun | undefined> => {
+    const { idempotencyKey, wallet } = task;
+    if (idempotencyKey === undefined) return undefined;
+    for (;;) {
+      const row = await runs.findByKey(wallet, idempotencyKey);
+      if (!row) return undefined;
+      if (!row.request_digest.equals(task.digest)) {
+        throw new ApiError(
+          'invalid_request',
+          'Idempotency-Key: was used for another request. Use a new key.',
+        );
+      }
+      const finished = runs.toFinished(row);
+      if (finished) return finished;
+      // Still running, here or on another replica, or just given up: look again.
+      keep(nameOf(wallet, idempotencyKey));
+      signal.throwIfAborted();
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  };
   return {
+    find,
     async begin(task, signal) {
-      const { idempotencyKey, wallet } = task;
       for (;;) {
         const begun = await runs.begin({
           id: task.runId,
           listingId: task.listing.id,
           versionId: task.listing.version.id,
-          wallet,
-          idempotencyKey,
+          wallet: task.wallet,
+          idempotencyKey: task.idempotencyKey,
           requestDigest: task.digest,
         });
-        if (begun || idempotencyKey === undefined) return undefined;
-        const row = await runs.findByKey(wallet, idempotencyKey);
-        if (row && !row.request_digest.equals(task.digest)) {
-          throw new ApiError(
-            'invalid_request',
-            'Idempotency-Key: was used for another request. Use a new key.',
-          );
-        }
-        const finished = row && runs.toFinished(row);
-        if (finished) return finished;
-        // Still running, here or on another replica, or just given up: look again.
-        keep(nameOf(wallet, idempotencyKey));
-        signal.throwIfAborted();
-        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+        if (begun) return undefined;
+        const repeated = await find(task, signal);
+        if (repeated) return repeated;
       }
     },
     end(task) {

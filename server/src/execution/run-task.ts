@@ -62,9 +62,12 @@ interface Checked {
  */
 export async function runTask(deps: RunTaskDeps, request: TaskRequest): Promise<FinishedRun> {
   const task = await parse(deps, request);
-  await admit(deps, task);
-  const repeated = await deps.repeats.begin(task, request.signal);
+  // A repeat gets its answer whatever has become of the rental since: it was paid for.
+  const repeated = await deps.repeats.find(task, request.signal);
   if (repeated) return deliver(repeated, request.sink);
+  await admit(deps, task);
+  const raced = await deps.repeats.begin(task, request.signal);
+  if (raced) return deliver(raced, request.sink);
 
   const startedAt = performance.now();
   let charge: SentCharge | undefined;
@@ -95,7 +98,9 @@ async function parse(deps: RunTaskDeps, request: TaskRequest): Promise<Task> {
 async function admit(deps: RunTaskDeps, task: Task): Promise<void> {
   const { listing } = task;
   requireRunning(listing.status);
-  requireAccess(await deps.credentials.indexedStatus(task.wallet, listing.id), listing);
+  const status = await deps.credentials.indexedStatus(task.wallet, listing.id);
+  const credited = status === 'low_balance' && (await deps.settlement.hasCredit(task.wallet, listing.id));
+  requireAccess(status, listing, credited);
   requireValidInput(task.input, listing.version.inputSchema);
 }
 
@@ -122,7 +127,9 @@ async function check(deps: RunTaskDeps, task: Task, signal: AbortSignal): Promis
 async function checkOnChain(deps: RunTaskDeps, task: Task): Promise<ChargeRow | undefined> {
   const { listing, wallet, runId } = task;
   const { settlement, chain } = deps;
-  if (listing.rentalModel === 'per_query' && !(await settlement.takeCredit(wallet, listing.id, runId))) {
+  const perTask = listing.rentalModel === 'per_query';
+  const credited = perTask && (await settlement.takeCredit(wallet, listing.id, runId));
+  if (perTask && !credited) {
     const address = findListingAddress(listing.id, chain.programId).address;
     const balance = findPerQueryBalanceAddress(new PublicKey(wallet), address, chain.programId).address;
     const charge = await settlement.reserve({
@@ -137,7 +144,7 @@ async function checkOnChain(deps: RunTaskDeps, task: Task): Promise<ChargeRow | 
   }
   const standing = await readChainStanding(chain, listing.id, wallet);
   if (standing) requireRunning(standing.listing.status);
-  requireAccess(standing ? accessStatus(standing, new Date()) : 'not_found', listing);
+  requireAccess(standing ? accessStatus(standing, new Date()) : 'not_found', listing, credited);
   return undefined;
 }
 
@@ -223,9 +230,16 @@ async function undo(
   error: unknown,
 ): Promise<ApiError> {
   if (charge) {
-    // The charge may have landed: the run is marked, and the credit follows when it has.
+    // The run is marked first: should this process end now, the credit follows when the charge is reconciled.
     await deps.runs.markUndelivered(task.runId);
+    charge.confirmed
+      .then(() => deps.settlement.credit(task.runId))
+      .catch((err: unknown) =>
+        deps.logger.info({ err, run_id: task.runId }, 'a credit is left to reconciliation'),
+      );
   } else {
+    // The run's row goes, so whatever refers to it goes first.
+    await deps.seats.free(task.runId);
     await deps.settlement.release(task.runId);
     await deps.settlement.returnCredit(task.runId);
     await deps.runs.discard(task.runId);

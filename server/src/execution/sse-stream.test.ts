@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { startHttpStandIn, type HttpStandIn } from '../testing/index.js';
 import { SseStream } from './sse-stream.js';
 
@@ -8,9 +8,18 @@ let serve: (response: ServerResponse) => void;
 beforeEach(async () => {
   server = await startHttpStandIn((_, response) => serve(response));
 });
-afterEach(() => server.close());
+afterEach(async () => {
+  vi.useRealTimers();
+  await server.close();
+});
 
-const DONE = { run_id: 'run-1', status: 'completed', cost_lamports: 5, duration_ms: 7, output: 'ab' } as const;
+const DONE = {
+  run_id: 'run-1',
+  status: 'completed',
+  cost_lamports: 5,
+  duration_ms: 7,
+  output: 'ab',
+} as const;
 
 it('is server-sent events: deltas in order, then done, then the end', async () => {
   serve = (response) => {
@@ -39,6 +48,8 @@ it('is server-sent events: deltas in order, then done, then the end', async () =
 });
 
 it('sends its headers at once, so that the caller has the run id while it waits', async () => {
+  // Without its heartbeat, which would send them, too, some time.
+  vi.useFakeTimers({ toFake: ['setInterval'] });
   let stream: SseStream | undefined;
   serve = (response) => {
     stream = new SseStream(response, () => ({}));

@@ -6,8 +6,20 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createCredentialRepository } from '../credentials/index.js';
 import { ApiError } from '../platform/api-error.js';
 import type { Database } from '../platform/database/schema.js';
-import { balanceAddressOf, insertListing, insertRun, newWallet, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
-import { createChargeRepository, type ChargeRepository, type ChargeRow } from './charge-repository.js';
+import {
+  balanceAddressOf,
+  insertListing,
+  insertRun,
+  newWallet,
+  openTestDatabase,
+  type TemporaryDatabase,
+} from '../testing/index.js';
+import {
+  createChargeRepository,
+  type ChargeRepository,
+  type ChargeRow,
+  type ChargeState,
+} from './charge-repository.js';
 
 let database: TemporaryDatabase;
 let charges: ChargeRepository;
@@ -40,7 +52,8 @@ class BalanceAccount {
   }
 
   consume(charge: ChargeRow): void {
-    if (isSequenceConsumed(this, charge.sequence)) throw new Error(`sequence ${charge.sequence} charged twice`);
+    if (isSequenceConsumed(this, charge.sequence))
+      throw new Error(`sequence ${charge.sequence} charged twice`);
     if (charge.price_lamports > this.balance) throw new Error('the balance cannot pay');
     const ahead = charge.sequence - this.highestSequence;
     if (ahead > 0n) {
@@ -85,7 +98,11 @@ class BalanceAccount {
   }
 
   async rows(): Promise<ChargeRow[]> {
-    return database.db.selectFrom('charges').selectAll().where('balance_address', '=', this.address).execute();
+    return database.db
+      .selectFrom('charges')
+      .selectAll()
+      .where('balance_address', '=', this.address)
+      .execute();
   }
 }
 
@@ -99,6 +116,18 @@ async function reserved(account: BalanceAccount, price: bigint): Promise<ChargeR
   const charge = await account.reserve(price);
   if (charge === 'insufficient') throw new Error('the balance should have paid for this');
   return charge;
+}
+
+async function advance(charge: ChargeRow | undefined, from: ChargeState, to: ChargeState): Promise<void> {
+  if (charge && !(await charges.move(charge.run_id, [from], to))) throw new Error(`was not ${from}`);
+}
+
+/** Tries to give a charge back; only one that was never signed goes. */
+async function releaseAny(account: BalanceAccount, charge: ChargeRow | undefined): Promise<void> {
+  if (!charge) return;
+  await charges.release(charge.run_id);
+  const after = (await account.rows()).find(({ run_id: id }) => id === charge.run_id);
+  expect(after?.state).toBe(charge.state === 'reserved' ? undefined : charge.state);
 }
 
 /** What the balance of the index still promises to open charges. */
@@ -123,16 +152,24 @@ async function expectConserved(account: BalanceAccount): Promise<void> {
 
 type Step =
   | { do: 'reserve'; prices: bigint[] }
-  | { do: 'sign' | 'land' | 'confirm' | 'finalize' | 'release'; which: number }
+  | { do: 'sign' | 'land' | 'confirm' | 'pay' | 'finalize' | 'release'; which: number }
   | { do: 'index' }
   | { do: 'topUp'; lamports: bigint };
 
 const which = fc.nat(5);
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('reserve' as const), prices: fc.array(fc.bigInt(1n, 60n), { minLength: 1, maxLength: 5 }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('reserve' as const),
+      prices: fc.array(fc.bigInt(1n, 60n), { minLength: 1, maxLength: 5 }),
+    }),
+  },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('sign' as const), which }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('land' as const), which }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('confirm' as const), which }) },
+  // The usual way of a charge in one step, before the index has heard of it.
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('pay' as const), which }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('finalize' as const), which }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('release' as const), which }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('index' as const) }) },
@@ -142,48 +179,60 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 describe('the open charges of a balance', () => {
   it('never promise more than its snapshot has, and every signed one can be paid on-chain', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.bigInt(0n, 200n), fc.array(step, { minLength: 3, maxLength: 14 }), async (start, steps) => {
-        const account = new BalanceAccount(start);
-        await account.index();
-        const landed = new Set<string>();
-        let indexed = new Set<string>();
-        for (const taken of steps) {
-          const rows = (await account.rows()).toSorted((a, b) => Number(a.sequence - b.sequence));
-          const pick = (fits: (row: ChargeRow) => boolean) => {
-            const fitting = rows.filter(fits);
-            return 'which' in taken ? fitting[taken.which % Math.max(1, fitting.length)] : undefined;
-          };
-          if (taken.do === 'reserve') {
-            await Promise.all(taken.prices.map((price) => account.reserve(price)));
-          } else if (taken.do === 'index') {
-            await account.index();
-            indexed = new Set(landed);
-          } else if (taken.do === 'topUp') {
-            account.balance += taken.lamports;
-            account.slot += 1n;
-          } else if (taken.do === 'sign') {
-            const row = pick(({ state }) => state === 'reserved');
-            if (row) await charges.recordSignature(row.run_id, newSignature());
-          } else if (taken.do === 'land') {
-            const row = pick(({ state, run_id: id }) => state === 'signed' && !landed.has(id));
-            // Throws where the chain would refuse.
-            if (row) account.consume(row);
-            if (row) landed.add(row.run_id);
-          } else if (taken.do === 'confirm') {
-            const row = pick(({ state, run_id: id }) => state === 'signed' && landed.has(id));
-            if (row) expect(await charges.move(row.run_id, ['signed'], 'confirmed')).toBe(true);
-          } else if (taken.do === 'finalize') {
-            const row = pick(({ state, run_id: id }) => state === 'confirmed' && indexed.has(id));
-            if (row) expect(await charges.move(row.run_id, ['confirmed'], 'finalized')).toBe(true);
-          } else {
-            const row = pick(() => true);
-            if (row) await charges.release(row.run_id);
-            const after = (await account.rows()).find(({ run_id: id }) => id === row?.run_id);
-            expect(after?.state).toBe(row?.state === 'reserved' ? undefined : row?.state);
+      fc.asyncProperty(
+        fc.bigInt(0n, 200n),
+        fc.array(step, { minLength: 3, maxLength: 14 }),
+        async (start, steps) => {
+          const account = new BalanceAccount(start);
+          await account.index();
+          const landed = new Set<string>();
+          let indexed = new Set<string>();
+          for (const taken of steps) {
+            const rows = (await account.rows()).toSorted((a, b) => Number(a.sequence - b.sequence));
+            const pick = (fits: (row: ChargeRow) => boolean) => {
+              const fitting = rows.filter(fits);
+              return 'which' in taken ? fitting[taken.which % Math.max(1, fitting.length)] : undefined;
+            };
+            if (taken.do === 'reserve') {
+              await Promise.all(taken.prices.map((price) => account.reserve(price)));
+            } else if (taken.do === 'index') {
+              await account.index();
+              indexed = new Set(landed);
+            } else if (taken.do === 'topUp') {
+              account.balance += taken.lamports;
+              account.slot += 1n;
+            } else if (taken.do === 'sign') {
+              const row = pick(({ state }) => state === 'reserved');
+              if (row) await charges.recordSignature(row.run_id, newSignature());
+            } else if (taken.do === 'land') {
+              const row = pick(({ state, run_id: id }) => state === 'signed' && !landed.has(id));
+              // Throws where the chain would refuse.
+              if (row) account.consume(row);
+              if (row) landed.add(row.run_id);
+            } else if (taken.do === 'confirm') {
+              const row = pick(({ state, run_id: id }) => state === 'signed' && landed.has(id));
+              await advance(row, 'signed', 'confirmed');
+            } else if (taken.do === 'pay') {
+              const row = pick(({ state }) => state === 'reserved');
+              if (row) {
+                await charges.recordSignature(row.run_id, newSignature());
+                account.consume(row);
+                landed.add(row.run_id);
+                await advance(row, 'signed', 'confirmed');
+              }
+            } else if (taken.do === 'finalize') {
+              const row = pick(({ state, run_id: id }) => state === 'confirmed' && indexed.has(id));
+              await advance(row, 'confirmed', 'finalized');
+            } else {
+              await releaseAny(
+                account,
+                pick(() => true),
+              );
+            }
+            await expectConserved(account);
           }
-          await expectConserved(account);
-        }
-      }),
+        },
+      ),
       { seed: 20_260, numRuns: 200 },
     );
   });
@@ -197,6 +246,19 @@ describe('the open charges of a balance', () => {
     expect(made.map(({ sequence }) => sequence).toSorted((a, b) => Number(a - b))).toEqual(
       Array.from({ length: 10 }, (_, index) => BigInt(index + 1)),
     );
+  });
+
+  it('are counted once: not any more when the snapshot shows them as paid', async () => {
+    const account = new BalanceAccount(100n);
+    await account.index();
+    const first = await reserved(account, 60n);
+    await charges.recordSignature(first.run_id, newSignature());
+    account.consume(first);
+    await charges.move(first.run_id, ['signed'], 'confirmed');
+    expect(await account.reserve(41n)).toBe('insufficient');
+    await account.index();
+    expect(await account.reserve(41n)).toBe('insufficient');
+    await reserved(account, 40n);
   });
 
   it('stay within the window that the program keeps', async () => {
@@ -248,8 +310,12 @@ describe('a charge', () => {
     const [first, second] = [newSignature(), newSignature()];
     await charges.recordSignature(charge.run_id, first);
     await charges.recordSignature(charge.run_id, second);
-    const mine = async () => (await charges.open(10_000)).find(({ charge: { run_id: id } }) => id === charge.run_id);
-    expect(await mine()).toMatchObject({ charge: { state: 'signed', sequence: charge.sequence }, signatures: [first, second] });
+    const mine = async () =>
+      (await charges.open(10_000)).find(({ charge: { run_id: id } }) => id === charge.run_id);
+    expect(await mine()).toMatchObject({
+      charge: { state: 'signed', sequence: charge.sequence },
+      signatures: [first, second],
+    });
     await charges.move(charge.run_id, ['signed'], 'confirmed');
     expect(await mine()).toBeDefined();
     await charges.move(charge.run_id, ['confirmed'], 'finalized');
@@ -258,7 +324,9 @@ describe('a charge', () => {
 
   it('is moved by one of many at once, and only from where it is', async () => {
     await charges.recordSignature(charge.run_id, newSignature());
-    const moves = await Promise.all(Array.from({ length: 10 }, () => charges.move(charge.run_id, ['signed'], 'confirmed')));
+    const moves = await Promise.all(
+      Array.from({ length: 10 }, () => charges.move(charge.run_id, ['signed'], 'confirmed')),
+    );
     expect(moves.filter(Boolean)).toHaveLength(1);
     expect(await charges.move(charge.run_id, ['signed'], 'failed')).toBe(false);
   });
@@ -298,13 +366,27 @@ describe('a credit', () => {
     expect(taken.filter(Boolean)).toHaveLength(2);
   });
 
+  it('that another replica is just taking is not taken', async () => {
+    const account = new BalanceAccount(1000n);
+    await account.index();
+    await charges.credit((await reserved(account, 10n)).run_id);
+    const [first, second] = [await newRun(account.wallet), await newRun(account.wallet)];
+    await database.db.transaction().execute(async (tx) => {
+      expect(await createChargeRepository(tx).takeCredit(account.wallet, listing.id, first)).toBe(true);
+      expect(await charges.takeCredit(account.wallet, listing.id, second)).toBe(false);
+    });
+    expect(await charges.takeCredit(account.wallet, listing.id, second)).toBe(false);
+  });
+
   it('is of its wallet and listing alone', async () => {
     const account = new BalanceAccount(1000n);
     await account.index();
     await charges.credit((await reserved(account, 10n)).run_id);
     const other = newWallet();
     expect(await charges.takeCredit(other, listing.id, await newRun(other))).toBe(false);
-    expect(await charges.takeCredit(account.wallet, 'another-abcdef', await newRun(account.wallet))).toBe(false);
+    expect(await charges.takeCredit(account.wallet, 'another-abcdef', await newRun(account.wallet))).toBe(
+      false,
+    );
     expect(await charges.takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(true);
   });
 

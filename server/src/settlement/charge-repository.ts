@@ -43,6 +43,7 @@ export interface ChargeRepository {
   releaseAbandoned(): Promise<void>;
   /** Gives one free run for a run that was paid and not delivered; once per run. */
   credit(runId: string): Promise<void>;
+  hasCredit(wallet: string, listingId: string): Promise<boolean>;
   /** Uses up one credit for a new run; false when there is none. */
   takeCredit(wallet: string, listingId: string, runId: string): Promise<boolean>;
   /** Gives a used credit back, when the new run was not delivered either. */
@@ -194,6 +195,18 @@ export function createChargeRepository(db: Db): ChargeRepository {
         )
         .onConflict((conflict) => conflict.doNothing())
         .execute();
+    },
+
+    async hasCredit(wallet, listingId) {
+      const found = await db
+        .selectFrom('credits')
+        .select('run_id')
+        .where('wallet', '=', wallet)
+        .where('listing_id', '=', listingId)
+        .where('used_by_run_id', 'is', null)
+        .limit(1)
+        .executeTakeFirst();
+      return found !== undefined;
     },
 
     async takeCredit(wallet, listingId, runId) {

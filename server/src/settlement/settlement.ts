@@ -31,6 +31,9 @@ export interface Settlement {
   charge(charge: ChargeRow): Promise<SentCharge>;
   /** Gives back what was set aside, for a run that does not happen. */
   release(runId: string): Promise<void>;
+  /** Gives one free run for a run that was paid and not delivered; once per run. */
+  credit(runId: string): Promise<void>;
+  hasCredit(wallet: string, listingId: string): Promise<boolean>;
   takeCredit(wallet: string, listingId: string, runId: string): Promise<boolean>;
   /** Gives back the credit that a run used which does not happen. */
   returnCredit(runId: string): Promise<void>;
@@ -79,6 +82,8 @@ export function createSettlement(deps: {
   return {
     reserve: (order) => charges.reserve(order),
     release: (runId) => charges.release(runId),
+    credit: (runId) => charges.credit(runId),
+    hasCredit: (wallet, listingId) => charges.hasCredit(wallet, listingId),
     takeCredit: (wallet, listingId, runId) => charges.takeCredit(wallet, listingId, runId),
     returnCredit: (runId) => charges.returnCredit(runId),
 
