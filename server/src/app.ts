@@ -37,6 +37,7 @@ import type { Keys } from './platform/keys.js';
 import type { Logger } from './platform/logger.js';
 import { createOutboundHttp } from './platform/outbound-http.js';
 import { memoryRateLimits } from './platform/rate-limits.js';
+import { redisRateLimits } from './platform/redis-rate-limits.js';
 import {
   createRegistrationRepository,
   createRegistrationService,
@@ -154,7 +155,8 @@ export async function createApp(parts: AppParts): Promise<App> {
   });
   await Promise.all([runners.ready(), evaluators.ready()]);
 
-  const rateLimits = memoryRateLimits();
+  const shared = config.redisUrl ? redisRateLimits(config.redisUrl, config.replicas, logger) : undefined;
+  const rateLimits = shared ?? memoryRateLimits();
   const internalRequests = createInternalRequests();
   const challenges = createChallenges(db, keys.challenge);
   const tokens = createTokens(keys.jwt);
@@ -225,7 +227,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       clearTimeout(cutOff);
       await Promise.all([following.stop(), reconciling.stop(), jobs.stop()]);
       await Promise.all([runners.close(), evaluators.close()]);
-      await outbound.close();
+      await Promise.all([outbound.close(), shared?.close()]);
     },
   };
 }

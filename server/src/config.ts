@@ -19,6 +19,9 @@ const environment = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   SOLANA_RPC_URLS: list.pipe(z.array(z.url()).min(1)).optional(),
   SOLANA_NETWORK: z.enum(['localnet', 'devnet', 'mainnet']).optional(),
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
+  /** How many replicas share the limits; each takes its share while Redis is out. */
+  REPLICAS: z.coerce.number().int().min(1).max(1000).default(1),
   PROGRAM_ID: z.string().optional(),
   /** File with the hot authority's keypair, in the JSON form of Solana's tools. */
   AUTHORITY_KEYPAIR: z.string().optional(),
@@ -52,6 +55,9 @@ export interface Config {
   readonly logLevel: z.infer<typeof environment>['LOG_LEVEL'];
   /** Absent: the embedded PostgreSQL. */
   readonly databaseUrl: string | undefined;
+  /** Absent: limits are kept in memory, for one replica. */
+  readonly redisUrl: string | undefined;
+  readonly replicas: number;
   /** Absent: the local chain. */
   readonly solanaRpcUrls: readonly string[] | undefined;
   readonly network: 'localnet' | 'devnet' | 'mainnet';
@@ -118,6 +124,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     stateDir: value.STATE_DIR,
     logLevel: value.LOG_LEVEL,
     databaseUrl: value.DATABASE_URL,
+    redisUrl: value.REDIS_URL,
+    replicas: value.REPLICAS,
     solanaRpcUrls: value.SOLANA_RPC_URLS,
     network: value.SOLANA_NETWORK ?? (embedded ? 'localnet' : 'devnet'),
     programId: value.PROGRAM_ID,

@@ -130,7 +130,11 @@ describe('the index', () => {
     ]);
     expect(await rentalOf(buyer)).toBeUndefined();
     expect(await rentalOf(other)).toBeUndefined();
-    const rows = await database.db.selectFrom('balances').where('buyer', '=', buyer.toBase58()).selectAll().execute();
+    const rows = await database.db
+      .selectFrom('balances')
+      .where('buyer', '=', buyer.toBase58())
+      .selectAll()
+      .execute();
     expect(rows).toEqual([]);
   });
 
@@ -148,7 +152,10 @@ describe('the index', () => {
   it('never lets an older read replace a newer one, in whatever order they come', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.record({ slot: fc.bigInt(0n, 50n), lamports: fc.bigInt(0n, 1000n) }), { minLength: 1, maxLength: 8 }),
+        fc.array(fc.record({ slot: fc.bigInt(0n, 50n), lamports: fc.bigInt(0n, 1000n) }), {
+          minLength: 1,
+          maxLength: 8,
+        }),
         async (reads) => {
           const buyer = newKey();
           put(credentialAddress(buyer), credentialBytes(buyer));

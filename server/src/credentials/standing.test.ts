@@ -8,7 +8,10 @@ const credential = (
   rentalModel: 'one_time' | 'subscription' | 'per_query',
   fields: Partial<NonNullable<Standing['credential']>> = {},
 ) => ({ valid: true, rentalModel, expiresAt: null, ...fields });
-const balance = (balanceLamports: bigint, maxPriceLamports = PRICE) => ({ balanceLamports, maxPriceLamports });
+const balance = (balanceLamports: bigint, maxPriceLamports = PRICE) => ({
+  balanceLamports,
+  maxPriceLamports,
+});
 
 it.each([
   ['no credential', undefined, undefined, 'not_found'],
@@ -19,13 +22,23 @@ it.each([
   ['subscription, at its end', credential('subscription', { expiresAt: at(0) }), undefined, 'expired'],
   ['subscription, ended', credential('subscription', { expiresAt: at(-1) }), undefined, 'expired'],
   ['subscription without an end', credential('subscription'), undefined, 'expired'],
-  ['subscription, revoked', credential('subscription', { expiresAt: at(1), valid: false }), undefined, 'not_found'],
+  [
+    'subscription, revoked',
+    credential('subscription', { expiresAt: at(1), valid: false }),
+    undefined,
+    'not_found',
+  ],
   ['per_query, more than the price', credential('per_query'), balance(5000n), 'active'],
   ['per_query, just the price', credential('per_query'), balance(PRICE), 'active'],
   ['per_query, a lamport short', credential('per_query'), balance(PRICE - 1n), 'low_balance'],
   ['per_query, nothing left', credential('per_query'), balance(0n), 'low_balance'],
   ['per_query, no balance account', credential('per_query'), undefined, 'low_balance'],
-  ['per_query, price above the agreed one', credential('per_query'), balance(5000n, PRICE - 1n), 'low_balance'],
+  [
+    'per_query, price above the agreed one',
+    credential('per_query'),
+    balance(5000n, PRICE - 1n),
+    'low_balance',
+  ],
   ['per_query, revoked', credential('per_query', { valid: false }), balance(5000n), 'not_found'],
 ] as const)('%s, on an active or paused listing', (_, held, left, expected) => {
   for (const status of ['active', 'paused'] as const) {

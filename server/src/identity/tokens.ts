@@ -31,6 +31,7 @@ export function createTokens(keys: Keys['jwt']): Tokens {
     key: keys.publicKey.export({ format: 'pem', type: 'spki' }) as string,
     algorithms: ['EdDSA'],
     allowedIss: ISSUER,
+    requiredClaims: ['iss', 'sub', 'exp'],
     cache: 1000,
   });
   return {

@@ -1,4 +1,4 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 
 /** Where a caller stands in its present window. */
 export interface RateState {
@@ -15,24 +15,25 @@ export interface RateLimits {
   count(key: string, limit: number): Promise<RateState>;
 }
 
-const WINDOW_SECONDS = 60;
+/** Length of a window. */
+export const WINDOW_SECONDS = 60;
+
+/** A counter's answer, compared with a limit. */
+export function rateState(
+  counted: Pick<RateLimiterRes, 'consumedPoints' | 'msBeforeNext'>,
+  limit: number,
+): RateState {
+  return {
+    limit,
+    remaining: Math.max(0, limit - counted.consumedPoints),
+    resetAt: Math.ceil((Date.now() + counted.msBeforeNext) / 1000),
+    exceeded: counted.consumedPoints > limit,
+  };
+}
 
 /** Limits kept in memory, for one process. */
 export function memoryRateLimits(): RateLimits {
-  // One limiter counts; the limit is compared here, because it differs from key to key.
+  // The counter itself has no limit, and so never refuses: limits differ from key to key and are compared here.
   const counter = new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: WINDOW_SECONDS });
-  return {
-    async count(key, limit) {
-      const result = await counter.consume(key).catch((rejected: unknown) => {
-        if (rejected instanceof RateLimiterRes) return rejected;
-        throw rejected;
-      });
-      return {
-        limit,
-        remaining: Math.max(0, limit - result.consumedPoints),
-        resetAt: Math.ceil((Date.now() + result.msBeforeNext) / 1000),
-        exceeded: result.consumedPoints > limit,
-      };
-    },
-  };
+  return { count: async (key, limit) => rateState(await counter.consume(key), limit) };
 }

@@ -4,6 +4,7 @@ import { findListingAddress } from '@agent-rental/program-client';
 import type { PublicKey } from '@solana/web3.js';
 import { newListingId } from '../listings/index.js';
 import { ApiError } from '../platform/api-error.js';
+import { findJsonProblem } from '../platform/json-bounds.js';
 import type { Keys } from '../platform/keys.js';
 import type { ContentStore } from '../storage/index.js';
 import { sealPrivatePart, type PrivatePart } from './private-part.js';
@@ -64,6 +65,10 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
   const { repository, keys } = deps;
   return {
     async register(wallet, body) {
+      // The job tells of everything else; this alone could not be written down.
+      if (findJsonProblem(body)?.kind === 'depth') {
+        throw new ApiError('invalid_request', 'The body is nested too deeply.');
+      }
       const { listing, model_key: modelKey, ...manifest } = body;
       const id = randomUUID();
       const webhookSecret =

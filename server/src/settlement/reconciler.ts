@@ -41,10 +41,9 @@ export function createReconciler(deps: {
   ): Promise<void> {
     const runId = charge.run_id;
     if (landed === 'confirmed' || landed === 'finalized') {
-      if (charge.state === 'signed') {
-        await charges.move(runId, ['signed'], 'confirmed');
-        await indexer.indexAccounts([new PublicKey(charge.balance_address)]);
-      }
+      await charges.move(runId, ['signed'], 'confirmed');
+      // Before `finalized`, too: a charge may only stop counting as open once the index has seen it.
+      await indexer.indexAccounts([new PublicKey(charge.balance_address)]);
       const owed = await deps.wasUndelivered(runId);
       if (owed) await charges.credit(runId);
       if (landed === 'finalized') await charges.move(runId, ['confirmed'], owed ? 'credited' : 'finalized');

@@ -45,6 +45,8 @@ it('notices content that was changed', async () => {
 });
 
 it('has nothing under an address that was not stored, and reads nothing outside its folder', async () => {
-  expect(await store.getJson('ipfs://baguqeerasords4njcts6vs7qvdjfcvgnume4hqohf65zsfguprqphs3icwea')).toBeNull();
+  expect(
+    await store.getJson('ipfs://baguqeerasords4njcts6vs7qvdjfcvgnume4hqohf65zsfguprqphs3icwea'),
+  ).toBeNull();
   await expect(store.getJson('ipfs://../../etc/passwd')).rejects.toThrow();
 });

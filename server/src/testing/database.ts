@@ -17,11 +17,14 @@ export interface TemporaryDatabase extends OpenDatabase {
  */
 export async function openEmptyDatabase(): Promise<TemporaryDatabase> {
   const shared = process.env['TEST_DATABASE_URL'];
-  const server = shared === undefined ? await startServer() : await createDatabase(shared);
-  const database = openDatabase(server.url, () => undefined);
+  const server = shared === undefined ? await startTestPostgres() : await createDatabase(shared);
+  const url = new URL(server.url);
+  // Nobody needs these rows after a crash, and the tests write many of them one by one.
+  url.searchParams.set('options', '-csynchronous_commit=off');
+  const database = openDatabase(url.href, () => undefined);
   return {
     ...database,
-    url: server.url,
+    url: url.href,
     close: async () => {
       await database.close();
       await server.remove();
@@ -36,12 +39,13 @@ export async function openTestDatabase(): Promise<TemporaryDatabase> {
   return database;
 }
 
-interface Server {
+/** A PostgreSQL, or a database on one, that is removed after use. */
+interface TestPostgres {
   url: string;
   remove(): Promise<void>;
 }
 
-async function createDatabase(shared: string): Promise<Server> {
+async function createDatabase(shared: string): Promise<TestPostgres> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await runOn(shared, `create database ${name}`);
   const url = new URL(shared);
@@ -59,7 +63,8 @@ async function runOn(url: string, statement: string): Promise<void> {
   }
 }
 
-async function startServer(): Promise<Server> {
+/** Starts a PostgreSQL in a temporary folder. */
+async function startTestPostgres(): Promise<TestPostgres> {
   // Only where it is needed: it looks for the binaries when it is loaded.
   const { removeEmbeddedPostgres, startEmbeddedPostgres } = await import('../embedded/postgres.js');
   const stateDir = realpathSync(mkdtempSync(join(tmpdir(), 'agent-rental-test-')));

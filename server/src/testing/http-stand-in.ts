@@ -1,6 +1,9 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+
+/** Answers a request; what goes wrong in it fails the test as an unhandled rejection. */
+export type StandInListener = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 /** A server of somebody else's, on loopback. */
 export interface HttpStandIn {
@@ -11,8 +14,8 @@ export interface HttpStandIn {
 }
 
 /** Starts a plain HTTP server on a free port. */
-export async function startHttpStandIn(listener: RequestListener): Promise<HttpStandIn> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
+export async function startHttpStandIn(listener: StandInListener): Promise<HttpStandIn> {
+  const server = createServer((request, response) => void listener(request, response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {

@@ -91,8 +91,5 @@ export async function insertRun(
 
 /** Address of a renter's balance account for a listing. */
 export function balanceAddressOf(wallet: string, listingAddress: string): string {
-  return findPerQueryBalanceAddress(
-    new PublicKey(wallet),
-    new PublicKey(listingAddress),
-  ).address.toBase58();
+  return findPerQueryBalanceAddress(new PublicKey(wallet), new PublicKey(listingAddress)).address.toBase58();
 }

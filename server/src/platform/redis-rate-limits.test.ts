@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, connect, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { redisRateLimits, type SharedRateLimits } from './redis-rate-limits.js';
+
+const url = process.env['TEST_REDIS_URL'];
+const logger = pino({ level: 'silent' });
+
+function replica(at: string, replicas = 1): SharedRateLimits {
+  const limits = redisRateLimits(at, replicas, logger);
+  onTestFinished(() => limits.close());
+  return limits;
+}
+
+/** Waits until a replica counts in Redis: before it is connected it counts by itself. */
+async function connected(...limits: SharedRateLimits[]): Promise<void> {
+  const key = randomUUID();
+  await vi.waitFor(async () => {
+    for (const [index, one] of limits.entries()) {
+      const { remaining } = await one.count(`${key}:${index}`, 1_000_000);
+      const other = await limits[(index + 1) % limits.length]?.count(`${key}:${index}`, 1_000_000);
+      expect(other?.remaining).toBe(remaining - 1);
+    }
+  });
+}
+
+test.runIf(url)('two replicas let exactly as many through as the limit says', async () => {
+  const limits = [replica(url ?? ''), replica(url ?? '')] as const;
+  await connected(...limits);
+  const key = randomUUID();
+  const states = await Promise.all(
+    Array.from({ length: 260 }, (_, index) => limits[index % 2 === 0 ? 0 : 1].count(key, 100)),
+  );
+  expect(states.filter((state) => !state.exceeded)).toHaveLength(100);
+});
+
+test.runIf(url)(
+  'a Redis that dies leaves each replica its share of the limit, and takes over again',
+  async () => {
+    const { hostname, port } = new URL(url ?? '');
+    const open = new Set<Socket>();
+    const proxy = createServer((socket) => {
+      const upstream = connect(Number(port || 6379), hostname);
+      open.add(socket).add(upstream);
+      socket.pipe(upstream).pipe(socket);
+      for (const end of [socket, upstream]) end.on('error', () => end.destroy());
+    });
+    const listen = (at: number) => new Promise<void>((resolve) => proxy.listen(at, '127.0.0.1', resolve));
+    await listen(0);
+    const at = (proxy.address() as AddressInfo).port;
+    const limits = replica(`redis://127.0.0.1:${at}`, 4);
+    await connected(limits);
+
+    proxy.close();
+    for (const socket of open) socket.destroy();
+    const key = randomUUID();
+    const states = await Promise.all(Array.from({ length: 40 }, () => limits.count(key, 100)));
+    expect(states.filter((state) => !state.exceeded)).toHaveLength(25);
+
+    await listen(at);
+    onTestFinished(() => {
+      for (const socket of open) socket.destroy();
+      proxy.close();
+    });
+    await vi.waitFor(async () => expect(await limits.count(key, 100)).toMatchObject({ limit: 100 }), {
+      timeout: 10_000,
+    });
+  },
+);
+
+test('on CI there is a Redis to test with', () => {
+  expect(url !== undefined || process.env['CI'] === undefined).toBe(true);
+});

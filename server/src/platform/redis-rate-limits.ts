@@ -1,0 +1,57 @@
+import { Redis } from 'ioredis';
+import { RateLimiterRedis } from 'rate-limiter-flexible';
+import type { Logger } from './logger.js';
+import { memoryRateLimits, rateState, WINDOW_SECONDS, type RateLimits } from './rate-limits.js';
+
+/** A Redis that does not answer within this time is treated as down: a limit must not slow every request. */
+const COMMAND_TIMEOUT_MS = 250;
+const RECONNECT_MOST_MS = 2_000;
+
+/** Limits that all replicas share, and how to let go of them. */
+export interface SharedRateLimits extends RateLimits {
+  close(): Promise<void>;
+}
+
+/**
+ * Limits kept in Redis, exact across replicas. While Redis does not answer, each replica counts by itself against
+ * its share of the limit, so that an outage neither refuses everybody nor lifts the limits.
+ */
+export function redisRateLimits(url: string, replicas: number, logger: Logger): SharedRateLimits {
+  const redis = new Redis(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    connectTimeout: 2_000,
+    retryStrategy: (attempt) => Math.min(RECONNECT_MOST_MS, attempt * 100),
+  });
+  let isDown = false;
+  const noteDown = (err: unknown) => {
+    if (!isDown) logger.error({ err }, 'Redis does not answer; each replica limits by itself');
+    isDown = true;
+  };
+  redis.on('error', noteDown);
+  redis.on('ready', () => {
+    if (isDown) logger.info('Redis answers again');
+    isDown = false;
+  });
+  const shared = new RateLimiterRedis({
+    storeClient: redis,
+    keyPrefix: 'agent-rental-rate',
+    points: Number.MAX_SAFE_INTEGER,
+    duration: WINDOW_SECONDS,
+  });
+  const alone = memoryRateLimits();
+  return {
+    async count(key, limit) {
+      try {
+        return rateState(await shared.consume(key), limit);
+      } catch (error) {
+        noteDown(error);
+        return alone.count(key, Math.max(1, Math.floor(limit / replicas)));
+      }
+    },
+    close: async () => {
+      redis.disconnect();
+    },
+  };
+}
