@@ -28,6 +28,7 @@ import {
 } from './identity/index.js';
 import { createListingRepository, createListingService, listingRoutes } from './listings/index.js';
 import { mountMcp } from './mcp.js';
+import { openApiRoute } from './openapi.js';
 import { createModelGateway } from './model-gateway/index.js';
 import { migrate, type OpenDatabase } from './platform/database/database.js';
 import { createHttpServer } from './platform/http-server.js';
@@ -196,6 +197,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     },
     { rateLimits, executionsPerMinute: config.executionsPerMinute },
   );
+  openApiRoute(http);
   healthRoutes(http, { driver: parts.driver, network: config.network, review: config.review });
   const mcp = await mountMcp(http, { internalRequests });
 

@@ -3,10 +3,13 @@ import { createClient, isApiError, type RentalClient } from '@agent-rental/sdk';
 import { createApiKey, rent, type RentTerms, type WalletSigner } from '@agent-rental/sdk/solana';
 import type { ExamplesFolder } from './examples-folder.js';
 
+/** The most that this renter pays at once: 10 SOL. */
+const MAX_PRICE_LAMPORTS = 10_000_000_000;
+
 /** A renter with plenty of local lamports rents for long. */
 const TERMS: Record<RentalModel, RentTerms> = {
-  one_time: {},
-  subscription: { duration_seconds: 31_536_000 },
+  one_time: { max_price_lamports: MAX_PRICE_LAMPORTS },
+  subscription: { duration_seconds: 31_536_000, max_price_lamports: MAX_PRICE_LAMPORTS },
   per_query: { deposit_lamports: 100_000_000 },
 };
 

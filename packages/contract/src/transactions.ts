@@ -1,10 +1,27 @@
 import { z } from 'zod';
 import { lamports, listingId, walletAddress } from './primitives.js';
 import { credentialVerification } from './credential.js';
-import { listingTerms } from './registration.js';
+import { listingTerms, PRICE_LAMPORTS } from './registration.js';
 
 /** Windows that a subscription can be bought for, in seconds: 30, 90 and 365 days. */
 export const SUBSCRIPTION_DURATIONS_SECONDS = [2_592_000, 7_776_000, 31_536_000] as const;
+
+/** Longest metadata URI that the on-chain program stores, in UTF-8 bytes. */
+export const METADATA_URI_MAX_BYTES = 200;
+
+const metadataUri = z
+  .string()
+  .min(1)
+  .refine(
+    (uri) => new TextEncoder().encode(uri).length <= METADATA_URI_MAX_BYTES,
+    `has more than ${METADATA_URI_MAX_BYTES} bytes`,
+  );
+
+const duration = z.literal([...SUBSCRIPTION_DURATIONS_SECONDS]);
+
+/** An action of a creator on a listing, without values of its own. */
+const listingAction = <const A extends string>(action: A) =>
+  z.strictObject({ action: z.literal(action), listing_id: listingId });
 
 /** Body of `POST /v1/transactions`: what the authenticated wallet wants to sign. */
 export const transactionRequest = z
@@ -21,13 +38,74 @@ export const transactionRequest = z
       /** The most the renter agrees to pay: in all, or for `per_query` per task. Default: the present price. */
       max_price_lamports: lamports.optional(),
       /** Required for a subscription. */
-      duration_seconds: z.literal([...SUBSCRIPTION_DURATIONS_SECONDS]).optional(),
+      duration_seconds: duration.optional(),
       /** Per-Task: the first deposit; default the listing's minimum. */
       deposit_lamports: lamports.optional(),
+    }),
+    z.strictObject({
+      action: z.literal('renew'),
+      listing_id: listingId,
+      /** The new end of the subscription is now + this, by the on-chain clock. */
+      duration_seconds: duration,
+      /** The most the renter agrees to pay for the window. Default: the present price. */
+      max_price_lamports: lamports.optional(),
+    }),
+    z.strictObject({
+      action: z.literal('topup'),
+      listing_id: listingId,
+      /** What to add to the prepaid balance; 0 only accepts the present price. */
+      amount_lamports: lamports,
+      /** The most the renter agrees to pay per task from now on. Default: the present price. */
+      max_price_lamports: lamports.optional(),
+    }),
+    /** Takes a prepaid balance back: from a closed listing, or one that has been paused for more than 7 days. */
+    listingAction('reclaim'),
+    z.strictObject({
+      action: z.literal('update'),
+      listing_id: listingId,
+      price_lamports: lamports.min(PRICE_LAMPORTS.min).max(PRICE_LAMPORTS.max).optional(),
+      /** Per-Task: the least first deposit, at least the price. */
+      min_deposit_lamports: lamports.max(PRICE_LAMPORTS.max).optional(),
+      metadata_uri: metadataUri.optional(),
+    }),
+    listingAction('pause'),
+    listingAction('resume'),
+    /** Withdraws what was earned and closes, in one transaction. */
+    listingAction('close'),
+    z.strictObject({
+      action: z.literal('withdraw'),
+      listing_id: listingId,
+      /** Default: all of the earnings. */
+      amount_lamports: lamports.min(1).optional(),
     }),
   ])
   .meta({ id: 'TransactionRequest' });
 export type TransactionRequest = z.infer<typeof transactionRequest>;
+
+/** One action's request, for instance `TransactionRequestOf<'rent'>`. */
+export type TransactionRequestOf<A extends TransactionRequest['action']> = Extract<
+  TransactionRequest,
+  { action: A }
+>;
+
+/** What a transaction costs the wallet that pays it, and what it brings back. */
+export const transactionQuote = z
+  .object({
+    /** What leaves the wallet as a price or a deposit. */
+    price_lamports: lamports,
+    /**
+     * What the transaction agrees to pay at most: in all, or for `per_query` per task. Absent where nothing
+     * is bought.
+     */
+    max_price_lamports: lamports.optional(),
+    /** What newly created accounts hold as long as they exist. */
+    rent_lamports: lamports,
+    network_fee_lamports: lamports,
+    /** What comes back to the wallet: earnings, or an unused balance and the rent of an account that ends. */
+    returned_lamports: lamports.optional(),
+  })
+  .meta({ id: 'TransactionQuote' });
+export type TransactionQuote = z.infer<typeof transactionQuote>;
 
 /** A transaction to sign, with what it will cost. */
 export const transactionProposal = z
@@ -39,7 +117,7 @@ export const transactionProposal = z
     payer: walletAddress,
     blockhash: z.string(),
     last_valid_block_height: z.int(),
-    quote: z.object({ price_lamports: lamports, rent_lamports: lamports, network_fee_lamports: lamports }),
+    quote: transactionQuote,
   })
   .meta({ id: 'TransactionProposal' });
 export type TransactionProposal = z.infer<typeof transactionProposal>;

@@ -117,7 +117,8 @@ export function createChain(rpcUrl: string, programId: PublicKey): Chain {
         ) {
           return status;
         }
-        if ((await connection.getBlockHeight('confirmed')) > lastValidBlockHeight) return null;
+        const height = await reach(() => connection.getBlockHeight('confirmed'));
+        if (height > lastValidBlockHeight) return null;
         await new Promise((resolve) => setTimeout(resolve, POLL_MS));
       }
       return null;

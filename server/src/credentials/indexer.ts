@@ -66,6 +66,7 @@ export function createIndexer(
           status: listing.status,
           price_lamports: listing.priceLamports,
           min_deposit_lamports: listing.minDepositLamports,
+          metadata_uri: listing.metadataUri,
           created_at: dateOf(listing.createdAt),
           slot,
         });

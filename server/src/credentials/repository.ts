@@ -32,6 +32,7 @@ export interface CredentialRepository {
       status: 'active' | 'paused' | 'closed';
       price_lamports: bigint;
       min_deposit_lamports: bigint;
+      metadata_uri: string;
       created_at: Date;
       slot: bigint;
     },

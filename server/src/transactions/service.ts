@@ -2,7 +2,6 @@ import type { CredentialVerification, TransactionProposal, TransactionRequest } 
 import type { Chain } from '../chain/index.js';
 import type { CredentialService, Indexer } from '../credentials/index.js';
 import type { ListingService } from '../listings/index.js';
-import { ApiError } from '../platform/api-error.js';
 import type { RegistrationService } from '../registration/index.js';
 import { listingAddressOf } from './listing-of.js';
 import type { ProposalBuilder } from './proposals.js';
@@ -32,12 +31,9 @@ export function createTransactionService(deps: {
         const draft = await deps.registration.prepareToPublish(wallet, request.listing_id, request.listing);
         return deps.proposals.publish(wallet, draft);
       }
-      const listing = await deps.listings.find(request.listing_id);
-      if (listing.status === 'closed') throw new ApiError('listing_not_found', 'The listing is closed.');
-      if (listing.status === 'paused') {
-        throw new ApiError('listing_paused', 'The listing is paused and takes no new rentals.');
-      }
-      return deps.proposals.rent(wallet, listing, request);
+      // Says in the API's words that an id is malformed, unknown or a draft's.
+      await deps.listings.find(request.listing_id);
+      return deps.proposals.act(wallet, request);
     },
 
     async submit(wallet, base64) {

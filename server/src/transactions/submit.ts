@@ -1,10 +1,16 @@
-import { VersionedTransaction, type PublicKey, type VersionedMessage } from '@solana/web3.js';
+import {
+  VersionedTransaction,
+  type PublicKey,
+  type SignatureStatus,
+  type VersionedMessage,
+} from '@solana/web3.js';
 import bs58 from 'bs58';
 import { ApiError } from '../platform/api-error.js';
 import { apiErrorOfTransaction, type Chain } from '../chain/index.js';
 
 /** Longest wait for a submitted transaction. It may still land afterwards; submitting it again is safe. */
 const CONFIRM_TIMEOUT_MS = 60_000;
+const REBROADCAST_MS = 2_000;
 
 /** A signed transaction of the caller, taken apart. */
 export interface SignedTransaction {
@@ -44,20 +50,17 @@ export function parseSignedTransaction(
 }
 
 /**
- * Sends a transaction and waits until it is confirmed.
+ * Sends a transaction and waits until it is confirmed; sends it again meanwhile, because a node may drop it.
  *
  * @throws ApiError with the program's reason when it failed, `service_unavailable` when it was not confirmed in time.
  */
 export async function submitAndConfirm(chain: Chain, transaction: SignedTransaction): Promise<void> {
-  const failure = await chain.preflight(transaction.wire);
-  const [known] = failure ? await chain.statuses([transaction.signature]) : [null];
-  // A transaction that landed before is refused by a second simulation, and is no failure.
-  if (failure && (!known || known.err))
-    throw apiErrorOfTransaction(failure.error, failure.logs, chain.programId);
-  if (!failure) await chain.send(transaction.wire);
-  const { lastValidBlockHeight } = await chain.latestBlockhash(true);
-  const signal = AbortSignal.timeout(CONFIRM_TIMEOUT_MS);
-  const status = await chain.waitForConfirmation(transaction.signature, lastValidBlockHeight, signal);
+  const { signature, wire } = transaction;
+  const failure = await chain.preflight(wire);
+  // A transaction that landed before is refused by a second simulation: what it did then is what counts.
+  const landed = failure ? (await chain.statuses([signature], true))[0] : undefined;
+  if (failure && !landed) throw apiErrorOfTransaction(failure.error, failure.logs, chain.programId);
+  const status = landed && isSettled(landed) ? landed : await sendUntilConfirmed(chain, transaction);
   if (status === null) {
     throw new ApiError(
       'service_unavailable',
@@ -65,6 +68,27 @@ export async function submitAndConfirm(chain: Chain, transaction: SignedTransact
     );
   }
   if (status.err) {
-    throw apiErrorOfTransaction(status.err, await chain.logsOf(transaction.signature), chain.programId);
+    throw apiErrorOfTransaction(status.err, await chain.logsOf(signature), chain.programId);
+  }
+}
+
+function isSettled({ err, confirmationStatus }: SignatureStatus): boolean {
+  return err !== null || confirmationStatus === 'confirmed' || confirmationStatus === 'finalized';
+}
+
+/** Null when it was not confirmed in time; bytes that are sent twice land once. */
+async function sendUntilConfirmed(
+  chain: Chain,
+  { wire, signature }: SignedTransaction,
+): Promise<SignatureStatus | null> {
+  // The caller's own blockhash is at most as old as the newest one.
+  const { lastValidBlockHeight } = await chain.latestBlockhash(true);
+  const deadline = AbortSignal.timeout(CONFIRM_TIMEOUT_MS);
+  for (;;) {
+    await chain.send(wire);
+    const round = AbortSignal.any([deadline, AbortSignal.timeout(REBROADCAST_MS)]);
+    const status = await chain.waitForConfirmation(signature, lastValidBlockHeight, round);
+    if (status !== null || deadline.aborted) return status;
+    if ((await chain.blockHeight('confirmed')) > BigInt(lastValidBlockHeight)) return null;
   }
 }

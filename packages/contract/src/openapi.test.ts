@@ -1,0 +1,48 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, test } from 'vitest';
+import { errorEnvelope, openApiDocument, operationExamples, operations, type Operation } from './index.js';
+
+const document = openApiDocument('0.1.0');
+
+test('the document is valid OpenAPI 3.1', async () => {
+  const result = await new Validator().validate(structuredClone(document));
+  expect(result.errors ?? []).toEqual([]);
+  expect(result.valid).toBe(true);
+  expect(document['openapi']).toBe('3.1.0');
+});
+
+test('no reference leads out of the document', () => {
+  const { schemas } = document['components'] as { schemas: Record<string, unknown> };
+  const references = JSON.stringify(document).match(/"\$ref":"[^"]+"/g) ?? [];
+  expect(references.length).toBeGreaterThan(20);
+  for (const reference of new Set(references)) {
+    const name = reference.slice('"$ref":"#/components/schemas/'.length, -1);
+    expect(Object.keys(schemas)).toContain(name);
+  }
+});
+
+const table = Object.entries(operations) as [keyof typeof operations, Operation][];
+
+describe.each(table)('the example of %s', (id, operation) => {
+  const example = operationExamples[id];
+
+  test.each(['params', 'query', 'body', 'response'] as const)('has a valid %s', (part) => {
+    const schema = operation[part];
+    expect(schema === undefined).toBe(example[part] === undefined);
+    const parsed = schema?.safeParse(example[part]);
+    expect(parsed?.error?.issues ?? []).toEqual([]);
+  });
+
+  test('stands in the document', () => {
+    const path = operation.path.replaceAll(/:([a-z_]+)/g, '{$1}');
+    const paths = document['paths'] as Record<string, Record<string, { operationId: string }>>;
+    expect(paths[path]?.[operation.method.toLowerCase()]).toMatchObject({ operationId: id });
+    expect(JSON.stringify(paths[path])).toContain(JSON.stringify(example.response));
+  });
+});
+
+test('an error of every status is described', () => {
+  const error = { code: 'not_found', message: 'no', status: 404, request_id: 'req_1' };
+  expect(errorEnvelope.safeParse({ error }).success).toBe(true);
+  expect(JSON.stringify(document)).toContain('rate_limit_exceeded');
+});

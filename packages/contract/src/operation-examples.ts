@@ -1,0 +1,162 @@
+import type { OperationId } from './operations.js';
+
+const listingId = 'invoice-reader-k3x7qa';
+const wallet = '7o5JQKMq5qJ7FntBcZW6cyTxW9ZGpiXeKEYCHjCnfuPk';
+const signature = '2'.repeat(88);
+const transaction = 'AQAB';
+
+const summary = {
+  id: listingId,
+  title: 'Invoice reader',
+  description: 'Reads invoices and lists what is due.',
+  category: ['finance'],
+  rental_model: 'per_query',
+  price_sol: 0.00025,
+  run_count: 12,
+  success_rate: 0.75,
+  creator: { id: wallet, display_name: '7o5J…fuPk', listing_count: 3 },
+  rating: 4.5,
+  review_count: 2,
+  last_updated: '2026-01-05T10:00:00.000Z',
+  sample_output: ['Two invoices are due.'],
+};
+const credential = {
+  listing_id: listingId,
+  rental_model: 'per_query',
+  status: 'active',
+  pda_address: wallet,
+  balance_lamports: 2_250_000,
+};
+const task = {
+  agent_id: listingId,
+  task: 'List what is due this month.',
+  input: { invoices: ['…'] },
+};
+const run = {
+  run_id: '487b6754-55c3-4183-8c32-2d1f8e6a057b',
+  agent_id: listingId,
+  status: 'completed',
+  output: 'Two invoices are due.',
+  cost_lamports: 250_000,
+  duration_ms: 812,
+};
+const challenge = 'agent-rental:auth:1767607200:r4nd0m.pr00f';
+
+/** An example of what goes into an operation and comes out of it. */
+export interface OperationExample {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+  readonly response: unknown;
+}
+
+/** One example for every operation; tests hold them against the schemas. */
+export const operationExamples: Readonly<Record<OperationId, OperationExample>> = {
+  getChallenge: { query: { wallet }, response: { challenge, expires_at: 1_767_607_260 } },
+  createToken: {
+    body: { wallet, challenge, signature },
+    response: { token: 'eyJhbGciOiJFZERTQSJ9.e30.c2ln', expires_at: 1_767_610_800 },
+  },
+  createApiKey: {
+    body: { label: 'my agent', challenge, signature },
+    response: {
+      id: run.run_id,
+      label: 'my agent',
+      key: 'ark_dev_0123456789',
+      created_at: '2026-01-05T10:00:00.000Z',
+    },
+  },
+  searchListings: {
+    query: { q: 'invoices', rental_model: 'per_query', limit: 10 },
+    response: { listings: [summary], total: 1, limit: 10, offset: 0 },
+  },
+  getListing: {
+    params: { id: listingId },
+    response: {
+      ...summary,
+      published_at: '2026-01-01T10:00:00.000Z',
+      status: 'active',
+      on_chain_address: wallet,
+      metadata_uri: 'ipfs://baguqeera',
+      price_lamports: 250_000,
+      min_deposit_lamports: 250_000,
+      input_schema: { type: 'object' },
+      output_schema: { type: 'string' },
+    },
+  },
+  listCredentials: {
+    query: { status: 'active' },
+    response: {
+      credentials: [
+        {
+          ...credential,
+          listing_title: 'Invoice reader',
+          purchased_at: '2026-01-05T10:00:00.000Z',
+          expires_at: null,
+        },
+      ],
+      total: 1,
+    },
+  },
+  verifyCredential: {
+    params: { listing_id: listingId },
+    response: { ...credential, valid: true, on_chain_verified: true },
+  },
+  registerAgent: {
+    body: {
+      name: 'invoice-reader',
+      category: 'finance',
+      description: 'Reads invoices and lists what is due.',
+      model: { provider: 'openai', model: 'gpt-4.1-mini' },
+      system_prompt: 'You read invoices.',
+      input_schema: { type: 'object' },
+      output_schema: { type: 'string' },
+      listing: { rental_model: 'per_query', price_lamports: 250_000 },
+      model_key: 'sk-…',
+    },
+    response: { job_id: run.run_id, status: 'queued' },
+  },
+  getJob: {
+    params: { job_id: run.run_id },
+    response: {
+      job_id: run.run_id,
+      status: 'completed',
+      result: { agent_id: listingId, listing_id: listingId },
+      review: { state: 'approved', reasons: [] },
+      next_action: {
+        method: 'POST',
+        path: '/v1/transactions',
+        body: { action: 'publish', listing_id: listingId },
+      },
+    },
+  },
+  createTransaction: {
+    body: { action: 'rent', listing_id: listingId, deposit_lamports: 2_500_000 },
+    response: {
+      transaction,
+      message: `Rent ${listingId}`,
+      chain: 'solana:devnet',
+      payer: wallet,
+      blockhash: wallet,
+      last_valid_block_height: 300,
+      quote: { price_lamports: 2_500_000, rent_lamports: 4_000_000, network_fee_lamports: 5_000 },
+    },
+  },
+  submitTransaction: {
+    body: { transaction },
+    response: {
+      signature,
+      listing_id: listingId,
+      credential: { ...credential, valid: true, on_chain_verified: true },
+    },
+  },
+  execute: { body: task, response: run },
+  executeStream: {
+    body: task,
+    response:
+      'event: output\ndata: {"delta":"Two invoices are due."}\n\n' +
+      'event: done\ndata: {"run_id":"487b6754-55c3-4183-8c32-2d1f8e6a057b","status":"completed",' +
+      '"cost_lamports":250000,"duration_ms":812,"output":"Two invoices are due."}\n\n',
+  },
+  getRun: { params: { run_id: run.run_id }, response: run },
+};

@@ -1,0 +1,118 @@
+import type { RentalModel, TransactionRequest, TransactionRequestOf } from '@agent-rental/contract';
+import {
+  closeListing,
+  createListing,
+  purchaseOneTime,
+  purchasePerQuery,
+  purchaseSubscription,
+  renewSubscription,
+  revokePerQueryAccess,
+  topupBalance,
+  updateListing,
+  withdrawEarnings,
+} from '@agent-rental/program-client';
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
+
+/** What an action's instructions hold that wallet, listing id and request do not say. */
+export interface Particulars {
+  /** Of the listing. */
+  rentalModel: RentalModel;
+  /** The protocol's. */
+  treasury: PublicKey;
+  /** What the payer agrees to: in all, or per task. */
+  maxPriceLamports: bigint;
+  /** Per-Task: the first deposit. */
+  depositLamports: bigint;
+  /** Closing: whether there are earnings to withdraw first. */
+  hasEarnings: boolean;
+  /** Publishing: what the reviewed listing holds, and who says that it was reviewed. */
+  published: {
+    authority: PublicKey;
+    rentalModel: RentalModel;
+    priceLamports: bigint;
+    minDepositLamports: bigint;
+    metadataUri: string;
+  };
+}
+
+/** The particulars that an action needs; asking for one that was not found is a bug of ours. */
+export type KnownParticulars = { [K in keyof Particulars]?: Particulars[K] | undefined };
+
+/**
+ * Builds exactly the instructions that do what was asked for; every address is derived from wallet and listing id.
+ *
+ * @throws TypeError when a value is missing that the action needs.
+ */
+export function buildInstructions(
+  request: TransactionRequest,
+  wallet: PublicKey,
+  known: KnownParticulars,
+  programId: PublicKey,
+): TransactionInstruction[] {
+  const { listing_id: listingId } = request;
+  const need = <K extends keyof Particulars>(name: K): Particulars[K] => {
+    const value = known[name];
+    if (value === undefined) throw new TypeError(`${request.action} needs ${name}.`);
+    return value;
+  };
+  const creator = { creator: wallet, listingId, programId };
+  const renter = () => ({
+    buyer: wallet,
+    listingId,
+    programId,
+    maxPriceLamports: need('maxPriceLamports'),
+  });
+  switch (request.action) {
+    case 'publish':
+      return [createListing({ ...creator, ...need('published') })];
+    case 'rent':
+      return [purchase(request)];
+    case 'renew':
+      return [
+        renewSubscription({
+          ...renter(),
+          treasury: need('treasury'),
+          durationSeconds: request.duration_seconds,
+        }),
+      ];
+    case 'topup':
+      return [topupBalance({ ...renter(), amountLamports: BigInt(request.amount_lamports) })];
+    case 'reclaim':
+      return [revokePerQueryAccess({ revoker: wallet, buyer: wallet, listingId, programId })];
+    case 'update':
+      return [
+        updateListing({
+          ...creator,
+          priceLamports: lamports(request.price_lamports),
+          minDepositLamports: lamports(request.min_deposit_lamports),
+          metadataUri: request.metadata_uri,
+        }),
+      ];
+    case 'pause':
+      return [updateListing({ ...creator, status: 'paused' })];
+    case 'resume':
+      return [updateListing({ ...creator, status: 'active' })];
+    case 'close':
+      return [...(need('hasEarnings') ? [withdrawEarnings(creator)] : []), closeListing(creator)];
+    case 'withdraw':
+      return [withdrawEarnings({ ...creator, amountLamports: lamports(request.amount_lamports) })];
+    default:
+      return request satisfies never;
+  }
+
+  function purchase(terms: TransactionRequestOf<'rent'>): TransactionInstruction {
+    const model = need('rentalModel');
+    if (model === 'per_query') {
+      return purchasePerQuery({ ...renter(), depositLamports: need('depositLamports') });
+    }
+    const treasury = need('treasury');
+    if (model === 'one_time') return purchaseOneTime({ ...renter(), treasury });
+    const { duration_seconds: durationSeconds } = terms;
+    if (durationSeconds === undefined) throw new TypeError('A subscription needs duration_seconds.');
+    return purchaseSubscription({ ...renter(), treasury, durationSeconds });
+  }
+}
+
+function lamports(value: number | undefined): bigint | undefined {
+  return value === undefined ? undefined : BigInt(value);
+}

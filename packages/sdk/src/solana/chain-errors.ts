@@ -1,0 +1,37 @@
+import { describeFailedTransaction, ERROR_STATUS, type ErrorCode } from '@agent-rental/contract';
+import { decodeProgramError } from '@agent-rental/program-client';
+import type { PublicKey } from '@solana/web3.js';
+import { ApiError, ConnectionError } from '../errors.js';
+
+/** The error that the API would answer with, made without it. */
+export function apiError(code: ErrorCode, message: string): ApiError {
+  return new ApiError({ code, message, status: ERROR_STATUS[code] });
+}
+
+/** Turns a failed transaction, simulated or landed, into the API's error, with `onChainError` where the program spoke. */
+export function apiErrorOfTransaction(
+  error: unknown,
+  logs: readonly string[],
+  programId: PublicKey,
+): ApiError {
+  const { code, message, onChainError } = describeFailedTransaction({
+    error,
+    logs,
+    programError: decodeProgramError({ error, logs }),
+    program: programId.toBase58(),
+  });
+  return new ApiError({ code, message, status: ERROR_STATUS[code], onChainError });
+}
+
+/**
+ * Makes a call to the RPC endpoint.
+ *
+ * @throws ConnectionError whatever goes wrong there.
+ */
+export async function reach<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (cause) {
+    throw new ConnectionError('The RPC endpoint could not be reached, or refused the call.', { cause });
+  }
+}

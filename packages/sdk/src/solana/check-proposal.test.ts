@@ -1,0 +1,418 @@
+import type { TransactionRequest } from '@agent-rental/contract';
+import {
+  closeListing,
+  consumeQuery,
+  findAccessCredentialAddress,
+  findEscrowAddress,
+  findListingAddress,
+  findProtocolAddress,
+  MARKETPLACE_IDL,
+  purchaseOneTime,
+  purchasePerQuery,
+  purchaseSubscription,
+  renewSubscription,
+  topupBalance,
+  updateListing,
+  withdrawEarnings,
+} from '@agent-rental/program-client';
+import {
+  AddressLookupTableAccount,
+  ComputeBudgetProgram,
+  Keypair,
+  SystemProgram,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+  type PublicKey,
+} from '@solana/web3.js';
+import { describe, expect, test } from 'vitest';
+import { checkProposal, isUntrustedTransaction, type SignOptions, type UntrustedReason } from './index.js';
+import {
+  authority,
+  BLOCKHASH,
+  HONEST,
+  honest,
+  listingId,
+  proposalOf,
+  QUOTE,
+  toBase64,
+  treasury,
+  wallet,
+} from './testing/proposals.js';
+
+const address = wallet.publicKey.toBase58();
+const stranger = Keypair.generate();
+const buyer = wallet.publicKey;
+const cap = 5_000_000n;
+const renter = { buyer, listingId };
+const month = { ...renter, treasury, durationSeconds: 2_592_000 };
+const quarter = { ...renter, treasury, durationSeconds: 7_776_000 };
+const owner = { creator: wallet.publicKey, listingId };
+
+/** The reason for which a proposal is refused; undefined when it is accepted. */
+function reasonOf(
+  proposal: Parameters<typeof checkProposal>[0],
+  request: TransactionRequest,
+  options: Parameters<typeof checkProposal>[3] = {},
+): UntrustedReason | undefined {
+  try {
+    checkProposal(proposal, request, address, options);
+    return undefined;
+  } catch (error) {
+    if (isUntrustedTransaction(error)) return error.reason;
+    throw error;
+  }
+}
+
+/** An instruction with other accounts or data, or for another program. */
+function altered(
+  { keys, programId, data }: TransactionInstruction,
+  changes: Partial<Pick<TransactionInstruction, 'keys' | 'programId' | 'data'>>,
+): TransactionInstruction {
+  return new TransactionInstruction({ keys, programId, data, ...changes });
+}
+
+/** An instruction with the account in one place exchanged. */
+function swapped(
+  instruction: TransactionInstruction,
+  index: number,
+  pubkey: PublicKey,
+): TransactionInstruction {
+  const keys = instruction.keys.map((key, at) => (at === index ? { ...key, pubkey } : key));
+  return altered(instruction, { keys });
+}
+
+/** The place of an account by its name in the IDL. */
+function placeOf(instructionName: string, account: string): number {
+  const found = MARKETPLACE_IDL.instructions.find(({ name }) => name === instructionName);
+  return found?.accounts.findIndex(({ name }) => name === account) ?? -1;
+}
+
+const transfer = (lamports: number) =>
+  SystemProgram.transfer({ fromPubkey: buyer, toPubkey: stranger.publicKey, lamports });
+
+describe('an honest proposal', () => {
+  test.each(Object.keys(HONEST))('to %s is accepted', (name) => {
+    const { request, instructions } = honest(name);
+    expect(reasonOf(proposalOf(instructions), request)).toBeUndefined();
+    expect(
+      reasonOf(proposalOf(instructions), request, { treasury, authorities: [authority.publicKey] }),
+    ).toBeUndefined();
+  });
+
+  test('may set a compute budget with a small fee', () => {
+    const { request, instructions } = honest('rent one_time');
+    const budget = [
+      ComputeBudgetProgram.setComputeUnitLimit({ units: 50_000 }),
+      ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1_000_000n }),
+    ];
+    expect(reasonOf(proposalOf([...budget, ...instructions]), request)).toBeUndefined();
+  });
+});
+
+describe('a hostile proposal is refused', () => {
+  const all = Object.keys(HONEST);
+
+  test.each(all)('to %s: paid by another wallet', (name) => {
+    const { request, instructions } = honest(name);
+    expect(reasonOf(proposalOf(instructions, stranger.publicKey), request)).toBe('payer');
+  });
+
+  test.each(all)('to %s: with a transfer beside it, before or after', (name) => {
+    const { request, instructions } = honest(name);
+    expect(reasonOf(proposalOf([...instructions, transfer(1)]), request)).toBe('program');
+    expect(reasonOf(proposalOf([transfer(1), ...instructions]), request)).toBe('program');
+  });
+
+  test.each(all)('to %s: through another program', (name) => {
+    const { request, instructions } = honest(name);
+    const elsewhere = instructions.map((instruction) =>
+      altered(instruction, { programId: stranger.publicKey }),
+    );
+    expect(reasonOf(proposalOf(elsewhere), request)).toBe('program');
+  });
+
+  test.each(all)('to %s: with each account swapped', (name) => {
+    const { request, instructions } = honest(name);
+    for (const [at, instruction] of instructions.entries()) {
+      for (const index of instruction.keys.keys()) {
+        const hostile = instructions.with(at, swapped(instruction, index, stranger.publicKey));
+        // What only the chain knows has to be known for a stranger in its place to be seen.
+        const options = { treasury, authorities: [authority.publicKey] };
+        expect(reasonOf(proposalOf(hostile), request, options), `account ${index}`).toBe('account');
+      }
+    }
+  });
+
+  test.each(all)('to %s: for another listing', (name) => {
+    const { request, instructions } = honest(name);
+    const other = { ...request, listing_id: 'invoice-reader-aaaaaa' };
+    expect(['account', 'argument']).toContain(reasonOf(proposalOf(instructions), other));
+  });
+
+  test.each(all)('to %s: with another signer', (name) => {
+    const { request, instructions } = honest(name);
+    const [first, ...rest] = instructions;
+    const key = { pubkey: stranger.publicKey, isSigner: true, isWritable: false };
+    const more = altered(first!, { keys: [...first!.keys, key] });
+    expect(reasonOf(proposalOf([more, ...rest]), request)).toBe('account');
+    const budget = ComputeBudgetProgram.setComputeUnitLimit({ units: 50_000 });
+    const beside = altered(budget, { keys: [key] });
+    expect(reasonOf(proposalOf([beside, ...instructions]), request)).toBe('network_fee');
+  });
+
+  test.each(all)('to %s: with more of what nobody uses', (name) => {
+    const { request, instructions } = honest(name);
+    // A signer, a writable and a readable account that no instruction names.
+    for (const [header, reason] of [
+      [{ signers: 1, readonly: 0 }, 'signer'],
+      [{ signers: 0, readonly: 0 }, 'account'],
+      [{ signers: 0, readonly: 1 }, 'account'],
+    ] as const) {
+      expect(reasonOf(withStranger(proposalOf(instructions), header), request)).toBe(reason);
+    }
+  });
+
+  // Between them, withdrawing and closing write to everything that they name.
+  const reading = all.filter((name) => name !== 'close');
+  test.each(reading)('to %s: with a read-only account made writable', (name) => {
+    const { request, instructions } = honest(name);
+    const writable = instructions.map((instruction) => {
+      const keys = instruction.keys.map((key) => ({ ...key, isWritable: true }));
+      return altered(instruction, { keys });
+    });
+    expect(reasonOf(proposalOf(writable), request)).toBe('account');
+  });
+
+  test.each(all)('to %s: twice, not at all, or with another instruction of ours', (name) => {
+    const { request, instructions } = honest(name);
+    expect(reasonOf(proposalOf([...instructions, ...instructions]), request)).toBe('instruction');
+    expect(reasonOf(proposalOf([]), request)).toBe('instruction');
+    const consume = consumeQuery({
+      buyer,
+      authority: buyer,
+      treasury,
+      listingId,
+      sequence: 1n,
+      runId: new Uint8Array(16),
+    });
+    expect(reasonOf(proposalOf([...instructions, consume]), request)).toBe('instruction');
+    expect(reasonOf(proposalOf([consume]), request)).toBe('instruction');
+    const [first] = instructions;
+    const unknown = altered(first!, { data: Buffer.alloc(9, 7) });
+    expect(reasonOf(proposalOf([...instructions, unknown]), request)).toBe('instruction');
+  });
+
+  test.each(all)('to %s: for any other action', (name) => {
+    const { request, instructions } = honest(name);
+    const others = Object.values(HONEST).filter((other) => other.request.action !== request.action);
+    for (const other of others) {
+      const reason = reasonOf(proposalOf(instructions), other.request);
+      expect(reason, other.request.action).toMatch(/instruction|argument/);
+    }
+  });
+
+  test.each(all)('to %s: with accounts hidden in a lookup table', (name) => {
+    const { request, instructions } = honest(name);
+    const table = new AddressLookupTableAccount({
+      key: stranger.publicKey,
+      state: {
+        deactivationSlot: 2n ** 64n - 1n,
+        lastExtendedSlot: 0,
+        lastExtendedSlotStartIndex: 0,
+        addresses: instructions.flatMap(({ keys }) => keys.map(({ pubkey }) => pubkey)),
+      },
+    });
+    const message = new TransactionMessage({ payerKey: buyer, recentBlockhash: BLOCKHASH, instructions });
+    const transaction = new VersionedTransaction(message.compileToV0Message([table]));
+    const proposal = { transaction: toBase64(transaction.serialize()), quote: QUOTE };
+    expect(reasonOf(proposal, request)).toBe('lookup_table');
+  });
+
+  test.each(all)('to %s: with a huge priority fee, by price or by limit', (name) => {
+    const { request, instructions } = honest(name);
+    const limit = ComputeBudgetProgram.setComputeUnitLimit({ units: 100_000 });
+    const price = (microLamports: bigint) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports });
+    expect(reasonOf(proposalOf([limit, price(1_000_000n), ...instructions]), request)).toBeUndefined();
+    expect(reasonOf(proposalOf([limit, price(1_000_001n), ...instructions]), request)).toBe('network_fee');
+    expect(reasonOf(proposalOf([price(500_000n), ...instructions]), request)).toBe('network_fee');
+    expect(reasonOf(proposalOf([price(2n ** 64n - 1n), ...instructions]), request)).toBe('network_fee');
+    expect(reasonOf(proposalOf([limit, limit, ...instructions]), request)).toBe('network_fee');
+    const deprecated = altered(limit, { data: Buffer.from([0, ...limit.data.subarray(1), 0, 0, 0, 0]) });
+    expect(reasonOf(proposalOf([deprecated, ...instructions]), request)).toBe('network_fee');
+    const cut = altered(limit, { data: limit.data.subarray(0, 3) });
+    expect(reasonOf(proposalOf([cut, ...instructions]), request)).toBe('network_fee');
+    const allowed = { maxPriorityFeeLamports: 2_000_000n };
+    expect(reasonOf(proposalOf([price(1_000_000n), ...instructions]), request, allowed)).toBeUndefined();
+  });
+
+  test.each([
+    ['rent one_time', purchaseOneTime({ ...renter, treasury, maxPriceLamports: cap + 1n }), 'price'],
+    ['rent subscription', purchaseSubscription({ ...month, maxPriceLamports: cap + 1n }), 'price'],
+    ['rent subscription', purchaseSubscription({ ...quarter, maxPriceLamports: cap }), 'argument'],
+    ['renew', renewSubscription({ ...quarter, maxPriceLamports: cap + 1n }), 'price'],
+    ['renew', renewSubscription({ ...month, maxPriceLamports: cap }), 'argument'],
+    ['topup', topupBalance({ ...renter, amountLamports: cap, maxPriceLamports: cap + 1n }), 'price'],
+    ['topup', topupBalance({ ...renter, amountLamports: cap + 1n, maxPriceLamports: cap }), 'argument'],
+    [
+      'rent per_query',
+      purchasePerQuery({ ...renter, depositLamports: 9_000_000n, maxPriceLamports: 9_000_001n }),
+      'price',
+    ],
+    [
+      'rent per_query',
+      purchasePerQuery({ ...renter, depositLamports: 9_000_001n, maxPriceLamports: cap }),
+      'argument',
+    ],
+    ['update', updateListing({ ...owner, priceLamports: 1_000n, metadataUri: 'ipfs://y' }), 'argument'],
+    ['update', updateListing({ ...owner, priceLamports: 7_000_000n, metadataUri: 'ipfs://z' }), 'argument'],
+    [
+      'update',
+      updateListing({ ...owner, priceLamports: 7_000_000n, minDepositLamports: 1n, metadataUri: 'ipfs://y' }),
+      'argument',
+    ],
+    [
+      'update',
+      updateListing({ ...owner, priceLamports: 7_000_000n, metadataUri: 'ipfs://y', status: 'paused' }),
+      'argument',
+    ],
+    ['pause', updateListing({ ...owner, status: 'active' }), 'argument'],
+    ['pause', updateListing({ ...owner, status: 'paused', priceLamports: 1_000n }), 'argument'],
+    ['resume', updateListing({ ...owner, status: 'paused' }), 'argument'],
+    ['withdraw', withdrawEarnings(owner), 'argument'],
+    ['close', withdrawEarnings({ ...owner, amountLamports: 1n }), 'argument'],
+  ])('to %s with another value', (name, first, reason) => {
+    const { request, instructions } = honest(name);
+    expect(reasonOf(proposalOf(instructions.with(0, first)), request)).toBe(reason);
+  });
+
+  test('to publish on other terms than those named', () => {
+    const { instructions } = honest('publish');
+    const request = (price_lamports: number, rental_model: 'one_time' | 'subscription') =>
+      ({
+        action: 'publish',
+        listing_id: listingId,
+        listing: { rental_model, price_lamports },
+      }) as const;
+    expect(reasonOf(proposalOf(instructions), request(5_000_000, 'one_time'))).toBeUndefined();
+    expect(reasonOf(proposalOf(instructions), request(5_000_001, 'one_time'))).toBe('argument');
+    expect(reasonOf(proposalOf(instructions), request(5_000_000, 'subscription'))).toBe('argument');
+  });
+
+  test('to publish without the co-signature, or with one of another key', () => {
+    const { request, instructions } = honest('publish');
+    const proposal = proposalOf(instructions);
+    const transaction = VersionedTransaction.deserialize(Buffer.from(proposal.transaction, 'base64'));
+    transaction.signatures[1] = new Uint8Array(64);
+    const unsigned = { ...proposal, transaction: toBase64(transaction.serialize()) };
+    expect(reasonOf(unsigned, request)).toBe('signature');
+    const place = placeOf('create_listing', 'authority');
+    const other = proposalOf([swapped(instructions[0]!, place, stranger.publicKey)]);
+    expect(reasonOf(other, request)).toBe('signature');
+    expect(reasonOf(other, request, { authorities: [authority.publicKey] })).toBe('account');
+  });
+
+  test('to rent with an account of another part as the treasury, though the treasury is not known', () => {
+    const { request, instructions } = honest('rent one_time');
+    const listing = findListingAddress(listingId).address;
+    const place = placeOf('purchase_one_time', 'treasury');
+    for (const pubkey of [
+      buyer,
+      listing,
+      findEscrowAddress(listing).address,
+      findAccessCredentialAddress(buyer, listing).address,
+      findProtocolAddress().address,
+      SystemProgram.programId,
+    ]) {
+      expect(reasonOf(proposalOf([swapped(instructions[0]!, place, pubkey)]), request)).toBe('account');
+    }
+  });
+
+  test('to withdraw and close, when only one of them was asked for', () => {
+    const both = proposalOf(honest('close').instructions);
+    expect(reasonOf(both, { action: 'withdraw', listing_id: listingId })).toBe('instruction');
+    const turned = proposalOf([closeListing(owner), withdrawEarnings(owner)]);
+    expect(reasonOf(turned, honest('close').request)).toBe('instruction');
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['no base64', '***'],
+    ['noise', toBase64(new Uint8Array(300).fill(7))],
+    ['more than a packet', toBase64(new Uint8Array(1_300))],
+    ['a cut transaction', proposalOf(HONEST['pause']!.instructions).transaction.slice(0, -40)],
+    [
+      'a transaction with bytes after it',
+      toBase64(
+        new Uint8Array([...Buffer.from(proposalOf(HONEST['pause']!.instructions).transaction, 'base64'), 0]),
+      ),
+    ],
+  ])('that is malformed: %s', (_, transaction) => {
+    expect(reasonOf({ transaction, quote: QUOTE }, honest('pause').request)).toBe('malformed');
+  });
+});
+
+describe('a price', () => {
+  const open = { action: 'rent', listing_id: listingId } as const;
+  const approve: SignOptions['approve'] = () => true;
+  const oneTime = (maxPriceLamports: bigint) =>
+    proposalOf([purchaseOneTime({ buyer, listingId, treasury, maxPriceLamports })]);
+  const perQuery = (depositLamports: bigint, maxPriceLamports: bigint) =>
+    proposalOf([purchasePerQuery({ buyer, listingId, depositLamports, maxPriceLamports })]);
+
+  test('that nobody agreed to is refused', () => {
+    expect(reasonOf(oneTime(1_000n), open)).toBe('price');
+    expect(reasonOf(perQuery(1_000n, 1_000n), open)).toBe('price');
+    expect(reasonOf(perQuery(1_000n, 1_000n), { ...open, max_price_lamports: 1_000 })).toBe('price');
+  });
+
+  test('that will be approved is at most what the quote shows', () => {
+    expect(reasonOf(oneTime(5_000_000n), open, { approve })).toBeUndefined();
+    expect(reasonOf(oneTime(5_000_001n), open, { approve })).toBe('price');
+    expect(reasonOf(perQuery(5_000_000n, 5_000_000n), open, { approve })).toBeUndefined();
+    expect(reasonOf(perQuery(5_000_000n, 5_000_001n), open, { approve })).toBe('price');
+    expect(reasonOf(perQuery(5_000_001n, 5_000_000n), open, { approve })).toBe('argument');
+  });
+
+  test('that the terms cap is under the cap, whatever the quote shows', () => {
+    const capped = { ...open, max_price_lamports: 1_000 };
+    expect(reasonOf(oneTime(1_001n), capped, { approve })).toBe('price');
+    expect(reasonOf(oneTime(1_000n), capped, { approve })).toBeUndefined();
+  });
+
+  test('of another rental model than the terms are for is refused', () => {
+    const windows = { ...open, duration_seconds: 2_592_000, max_price_lamports: 5_000_000 } as const;
+    expect(reasonOf(oneTime(1_000n), windows)).toBe('instruction');
+    expect(reasonOf(perQuery(1_000n, 1_000n), windows)).toBe('instruction');
+    expect(reasonOf(oneTime(1_000n), { ...open, deposit_lamports: 1_000 })).toBe('instruction');
+    const prepaid = { ...windows, deposit_lamports: 1_000 };
+    expect(reasonOf(proposalOf(honest('rent subscription').instructions), prepaid)).toBe('instruction');
+    expect(
+      reasonOf(proposalOf(honest('rent subscription').instructions), {
+        ...open,
+        max_price_lamports: 5_000_000,
+      }),
+    ).toBe('instruction');
+  });
+});
+
+/** A proposal whose message names one more account, which no instruction uses. */
+function withStranger(
+  { transaction: base64, quote }: ReturnType<typeof proposalOf>,
+  { signers, readonly }: { signers: number; readonly: number },
+) {
+  const { message, signatures } = VersionedTransaction.deserialize(Buffer.from(base64, 'base64'));
+  const { numRequiredSignatures, numReadonlyUnsignedAccounts } = message.header;
+  const total = message.staticAccountKeys.length;
+  const at = signers ? numRequiredSignatures : readonly ? total : total - numReadonlyUnsignedAccounts;
+  const moved = (index: number) => (index >= at ? index + 1 : index);
+  message.staticAccountKeys.splice(at, 0, stranger.publicKey);
+  message.header.numRequiredSignatures += signers;
+  message.header.numReadonlyUnsignedAccounts += readonly;
+  for (const instruction of message.compiledInstructions) {
+    instruction.programIdIndex = moved(instruction.programIdIndex);
+    instruction.accountKeyIndexes = instruction.accountKeyIndexes.map(moved);
+  }
+  const all = [...signatures, ...(signers ? [new Uint8Array(64)] : [])];
+  return { transaction: toBase64(new VersionedTransaction(message, all).serialize()), quote };
+}

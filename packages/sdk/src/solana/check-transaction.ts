@@ -1,0 +1,109 @@
+import { decodeInstruction, type BorshValue, type DecodedInstruction } from '@agent-rental/program-client';
+import { PublicKey } from '@solana/web3.js';
+import { DEFAULT_MAX_PRIORITY_FEE_LAMPORTS, type Agreement, type AskedAction } from './agreement.js';
+import { buildInstructions } from './build-instructions.js';
+import { isComputeBudget, priorityFeeLamports } from './compute-budget.js';
+import { particularsOfProposal } from './proposed-particulars.js';
+import { UntrustedTransactionError } from './untrusted-transaction.js';
+import { isSignedBy, readWireTransaction, type WireTransaction } from './wire-transaction.js';
+
+/**
+ * Checks that a transaction does what was asked for and nothing else: the instructions are built here once more,
+ * from wallet, listing id and request, and compared account by account and value by value. What only the chain
+ * knows (the treasury, a present price) is taken from the transaction within what was agreed to; the program
+ * compares the treasury with its own.
+ *
+ * @throws UntrustedTransactionError saying what is wrong.
+ */
+export function checkTransaction(
+  wire: Uint8Array,
+  asked: AskedAction,
+  agreement: Agreement,
+): WireTransaction {
+  const { wallet, programId, request } = asked;
+  const transaction = readWireTransaction(wire);
+  if (!transaction.payer.equals(wallet)) {
+    throw new UntrustedTransactionError('payer', 'is paid by another wallet');
+  }
+  const proposed = decodeOurs(transaction, programId);
+  checkPriorityFee(transaction, agreement.maxPriorityFeeLamports ?? DEFAULT_MAX_PRIORITY_FEE_LAMPORTS);
+
+  const particulars = particularsOfProposal(asked, proposed, agreement);
+  const expected = buildInstructions(request, wallet, particulars, programId);
+  for (const [index, theirs] of proposed.entries()) {
+    const instruction = expected[index];
+    const ours = instruction && decodeInstruction(instruction.data, instruction.keys);
+    if (ours?.name !== theirs.name)
+      throw new Error(`${request.action} is built in another form than proposed.`);
+    compare(ours, theirs);
+  }
+
+  const keys = expected.flatMap((instruction) => instruction.keys);
+  const signers = [wallet, ...keys.filter((key) => key.isSigner).map((key) => key.pubkey)];
+  if (transaction.signers.some((signer) => !includes(signers, signer))) {
+    throw new UntrustedTransactionError('signer', 'asks for the signature of a stranger');
+  }
+  const writable = [wallet, ...keys.filter((key) => key.isWritable).map((key) => key.pubkey)];
+  if (transaction.writable.some((account) => !includes(writable, account))) {
+    throw new UntrustedTransactionError('account', 'may write to an account that it should only read');
+  }
+  const programs = transaction.instructions.map((instruction) => instruction.programId);
+  const used = [wallet, ...programs, ...keys.map((key) => key.pubkey)];
+  if (transaction.accounts.some((account) => !includes(used, account))) {
+    throw new UntrustedTransactionError('account', 'names an account that has no part in it');
+  }
+  for (const signer of transaction.signers) {
+    // The wallet signs next; whoever else has to must have signed before.
+    if (!signer.equals(wallet) && !isSignedBy(transaction, signer)) {
+      throw new UntrustedTransactionError('signature', 'lacks the valid signature of the marketplace');
+    }
+  }
+  return transaction;
+}
+
+/** The marketplace's instructions, read; nothing but ComputeBudget may stand beside them. */
+function decodeOurs(transaction: WireTransaction, programId: PublicKey): DecodedInstruction[] {
+  const decoded: DecodedInstruction[] = [];
+  for (const instruction of transaction.instructions) {
+    if (isComputeBudget(instruction)) continue;
+    if (!instruction.programId.equals(programId)) {
+      throw new UntrustedTransactionError('program', `calls ${instruction.programId.toBase58()}`);
+    }
+    const read = decodeInstruction(instruction.data, instruction.keys);
+    if (!read) throw new UntrustedTransactionError('instruction', 'has an instruction that cannot be read');
+    if (instruction.keys.length > Object.keys(read.accounts).length) {
+      throw new UntrustedTransactionError('account', `passes ${read.name} more accounts than it takes`);
+    }
+    decoded.push(read);
+  }
+  return decoded;
+}
+
+function checkPriorityFee(transaction: WireTransaction, maxLamports: bigint): void {
+  const fee = priorityFeeLamports(transaction.instructions.filter(isComputeBudget));
+  if (fee > maxLamports) {
+    throw new UntrustedTransactionError('network_fee', `has a priority fee of up to ${fee} lamports`);
+  }
+}
+
+function compare(ours: DecodedInstruction, theirs: DecodedInstruction): void {
+  for (const [role, account] of Object.entries(ours.accounts)) {
+    if (theirs.accounts[role]?.equals(account) !== true) {
+      throw new UntrustedTransactionError('account', `names another ${role} than ${account.toBase58()}`);
+    }
+  }
+  for (const [name, value] of Object.entries(ours.args)) {
+    if (!isSame(value, theirs.args[name])) {
+      throw new UntrustedTransactionError('argument', `has another ${name} than was asked for`);
+    }
+  }
+}
+
+function isSame(left: BorshValue, right: BorshValue | undefined): boolean {
+  if (left instanceof PublicKey) return right instanceof PublicKey && left.equals(right);
+  return left === right;
+}
+
+function includes(keys: readonly PublicKey[], wanted: PublicKey): boolean {
+  return keys.some((key) => key.equals(wanted));
+}

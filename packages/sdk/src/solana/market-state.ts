@@ -1,0 +1,80 @@
+import {
+  decodeEscrow,
+  decodeListing,
+  decodePerQueryBalance,
+  decodeProtocol,
+  findEscrowAddress,
+  findListingAddress,
+  findPerQueryBalanceAddress,
+  findProtocolAddress,
+  type Listing,
+  type Protocol,
+} from '@agent-rental/program-client';
+import type { Connection, PublicKey } from '@solana/web3.js';
+import { apiError, reach } from './chain-errors.js';
+
+/** What a wallet needs to know of a listing to build a transaction. */
+export interface MarketState {
+  protocol: Protocol;
+  listing: Listing;
+  /** Not withdrawn yet. */
+  earningsLamports: bigint;
+  /** The wallet's prepaid balance, and all that its account holds. */
+  balance: { balanceLamports: bigint; accountLamports: bigint } | undefined;
+}
+
+type AccountReader = Pick<Connection, 'getMultipleAccountsInfo'>;
+
+/**
+ * Reads the protocol, a listing and a wallet's balance in one call.
+ *
+ * @throws ApiError `listing_not_found`, `service_unavailable` without a protocol; ConnectionError.
+ */
+export async function readMarketState(
+  connection: AccountReader,
+  listingId: string,
+  wallet: PublicKey,
+  programId: PublicKey,
+): Promise<MarketState> {
+  const address = findListingAddress(listingId, programId).address;
+  const addresses = [
+    findProtocolAddress(programId).address,
+    address,
+    findEscrowAddress(address, programId).address,
+    findPerQueryBalanceAddress(wallet, address, programId).address,
+  ];
+  const [protocol, listing, escrow, balance] = await readOwned(connection, addresses, programId);
+  if (!listing || !escrow) throw apiError('listing_not_found', `There is no listing ${listingId} on-chain.`);
+  return {
+    protocol: protocolOf(protocol?.data, programId),
+    listing: decodeListing(listing.data),
+    earningsLamports: decodeEscrow(escrow.data).earningsLamports,
+    balance: balance && {
+      balanceLamports: decodePerQueryBalance(balance.data).balanceLamports,
+      accountLamports: BigInt(balance.lamports),
+    },
+  };
+}
+
+/** Reads the protocol's configuration. @throws ApiError `service_unavailable`, ConnectionError. */
+export async function readProtocol(connection: AccountReader, programId: PublicKey): Promise<Protocol> {
+  const [protocol] = await readOwned(connection, [findProtocolAddress(programId).address], programId);
+  return protocolOf(protocol?.data, programId);
+}
+
+function protocolOf(data: Uint8Array | undefined, programId: PublicKey): Protocol {
+  if (data) return decodeProtocol(data);
+  const program = programId.toBase58();
+  throw apiError(
+    'service_unavailable',
+    `The marketplace program ${program} is not initialised on this network.`,
+  );
+}
+
+/** Accounts that the program owns; anyone can send lamports to an address that is not in use. */
+async function readOwned(connection: AccountReader, addresses: PublicKey[], programId: PublicKey) {
+  const accounts = await reach(() => connection.getMultipleAccountsInfo(addresses, 'confirmed'));
+  return accounts.map((account) =>
+    account?.owner.equals(programId) && account.data.length > 0 ? account : undefined,
+  );
+}

@@ -1,0 +1,152 @@
+import type { TransactionQuote } from '@agent-rental/contract';
+import { ACCOUNT_SIZES, MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
+import { PublicKey, TransactionMessage, VersionedTransaction, type Connection } from '@solana/web3.js';
+import bs58 from 'bs58';
+import type { CallOptions } from '../client.js';
+import type { ListingChanges, RenewTerms, RentTerms, TopUpTerms, WithdrawTerms } from './action-terms.js';
+import { buildInstructions } from './build-instructions.js';
+import { apiErrorOfTransaction, reach } from './chain-errors.js';
+import { checkTransaction } from './check-transaction.js';
+import { planAction, type DirectRequest, type MarketQuote } from './market-quote.js';
+import { readMarketState } from './market-state.js';
+import { sendAndConfirm, type SendingConnection } from './send-and-confirm.js';
+import { signChecked } from './sign-checked.js';
+import type { WalletSigner } from './signer.js';
+
+/** What is used of a web3.js `Connection`. */
+export type WalletConnection = SendingConnection &
+  Pick<
+    Connection,
+    | 'getMultipleAccountsInfo'
+    | 'getLatestBlockhash'
+    | 'simulateTransaction'
+    | 'getMinimumBalanceForRentExemption'
+  >;
+
+/** How to reach the chain, and as whom. */
+export interface MarketplaceWalletOptions {
+  connection: WalletConnection;
+  signer: WalletSigner;
+  /** Address of the marketplace program, where it is not the default one. */
+  programId?: PublicKey | string | undefined;
+}
+
+/** Options of one action. */
+export interface ActionOptions extends CallOptions {
+  /** Shown what the action costs before it is signed; anything but true ends it. */
+  approve?: ((quote: TransactionQuote) => boolean | Promise<boolean>) | undefined;
+  /** The most that a priority fee which the wallet adds may cost. Default 100,000 lamports. */
+  maxPriorityFeeLamports?: bigint | undefined;
+}
+
+/** A transaction that is confirmed. */
+export interface ConfirmedTransaction {
+  /** Base58. */
+  signature: string;
+}
+
+/**
+ * Everything that a wallet signs, with an RPC endpoint alone: built here from what the chain says, simulated, signed,
+ * sent again until it is confirmed. Where terms name no `max_price_lamports`, the price that the chain has when the
+ * transaction is built is the most that is paid.
+ *
+ * Publishing is not here: the program wants the protocol authority's signature on a new listing, which says that it
+ * was reviewed, and only the service has it. Use `publish` with a client.
+ *
+ * Every method throws `ApiError`, with `onChainError` where the program refused; `ConnectionError` when the endpoint
+ * cannot be reached; `UntrustedTransactionError` when the signer changed the transaction.
+ */
+export interface MarketplaceWallet {
+  readonly address: string;
+  rent(listingId: string, terms?: RentTerms, options?: ActionOptions): Promise<ConfirmedTransaction>;
+  /** Extends a subscription to now + duration. */
+  renew(listingId: string, terms: RenewTerms, options?: ActionOptions): Promise<ConfirmedTransaction>;
+  /** Adds to a prepaid balance. */
+  topUp(listingId: string, terms: TopUpTerms, options?: ActionOptions): Promise<ConfirmedTransaction>;
+  /** Takes a prepaid balance back from a listing that is closed, or paused for more than 7 days. */
+  reclaim(listingId: string, options?: ActionOptions): Promise<ConfirmedTransaction>;
+  update(listingId: string, changes: ListingChanges, options?: ActionOptions): Promise<ConfirmedTransaction>;
+  pause(listingId: string, options?: ActionOptions): Promise<ConfirmedTransaction>;
+  resume(listingId: string, options?: ActionOptions): Promise<ConfirmedTransaction>;
+  /** Withdraws what was earned and closes for ever, in one transaction. */
+  close(listingId: string, options?: ActionOptions): Promise<ConfirmedTransaction>;
+  withdraw(listingId: string, terms?: WithdrawTerms, options?: ActionOptions): Promise<ConfirmedTransaction>;
+}
+
+const SIGNATURE_FEE_LAMPORTS = 5_000;
+
+/** Makes a wallet that acts on the marketplace through an RPC endpoint. */
+export function createMarketplaceWallet(options: MarketplaceWalletOptions): MarketplaceWallet {
+  const { connection, signer } = options;
+  const programId = new PublicKey(options.programId ?? MARKETPLACE_PROGRAM_ID);
+  const wallet = new PublicKey(signer.address);
+
+  async function act(request: DirectRequest, given: ActionOptions = {}): Promise<ConfirmedTransaction> {
+    given.signal?.throwIfAborted();
+    const state = await readMarketState(connection, request.listing_id, wallet, programId);
+    const { particulars, quote } = planAction(request, state);
+    const instructions = buildInstructions(request, wallet, particulars, programId);
+    const { blockhash, lastValidBlockHeight } = await reach(() => connection.getLatestBlockhash('confirmed'));
+    const message = new TransactionMessage({ payerKey: wallet, recentBlockhash: blockhash, instructions });
+    const transaction = new VersionedTransaction(message.compileToV0Message());
+    await simulate(transaction);
+
+    const { approve, maxPriorityFeeLamports } = given;
+    const agreement = { ...particulars, maxPriorityFeeLamports };
+    const approveQuote =
+      approve && (async () => approve(await wireQuote(quote, particulars.maxPriceLamports)));
+    const signed = await signChecked(
+      transaction.serialize(),
+      signer,
+      (wire) => checkTransaction(wire, { request, wallet, programId }, agreement),
+      approveQuote,
+    );
+    const [signature = new Uint8Array()] = signed.transaction.signatures;
+    const sent = { wire: signed.wire, signature: bs58.encode(signature), lastValidBlockHeight, programId };
+    if (signed.transaction.blockhash !== blockhash) {
+      // The wallet chose a blockhash of its own, which is no newer than the newest there is now.
+      sent.lastValidBlockHeight = (
+        await reach(() => connection.getLatestBlockhash('confirmed'))
+      ).lastValidBlockHeight;
+    }
+    await sendAndConfirm(connection, sent, given.signal);
+    return { signature: sent.signature };
+  }
+
+  /** Before the wallet is asked, so that nobody signs what cannot work. */
+  async function simulate(transaction: VersionedTransaction): Promise<void> {
+    const { value } = await reach(() =>
+      connection.simulateTransaction(transaction, { sigVerify: false, commitment: 'confirmed' }),
+    );
+    if (value.err) throw apiErrorOfTransaction(value.err, value.logs ?? [], programId);
+  }
+
+  async function wireQuote(quote: MarketQuote, maxPriceLamports?: bigint): Promise<TransactionQuote> {
+    const rents = await Promise.all(
+      quote.createdAccounts.map((name) =>
+        reach(() => connection.getMinimumBalanceForRentExemption(ACCOUNT_SIZES[name])),
+      ),
+    );
+    const { returnedLamports } = quote;
+    return {
+      price_lamports: Number(quote.priceLamports),
+      ...(maxPriceLamports === undefined ? {} : { max_price_lamports: Number(maxPriceLamports) }),
+      rent_lamports: rents.reduce((sum, rent) => sum + rent, 0),
+      network_fee_lamports: SIGNATURE_FEE_LAMPORTS,
+      ...(returnedLamports === undefined ? {} : { returned_lamports: Number(returnedLamports) }),
+    };
+  }
+
+  return {
+    address: signer.address,
+    rent: (listing_id, terms = {}, given) => act({ action: 'rent', listing_id, ...terms }, given),
+    renew: (listing_id, terms, given) => act({ action: 'renew', listing_id, ...terms }, given),
+    topUp: (listing_id, terms, given) => act({ action: 'topup', listing_id, ...terms }, given),
+    reclaim: (listing_id, given) => act({ action: 'reclaim', listing_id }, given),
+    update: (listing_id, changes, given) => act({ action: 'update', listing_id, ...changes }, given),
+    pause: (listing_id, given) => act({ action: 'pause', listing_id }, given),
+    resume: (listing_id, given) => act({ action: 'resume', listing_id }, given),
+    close: (listing_id, given) => act({ action: 'close', listing_id }, given),
+    withdraw: (listing_id, terms = {}, given) => act({ action: 'withdraw', listing_id, ...terms }, given),
+  };
+}

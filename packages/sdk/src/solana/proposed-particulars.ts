@@ -1,0 +1,165 @@
+import type { TransactionRequest, TransactionRequestOf } from '@agent-rental/contract';
+import {
+  findAccessCredentialAddress,
+  findEscrowAddress,
+  findListingAddress,
+  findProtocolAddress,
+  type DecodedInstruction,
+  type InstructionName,
+} from '@agent-rental/program-client';
+import { SystemProgram, type PublicKey } from '@solana/web3.js';
+import type { Agreement, AskedAction } from './agreement.js';
+import type { KnownParticulars, Particulars } from './build-instructions.js';
+import { UntrustedTransactionError } from './untrusted-transaction.js';
+
+/** The instructions that an action may consist of, by name. */
+const SHAPES: Record<TransactionRequest['action'], readonly (readonly InstructionName[])[]> = {
+  publish: [['create_listing']],
+  rent: [['purchase_one_time'], ['purchase_subscription'], ['purchase_per_query']],
+  renew: [['renew_subscription']],
+  topup: [['topup_balance']],
+  reclaim: [['revoke_per_query_access']],
+  update: [['update_listing']],
+  pause: [['update_listing']],
+  resume: [['update_listing']],
+  close: [['withdraw_earnings', 'close_listing'], ['close_listing']],
+  withdraw: [['withdraw_earnings']],
+};
+
+/**
+ * Takes from a proposed transaction what only the chain knows, as far as it was agreed to.
+ *
+ * @throws UntrustedTransactionError `instruction`, `price`, `argument` or `account`.
+ */
+export function particularsOfProposal(
+  asked: AskedAction,
+  proposed: readonly DecodedInstruction[],
+  agreement: Agreement,
+): KnownParticulars {
+  const { request } = asked;
+  const names = proposed.map(({ name }) => name);
+  const shape = SHAPES[request.action].find((candidate) => candidate.join() === names.join());
+  const [first] = proposed;
+  if (!shape || !first) {
+    throw new UntrustedTransactionError(
+      'instruction',
+      `calls ${names.join(', ') || 'nothing'} to ${request.action}`,
+    );
+  }
+  const treasury = first.accounts['treasury'] && treasuryOf(asked, first.accounts['treasury'], agreement);
+  switch (request.action) {
+    case 'publish':
+      return { published: publishedOf(request, first, agreement) };
+    case 'rent':
+      return rentalOf(request, first, treasury, agreement);
+    case 'renew':
+    case 'topup':
+      return { treasury, maxPriceLamports: priceOf(first, agreement.maxPriceLamports) };
+    case 'close':
+      return { hasEarnings: shape.length === 2 };
+    case 'reclaim':
+    case 'update':
+    case 'pause':
+    case 'resume':
+    case 'withdraw':
+      return {};
+    default:
+      return request satisfies never;
+  }
+}
+
+function rentalOf(
+  request: TransactionRequestOf<'rent'>,
+  proposed: DecodedInstruction,
+  treasury: PublicKey | undefined,
+  { maxPriceLamports, depositLamports }: Agreement,
+): KnownParticulars {
+  switch (proposed.name) {
+    case 'purchase_one_time':
+      if (request.duration_seconds !== undefined) return refuseModel('one_time', 'duration_seconds');
+      if (request.deposit_lamports !== undefined) return refuseModel('one_time', 'deposit_lamports');
+      return { rentalModel: 'one_time', treasury, maxPriceLamports: priceOf(proposed, maxPriceLamports) };
+    case 'purchase_subscription':
+      if (request.duration_seconds === undefined) return refuseModel('subscription', 'no duration_seconds');
+      if (request.deposit_lamports !== undefined) return refuseModel('subscription', 'deposit_lamports');
+      return { rentalModel: 'subscription', treasury, maxPriceLamports: priceOf(proposed, maxPriceLamports) };
+    default:
+      if (request.duration_seconds !== undefined) return refuseModel('per_query', 'duration_seconds');
+      if (depositLamports === undefined) {
+        throw new UntrustedTransactionError(
+          'price',
+          'prepays a deposit, and none was agreed to: name deposit_lamports, or approve the quote',
+        );
+      }
+      return {
+        rentalModel: 'per_query',
+        depositLamports,
+        // Whoever agreed to a deposit agreed to lose it: no run can cost more.
+        maxPriceLamports: priceOf(proposed, maxPriceLamports ?? depositLamports),
+      };
+  }
+}
+
+function refuseModel(model: string, terms: string): never {
+  throw new UntrustedTransactionError('instruction', `rents as ${model}, and the terms had ${terms}`);
+}
+
+/** The price that the transaction agrees to, at most the caller's. */
+function priceOf({ args }: DecodedInstruction, cap: bigint | undefined): bigint {
+  const price = args['maxPriceLamports'];
+  if (typeof price !== 'bigint') throw new UntrustedTransactionError('price', 'names no price');
+  if (cap === undefined) {
+    throw new UntrustedTransactionError(
+      'price',
+      'pays a price, and none was agreed to: name max_price_lamports, or approve the quote',
+    );
+  }
+  if (price > cap) {
+    throw new UntrustedTransactionError('price', `agrees to ${price} lamports, above the agreed ${cap}`);
+  }
+  return price;
+}
+
+/** The treasury: the known one, else any account without another part, which the program compares with its own. */
+function treasuryOf(
+  { wallet, programId, request }: AskedAction,
+  proposed: PublicKey,
+  agreement: Agreement,
+): PublicKey {
+  if (agreement.treasury) return agreement.treasury;
+  const listing = findListingAddress(request.listing_id, programId).address;
+  const taken = [
+    wallet,
+    programId,
+    SystemProgram.programId,
+    listing,
+    findProtocolAddress(programId).address,
+    findEscrowAddress(listing, programId).address,
+    findAccessCredentialAddress(wallet, listing, programId).address,
+  ];
+  if (taken.some((account) => account.equals(proposed))) {
+    throw new UntrustedTransactionError('account', 'names an account with another part as the treasury');
+  }
+  return proposed;
+}
+
+function publishedOf(
+  { listing }: TransactionRequestOf<'publish'>,
+  { args, accounts }: DecodedInstruction,
+  agreement: Agreement,
+): Particulars['published'] {
+  const authority = accounts['authority'];
+  const { rentalModel, priceLamports, minDepositLamports, metadataUri } = args as unknown as Omit<
+    Particulars['published'],
+    'authority'
+  >;
+  if (!authority || (agreement.authorities && !agreement.authorities.some((key) => key.equals(authority)))) {
+    throw new UntrustedTransactionError('account', 'is co-signed by another key than the protocol’s');
+  }
+  const proposed = { authority, rentalModel, priceLamports, minDepositLamports, metadataUri };
+  if (!listing) return proposed;
+  const { rental_model: model, price_lamports: price, min_deposit_lamports: deposit } = listing;
+  const minDeposit = model === 'per_query' ? BigInt(deposit ?? price) : 0n;
+  // Compared like every other value: a difference is an argument that was not asked for.
+  return { ...proposed, rentalModel: model, priceLamports: BigInt(price), minDepositLamports: minDeposit };
+}

@@ -1,0 +1,85 @@
+import type { Connection, PublicKey, SignatureStatus } from '@solana/web3.js';
+import { ConnectionError, isApiError } from '../errors.js';
+import { apiError, apiErrorOfTransaction, reach } from './chain-errors.js';
+
+/** What is used of a web3.js `Connection` to land a transaction. */
+export type SendingConnection = Pick<
+  Connection,
+  'sendRawTransaction' | 'getSignatureStatuses' | 'getBlockHeight' | 'getTransaction'
+>;
+
+const POLL_MS = 400;
+const REBROADCAST_MS = 2_000;
+/** Failed polls in a row after which the endpoint counts as gone: about half a minute with timeouts of its own. */
+const MAX_FAILED_POLLS = 20;
+
+/** A signed transaction on its way. */
+export interface SentTransaction {
+  wire: Uint8Array;
+  /** Base58. */
+  signature: string;
+  /** After this block height it cannot land any more. */
+  lastValidBlockHeight: number;
+  programId: PublicKey;
+}
+
+/**
+ * Sends a transaction and waits until it is confirmed. Nodes drop transactions, so the same bytes are sent again
+ * until they land or can no longer; they land at most once.
+ *
+ * @throws ApiError with the program's reason when it failed, `service_unavailable` when its blockhash expired first
+ * (it will never land; make a new one); ConnectionError naming the signature when the endpoint is gone (it may have
+ * landed); the signal's reason when aborted (it may still land).
+ */
+export async function sendAndConfirm(
+  connection: SendingConnection,
+  sent: SentTransaction,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { wire, signature } = sent;
+  let failedPolls = 0;
+  for (let sinceSentMs = REBROADCAST_MS; ; sinceSentMs += POLL_MS) {
+    signal?.throwIfAborted();
+    try {
+      if (sinceSentMs >= REBROADCAST_MS) {
+        await connection.sendRawTransaction(wire, { skipPreflight: true, maxRetries: 0 });
+        sinceSentMs = 0;
+      }
+      const height = await connection.getBlockHeight('confirmed');
+      // In this order: what is not there after the height has passed will never be.
+      const status = await statusOf(connection, signature, height > sent.lastValidBlockHeight);
+      failedPolls = 0;
+      if (status?.err) throw await failureOf(connection, sent, status.err);
+      if (status?.confirmationStatus === 'confirmed' || status?.confirmationStatus === 'finalized') return;
+      if (height > sent.lastValidBlockHeight && !status) {
+        throw apiError('service_unavailable', 'The transaction expired before it landed. Try again.');
+      }
+    } catch (error) {
+      if (isApiError(error)) throw error;
+      failedPolls += 1;
+      if (failedPolls >= MAX_FAILED_POLLS) {
+        throw new ConnectionError(
+          `The RPC endpoint was lost while waiting for ${signature}, which may have landed.`,
+          { cause: error },
+        );
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+async function statusOf(
+  connection: SendingConnection,
+  signature: string,
+  searchTransactionHistory: boolean,
+): Promise<SignatureStatus | null | undefined> {
+  const { value } = await connection.getSignatureStatuses([signature], { searchTransactionHistory });
+  return value[0];
+}
+
+async function failureOf(connection: SendingConnection, sent: SentTransaction, error: unknown) {
+  const landed = await reach(() =>
+    connection.getTransaction(sent.signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 }),
+  ).catch(() => null);
+  return apiErrorOfTransaction(error, landed?.meta?.logMessages ?? [], sent.programId);
+}

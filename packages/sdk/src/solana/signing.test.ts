@@ -1,0 +1,211 @@
+import type { TransactionProposal } from '@agent-rental/contract';
+import { ComputeBudgetProgram, Keypair, SystemProgram, VersionedTransaction } from '@solana/web3.js';
+import nacl from 'tweetnacl';
+import { describe, expect, test, vi } from 'vitest';
+import type { RentalClient } from '../client.js';
+import {
+  keypairSigner,
+  signAndSubmit,
+  walletStandardSigner,
+  type SignOptions,
+  type WalletSigner,
+} from './index.js';
+import { BLOCKHASH, honest, proposalOf, wallet } from './testing/proposals.js';
+
+const stranger = Keypair.generate();
+const own = keypairSigner(wallet);
+const transfer = SystemProgram.transfer({
+  fromPubkey: wallet.publicKey,
+  toPubkey: stranger.publicKey,
+  lamports: 1,
+});
+
+/** A client of a server that proposes what a test wants. */
+function serverOf(instructions: Parameters<typeof proposalOf>[0]) {
+  const proposal: TransactionProposal = {
+    ...proposalOf(instructions),
+    message: '',
+    chain: 'solana:localnet',
+    payer: wallet.publicKey.toBase58(),
+    blockhash: BLOCKHASH,
+    last_valid_block_height: 1,
+  };
+  const submitted: Uint8Array[] = [];
+  const client = {
+    createTransaction: async () => proposal,
+    submitTransaction: async (transaction: string) => {
+      submitted.push(Buffer.from(transaction, 'base64'));
+      return { signature: 'x' };
+    },
+  } as unknown as RentalClient;
+  return { client, submitted, wire: new Uint8Array(Buffer.from(proposal.transaction, 'base64')) };
+}
+
+/** A signer that signs what it makes of the transaction. */
+function changing(change: (wire: Uint8Array) => Uint8Array): WalletSigner {
+  return { ...own, signTransaction: async (wire) => own.signTransaction(change(wire)) };
+}
+
+describe('a signer', () => {
+  const { request, instructions } = honest('rent one_time');
+  const attempt = (signer: WalletSigner, options: SignOptions = {}) => {
+    const server = serverOf(instructions);
+    return { ...server, sent: signAndSubmit(server.client, signer, request, options) };
+  };
+  const replacedBy = (others: typeof instructions) => () =>
+    new Uint8Array(Buffer.from(proposalOf(others).transaction, 'base64'));
+
+  test('signs what was proposed, and that is submitted', async () => {
+    const { sent, submitted, wire } = attempt(own);
+    await sent;
+    const [bytes = new Uint8Array()] = submitted;
+    const [signed, proposed] = [
+      VersionedTransaction.deserialize(bytes),
+      VersionedTransaction.deserialize(wire),
+    ];
+    expect(signed.message.serialize()).toEqual(proposed.message.serialize());
+    expect(
+      nacl.sign.detached.verify(
+        signed.message.serialize(),
+        signed.signatures[0]!,
+        wallet.publicKey.toBytes(),
+      ),
+    ).toBe(true);
+  });
+
+  test('may add a compute budget', async () => {
+    const budget = ComputeBudgetProgram.setComputeUnitLimit({ units: 100_000 });
+    const { sent, submitted } = attempt(changing(replacedBy([budget, ...instructions])));
+    await sent;
+    expect(submitted).toHaveLength(1);
+  });
+
+  test.each([
+    ['adds a transfer', changing(replacedBy([...instructions, transfer])), 'program'],
+    ['signs something else', changing(replacedBy(honest('pause').instructions)), 'instruction'],
+    [
+      'adds a high fee',
+      changing(
+        replacedBy([
+          ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 10_000_000n }),
+          ...instructions,
+        ]),
+      ),
+      'network_fee',
+    ],
+    ['does not sign', { ...own, signTransaction: async (wire: Uint8Array) => wire }, 'signature'],
+    ['answers with noise', { ...own, signTransaction: async () => new Uint8Array(9) }, 'malformed'],
+    [
+      'signs with another key',
+      { ...own, signTransaction: async (wire: Uint8Array) => forged(wire) },
+      'signature',
+    ],
+  ])('that %s is not sent', async (_, signer, reason) => {
+    const { sent, submitted } = attempt(signer);
+    await expect(sent).rejects.toMatchObject({ name: 'UntrustedTransactionError', reason });
+    expect(submitted).toHaveLength(0);
+  });
+
+  test('that changes a transaction which the authority signed too is not sent', async () => {
+    const publishing = honest('publish');
+    const server = serverOf(publishing.instructions);
+    const budget = ComputeBudgetProgram.setComputeUnitLimit({ units: 100_000 });
+    const signer = changing((wire) => {
+      const proposed = VersionedTransaction.deserialize(wire);
+      const changed = VersionedTransaction.deserialize(
+        Buffer.from(proposalOf([budget, ...publishing.instructions]).transaction, 'base64'),
+      );
+      changed.signatures = proposed.signatures;
+      return changed.serialize();
+    });
+    const sent = signAndSubmit(server.client, signer, publishing.request);
+    await expect(sent).rejects.toMatchObject({ reason: 'signature' });
+    expect(server.submitted).toHaveLength(0);
+  });
+
+  test('is not asked when the proposal is hostile, or not approved', async () => {
+    const signTransaction = vi.fn(own.signTransaction);
+    const approve = vi.fn(() => false);
+    const hostile = serverOf([...instructions, transfer]);
+    const signer = { ...own, signTransaction };
+    await expect(signAndSubmit(hostile.client, signer, request, { approve })).rejects.toMatchObject({
+      reason: 'program',
+    });
+    expect(approve).not.toHaveBeenCalled();
+    const { sent } = attempt(signer, { approve });
+    await expect(sent).rejects.toMatchObject({ reason: 'declined' });
+    expect(approve).toHaveBeenCalledWith(expect.objectContaining({ price_lamports: 5_000_000 }));
+    expect(signTransaction).not.toHaveBeenCalled();
+  });
+});
+
+/** A transaction with a signature of another key in the wallet's place. */
+function forged(wire: Uint8Array): Uint8Array {
+  const transaction = VersionedTransaction.deserialize(wire);
+  transaction.signatures[0] = nacl.sign.detached(transaction.message.serialize(), stranger.secretKey);
+  return transaction.serialize();
+}
+
+describe('a Wallet Standard wallet', () => {
+  const account = { address: wallet.publicKey.toBase58(), publicKey: wallet.publicKey.toBytes() };
+  const features = {
+    'standard:connect': {},
+    'solana:signTransaction': {
+      version: '1.0.0',
+      supportedTransactionVersions: ['legacy', 0],
+      signTransaction: vi.fn(async (...inputs: { transaction: Uint8Array }[]) =>
+        Promise.all(
+          inputs.map(async ({ transaction }) => ({
+            signedTransaction: await own.signTransaction(transaction),
+          })),
+        ),
+      ),
+    },
+    'solana:signMessage': {
+      version: '1.0.0',
+      signMessage: vi.fn(async (...inputs: { message: Uint8Array }[]) =>
+        Promise.all(
+          inputs.map(async ({ message }) => ({
+            signedMessage: message,
+            signature: await own.signMessage(message),
+          })),
+        ),
+      ),
+    },
+  };
+  const standard = { name: 'Example Wallet', version: '1.0.0', features };
+
+  test('signs like a keypair, and is told account and chain', async () => {
+    const signer = walletStandardSigner(standard, account, 'solana:devnet');
+    expect(signer.address).toBe(own.address);
+    const { request, instructions } = honest('pause');
+    const server = serverOf(instructions);
+    await signAndSubmit(server.client, signer, request);
+    expect(server.submitted).toHaveLength(1);
+    expect(features['solana:signTransaction'].signTransaction).toHaveBeenCalledWith({
+      account,
+      chain: 'solana:devnet',
+      transaction: server.wire,
+    });
+    const message = new TextEncoder().encode('challenge');
+    expect(await signer.signMessage(message)).toEqual(await own.signMessage(message));
+  });
+
+  test.each(['solana:signTransaction', 'solana:signMessage'])('without %s is refused', (name) => {
+    const fewer = Object.fromEntries(Object.entries(features).filter(([feature]) => feature !== name));
+    expect(() => walletStandardSigner({ ...standard, features: fewer }, account)).toThrow(name);
+  });
+
+  test('that signs another message than it was given is refused', async () => {
+    const prefixed = {
+      ...features,
+      'solana:signMessage': {
+        signMessage: async ({ message }: { message: Uint8Array }) => [
+          { signedMessage: Uint8Array.of(0xff, ...message), signature: new Uint8Array(64) },
+        ],
+      },
+    };
+    const signer = walletStandardSigner({ ...standard, features: prefixed }, account);
+    await expect(signer.signMessage(Uint8Array.of(1))).rejects.toThrow('another message');
+  });
+});

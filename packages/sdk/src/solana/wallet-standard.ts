@@ -1,0 +1,75 @@
+import type { WalletSigner } from './signer.js';
+
+/** What is used of a Wallet Standard wallet; the real type fits it. */
+export interface StandardWallet {
+  readonly name: string;
+  /** By their identifiers, for instance `solana:signTransaction`. */
+  readonly features: object;
+}
+
+/** What is used of a Wallet Standard account; the real type fits it. */
+export interface StandardAccount {
+  readonly address: string;
+}
+
+/** The features that are used, by their identifiers. */
+interface SolanaFeatures {
+  'solana:signTransaction': SignTransaction;
+  'solana:signMessage': SignMessage;
+}
+
+interface SignTransaction {
+  signTransaction(input: {
+    account: StandardAccount;
+    transaction: Uint8Array;
+    chain?: string;
+  }): Promise<readonly { signedTransaction: Uint8Array }[]>;
+}
+
+interface SignMessage {
+  signMessage(input: {
+    account: StandardAccount;
+    message: Uint8Array;
+  }): Promise<readonly { signedMessage: Uint8Array; signature: Uint8Array }[]>;
+}
+
+/**
+ * Signs with an account of a wallet application that follows the Wallet Standard.
+ *
+ * @param chain for instance `solana:devnet`; tells the wallet on which network the transaction is simulated
+ * @throws TypeError when the wallet lacks `solana:signTransaction` or `solana:signMessage`.
+ */
+export function walletStandardSigner(
+  wallet: StandardWallet,
+  account: StandardAccount,
+  chain?: string,
+): WalletSigner {
+  const features = wallet.features as Partial<SolanaFeatures>;
+  const transactions = features['solana:signTransaction'];
+  const messages = features['solana:signMessage'];
+  if (!transactions) throw new TypeError(`The wallet ${wallet.name} does not offer solana:signTransaction.`);
+  if (!messages) throw new TypeError(`The wallet ${wallet.name} does not offer solana:signMessage.`);
+  return {
+    address: account.address,
+    async signTransaction(transaction) {
+      const [output] = await transactions.signTransaction({
+        account,
+        transaction,
+        ...(chain === undefined ? {} : { chain }),
+      });
+      if (!output) throw new TypeError(`${wallet.name} gave no signed transaction back.`);
+      return output.signedTransaction;
+    },
+    async signMessage(message) {
+      const [output] = await messages.signMessage({ account, message });
+      if (!output) throw new TypeError(`${wallet.name} gave no signature back.`);
+      const { signedMessage, signature } = output;
+      const isSame =
+        signedMessage.length === message.length &&
+        signedMessage.every((byte, index) => byte === message[index]);
+      // Some wallets put a prefix before what they sign; such a signature is for something else.
+      if (!isSame) throw new TypeError(`${wallet.name} signed another message than the one it was given.`);
+      return signature;
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import type { TransactionRequestOf } from '@agent-rental/contract';
+import { closeListing, createListing, updateListing, withdrawEarnings } from '@agent-rental/program-client';
+import { PublicKey, type Keypair } from '@solana/web3.js';
+import { ApiError } from '../platform/api-error.js';
+import type { PublishableListing } from '../registration/index.js';
+import type { Plan, PlanContext } from './plan.js';
+
+/** Publishes a reviewed draft. The authority's signature says that it was reviewed. */
+export function publishPlan(listing: PublishableListing, authority: Keypair, programId: PublicKey): Plan {
+  return {
+    instructions: [
+      createListing({
+        creator: new PublicKey(listing.creator),
+        authority: authority.publicKey,
+        listingId: listing.id,
+        rentalModel: listing.rentalModel,
+        priceLamports: listing.priceLamports,
+        minDepositLamports: listing.minDepositLamports,
+        metadataUri: listing.metadataUri,
+        programId,
+      }),
+    ],
+    coSigners: [authority],
+    message: `Publish ${listing.id}`,
+    createdAccounts: ['Listing', 'Escrow'],
+  };
+}
+
+/** Changes price, least deposit or metadata URI. @throws ApiError when nothing is changed or the values do not fit. */
+export function updatePlan(context: PlanContext, changes: TransactionRequestOf<'update'>): Plan {
+  const { listing } = requireOpen(context);
+  const { price_lamports: price, min_deposit_lamports: deposit, metadata_uri: metadataUri } = changes;
+  if (price === undefined && deposit === undefined && metadataUri === undefined) {
+    throw new ApiError(
+      'invalid_request',
+      'Nothing to change: name price_lamports, min_deposit_lamports or metadata_uri.',
+    );
+  }
+  const priceLamports = price === undefined ? undefined : BigInt(price);
+  const minDepositLamports = deposit === undefined ? undefined : BigInt(deposit);
+  const newPrice = priceLamports ?? listing.priceLamports;
+  const newDeposit = minDepositLamports ?? listing.minDepositLamports;
+  if (listing.rentalModel === 'per_query' && newDeposit < newPrice) {
+    throw new ApiError(
+      'invalid_request',
+      `min_deposit_lamports must be at least the price: it would be ${newDeposit}, the price ${newPrice}.`,
+    );
+  }
+  return {
+    instructions: [
+      updateListing({ ...creatorInput(context), priceLamports, minDepositLamports, metadataUri }),
+    ],
+    message: `Update ${listing.listingId}`,
+  };
+}
+
+/** Takes a listing off sale. @throws ApiError when it is off sale. */
+export function pausePlan(context: PlanContext): Plan {
+  const { listing } = requireOpen(context);
+  if (listing.status === 'paused') throw new ApiError('invalid_request', 'The listing is paused already.');
+  return {
+    instructions: [updateListing({ ...creatorInput(context), status: 'paused' })],
+    message: `Pause ${listing.listingId}`,
+  };
+}
+
+/** Puts a paused listing back on sale. @throws ApiError when it is on sale. */
+export function resumePlan(context: PlanContext): Plan {
+  const { listing } = requireOpen(context);
+  if (listing.status === 'active') throw new ApiError('invalid_request', 'The listing is active already.');
+  return {
+    instructions: [updateListing({ ...creatorInput(context), status: 'active' })],
+    message: `Resume ${listing.listingId}`,
+  };
+}
+
+/** Withdraws what was earned and closes for ever. @throws ApiError while a subscription is running. */
+export function closePlan(context: PlanContext): Plan {
+  const { listing, earningsLamports } = requireOpen(context);
+  const { latestSubscriptionExpiry } = listing;
+  if (latestSubscriptionExpiry > BigInt(Math.floor(context.now.getTime() / 1000))) {
+    const end = new Date(Number(latestSubscriptionExpiry) * 1000).toISOString();
+    throw new ApiError(
+      'invalid_request',
+      `A subscription runs until ${end}; the listing can be closed then. Pause it to sell no more.`,
+    );
+  }
+  const input = creatorInput(context);
+  return {
+    instructions: [...(earningsLamports > 0n ? [withdrawEarnings(input)] : []), closeListing(input)],
+    message: `Close ${listing.listingId} for ever`,
+    returnedLamports: earningsLamports,
+  };
+}
+
+/** Pays earnings out, also of a closed listing. @throws ApiError when there are not as many. */
+export function withdrawPlan(context: PlanContext, terms: TransactionRequestOf<'withdraw'>): Plan {
+  const { listing, earningsLamports } = requireOwn(context);
+  if (earningsLamports === 0n) throw new ApiError('invalid_request', 'There are no earnings to withdraw.');
+  const amountLamports = terms.amount_lamports === undefined ? undefined : BigInt(terms.amount_lamports);
+  if (amountLamports !== undefined && amountLamports > earningsLamports) {
+    throw new ApiError('invalid_request', `The earnings are ${earningsLamports} lamports.`);
+  }
+  return {
+    instructions: [withdrawEarnings({ ...creatorInput(context), amountLamports })],
+    message: `Withdraw earnings of ${listing.listingId}`,
+    returnedLamports: amountLamports ?? earningsLamports,
+  };
+}
+
+function creatorInput({ wallet, programId, state }: PlanContext) {
+  return { creator: wallet, listingId: state.listing.listingId, programId };
+}
+
+function requireOwn({ wallet, state }: PlanContext): PlanContext['state'] {
+  if (!state.listing.creator.equals(wallet)) {
+    throw new ApiError('listing_not_found', 'You have no such listing: it is another creator’s.');
+  }
+  return state;
+}
+
+function requireOpen(context: PlanContext): PlanContext['state'] {
+  const state = requireOwn(context);
+  if (state.listing.status === 'closed') {
+    throw new ApiError('listing_not_found', 'The listing is closed, for ever.');
+  }
+  return state;
+}

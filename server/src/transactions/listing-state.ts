@@ -1,0 +1,63 @@
+import {
+  decodeAccessCredential,
+  decodeEscrow,
+  decodeListing,
+  decodePerQueryBalance,
+  findAccessCredentialAddress,
+  findEscrowAddress,
+  findListingAddress,
+  findPerQueryBalanceAddress,
+  type AccessCredential,
+  type Listing,
+  type PerQueryBalance,
+} from '@agent-rental/program-client';
+import { PublicKey } from '@solana/web3.js';
+import type { Chain } from '../chain/index.js';
+import { ApiError } from '../platform/api-error.js';
+
+/** A published listing as the chain has it, and what one wallet holds of it: all that a plan is made from. */
+export interface ListingState {
+  listing: Listing;
+  /** Not withdrawn yet. */
+  earningsLamports: bigint;
+  /** The wallet's credential; a revoked one is here too. */
+  credential: AccessCredential | undefined;
+  /** The wallet's prepaid balance, with all that its account holds, rent included. */
+  balance: (PerQueryBalance & { accountLamports: bigint }) | undefined;
+}
+
+/**
+ * Reads a listing's state in one call. The chain and not the index, because a price that is shown and signed
+ * must be the one that the program will find.
+ *
+ * @throws ApiError `listing_not_found` when it has no account, `service_unavailable` when the chain is out of reach.
+ */
+export async function readListingState(
+  chain: Chain,
+  listingId: string,
+  wallet: string,
+): Promise<ListingState> {
+  const { programId } = chain;
+  const buyer = new PublicKey(wallet);
+  const listingAddress = findListingAddress(listingId, programId).address;
+  const { accounts } = await chain.getAccounts([
+    listingAddress,
+    findEscrowAddress(listingAddress, programId).address,
+    findAccessCredentialAddress(buyer, listingAddress, programId).address,
+    findPerQueryBalanceAddress(buyer, listingAddress, programId).address,
+  ]);
+  // Lamports alone make no account: anyone can send some to an address that is not in use.
+  const [listing, escrow, credential, balance] = accounts.map((account) =>
+    account?.owner.equals(programId) && account.data.length > 0 ? account : undefined,
+  );
+  if (!listing || !escrow) throw new ApiError('listing_not_found', 'The listing is not on-chain.');
+  return {
+    listing: decodeListing(listing.data),
+    earningsLamports: decodeEscrow(escrow.data).earningsLamports,
+    credential: credential && decodeAccessCredential(credential.data),
+    balance: balance && {
+      ...decodePerQueryBalance(balance.data),
+      accountLamports: BigInt(balance.lamports),
+    },
+  };
+}

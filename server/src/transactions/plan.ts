@@ -1,0 +1,30 @@
+import type { AccountName } from '@agent-rental/program-client';
+import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import type { ListingState } from './listing-state.js';
+
+/** Instructions for a wallet to sign, with what they cost it and bring it. */
+export interface Plan {
+  instructions: TransactionInstruction[];
+  /** Who signs beside the wallet. */
+  coSigners?: Keypair[];
+  /** For people: what the transaction does. */
+  message: string;
+  /** Leaves the wallet as a price or a deposit. */
+  priceLamports?: bigint;
+  /** What the transaction agrees to at most: in all, or per task. */
+  maxPriceLamports?: bigint;
+  /** Accounts whose rent the wallet pays. */
+  createdAccounts?: AccountName[];
+  /** Comes back to the wallet. */
+  returnedLamports?: bigint;
+}
+
+/** What every plan is made from. Plans are pure: the same input gives the same instructions. */
+export interface PlanContext {
+  wallet: PublicKey;
+  state: ListingState;
+  /** The protocol's. */
+  treasury: PublicKey;
+  programId: PublicKey;
+  now: Date;
+}

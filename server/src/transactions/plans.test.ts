@@ -1,0 +1,267 @@
+import type { TransactionRequest } from '@agent-rental/contract';
+import { decodeInstruction, type Listing } from '@agent-rental/program-client';
+import { Keypair, type PublicKey } from '@solana/web3.js';
+import { describe, expect, test } from 'vitest';
+import type { ListingState } from './listing-state.js';
+import type { Plan, PlanContext } from './plan.js';
+import { planOf, type ListingActionRequest } from './plan-of.js';
+
+const NOW_SECONDS = 1_800_000_000n;
+const DAY_SECONDS = 86_400n;
+const PRICE = 1_000_000n;
+
+const creator = Keypair.generate().publicKey;
+const renter = Keypair.generate().publicKey;
+const treasury = Keypair.generate().publicKey;
+const programId = Keypair.generate().publicKey;
+const listingId = 'invoice-reader-k3x7qa';
+
+function listing(fields: Partial<Listing> = {}): Listing {
+  return {
+    version: 1,
+    bump: 255,
+    creator,
+    rentalModel: 'per_query',
+    status: 'active',
+    priceLamports: PRICE,
+    minDepositLamports: 2n * PRICE,
+    pausedAt: null,
+    latestSubscriptionExpiry: 0n,
+    revision: 0n,
+    createdAt: 0n,
+    updatedAt: 0n,
+    listingId,
+    metadataUri: 'ipfs://x',
+    ...fields,
+  };
+}
+
+/** A renter's holdings in a listing. */
+function holding(fields: { valid?: boolean; expiresAt?: bigint; balanceLamports?: bigint } = {}) {
+  const { valid = true, expiresAt = null, balanceLamports } = fields;
+  const account = { version: 1, bump: 255, buyer: renter, listing: renter };
+  return {
+    credential: { ...account, rentalModel: 'per_query' as const, valid, purchasedAt: 0n, expiresAt },
+    balance:
+      balanceLamports === undefined
+        ? undefined
+        : {
+            ...account,
+            balanceLamports,
+            maxPriceLamports: PRICE,
+            totalDepositedLamports: 0n,
+            totalSpentLamports: 0n,
+            highestSequence: 0n,
+            window: 0n,
+            accountLamports: balanceLamports + 2_000_000n,
+          },
+  };
+}
+
+function plan(
+  request: { action: string; [field: string]: unknown },
+  state: Partial<ListingState> = {},
+  wallet: PublicKey = ['update', 'pause', 'resume', 'close', 'withdraw'].includes(request.action)
+    ? creator
+    : renter,
+): Plan {
+  const context: PlanContext = {
+    wallet,
+    state: {
+      listing: listing(),
+      earningsLamports: 0n,
+      credential: undefined,
+      balance: undefined,
+      ...state,
+    },
+    treasury,
+    programId,
+    now: new Date(Number(NOW_SECONDS) * 1000),
+  };
+  return planOf(context, { listing_id: listingId, ...request } as ListingActionRequest);
+}
+
+/** Names and arguments of a plan's instructions. */
+function decoded(made: Plan) {
+  return made.instructions.map(({ programId: program, data, keys }) => {
+    expect(program.equals(programId)).toBe(true);
+    const read = decodeInstruction(data, keys);
+    return [read?.name, read?.args];
+  });
+}
+
+const codeOf = (make: () => Plan): string => {
+  try {
+    make();
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+  return 'none';
+};
+
+describe('renting', () => {
+  test('Per-Task takes the least deposit and the present price when nothing else is named', () => {
+    const made = plan({ action: 'rent' });
+    expect(decoded(made)).toEqual([
+      ['purchase_per_query', { depositLamports: 2n * PRICE, maxPriceLamports: PRICE }],
+    ]);
+    expect(made).toMatchObject({ priceLamports: 2n * PRICE, maxPriceLamports: PRICE });
+    expect(made.createdAccounts).toEqual(['AccessCredential', 'PerQueryBalance']);
+  });
+
+  test('a subscription costs its window', () => {
+    const state = { listing: listing({ rentalModel: 'subscription' }) };
+    const made = plan({ action: 'rent', duration_seconds: 7_776_000 }, state);
+    expect(decoded(made)).toEqual([
+      ['purchase_subscription', { durationSeconds: 7_776_000n, maxPriceLamports: 3n * PRICE }],
+    ]);
+    expect(codeOf(() => plan({ action: 'rent' }, state))).toBe('invalid_request');
+  });
+
+  test.each<[string, { action: string; [field: string]: unknown }, Partial<ListingState>, string]>([
+    [
+      'a paused listing',
+      { action: 'rent' },
+      { listing: listing({ status: 'paused', pausedAt: 1n }) },
+      'listing_paused',
+    ],
+    ['a closed listing', { action: 'rent' }, { listing: listing({ status: 'closed' }) }, 'listing_not_found'],
+    ['again', { action: 'rent' }, holding(), 'invalid_request'],
+    ['after a revoke', { action: 'rent' }, holding({ valid: false }), 'credential_not_found'],
+    ['under the price', { action: 'rent', max_price_lamports: 999_999 }, {}, 'insufficient_balance'],
+    ['with too small a deposit', { action: 'rent', deposit_lamports: 1_999_999 }, {}, 'invalid_request'],
+  ])('%s is refused', (_, request, state, code) => {
+    expect(codeOf(() => plan(request, state))).toBe(code);
+  });
+});
+
+describe('renewing', () => {
+  const request = { action: 'renew', duration_seconds: 2_592_000 };
+  const on = (expiresAt: bigint, fields: Partial<Listing> = {}) => ({
+    ...holding({ expiresAt }),
+    listing: listing({ rentalModel: 'subscription', ...fields }),
+  });
+
+  test('an expired subscription, or one that ends before the new window', () => {
+    for (const expiresAt of [1n, NOW_SECONDS + 30n * DAY_SECONDS - 1n]) {
+      const made = plan(request, on(expiresAt));
+      expect(decoded(made)).toEqual([
+        ['renew_subscription', { durationSeconds: 2_592_000n, maxPriceLamports: PRICE }],
+      ]);
+      expect(made).toMatchObject({ priceLamports: PRICE, maxPriceLamports: PRICE });
+    }
+  });
+
+  test('is refused where it would not be later, is not held, revoked, paused, or of another model', () => {
+    const [held] = [on(1n)];
+    expect(codeOf(() => plan(request, on(NOW_SECONDS + 30n * DAY_SECONDS)))).toBe('invalid_request');
+    expect(codeOf(() => plan(request, { listing: held.listing }))).toBe('credential_not_found');
+    expect(codeOf(() => plan(request, { ...held, ...holding({ valid: false }) }))).toBe(
+      'credential_not_found',
+    );
+    expect(codeOf(() => plan(request, on(1n, { status: 'paused' })))).toBe('listing_paused');
+    expect(codeOf(() => plan(request, holding()))).toBe('invalid_request');
+    expect(codeOf(() => plan({ ...request, max_price_lamports: 999_999 }, held))).toBe(
+      'insufficient_balance',
+    );
+  });
+});
+
+test('topping up adds the amount and agrees to the price', () => {
+  const state = holding({ balanceLamports: 0n });
+  expect(decoded(plan({ action: 'topup', amount_lamports: 5 }, state))).toEqual([
+    ['topup_balance', { amountLamports: 5n, maxPriceLamports: PRICE }],
+  ]);
+  const capped = plan({ action: 'topup', amount_lamports: 0, max_price_lamports: 3_000_000 }, state);
+  expect(capped).toMatchObject({ priceLamports: 0n, maxPriceLamports: 3n * PRICE });
+  expect(codeOf(() => plan({ action: 'topup', amount_lamports: 5 }))).toBe('credential_not_found');
+});
+
+describe('taking a balance back', () => {
+  const request = { action: 'reclaim' };
+  const paused = (seconds: bigint, balanceLamports = 5n) => ({
+    ...holding({ balanceLamports }),
+    listing: listing({ status: 'paused', pausedAt: NOW_SECONDS - seconds }),
+  });
+
+  test('works on a listing that has been paused for more than 7 days, and gives the balance', () => {
+    const made = plan(request, paused(7n * DAY_SECONDS + 1n));
+    expect(decoded(made)).toEqual([['revoke_per_query_access', {}]]);
+    expect(made.returnedLamports).toBe(5n);
+  });
+
+  test('works on a closed listing, and gives the rent as well', () => {
+    const state = { ...holding({ balanceLamports: 0n }), listing: listing({ status: 'closed' }) };
+    expect(plan(request, state).returnedLamports).toBe(2_000_000n);
+  });
+
+  test('is refused before, without a balance, or without a rental', () => {
+    expect(codeOf(() => plan(request, paused(7n * DAY_SECONDS)))).toBe('invalid_request');
+    expect(codeOf(() => plan(request, holding({ balanceLamports: 5n })))).toBe('invalid_request');
+    expect(codeOf(() => plan(request, paused(8n * DAY_SECONDS, 0n)))).toBe('invalid_request');
+    expect(codeOf(() => plan(request, holding()))).toBe('invalid_request');
+    expect(codeOf(() => plan(request))).toBe('credential_not_found');
+    const other = { listing: listing({ rentalModel: 'one_time' }) };
+    expect(codeOf(() => plan(request, other))).toBe('invalid_request');
+  });
+});
+
+describe('a creator', () => {
+  const paused = { listing: listing({ status: 'paused', pausedAt: 1n }) };
+  const closed = { listing: listing({ status: 'closed' }) };
+  const nothing = { priceLamports: null, minDepositLamports: null, metadataUri: null, paused: null };
+
+  test('changes what is named', () => {
+    const request = { action: 'update', price_lamports: 1_500_000, metadata_uri: 'ipfs://y' };
+    expect(decoded(plan(request))).toEqual([
+      ['update_listing', { ...nothing, priceLamports: 1_500_000n, metadataUri: 'ipfs://y' }],
+    ]);
+    expect(codeOf(() => plan({ action: 'update' }))).toBe('invalid_request');
+    expect(codeOf(() => plan({ action: 'update', price_lamports: 2_000_001 }))).toBe('invalid_request');
+    expect(codeOf(() => plan({ action: 'update', min_deposit_lamports: 1 }))).toBe('invalid_request');
+  });
+
+  test('pauses and resumes', () => {
+    expect(decoded(plan({ action: 'pause' }))).toEqual([['update_listing', { ...nothing, paused: true }]]);
+    expect(decoded(plan({ action: 'resume' }, paused))).toEqual([
+      ['update_listing', { ...nothing, paused: false }],
+    ]);
+    expect(codeOf(() => plan({ action: 'pause' }, paused))).toBe('invalid_request');
+    expect(codeOf(() => plan({ action: 'resume' }))).toBe('invalid_request');
+  });
+
+  test('closes, withdrawing first what was earned', () => {
+    expect(decoded(plan({ action: 'close' }))).toEqual([['close_listing', {}]]);
+    const made = plan({ action: 'close' }, { earningsLamports: 7n });
+    expect(decoded(made)).toEqual([
+      ['withdraw_earnings', { amountLamports: null }],
+      ['close_listing', {}],
+    ]);
+    expect(made.returnedLamports).toBe(7n);
+    const subscribed = { listing: listing({ latestSubscriptionExpiry: NOW_SECONDS + 1n }) };
+    expect(codeOf(() => plan({ action: 'close' }, subscribed))).toBe('invalid_request');
+    const over = { listing: listing({ latestSubscriptionExpiry: NOW_SECONDS }) };
+    expect(codeOf(() => plan({ action: 'close' }, over))).toBe('none');
+  });
+
+  test('withdraws all or a part, of a closed listing too', () => {
+    const earned = { earningsLamports: 7n };
+    expect(plan({ action: 'withdraw' }, { ...earned, ...closed }).returnedLamports).toBe(7n);
+    const part = plan({ action: 'withdraw', amount_lamports: 3 }, earned);
+    expect(decoded(part)).toEqual([['withdraw_earnings', { amountLamports: 3n }]]);
+    expect(part.returnedLamports).toBe(3n);
+    expect(codeOf(() => plan({ action: 'withdraw', amount_lamports: 8 }, earned))).toBe('invalid_request');
+    expect(codeOf(() => plan({ action: 'withdraw' }))).toBe('invalid_request');
+  });
+
+  test.each<TransactionRequest['action']>(['update', 'pause', 'resume', 'close', 'withdraw'])(
+    '%s is the creator’s alone, and but for withdrawing of an open listing',
+    (action) => {
+      const request = { action, price_lamports: 1_000 };
+      const state = { ...paused, earningsLamports: 7n };
+      expect(codeOf(() => plan(request, state, renter))).toBe('listing_not_found');
+      const whenClosed = action === 'withdraw' ? 'none' : 'listing_not_found';
+      expect(codeOf(() => plan({ action }, { ...closed, earningsLamports: 7n }))).toBe(whenClosed);
+    },
+  );
+});

@@ -1,0 +1,212 @@
+import type { RentalModel, TransactionRequestOf } from '@agent-rental/contract';
+import {
+  purchaseOneTime,
+  purchasePerQuery,
+  purchaseSubscription,
+  RECLAIM_AFTER_PAUSED_SECONDS,
+  renewSubscription,
+  revokePerQueryAccess,
+  subscriptionPriceLamports,
+  topupBalance,
+  type AccessCredential,
+} from '@agent-rental/program-client';
+import { ApiError } from '../platform/api-error.js';
+import type { Plan, PlanContext } from './plan.js';
+
+/**
+ * Rents a listing.
+ *
+ * @throws ApiError when it takes no rentals, the wallet has rented it before, or the terms do not fit its model.
+ */
+export function rentPlan(context: PlanContext, terms: TransactionRequestOf<'rent'>): Plan {
+  const { listing, credential } = context.state;
+  requireOnSale(context);
+  if (credential) {
+    requireUnrevoked(credential);
+    throw new ApiError(
+      'invalid_request',
+      `This wallet has rented ${listing.listingId}. ${AGAIN[listing.rentalModel]}`,
+    );
+  }
+  const message = `Rent ${listing.listingId}`;
+  const common = commonInput(context);
+  switch (listing.rentalModel) {
+    case 'one_time': {
+      const maxPriceLamports = agreedPrice(terms.max_price_lamports, listing.priceLamports);
+      return {
+        instructions: [purchaseOneTime({ ...common, maxPriceLamports })],
+        message,
+        priceLamports: listing.priceLamports,
+        maxPriceLamports,
+        createdAccounts: ['AccessCredential'],
+      };
+    }
+    case 'subscription': {
+      const durationSeconds = terms.duration_seconds;
+      if (durationSeconds === undefined) {
+        throw new ApiError('invalid_request', 'duration_seconds is required: 2592000, 7776000 or 31536000.');
+      }
+      const priceLamports = subscriptionPriceLamports(listing.priceLamports, durationSeconds);
+      const maxPriceLamports = agreedPrice(terms.max_price_lamports, priceLamports);
+      return {
+        instructions: [purchaseSubscription({ ...common, durationSeconds, maxPriceLamports })],
+        message,
+        priceLamports,
+        maxPriceLamports,
+        createdAccounts: ['AccessCredential'],
+      };
+    }
+    case 'per_query': {
+      const depositLamports =
+        terms.deposit_lamports === undefined ? listing.minDepositLamports : BigInt(terms.deposit_lamports);
+      if (depositLamports < listing.minDepositLamports) {
+        throw new ApiError('invalid_request', `deposit_lamports is at least ${listing.minDepositLamports}.`);
+      }
+      const maxPriceLamports = agreedPrice(terms.max_price_lamports, listing.priceLamports);
+      return {
+        instructions: [purchasePerQuery({ ...common, maxPriceLamports, depositLamports })],
+        message,
+        priceLamports: depositLamports,
+        maxPriceLamports,
+        createdAccounts: ['AccessCredential', 'PerQueryBalance'],
+      };
+    }
+    default:
+      return listing.rentalModel satisfies never;
+  }
+}
+
+/** Extends a subscription. @throws ApiError when there is none, or the new end would not be a later one. */
+export function renewPlan(context: PlanContext, terms: TransactionRequestOf<'renew'>): Plan {
+  const { listing } = context.state;
+  requireOnSale(context);
+  requireModel(context, 'subscription');
+  const { expiresAt } = requireCredential(context);
+  const { duration_seconds: durationSeconds } = terms;
+  const newEnd = BigInt(Math.floor(context.now.getTime() / 1000)) + BigInt(durationSeconds);
+  if (expiresAt !== null && newEnd <= expiresAt) {
+    throw new ApiError(
+      'invalid_request',
+      `The subscription runs until ${isoTime(expiresAt)} already: a window counts from now, so choose a longer one.`,
+    );
+  }
+  const priceLamports = subscriptionPriceLamports(listing.priceLamports, durationSeconds);
+  const maxPriceLamports = agreedPrice(terms.max_price_lamports, priceLamports);
+  return {
+    instructions: [renewSubscription({ ...commonInput(context), durationSeconds, maxPriceLamports })],
+    message: `Renew ${listing.listingId}`,
+    priceLamports,
+    maxPriceLamports,
+  };
+}
+
+/** Adds to a prepaid balance, and accepts a price per task. @throws ApiError when there is none. */
+export function topupPlan(context: PlanContext, terms: TransactionRequestOf<'topup'>): Plan {
+  const { listing } = context.state;
+  requireOnSale(context);
+  requireModel(context, 'per_query');
+  requireCredential(context);
+  const amountLamports = BigInt(terms.amount_lamports);
+  const maxPriceLamports = agreedPrice(terms.max_price_lamports, listing.priceLamports);
+  return {
+    instructions: [topupBalance({ ...commonInput(context), amountLamports, maxPriceLamports })],
+    message: `Top up ${listing.listingId}`,
+    priceLamports: amountLamports,
+    maxPriceLamports,
+  };
+}
+
+/**
+ * Takes a prepaid balance back: on a paused listing the balance alone, on a closed one with the account's rent.
+ *
+ * @throws ApiError when there is nothing, or not yet.
+ */
+export function reclaimPlan(context: PlanContext): Plan {
+  const { listing, balance } = context.state;
+  requireModel(context, 'per_query');
+  requireCredential(context);
+  if (!balance) throw new ApiError('invalid_request', 'There is no prepaid balance to take back.');
+  const { wallet, programId } = context;
+  const plan = {
+    instructions: [
+      revokePerQueryAccess({ revoker: wallet, buyer: wallet, listingId: listing.listingId, programId }),
+    ],
+    message: `Take back the balance of ${listing.listingId}`,
+  };
+  if (listing.status === 'closed') return { ...plan, returnedLamports: balance.accountLamports };
+  if (listing.pausedAt === null) {
+    throw new ApiError(
+      'invalid_request',
+      'The listing is active: a balance can be taken back once it is closed, or paused for more than 7 days.',
+    );
+  }
+  const reclaimableAfter = listing.pausedAt + RECLAIM_AFTER_PAUSED_SECONDS;
+  if (BigInt(Math.floor(context.now.getTime() / 1000)) <= reclaimableAfter) {
+    throw new ApiError(
+      'invalid_request',
+      `The listing has not been paused for 7 days: the balance can be taken back after ${isoTime(reclaimableAfter)}.`,
+    );
+  }
+  if (balance.balanceLamports === 0n) throw new ApiError('invalid_request', 'The prepaid balance is empty.');
+  return { ...plan, returnedLamports: balance.balanceLamports };
+}
+
+/** What to do instead of renting again. */
+const AGAIN: Record<RentalModel, string> = {
+  one_time: 'The credential is permanent.',
+  subscription: 'Extend it with the action renew.',
+  per_query: 'Add to its balance with the action topup.',
+};
+
+function commonInput({ wallet, treasury, programId, state }: PlanContext) {
+  return { buyer: wallet, listingId: state.listing.listingId, treasury, programId };
+}
+
+/** The cap that the payer names, else the present price. @throws ApiError when the price is above it. */
+function agreedPrice(maxPrice: number | undefined, priceLamports: bigint): bigint {
+  if (maxPrice === undefined) return priceLamports;
+  if (BigInt(maxPrice) < priceLamports) {
+    throw new ApiError(
+      'insufficient_balance',
+      `The price is ${priceLamports} lamports, above the agreed maximum of ${maxPrice}.`,
+    );
+  }
+  return BigInt(maxPrice);
+}
+
+function requireOnSale({ state }: PlanContext): void {
+  if (state.listing.status === 'closed') throw new ApiError('listing_not_found', 'The listing is closed.');
+  if (state.listing.status === 'paused') {
+    throw new ApiError(
+      'listing_paused',
+      'The listing is paused and takes no new rentals, renewals or top-ups.',
+    );
+  }
+}
+
+function requireModel({ state }: PlanContext, model: RentalModel): void {
+  if (state.listing.rentalModel !== model) {
+    throw new ApiError(
+      'invalid_request',
+      `The listing is ${state.listing.rentalModel}, this is for ${model}.`,
+    );
+  }
+}
+
+function requireCredential({ state }: PlanContext): AccessCredential {
+  if (!state.credential) {
+    throw new ApiError('credential_not_found', 'This wallet has not rented the listing.');
+  }
+  requireUnrevoked(state.credential);
+  return state.credential;
+}
+
+function requireUnrevoked(credential: AccessCredential): void {
+  if (!credential.valid) {
+    throw new ApiError('credential_not_found', 'This wallet’s credential was revoked, for ever.');
+  }
+}
+
+function isoTime(unixSeconds: bigint): string {
+  return new Date(Number(unixSeconds) * 1000).toISOString();
+}

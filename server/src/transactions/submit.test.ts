@@ -1,0 +1,151 @@
+import { MARKETPLACE_PROGRAM_ID, updateListing } from '@agent-rental/program-client';
+import {
+  Keypair,
+  SystemProgram,
+  TransactionMessage,
+  VersionedTransaction,
+  type SignatureStatus,
+  TransactionInstruction,
+} from '@solana/web3.js';
+import { describe, expect, test } from 'vitest';
+import type { Chain } from '../chain/index.js';
+import { parseSignedTransaction, submitAndConfirm } from './submit.js';
+
+const wallet = Keypair.generate();
+const address = wallet.publicKey.toBase58();
+const instruction = updateListing({
+  creator: wallet.publicKey,
+  listingId: 'invoice-reader-k3x7qa',
+  status: 'paused',
+});
+
+function signed(instructions: TransactionInstruction[], payer = wallet): VersionedTransaction {
+  const recentBlockhash = Keypair.generate().publicKey.toBase58();
+  const message = new TransactionMessage({ payerKey: payer.publicKey, recentBlockhash, instructions });
+  const transaction = new VersionedTransaction(message.compileToV0Message());
+  transaction.sign([payer]);
+  return transaction;
+}
+
+const base64Of = (transaction: VersionedTransaction) =>
+  Buffer.from(transaction.serialize()).toString('base64');
+const parse = (text: string) => parseSignedTransaction(text, address, MARKETPLACE_PROGRAM_ID);
+
+describe('a signed transaction', () => {
+  const transfer = SystemProgram.transfer({
+    fromPubkey: wallet.publicKey,
+    toPubkey: wallet.publicKey,
+    lamports: 1,
+  });
+  const unsigned = signed([instruction]);
+  unsigned.signatures[0] = new Uint8Array(64);
+  const other = Keypair.generate();
+  const elsewhere = new TransactionInstruction({
+    keys: [],
+    programId: MARKETPLACE_PROGRAM_ID,
+    data: instruction.data,
+  });
+
+  test('of the caller is taken', () => {
+    const transaction = signed([instruction]);
+    expect(parse(base64Of(transaction)).message.staticAccountKeys[0]).toEqual(wallet.publicKey);
+  });
+
+  test.each([
+    ['paid by another', base64Of(signed([elsewhere], other))],
+    ['that does not call the program', base64Of(signed([transfer]))],
+    ['without a signature', base64Of(unsigned)],
+    ['that is noise', Buffer.alloc(200, 9).toString('base64')],
+    ['that is empty', ''],
+    [
+      'with bytes after it',
+      Buffer.concat([signed([instruction]).serialize(), Buffer.of(0)]).toString('base64'),
+    ],
+  ])('%s is refused', (_, text) => {
+    expect(() => parse(text)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
+  });
+});
+
+describe('submitting', () => {
+  const confirmed: SignatureStatus = {
+    slot: 1,
+    confirmations: 1,
+    err: null,
+    confirmationStatus: 'confirmed',
+  };
+  const refused = { InstructionError: [0, { Custom: 6004 }] as [number, { Custom: number }] };
+  const transaction = parse(base64Of(signed([instruction])));
+
+  /** A chain whose state a test sets; a transaction lands with one of its sends. */
+  function fakeChain() {
+    const state = {
+      preflight: null as Awaited<ReturnType<Chain['preflight']>>,
+      known: null as SignatureStatus | null,
+      landsAtSend: 1,
+      landsAs: confirmed,
+      height: 1n,
+      sends: 0,
+    };
+    const chain = {
+      programId: MARKETPLACE_PROGRAM_ID,
+      preflight: async () => state.preflight,
+      statuses: async () => [state.known],
+      latestBlockhash: async () => ({ blockhash: '', lastValidBlockHeight: 150 }),
+      blockHeight: async () => state.height,
+      logsOf: async () => [],
+      send: async () => {
+        state.sends += 1;
+      },
+      waitForConfirmation: async () => (state.sends >= state.landsAtSend ? state.landsAs : null),
+    } as unknown as Chain;
+    return { state, chain };
+  }
+
+  test('sends the same bytes again until they land', async () => {
+    const { state, chain } = fakeChain();
+    state.landsAtSend = 3;
+    await submitAndConfirm(chain, transaction);
+    expect(state.sends).toBe(3);
+  });
+
+  test('is over when the blockhash has expired', async () => {
+    const { state, chain } = fakeChain();
+    state.landsAtSend = 2;
+    state.height = 151n;
+    await expect(submitAndConfirm(chain, transaction)).rejects.toMatchObject({
+      code: 'service_unavailable',
+    });
+    expect(state.sends).toBe(1);
+  });
+
+  test('gives the program’s error, before it is sent', async () => {
+    const { state, chain } = fakeChain();
+    state.preflight = { error: refused, logs: [] };
+    await expect(submitAndConfirm(chain, transaction)).rejects.toMatchObject({
+      status: 403,
+      onChainError: { program: MARKETPLACE_PROGRAM_ID.toBase58(), anchor_code: 6004 },
+    });
+    expect(state.sends).toBe(0);
+  });
+
+  test('gives the program’s error, after it has landed', async () => {
+    const { state, chain } = fakeChain();
+    state.landsAs = { ...confirmed, err: refused };
+    await expect(submitAndConfirm(chain, transaction)).rejects.toMatchObject({
+      status: 403,
+      onChainError: { anchor_code: 6004 },
+    });
+  });
+
+  test('of what has landed before says how it ended then', async () => {
+    const { state, chain } = fakeChain();
+    state.preflight = { error: 'AlreadyProcessed', logs: [] };
+    state.known = confirmed;
+    await submitAndConfirm(chain, transaction);
+    state.known = { ...confirmed, err: refused };
+    await expect(submitAndConfirm(chain, transaction)).rejects.toMatchObject({
+      onChainError: { anchor_code: 6004 },
+    });
+    expect(state.sends).toBe(0);
+  });
+});
