@@ -1,0 +1,87 @@
+import { MARKETPLACE_IDL } from '@agent-rental/program-client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Market } from './market.js';
+import { TEST_CHAINS } from './on-every-chain.js';
+import { pythonEnvironment, runPython } from './python-environment.js';
+
+const onCi = process.env['CI'] !== undefined;
+const [anchorpy, solders] = [
+  await pythonEnvironment('anchorpy-requirements.txt'),
+  await pythonEnvironment('solders-requirements.txt'),
+];
+
+for (const environment of [anchorpy, solders]) {
+  if ('missing' in environment) {
+    // The reporter counts what is left out, and does not say why.
+    process.stderr.write(`A Python client was NOT RUN: ${environment.missing}\n`);
+  }
+}
+
+function interpreterOf(environment: typeof anchorpy): string {
+  if ('missing' in environment) {
+    throw new Error(`No Python with the packages: ${environment.missing}`);
+  }
+  return environment.python;
+}
+
+describe.each(TEST_CHAINS)('Python, from the IDL alone, on $name', (kind) => {
+  let market: Market;
+  beforeAll(async () => {
+    market = await Market.start(kind);
+  });
+  afterAll(() => market.close());
+
+  /** A job for a script, and what it must find there. */
+  async function jobFor(listingId: string) {
+    await market.list(listingId, 'one_time');
+    const { credential, listing } = market.addresses(listingId);
+    return {
+      job: {
+        rpc_url: market.chain.rpcUrl,
+        idl: MARKETPLACE_IDL,
+        secret_key: [...market.buyer.secretKey],
+        listing_id: listingId,
+      },
+      rented: {
+        address: credential.toBase58(),
+        buyer: market.buyer.publicKey.toBase58(),
+        listing: listing.toBase58(),
+        rental_model: 'OneTime',
+        valid: true,
+      },
+    };
+  }
+
+  // Where tests must not be left out, what is missing is a failure.
+  it.runIf(onCi || 'python' in anchorpy)(
+    'anchorpy rents, reads the credential and names an error',
+    async () => {
+      const { job, rented } = await jobFor('anchorpy-agent');
+      const answer = await runPython(interpreterOf(anchorpy), 'anchorpy_client.py', job);
+      expect(answer).toMatchObject({
+        refused: { code: 6101 },
+        credential: {
+          ...rented,
+          purchased_at: Number((await market.credential('anchorpy-agent')).purchasedAt),
+        },
+      });
+      expect(await market.hasAccess('anchorpy-agent')).toBe(true);
+    },
+  );
+
+  it.runIf(onCi || 'python' in solders)(
+    'solders rents, reads the credential, verifies access and names an error',
+    async () => {
+      const { job, rented } = await jobFor('solders-agent');
+      const answer = await runPython(interpreterOf(solders), 'solders_client.py', job);
+      expect(answer).toMatchObject({
+        refused: { rpc_code: -32_002, code: 6101, name: 'PriceAboveLimit' },
+        has_access: [[0], [1]],
+        credential: {
+          ...rented,
+          purchased_at: Number((await market.credential('solders-agent')).purchasedAt),
+        },
+      });
+    },
+  );
+});

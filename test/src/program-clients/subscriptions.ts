@@ -1,0 +1,50 @@
+import { MARKETPLACE_PROGRAM_ID, verifyAccess } from '@agent-rental/program-client';
+import { Keypair } from '@solana/web3.js';
+import { FUNDS_LAMPORTS, type Market } from './market.js';
+import { TransactionSender } from './transaction-sender.js';
+
+/** Collects a subscription's notifications, and waits for those that matter. */
+export class Notifications<T> {
+  readonly #received: T[] = [];
+  #wake: () => void = () => undefined;
+
+  readonly push = (notification: T): void => {
+    this.#received.push(notification);
+    this.#wake();
+  };
+
+  get count(): number {
+    return this.#received.length;
+  }
+
+  /** Waits until so many that satisfy the predicate have come. */
+  async matching(predicate: (notification: T) => boolean, count: number): Promise<T[]> {
+    for (;;) {
+      const found = this.#received.filter(predicate);
+      if (found.length >= count) {
+        return found;
+      }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}
+
+/**
+ * Waits until the subscriptions that were asked of the market's connection before stand: one asked after them is
+ * heard of. What it sends changes nothing, and is paid by a wallet whose lamports nobody compares.
+ */
+export async function untilSubscribed(market: Market): Promise<void> {
+  const { connection } = market.chain;
+  const heard = new Notifications();
+  const watcher = connection.onLogs(MARKETPLACE_PROGRAM_ID, heard.push, 'confirmed');
+  const prober = Keypair.generate();
+  await market.chain.airdrop(prober.publicKey, FUNDS_LAMPORTS);
+  const probe = verifyAccess({ buyer: prober.publicKey, listingId: 'no-such-agent' });
+  const sender = new TransactionSender(market.chain);
+  while (heard.count === 0) {
+    await sender.landAll([await sender.sign([probe], [prober])]);
+  }
+  await connection.removeOnLogsListener(watcher);
+}
