@@ -3,7 +3,8 @@
 # the sbpf-linker from crates.io.
 #
 #   scripts/build-program.sh            rebuild the committed program, IDL and IDL module in place
-#   scripts/build-program.sh --check    rebuild into a temporary folder; fail when what is committed differs
+#   scripts/build-program.sh --check    run the Rust tests, rebuild into a temporary folder; fail when what is committed
+#                                       differs
 #
 # Needs Debian 12 (installs what is missing, as root) and rustup's cargo. Tools are kept in SBF_TOOLS, default
 # ~/.cache/sbf-tools. The bytes depend on the sources and the pinned tools alone, not on folders.
@@ -83,6 +84,13 @@ encoded_flags=$(printf '%s\x1f' "${flags[@]}")
     --target bpfel-unknown-none
 )
 so=$target/bpfel-unknown-none/release/libmarketplace.so
+
+if $check; then
+  (cd "$crate" && CARGO_TARGET_DIR=$target cargo test --locked --quiet --features idl >"$work/tests.log" 2>&1) || {
+    cat "$work/tests.log" >&2
+    fail "the program's Rust tests fail"
+  }
+fi
 
 program_id=$(sed -n "s/.*new PublicKey('\([1-9A-HJ-NP-Za-km-z]*\)').*/\1/p" "$client/src/program-id.ts")
 [[ -n $program_id ]] || fail "no program id found in $client/src/program-id.ts"

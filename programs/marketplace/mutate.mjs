@@ -2,7 +2,7 @@
 // Breaks the program on purpose, one check at a time, and runs the client's tests against each broken build: every
 // one must turn them red. Works in a copy; prints a table, writes it with --out FILE, exits 1 when a break went unseen.
 //
-//   node programs/marketplace/mutate.mjs [--out FILE] [--only TEXT]
+//   node programs/marketplace/mutate.mjs [--out FILE] [--only REGULAR-EXPRESSION]
 //
 // Breaks are found in the sources: every refusal is taken out, every check that an instruction calls, every rule and
 // every stricter kind in the account descriptions, and comparisons are moved by one.
@@ -21,11 +21,11 @@ const option = (name) => {
 /** [what it is, what to look for, what to write instead]. Each match is one break. */
 const RULES = [
   ['refusal taken out', /return Err\(Error::(\w+)\.into\(\)\);/g, () => '{}'],
-  ['requirement taken out', /require\((.+), Error::(\w+)\)(\??)/g, (m) => (m[3] === '?' ? 'Ok::<(), Refusal>(())?' : 'Ok(())')],
+  ['requirement taken out', /require\((.+), Error::(\w+)\)(\??)/g, (m) => (m[3] === '?' ? 'Ok::<(), crate::error::Refusal>(())?' : 'Ok(())')],
   ['check taken out', /^( +)(?!fn )(?:\S+\.)?check_\w+\(.*\)\?;$/gm, (m) => `${m[1]}{}`],
   ['address rule taken out', / *=> (?:pda|inline_pda|repeats|named_by)\([^)]*\),/g, () => ','],
-  ['need not sign', /: Signer,/g, () => ': Wallet,'],
-  ['need not sign', /: Payer,/g, () => ': Payee,'],
+  ['need not sign', /: Signer,/g, () => ': crate::accounts::Wallet,'],
+  ['need not sign', /: Payer,/g, () => ': crate::accounts::Payee,'],
   ['comparison moved by one', /if [^{]*?[^=<>-]([<>])(?![=<>])[^{]*\{/g, (m) => m[0].replace(/([^=<>-])([<>])(?![=<>])/, '$1$2=')],
   ['comparison moved by one', /if [^{]*?([<>])=(?!=)[^{]*\{/g, (m) => m[0].replace(/([<>])=/, '$1')],
   ['flag flipped', /Flag::new\((true|false)\)/g, (m) => `Flag::new(${m[1] === 'true' ? 'false' : 'true'})`],
@@ -56,7 +56,7 @@ function breaksIn(file, text) {
 
 const work = mkdtempSync(join(tmpdir(), 'marketplace-mutants-'));
 const kept = (path) => !/\/(?:target|dist|node_modules)(?:\/|$)/.test(path);
-for (const part of ['programs/marketplace', 'packages/program-client', 'scripts/build-program.sh', 'vitest.config.ts']) {
+for (const part of ['programs/marketplace', 'packages/program-client', 'scripts/build-program.sh', 'vitest.config.ts', 'tsconfig.base.json', 'package.json']) {
   cpSync(join(root, part), join(work, part), { recursive: true, filter: kept });
 }
 symlinkSync(join(root, 'node_modules'), join(work, 'node_modules'));
@@ -79,7 +79,7 @@ function verdict() {
     'vitest', 'run', 'packages/program-client', '--maxWorkers=2', '--bail=1', '--reporter=tap-flat',
     '--exclude=**/compute-units.test.ts',
   ]);
-  const failure = /^not ok \d+ - (.*?)(?: # time.*)?$/m.exec(tested.stdout)?.[1];
+  const failure = /^not ok \d+ - (.* > .*?)(?: # time.*)?$/m.exec(tested.stdout)?.[1];
   return tested.status === 0
     ? { state: 'UNSEEN', detail: '' }
     : { state: 'red', detail: failure?.replace('packages/program-client/src/', '') ?? 'no test ran' };
@@ -95,7 +95,7 @@ try {
     .filter((file) => !/idl\.rs$|description\.rs$|discriminator\.rs$/.test(file))
     .sort()
     .flatMap((file) => breaksIn(file, readFileSync(file, 'utf8')))
-    .filter((each) => `${each.file} ${each.found}`.includes(option('--only') ?? ''));
+    .filter((each) => new RegExp(option('--only') ?? '').test(`${each.file} ${each.found}`));
   const rows = [];
   for (const [index, each] of all.entries()) {
     const right = readFileSync(each.file, 'utf8');

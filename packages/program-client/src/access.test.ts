@@ -1,4 +1,4 @@
-import type { PublicKey } from '@solana/web3.js';
+import { TransactionInstruction, type PublicKey } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
 import { ACCOUNT_SIZES } from './accounts.js';
 import { revokeAccess, revokePerQueryAccess, verifyAccess } from './instructions/access.js';
@@ -178,6 +178,16 @@ describe('verify_access', () => {
   it('needs no signature and writes nothing', () => {
     const { keys } = verifyAccess({ buyer: new Market().buyer, listingId: 'x' });
     expect(keys.some((key) => key.isSigner || key.isWritable)).toBe(false);
+  });
+
+  it('answers for the listing that it was asked about, not for another one’s accounts', () => {
+    const market = new Market();
+    const { buyer, chain } = market;
+    const [rented, other] = [market.list('one_time'), market.list('one_time')];
+    market.rent(rented);
+    const { keys, programId } = verifyAccess({ buyer, listingId: rented });
+    const { data } = verifyAccess({ buyer, listingId: other });
+    expectRefusal(chain.simulate(new TransactionInstruction({ keys, programId, data })), 'ConstraintSeeds');
   });
 
   it('follows a one-time credential through pause and close', () => {

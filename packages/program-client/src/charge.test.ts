@@ -7,6 +7,7 @@ import { topupBalance } from './instructions/rental.js';
 import { protocolFeeLamports } from './pricing.js';
 import { expectRefusal, refusalOf } from './testing/expect-refusal.js';
 import { DEPOSIT, Market, PRICE } from './testing/market.js';
+import { pseudoRandom } from './testing/pseudo-random.js';
 
 function setup(deposit = DEPOSIT) {
   const market = new Market();
@@ -23,15 +24,6 @@ function setup(deposit = DEPOSIT) {
     );
   }
   return { market, listingId, chain: market.chain, at: market.addresses(listingId) };
-}
-
-/** Numbers that look random and are the same in every run. */
-function* pseudoRandom(seed: number): Generator<number, never> {
-  let state = seed;
-  for (;;) {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    yield state;
-  }
 }
 
 function shuffled(values: bigint[], seed: number): bigint[] {

@@ -159,6 +159,19 @@ describe('initialize_protocol', () => {
       BigInt(ACCOUNT_SIZES.Protocol + 128) * 6_960n,
     );
   });
+
+  it('refuses a rent that no multiplication could hold', () => {
+    const { chain, input } = setup();
+    const withRate = (lamportsPerByte: bigint) => {
+      chain.setRent((rent) => {
+        rent.lamportsPerByteYear = lamportsPerByte;
+      });
+      return chain.simulate(initializeProtocol({ ...input }));
+    };
+    // Up to the bound it is the treasury that falls short, above it the program does not calculate.
+    expectRefusal(withRate(2n ** 40n), 'ConstraintRentExempt');
+    expectRefusal(withRate(2n ** 40n + 1n), 'ArithmeticOverflow');
+  });
 });
 
 describe('update_protocol', () => {

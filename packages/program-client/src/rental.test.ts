@@ -303,6 +303,16 @@ describe('subscriptions', () => {
     );
   });
 
+  it('is not sold by a listing that is paused or closed', () => {
+    const { market, listingId, input, chain } = setup();
+    market.updateListing(listingId, { status: 'paused' });
+    expectRefusal(chain.send(purchaseSubscription(input)), 'ListingNotActive');
+    market.updateListing(listingId, { status: 'active' });
+    chain.succeed(closeListing({ creator: market.creator, listingId }));
+    expectRefusal(chain.send(purchaseSubscription(input)), 'ListingNotActive');
+    expectRefusal(chain.send(renewSubscription(input)), 'CredentialNotFound');
+  });
+
   it('is not renewed while listing or protocol are paused', () => {
     const { market, listingId, input, chain } = setup();
     market.rent(listingId);

@@ -48,12 +48,9 @@ fn consume_in<const BITS: u64>(window: &mut Window, highest: u64, sequence: u64)
 /// Makes every bit older by `by`; what leaves the window is forgotten.
 #[inline(always)]
 fn shift<const BITS: u64>(window: &mut Window, by: u64) {
-    let mut words = by / BITS;
+    // Four words on there is nothing left to move.
+    let mut words = (by / BITS).min(WORDS as u64);
     let bits = by % BITS;
-    if words >= WORDS as u64 {
-        *window = [0; WORDS];
-        return;
-    }
     while words > 0 {
         *window = [0, window[0], window[1], window[2]];
         words -= 1;

@@ -46,6 +46,12 @@ const OTHER_WALLET: Record<string, string> = {
   'update_protocol new_treasury': 'success ',
 };
 
+/**
+ * Accounts that are known by the seeds in their fields, not by their address: what every run calls is cheaper so. No
+ * copy of one can come to be on a chain.
+ */
+const BOUND_BY_FIELDS = new Set(['consume_query access_credential', 'verify_access access_credential']);
+
 /** Roles that one wallet may hold. */
 const MAY_COINCIDE = new Set([
   'initialize_protocol treasury=upgrade_authority',
@@ -194,6 +200,11 @@ export function substitutionCases(instruction: IdlInstruction): SubstitutionCase
       const copy = chain.wallet();
       chain.setAccount(copy, { ...right, owner: SYSVAR_CLOCK_PUBKEY });
       addChanged(index, 'a copy that another program owns', { pubkey: copy }, 'AccountOwnedByWrongProgram');
+      if (account.pda !== undefined && !BOUND_BY_FIELDS.has(`${instruction.name} ${account.name}`)) {
+        const elsewhere = chain.wallet();
+        chain.setAccount(elsewhere, right);
+        addChanged(index, 'a copy at another address', { pubkey: elsewhere }, 'ConstraintSeeds');
+      }
       for (const [at, each] of instruction.accounts.entries()) {
         if (at !== index && ['existing', 'maybe'].includes(kindOf(instruction.name, each))) {
           const pubkey = addressOf(at);

@@ -119,9 +119,7 @@ fn create_account(new: &mut NewAccount) -> Outcome {
         CreateAccount { from: payer, to: account, lamports, space, owner }.invoke_signed(&signers)?;
         return Ok(());
     }
-    if lamports > 0 {
-        Transfer { from: payer, to: account, lamports }.invoke()?;
-    }
+    Transfer { from: payer, to: account, lamports }.invoke()?;
     Allocate { account, space }.invoke_signed(&signers)?;
     Assign { account, owner }.invoke_signed(&signers)?;
     Ok(())

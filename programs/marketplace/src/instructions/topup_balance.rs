@@ -51,9 +51,7 @@ pub fn process(input: &Input) -> Outcome {
         balance.balance_lamports,
         args.max_price_lamports,
     );
-    if args.amount_lamports > 0 {
-        pay(&accounts.buyer, account, args.amount_lamports)?;
-    }
+    pay(&accounts.buyer, account, args.amount_lamports)?;
     event.emit();
     Ok(())
 }

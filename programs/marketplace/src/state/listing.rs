@@ -143,8 +143,6 @@ impl Listing {
     /// Remembers the end of a subscription that was sold.
     #[inline(always)]
     pub fn note_subscription(&mut self, expires_at: i64) {
-        if expires_at > self.latest_subscription_expiry {
-            self.latest_subscription_expiry = expires_at;
-        }
+        self.latest_subscription_expiry = { self.latest_subscription_expiry }.max(expires_at);
     }
 }
