@@ -12,8 +12,9 @@ import {
   type Manifest,
   type TransactionRequest,
 } from '@agent-rental/contract';
-import { ComputeBudgetProgram, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
+import { PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
+import { authority, propose } from './propose.js';
 import { runAgent } from './run-agent.js';
 
 /** An agent as the fake keeps it. */
@@ -135,20 +136,31 @@ export async function startFakeMarketplace(): Promise<FakeMarketplace> {
     },
     'POST transactions': ({ wallet, body }) => {
       const blockhash = bs58.encode(randomBytes(32));
-      proposals.set(blockhash, { wallet, request: body as TransactionRequest });
+      const request = body as TransactionRequest;
+      proposals.set(blockhash, { wallet, request });
+      const agent = [...agents.values()].find(({ listingId }) => listingId === request.listing_id);
+      if (agent === undefined) throw new Refusal('listing_not_found');
+      const { instruction, price, maxPrice } = propose(request, new PublicKey(wallet), agent.terms);
       const message = new TransactionMessage({
         payerKey: new PublicKey(wallet),
         recentBlockhash: blockhash,
-        instructions: [ComputeBudgetProgram.setComputeUnitLimit({ units: 1 })],
+        instructions: [instruction],
       }).compileToV0Message();
+      const transaction = new VersionedTransaction(message);
+      if (request.action === 'publish') transaction.sign([authority]);
       return {
-        transaction: Buffer.from(new VersionedTransaction(message).serialize()).toString('base64'),
+        transaction: Buffer.from(transaction.serialize()).toString('base64'),
         message: 'A transaction.',
         chain: 'solana:localnet',
         payer: wallet,
         blockhash,
         last_valid_block_height: 1,
-        quote: { price_lamports: 1, rent_lamports: 1, network_fee_lamports: 1 },
+        quote: {
+          price_lamports: Number(price),
+          ...(maxPrice === undefined ? {} : { max_price_lamports: Number(maxPrice) }),
+          rent_lamports: 1,
+          network_fee_lamports: 1,
+        },
       };
     },
     'POST transactions/submit': ({ body }) => {
