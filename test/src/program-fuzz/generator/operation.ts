@@ -1,0 +1,134 @@
+import { encodeData } from '../model/arguments.js';
+import { instructionRule, type InstructionName } from '../model/instruction-table.js';
+import { rentExemptMinimum } from '../model/ledger.js';
+import { predict } from '../model/predict.js';
+import type { Gift, Operation } from '../operations.js';
+import type { Random } from '../random.js';
+import { effectiveMetas, isReserved } from '../wire.js';
+import { clamp } from './amounts.js';
+import { environment, prelude } from './environment.js';
+import { spoil, type Plan } from './hostility.js';
+import { INTENTIONS } from './intentions.js';
+import { isPromising } from './prospects.js';
+import type { View } from './view.js';
+
+type Instruction = Operation & { kind: 'instruction' };
+
+/** How often each instruction is tried. */
+const WEIGHTS: readonly (readonly [InstructionName, number])[] = [
+  ['initialize_protocol', 2],
+  ['update_protocol', 8],
+  ['create_listing', 12],
+  ['update_listing', 10],
+  ['close_listing', 3],
+  ['purchase_one_time', 9],
+  ['purchase_subscription', 9],
+  ['purchase_per_query', 10],
+  ['renew_subscription', 9],
+  ['topup_balance', 10],
+  ['consume_query', 24],
+  ['revoke_access', 4],
+  ['revoke_per_query_access', 6],
+  ['withdraw_earnings', 8],
+  ['verify_access', 7],
+];
+
+/** How many of a hundred steps are something other than an instruction. */
+const ENVIRONMENT_PERCENT = 12;
+
+/** How many of a hundred instructions are made wrong on purpose, and of those once more. */
+const SPOILED_PERCENT = 42;
+const SPOILED_TWICE_PERCENT = 15;
+
+/** Before the protocol exists, how many of a hundred steps prepare what its creation looks at. */
+const PRELUDE_PERCENT = 30;
+
+/** How many of a hundred instructions that cannot succeed now are tried all the same. */
+const HOPELESS_PERCENT = 8;
+
+/** How many of a hundred instructions are paid for by a wallet that has just enough, or not quite. */
+const TIGHT_PERCENT = 5;
+
+/** How many of a hundred transactions hold a transfer behind the instruction. */
+const GIFT_PERCENT = 5;
+
+/** Makes up the next steps of a world. */
+export function nextOperations(view: View, random: Random): Operation[] {
+  if (view.protocol === null && random.chance(PRELUDE_PERCENT)) {
+    return [prelude(view, random)];
+  }
+  if (random.chance(ENVIRONMENT_PERCENT)) {
+    return [environment(view, random)];
+  }
+  const operation = instruction(view, random);
+  return random.chance(TIGHT_PERCENT) ? onTightBudget(operation, view, random) : [operation];
+}
+
+/** The same, with the first writable signer's lamports set about what it will spend, and back afterwards. */
+function onTightBudget(operation: Instruction, view: View, random: Random): Operation[] {
+  const payer = operation.metas.find(({ isSigner, isWritable }) => isSigner && isWritable)?.id;
+  if (payer === undefined) {
+    return [operation];
+  }
+  const { draft } = predict(view.ledger, operation.data, effectiveMetas(view.universe, operation.metas));
+  const before = view.ledger.get(payer).lamports;
+  const spent = before - draft.read(payer).lamports;
+  const least = rentExemptMinimum(view.ledger.rent, 0);
+  const lamports = clamp(spent + random.pick([-least, -1n, 0n, 1n, least - 1n, least]));
+  return [
+    { kind: 'fund', wallet: payer, lamports },
+    operation,
+    { kind: 'fund', wallet: payer, lamports: before },
+  ];
+}
+
+function instruction(view: View, random: Random): Instruction {
+  const name = chooseInstruction(view, random);
+  const { accounts, args } = INTENTIONS[name](view, random);
+  const metas = instructionRule(name).accounts.map((rule) => ({
+    id: accounts[rule.name] ?? view.universe.absent,
+    isSigner: rule.signer === true,
+    isWritable: rule.writable === true,
+  }));
+  const plan: Plan = { name, args, metas, data: null };
+  if (random.chance(SPOILED_PERCENT)) {
+    spoil(plan, view, random);
+    if (random.chance(SPOILED_TWICE_PERCENT) && plan.metas.length > 0) {
+      spoil(plan, view, random);
+    }
+  }
+  return {
+    kind: 'instruction',
+    data: plan.data ?? encodeData(name, plan.args),
+    metas: plan.metas.map((meta) => ({ ...meta, isSigner: meta.isSigner && view.universe.canSign(meta.id) })),
+    ...(plan.tampered === undefined ? {} : { tampered: plan.tampered }),
+    ...giftFor(plan, view, random),
+  };
+}
+
+/** Sometimes lamports for one of the accounts in the same transaction: a closed one must not come back to life by it. */
+function giftFor(plan: Plan, view: View, random: Random): { gift?: Gift } {
+  const takers = plan.metas.filter(({ id }) => !isReserved(view.universe, id));
+  if (takers.length === 0 || plan.tampered !== undefined || !random.chance(GIFT_PERCENT)) {
+    return {};
+  }
+  const to = random.chance(50) ? takers.at(-1)?.id : random.pick(takers).id;
+  const least = rentExemptMinimum(view.ledger.rent, 0);
+  const lamports = random.pick([1n, least, 5_000_000n, 5_000_000n]);
+  return to === undefined ? {} : { gift: { to, lamports } };
+}
+
+function chooseInstruction(view: View, random: Random): InstructionName {
+  if (view.protocol === null) {
+    return random.chance(50) ? 'initialize_protocol' : random.weighted(WEIGHTS);
+  }
+  if (view.protocol.paused && random.chance(20)) {
+    return 'update_protocol';
+  }
+  for (;;) {
+    const name = random.weighted(WEIGHTS);
+    if (random.chance(HOPELESS_PERCENT) || isPromising(name, view)) {
+      return name;
+    }
+  }
+}

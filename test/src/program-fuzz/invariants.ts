@@ -1,0 +1,187 @@
+import type { Chain, ChainAccount, ChainOutcome } from './chain.js';
+import type { Meta } from './model/call.js';
+import { ChargedSet } from './model/charge-window.js';
+import { CODE, type Verdict } from './model/errors.js';
+import type { InstructionName, StateType } from './model/instruction-table.js';
+import { instructionRule } from './model/instruction-table.js';
+import type { Prediction } from './model/predict.js';
+import { STATE_DISCRIMINATORS, STATE_SIZES } from './model/state.js';
+import type { Gift } from './operations.js';
+import type { AddressId, Universe } from './universe.js';
+
+/** Where the field is that says what an account holds for somebody, and the fields that tell tombstones. */
+const EARNINGS_AT = 42;
+const BALANCE_AT = 74;
+const LISTING_STATUS_AT = 43;
+const CREDENTIAL_VALID_AT = 75;
+const CLOSED = 2;
+
+/** Who may have more lamports after an instruction than before, by the names of its accounts. */
+const GAINERS: Record<InstructionName, readonly string[]> = {
+  initialize_protocol: ['protocol'],
+  update_protocol: [],
+  create_listing: ['listing', 'escrow'],
+  update_listing: [],
+  close_listing: [],
+  purchase_one_time: ['escrow', 'access_credential', 'treasury'],
+  purchase_subscription: ['escrow', 'access_credential', 'treasury'],
+  purchase_per_query: ['access_credential', 'per_query_balance'],
+  renew_subscription: ['escrow', 'treasury'],
+  topup_balance: ['per_query_balance'],
+  consume_query: ['escrow', 'treasury'],
+  revoke_access: [],
+  revoke_per_query_access: ['buyer'],
+  withdraw_earnings: ['creator'],
+  verify_access: [],
+};
+
+/** What the chain held before an instruction. */
+export interface Snapshot {
+  ids: readonly AddressId[];
+  metas: readonly Meta[];
+  accounts: readonly (ChainAccount | null)[];
+}
+
+/**
+ * The laws that hold whatever the model says, checked on the chain's own bytes:
+ * - what an account of the program holds above its fields (rent and gifts) changes by gifts alone,
+ * - no lamport is made or lost, and nobody gains who is no party,
+ * - tombstones never change,
+ * - a sequence is charged at most once, and never refused while the window still tells it apart.
+ */
+export class InvariantChecker {
+  readonly #universe: Universe;
+  readonly #chain: Pick<Chain, 'account'>;
+  readonly #charged = new Map<AddressId, ChargedSet>();
+
+  constructor(universe: Universe, chain: Pick<Chain, 'account'>) {
+    this.#universe = universe;
+    this.#chain = chain;
+  }
+
+  /** Looks at the accounts of an instruction before it runs; of one that will be refused nothing has to be known. */
+  before(metas: readonly Meta[], verdict: Verdict): Snapshot {
+    if (verdict !== null) {
+      return { ids: [], metas, accounts: [] };
+    }
+    const ids = [...new Set(metas.filter(({ isWritable }) => isWritable).map(({ id }) => id))];
+    return { ids, metas, accounts: ids.map((id) => this.#chain.account(id)) };
+  }
+
+  /** What law is broken, in words; null when all hold. */
+  after(
+    before: Snapshot,
+    found: ReadonlyMap<AddressId, ChainAccount | null>,
+    prediction: Prediction,
+    outcome: ChainOutcome,
+    gift?: Gift,
+  ): string | null {
+    const { name } = prediction;
+    const sequence = name === 'consume_query' ? this.#checkSequence(before, prediction, outcome) : null;
+    if (sequence !== null || name === null || outcome.verdict !== null) {
+      return sequence;
+    }
+    const after = before.ids.map((id) => found.get(id) ?? null);
+    return this.#checkMoney(name, before, after, gift) ?? this.#checkTombstones(before, after);
+  }
+
+  #idOf(name: InstructionName, account: string, metas: readonly Meta[]): AddressId | undefined {
+    return metas[instructionRule(name).accounts.findIndex((rule) => rule.name === account)]?.id;
+  }
+
+  #checkMoney(
+    name: InstructionName,
+    before: Snapshot,
+    after: readonly (ChainAccount | null)[],
+    gift: Gift | undefined,
+  ): string | null {
+    const gainers = new Set(GAINERS[name].map((gainer) => this.#idOf(name, gainer, before.metas)));
+    const treasury = this.#idOf(name, 'treasury', before.metas);
+    let total = 0n;
+    for (const [index, id] of before.ids.entries()) {
+      const [was, is] = [before.accounts[index] ?? null, after[index] ?? null];
+      const given = gift?.to === id ? gift.lamports : 0n;
+      const gain = lamportsOf(is) - lamportsOf(was) - given;
+      total += gain;
+      if (gain > 0n && !gainers.has(id)) {
+        return `${this.#universe.label(id)} gained ${gain} lamports and is no party`;
+      }
+      // Of two accounts of the program neither new nor closed, only the fields and gifts to a treasury count.
+      const isOurs = this.#isOurs(was) && this.#isOurs(is);
+      if (isOurs && id !== treasury && heldFor(is) - heldFor(was) !== gain) {
+        return `${this.#universe.label(id)}: its field moved by ${heldFor(is) - heldFor(was)}, its lamports by ${gain}`;
+      }
+    }
+    return total === 0n ? null : `${total} lamports came out of nothing`;
+  }
+
+  #checkTombstones(before: Snapshot, after: readonly (ChainAccount | null)[]): string | null {
+    for (const [index, id] of before.ids.entries()) {
+      const was = before.accounts[index] ?? null;
+      const is = after[index] ?? null;
+      if (was !== null && this.#isOurs(was) && isTombstone(was)) {
+        const isSame = is !== null && this.#isOurs(is) && Buffer.compare(was.data, is.data) === 0;
+        if (!isSame) {
+          return `${this.#universe.label(id)} was over and changed`;
+        }
+      }
+    }
+    return null;
+  }
+
+  #checkSequence(before: Snapshot, { args }: Prediction, outcome: ChainOutcome): string | null {
+    const balance = this.#idOf('consume_query', 'per_query_balance', before.metas);
+    const sequence = args?.['sequence'];
+    if (balance === undefined || typeof sequence !== 'bigint') {
+      return null;
+    }
+    const charged = this.#charged.get(balance) ?? new ChargedSet();
+    const expected = charged.verdict(sequence);
+    if (outcome.verdict === null) {
+      if (expected !== null) {
+        return `sequence ${sequence} was charged, and must not have been`;
+      }
+      charged.add(sequence);
+      this.#charged.set(balance, charged);
+    }
+    const isAboutSequence =
+      outcome.verdict === CODE.RunAlreadyConsumed || outcome.verdict === CODE.SequenceTooFar;
+    return isAboutSequence && outcome.verdict !== expected
+      ? `sequence ${sequence} was refused, and must not have been`
+      : null;
+  }
+
+  #isOurs(account: ChainAccount | null): account is ChainAccount {
+    const program = this.#universe.key(this.#universe.program);
+    return account !== null && Buffer.compare(account.owner, program) === 0;
+  }
+}
+
+function lamportsOf(account: ChainAccount | null): bigint {
+  return account?.lamports ?? 0n;
+}
+
+function isOf(account: ChainAccount, type: StateType): boolean {
+  return (
+    account.data.length === STATE_SIZES[type] && STATE_DISCRIMINATORS[type].compare(account.data, 0, 8) === 0
+  );
+}
+
+/** The lamports that an account's fields say it holds for somebody. */
+function heldFor(account: ChainAccount): bigint {
+  if (isOf(account, 'escrow')) {
+    return readU64(account.data, EARNINGS_AT);
+  }
+  return isOf(account, 'per_query_balance') ? readU64(account.data, BALANCE_AT) : 0n;
+}
+
+function readU64(data: Uint8Array, at: number): bigint {
+  return new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(at, true);
+}
+
+function isTombstone(account: ChainAccount): boolean {
+  if (isOf(account, 'listing')) {
+    return account.data[LISTING_STATUS_AT] === CLOSED;
+  }
+  return isOf(account, 'access_credential') && account.data[CREDENTIAL_VALID_AT] === 0;
+}

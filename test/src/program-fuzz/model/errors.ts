@@ -1,0 +1,69 @@
+/**
+ * How an instruction ended: null for success, a number for a custom error code (the program's own, or 0 and 1 of the
+ * System program), a name for an error of the runtime.
+ */
+export type Verdict = number | string | null;
+
+/** The codes that the program refuses with. */
+export const CODE = {
+  InstructionMissing: 100,
+  InstructionFallbackNotFound: 101,
+  InstructionDidNotDeserialize: 102,
+  ConstraintMut: 2000,
+  ConstraintHasOne: 2001,
+  ConstraintRentExempt: 2005,
+  ConstraintSeeds: 2006,
+  AccountDiscriminatorAlreadySet: 3000,
+  AccountDiscriminatorMismatch: 3002,
+  AccountDidNotDeserialize: 3003,
+  AccountNotEnoughKeys: 3005,
+  AccountOwnedByWrongProgram: 3007,
+  InvalidProgramId: 3008,
+  AccountNotSigner: 3010,
+  AccountNotSystemOwned: 3011,
+  AccountNotInitialized: 3012,
+  ListingNotActive: 6000,
+  CredentialNotFound: 6001,
+  CredentialExpired: 6002,
+  InsufficientBalance: 6003,
+  Unauthorized: 6004,
+  InvalidAccessType: 6005,
+  CredentialRevoked: 6006,
+  WithdrawalExceedsBalance: 6007,
+  FeeTooHigh: 6008,
+  PriceTooLow: 6009,
+  MetadataUriTooLong: 6010,
+  InvalidDuration: 6011,
+  DepositTooLow: 6012,
+  ProtocolPaused: 6013,
+  ArithmeticOverflow: 6014,
+  EscrowNotEmpty: 6015,
+  NothingToWithdraw: 6016,
+  RunAlreadyConsumed: 6100,
+  PriceAboveLimit: 6101,
+  SequenceTooFar: 6102,
+  ActiveSubscribers: 6103,
+} as const;
+
+/** What the System program answers when the payer has too little. */
+export const SYSTEM_INSUFFICIENT_LAMPORTS = 1;
+
+/** Errors of the runtime that a sequence can provoke. */
+export const RUNTIME = {
+  InvalidArgument: 'InvalidArgument',
+  ExternalAccountLamportSpend: 'ExternalAccountLamportSpend',
+  ArithmeticOverflow: 'ArithmeticOverflow',
+  UnsupportedSysvar: 'UnsupportedSysvar',
+  /** An account would be left with less than its rent. */
+  InsufficientFundsForRent: 'InsufficientFundsForRent',
+} as const;
+
+const names = new Map<number, string>(Object.entries(CODE).map(([name, code]) => [code, name]));
+
+/** A verdict in words. */
+export function verdictName(verdict: Verdict): string {
+  if (verdict === null) {
+    return 'success';
+  }
+  return typeof verdict === 'number' ? (names.get(verdict) ?? `system error ${verdict}`) : verdict;
+}
