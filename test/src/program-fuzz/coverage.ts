@@ -37,6 +37,14 @@ export class Coverage {
     return this.#counts.get(keyOf(name, verdict)) ?? 0;
   }
 
+  /** Every way in which an instruction ended at least once, in words. */
+  endings(name: InstructionName): string[] {
+    const prefix = `${name} `;
+    return [...this.#counts.keys()]
+      .filter((key) => key.startsWith(prefix))
+      .map((key) => key.slice(prefix.length));
+  }
+
   /** How often `second` was the next success after one of `first`. */
   pairCount(first: InstructionName, second: InstructionName): number {
     return this.#pairs.get(`${first} ${second}`) ?? 0;

@@ -19,7 +19,6 @@ const RULE_ERRORS: Record<InstructionName, readonly Verdict[]> = {
     CODE.ArithmeticOverflow,
     CODE.AccountNotSystemOwned,
     CODE.ConstraintRentExempt,
-    SYSTEM_INSUFFICIENT_LAMPORTS,
     RUNTIME.UnsupportedSysvar,
   ],
   update_protocol: [
@@ -38,9 +37,6 @@ const RULE_ERRORS: Record<InstructionName, readonly Verdict[]> = {
     CODE.ArithmeticOverflow,
     CODE.DepositTooLow,
     CODE.MetadataUriTooLong,
-    SYSTEM_INSUFFICIENT_LAMPORTS,
-    RUNTIME.InvalidArgument,
-    RUNTIME.InsufficientFundsForRent,
     RUNTIME.UnsupportedSysvar,
   ],
   update_listing: [
@@ -58,8 +54,6 @@ const RULE_ERRORS: Record<InstructionName, readonly Verdict[]> = {
     CODE.InvalidAccessType,
     CODE.PriceAboveLimit,
     CODE.ArithmeticOverflow,
-    SYSTEM_INSUFFICIENT_LAMPORTS,
-    RUNTIME.InsufficientFundsForRent,
     RUNTIME.UnsupportedSysvar,
   ],
   purchase_subscription: [
@@ -69,8 +63,6 @@ const RULE_ERRORS: Record<InstructionName, readonly Verdict[]> = {
     CODE.InvalidDuration,
     CODE.PriceAboveLimit,
     CODE.ArithmeticOverflow,
-    SYSTEM_INSUFFICIENT_LAMPORTS,
-    RUNTIME.InsufficientFundsForRent,
     RUNTIME.UnsupportedSysvar,
   ],
   purchase_per_query: [
@@ -80,8 +72,6 @@ const RULE_ERRORS: Record<InstructionName, readonly Verdict[]> = {
     CODE.PriceAboveLimit,
     CODE.DepositTooLow,
     CODE.ArithmeticOverflow,
-    SYSTEM_INSUFFICIENT_LAMPORTS,
-    RUNTIME.InsufficientFundsForRent,
     RUNTIME.UnsupportedSysvar,
   ],
   renew_subscription: [
@@ -91,17 +81,8 @@ const RULE_ERRORS: Record<InstructionName, readonly Verdict[]> = {
     CODE.InvalidDuration,
     CODE.PriceAboveLimit,
     CODE.ArithmeticOverflow,
-    SYSTEM_INSUFFICIENT_LAMPORTS,
-    RUNTIME.InsufficientFundsForRent,
   ],
-  topup_balance: [
-    CODE.ProtocolPaused,
-    CODE.ListingNotActive,
-    CODE.PriceAboveLimit,
-    CODE.ArithmeticOverflow,
-    SYSTEM_INSUFFICIENT_LAMPORTS,
-    RUNTIME.InsufficientFundsForRent,
-  ],
+  topup_balance: [CODE.ProtocolPaused, CODE.ListingNotActive, CODE.PriceAboveLimit, CODE.ArithmeticOverflow],
   consume_query: [
     CODE.Unauthorized,
     CODE.ListingNotActive,
@@ -110,24 +91,27 @@ const RULE_ERRORS: Record<InstructionName, readonly Verdict[]> = {
     CODE.PriceAboveLimit,
     CODE.InsufficientBalance,
     CODE.ArithmeticOverflow,
-    RUNTIME.InsufficientFundsForRent,
   ],
   revoke_access: [CODE.Unauthorized, CODE.InvalidAccessType],
-  revoke_per_query_access: [
-    CODE.Unauthorized,
-    CODE.NothingToWithdraw,
-    CODE.ArithmeticOverflow,
-    RUNTIME.InsufficientFundsForRent,
-  ],
+  revoke_per_query_access: [CODE.Unauthorized, CODE.NothingToWithdraw, CODE.ArithmeticOverflow],
   withdraw_earnings: [
     CODE.Unauthorized,
     CODE.WithdrawalExceedsBalance,
     CODE.NothingToWithdraw,
     CODE.ArithmeticOverflow,
-    RUNTIME.InsufficientFundsForRent,
   ],
   verify_access: [],
 };
+
+/** What the System program answers where it moves a payer's lamports: it has data, too little, or another owner. */
+const TRANSFER_ERRORS: readonly Verdict[] = [
+  RUNTIME.InvalidArgument,
+  SYSTEM_INSUFFICIENT_LAMPORTS,
+  RUNTIME.ExternalAccountLamportSpend,
+];
+
+/** How the runtime can end a transaction whose instruction did its work: what moved afterwards does not fit. */
+const AFTERWARDS: readonly Verdict[] = [RUNTIME.InsufficientFundsForRent, RUNTIME.ArithmeticOverflow];
 
 function structuralErrors(rule: AccountRule): Verdict[] {
   const errors: Verdict[] = [];
@@ -172,6 +156,9 @@ function structuralErrors(rule: AccountRule): Verdict[] {
   if (rule.kind === 'new' && (rule.state === 'protocol' || rule.state === 'listing')) {
     errors.push(CODE.AccountDiscriminatorAlreadySet);
   }
+  if (rule.kind === 'new' && rule.state === 'protocol') {
+    errors.push(CODE.AccountDiscriminatorMismatch);
+  }
   return errors;
 }
 
@@ -184,6 +171,8 @@ export function reachableVerdicts(name: InstructionName): Verdict[] {
     CODE.AccountNotEnoughKeys,
     ...accounts.flatMap(structuralErrors),
     ...RULE_ERRORS[name],
+    ...(accounts.some(({ kind }) => kind === 'system') ? TRANSFER_ERRORS : []),
+    ...AFTERWARDS,
   ];
   return [...new Set(all)];
 }
@@ -206,7 +195,18 @@ export function reachablePairs(): [InstructionName, InstructionName][] {
   );
 }
 
-/** What a campaign should have seen and has not seen often enough, in words. */
+/** Endings that happened and are not in the list above: the list would be wrong. */
+function unlisted(coverage: Coverage): string[] {
+  return INSTRUCTION_NAMES.flatMap((name) => {
+    const listed = new Set(reachableVerdicts(name).map(verdictName));
+    return coverage
+      .endings(name)
+      .filter((ending) => !listed.has(ending))
+      .map((ending) => `${name} ${ending}: happened, and is not in the list of what can`);
+  });
+}
+
+/** What a campaign should have seen and has not seen often enough, or has seen and should not have, in words. */
 export function missingCoverage(coverage: Coverage, leastPerVerdict: number, leastPerPair: number): string[] {
   const missing: string[] = [];
   if (coverage.successes * 100 < coverage.instructions * 30) {
@@ -225,6 +225,7 @@ export function missingCoverage(coverage: Coverage, leastPerVerdict: number, lea
       }
     }
   }
+  missing.push(...unlisted(coverage));
   for (const [first, second] of reachablePairs()) {
     const count = coverage.pairCount(first, second);
     if (count < leastPerPair) {

@@ -1,9 +1,11 @@
 import { encodeData } from '../model/arguments.js';
 import { instructionRule, type InstructionName } from '../model/instruction-table.js';
 import { rentExemptMinimum } from '../model/ledger.js';
+import { U64_MAX } from '../model/money.js';
 import { predict } from '../model/predict.js';
 import type { Gift, Operation } from '../operations.js';
 import type { Random } from '../random.js';
+import type { AddressId } from '../universe.js';
 import { effectiveMetas, isReserved } from '../wire.js';
 import { clamp } from './amounts.js';
 import { environment, prelude } from './environment.js';
@@ -49,8 +51,15 @@ const HOPELESS_PERCENT = 8;
 /** How many of a hundred instructions are paid for by a wallet that has just enough, or not quite. */
 const TIGHT_PERCENT = 5;
 
-/** How many of a hundred transactions hold a transfer behind the instruction. */
-const GIFT_PERCENT = 5;
+/** How many of a hundred instructions have a wallet among their accounts that can take hardly a lamport more. */
+const BRIMFUL_PERCENT = 5;
+
+/** How many of a hundred instructions are paid for by a key whose account holds data or is a program's. */
+const ODD_PAYER_PERCENT = 2;
+
+/** How many of a hundred transactions hold a transfer behind the instruction, and of those to an address apart from it. */
+const GIFT_PERCENT = 7;
+const GIFT_APART_PERCENT = 25;
 
 /** Makes up the next steps of a world. */
 export function nextOperations(view: View, random: Random): Operation[] {
@@ -61,7 +70,52 @@ export function nextOperations(view: View, random: Random): Operation[] {
     return [environment(view, random)];
   }
   const operation = instruction(view, random);
+  if (random.chance(BRIMFUL_PERCENT)) {
+    return withBrimfulWallet(operation, view, random);
+  }
+  if (random.chance(ODD_PAYER_PERCENT)) {
+    return withOddPayer(operation, view, random);
+  }
   return random.chance(TIGHT_PERCENT) ? onTightBudget(operation, view, random) : [operation];
+}
+
+/** The same, with a wallet that it pays, or that is given a lamport behind it, near 2^64 lamports; and back afterwards. */
+function withBrimfulWallet(operation: Instruction, view: View, random: Random): Operation[] {
+  const { walletIds } = view.universe;
+  const named = operation.metas.filter(({ id, isWritable }) => isWritable && walletIds.includes(id));
+  const wallet = random.chance(70) && named.length > 0 ? random.pick(named).id : random.pick(walletIds);
+  const before = view.ledger.get(wallet).lamports;
+  const gift = { to: wallet, lamports: 1n };
+  const isGiven = operation.tampered === undefined && random.chance(60);
+  return [
+    { kind: 'fund', wallet, lamports: U64_MAX - random.pick([0n, 0n, 1n]) },
+    isGiven ? { ...operation, gift } : operation,
+    { kind: 'fund', wallet, lamports: before },
+  ];
+}
+
+/** The same, by a payer that the System program lets spend nothing, as a nonce account is; and a wallet again afterwards. */
+function withOddPayer(operation: Instruction, view: View, random: Random): Operation[] {
+  const { universe, ledger } = view;
+  const payer = operation.metas.find(
+    ({ id, isSigner, isWritable }) => isSigner && isWritable && universe.walletIds.includes(id),
+  )?.id;
+  if (payer === undefined) {
+    return [operation];
+  }
+  const { lamports } = ledger.get(payer);
+  const owned = (owner: AddressId, bytes: Buffer): Operation => ({
+    kind: 'plant',
+    at: payer,
+    owner,
+    bytes,
+    lamports,
+  });
+  const odd = random.pick([
+    owned(universe.systemProgram, Buffer.alloc(80)),
+    owned(universe.otherProgram, Buffer.alloc(0)),
+  ]);
+  return [odd, operation, owned(universe.systemProgram, Buffer.alloc(0))];
 }
 
 /** The same, with the first writable signer's lamports set about what it will spend, and back afterwards. */
@@ -112,7 +166,11 @@ function giftFor(plan: Plan, view: View, random: Random): { gift?: Gift } {
   if (takers.length === 0 || plan.tampered !== undefined || !random.chance(GIFT_PERCENT)) {
     return {};
   }
-  const to = random.chance(50) ? takers.at(-1)?.id : random.pick(takers).id;
+  const to = random.chance(GIFT_APART_PERCENT)
+    ? random.pick([view.universe.absent, ...view.universe.nonCanonical])
+    : random.chance(50)
+      ? takers.at(-1)?.id
+      : random.pick(takers).id;
   const least = rentExemptMinimum(view.ledger.rent, 0);
   const lamports = random.pick([1n, least, 5_000_000n, 5_000_000n]);
   return to === undefined ? {} : { gift: { to, lamports } };

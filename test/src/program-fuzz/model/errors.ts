@@ -60,10 +60,12 @@ export const RUNTIME = {
 
 const names = new Map<number, string>(Object.entries(CODE).map(([name, code]) => [code, name]));
 
-/** A verdict in words. */
+/** A verdict in words; the runtime has errors of the same name as the program. */
 export function verdictName(verdict: Verdict): string {
   if (verdict === null) {
     return 'success';
   }
-  return typeof verdict === 'number' ? (names.get(verdict) ?? `system error ${verdict}`) : verdict;
+  return typeof verdict === 'number'
+    ? (names.get(verdict) ?? `system error ${verdict}`)
+    : `runtime ${verdict}`;
 }
