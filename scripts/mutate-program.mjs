@@ -84,6 +84,14 @@ function fuzz(seed) {
   );
 }
 
+const unbroken = build();
+if (unbroken.status !== 0) {
+  process.stderr.write(
+    `The unbroken program does not build; scripts/build-program.sh installs the tools.\n${unbroken.stderr}`,
+  );
+  process.exit(1);
+}
+
 const pristine = join(work, 'pristine');
 cpSync(join(copy, 'src'), pristine, { recursive: true });
 const read = (file) => readFileSync(join(pristine, file), 'utf8');

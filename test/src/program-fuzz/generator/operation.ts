@@ -55,7 +55,7 @@ const TIGHT_PERCENT = 5;
 const BRIMFUL_PERCENT = 5;
 
 /** How many of a hundred instructions are paid for by a key whose account holds data or is a program's. */
-const ODD_PAYER_PERCENT = 2;
+const ODD_PAYER_PERCENT = 3;
 
 /** How many of a hundred transactions hold a transfer behind the instruction, and of those to an address apart from it. */
 const GIFT_PERCENT = 7;
