@@ -1,4 +1,7 @@
 import { defineConfig } from 'vitest/config';
+import { requirements } from './test/src/requirements/vitest-plugin.js';
+
+const plugins = [requirements()];
 
 const common = {
   testTimeout: 30_000,
@@ -13,13 +16,20 @@ export default defineConfig({
     maxWorkers: 2,
     projects: [
       {
+        plugins,
         test: {
           ...common,
           name: 'unit',
-          include: ['packages/*/src/**/*.test.ts', 'server/src/**/*.test.ts', 'examples/src/**/*.test.ts'],
+          include: [
+            'packages/*/src/**/*.test.ts',
+            'server/src/**/*.test.ts',
+            'examples/src/**/*.test.ts',
+            'test/src/requirements/*.test.ts',
+          ],
         },
       },
       {
+        plugins,
         test: {
           ...common,
           name: 'program',
@@ -28,6 +38,7 @@ export default defineConfig({
         },
       },
       {
+        plugins,
         test: {
           ...common,
           name: 'end-to-end',

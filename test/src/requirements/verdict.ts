@@ -1,0 +1,51 @@
+import { idsIn, type Manifest } from './requirement.js';
+
+/** What became of one test. A skipped one shows nothing. */
+export interface TestOutcome {
+  readonly title: string;
+  readonly hasPassed: boolean;
+}
+
+/** What a test run says about the requirements. */
+export interface Verdict {
+  /** Each fails the run. */
+  readonly problems: string[];
+  readonly summary: string;
+}
+
+/**
+ * Compares the outcome of a run with the manifest.
+ *
+ * @param isFullRun whether every test of the repository was to run; only then a missing test is a problem.
+ */
+export function judge(manifest: Manifest, outcomes: readonly TestOutcome[], isFullRun: boolean): Verdict {
+  const { requirements, pending } = manifest;
+  const known = new Set(requirements.map(({ id }) => id));
+  const shown = new Set<string>();
+  const unknown = new Set<string>();
+  for (const { title, hasPassed } of outcomes) {
+    for (const id of idsIn(title)) {
+      if (!known.has(id)) unknown.add(`No requirement has the id ${id}, which a test names: ${title}`);
+      else if (hasPassed) shown.add(id);
+    }
+  }
+  const problems = [...unknown];
+  const today = requirements.filter(({ later }) => !later);
+  const later = requirements.filter((requirement) => requirement.later);
+  const shownToday = today.filter(({ id }) => shown.has(id));
+  if (isFullRun) {
+    for (const { id, area, text } of today) {
+      if (!shown.has(id) && !pending.has(id)) problems.push(`No passing test shows ${id} (${area}): ${text}`);
+      if (shown.has(id) && pending.has(id))
+        problems.push(`${id} is shown by a test: take it off pending.txt.`);
+    }
+    for (const { id, area } of later) {
+      if (shown.has(id)) problems.push(`${id} (${area}) is shown by a test: it is not for later any more.`);
+    }
+  }
+  const summary =
+    `${shownToday.length} of ${today.length} requirements shown` +
+    (isFullRun ? '' : ' by this part of the tests') +
+    `, ${pending.size} wait for their tests, ${later.length} are for later`;
+  return { problems, summary };
+}

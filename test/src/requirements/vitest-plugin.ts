@@ -1,0 +1,59 @@
+import type { ViteUserConfig } from 'vitest/config';
+import type { Reporter, TestModule, TestRunEndReason, Vitest } from 'vitest/node';
+import { readManifest, REQUIREMENTS_FOLDER } from './requirement.js';
+import { judge, type TestOutcome } from './verdict.js';
+
+type Plugin = Extract<NonNullable<ViteUserConfig['plugins']>[number], { name: string }>;
+
+/** Fails a run that does not show what it should. */
+class RequirementsReporter implements Reporter {
+  readonly #folder: string;
+  #vitest: Vitest | undefined;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest;
+  }
+
+  async onTestRunEnd(modules: readonly TestModule[], _: unknown, reason: TestRunEndReason): Promise<void> {
+    const vitest = this.#vitest;
+    if (!vitest) return;
+    const outcomes = modules.flatMap((module) =>
+      [...module.children.allTests()].map((test): TestOutcome => {
+        return { title: test.name, hasPassed: test.result().state === 'passed' };
+      }),
+    );
+    const isFullRun = reason !== 'interrupted' && (await ranEverything(vitest, modules));
+    const { problems, summary } = judge(await readManifest(this.#folder), outcomes, isFullRun);
+    if (problems.length > 0) process.exitCode = 1;
+    for (const problem of problems) vitest.logger.error(` × ${problem}`);
+    vitest.logger.log(`Requirements  ${summary}\n`);
+  }
+}
+
+/** Whether nothing was filtered out: no file, project, shard or test name. */
+async function ranEverything(vitest: Vitest, modules: readonly TestModule[]): Promise<boolean> {
+  if (vitest.getGlobalTestNamePattern() || vitest.config.project.length > 0) return false;
+  const ran = new Set(modules.map((module) => module.moduleId));
+  return (await vitest.globTestSpecifications()).every(({ moduleId }) => ran.has(moduleId));
+}
+
+/**
+ * Holds a test run to the requirements. A plugin and not an entry in `reporters`, so that choosing other reporters on
+ * the command line does not choose this one away.
+ *
+ * @param folder the manifest.
+ */
+export function requirements(folder: string = REQUIREMENTS_FOLDER): Plugin {
+  const reporter = new RequirementsReporter(folder);
+  return {
+    name: 'requirements',
+    configureVitest({ vitest }) {
+      // Called once per project.
+      if (!vitest.config.reporters.includes(reporter)) vitest.config.reporters.push(reporter);
+    },
+  };
+}
