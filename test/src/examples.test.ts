@@ -22,7 +22,7 @@ async function runExample(command: string, args: string[]): Promise<{ code: numb
 }
 
 test.each(['plain-http', 'langchain-app', 'ai-sdk-app', 'mcp-client'])(
-  'the example app %s rents an agent as a tool and ends with 0',
+  'the example app %s rents an agent as a tool and ends with 0 [ADP-4]',
   async (app) => {
     const { code, output } = await runExample(process.execPath, [`${examples}dist/apps/${app}.js`]);
     expect(output).toMatch(/expense|reconcil/i);
@@ -30,13 +30,13 @@ test.each(['plain-http', 'langchain-app', 'ai-sdk-app', 'mcp-client'])(
   },
 );
 
-test('curl alone, with a signing helper, goes from challenge to result', async () => {
+test('curl alone, with a signing helper, goes from challenge to result [TXN-13]', async () => {
   const { code, output } = await runExample('bash', [`${examples}src/apps/curl.sh`]);
   expect(code, output).toBe(0);
   expect(output).toContain('"status":"completed"');
 });
 
-test('the story of the demo is as told', async () => {
+test('the story of the demo is as told [SVC-12]', async () => {
   const { code, output } = await runExample(process.execPath, [`${examples}dist/story.js`]);
   expect(code, output).toBe(0);
   expect(output).toContain('Everything was as told.');

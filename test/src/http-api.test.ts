@@ -27,7 +27,7 @@ beforeAll(async () => {
 const errorOf = (body: Record<string, unknown>) => body['error'] as Record<string, unknown>;
 
 describe('a renter with nothing but HTTP', () => {
-  test('logs in by signing a challenge, which works once', async () => {
+  test('logs in by signing a challenge, which works once [ID-8, CRD-3]', async () => {
     const wallet = Keypair.generate();
     const token = await login(marketplace, wallet);
     const { status, body } = await call(marketplace, 'GET', '/v1/credentials', { token });
@@ -35,14 +35,14 @@ describe('a renter with nothing but HTTP', () => {
     expect(body).toEqual({ credentials: [], total: 0 });
   });
 
-  test('finds the published agents by words', async () => {
+  test('finds the published agents by words [LST-18, LST-19]', async () => {
     const { body } = await call(marketplace, 'GET', '/v1/listings?q=expenses', { token: marketplace.apiKey });
     const listings = body['listings'] as Record<string, unknown>[];
     expect(listings.map((listing) => listing['id'])).toContain(marketplace.listing('per_query').id);
     expect(body).toMatchObject({ total: listings.length, limit: 20, offset: 0 });
   });
 
-  test('reads a listing whose secrets stay secret', async () => {
+  test('reads a listing whose secrets stay secret [LST-35]', async () => {
     const { id } = marketplace.listing('per_query');
     const { status, body } = await call(marketplace, 'GET', `/v1/listings/${id}`, { token: renter });
     expect(status).toBe(200);
@@ -50,20 +50,23 @@ describe('a renter with nothing but HTTP', () => {
     expect(JSON.stringify(body)).not.toMatch(/system_prompt|run_javascript|127\.0\.0\.1/);
   });
 
-  test.each(['one_time', 'subscription', 'per_query'] as const)('runs a rented %s agent', async (model) => {
-    const request = await marketplace.request(model);
-    const { status, body, headers } = await call(marketplace, 'POST', '/v1/execute', {
-      token: renter,
-      body: request,
-    });
-    expect(body).toMatchObject({ agent_id: marketplace.listing(model).id, status: 'completed' });
-    expect(status).toBe(200);
-    expect(body['output']).toBeTruthy();
-    expect(headers.get('x-run-id')).toBe(body['run_id']);
-    expect(body['cost_lamports']).toBe(model === 'per_query' ? await priceOf(model) : 0);
-  });
+  test.each(['one_time', 'subscription', 'per_query'] as const)(
+    'runs a rented %s agent [EXE-13, EXE-14, EXE-16, EXE-17, EXE-18, EXE-29, RUN-19]',
+    async (model) => {
+      const request = await marketplace.request(model);
+      const { status, body, headers } = await call(marketplace, 'POST', '/v1/execute', {
+        token: renter,
+        body: request,
+      });
+      expect(body).toMatchObject({ agent_id: marketplace.listing(model).id, status: 'completed' });
+      expect(status).toBe(200);
+      expect(body['output']).toBeTruthy();
+      expect(headers.get('x-run-id')).toBe(body['run_id']);
+      expect(body['cost_lamports']).toBe(model === 'per_query' ? await priceOf(model) : 0);
+    },
+  );
 
-  test('pays exactly the price per run, as the chain shows it', async () => {
+  test('pays exactly the price per run, as the chain shows it [EXE-18, CRD-19]', async () => {
     const before = await balanceOnChain(marketplace, own.wallet.publicKey);
     const request = await marketplace.request('per_query');
     const price = BigInt(await priceOf('per_query'));
@@ -73,7 +76,7 @@ describe('a renter with nothing but HTTP', () => {
     }
   });
 
-  test('pays once for a request that is repeated under one key', async () => {
+  test('pays once for a request that is repeated under one key [RUN-3, RUN-4, MON-1]', async () => {
     const before = await balanceOnChain(marketplace, own.wallet.publicKey);
     const request = await marketplace.request('per_query');
     const options = { token: renter, body: request, headers: { 'idempotency-key': `key-${Date.now()}` } };
@@ -92,7 +95,7 @@ describe('a renter with nothing but HTTP', () => {
     expect(other.status).toBe(400);
   });
 
-  test('gets the same output as a stream', async () => {
+  test('gets the same output as a stream [STR-1, STR-2, STR-3, STR-4, STR-10]', async () => {
     const request = await marketplace.request('per_query');
     const response = await fetch(`${marketplace.dev.base_url}/v1/execute/stream`, {
       method: 'POST',
@@ -119,7 +122,7 @@ describe('a renter with nothing but HTTP', () => {
     expect(plain.body['output']).toEqual(done?.data['output']);
   });
 
-  test('sees its credentials, and that index and chain agree on them', async () => {
+  test('sees its credentials, and that index and chain agree on them [CRD-12, CRD-35]', async () => {
     const { body } = await call(marketplace, 'GET', '/v1/credentials', { token: renter });
     const credentials = body['credentials'] as Record<string, unknown>[];
     expect(credentials).toHaveLength(3);
@@ -134,7 +137,7 @@ describe('a renter with nothing but HTTP', () => {
 });
 
 describe('what is refused, and how', () => {
-  test('a wallet without a credential: 403 credential_not_found', async () => {
+  test('a wallet without a credential: 403 credential_not_found [CRD-9, ERR-6, EXE-15, ID-34]', async () => {
     const token = await login(marketplace, Keypair.generate());
     for (const model of ['one_time', 'subscription', 'per_query'] as const) {
       const body = await marketplace.request(model);
@@ -149,10 +152,17 @@ describe('what is refused, and how', () => {
   });
 
   test.each([
-    ['malformed JSON', 'POST', '/v1/execute', { raw: '{"agent_id":' }, 400, 'invalid_request'],
-    ['a missing field', 'POST', '/v1/execute', { body: { agent_id: 'a-bbbbbb' } }, 400, 'invalid_request'],
+    ['malformed JSON [ERR-10]', 'POST', '/v1/execute', { raw: '{"agent_id":' }, 400, 'invalid_request'],
     [
-      'an unknown field',
+      'a missing field [ERR-11]',
+      'POST',
+      '/v1/execute',
+      { body: { agent_id: 'a-bbbbbb' } },
+      400,
+      'invalid_request',
+    ],
+    [
+      'an unknown field [EXE-24]',
       'POST',
       '/v1/execute',
       { body: { agent_id: 'a-bbbbbb', task: 'x', extra: 1 } },
@@ -160,18 +170,25 @@ describe('what is refused, and how', () => {
       'invalid_request',
     ],
     [
-      'an unknown listing',
+      'an unknown listing [EXE-26, ERR-13]',
       'POST',
       '/v1/execute',
       { body: { agent_id: 'nobody-aaaaaa', task: 'x' } },
       404,
       'listing_not_found',
     ],
-    ['a malformed listing id', 'GET', '/v1/listings/Not%20An%20Id', {}, 400, 'invalid_listing_id'],
-    ['an unknown job', 'GET', '/v1/jobs/nothing', {}, 404, 'not_found'],
-    ['an unknown route', 'GET', '/v1/nothing', {}, 404, 'not_found'],
-    ['a limit above 100', 'GET', '/v1/listings?limit=101', {}, 400, 'invalid_request'],
-  ] as const)('%s: %s %s', async (_, method, path, options, status, code) => {
+    [
+      'a malformed listing id [ERR-12, LST-32]',
+      'GET',
+      '/v1/listings/Not%20An%20Id',
+      {},
+      400,
+      'invalid_listing_id',
+    ],
+    ['an unknown job [REG-11]', 'GET', '/v1/jobs/nothing', {}, 404, 'not_found'],
+    ['an unknown route [ERR-17]', 'GET', '/v1/nothing', {}, 404, 'not_found'],
+    ['a limit above 100 [LST-29]', 'GET', '/v1/listings?limit=101', {}, 400, 'invalid_request'],
+  ] as const)('%s: %s %s [ERR-1, ERR-3, LIM-6]', async (_, method, path, options, status, code) => {
     const answer = await call(marketplace, method, path, { token: renter, ...options });
     expect(answer.status).toBe(status);
     const error = errorOf(answer.body);
@@ -183,10 +200,10 @@ describe('what is refused, and how', () => {
   });
 
   test.each([
-    ['no token', undefined, 'unauthorized'],
-    ['a garbage token', 'garbage', 'unauthorized'],
-    ['a key of another network', `ark_live_${'x'.repeat(43)}`, 'invalid_api_key'],
-    ['an unknown key', `ark_dev_${'x'.repeat(43)}`, 'invalid_api_key'],
+    ['no token [ID-28]', undefined, 'unauthorized'],
+    ['a garbage token [ID-29]', 'garbage', 'unauthorized'],
+    ['a key of another network [ID-26]', `ark_live_${'x'.repeat(43)}`, 'invalid_api_key'],
+    ['an unknown key [ID-27]', `ark_dev_${'x'.repeat(43)}`, 'invalid_api_key'],
   ])('%s: 401', async (_, token, code) => {
     const answer = await call(marketplace, 'GET', '/v1/credentials', { token });
     expect(answer.status).toBe(401);
@@ -194,7 +211,7 @@ describe('what is refused, and how', () => {
     expect(answer.headers.has('x-ratelimit-limit')).toBe(true);
   });
 
-  test('an input that breaks the schema is refused before anything is charged', async () => {
+  test('an input that breaks the schema is refused before anything is charged [EXE-21]', async () => {
     const before = await balanceOnChain(marketplace, own.wallet.publicKey);
     const { id } = marketplace.listing('per_query');
     const body = { agent_id: id, task: 'reconcile', input: { csv: 42 } };

@@ -38,7 +38,7 @@ describe.each(['HTTP', 'stdio'] as const)('the official SDK’s v1 client over %
     }
   }
 
-  test('lists the fixed tools and one direct tool per rental', async () => {
+  test('lists the fixed tools and one direct tool per rental [ADP-1]', async () => {
     const { tools } = await withClient((client) => client.listTools());
     const names = tools.map((tool) => tool.name);
     expect(names).toEqual(expect.arrayContaining(['search_listings', 'run_agent']));
@@ -57,7 +57,7 @@ describe.each(['HTTP', 'stdio'] as const)('the official SDK’s v1 client over %
     expect(result.structuredContent).toHaveProperty('totals');
   });
 
-  test('searches, and runs what it found through run_agent', async () => {
+  test('searches, and runs what it found through run_agent [SVC-9]', async () => {
     const { id } = marketplace.listing('one_time');
     const request = await marketplace.request('one_time');
     const [found, ran] = await withClient(async (client) => [
@@ -69,7 +69,7 @@ describe.each(['HTTP', 'stdio'] as const)('the official SDK’s v1 client over %
   });
 });
 
-test('an MCP request without a token is refused with 401', async () => {
+test('an MCP request without a token is refused with 401 [ADP-5]', async () => {
   const response = await fetch(marketplace.dev.mcp_url, { method: 'POST', body: '{}' });
   expect(response.status).toBe(401);
 });

@@ -21,14 +21,14 @@ async function emptyStateDir(): Promise<string> {
   return stateDir;
 }
 
-test('a second server on the same state says in one line what is in the way', async () => {
+test('a second server on the same state says in one line what is in the way [OPS-7]', async () => {
   const { code, stderr } = await runToEnd(inject('stateDir'));
   expect(code).toBe(1);
   expect(stderr.trim().split('\n')).toHaveLength(1);
   expect(stderr).toMatch(/in use by process \d+/);
 });
 
-test.each(['PORT', 'LOCAL_CHAIN_PORT'])('a taken %s is named in one line', async (variable) => {
+test.each(['PORT', 'LOCAL_CHAIN_PORT'])('a taken %s is named in one line [OPS-7]', async (variable) => {
   const squatter = createServer();
   await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void squatter.close());
@@ -43,7 +43,7 @@ test.each([
   [{ PORT: 'eighty' }, /PORT/],
   [{ DATABASE_URL: 'postgres://127.0.0.1/x' }, /SOLANA_RPC_URLS, AUTHORITY_KEYPAIR, MASTER_KEY/],
   [{ SANDBOX_MIN_ISOLATION: 'microvm' }, /SANDBOX_MIN_ISOLATION=runtime|SANDBOX_MIN_ISOLATION=kernel/],
-])('a wrong environment %j is named in one line', async (env, message) => {
+])('a wrong environment %j is named in one line [OPS-7, OPS-10]', async (env, message) => {
   const { code, stderr } = await runToEnd(await emptyStateDir(), env);
   expect(code).toBe(1);
   expect(stderr.trim().split('\n')).toHaveLength(1);

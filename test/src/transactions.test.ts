@@ -136,7 +136,7 @@ describe.each(Object.keys(WAYS))('%s', (way) => {
     return make(party);
   };
 
-  test('a Per-Task balance: rented, low after a rise of the price, topped up, reclaimed once closed', async () => {
+  test('a Per-Task balance: rented, low after a rise of the price, topped up, reclaimed once closed [CRD-18, CRD-23, CRD-28, LST-34, TXN-1]', async () => {
     const [creator, renter] = await Promise.all([newParty(), newParty()]);
     const [selling, renting] = [verbsOf(creator), verbsOf(renter)];
     const id = await publishListing(creator, {
@@ -189,7 +189,7 @@ describe.each(Object.keys(WAYS))('%s', (way) => {
     expect((await refusalOf(renting.reclaim(id))).code).toMatch(/credential_not_found|invalid_request/);
   });
 
-  test('a subscription: rented, renewed to a later end, and its listing not closed before it', async () => {
+  test('a subscription: rented, renewed to a later end, and its listing not closed before it [PRG-10, PRG-20, PRG-23, PRG-28, TXN-1]', async () => {
     const [creator, renter] = await Promise.all([newParty(), newParty()]);
     const [selling, renting] = [verbsOf(creator), verbsOf(renter)];
     const id = await publishListing(creator, { rental_model: 'subscription', price_lamports: PRICE });
@@ -219,7 +219,7 @@ describe.each(Object.keys(WAYS))('%s', (way) => {
     );
   });
 
-  test('a listing: paused and resumed, its earnings withdrawn in part, the rest at its close', async () => {
+  test('a listing: paused and resumed, its earnings withdrawn in part, the rest at its close [CRD-27, ERR-9, PRG-7, PRG-26, TXN-1, TXN-7, TXN-18, MON-11]', async () => {
     const [creator, renter, late] = await Promise.all([newParty(), newParty(), newParty()]);
     const [selling, renting] = [verbsOf(creator), verbsOf(renter)];
     const id = await publishListing(creator, { rental_model: 'one_time', price_lamports: PRICE });
@@ -262,7 +262,7 @@ describe.each(Object.keys(WAYS))('%s', (way) => {
     expect((await refusalOf(selling.resume(id))).code).toMatch(/listing_not_found|listing_paused/);
   });
 
-  test('nobody acts on the listing of another, and nobody pays who says no', async () => {
+  test('nobody acts on the listing of another, and nobody pays who says no [TXN-12, TXN-17]', async () => {
     const [creator, stranger] = await Promise.all([newParty(), newParty()]);
     const id = await publishListing(creator, { rental_model: 'one_time', price_lamports: PRICE });
     const other = verbsOf(stranger);
@@ -283,7 +283,7 @@ describe.each(Object.keys(WAYS))('%s', (way) => {
     expect(await lamportsOf(stranger.address)).toBe(before);
   });
 
-  test('a wallet without money is told so', async () => {
+  test('a wallet without money is told so [TXN-6]', async () => {
     const creator = await newParty();
     const id = await publishListing(creator, { rental_model: 'one_time', price_lamports: PRICE });
     const signer = api.keypairSigner(Keypair.generate());
@@ -341,7 +341,7 @@ describe('a wallet with an RPC endpoint alone', () => {
     expect(await renter.client.verifyCredential(id)).toMatchObject({ status: 'active' });
   });
 
-  test('may add a compute budget and a blockhash of its own, and nothing else', async () => {
+  test('may add a compute budget and a blockhash of its own, and nothing else [TXN-16]', async () => {
     const [creator, renter] = await Promise.all([newParty(), newParty()]);
     const id = await publishListing(creator, { rental_model: 'one_time', price_lamports: PRICE });
     const rentBy = (signer: api.WalletSigner) =>
@@ -388,7 +388,7 @@ describe('with nothing but HTTP', () => {
     perQueryId = await publishListing(creator, { rental_model: 'per_query', price_lamports: PRICE });
   });
 
-  test('a quote says what leaves, what is agreed to, and what comes back', async () => {
+  test('a quote says what leaves, what is agreed to, and what comes back [TXN-2, TXN-3, TXN-4]', async () => {
     const [creator, renter] = await Promise.all([newParty(), newParty()]);
     const id = await publishListing(creator, { rental_model: 'subscription', price_lamports: PRICE });
     const rent = await propose(renter, {
@@ -417,7 +417,7 @@ describe('with nothing but HTTP', () => {
     });
   });
 
-  test('the program’s own refusal comes with its code', async () => {
+  test('the program’s own refusal comes with its code [ERR-2, TXN-9, TXN-11, TXN-15]', async () => {
     const [creator, renter] = await Promise.all([newParty(), newParty()]);
     const id = await publishListing(creator, { rental_model: 'one_time', price_lamports: PRICE });
     const rent = { action: 'rent', listing_id: id, max_price_lamports: PRICE };
@@ -452,7 +452,7 @@ describe('with nothing but HTTP', () => {
     [{ action: 'withdraw', amount_lamports: 0 }, 400, 'invalid_request'],
     [{ action: 'resume', extra: 1 }, 400, 'invalid_request'],
     [{ action: 'steal' }, 400, 'invalid_request'],
-  ])('%o on a Per-Task listing by a stranger: %i %s', async (request, status, code) => {
+  ])('%o on a Per-Task listing by a stranger: %i %s [TXN-10]', async (request, status, code) => {
     const answer = await propose(stranger, { listing_id: perQueryId, ...request });
     expect(answer.status).toBe(status);
     expect(errorOf(answer.body)).toMatchObject({ code, status });

@@ -18,7 +18,7 @@ const issuesOf = (value: unknown) => {
 };
 
 describe('a manifest', () => {
-  test('gets a timeout of 60 s when it names none', () => {
+  test('gets a timeout of 60 s when it names none [MAN-14]', () => {
     expect(manifest.parse(valid).timeout_seconds).toBe(60);
   });
 
@@ -47,7 +47,7 @@ describe('a manifest', () => {
     expect(paths).toEqual(expect.arrayContaining(['name', 'category', 'timeout_seconds']));
   });
 
-  test('of a connected agent has no tools', () => {
+  test('of a connected agent has no tools [MAN-17]', () => {
     const { system_prompt: _, ...rest } = valid;
     const tools = [{ name: 'read_input', scope: 'input_only' }];
     expect(issuesOf({ ...rest, entrypoint_url: 'https://agent.example/', tools })).toContain('tools');
@@ -55,7 +55,7 @@ describe('a manifest', () => {
 });
 
 describe('amounts', () => {
-  test('in SOL lose no lamport, up to the largest price', () => {
+  test('in SOL lose no lamport, up to the largest price [LST-7, MON-12]', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 1_000_000_000_000_000n }), (lamports) => {
         expect(lamportsFromSol(solFromLamports(lamports))).toBe(lamports);

@@ -4,7 +4,7 @@ import { errorEnvelope, openApiDocument, operationExamples, operations, type Ope
 
 const document = openApiDocument('0.1.0');
 
-test('the document is valid OpenAPI 3.1', async () => {
+test('the document is valid OpenAPI 3.1 [SVC-5]', async () => {
   const result = await new Validator().validate(structuredClone(document));
   expect(result.errors ?? []).toEqual([]);
   expect(result.valid).toBe(true);
@@ -26,14 +26,14 @@ const table = Object.entries(operations) as [keyof typeof operations, Operation]
 describe.each(table)('the example of %s', (id, operation) => {
   const example = operationExamples[id];
 
-  test.each(['params', 'query', 'body', 'response'] as const)('has a valid %s', (part) => {
+  test.each(['params', 'query', 'body', 'response'] as const)('has a valid %s [SVC-5]', (part) => {
     const schema = operation[part];
     expect(schema === undefined).toBe(example[part] === undefined);
     const parsed = schema?.safeParse(example[part]);
     expect(parsed?.error?.issues ?? []).toEqual([]);
   });
 
-  test('stands in the document', () => {
+  test('stands in the document [SVC-5]', () => {
     const path = operation.path.replaceAll(/:([a-z_]+)/g, '{$1}');
     const paths = document['paths'] as Record<string, Record<string, { operationId: string }>>;
     expect(paths[path]?.[operation.method.toLowerCase()]).toMatchObject({ operationId: id });

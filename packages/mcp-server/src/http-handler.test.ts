@@ -61,7 +61,7 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
     });
   });
 
-  it('uses an agent that was rented after the list', async () => {
+  it('uses an agent that was rented after the list [ADP-2]', async () => {
     const standIn = createStandIn();
     const client = await connect(name, await serve(standIn));
     await client.listTools();

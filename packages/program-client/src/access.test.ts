@@ -9,7 +9,7 @@ import { expectRefusal } from './testing/expect-refusal.js';
 import { DEPOSIT, Market, MONTH, PRICE } from './testing/market.js';
 
 describe('revoke_access', () => {
-  it.each(['one_time', 'subscription'] as const)('ends a %s credential for ever', (model) => {
+  it.each(['one_time', 'subscription'] as const)('ends a %s credential for ever [PRG-30]', (model) => {
     const market = new Market();
     const { chain, admin, buyer } = market;
     const listingId = market.list(model);
@@ -24,7 +24,7 @@ describe('revoke_access', () => {
     expectRefusal(chain.send(revokeAccess({ admin, buyer, listingId })), 'CredentialRevoked');
   });
 
-  it('is the admin’s alone: no creator revokes somebody who paid', () => {
+  it('is the admin’s alone: no creator revokes somebody who paid [PRG-13, PRG-30]', () => {
     const market = new Market();
     const listingId = market.list('one_time');
     market.rent(listingId);
@@ -65,7 +65,7 @@ describe('revoke_per_query_access', () => {
   }
 
   it.each(['admin', 'creator'] as const)(
-    'by the %s returns balance and rent and leaves a tombstone',
+    'by the %s returns balance and rent and leaves a tombstone [PRG-31, PRG-46]',
     (role) => {
       const { market, listingId, revoke, chain, at } = setup();
       chain.succeed(market.charge(listingId, 1n));
@@ -89,7 +89,7 @@ describe('revoke_per_query_access', () => {
     },
   );
 
-  it('is nobody else’s, and the buyer’s only under its conditions', () => {
+  it('is nobody else’s, and the buyer’s only under its conditions [PRG-32, PRG-45]', () => {
     const { market, listingId, revoke, chain } = setup();
     for (const revoker of [market.authority, market.treasury, chain.wallet(), market.buyer]) {
       expectRefusal(chain.send(revoke(revoker)), 'Unauthorized');
@@ -104,7 +104,7 @@ describe('revoke_per_query_access', () => {
     chain.succeed(revoke(market.buyer));
   });
 
-  it('lets the buyer of a long-paused listing take the balance out and come back', () => {
+  it('lets the buyer of a long-paused listing take the balance out and come back [PRG-32]', () => {
     const { market, listingId, revoke, chain, at } = setup();
     chain.succeed(market.charge(listingId, 5n));
     market.updateListing(listingId, { status: 'paused' });
@@ -135,7 +135,7 @@ describe('revoke_per_query_access', () => {
     expectRefusal(chain.send(revoke(market.buyer)), 'Unauthorized');
   });
 
-  it('gives the buyer of a closed listing everything back, at once', () => {
+  it('gives the buyer of a closed listing everything back, at once [PRG-32]', () => {
     const { market, listingId, revoke, chain, at } = setup();
     chain.succeed(closeListing({ creator: market.creator, listingId }));
     market.updateProtocol({ paused: true });
@@ -164,7 +164,7 @@ describe('revoke_per_query_access', () => {
 });
 
 describe('verify_access', () => {
-  it('is false, never an error, for what does not exist', () => {
+  it('is false, never an error, for what does not exist [PRG-6]', () => {
     const market = new Market();
     expect(market.hasAccess('no-such-listing')).toBe(false);
     const listingId = market.list('one_time');
@@ -175,7 +175,7 @@ describe('verify_access', () => {
     expect(market.hasAccess(listingId)).toBe(false);
   });
 
-  it('needs no signature and writes nothing', () => {
+  it('needs no signature and writes nothing [PRG-5]', () => {
     const { keys } = verifyAccess({ buyer: new Market().buyer, listingId: 'x' });
     expect(keys.some((key) => key.isSigner || key.isWritable)).toBe(false);
   });
@@ -190,7 +190,7 @@ describe('verify_access', () => {
     expectRefusal(chain.simulate(new TransactionInstruction({ keys, programId, data })), 'ConstraintSeeds');
   });
 
-  it('follows a one-time credential through pause and close', () => {
+  it('follows a one-time credential through pause and close [PRG-4, PRG-6, PRG-27]', () => {
     const market = new Market();
     const { creator } = market;
     const listingId = market.list('one_time');
@@ -203,7 +203,7 @@ describe('verify_access', () => {
     expect(market.hasAccess(listingId)).toBe(false);
   });
 
-  it('follows a subscription to the second of its end', () => {
+  it('follows a subscription to the second of its end [PRG-4]', () => {
     const market = new Market();
     const listingId = market.list('subscription');
     market.rent(listingId);
@@ -214,7 +214,7 @@ describe('verify_access', () => {
     expect(market.hasAccess(listingId)).toBe(false);
   });
 
-  it('follows a balance: enough for one run, at a price that the buyer agreed to', () => {
+  it('follows a balance: enough for one run, at a price that the buyer agreed to [PRG-4]', () => {
     const market = new Market();
     const { chain } = market;
     const listingId = market.list('per_query');

@@ -44,7 +44,7 @@ function expectedOutcome(balance: PerQueryBalance, sequence: bigint): string {
 }
 
 describe('consume_query', () => {
-  it('moves exactly the price, fee out of it', () => {
+  it('moves exactly the price, fee out of it [PRG-7, PRG-9]', () => {
     const { market, listingId, chain, at } = setup();
     const fee = protocolFeeLamports(PRICE, 250);
     const before = [at.balance, at.escrow, market.treasury, market.buyer].map((key) => chain.lamports(key));
@@ -93,7 +93,7 @@ describe('consume_query', () => {
     ]);
   });
 
-  it('is the authority’s alone', () => {
+  it('is the authority’s alone [PRG-14]', () => {
     const { market, listingId, chain } = setup();
     for (const authority of [market.admin, market.creator, market.buyer, chain.wallet()]) {
       const instruction = consumeQuery({
@@ -108,7 +108,7 @@ describe('consume_query', () => {
     }
   });
 
-  it('charges a sequence once, whatever is resent', () => {
+  it('charges a sequence once, whatever is resent [PRG-37, MON-1]', () => {
     const { market, listingId, chain } = setup();
     chain.succeed(market.charge(listingId, 7n));
     expectRefusal(chain.send(market.charge(listingId, 7n)), 'RunAlreadyConsumed');
@@ -121,7 +121,7 @@ describe('consume_query', () => {
     expect(market.balance(listingId).totalSpentLamports).toBe(3n * PRICE);
   });
 
-  it('charges 1,000 sequences in random order once each', () => {
+  it('charges 1,000 sequences in random order once each [PRG-37]', () => {
     const { market, listingId, chain } = setup(1_000n * PRICE);
     const sequences: bigint[] = [];
     // Shuffled within runs of 128, so that none ever falls out of the window.
@@ -149,7 +149,7 @@ describe('consume_query', () => {
     });
   });
 
-  it('agrees with the client’s reading of the window over jumps and late ones', () => {
+  it('agrees with the client’s reading of the window over jumps and late ones [PRG-37, PRG-38]', () => {
     const { market, listingId, chain } = setup(400n * PRICE);
     const charged = new Set<bigint>();
     const random = pseudoRandom(2_024);
@@ -181,7 +181,7 @@ describe('consume_query', () => {
     expect(market.balance(listingId).totalSpentLamports).toBe(BigInt(charged.size) * PRICE);
   });
 
-  it('never charges above the price that the buyer agreed to', () => {
+  it('never charges above the price that the buyer agreed to [PRG-11]', () => {
     const { market, listingId, chain } = setup();
     market.updateListing(listingId, { priceLamports: PRICE + 1n, minDepositLamports: PRICE + 1n });
     expectRefusal(chain.send(market.charge(listingId, 1n)), 'PriceAboveLimit');
@@ -190,7 +190,7 @@ describe('consume_query', () => {
     expect(market.balance(listingId).balanceLamports).toBe(DEPOSIT - PRICE + 1n);
   });
 
-  it('spends the balance to the last lamport and not one more, donations untouched', () => {
+  it('spends the balance to the last lamport and not one more, donations untouched [PRG-35]', () => {
     const { market, listingId, chain, at } = setup();
     const last = DEPOSIT / PRICE;
     for (let sequence = 1n; sequence <= last; sequence += 1n) {
@@ -202,7 +202,7 @@ describe('consume_query', () => {
     expect(market.balance(listingId)).toMatchObject({ balanceLamports: 0n, highestSequence: last });
   });
 
-  it('goes on while listing and protocol are paused, and ends with a closed listing', () => {
+  it('goes on while listing and protocol are paused, and ends with a closed listing [PRG-25]', () => {
     const { market, listingId, chain } = setup();
     market.updateListing(listingId, { status: 'paused' });
     market.updateProtocol({ paused: true });

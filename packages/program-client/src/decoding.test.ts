@@ -103,7 +103,7 @@ describe('accounts', () => {
   };
   const names = Object.keys(decoders) as (keyof typeof decoders)[];
 
-  it('have the sizes and discriminators that the chain has', () => {
+  it('have the sizes and discriminators that the chain has [PRG-40]', () => {
     const { data } = samples();
     for (const name of names) {
       expect(data[name].length).toBe(ACCOUNT_SIZES[name]);
@@ -114,7 +114,7 @@ describe('accounts', () => {
     expect(accountName(new Uint8Array())).toBeNull();
   });
 
-  it('have their searchable fields where the offsets say', () => {
+  it('have their searchable fields where the offsets say [PRG-40]', () => {
     const { market, at, data } = samples();
     const key = (bytes: Uint8Array, offset: number) => new PublicKey(bytes.subarray(offset, offset + 32));
     expect(key(data.AccessCredential, ACCESS_CREDENTIAL_OFFSETS.buyer)).toEqual(market.buyer);
@@ -313,7 +313,7 @@ describe('decodeProgramError', () => {
     expect(decodeProgramError(loop)).toBeNull();
   });
 
-  it('knows the specified codes, ours from 6100, and the framework’s', () => {
+  it('knows the specified codes, ours from 6100, and the framework’s [PRG-12]', () => {
     expect([...PROGRAM_ERRORS.keys()]).toEqual([
       ...Array.from({ length: 17 }, (_, index) => 6_000 + index),
       6_100,

@@ -21,7 +21,7 @@ function setup(chain = new TestChain()) {
 }
 
 describe('initialize_protocol', () => {
-  it('writes what it was given, with the default fee and floor', () => {
+  it('writes what it was given, with the default fee and floor [PRG-8, LIM-15]', () => {
     const { chain, input } = setup();
     const { events } = chain.succeed(initializeProtocol(input));
     const { address, bump } = findProtocolAddress(chain.programId);
@@ -58,7 +58,7 @@ describe('initialize_protocol', () => {
     expect(decodeProtocol(chain.data(findProtocolAddress(chain.programId).address)).feeBps).toBe(250);
   });
 
-  it('is for the upgrade authority alone', () => {
+  it('is for the upgrade authority alone [PRG-41]', () => {
     const { chain, input } = setup();
     expectRefusal(
       chain.send(initializeProtocol({ ...input, upgradeAuthority: chain.wallet() })),
@@ -93,7 +93,7 @@ describe('initialize_protocol', () => {
     expectRefusal(chain.send(instruction), 'ConstraintSeeds');
   });
 
-  it('happens once', () => {
+  it('happens once [PRG-41]', () => {
     const { chain, input } = setup();
     chain.succeed(initializeProtocol(input));
     expectRefusal(chain.send(initializeProtocol(input)), 'AccountDiscriminatorAlreadySet');
@@ -118,7 +118,7 @@ describe('initialize_protocol', () => {
     }
   });
 
-  it('wants a treasury that is a rent-exempt wallet', () => {
+  it('wants a treasury that is a rent-exempt wallet [PRG-15]', () => {
     const { chain, input } = setup();
     const treasury = fixedAddress('elsewhere');
     chain.setAccount(treasury, {
@@ -208,14 +208,14 @@ describe('update_protocol', () => {
     });
   });
 
-  it('is for the admin alone', () => {
+  it('is for the admin alone [PRG-13]', () => {
     const { chain, programId, authority, creator } = new Market();
     for (const admin of [authority, creator, chain.upgradeAuthority]) {
       expectRefusal(chain.send(updateProtocol({ admin, programId, paused: true })), 'Unauthorized');
     }
   });
 
-  it('hands the admin role over in two steps', () => {
+  it('hands the admin role over in two steps [PRG-13]', () => {
     const { chain, programId, admin, ...market } = new Market();
     const heir = chain.wallet();
     expectRefusal(chain.send(updateProtocol({ admin: heir, programId })), 'Unauthorized');
@@ -257,7 +257,7 @@ describe('update_protocol', () => {
     expectRefusal(chain.send(updateProtocol({ admin, treasury: empty })), 'ConstraintRentExempt');
   });
 
-  it('accepts both hot keys while they rotate, and the old one no longer afterwards', () => {
+  it('accepts both hot keys while they rotate, and the old one no longer afterwards [PRG-14]', () => {
     const market = new Market();
     const id = market.list('per_query');
     market.rent(id);

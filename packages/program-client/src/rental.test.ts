@@ -29,7 +29,7 @@ describe('purchase_one_time', () => {
     return { market, listingId, input, chain: market.chain };
   }
 
-  it('moves exactly the price: the fee out of it to the treasury, the rest to the escrow', () => {
+  it('moves exactly the price: the fee out of it to the treasury, the rest to the escrow [PRG-7, PRG-43]', () => {
     const { market, listingId, input, chain } = setup();
     const at = market.addresses(listingId);
     const fee = protocolFeeLamports(PRICE, 250);
@@ -65,7 +65,7 @@ describe('purchase_one_time', () => {
     ]);
   });
 
-  it('is refused a second time, and for ever after a revoke', () => {
+  it('is refused a second time, and for ever after a revoke [PRG-30, PRG-33, PRG-46]', () => {
     const { market, listingId, input, chain } = setup();
     chain.succeed(purchaseOneTime(input));
     expectRefusal(chain.send(purchaseOneTime(input)), 'InvalidAccessType');
@@ -73,14 +73,14 @@ describe('purchase_one_time', () => {
     expectRefusal(chain.send(purchaseOneTime(input)), 'CredentialRevoked');
   });
 
-  it('never costs more than the buyer agreed to', () => {
+  it('never costs more than the buyer agreed to [PRG-10]', () => {
     const { market, listingId, input, chain } = setup();
     expectRefusal(chain.send(purchaseOneTime({ ...input, maxPriceLamports: PRICE - 1n })), 'PriceAboveLimit');
     market.updateListing(listingId, { priceLamports: PRICE + 1n });
     expectRefusal(chain.send(purchaseOneTime(input)), 'PriceAboveLimit');
   });
 
-  it('is refused while listing or protocol are paused, or the listing closed', () => {
+  it('is refused while listing or protocol are paused, or the listing closed [PRG-24, PRG-34, TXN-7, TXN-8]', () => {
     const { market, listingId, input, chain } = setup();
     market.updateListing(listingId, { status: 'paused' });
     expectRefusal(chain.send(purchaseOneTime(input)), 'ListingNotActive');
@@ -111,7 +111,7 @@ describe('purchase_one_time', () => {
     chain.succeed(purchaseOneTime({ ...input, treasury }));
   });
 
-  it('leaves a buyer without the money as they were', () => {
+  it('leaves a buyer without the money as they were [TXN-6]', () => {
     const { market, listingId, input, chain } = setup();
     const rent = chain.rent(ACCOUNT_SIZES.AccessCredential);
     const poor = chain.wallet(rent + PRICE - 1n);
@@ -124,7 +124,7 @@ describe('purchase_one_time', () => {
     expect(chain.lamports(exact)).toBe(0n);
   });
 
-  it('works on an address that somebody sent lamports to', () => {
+  it('works on an address that somebody sent lamports to [PRG-35]', () => {
     for (const present of [1n, 10n ** 9n]) {
       const { market, listingId, input, chain } = setup();
       const { credential, escrow } = market.addresses(listingId);
@@ -150,7 +150,7 @@ describe('purchase_one_time', () => {
     expect(market.escrow(listingId).earningsLamports).toBe(2n * (PRICE - fee));
   });
 
-  it('takes no fee at 0 basis points, and a tenth at most', () => {
+  it('takes no fee at 0 basis points, and a tenth at most [PRG-8]', () => {
     for (const [feeBps, fee] of [
       [0, 0n],
       [1_000, PRICE / 10n],
@@ -180,7 +180,7 @@ describe('subscriptions', () => {
   }
 
   it.each([2_592_000n, 7_776_000n, 31_536_000n])(
-    'sells %d seconds at their share of the price',
+    'sells %d seconds at their share of the price [PRG-20, LIM-16]',
     (duration) => {
       const { market, listingId, input, chain } = setup();
       const price = subscriptionPriceLamports(PRICE, duration);
@@ -210,7 +210,7 @@ describe('subscriptions', () => {
   );
 
   it.each([0n, 1n, 2_591_999n, 2_592_001n, 31_536_001n, MAX])(
-    'sells no other window: %d',
+    'sells no other window: %d [PRG-21, LIM-16]',
     (durationSeconds) => {
       const { market, input, chain } = setup();
       expectRefusal(chain.send(purchaseSubscription({ ...input, durationSeconds })), 'InvalidDuration');
@@ -219,7 +219,7 @@ describe('subscriptions', () => {
     },
   );
 
-  it('caps the price of the whole window', () => {
+  it('caps the price of the whole window [PRG-10]', () => {
     const { input, chain } = setup();
     const yearly = { ...input, durationSeconds: 31_536_000n };
     const cost = subscriptionPriceLamports(PRICE, 31_536_000n);
@@ -236,7 +236,7 @@ describe('subscriptions', () => {
     chain.succeed(renewSubscription({ ...yearly, maxPriceLamports: cost }));
   });
 
-  it('is renewed, not bought again', () => {
+  it('is renewed, not bought again [PRG-33, CRD-17]', () => {
     const { market, listingId, input, chain } = setup();
     chain.succeed(purchaseSubscription(input));
     expectRefusal(chain.send(purchaseSubscription(input)), 'InvalidAccessType');
@@ -250,7 +250,7 @@ describe('subscriptions', () => {
     expectRefusal(chain.send(renewSubscription(input)), 'CredentialRevoked');
   });
 
-  it('renews counting from now, at today’s price, and never to an earlier end', () => {
+  it('renews counting from now, at today’s price, and never to an earlier end [PRG-22, PRG-23]', () => {
     const { market, listingId, input, chain } = setup();
     chain.succeed(purchaseSubscription({ ...input, durationSeconds: 7_776_000n }));
     const start = chain.now();
@@ -303,7 +303,7 @@ describe('subscriptions', () => {
     );
   });
 
-  it('is not sold by a listing that is paused or closed', () => {
+  it('is not sold by a listing that is paused or closed [PRG-24]', () => {
     const { market, listingId, input, chain } = setup();
     market.updateListing(listingId, { status: 'paused' });
     expectRefusal(chain.send(purchaseSubscription(input)), 'ListingNotActive');
@@ -313,7 +313,7 @@ describe('subscriptions', () => {
     expectRefusal(chain.send(renewSubscription(input)), 'CredentialNotFound');
   });
 
-  it('is not renewed while listing or protocol are paused', () => {
+  it('is not renewed while listing or protocol are paused [PRG-24, PRG-34]', () => {
     const { market, listingId, input, chain } = setup();
     market.rent(listingId);
     chain.setTime(chain.now() + 1n);
@@ -325,7 +325,7 @@ describe('subscriptions', () => {
     expectRefusal(chain.send(purchaseSubscription({ ...input, buyer: chain.wallet() })), 'ProtocolPaused');
   });
 
-  it('costs the exact floor up to the highest price', () => {
+  it('costs the exact floor up to the highest price [PRG-20]', () => {
     const { market, chain, input } = setup();
     for (const price of [1_000n, 999_999_999_999_999n, 10n ** 15n]) {
       const listingId = market.list('subscription', price);
@@ -346,7 +346,7 @@ describe('per-query balances', () => {
     return { market, listingId, input, chain: market.chain };
   }
 
-  it('holds the whole deposit, of which no fee is taken', () => {
+  it('holds the whole deposit, of which no fee is taken [PRG-9]', () => {
     const { market, listingId, input, chain } = setup();
     const at = market.addresses(listingId);
     const before = { buyer: chain.lamports(market.buyer), treasury: chain.lamports(market.treasury) };
@@ -386,7 +386,7 @@ describe('per-query balances', () => {
     ]);
   });
 
-  it('keeps the listing’s minimum and the buyer’s cap', () => {
+  it('keeps the listing’s minimum and the buyer’s cap [PRG-19]', () => {
     const { market, listingId, input, chain } = setup();
     market.updateListing(listingId, { minDepositLamports: 3n * PRICE });
     expectRefusal(
@@ -400,7 +400,7 @@ describe('per-query balances', () => {
     chain.succeed(purchasePerQuery({ ...input, depositLamports: 3n * PRICE }));
   });
 
-  it('is topped up, not bought again', () => {
+  it('is topped up, not bought again [PRG-33]', () => {
     const { market, listingId, input, chain } = setup();
     market.rent(listingId);
     expectRefusal(chain.send(purchasePerQuery(input)), 'InvalidAccessType');
@@ -427,7 +427,7 @@ describe('per-query balances', () => {
     ]);
   });
 
-  it('accepts a higher price by adding nothing', () => {
+  it('accepts a higher price by adding nothing [PRG-11]', () => {
     const { market, listingId, input, chain } = setup();
     market.rent(listingId);
     market.updateListing(listingId, { priceLamports: 2n * PRICE, minDepositLamports: 2n * PRICE });
@@ -452,7 +452,7 @@ describe('per-query balances', () => {
     ).toBe(6014);
   });
 
-  it('takes no money while listing or protocol are paused, the listing closed or the credential revoked', () => {
+  it('takes no money while listing or protocol are paused, the listing closed or the credential revoked [PRG-24, PRG-34, PRG-46]', () => {
     const { market, listingId, input, chain } = setup();
     market.rent(listingId);
     const topup = topupBalance({ ...input, amountLamports: 1n });
@@ -487,7 +487,7 @@ describe('per-query balances', () => {
     );
   });
 
-  it('opens on addresses that somebody sent lamports to, which add nothing to the balance', () => {
+  it('opens on addresses that somebody sent lamports to, which add nothing to the balance [PRG-35]', () => {
     const { market, listingId, input, chain } = setup();
     const at = market.addresses(listingId);
     chain.fund(at.balance, 10n ** 9n);

@@ -41,7 +41,7 @@ const header = (request: { init: RequestInit } | undefined, name: string) =>
   new Headers(request?.init.headers).get(name);
 
 describe('a run', () => {
-  test('is tried again under the same idempotency key, so that it is paid once', async () => {
+  test('is tried again under the same idempotency key, so that it is paid once [SDK-2, ERR-31]', async () => {
     const http = scripted(
       failure(503, 'service_unavailable', { 'retry-after': '0' }),
       new TypeError('socket hang up'),
@@ -64,7 +64,7 @@ describe('a run', () => {
     expect(first).not.toBe(second);
   });
 
-  test('that is refused is not tried again', async () => {
+  test('that is refused is not tried again [SDK-2, SDK-4]', async () => {
     const http = scripted(failure(403, 'insufficient_balance'));
     const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
     const error: unknown = await client.execute(body).catch((thrown: unknown) => thrown);
@@ -76,7 +76,7 @@ describe('a run', () => {
     expect(http.requests).toHaveLength(1);
   });
 
-  test('is given up when aborted while it waits to try again', async () => {
+  test('is given up when aborted while it waits to try again [SDK-5]', async () => {
     const http = scripted(failure(503, 'service_unavailable', { 'retry-after': '60' }));
     const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
     const controller = new AbortController();
@@ -91,7 +91,7 @@ describe('a stream', () => {
   const stream = (text: string) =>
     new Response(text, { status: 200, headers: { 'content-type': 'text/event-stream' } });
 
-  test('yields deltas, skips comments, and ends after done', async () => {
+  test('yields deltas, skips comments, and ends after done [SDK-3]', async () => {
     const done = { run_id: 'r', status: 'completed', cost_lamports: 0, duration_ms: 1, output: 'ab' };
     const http = scripted(
       stream(
@@ -109,7 +109,7 @@ describe('a stream', () => {
     ]);
   });
 
-  test('that breaks off before done is an error, never a short answer', async () => {
+  test('that breaks off before done is an error, never a short answer [SDK-3]', async () => {
     const http = scripted(stream('event: output\ndata: {"delta":"a"}\n\n'));
     const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
     const reading = (async () => {
@@ -126,7 +126,7 @@ describe('a wallet', () => {
   const token = (value: string) => json(200, { token: value, expires_at: inAnHour() });
   const none = () => json(200, { credentials: [], total: 0 });
 
-  test('logs in once for concurrent requests, with a signature over the challenge', async () => {
+  test('logs in once for concurrent requests, with a signature over the challenge [SDK-1]', async () => {
     const http = scripted(challenge(), token('one'), none(), none());
     const client = createClient({ baseUrl, signer: keypairSigner(wallet), fetch: http.fetch });
     await Promise.all([client.listCredentials(), client.listCredentials()]);
@@ -139,7 +139,7 @@ describe('a wallet', () => {
     expect(header(http.requests[3], 'authorization')).toBe('Bearer one');
   });
 
-  test('logs in again, silently, when its token has expired', async () => {
+  test('logs in again, silently, when its token has expired [SDK-1]', async () => {
     const http = scripted(
       challenge(),
       token('one'),

@@ -60,12 +60,15 @@ describe('a direct tool', () => {
     expect(deltas).toEqual(['working']);
   });
 
-  it.each([undefined, 'other-aaaaaa', 7])('runs its own agent when agent_id is %j', async (agent_id) => {
-    const standIn = createStandIn([{ id: ID }]);
-    const tool = await toolOf(standIn);
-    expect(await tool.invoke({ agent_id, task: 't' })).toMatchObject({ status: 'completed', agentId: ID });
-    expect(executed(standIn)[0]?.body).toEqual({ agent_id: ID, task: 't' });
-  });
+  it.each([undefined, 'other-aaaaaa', 7])(
+    'runs its own agent when agent_id is %j [ADP-3]',
+    async (agent_id) => {
+      const standIn = createStandIn([{ id: ID }]);
+      const tool = await toolOf(standIn);
+      expect(await tool.invoke({ agent_id, task: 't' })).toMatchObject({ status: 'completed', agentId: ID });
+      expect(executed(standIn)[0]?.body).toEqual({ agent_id: ID, task: 't' });
+    },
+  );
 
   it('gives text as text', async () => {
     const standIn = createStandIn([{ id: ID, rental_model: 'one_time', run: agentSaying('All fine.') }]);

@@ -113,13 +113,13 @@ describe('the index', () => {
     });
   });
 
-  it('ignores our bytes in an account of another program', async () => {
+  it('ignores our bytes in an account of another program [CRD-31]', async () => {
     const buyer = newKey();
     await indexer.indexAccounts([put(credentialAddress(buyer), credentialBytes(buyer), newKey())]);
     expect(await rentalOf(buyer)).toBeUndefined();
   });
 
-  it('ignores our bytes at an address that is not derived from them', async () => {
+  it('ignores our bytes at an address that is not derived from them [CRD-31]', async () => {
     const buyer = newKey();
     const other = newKey();
     await indexer.indexAccounts([
@@ -138,7 +138,7 @@ describe('the index', () => {
     expect(rows).toEqual([]);
   });
 
-  it('ignores accounts that are closed, empty or of another kind', async () => {
+  it('ignores accounts that are closed, empty or of another kind [CRD-31]', async () => {
     const buyer = newKey();
     await indexer.indexAccounts([
       credentialAddress(buyer),
@@ -149,7 +149,7 @@ describe('the index', () => {
     expect(await rentalOf(buyer)).toBeUndefined();
   });
 
-  it('never lets an older read replace a newer one, in whatever order they come', async () => {
+  it('never lets an older read replace a newer one, in whatever order they come [CRD-32]', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ slot: fc.bigInt(0n, 50n), lamports: fc.bigInt(0n, 1000n) }), {
@@ -173,7 +173,7 @@ describe('the index', () => {
     );
   });
 
-  it('does not bring back a revoked credential by an older read', async () => {
+  it('does not bring back a revoked credential by an older read [CRD-32]', async () => {
     const buyer = newKey();
     const address = credentialAddress(buyer);
     state.slot = 20n;
@@ -183,7 +183,7 @@ describe('the index', () => {
     expect((await rentalOf(buyer))?.valid).toBe(false);
   });
 
-  it('catches up over more transactions than one page has, and goes on where it was', async () => {
+  it('catches up over more transactions than one page has, and goes on where it was [CRD-33]', async () => {
     const buyers = [newKey(), newKey(), newKey()] as const;
     const wrote = (buyer: PublicKey) => [put(credentialAddress(buyer), credentialBytes(buyer))];
     state.transactions.push({ signature: 'first', wrote: wrote(buyers[0]) });

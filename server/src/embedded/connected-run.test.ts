@@ -116,7 +116,7 @@ const run = () => renter.execute({ agent_id: agentId, task: 'answer', input: { q
 const balance = async () => (await renter.verifyCredential(agentId)).balance_lamports ?? Number.NaN;
 
 describe('a connected agent', () => {
-  test('gets a signed task and its answer is the output, paid once', async () => {
+  test('gets a signed task and its answer is the output, paid once [EXE-30, EXE-31]', async () => {
     const before = await balance();
     const seen: { verified: unknown; webhookId: unknown }[] = [];
     answer = (incoming, body, outgoing) => {
@@ -149,18 +149,21 @@ describe('a connected agent', () => {
     ['an answer that breaks its schema', sendJson(200, { answer: 42 })],
     ['an answer that is not JSON', ((_i, _b, outgoing) => void outgoing.end('<html>')) satisfies Answer],
     ['an error of its own', sendJson(500, { stack: 'secret of the creator' })],
-    ['no answer in its time', (() => undefined) satisfies Answer],
-  ])('with %s is a failed run, HTTP 200, and charged', async (_, behaviour: Answer) => {
-    const before = await balance();
-    answer = behaviour;
-    const finished = await run();
-    expect(finished).toMatchObject({ status: 'failed', cost_lamports: PRICE });
-    expect(finished.output).toEqual(expect.any(String));
-    expect(JSON.stringify(finished)).not.toContain('secret');
-    expect(await balance()).toBe(before - PRICE);
-  });
+    ['no answer in its time [EXE-19]', (() => undefined) satisfies Answer],
+  ])(
+    'with %s is a failed run, HTTP 200, and charged [EXE-12, EXE-20, EXE-32]',
+    async (_, behaviour: Answer) => {
+      const before = await balance();
+      answer = behaviour;
+      const finished = await run();
+      expect(finished).toMatchObject({ status: 'failed', cost_lamports: PRICE });
+      expect(finished.output).toEqual(expect.any(String));
+      expect(JSON.stringify(finished)).not.toContain('secret');
+      expect(await balance()).toBe(before - PRICE);
+    },
+  );
 
-  test('that is never reached is a 503, and the next run is free, even with an empty balance', async () => {
+  test('that is never reached is a 503, and the next run is free, even with an empty balance [EXE-33, MON-5]', async () => {
     const [client, signer] = await participant();
     await rent(client, signer, agentId, { deposit_lamports: PRICE });
     const execute = () => client.execute({ agent_id: agentId, task: 'answer' });
@@ -179,7 +182,7 @@ describe('a connected agent', () => {
   });
 });
 
-test('a balance for two runs pays two of five that come at once, and the others are told to top up', async () => {
+test('a balance for two runs pays two of five that come at once, and the others are told to top up [MON-6]', async () => {
   answer = sendJson(200, { answer: 'because' });
   const [client, signer] = await participant();
   await rent(client, signer, agentId, { deposit_lamports: 2 * PRICE });

@@ -44,7 +44,7 @@ describe('the seats of a listing', () => {
     }
   };
 
-  it('are exactly twenty, for sixty who ask at once', async () => {
+  it('are exactly twenty, for sixty who ask at once [EXE-27]', async () => {
     const { id, ids } = await newRuns(60);
     const taken = await Promise.all(ids.map((run) => take(id, run)));
     expect(taken.filter(Boolean)).toHaveLength(20);
@@ -106,7 +106,7 @@ describe('a repeated request', () => {
     });
   const never = new AbortController().signal;
 
-  it('under the same key waits for the first run and gets its answer', async () => {
+  it('under the same key waits for the first run and gets its answer [RUN-3]', async () => {
     const repeats = createRepeats(runs);
     const { first, again } = await newTask('key-1');
     expect(await repeats.begin(first, never)).toBeUndefined();
@@ -125,7 +125,7 @@ describe('a repeated request', () => {
     expect((await repeats.begin(again(), never))?.runId).toBe(first.runId);
   });
 
-  it('begins once when many arrive together', async () => {
+  it('begins once when many arrive together [RUN-3]', async () => {
     const repeats = createRepeats(runs);
     const { again } = await newTask('key-2');
     const tasks = Array.from({ length: 10 }, () => again());
@@ -142,7 +142,7 @@ describe('a repeated request', () => {
     expect(new Set(answers.map((answer) => answer.replace('began ', ''))).size).toBe(1);
   });
 
-  it('with another body under the same key is refused, before and after the end', async () => {
+  it('with another body under the same key is refused, before and after the end [RUN-4]', async () => {
     const repeats = createRepeats(runs);
     const { first, again } = await newTask('key-3');
     await repeats.begin(first, never);
@@ -152,7 +152,7 @@ describe('a repeated request', () => {
     await expect(repeats.begin(other, never)).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
-  it('under the key of another wallet is a run of its own', async () => {
+  it('under the key of another wallet is a run of its own [RUN-5]', async () => {
     const repeats = createRepeats(runs);
     const mine = await newTask('key-4');
     const yours = await newTask('key-4');
@@ -167,7 +167,7 @@ describe('a repeated request', () => {
     expect(await repeats.begin(again(), never)).toBeUndefined();
   });
 
-  it('begins anew after a run that was never delivered', async () => {
+  it('begins anew after a run that was never delivered [RUN-18]', async () => {
     const repeats = createRepeats(runs);
     const { first, again } = await newTask('key-5');
     await repeats.begin(first, never);
@@ -186,7 +186,7 @@ describe('a repeated request', () => {
 });
 
 describe('a finished run', () => {
-  it('is its wallet’s alone, sealed in the database, and counted for its listing', async () => {
+  it('is its wallet’s alone, sealed in the database, and counted for its listing [RUN-17]', async () => {
     const listing = await insertListing(database.db);
     const wallet = newWallet();
     const ids = [

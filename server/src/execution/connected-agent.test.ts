@@ -59,7 +59,7 @@ const answer = (status: number, body: string, headers: Record<string, string> = 
 const FAILED = { status: 'failed', output: expect.any(String) as string };
 
 describe('a call to a connected agent', () => {
-  it('is signed as Standard Webhooks are, and carries the task', async () => {
+  it('is signed as Standard Webhooks are, and carries the task [EXE-31]', async () => {
     let seen: { request: IncomingMessage; body: string } | undefined;
     serve = async (request, response) => {
       seen = { request, body: await readBody(request) };
@@ -91,7 +91,7 @@ describe('a call to a connected agent', () => {
     ['is not JSON', 'total: 3'],
     ['is empty', ''],
     ['is cut off', '{"total":'],
-  ])('whose answer %s is a failed run', async (_, body) => {
+  ])('whose answer %s is a failed run [EXE-32]', async (_, body) => {
     answer(200, body);
     expect(await agents.run(newTask(), agent, never)).toEqual(FAILED);
   });
@@ -137,7 +137,7 @@ describe('a call to a connected agent', () => {
     await expect(agents.run(newTask(), agent, never)).rejects.toThrow(AgentUnreachableError);
   });
 
-  it('to an address that may not be called any more never reached the agent', async () => {
+  it('to an address that may not be called any more never reached the agent [EXE-37]', async () => {
     for (const entrypointUrl of [
       'https://169.254.169.254/run',
       'https://localhost/run',
@@ -150,7 +150,7 @@ describe('a call to a connected agent', () => {
     expect(asked).toEqual([]);
   });
 
-  it.each([301, 302, 307, 308])('is not redirected by %i', async (status) => {
+  it.each([301, 302, 307, 308])('is not redirected by %i [EXE-37]', async (status) => {
     answer(status, '', { location: `${server.origin}/secret` });
     expect(await agents.run(newTask(), agent, never)).toEqual(FAILED);
     expect(asked).toEqual(['POST /run']);

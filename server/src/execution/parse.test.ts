@@ -13,7 +13,7 @@ function nested(depth: number): Record<string, never> {
   return value as Record<string, never>;
 }
 
-it('input and input_uri together are refused, and so is a URI that no store serves', () => {
+it('input and input_uri together are refused, and so is a URI that no store serves [EXE-4, EXE-5]', () => {
   expect(() => parse({ input: 'a', input_uri: 'ipfs://b' })).toThrow(/not both/);
   expect(() => parse({ input: {}, input_uri: 'ipfs://b' })).toThrow(/not both/);
   expect(() => parse({ input_uri: 'ipfs://b' })).toThrow(/^input_uri/);
@@ -37,11 +37,11 @@ it.each([
   [59, 59],
   [60, 60],
   [300, 60],
-])('a request for %s seconds gets %i, where the manifest says 60', (asked, seconds) => {
+])('a request for %s seconds gets %i, where the manifest says 60 [EXE-8]', (asked, seconds) => {
   expect(parse(asked === undefined ? {} : { timeout_seconds: asked }).timeoutSeconds).toBe(seconds);
 });
 
-it.each(['', ' ', 'a b', 'ü', 'a\n', 'x'.repeat(201)])('the idempotency key %j is refused', (key) => {
+it.each(['', ' ', 'a b', 'ü', 'a\n', 'x'.repeat(201)])('the idempotency key %j is refused [RUN-6]', (key) => {
   expect(() => parse({}, key)).toThrow(/^Idempotency-Key/);
 });
 

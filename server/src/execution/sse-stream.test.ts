@@ -21,7 +21,7 @@ const DONE = {
   output: 'ab',
 } as const;
 
-it('is server-sent events: deltas in order, then done, then the end', async () => {
+it('is server-sent events: deltas in order, then done, then the end [STR-3]', async () => {
   serve = (response) => {
     const stream = new SseStream(response, () => ({ 'x-request-id': 'req_1' }));
     expect(stream.begun).toBe(false);
@@ -47,7 +47,7 @@ it('is server-sent events: deltas in order, then done, then the end', async () =
   );
 });
 
-it('sends its headers at once, so that the caller has the run id while it waits', async () => {
+it('sends its headers at once, so that the caller has the run id while it waits [STR-7]', async () => {
   // Without its heartbeat, which would send them, too, some time.
   vi.useFakeTimers({ toFake: ['setInterval'] });
   let stream: SseStream | undefined;

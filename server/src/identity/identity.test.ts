@@ -45,7 +45,7 @@ async function codeOf(attempt: Promise<unknown> | (() => unknown)): Promise<stri
 const setClock = (time: number) => vi.useFakeTimers({ now: time, toFake: ['Date'] });
 
 describe('a challenge', () => {
-  it('has the parts that the specification names, and lives for 60 seconds', () => {
+  it('has the parts that the specification names, and lives for 60 seconds [ID-6]', () => {
     setClock(1_800_000_000_500);
     const issued = challenges.issue(address);
     expect(issued.challenge).toMatch(/^agent-rental:auth:1800000000:[\w.-]+$/);
@@ -53,14 +53,14 @@ describe('a challenge', () => {
     expect(challenges.issue(address).challenge).not.toBe(issued.challenge);
   });
 
-  it('is redeemed by its wallet, once', async () => {
+  it('is redeemed by its wallet, once [ID-8, ID-14]', async () => {
     const { challenge } = challenges.issue(address);
     const attempt = { wallet: address, challenge, signature: sign(challenge) };
     expect(await codeOf(challenges.redeem(attempt))).toBe('accepted');
     expect(await codeOf(challenges.redeem(attempt))).toBe('invalid_signature');
   });
 
-  it('is redeemed once by many at the same time', async () => {
+  it('is redeemed once by many at the same time [ID-14]', async () => {
     const { challenge } = challenges.issue(address);
     const attempt = { wallet: address, challenge, signature: sign(challenge) };
     const codes = await Promise.all(Array.from({ length: 20 }, () => codeOf(challenges.redeem(attempt))));
@@ -68,7 +68,7 @@ describe('a challenge', () => {
     expect(codes.filter((code) => code === 'invalid_signature')).toHaveLength(19);
   });
 
-  it('is redeemed until its last second and not after', async () => {
+  it('is redeemed until its last second and not after [ID-7, ID-15]', async () => {
     const start = 1_800_000_000_000;
     setClock(start);
     const { challenge } = challenges.issue(address);
@@ -99,7 +99,7 @@ describe('a challenge', () => {
     expect(kept).toHaveLength(1);
   });
 
-  it('is bound to its wallet', async () => {
+  it('is bound to its wallet [ID-16]', async () => {
     const other = Keypair.generate();
     const { challenge } = challenges.issue(other.publicKey.toBase58());
     expect(await codeOf(challenges.redeem({ wallet: address, challenge, signature: sign(challenge) }))).toBe(
@@ -107,7 +107,7 @@ describe('a challenge', () => {
     );
   });
 
-  it('is not redeemed by the signature of another wallet, or over another text', async () => {
+  it('is not redeemed by the signature of another wallet, or over another text [ID-13]', async () => {
     const { challenge } = challenges.issue(address);
     for (const signature of [sign(challenge, Keypair.generate()), sign(`${challenge} `), sign('')]) {
       expect(await codeOf(challenges.redeem({ wallet: address, challenge, signature }))).toBe(
@@ -116,7 +116,7 @@ describe('a challenge', () => {
     }
   });
 
-  it('of our form but not our making is refused', async () => {
+  it('of our form but not our making is refused [ID-17]', async () => {
     const issuedAt = String(Math.floor(Date.now() / 1000));
     const mac = createHmac('sha256', 'guess').update(`${address}:${issuedAt}:abc`).digest('base64url');
     const { challenge } = challenges.issue(address);
@@ -174,7 +174,7 @@ describe('a challenge', () => {
 });
 
 describe('a token', () => {
-  it('stands for its wallet for an hour', () => {
+  it('stands for its wallet for an hour [ID-10]', () => {
     const start = Date.now();
     setClock(start);
     const { token, expires_at } = tokens.issue(address);
@@ -182,7 +182,7 @@ describe('a token', () => {
     expect(tokens.verify(token)).toBe(address);
   });
 
-  it('that has expired says so, also when it was verified before', async () => {
+  it('that has expired says so, also when it was verified before [ID-12]', async () => {
     const start = Date.now();
     setClock(start);
     const { token, expires_at } = tokens.issue(address);
@@ -191,7 +191,7 @@ describe('a token', () => {
     expect(await codeOf(() => tokens.verify(token))).toBe('jwt_expired');
   });
 
-  it('of another maker or algorithm is refused', async () => {
+  it('of another maker or algorithm is refused [ID-19]', async () => {
     const payload = { sub: address, exp: Math.floor(Date.now() / 1000) + 60, iss: 'agent-rental' };
     const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
     const ours = tokens.issue(address).token;
@@ -229,7 +229,7 @@ describe('a token', () => {
 });
 
 describe('an API key', () => {
-  it('stands for its wallet on its network, and is stored only as a hash', async () => {
+  it('stands for its wallet on its network, and is stored only as a hash [ID-22, ID-23, ID-25]', async () => {
     const apiKeys = createApiKeys(database.db, 'devnet');
     const created = await apiKeys.create(address, 'ci');
     expect(created.key.startsWith(API_KEY_PREFIX.devnet)).toBe(true);
@@ -242,7 +242,7 @@ describe('an API key', () => {
     );
   });
 
-  it('of another network is refused, saying which prefix is right here', async () => {
+  it('of another network is refused, saying which prefix is right here [ID-25, ID-26]', async () => {
     const onDevnet = createApiKeys(database.db, 'devnet');
     const onMainnet = createApiKeys(database.db, 'mainnet');
     const { key } = await onDevnet.create(address, 'ci');
@@ -253,7 +253,7 @@ describe('an API key', () => {
     expect(await codeOf(onMainnet.verify(live.key))).toBe('accepted');
   });
 
-  it('that is unknown, cut or changed is refused', async () => {
+  it('that is unknown, cut or changed is refused [ID-27]', async () => {
     const apiKeys = createApiKeys(database.db, 'devnet');
     const { key } = await apiKeys.create(address, 'ci');
     for (const wrong of [
@@ -266,7 +266,7 @@ describe('an API key', () => {
     }
   });
 
-  it('is refused from the moment it is revoked', async () => {
+  it('is refused from the moment it is revoked [ID-24]', async () => {
     const apiKeys = createApiKeys(database.db, 'devnet');
     const { key, id } = await apiKeys.create(address, 'ci');
     await database.db.updateTable('api_keys').set({ revoked_at: new Date() }).where('id', '=', id).execute();
@@ -275,7 +275,7 @@ describe('an API key', () => {
 });
 
 describe('the Authorization header', () => {
-  it('takes both kinds of bearer, counted under the key or the wallet', async () => {
+  it('takes both kinds of bearer, counted under the key or the wallet [ID-1]', async () => {
     const apiKeys = createApiKeys(database.db, 'localnet');
     const authenticate = createAuthenticate(tokens, apiKeys);
     const { key, id } = await apiKeys.create(address, 'ci');
@@ -286,7 +286,7 @@ describe('the Authorization header', () => {
     });
   });
 
-  it('of another form is refused', async () => {
+  it('of another form is refused [ID-28, ID-29]', async () => {
     const authenticate = createAuthenticate(tokens, createApiKeys(database.db, 'localnet'));
     const { token } = tokens.issue(address);
     for (const header of [undefined, '', 'Bearer', 'Bearer ', token, `Basic ${token}`, `Bearer ${token} x`]) {

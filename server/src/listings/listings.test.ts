@@ -75,13 +75,13 @@ async function search(query: Record<string, string | number> = {}) {
 }
 
 describe('a search', () => {
-  it('without filters gives what is on sale, newest first', async () => {
+  it('without filters gives what is on sale, newest first [LST-28, LST-30, LST-39]', async () => {
     const found = await search();
     expect(found).toMatchObject({ names: ['code', 'contracts', 'invoices'], total: 3, limit: 20, offset: 0 });
     for (const summary of found.listings) listingSummary.parse(summary);
   });
 
-  it('shows of each listing what the specification says', async () => {
+  it('shows of each listing what the specification says [LST-9, LST-11, LST-13, LST-43]', async () => {
     const { listings: found } = await search({ category: 'finance' });
     expect(found).toHaveLength(1);
     expect(found[0]).toMatchObject({
@@ -114,7 +114,7 @@ describe('a search', () => {
     [{ q: '   ' }, ['code', 'contracts', 'invoices']],
     [{ q: 'invoice', category: 'legal' }, ['contracts']],
     [{ q: 'nothing of the kind' }, []],
-  ])('for %j finds the right ones', async (query, names) => {
+  ])('for %j finds the right ones [LST-18, LST-19, LST-20, LST-21, LST-22, LST-23]', async (query, names) => {
     const found = await search(query);
     expect(found.names).toEqual(names);
     expect(found.total).toBe(names.length);
@@ -126,7 +126,7 @@ describe('a search', () => {
     ['price_asc', ['invoices', 'contracts']],
     ['price_desc', ['contracts', 'invoices']],
     ['newest', ['contracts', 'invoices']],
-  ])('for words, sorted by %s', async (sort, names) => {
+  ])('for words, sorted by %s [LST-25, LST-26, LST-27]', async (sort, names) => {
     expect((await search({ q: 'invoices', sort })).names).toEqual(names);
   });
 
@@ -135,11 +135,11 @@ describe('a search', () => {
     ['price_asc', ['invoices', 'code', 'contracts']],
     ['price_desc', ['contracts', 'code', 'invoices']],
     ['relevance', ['code', 'contracts', 'invoices']],
-  ])('without words, sorted by %s', async (sort, names) => {
+  ])('without words, sorted by %s [LST-25, LST-26, LST-30]', async (sort, names) => {
     expect((await search({ sort })).names).toEqual(names);
   });
 
-  it('takes any words as words', async () => {
+  it('takes any words as words [LST-37]', async () => {
     for (const q of [
       "'",
       "'; drop table listings; --",
@@ -157,7 +157,7 @@ describe('a search', () => {
     expect((await search()).total).toBe(3);
   });
 
-  it('cuts descriptions at 280 characters, between characters', async () => {
+  it('cuts descriptions at 280 characters, between characters [LST-4]', async () => {
     const { listings: found } = await search({ category: 'coding' });
     expect(found[0]?.description).toBe(`${'ü'.repeat(279)}…`);
     expect((await listings.detail(ids['code'] ?? '')).description).toBe(LONG);
@@ -165,7 +165,7 @@ describe('a search', () => {
     expect(short[0]?.description).toBe('Reads invoices and finds what is due.');
   });
 
-  it('has stable pages: each listing stands on one of them, also where the order has ties', async () => {
+  it('has stable pages: each listing stands on one of them, also where the order has ties [LST-38]', async () => {
     const same = Array.from({ length: 25 }, () => newTestListingId());
     for (const id of same) {
       await insertListing(database.db, { id, creator, category: ['research'], published_at: day(9) });
@@ -185,7 +185,7 @@ describe('a search', () => {
 });
 
 describe('a listing', () => {
-  it('is shown in full, with prices exact to the lamport', async () => {
+  it('is shown in full, with prices exact to the lamport [LST-3]', async () => {
     const detail = listingSchema.parse(await listings.detail(ids['invoices'] ?? ''));
     expect(detail).toMatchObject({
       status: 'active',
@@ -197,12 +197,12 @@ describe('a listing', () => {
     });
   });
 
-  it.each(['paused', 'closed'])('that is %s is shown as such', async (status) => {
+  it.each(['paused', 'closed'])('that is %s is shown as such [LST-33, LST-34]', async (status) => {
     expect(await listings.detail(ids[status] ?? '')).toMatchObject({ status });
     expect((await listings.find(ids[status] ?? '')).status).toBe(status);
   });
 
-  it('that is a draft is not there', async () => {
+  it('that is a draft is not there [LST-31]', async () => {
     const id = ids['draft'] ?? '';
     await expect(listings.detail(id)).rejects.toMatchObject({ code: 'listing_not_found', status: 404 });
     await expect(listings.find(id)).rejects.toMatchObject({ code: 'listing_not_found' });
@@ -214,7 +214,7 @@ describe('a listing', () => {
     expect(await listings.findIdByAddress(address)).toBeUndefined();
   });
 
-  it('that never was is not found, and a malformed id is another error', async () => {
+  it('that never was is not found, and a malformed id is another error [LST-31, LST-32, ERR-12, ERR-13]', async () => {
     await expect(listings.detail('invoice-reader-k3x7qa')).rejects.toMatchObject({
       code: 'listing_not_found',
     });
@@ -245,7 +245,7 @@ describe('a listing', () => {
 
 describe('a new listing id', () => {
   it.each(['ab', 'invoice-reader', 'a'.repeat(64), `${'a'.repeat(24)}-${'b'.repeat(30)}`])(
-    'is in the right form, fits a seed, and differs each time: %s',
+    'is in the right form, fits a seed, and differs each time: %s [REG-25]',
     (name) => {
       const made = Array.from({ length: 50 }, () => newListingId(name));
       expect(new Set(made).size).toBe(50);

@@ -96,7 +96,7 @@ describe('a completion', () => {
     expect(texts).toEqual(['It is ', 'due.']);
   });
 
-  it('puts the system prompt first, and the key into the Authorization header alone', async () => {
+  it('puts the system prompt first, and the key into the Authorization header alone [EXE-38]', async () => {
     serve = (response) => stream(response, chunk({ content: 'ok' }), chunk({}, 'stop'));
     await complete();
     const [only] = asked;
@@ -184,7 +184,7 @@ describe('a model that cannot be used', () => {
     return error as Error;
   }
 
-  it('because the key is dead is asked once', async () => {
+  it('because the key is dead is asked once [EXE-39]', async () => {
     serve = refuse(401);
     await failure();
     expect(asked).toHaveLength(1);
@@ -196,7 +196,7 @@ describe('a model that cannot be used', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('for a moment only is used', async () => {
+  it('for a moment only is used [EXE-39]', async () => {
     serve = (response, time) => {
       if (time < 3) refuse(500)(response);
       else stream(response, chunk({ content: 'back' }), chunk({}, 'stop'));

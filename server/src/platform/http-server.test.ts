@@ -107,7 +107,7 @@ const post = (payload: string | object, headers: Record<string, string> = {}) =>
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 describe('an answer', () => {
-  it('of success has the request id, the limits, and what the operation says', async () => {
+  it('of success has the request id, the limits, and what the operation says [ERR-4, LIM-5]', async () => {
     await start();
     const response = await app.inject({
       method: 'POST',
@@ -123,7 +123,7 @@ describe('an answer', () => {
     expectRateHeaders(response);
   });
 
-  it('has a request id of its own each time, whatever the caller sends', async () => {
+  it('has a request id of its own each time, whatever the caller sends [ERR-4]', async () => {
     await start();
     const headers = { ...AUTH, 'x-request-id': 'mine', 'request-id': 'mine' };
     const ids = await Promise.all(
@@ -132,7 +132,7 @@ describe('an answer', () => {
     expect(new Set([...ids, 'mine']).size).toBe(3);
   });
 
-  it('of 401 says how to authenticate, and has the limits', async () => {
+  it('of 401 says how to authenticate, and has the limits [ERR-29, LIM-6]', async () => {
     await start();
     for (const headers of [{}, { authorization: 'Bearer bad' }, { authorization: 'Basic good' }]) {
       const response = await app.inject({ url: '/v1/things/a', headers });
@@ -142,7 +142,7 @@ describe('an answer', () => {
     }
   });
 
-  it('of 404 has the limits, for an unknown resource, route and method', async () => {
+  it('of 404 has the limits, for an unknown resource, route and method [ERR-17, LIM-6]', async () => {
     await start();
     const unknown = await app.inject({ url: '/v1/things/none', headers: AUTH });
     expectError(unknown, 404, 'listing_not_found');
@@ -166,7 +166,7 @@ describe('an answer', () => {
     expect(response.body).not.toContain('hunter2');
   });
 
-  it('of 503 says when to come back, and what it was about', async () => {
+  it('of 503 says when to come back, and what it was about [ERR-16]', async () => {
     await start();
     const response = await app.inject({ url: '/v1/things/later', headers: AUTH });
     expectError(response, 503, 'service_unavailable');
@@ -177,7 +177,7 @@ describe('an answer', () => {
     });
   });
 
-  it('of 500 says nothing of its cause, which the log has under the request id', async () => {
+  it('of 500 says nothing of its cause, which the log has under the request id [ERR-15, ERR-30, LIM-6]', async () => {
     await start();
     const response = await app.inject({ url: '/v1/things/crash', headers: AUTH });
     expectError(response, 500, 'internal_error');
@@ -187,7 +187,7 @@ describe('an answer', () => {
     expect(line).toContain(String(response.headers['x-request-id']));
   });
 
-  it('of 429 comes after exactly the limit, with Retry-After', async () => {
+  it('of 429 comes after exactly the limit, with Retry-After [ERR-14, LIM-8]', async () => {
     await start(3);
     const responses = await Promise.all(
       Array.from({ length: 10 }, () => app.inject({ url: '/v1/things/a', headers: AUTH })),
@@ -203,7 +203,7 @@ describe('an answer', () => {
     }
   });
 
-  it('of 429 also ends guessing at tokens, and strangers asking open operations', async () => {
+  it('of 429 also ends guessing at tokens, and strangers asking open operations [LIM-9, LIM-10]', async () => {
     await start(3);
     for (const url of ['/v1/things/a', '/v1/open', '/v1/things/a']) await app.inject({ url });
     expectError(await app.inject({ url: '/v1/things/a' }), 429, 'rate_limit_exceeded');
@@ -219,7 +219,7 @@ describe('an answer', () => {
     }
   });
 
-  it('may be read by scripts of any site, with its headers', async () => {
+  it('may be read by scripts of any site, with its headers [SVC-4]', async () => {
     await start();
     const response = await app.inject({ url: '/v1/open', headers: { origin: 'https://example.com' } });
     expect(response.headers['access-control-allow-origin']).toBe('*');
@@ -251,7 +251,7 @@ describe('a request', () => {
     ['of another type', { text: 1 }, 'text'],
     ['without a field', {}, 'text'],
     ['with a field too many', { text: 'a', extra: 1 }, 'extra'],
-  ])('whose body is %s is refused, naming the field', async (_, payload, field) => {
+  ])('whose body is %s is refused, naming the field [ERR-11]', async (_, payload, field) => {
     await start();
     expect(expectError(await post(payload), 400, 'invalid_request')).toContain(field);
   });
@@ -261,28 +261,28 @@ describe('a request', () => {
     expectError(await post(payload, JSON_TYPE), 400, 'invalid_request');
   });
 
-  it('without a body is told that one is required', async () => {
+  it('without a body is told that one is required [ERR-10]', async () => {
     await start();
     const response = await app.inject({ method: 'POST', url: '/v1/echo', headers: AUTH });
     expect(expectError(response, 400, 'invalid_request')).toContain('body');
   });
 
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'nonsense'])(
-    'of the content type %s is refused',
+    'of the content type %s is refused [ERR-21]',
     async (type) => {
       await start();
       expectError(await post('{"text":"a"}', { 'content-type': type }), 400, 'invalid_request');
     },
   );
 
-  it('larger than the bound is refused', async () => {
+  it('larger than the bound is refused [ERR-22]', async () => {
     await start();
     const text = 'x'.repeat(1_400_000);
     expect((await post({ text })).statusCode).toBe(201);
     expectError(await post({ text: text + text }), 400, 'invalid_request');
   });
 
-  it('nested very deeply is refused or served, and harms nothing', async () => {
+  it('nested very deeply is refused or served, and harms nothing [ERR-23]', async () => {
     await start();
     const deep = `{"text":"a","more":{"x":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`;
     expectError(await post(deep, JSON_TYPE), 400, 'invalid_request');
@@ -312,7 +312,7 @@ describe('a request', () => {
   });
 
   it.each(['/v1/things/%zz', '/v1/things/%', '/%c0%ae%c0%ae/'])(
-    'whose path cannot be decoded (%s) gets the same kind of error as every other',
+    'whose path cannot be decoded (%s) gets the same kind of error as every other [ERR-28]',
     async (url) => {
       await start();
       const response = await app.inject({ url, headers: AUTH });
@@ -321,14 +321,14 @@ describe('a request', () => {
     },
   );
 
-  it('whose path has a very long part gets the same kind of error as every other', async () => {
+  it('whose path has a very long part gets the same kind of error as every other [ERR-28]', async () => {
     await start();
     const response = await app.inject({ url: `/v1/things/${'a'.repeat(5000)}`, headers: AUTH });
     expectError(response, 400, 'invalid_request');
     expectRateHeaders(response);
   });
 
-  it('that breaks off in its body leaves the server up', async () => {
+  it('that breaks off in its body leaves the server up [ERR-26]', async () => {
     await start();
     await app.listen({ port: 0, host: '127.0.0.1' });
     const { port } = app.server.address() as AddressInfo;
@@ -350,7 +350,7 @@ describe('a request', () => {
 });
 
 describe('the log', () => {
-  it('has each request with its route and status, and no bearer', async () => {
+  it('has each request with its route and status, and no bearer [ERR-30, OPS-9]', async () => {
     await start();
     await app.inject({ url: '/v1/things/none?q=secret-query', headers: AUTH });
     const line = JSON.parse(log.trim().split('\n').at(-1) ?? '') as Record<string, unknown>;

@@ -26,7 +26,7 @@ async function connected(...limits: SharedRateLimits[]): Promise<void> {
   });
 }
 
-test.runIf(url)('two replicas let exactly as many through as the limit says', async () => {
+test.runIf(url)('two replicas let exactly as many through as the limit says [LIM-12]', async () => {
   const limits = [replica(url ?? ''), replica(url ?? '')] as const;
   await connected(...limits);
   const key = randomUUID();
@@ -37,7 +37,7 @@ test.runIf(url)('two replicas let exactly as many through as the limit says', as
 });
 
 test.runIf(url)(
-  'a Redis that dies leaves each replica its share of the limit, and takes over again',
+  'a Redis that dies leaves each replica its share of the limit, and takes over again [LIM-13]',
   async () => {
     const { hostname, port } = new URL(url ?? '');
     const open = new Set<Socket>();

@@ -115,7 +115,7 @@ const versionOf = (id: string) =>
   database.db.selectFrom('agent_versions').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 
 describe('a registration', () => {
-  it('that is valid completes, and gives a reviewed draft with its on-chain address', async () => {
+  it('that is valid completes, and gives a reviewed draft with its on-chain address [LST-5, REG-8, REG-25]', async () => {
     const wallet = newWallet();
     const { job } = await register(wallet, { ...MANIFEST, listing: TERMS, model_key: KEY });
     expect(job).toMatchObject({
@@ -141,7 +141,7 @@ describe('a registration', () => {
     });
   });
 
-  it('keeps what the agent is made of where neither a dump nor the public store shows it', async () => {
+  it('keeps what the agent is made of where neither a dump nor the public store shows it [REG-20, REG-21]', async () => {
     const { job } = await register(newWallet(), { ...MANIFEST, listing: TERMS, model_key: KEY });
     const listing = await listingOf(job);
     const version = await versionOf(listing.version_id);
@@ -161,7 +161,7 @@ describe('a registration', () => {
     expect(JSON.stringify(job)).not.toContain('SECRET');
   });
 
-  it('that waits for its job is sealed, too, and dropped afterwards', async () => {
+  it('that waits for its job is sealed, too, and dropped afterwards [REG-21]', async () => {
     // Without a worker: the queue is another one's.
     const held: string[] = [];
     const waits = createRegistrationService({
@@ -188,7 +188,7 @@ describe('a registration', () => {
     expect(body).toBeNull();
   });
 
-  it('that is not valid fails with every violation, and leaves no listing', async () => {
+  it('that is not valid fails with every violation, and leaves no listing [REG-5, REG-6]', async () => {
     const wallet = newWallet();
     const { job, accepted } = await register(wallet, {
       ...MANIFEST,
@@ -211,7 +211,7 @@ describe('a registration', () => {
     expect(await registration.getJob(accepted.job_id, wallet)).toEqual(job);
   });
 
-  it('whose task runs twice, and at the same time, makes one listing', async () => {
+  it('whose task runs twice, and at the same time, makes one listing [REG-22]', async () => {
     const wallet = newWallet();
     const { job, accepted } = await register(wallet, { ...MANIFEST, listing: TERMS });
     await registration.validate(accepted.job_id);
@@ -226,7 +226,7 @@ describe('a registration', () => {
     expect(listings).toHaveLength(2);
   });
 
-  it('of a bare manifest completes, and names what is missing to publish', async () => {
+  it('of a bare manifest completes, and names what is missing to publish [REG-10]', async () => {
     const wallet = newWallet();
     const { job } = await register(wallet, MANIFEST);
     expect(job.status).toBe('completed');
@@ -247,7 +247,7 @@ describe('a registration', () => {
     });
   });
 
-  it('is published by its creator alone, and only after the review', async () => {
+  it('is published by its creator alone, and only after the review [REG-13]', async () => {
     const wallet = newWallet();
     const { job } = await register(wallet, { ...MANIFEST, listing: TERMS });
     const id = job.result?.listing_id ?? '';
@@ -260,7 +260,7 @@ describe('a registration', () => {
     });
   });
 
-  it('of a connected agent gives the webhook secret once, and stores it sealed', async () => {
+  it('of a connected agent gives the webhook secret once, and stores it sealed [REG-16, REG-21]', async () => {
     const { system_prompt: _, tools: __, ...rest } = MANIFEST;
     const connected = { ...rest, entrypoint_url: 'https://agent.example.com/SECRET-PATH', listing: TERMS };
     const { accepted, job } = await register(newWallet(), connected);
@@ -279,18 +279,21 @@ describe('a registration', () => {
     expect(everything).not.toContain('SECRET-PATH');
   });
 
-  it('waits for the operator where that is asked for', async () => {
+  it('waits for the operator where that is asked for [REG-14]', async () => {
     const reviewed = serviceWith('operator');
     const wallet = newWallet();
     const { job_id: id } = await reviewed.register(wallet, { ...MANIFEST, listing: TERMS });
     await Promise.all([reviewed.validate(id), new Promise<void>((resolve) => waiting.set(id, resolve))]);
     const job = await reviewed.getJob(id, wallet);
-    expect(job.status).toBe('completed');
+    expect(job).toMatchObject({ status: 'completed', review: { state: 'pending' } });
+    expect(job.next_action).toBeUndefined();
+    const publish = reviewed.prepareToPublish(wallet, job.result?.listing_id ?? '', undefined);
+    await expect(publish).rejects.toMatchObject({ code: 'invalid_request' });
   });
 });
 
 describe('a job', () => {
-  it('of another wallet is not found, nor one that never was', async () => {
+  it('of another wallet is not found, nor one that never was [REG-11]', async () => {
     const { accepted } = await register(newWallet(), MANIFEST);
     for (const [id, wallet] of [
       [accepted.job_id, newWallet()],

@@ -42,7 +42,7 @@ describe('a manifest is accepted', () => {
   it.each([
     ['declarative', DECLARATIVE],
     ['connected', CONNECTED],
-    ['without tools', without('tools')],
+    ['without tools [MAN-12]', without('tools')],
     ['with an empty list of tools, connected', { ...CONNECTED, tools: [] }],
     [
       'with a model of its own',
@@ -54,7 +54,7 @@ describe('a manifest is accepted', () => {
     expect(violations(manifest)).toEqual([]);
   });
 
-  it('with 60 seconds when it names no time', () => {
+  it('with 60 seconds when it names no time [MAN-14]', () => {
     expect(validateRegistration({ manifest: DECLARATIVE, listing: TERMS }, rules)).toMatchObject({
       valid: true,
       manifest: { timeout_seconds: 60 },
@@ -65,42 +65,50 @@ describe('a manifest is accepted', () => {
 
 describe('a manifest is rejected', () => {
   it.each([
-    ['without name', without('name'), 'name'],
-    ['without category', without('category'), 'category'],
-    ['without description', without('description'), 'description'],
-    ['without model', without('model'), 'model'],
-    ['without input_schema', without('input_schema'), 'input_schema'],
-    ['without output_schema', without('output_schema'), 'output_schema'],
-    ['with a name that is not kebab-case', { ...DECLARATIVE, name: 'Invoice Reader' }, 'name'],
+    ['without name [MAN-2]', without('name'), 'name'],
+    ['without category [MAN-3]', without('category'), 'category'],
+    ['without description [MAN-4]', without('description'), 'description'],
+    ['without model [MAN-5]', without('model'), 'model'],
+    ['without input_schema [MAN-13]', without('input_schema'), 'input_schema'],
+    ['without output_schema [MAN-13]', without('output_schema'), 'output_schema'],
+    ['with a name that is not kebab-case [MAN-2]', { ...DECLARATIVE, name: 'Invoice Reader' }, 'name'],
     ['with a name that ends in a dash', { ...DECLARATIVE, name: 'invoice-' }, 'name'],
-    ['with an unknown category', { ...DECLARATIVE, category: 'cooking' }, 'category'],
+    ['with an unknown category [MAN-3]', { ...DECLARATIVE, category: 'cooking' }, 'category'],
     [
-      'with an unknown provider',
+      'with an unknown provider [MAN-5]',
       { ...DECLARATIVE, model: { provider: 'other', model: 'm' } },
       'model.provider',
     ],
-    ['without model.model, openai', { ...DECLARATIVE, model: { provider: 'openai' } }, 'model.model'],
-    ['without model.model, anthropic', { ...DECLARATIVE, model: { provider: 'anthropic' } }, 'model.model'],
+    ['without model.model, openai [MAN-6]', { ...DECLARATIVE, model: { provider: 'openai' } }, 'model.model'],
     [
-      'without model.endpoint_url, self_hosted',
+      'without model.model, anthropic [MAN-6]',
+      { ...DECLARATIVE, model: { provider: 'anthropic' } },
+      'model.model',
+    ],
+    [
+      'without model.endpoint_url, self_hosted [MAN-7]',
       { ...DECLARATIVE, model: { provider: 'self_hosted', model: 'm' } },
       'model.endpoint_url',
     ],
-    ['with neither prompt nor entrypoint', without('system_prompt'), 'system_prompt'],
+    ['with neither prompt nor entrypoint [MAN-8]', without('system_prompt'), 'system_prompt'],
     [
-      'with both prompt and entrypoint',
+      'with both prompt and entrypoint [MAN-9]',
       { ...without('tools'), entrypoint_url: 'https://agent.example.com/' },
       'entrypoint_url',
     ],
-    ['with tools although connected', { ...CONNECTED, tools: [tool('read_input')] }, 'tools'],
-    ['with an unknown tool', { ...DECLARATIVE, tools: [tool('read_input'), tool('rm_rf')] }, 'tools.1.name'],
+    ['with tools although connected [MAN-17]', { ...CONNECTED, tools: [tool('read_input')] }, 'tools'],
+    [
+      'with an unknown tool [MAN-16]',
+      { ...DECLARATIVE, tools: [tool('read_input'), tool('rm_rf')] },
+      'tools.1.name',
+    ],
     [
       'with a tool named like a property of every object',
       { ...DECLARATIVE, tools: [tool('constructor')] },
       'tools.0.name',
     ],
     [
-      'with a mismatched scope',
+      'with a mismatched scope [MAN-16]',
       { ...DECLARATIVE, tools: [tool('read_input', 'read_only')] },
       'tools.0.scope',
     ],
@@ -110,15 +118,19 @@ describe('a manifest is rejected', () => {
       'tools.1.name',
     ],
     [
-      'with a tool that the sandbox does not serve',
+      'with a tool that the sandbox does not serve [MAN-21]',
       { ...DECLARATIVE, tools: [tool('web_fetch', 'read_only')] },
       'tools.0.name',
     ],
-    ['with a field too many', { ...DECLARATIVE, secret: 1 }, ''],
-    ['with 301 seconds', { ...DECLARATIVE, timeout_seconds: 301 }, 'timeout_seconds'],
+    ['with a field too many [MAN-19]', { ...DECLARATIVE, secret: 1 }, ''],
+    ['with 301 seconds [MAN-15]', { ...DECLARATIVE, timeout_seconds: 301 }, 'timeout_seconds'],
     ['with 0 seconds', { ...DECLARATIVE, timeout_seconds: 0 }, 'timeout_seconds'],
     ['with half a second', { ...DECLARATIVE, timeout_seconds: 0.5 }, 'timeout_seconds'],
-    ['with an input_schema that is none', { ...DECLARATIVE, input_schema: { type: 'text' } }, 'input_schema'],
+    [
+      'with an input_schema that is none [MAN-13]',
+      { ...DECLARATIVE, input_schema: { type: 'text' } },
+      'input_schema',
+    ],
     [
       'with a schema elsewhere',
       { ...DECLARATIVE, output_schema: { $ref: 'https://example.com/s' } },
@@ -133,12 +145,12 @@ describe('a manifest is rejected', () => {
       'input_schema',
     ],
     [
-      'with an http entrypoint',
+      'with an http entrypoint [MAN-10]',
       { ...CONNECTED, entrypoint_url: 'http://agent.example.com/run' },
       'entrypoint_url',
     ],
     [
-      'with an entrypoint on loopback',
+      'with an entrypoint on loopback [MAN-18]',
       { ...CONNECTED, entrypoint_url: 'https://127.0.0.1/run' },
       'entrypoint_url',
     ],
@@ -153,7 +165,7 @@ describe('a manifest is rejected', () => {
       'entrypoint_url',
     ],
     [
-      'with a model on a private address',
+      'with a model on a private address [MAN-18]',
       { ...DECLARATIVE, model: { provider: 'self_hosted', endpoint_url: 'https://10.0.0.1/v1' } },
       'model.endpoint_url',
     ],
@@ -163,7 +175,7 @@ describe('a manifest is rejected', () => {
     expect(found[0]?.message).not.toBe('');
   });
 
-  it('with 11 tools', () => {
+  it('with 11 tools [MAN-11]', () => {
     const tools = Array.from({ length: 11 }, () => tool('read_input'));
     expect(paths({ ...DECLARATIVE, tools })).toContain('tools');
   });
@@ -176,7 +188,7 @@ describe('a manifest is rejected', () => {
     expect(violations({ ...DECLARATIVE, input_schema: nested(depth) }).length).toBeGreaterThan(0);
   });
 
-  it('beyond 64 KB, counted in bytes', () => {
+  it('beyond 64 KB, counted in bytes [MAN-1]', () => {
     const size = (prompt: string) =>
       Buffer.byteLength(JSON.stringify({ ...DECLARATIVE, system_prompt: prompt }));
     const room = MANIFEST_MAX_BYTES - size('');
@@ -189,7 +201,7 @@ describe('a manifest is rejected', () => {
     expect(violations({ ...DECLARATIVE, system_prompt: 'ü'.repeat(room - 1) })).toHaveLength(1);
   });
 
-  it('with every violation at once', () => {
+  it('with every violation at once [REG-6]', () => {
     const manifest = {
       ...without('description'),
       name: 'Bad Name',
@@ -228,24 +240,32 @@ describe('a manifest is rejected', () => {
 describe('the terms of a listing are rejected', () => {
   it.each([
     [
-      'below the protocol’s least per-task price',
+      'below the protocol’s least per-task price [MAN-20]',
       { ...TERMS, price_lamports: 199_999 },
       'listing.price_lamports',
     ],
-    ['below the least price', { rental_model: 'one_time', price_lamports: 999 }, 'listing.price_lamports'],
     [
-      'above the highest price',
+      'below the least price [MAN-20]',
+      { rental_model: 'one_time', price_lamports: 999 },
+      'listing.price_lamports',
+    ],
+    [
+      'above the highest price [MAN-20]',
       { ...TERMS, price_lamports: 1_000_000_000_000_001 },
       'listing.price_lamports',
     ],
     ['with a part of a lamport', { ...TERMS, price_lamports: 500_000.5 }, 'listing.price_lamports'],
     [
-      'with a deposit below one run',
+      'with a deposit below one run [MAN-20]',
       { ...TERMS, min_deposit_lamports: 499_999 },
       'listing.min_deposit_lamports',
     ],
-    ['with four samples', { ...TERMS, sample_output: ['a', 'b', 'c', 'd'] }, 'listing.sample_output'],
-    ['without samples in the list', { ...TERMS, sample_output: [] }, 'listing.sample_output'],
+    [
+      'with four samples [LST-15]',
+      { ...TERMS, sample_output: ['a', 'b', 'c', 'd'] },
+      'listing.sample_output',
+    ],
+    ['without samples in the list [LST-15]', { ...TERMS, sample_output: [] }, 'listing.sample_output'],
     ['with no runs a minute', { ...TERMS, runs_per_minute: 0 }, 'listing.runs_per_minute'],
     ['with a field too many', { ...TERMS, discount: 1 }, 'listing.'],
   ])('%s, naming the path', (_, listing, path) => {

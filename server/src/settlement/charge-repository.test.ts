@@ -177,7 +177,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe('the open charges of a balance', () => {
-  it('never promise more than its snapshot has, and every signed one can be paid on-chain', async () => {
+  it('never promise more than its snapshot has, and every signed one can be paid on-chain [MON-3]', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.bigInt(0n, 200n),
@@ -237,7 +237,7 @@ describe('the open charges of a balance', () => {
     );
   });
 
-  it('take the whole balance and not a lamport more, when many ask at once', async () => {
+  it('take the whole balance and not a lamport more, when many ask at once [MON-3]', async () => {
     const account = new BalanceAccount(1050n);
     await account.index();
     const results = await Promise.all(Array.from({ length: 30 }, () => account.reserve(100n)));
@@ -306,7 +306,7 @@ describe('a charge', () => {
     expect(await account.rows()).toHaveLength(1);
   });
 
-  it('keeps every signature in order, and comes up as open until its end', async () => {
+  it('keeps every signature in order, and comes up as open until its end [MON-4]', async () => {
     const [first, second] = [newSignature(), newSignature()];
     await charges.recordSignature(charge.run_id, first);
     await charges.recordSignature(charge.run_id, second);
@@ -356,7 +356,7 @@ describe('a charge', () => {
 describe('a credit', () => {
   const newRun = (wallet: string) => insertRun(database.db, listing, wallet);
 
-  it('is given once for a charged run, and used once, however many try', async () => {
+  it('is given once for a charged run, and used once, however many try [MON-5]', async () => {
     const account = new BalanceAccount(1000n);
     await account.index();
     const [first, second] = [await reserved(account, 10n), await reserved(account, 10n)];
@@ -378,7 +378,7 @@ describe('a credit', () => {
     expect(await charges.takeCredit(account.wallet, listing.id, second)).toBe(false);
   });
 
-  it('is of its wallet and listing alone', async () => {
+  it('is of its wallet and listing alone [MON-5]', async () => {
     const account = new BalanceAccount(1000n);
     await account.index();
     await charges.credit((await reserved(account, 10n)).run_id);

@@ -125,7 +125,12 @@ describe('renting', () => {
       { listing: listing({ status: 'paused', pausedAt: 1n }) },
       'listing_paused',
     ],
-    ['a closed listing', { action: 'rent' }, { listing: listing({ status: 'closed' }) }, 'listing_not_found'],
+    [
+      'a closed listing [TXN-8]',
+      { action: 'rent' },
+      { listing: listing({ status: 'closed' }) },
+      'listing_not_found',
+    ],
     ['again', { action: 'rent' }, holding(), 'invalid_request'],
     ['after a revoke', { action: 'rent' }, holding({ valid: false }), 'credential_not_found'],
     ['under the price', { action: 'rent', max_price_lamports: 999_999 }, {}, 'insufficient_balance'],
@@ -230,7 +235,7 @@ describe('a creator', () => {
     expect(codeOf(() => plan({ action: 'resume' }))).toBe('invalid_request');
   });
 
-  test('closes, withdrawing first what was earned', () => {
+  test('closes, withdrawing first what was earned [TXN-18]', () => {
     expect(decoded(plan({ action: 'close' }))).toEqual([['close_listing', {}]]);
     const made = plan({ action: 'close' }, { earningsLamports: 7n });
     expect(decoded(made)).toEqual([
@@ -255,7 +260,7 @@ describe('a creator', () => {
   });
 
   test.each<TransactionRequest['action']>(['update', 'pause', 'resume', 'close', 'withdraw'])(
-    '%s is the creator’s alone, and but for withdrawing of an open listing',
+    '%s is the creator’s alone, and but for withdrawing of an open listing [TXN-12]',
     (action) => {
       const request = { action, price_lamports: 1_000 };
       const state = { ...paused, earningsLamports: 7n };

@@ -61,7 +61,7 @@ describe('a signed transaction', () => {
       'with bytes after it',
       Buffer.concat([signed([instruction]).serialize(), Buffer.of(0)]).toString('base64'),
     ],
-  ])('%s is refused', (_, text) => {
+  ])('%s is refused [TXN-5]', (_, text) => {
     expect(() => parse(text)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
   });
 });
@@ -101,14 +101,14 @@ describe('submitting', () => {
     return { state, chain };
   }
 
-  test('sends the same bytes again until they land', async () => {
+  test('sends the same bytes again until they land [TXN-15]', async () => {
     const { state, chain } = fakeChain();
     state.landsAtSend = 3;
     await submitAndConfirm(chain, transaction);
     expect(state.sends).toBe(3);
   });
 
-  test('is over when the blockhash has expired', async () => {
+  test('is over when the blockhash has expired [TXN-15]', async () => {
     const { state, chain } = fakeChain();
     state.landsAtSend = 2;
     state.height = 151n;
@@ -118,7 +118,7 @@ describe('submitting', () => {
     expect(state.sends).toBe(1);
   });
 
-  test('gives the program’s error, before it is sent', async () => {
+  test('gives the program’s error, before it is sent [TXN-9]', async () => {
     const { state, chain } = fakeChain();
     state.preflight = { error: refused, logs: [] };
     await expect(submitAndConfirm(chain, transaction)).rejects.toMatchObject({
@@ -128,7 +128,7 @@ describe('submitting', () => {
     expect(state.sends).toBe(0);
   });
 
-  test('gives the program’s error, after it has landed', async () => {
+  test('gives the program’s error, after it has landed [TXN-9]', async () => {
     const { state, chain } = fakeChain();
     state.landsAs = { ...confirmed, err: refused };
     await expect(submitAndConfirm(chain, transaction)).rejects.toMatchObject({
@@ -137,7 +137,7 @@ describe('submitting', () => {
     });
   });
 
-  test('of what has landed before says how it ended then', async () => {
+  test('of what has landed before says how it ended then [TXN-15]', async () => {
     const { state, chain } = fakeChain();
     state.preflight = { error: 'AlreadyProcessed', logs: [] };
     state.known = confirmed;

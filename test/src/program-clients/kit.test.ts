@@ -66,7 +66,7 @@ describe('@solana/kit, with a client that Codama generates from the IDL', () => 
     });
   }
 
-  it('rents an agent and reads the credential', async () => {
+  it('rents an agent and reads the credential [PRG-3, PRG-39]', async () => {
     const listingId = await market.list('kit-agent', 'one_time');
     const [listing] = await client.findListingPda({ listingId });
     expect(listing).toBe(market.addresses(listingId).listing.toBase58());
@@ -108,7 +108,7 @@ describe('@solana/kit, with a client that Codama generates from the IDL', () => 
     });
   });
 
-  it('verifies access by simulation, unsigned', async () => {
+  it('verifies access by simulation, unsigned [PRG-5]', async () => {
     const listingId = await market.prepaid('kit-verified-agent');
     const verify = async (wallet: Address): Promise<string | undefined> => {
       const instruction = await client.getVerifyAccessInstructionAsync({ buyer: wallet, listingId });

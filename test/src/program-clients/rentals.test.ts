@@ -82,7 +82,7 @@ onEveryChain(Market.start, (at) => {
     expect(await market.refusal(listing, creator, authority)).toBe('DepositTooLow');
   });
 
-  it('sells a one-time credential once', async () => {
+  it('sells a one-time credential once [PRG-33]', async () => {
     const market = at();
     const { buyer, treasury } = market;
     const listingId = await market.list('one-time-agent', 'one_time');
@@ -108,7 +108,7 @@ onEveryChain(Market.start, (at) => {
     expect(await market.refusal(purchaseOneTime(parties(listingId)), buyer)).toBe('InvalidAccessType');
   });
 
-  it('sells a subscription, lets it expire and renews it', async () => {
+  it('sells a subscription, lets it expire and renews it [PRG-22]', async () => {
     const market = at();
     const { buyer } = market;
     const listingId = await market.list('subscription-agent', 'subscription');
@@ -192,7 +192,7 @@ onEveryChain(Market.start, (at) => {
     expect(await market.balance(listingId)).toMatchObject({ balanceLamports: 1n, highestSequence: 2n });
   });
 
-  it('pauses and resumes a listing, whose renters keep their access', async () => {
+  it('pauses and resumes a listing, whose renters keep their access [PRG-26]', async () => {
     const market = at();
     const { authority, buyer, creator } = market;
     const other = await market.wallet('another buyer');

@@ -16,7 +16,7 @@ const MISSED_PERCENT = 2;
 const so = readFileSync(process.env['MARKETPLACE_SO'] ?? marketplaceSoPath());
 
 describe('random sequences of instructions', () => {
-  test('end as the model says, keep every invariant, and reach what can be reached', async () => {
+  test('end as the model says, keep every invariant, and reach what can be reached [PRG-42, PRG-43]', async () => {
     const { coverage, failure } = await runCampaign({ so, seed: SEED, instructions: INSTRUCTIONS });
     expect(failure === null ? null : describeFailure(failure)).toBeNull();
     expect(coverage.instructions).toBeGreaterThanOrEqual(INSTRUCTIONS);

@@ -32,7 +32,7 @@ const price = fc.oneof(
 );
 
 describe('what the program takes', () => {
-  test('for a run is the price: the fee, rounded down, for the treasury, the rest earned', () => {
+  test('for a run is the price: the fee, rounded down, for the treasury, the rest earned [PRG-7]', () => {
     const shop = new Shop(so, 1);
     let sequence = 0n;
     fc.assert(
@@ -57,7 +57,7 @@ describe('what the program takes', () => {
     );
   });
 
-  test('for a window of a subscription is the price of 30 days in proportion, rounded down', () => {
+  test('for a window of a subscription is the price of 30 days in proportion, rounded down [PRG-20]', () => {
     const shop = new Shop(so, 2);
     shop.list(SUBSCRIPTION, MODEL.subscription, 1_000n);
     shop.succeed('purchase_subscription', SUBSCRIPTION, {

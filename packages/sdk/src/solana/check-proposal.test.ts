@@ -203,7 +203,7 @@ describe('a hostile proposal is refused', () => {
     expect(reasonOf(proposalOf([...instructions, unknown]), request)).toBe('instruction');
   });
 
-  test.each(all)('to %s: for any other action', (name) => {
+  test.each(all)('to %s: for any other action [TXN-16]', (name) => {
     const { request, instructions } = honest(name);
     const others = Object.values(HONEST).filter((other) => other.request.action !== request.action);
     for (const other of others) {
@@ -360,7 +360,7 @@ describe('a price', () => {
   const perQuery = (depositLamports: bigint, maxPriceLamports: bigint) =>
     proposalOf([purchasePerQuery({ buyer, listingId, depositLamports, maxPriceLamports })]);
 
-  test('that nobody agreed to is refused', () => {
+  test('that nobody agreed to is refused [TXN-17]', () => {
     expect(reasonOf(oneTime(1_000n), open)).toBe('price');
     expect(reasonOf(perQuery(1_000n, 1_000n), open)).toBe('price');
     expect(reasonOf(perQuery(1_000n, 1_000n), { ...open, max_price_lamports: 1_000 })).toBe('price');

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-it('several replicas that migrate at once all succeed, and the schema is there once', async () => {
+it('several replicas that migrate at once all succeed, and the schema is there once [OPS-5]', async () => {
   const replicas = Array.from({ length: 4 }, () => openDatabase(database.url, () => undefined));
   try {
     const applied = await Promise.all(
