@@ -1,6 +1,6 @@
 import { Keypair } from '@solana/web3.js';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { call, login } from './support/http.js';
+import { call, errorOf, login } from './support/http.js';
 import { attach, type Marketplace } from './support/marketplace.js';
 import { balanceOnChain, newRenter, rentOverHttp, type Renter } from './support/renter.js';
 
@@ -23,8 +23,6 @@ beforeAll(async () => {
     });
   }
 });
-
-const errorOf = (body: Record<string, unknown>) => body['error'] as Record<string, unknown>;
 
 describe('a renter with nothing but HTTP', () => {
   test('logs in by signing a challenge, which works once [ID-8, CRD-3]', async () => {

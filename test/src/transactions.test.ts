@@ -11,7 +11,7 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { call } from './support/http.js';
+import { call, errorOf } from './support/http.js';
 import { newStateDir, removeStateDir, startMarketplace, type OwnMarketplace } from './support/marketplace.js';
 import { newRenter, type Renter } from './support/renter.js';
 
@@ -121,8 +121,6 @@ async function refusalOf(
 
 const execute = (party: Party, agent_id: string) =>
   call(marketplace, 'POST', '/v1/execute', { token: party.token, body: { agent_id, task: 'nothing' } });
-
-const errorOf = (body: Record<string, unknown>) => body['error'] as Record<string, unknown>;
 
 /** The index follows the chain: what was sent past the API is there a moment later. */
 const indexed = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 10_000, interval: 100 });

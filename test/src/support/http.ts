@@ -38,6 +38,9 @@ export async function call(
   };
 }
 
+/** The error of an answer that has one. */
+export const errorOf = (body: Answer['body']) => body['error'] as Record<string, unknown>;
+
 /** Logs a wallet in by signing a challenge. */
 export async function login(marketplace: Marketplace, wallet: Keypair): Promise<string> {
   const address = wallet.publicKey.toBase58();
