@@ -3,6 +3,7 @@ import { InvariantChecker } from './invariants.js';
 import { verdictName } from './model/errors.js';
 import type { InstructionName } from './model/instruction-table.js';
 import { Ledger, type Rent } from './model/ledger.js';
+import { U64_MAX } from './model/money.js';
 import { predict, type Prediction } from './model/predict.js';
 import { encodeAccountData, NO_DATA, type ModelAccount } from './model/state.js';
 import { tamper, type Operation } from './operations.js';
@@ -121,7 +122,11 @@ export class World {
         return null;
       case 'donate': {
         const account = ledger.get(operation.to);
-        this.#replace(operation.to, { ...account, lamports: account.lamports + operation.lamports });
+        const lamports = account.lamports + operation.lamports;
+        // What a wallet near 2^64 lamports deposited leaves no room for more.
+        if (lamports <= U64_MAX) {
+          this.#replace(operation.to, { ...account, lamports });
+        }
         return null;
       }
       case 'fund': {
