@@ -29,8 +29,17 @@ import {
 import { createListingRepository, createListingService, listingRoutes } from './listings/index.js';
 import { mountMcp } from './mcp.js';
 import { openApiRoute } from './openapi.js';
+import {
+  countCharges,
+  countRuns,
+  createMetrics,
+  createOperationsRepository,
+  createReadiness,
+  operationsRoutes,
+} from './operations/index.js';
 import { createModelGateway } from './model-gateway/index.js';
-import { migrate, type OpenDatabase } from './platform/database/database.js';
+import { migrate, requireMigrated, type OpenDatabase } from './platform/database/database.js';
+import { createDrain } from './platform/drain.js';
 import { createHttpServer } from './platform/http-server.js';
 import { createInternalRequests } from './platform/internal-requests.js';
 import { enqueueTask, migrateJobs, startJobs } from './platform/jobs.js';
@@ -77,20 +86,24 @@ export interface AppParts {
 /** The composed server, not yet listening. */
 export interface App {
   http: FastifyInstance;
-  /** Stops taking requests, lets running ones end, and releases everything that this module made. */
+  /** Takes no new runs and waits for running ones, within a bound; what is left then is made good. */
+  drain(): Promise<void>;
+  /** Drains, stops taking requests, and releases everything that this module made. */
   close(): Promise<void>;
 }
 
 /** Charges of runs without a process are looked for this often, and only of runs at least this old. */
 const INTERRUPTED_CHECK_MS = 60_000;
 const SANDBOX_MAX_WAIT_MS = 10_000;
-/** The longest that a stop waits for running requests. */
-const DRAIN_MS = 30_000;
+/** The longest that a stop waits for requests that are no runs. */
+const LAST_REQUESTS_MS = 5_000;
 
 /** Composes the slices. Everything that runs in the background is started here and ended by `close`. */
 export async function createApp(parts: AppParts): Promise<App> {
   const { config, logger, database, chain, authority, keys } = parts;
   const { db, pool } = database;
+  const metrics = createMetrics();
+  const drain = createDrain();
   await migrate(db);
   await migrateJobs(pool);
   const protocol = await readProtocol(chain);
@@ -104,10 +117,10 @@ export async function createApp(parts: AppParts): Promise<App> {
   const indexer = createIndexer(chain, credentialRepository, logger, parts.indexPollMs);
   const credentials = createCredentialService({ repository: credentialRepository, listings, chain, indexer });
 
-  const charges = createChargeRepository(db);
+  const charges = countCharges(createChargeRepository(db), metrics);
   const signer = createChargeSigner(chain, authority, protocol.treasury);
   const settlement = createSettlement({ chain, charges, signer, indexer });
-  const runs = createRunRepository(db, keys);
+  const runs = countRuns(createRunRepository(db, keys), metrics);
   const seats = createSeats(db);
   const reconciler = createReconciler({
     chain,
@@ -156,7 +169,9 @@ export async function createApp(parts: AppParts): Promise<App> {
   });
   await Promise.all([runners.ready(), evaluators.ready()]);
 
-  const shared = config.redisUrl ? redisRateLimits(config.redisUrl, config.replicas, logger) : undefined;
+  const shared = config.redisUrl
+    ? redisRateLimits(config.redisUrl, config.replicas, logger, () => metrics.rateLimitFellBack())
+    : undefined;
   const rateLimits = shared ?? memoryRateLimits();
   const internalRequests = createInternalRequests();
   const challenges = createChallenges(db, keys.challenge);
@@ -168,6 +183,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     rateLimits,
     internalRequests,
     authenticate,
+    onAnswered: (request) => metrics.answered(request),
     requestsPerMinute: config.requestsPerMinute,
   });
   identityRoutes(http, { challenges, tokens, apiKeys });
@@ -189,16 +205,40 @@ export async function createApp(parts: AppParts): Promise<App> {
         runners,
         evaluators,
         gateway: createModelGateway(outbound),
-        logger,
       }),
       connected: createConnectedAgents(outbound),
       keys,
-      logger,
+      drain,
     },
     { rateLimits, executionsPerMinute: config.executionsPerMinute },
   );
   openApiRoute(http);
   healthRoutes(http, { driver: parts.driver, network: config.network, review: config.review });
+  const counts = createOperationsRepository(db);
+  metrics.watch({
+    openCharges: () => counts.openCharges(),
+    seatsTaken: () => counts.seatsTaken(),
+    sandboxes: { runner: () => runners.stats(), evaluator: () => evaluators.stats() },
+    connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    indexAgeSeconds: () => indexer.ageSeconds(),
+  });
+  operationsRoutes(http, {
+    metrics,
+    metricsToken: config.metricsToken,
+    openOnLoopback: config.databaseUrl === undefined,
+    readiness: createReadiness(
+      {
+        database: () => counts.requireAnswer(),
+        migrations: () => requireMigrated(db),
+        chain: async () => void (await chain.blockHeight('confirmed')),
+        sandboxes: () => {
+          const { idle, active } = runners.stats();
+          if (idle + active === 0) throw new Error('No sandbox can be started.');
+        },
+      },
+      () => drain.draining,
+    ),
+  });
   const mcp = await mountMcp(http, { internalRequests });
 
   const jobs = await startJobs(
@@ -220,11 +260,13 @@ export async function createApp(parts: AppParts): Promise<App> {
 
   return {
     http,
+    drain: () => drain.drain(config.drainTimeoutMs),
     async close() {
       clearInterval(interrupted);
+      await drain.drain(config.drainTimeoutMs);
       await mcp.close();
-      // Running requests end by themselves; whoever does not is cut off, which stops its run.
-      const cutOff = setTimeout(() => http.server.closeAllConnections(), DRAIN_MS);
+      // The runs are over; whatever else does not end by itself is cut off.
+      const cutOff = setTimeout(() => http.server.closeAllConnections(), LAST_REQUESTS_MS);
       await http.close();
       clearTimeout(cutOff);
       await Promise.all([following.stop(), reconciling.stop(), jobs.stop()]);

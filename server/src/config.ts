@@ -35,6 +35,13 @@ const environment = z.object({
   SANDBOX_POOL_SIZE: z.coerce.number().int().min(1).max(200).default(4),
   SANDBOX_MAX_ACTIVE: z.coerce.number().int().min(1).max(1000).default(40),
   SANDBOX_MIN_ISOLATION: z.enum(['runtime', 'kernel', 'microvm']).optional(),
+  /** Opens `/metrics` to whoever sends it as a bearer token. */
+  METRICS_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,500}$/, 'must be 16 or more visible ASCII characters')
+    .optional(),
+  /** How long a stop waits for running runs. */
+  DRAIN_TIMEOUT_SECONDS: z.coerce.number().int().min(0).max(600).default(30),
   REVIEW: z.enum(['automatic', 'operator']).optional(),
   /** `off` starts the embedded default without the example agents. */
   EXAMPLES: z.enum(['on', 'off']).default('on'),
@@ -71,6 +78,10 @@ export interface Config {
     readonly maxActive: number;
     readonly minIsolation: 'runtime' | 'kernel' | 'microvm';
   };
+  /** Absent: the metrics can be read from this machine, and with production parts not at all. */
+  readonly metricsToken: string | undefined;
+  /** The longest that a stop waits for running runs, before it hands them over. */
+  readonly drainTimeoutMs: number;
   /** Who approves the first version of a listing. */
   readonly review: 'automatic' | 'operator';
   readonly examples: boolean;
@@ -138,6 +149,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       maxActive: value.SANDBOX_MAX_ACTIVE,
       minIsolation: value.SANDBOX_MIN_ISOLATION ?? (production ? 'kernel' : 'runtime'),
     },
+    metricsToken: value.METRICS_TOKEN,
+    drainTimeoutMs: value.DRAIN_TIMEOUT_SECONDS * 1000,
     review: value.REVIEW ?? (embedded ? 'automatic' : 'operator'),
     examples: embedded && value.EXAMPLES === 'on',
     exampleModel: Object.fromEntries(

@@ -30,7 +30,7 @@ export async function mountMcp(
         const client = createClient({
           baseUrl: INTERNAL_URL,
           apiKey: 'carried-by-the-channel',
-          fetch: internalRequests.fetchAs(app, principal),
+          fetch: internalRequests.fetchAs(app, principal, request.id),
           // The MCP client decides about another try.
           retries: 0,
         });

@@ -23,6 +23,8 @@ export interface Indexer {
   start(): { stop(): Promise<void> };
   /** Brings the index up to the chain as it is now. */
   catchUp(): Promise<void>;
+  /** Seconds since the index was last level with the chain; undefined before it ever was. */
+  ageSeconds(): number | undefined;
   /** Indexes what one confirmed transaction wrote, at once. */
   indexTransaction(signature: string): Promise<void>;
   /** Reads accounts again and indexes them. */
@@ -40,6 +42,7 @@ export function createIndexer(
   pollMs: number,
 ): Indexer {
   const programId = chain.programId.toBase58();
+  let levelAt: number | undefined;
 
   const indexAccounts = async (addresses: PublicKey[]): Promise<void> => {
     for (let start = 0; start < addresses.length; start += ACCOUNTS_PER_READ) {
@@ -114,6 +117,7 @@ export function createIndexer(
   };
 
   const catchUp = async (): Promise<void> => {
+    const askedAt = performance.now();
     const cursor = await repository.readCursor(programId);
     const found: string[] = [];
     for (let before: string | undefined; ; before = found.at(-1)) {
@@ -122,14 +126,17 @@ export function createIndexer(
       if (page.length < SIGNATURES_PER_PAGE) break;
     }
     const newest = found[0];
-    if (newest === undefined) return;
-    await indexSignatures(found);
-    // Only now: after a crash in between, the same transactions are read once more.
-    await repository.writeCursor(programId, newest);
+    if (newest !== undefined) {
+      await indexSignatures(found);
+      // Only now: after a crash in between, the same transactions are read once more.
+      await repository.writeCursor(programId, newest);
+    }
+    levelAt = askedAt;
   };
 
   return {
     catchUp,
+    ageSeconds: () => (levelAt === undefined ? undefined : (performance.now() - levelAt) / 1000),
     indexAccounts,
     indexTransaction: (signature) => indexSignatures([signature]),
     start() {

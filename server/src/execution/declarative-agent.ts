@@ -27,7 +27,7 @@ export interface DeclarativeAgents {
     task: Task,
     agent: DeclarativeAgent,
     sandbox: Sandbox,
-    options: { signal: AbortSignal; onText(text: string): void },
+    options: { signal: AbortSignal; logger: Pick<Logger, 'info'>; onText(text: string): void },
   ): Promise<AgentOutcome>;
 }
 
@@ -35,12 +35,11 @@ export function createDeclarativeAgents(deps: {
   runners: WarmPool;
   evaluators: WarmPool;
   gateway: ModelGateway;
-  logger: Logger;
 }): DeclarativeAgents {
   return {
     takeSandbox: (signal) => deps.runners.take({ signal }),
 
-    async run(task, agent, sandbox, { signal, onText }) {
+    async run(task, agent, sandbox, { signal, logger, onText }) {
       const { outputSchema } = task.listing.version;
       const asText = outputSchema['type'] === 'string';
       const input = task.input;
@@ -85,7 +84,7 @@ export function createDeclarativeAgents(deps: {
         });
         if (outcome.status === 'completed') return { status: 'completed', output: outcome.output };
         if (outcome.failure.cause !== 'agent') {
-          deps.logger.info({ run_id: task.runId, cause: outcome.failure.cause }, 'a run failed');
+          logger.info({ run_id: task.runId, cause: outcome.failure.cause }, 'a run failed');
         }
         return { status: 'failed', output: outcome.output };
       } catch (error) {

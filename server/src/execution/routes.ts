@@ -29,6 +29,7 @@ export function executionRoutes(
       wallet,
       body,
       idempotencyKey,
+      logger: request.log,
       signal: callerGone(reply, (stop) => {
         if (idempotencyKey === undefined) stop();
         else deps.repeats.callerLeft(wallet, idempotencyKey, stop);

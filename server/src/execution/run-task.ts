@@ -6,6 +6,7 @@ import type { Chain } from '../chain/index.js';
 import { accessStatus, readChainStanding, type CredentialService } from '../credentials/index.js';
 import type { ListingService } from '../listings/index.js';
 import { ApiError, internalError } from '../platform/api-error.js';
+import type { Drain } from '../platform/drain.js';
 import type { Keys } from '../platform/keys.js';
 import type { Logger } from '../platform/logger.js';
 import { openPrivatePart, type PrivatePart } from '../registration/index.js';
@@ -31,7 +32,7 @@ export interface RunTaskDeps {
   declarative: DeclarativeAgents;
   connected: ConnectedAgents;
   keys: Keys;
-  logger: Logger;
+  drain: Drain;
 }
 
 /** One request to run a task. */
@@ -45,6 +46,8 @@ export interface TaskRequest {
   sink?: OutputSink;
   /** Aborted when the caller is gone for good. */
   signal: AbortSignal;
+  /** Knows the request's id. */
+  logger: Pick<Logger, 'info' | 'warn'>;
 }
 
 /** What step 4 leaves for the later ones. */
@@ -65,10 +68,19 @@ export async function runTask(deps: RunTaskDeps, request: TaskRequest): Promise<
   // A repeat gets its answer whatever has become of the rental since: it was paid for.
   const repeated = await deps.repeats.find(task, request.signal);
   if (repeated) return deliver(repeated, request.sink);
-  await admit(deps, task);
-  const raced = await deps.repeats.begin(task, request.signal);
-  if (raced) return deliver(raced, request.sink);
+  const leave = deps.drain.enter();
+  try {
+    await admit(deps, task);
+    const raced = await deps.repeats.begin(task, request.signal);
+    if (raced) return deliver(raced, request.sink);
+    return await serve(deps, task, request);
+  } finally {
+    leave();
+  }
+}
 
+/** Steps 3 to 7, of a run that is written down. */
+async function serve(deps: RunTaskDeps, task: Task, request: TaskRequest): Promise<FinishedRun> {
   const startedAt = performance.now();
   let charge: SentCharge | undefined;
   try {
@@ -76,10 +88,10 @@ export async function runTask(deps: RunTaskDeps, request: TaskRequest): Promise<
     const checked = await check(deps, task, request.signal);
     const gate = new OutputGate(request.sink, task.runId);
     charge = await settle(deps, checked, gate);
-    const outcome = await run(deps, task, checked, gate, request.signal);
+    const outcome = await run(deps, task, checked, gate, request);
     return await release(deps, task, charge, gate, outcome, startedAt);
   } catch (error) {
-    throw await undo(deps, task, charge, error);
+    throw await undo(deps, task, charge, error, request.logger);
   } finally {
     await deps.seats.free(task.runId);
     deps.repeats.end(task);
@@ -177,22 +189,26 @@ async function run(
   task: Task,
   { agent, sandbox }: Checked,
   gate: OutputGate,
-  callerGone: AbortSignal,
+  { signal: callerGone, logger }: TaskRequest,
 ): Promise<AgentOutcome> {
   const timeout = AbortSignal.timeout(task.timeoutSeconds * 1000);
-  const signal = AbortSignal.any([timeout, callerGone]);
+  const { timeUp } = deps.drain;
+  const signal = AbortSignal.any([timeout, callerGone, timeUp]);
   try {
     const outcome =
       agent.mode === 'connected'
         ? await deps.connected.run(task, agent, signal)
         : await deps.declarative.run(task, agent, sandbox as Sandbox, {
             signal,
+            logger,
             onText: (text) => gate.push(text),
           });
-    if (!timeout.aborted || outcome.status === 'completed') return outcome;
+    if (outcome.status === 'completed' || !(timeout.aborted || timeUp.aborted)) return outcome;
   } catch (error) {
     if (!signal.aborted) throw error;
   }
+  // Not the agent's failure: the run is made good.
+  timeUp.throwIfAborted();
   return timeout.aborted
     ? { status: 'failed', output: `The agent did not finish within ${task.timeoutSeconds} s.` }
     : { status: 'failed', output: 'The run was stopped because its caller went away.' };
@@ -228,6 +244,7 @@ async function undo(
   task: Task,
   charge: SentCharge | undefined,
   error: unknown,
+  logger: TaskRequest['logger'],
 ): Promise<ApiError> {
   if (charge) {
     // The run is marked first: should this process end now, the credit follows when the charge is reconciled.
@@ -235,7 +252,7 @@ async function undo(
     charge.confirmed
       .then(() => deps.settlement.credit(task.runId))
       .catch((err: unknown) =>
-        deps.logger.info({ err, run_id: task.runId }, 'a credit is left to reconciliation'),
+        logger.info({ err, run_id: task.runId }, 'a credit is left to reconciliation'),
       );
   } else {
     // The run's row goes, so whatever refers to it goes first.
@@ -255,7 +272,7 @@ async function undo(
     );
   }
   if (error instanceof AgentUnreachableError) {
-    deps.logger.warn(
+    logger.warn(
       { run_id: task.runId, agent_id: task.listing.id, err: error },
       'an agent could not be reached',
     );

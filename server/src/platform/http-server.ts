@@ -44,6 +44,8 @@ export interface HttpServerOptions {
   rateLimits: RateLimits;
   requestsPerMinute: number;
   internalRequests: InternalRequests;
+  /** Hears of each request that was answered. */
+  onAnswered?(request: { method: string; route: string; status: number; seconds: number }): void;
   /** Identifies the bearer; throws an ApiError of 401. */
   authenticate(authorization: string | undefined): Promise<Principal>;
 }
@@ -53,7 +55,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   const loggerInstance: FastifyBaseLogger = options.logger;
   const app = fastify({
     loggerInstance,
-    genReqId: () => `req_${randomUUID()}`,
+    genReqId: ({ headers }) => options.internalRequests.requestIdOf(headers) ?? `req_${randomUUID()}`,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: 30_000,
     forceCloseConnections: 'idle',
@@ -71,13 +73,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     exposedHeaders: [...Object.values(HEADERS), 'X-Run-Id', 'Retry-After', 'Mcp-Session-Id'],
   });
 
-  let draining = false;
+  let closing = false;
   app.addHook('preClose', async () => {
-    draining = true;
+    closing = true;
   });
   app.addHook('onRequest', async (request, reply) => {
     reply.header(HEADERS.requestId, request.id);
-    if (draining) {
+    if (closing) {
       reply.header('Connection', 'close');
       throw new ApiError('service_unavailable', 'The server is shutting down. Try again.', {
         retryAfterSeconds: 5,
@@ -91,12 +93,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   });
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'unmatched';
-    const entry = {
-      method: request.method,
-      route,
-      status: reply.statusCode,
-      ms: Math.round(reply.elapsedTime),
-    };
+    const { method } = request;
+    const { statusCode: status, elapsedTime } = reply;
+    options.onAnswered?.({ method, route, status, seconds: elapsedTime / 1000 });
+    const entry = { method, route, status, ms: Math.round(elapsedTime) };
     request.log.info({ ...entry, wallet: request.principal?.wallet }, 'request');
   });
   app.setErrorHandler(async (error: FastifyError, request, reply) => {

@@ -10,27 +10,31 @@ const HEADER = 'x-agent-rental-internal';
 export interface InternalRequests {
   /** The principal that an incoming request carries, when it is one of ours. */
   principalOf(headers: IncomingHttpHeaders): Principal | undefined;
+  /** The id of the request that an incoming one was made for, when it is one of ours. */
+  requestIdOf(headers: IncomingHttpHeaders): string | undefined;
   /**
    * A `fetch` that reaches the app in this process as `principal`. The response streams; cancelling its body
-   * or aborting the signal closes the inner request, as a client that goes away does.
+   * or aborting the signal closes the inner request, as a client that goes away does. What it logs has `requestId`.
    */
-  fetchAs(app: FastifyInstance, principal: Principal): typeof fetch;
+  fetchAs(app: FastifyInstance, principal: Principal, requestId?: string): typeof fetch;
 }
 
 /** Makes the channel. Its tokens are random, live as long as one request, and never leave the process. */
 export function createInternalRequests(): InternalRequests {
-  const principals = new Map<string, Principal>();
+  const callers = new Map<string, { principal: Principal; requestId: string | undefined }>();
+  const callerOf = (headers: IncomingHttpHeaders) => {
+    const token = headers[HEADER];
+    return typeof token === 'string' ? callers.get(token) : undefined;
+  };
   return {
-    principalOf(headers) {
-      const token = headers[HEADER];
-      return typeof token === 'string' ? principals.get(token) : undefined;
-    },
-    fetchAs: (app, principal) => async (input, init) => {
+    principalOf: (headers) => callerOf(headers)?.principal,
+    requestIdOf: (headers) => callerOf(headers)?.requestId,
+    fetchAs: (app, principal, requestId) => async (input, init) => {
       const request = new Request(input, init);
       const url = new URL(request.url);
       const token = randomBytes(32).toString('base64url');
       const body = request.body ? Buffer.from(await request.arrayBuffer()) : undefined;
-      principals.set(token, principal);
+      callers.set(token, { principal, requestId });
       const response = await app
         .inject({
           method: request.method as 'GET',
@@ -40,7 +44,7 @@ export function createInternalRequests(): InternalRequests {
           payloadAsStream: true,
           signal: request.signal,
         })
-        .finally(() => principals.delete(token));
+        .finally(() => callers.delete(token));
       const stream = response.stream();
       stream.once('close', () => response.raw.res.destroy());
       const headers = Object.entries(response.headers).flatMap(([name, value]): [string, string][] =>

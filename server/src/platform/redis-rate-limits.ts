@@ -15,8 +15,15 @@ export interface SharedRateLimits extends RateLimits {
 /**
  * Limits kept in Redis, exact across replicas. While Redis does not answer, each replica counts by itself against
  * its share of the limit, so that an outage neither refuses everybody nor lifts the limits.
+ *
+ * @param onFallback hears of each request that was counted alone
  */
-export function redisRateLimits(url: string, replicas: number, logger: Logger): SharedRateLimits {
+export function redisRateLimits(
+  url: string,
+  replicas: number,
+  logger: Logger,
+  onFallback: () => void = () => undefined,
+): SharedRateLimits {
   const redis = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
@@ -47,6 +54,7 @@ export function redisRateLimits(url: string, replicas: number, logger: Logger): 
         return rateState(await shared.consume(key), limit);
       } catch (error) {
         noteDown(error);
+        onFallback();
         return alone.count(key, Math.max(1, Math.floor(limit / replicas)));
       }
     },

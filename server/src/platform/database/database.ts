@@ -1,4 +1,4 @@
-import { Kysely, Migrator, PostgresDialect, type Transaction } from 'kysely';
+import { Kysely, Migrator, PostgresDialect, sql, type Transaction } from 'kysely';
 import { Pool, types } from 'pg';
 import * as initial from './migrations/0001-initial.js';
 import type { Database } from './schema.js';
@@ -46,4 +46,17 @@ export async function migrate(db: Db): Promise<string[]> {
   return (results ?? [])
     .filter((result) => result.status === 'Success')
     .map((result) => result.migrationName);
+}
+
+/**
+ * Checks that the database answers and has every migration of this software. It may have more: while replicas are
+ * replaced, a newer one migrates first.
+ *
+ * @throws Error when it does not answer, or naming what is missing.
+ */
+export async function requireMigrated(db: Db): Promise<void> {
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+  const done = new Set(rows.map(({ name }) => name));
+  const missing = Object.keys(MIGRATIONS).filter((name) => !done.has(name));
+  if (missing.length > 0) throw new Error(`The database lacks the migrations ${missing.join(', ')}.`);
 }

@@ -1,0 +1,50 @@
+import type { Metrics } from './metrics.js';
+
+/** What is counted of the store of runs. */
+interface CountedRuns {
+  begin(run: never): Promise<boolean>;
+  finish(run: { status: 'completed' | 'failed' }): Promise<void>;
+  discard(runId: string): Promise<void>;
+  markUndelivered(runId: string): Promise<void>;
+}
+
+/** The store of runs, with each beginning and end counted. */
+export function countRuns<R extends CountedRuns>(runs: R, metrics: Metrics): R {
+  const counted: CountedRuns = {
+    async begin(run) {
+      const begun = await runs.begin(run);
+      if (begun) metrics.runBegan();
+      return begun;
+    },
+    async finish(run) {
+      await runs.finish(run);
+      metrics.runEnded(run.status);
+    },
+    async discard(runId) {
+      await runs.discard(runId);
+      metrics.runEnded('refused');
+    },
+    async markUndelivered(runId) {
+      await runs.markUndelivered(runId);
+      metrics.runEnded('undelivered');
+    },
+  };
+  return { ...runs, ...counted };
+}
+
+/** What is counted of the store of charges. */
+interface CountedCharges {
+  move(runId: string, from: never, to: never): Promise<boolean>;
+}
+
+/** The store of charges, with each move counted. */
+export function countCharges<C extends CountedCharges>(charges: C, metrics: Metrics): C {
+  const counted: CountedCharges = {
+    async move(runId, from, to) {
+      const moved = await charges.move(runId, from, to);
+      if (moved) metrics.chargeMoved(to);
+      return moved;
+    },
+  };
+  return { ...charges, ...counted };
+}

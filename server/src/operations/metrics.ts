@@ -1,0 +1,164 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** One answered request, as it is counted. */
+export interface AnsweredRequest {
+  method: string;
+  /** The route's pattern, never the path: a path holds ids. */
+  route: string;
+  status: number;
+  seconds: number;
+}
+
+/** Numbers that are read when they are asked for. */
+export interface MetricSources {
+  /** Charges whose end is open, by state. */
+  openCharges(): Promise<ReadonlyMap<string, number>>;
+  /** Seats that runs hold, on all replicas. */
+  seatsTaken(): Promise<number>;
+  /** Sandboxes, by pool. */
+  sandboxes: Readonly<Record<string, () => SandboxCounts>>;
+  /** Connections of the database's pool. */
+  connections(): { total: number; idle: number; waiting: number };
+  /** Seconds since the index was last level with the chain; undefined before it ever was. */
+  indexAgeSeconds(): number | undefined;
+}
+
+/** How many sandboxes of a pool are in which state. */
+export interface SandboxCounts {
+  idle: number;
+  starting: number;
+  active: number;
+  waiting: number;
+  startFailuresTotal: number;
+  refusedTotal: number;
+}
+
+/** The server's own numbers, for Prometheus. No label has more values than a person can read. */
+export interface Metrics {
+  answered(request: AnsweredRequest): void;
+  runBegan(): void;
+  runEnded(state: 'completed' | 'failed' | 'undelivered' | 'refused'): void;
+  chargeMoved(to: string): void;
+  /** A request was counted by this replica alone, because Redis did not answer. */
+  rateLimitFellBack(): void;
+  /** Adds what is read when it is asked for. */
+  watch(sources: MetricSources): void;
+  /** Everything in Prometheus' text form. */
+  expose(): Promise<{ contentType: string; body: string }>;
+}
+
+/** From a cached read to the longest run. */
+const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+const SANDBOX_STATES = ['idle', 'starting', 'active', 'waiting'] as const;
+
+/** Makes the metrics of one process, those of Node.js itself (event loop, heap, CPU) among them. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const durations = new Histogram({
+    name: 'agent_rental_http_request_duration_seconds',
+    help: 'Time to answer, by route.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: DURATION_BUCKETS_SECONDS,
+    registers,
+  });
+  const running = new Gauge({
+    name: 'agent_rental_runs_running',
+    help: 'Runs that this process works on.',
+    registers,
+  });
+  const runs = new Counter({
+    name: 'agent_rental_runs_total',
+    help: 'Runs of this process that have ended: completed, failed, undelivered (made good), refused (uncharged).',
+    labelNames: ['state'],
+    registers,
+  });
+  const charges = new Counter({
+    name: 'agent_rental_charges_total',
+    help: 'Charges that this process moved into a state.',
+    labelNames: ['state'],
+    registers,
+  });
+  const fallbacks = new Counter({
+    name: 'agent_rental_rate_limit_fallbacks_total',
+    help: 'Requests that were counted by this replica alone, because Redis did not answer.',
+    registers,
+  });
+
+  return {
+    answered: ({ method, route, status, seconds }) => durations.observe({ method, route, status }, seconds),
+    runBegan: () => running.inc(),
+    runEnded(state) {
+      running.dec();
+      runs.inc({ state });
+    },
+    chargeMoved: (state) => charges.inc({ state }),
+    rateLimitFellBack: () => fallbacks.inc(),
+    watch: (sources) => watch(sources, registers),
+    expose: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
+  };
+}
+
+function watch(sources: MetricSources, registers: Registry[]): void {
+  const gauge = (
+    name: string,
+    help: string,
+    labelNames: string[],
+    collect: (metric: Gauge) => Promise<void> | void,
+  ) =>
+    new Gauge({
+      name: `agent_rental_${name}`,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        return collect(this);
+      },
+    });
+
+  gauge('charges_open', 'Charges whose end is open, of all replicas.', ['state'], async (metric) => {
+    const counts = await sources.openCharges();
+    for (const state of ['reserved', 'signed', 'confirmed']) metric.set({ state }, counts.get(state) ?? 0);
+  });
+  gauge('seats_taken', 'Seats that runs hold, on all replicas.', [], async (metric) =>
+    metric.set(await sources.seatsTaken()),
+  );
+  gauge(
+    'sandboxes',
+    'Sandboxes by pool and state; waiting are runs that wait for one.',
+    ['pool', 'state'],
+    (metric) => {
+      for (const [pool, read] of Object.entries(sources.sandboxes)) {
+        const counts = read();
+        for (const state of SANDBOX_STATES) metric.set({ pool, state }, counts[state]);
+      }
+    },
+  );
+  gauge(
+    'sandbox_failures',
+    'Sandboxes that did not start, and runs that got none, since the start.',
+    ['pool', 'kind'],
+    (metric) => {
+      for (const [pool, read] of Object.entries(sources.sandboxes)) {
+        const { startFailuresTotal, refusedTotal } = read();
+        metric.set({ pool, kind: 'start' }, startFailuresTotal);
+        metric.set({ pool, kind: 'refused' }, refusedTotal);
+      }
+    },
+  );
+  gauge(
+    'database_connections',
+    'Connections of the pool; waiting are queries that wait for one.',
+    ['state'],
+    (metric) => {
+      for (const [state, count] of Object.entries(sources.connections())) metric.set({ state }, count);
+    },
+  );
+  gauge(
+    'index_age_seconds',
+    'Time since the index was last level with the chain; -1 before that.',
+    [],
+    (metric) => metric.set(sources.indexAgeSeconds() ?? -1),
+  );
+}

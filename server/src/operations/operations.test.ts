@@ -1,0 +1,159 @@
+import type { FastifyInstance } from 'fastify';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { requireMigrated } from '../platform/database/database.js';
+import { createHttpServer } from '../platform/http-server.js';
+import { createInternalRequests } from '../platform/internal-requests.js';
+import { createLogger } from '../platform/logger.js';
+import { memoryRateLimits } from '../platform/rate-limits.js';
+import {
+  insertListing,
+  insertRun,
+  newWallet,
+  openTestDatabase,
+  type TemporaryDatabase,
+} from '../testing/index.js';
+import { createMetrics } from './metrics.js';
+import { createReadiness } from './readiness.js';
+import { createOperationsRepository } from './repository.js';
+import { operationsRoutes } from './routes.js';
+
+const TOKEN = 'a-token-of-the-operator';
+let database: TemporaryDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+async function server(options: { metricsToken?: string; openOnLoopback: boolean }): Promise<FastifyInstance> {
+  const metrics = createMetrics();
+  const app = await createHttpServer({
+    logger: createLogger('silent'),
+    rateLimits: memoryRateLimits(),
+    requestsPerMinute: 100,
+    internalRequests: createInternalRequests(),
+    authenticate: async () => ({ wallet: 'wallet', rateKey: 'wallet' }),
+    onAnswered: (request) => metrics.answered(request),
+  });
+  app.get('/v1/things/:id', async () => ({}));
+  operationsRoutes(app, {
+    metrics,
+    metricsToken: options.metricsToken,
+    openOnLoopback: options.openOnLoopback,
+    readiness: async () => ({ ready: true, reasons: [] }),
+  });
+  return app;
+}
+
+it('the metrics name routes by their pattern, never by what is in a path', async () => {
+  const app = await server({ openOnLoopback: true });
+  await app.inject('/v1/things/7o5JQKMq5qJ7FntBcZW6cyTxW9ZGpiXeKEYCHjCnfuPk');
+  await app.inject('/nowhere/7o5JQKMq5qJ7FntBcZW6cyTxW9ZGpiXeKEYCHjCnfuPk');
+  const { statusCode, headers, body } = await app.inject('/metrics');
+  expect(statusCode).toBe(200);
+  expect(headers['content-type']).toContain('text/plain');
+  expect(body).toContain('route="/v1/things/:id",status="200"');
+  expect(body).toContain('route="unmatched",status="404"');
+  expect(body).toContain('nodejs_eventloop_lag_seconds');
+  expect(body).not.toContain('7o5J');
+  await app.close();
+});
+
+it.each([
+  ['with a token set, nobody without it', TOKEN, {}, '127.0.0.1', 401],
+  ['with a token set, no other one', TOKEN, { authorization: 'Bearer another' }, '127.0.0.1', 401],
+  [
+    'with a token set, its bearer from anywhere',
+    TOKEN,
+    { authorization: `Bearer ${TOKEN}` },
+    '203.0.113.9',
+    200,
+  ],
+  ['without one, this machine', undefined, {}, '127.0.0.1', 200],
+  ['without one, this machine over IPv6', undefined, {}, '::1', 200],
+  ['without one, nobody else', undefined, {}, '203.0.113.9', 404],
+  [
+    'without one, no proxy of this machine',
+    undefined,
+    { 'x-forwarded-for': '203.0.113.9' },
+    '127.0.0.1',
+    404,
+  ],
+])('may read the metrics: %s', async (_, metricsToken, headers, remoteAddress, status) => {
+  const app = await server({ ...(metricsToken ? { metricsToken } : {}), openOnLoopback: true });
+  const answer = await app.inject({ url: '/metrics', headers, remoteAddress });
+  expect(answer.statusCode).toBe(status);
+  await app.close();
+});
+
+it('with production parts and no token, the metrics are not there for anybody', async () => {
+  const app = await server({ openOnLoopback: false });
+  expect((await app.inject('/metrics')).statusCode).toBe(404);
+  await app.close();
+});
+
+it('readiness names each part that is missing, also one that does not answer, and asks again later', async () => {
+  let draining = false;
+  let asked = 0;
+  const readiness = createReadiness(
+    {
+      database: () => {
+        asked += 1;
+      },
+      chain: () => Promise.reject(new Error('out of reach')),
+      sandboxes: () => {
+        throw new Error('none');
+      },
+    },
+    () => draining,
+  );
+  expect(await readiness()).toEqual({ ready: false, reasons: ['chain', 'sandboxes'] });
+  draining = true;
+  expect(await readiness()).toEqual({ ready: false, reasons: ['draining', 'chain', 'sandboxes'] });
+  // A stranger who asks often does not make the parts work.
+  expect(asked).toBe(1);
+});
+
+it('a database that lacks a migration is told from one that has more than this software knows', async () => {
+  const { db } = database;
+  await sql`insert into kysely_migration (name, timestamp) values ('9999-of-a-newer-release', '')`.execute(
+    db,
+  );
+  await expect(requireMigrated(db)).resolves.toBeUndefined();
+  await sql`delete from kysely_migration where name = '0001-initial'`.execute(db);
+  await expect(requireMigrated(db)).rejects.toThrow('0001-initial');
+});
+
+it('counts open charges by state, and seats that are held', async () => {
+  const { db } = database;
+  const listing = await insertListing(db);
+  const wallet = newWallet();
+  for (const [index, state] of (['reserved', 'signed', 'signed', 'finalized'] as const).entries()) {
+    const runId = await insertRun(db, listing, wallet);
+    await db
+      .insertInto('charges')
+      .values({
+        run_id: runId,
+        wallet,
+        listing_id: listing.id,
+        balance_address: 'balance',
+        price_lamports: 1n,
+        sequence: BigInt(index + 1),
+        state,
+      })
+      .execute();
+    const expires = new Date(Date.now() + (state === 'finalized' ? -1 : 60_000));
+    await db
+      .insertInto('seats')
+      .values({ run_id: runId, listing_id: listing.id, expires_at: expires })
+      .execute();
+  }
+  const counts = createOperationsRepository(db);
+  expect(await counts.openCharges()).toEqual(
+    new Map([
+      ['reserved', 1],
+      ['signed', 2],
+    ]),
+  );
+  expect(await counts.seatsTaken()).toBe(3);
+});

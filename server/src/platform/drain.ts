@@ -1,0 +1,73 @@
+import { ApiError } from './api-error.js';
+
+/** What is still running after its time was up is waited for this much longer, to be handed over in order. */
+const HAND_OVER_MS = 5_000;
+
+/** Lets work in while the server is up, and lets it end when the server goes. */
+export interface Drain {
+  /** True from the moment on which nothing new is let in. */
+  readonly draining: boolean;
+  /** Aborted when work that is still running has to be handed over; the reason is the ApiError for its caller. */
+  readonly timeUp: AbortSignal;
+  /**
+   * Counts a piece of work in; gives what counts it out again.
+   *
+   * @throws ApiError `service_unavailable` with `Retry-After` while draining.
+   */
+  enter(): () => void;
+  /**
+   * Lets nothing more in and waits for what is running, at most for `timeoutMs` and a few seconds for handing
+   * over. Calling it again waits for the same end.
+   */
+  drain(timeoutMs: number): Promise<void>;
+}
+
+/** Makes a drain that is open. */
+export function createDrain(): Drain {
+  const stopping = new AbortController();
+  let running = 0;
+  let draining: Promise<void> | undefined;
+  let onIdle: () => void = () => undefined;
+  const refusal = (message: string) => new ApiError('service_unavailable', message, { retryAfterSeconds: 5 });
+
+  return {
+    get draining() {
+      return draining !== undefined;
+    },
+    timeUp: stopping.signal,
+    enter() {
+      if (draining) throw refusal('The server is shutting down and takes no new runs. Try again.');
+      running += 1;
+      let inside = true;
+      return () => {
+        if (!inside) return;
+        inside = false;
+        running -= 1;
+        if (running === 0) onIdle();
+      };
+    },
+    drain(timeoutMs) {
+      draining ??= (async () => {
+        const idle = new Promise<void>((resolve) => {
+          onIdle = resolve;
+          if (running === 0) resolve();
+        });
+        if (await endsWithin(idle, timeoutMs)) return;
+        stopping.abort(
+          refusal('The server had to shut down before the agent was done. A charge is made good. Try again.'),
+        );
+        await endsWithin(idle, HAND_OVER_MS);
+      })();
+      return draining;
+    },
+  };
+}
+
+/** Whether work ends within a time. */
+async function endsWithin(work: Promise<void>, timeoutMs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, timeoutMs, false)));
+  const ended = await Promise.race([work.then(() => true), late]);
+  clearTimeout(timer);
+  return ended;
+}
