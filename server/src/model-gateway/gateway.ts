@@ -71,12 +71,30 @@ export function createModelGateway(outbound: OutboundHttp): ModelGateway {
         }
       } catch (cause) {
         signal.throwIfAborted();
-        throw new ModelUnavailableError('The model of the agent could not be used.', { cause });
+        throw new ModelUnavailableError(`The model of the agent could not be used: ${reasonOf(cause)}.`);
       }
       signal.throwIfAborted();
       return result;
     },
   };
+}
+
+/**
+ * What went wrong, in words of ours: errors of vendors repeat what they were sent, key and prompt included, and
+ * this one is logged.
+ */
+function reasonOf(cause: unknown): string {
+  for (let error = cause, depth = 0; error instanceof Error && depth < 5; depth += 1) {
+    const { statusCode, code, lastError } = error as {
+      statusCode?: unknown;
+      code?: unknown;
+      lastError?: unknown;
+    };
+    if (typeof statusCode === 'number') return `it answered ${statusCode}`;
+    if (typeof code === 'string' && /^[A-Z_]{3,40}$/.test(code)) return code;
+    error = lastError ?? error.cause;
+  }
+  return cause instanceof Error ? cause.name : 'no reason';
 }
 
 let loading: Promise<typeof AiSdk> | undefined;
