@@ -1,5 +1,5 @@
 import { createClient } from '@agent-rental/sdk';
-import { createStandIn, hangingAgent, STAND_IN_API_KEY, type StandIn } from '@agent-rental/tools/testing';
+import { createStandIn, hangingAgent, STAND_IN_API_KEY, type StandIn } from '@agent-rental/stand-in';
 import { asSchema, generateText, simulateReadableStream, stepCountIs, streamText } from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 import { describe, expect, it } from 'vitest';

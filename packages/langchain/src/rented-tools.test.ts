@@ -1,5 +1,5 @@
 import { createClient } from '@agent-rental/sdk';
-import { createStandIn, hangingAgent, STAND_IN_API_KEY, type StandIn } from '@agent-rental/tools/testing';
+import { createStandIn, hangingAgent, STAND_IN_API_KEY, type StandIn } from '@agent-rental/stand-in';
 import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { ToolNode } from '@langchain/langgraph/prebuilt';
 import { createAgent, fakeModel } from 'langchain';

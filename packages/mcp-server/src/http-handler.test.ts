@@ -1,4 +1,4 @@
-import { createStandIn, hangingAgent } from '@agent-rental/tools/testing';
+import { createStandIn, hangingAgent } from '@agent-rental/stand-in';
 import { afterEach, describe, expect, it } from 'vitest';
 import { MCP_CLIENTS, type McpClient, type Server } from './testing/mcp-clients.js';
 import { serveMcp } from './testing/serve-mcp.js';

@@ -1,4 +1,4 @@
-import { createStandIn, hangingAgent, STAND_IN_API_KEY, type StandIn } from '@agent-rental/tools/testing';
+import { createStandIn, hangingAgent, STAND_IN_API_KEY, type StandIn } from '@agent-rental/stand-in';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';

@@ -9,7 +9,7 @@ import {
   STAND_IN_API_KEY,
   type StandIn,
   type StandInAgent,
-} from './testing/index.js';
+} from '@agent-rental/stand-in';
 import { rentedToolset } from './toolset.js';
 
 const ID = 'echo-aaaaaa';

@@ -1,7 +1,7 @@
 import { createClient, type RentalClient } from '@agent-rental/sdk';
 import { describe, expect, it } from 'vitest';
 import { DirectToolCache } from './direct-tool-cache.js';
-import { createStandIn, STAND_IN_API_KEY, type StandIn, type StandInListing } from './testing/index.js';
+import { createStandIn, STAND_IN_API_KEY, type StandIn, type StandInListing } from '@agent-rental/stand-in';
 import { RESERVED_TOOL_NAMES } from './tool-name.js';
 import { rentedToolset } from './toolset.js';
 

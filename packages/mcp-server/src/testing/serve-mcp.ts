@@ -1,5 +1,5 @@
 import { createClient } from '@agent-rental/sdk';
-import { STAND_IN_API_KEY, type StandIn } from '@agent-rental/tools/testing';
+import { STAND_IN_API_KEY, type StandIn } from '@agent-rental/stand-in';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

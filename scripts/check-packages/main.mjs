@@ -1,0 +1,61 @@
+/**
+ * `npm run check:packages`: packs what is published, looks into each tarball, and installs them all together in an
+ * empty project, where Node 20 and 22, two versions of TypeScript and a bundler for browsers must be content.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build, root } from '../build.mjs';
+import { browserProblems, createProject, nodeProblems } from './consumer.mjs';
+import { packages } from './packages.mjs';
+import { tarballProblems } from './tarball.mjs';
+
+build();
+const { npmBinary } = await import('../../test/dist/support/npm-binary.js');
+const work = mkdtempSync(join(tmpdir(), 'agent-rental-packages-'));
+let bad = 0;
+function report(what, problems, detail = '') {
+  bad += problems.length;
+  process.stdout.write(`${problems.length === 0 ? 'ok ' : 'BAD'} ${what}${detail && `  ${detail}`}\n`);
+  for (const problem of problems) process.stdout.write(`      ${problem.replaceAll('\n', '\n      ')}\n`);
+}
+
+try {
+  const tarballs = [];
+  for (const published of packages) {
+    const source = { ...published, folder: join(root, 'packages', published.folder) };
+    const packed = pack(source.folder);
+    tarballs.push(packed);
+    const detail = `${packed.files.length} files, ${Math.ceil(packed.size / 1024)} KiB`;
+    report(`tarball of ${packed.manifest.name}`, await tarballProblems(packed, source), detail);
+  }
+  const project = join(work, 'project');
+  mkdirSync(project);
+  createProject(project, tarballs);
+  for (const node of [process.execPath, await npmBinary('Node 22')]) {
+    const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
+    report(`all of them installed, on Node ${version}`, nodeProblems(project, node));
+  }
+  for (const [index, { browser = [] }] of packages.entries()) {
+    for (const path of browser) {
+      const entry = tarballs[index].manifest.name + path.slice(1);
+      const { problems, bytes } = await browserProblems(project, entry);
+      report(`${entry} in a browser`, problems, `${Math.ceil(bytes / 1024)} KiB, minified`);
+    }
+  }
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
+process.stdout.write(bad === 0 ? 'The packages are fit to publish.\n' : `${bad} problems.\n`);
+process.exitCode = bad === 0 ? 0 : 1;
+
+function pack(folder) {
+  const options = ['--json', '--pack-destination', work, '--loglevel=error'];
+  const [packed] = JSON.parse(execFileSync('npm', ['pack', ...options], { cwd: folder, encoding: 'utf8' }));
+  const path = join(work, packed.filename);
+  const manifest = JSON.parse(
+    execFileSync('tar', ['-xzOf', path, 'package/package.json'], { encoding: 'utf8' }),
+  );
+  return { path, manifest, size: packed.size, files: packed.files.map((file) => file.path) };
+}

@@ -1,0 +1,16 @@
+/**
+ * The packages that are published. `browser`: entries that must bundle for a browser, with nothing of Node in them.
+ * `started`: modules that are started by their path and imported by nothing.
+ */
+export const packages = [
+  { folder: 'contract', browser: ['.'] },
+  { folder: 'program-client', browser: ['.'] },
+  { folder: 'sdk', browser: ['.', './solana'] },
+  { folder: 'tools', browser: ['.'] },
+  { folder: 'mcp-server' },
+  { folder: 'langchain', browser: ['.'] },
+  { folder: 'ai-sdk', browser: ['.'] },
+  { folder: 'agent-runner' },
+  { folder: 'sandbox' },
+  { folder: 'local-chain', started: ['dist/child-main'] },
+];
