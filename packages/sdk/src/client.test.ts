@@ -87,6 +87,52 @@ describe('a run', () => {
   });
 });
 
+/** A body that breaks off after its first bytes. */
+const brokenOff = (text: string) =>
+  new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(text)),
+    pull: (controller) => controller.error(new TypeError('terminated')),
+  });
+
+describe('an answer', () => {
+  test('that breaks off is asked for again, under the same key', async () => {
+    const http = scripted(new Response(brokenOff('{"run_id":'), { status: 200 }), json(200, finished));
+    const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
+    expect(await client.execute(body)).toEqual(finished);
+    const keys = http.requests.map((request) => header(request, 'idempotency-key'));
+    expect(keys[0]).toBe(keys[1]);
+  });
+
+  test('in another shape than the contract says is a connection error', async () => {
+    const http = scripted(json(200, { hello: 'captive portal' }));
+    const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch, retries: 0 });
+    await expect(client.execute(body)).rejects.toBeInstanceOf(ConnectionError);
+  });
+
+  test('that asks to come back after more than a minute is handed on', async () => {
+    const http = scripted(failure(429, 'rate_limit_exceeded', { 'retry-after': '3600' }));
+    const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
+    const error: unknown = await client.execute(body).catch((thrown: unknown) => thrown);
+    expect(isApiError(error) && error.retryAfterSeconds).toBe(3600);
+  });
+
+  test.each([429, 500, 503] as const)('of %i is tried again, where a repeat does no harm', async (status) => {
+    const code = { 429: 'rate_limit_exceeded', 500: 'internal_error', 503: 'service_unavailable' }[status];
+    const again = { 'retry-after': '0' };
+    const reading = scripted(failure(status, code, again), json(200, { credentials: [], total: 0 }));
+    await createClient({ baseUrl, apiKey: 'k', fetch: reading.fetch }).listCredentials();
+    expect(reading.requests).toHaveLength(2);
+    const creating = scripted(failure(status, code, again));
+    const creation = createClient({ baseUrl, apiKey: 'k', fetch: creating.fetch }).createApiKey({
+      label: 'l',
+      challenge: 'c',
+      signature: 's',
+    });
+    await expect(creation).rejects.toMatchObject({ status });
+    expect(creating.requests).toHaveLength(1);
+  });
+});
+
 describe('a stream', () => {
   const stream = (text: string) =>
     new Response(text, { status: 200, headers: { 'content-type': 'text/event-stream' } });
@@ -116,6 +162,37 @@ describe('a stream', () => {
       for await (const event of client.executeStream(body)) expect(event.event).toBe('output');
     })();
     await expect(reading).rejects.toBeInstanceOf(ConnectionError);
+  });
+});
+
+describe('a stream that is cut', () => {
+  const stream = (text: BodyInit) =>
+    new Response(text, { status: 200, headers: { 'content-type': 'text/event-stream' } });
+  const read = async (http: { fetch: typeof fetch }, signal?: AbortSignal) => {
+    const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
+    for await (const event of client.executeStream(body, { signal })) expect(event.event).toBe('output');
+  };
+
+  test.each([
+    ['by the network', brokenOff('event: output\ndata: {"delta":"a"}\n\n')],
+    ['short in the middle of an event', 'event: output\ndata: {"del\n\n'],
+  ])('%s is a connection error', async (_, text) => {
+    await expect(read(scripted(stream(text)))).rejects.toBeInstanceOf(ConnectionError);
+  });
+
+  test('by its reader ends with the reason of the abort', async () => {
+    const controller = new AbortController();
+    const http = scripted(
+      stream(
+        new ReadableStream({
+          pull: (unread) => {
+            controller.abort(new Error('enough'));
+            unread.error(new DOMException('The fetch was aborted.', 'AbortError'));
+          },
+        }),
+      ),
+    );
+    await expect(read(http, controller.signal)).rejects.toThrow('enough');
   });
 });
 
@@ -152,6 +229,26 @@ describe('a wallet', () => {
     await client.listCredentials();
     expect(header(http.requests.at(-1), 'authorization')).toBe('Bearer two');
   });
+});
+
+test('a wallet that refuses to sign is heard, and asked once', async () => {
+  const http = scripted(json(200, { challenge: 'agent-rental:auth:1:x', expires_at: 1 }));
+  const signMessage = vi.fn(() => Promise.reject(new Error('The user said no.')));
+  const signer = { address: Keypair.generate().publicKey.toBase58(), signMessage };
+  const client = createClient({ baseUrl, signer, fetch: http.fetch });
+  await expect(client.listCredentials()).rejects.toThrow('The user said no.');
+  expect(signMessage).toHaveBeenCalledTimes(1);
+});
+
+test('an API key in a browser is warned about', () => {
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  createClient({ baseUrl, apiKey: 'k' });
+  expect(warn).not.toHaveBeenCalled();
+  vi.stubGlobal('document', {});
+  createClient({ baseUrl, apiKey: 'k' });
+  vi.unstubAllGlobals();
+  expect(warn).toHaveBeenCalledTimes(1);
+  warn.mockRestore();
 });
 
 test('what answers and is not the marketplace is a connection error', async () => {

@@ -95,14 +95,22 @@ export function createClient(options: ClientOptions): RentalClient {
       ? walletAuthentication(options.signer, { baseUrl, fetch: doFetch })
       : undefined;
   if (authentication === undefined) throw new TypeError('A client needs an apiKey or a signer.');
+  if (options.apiKey && 'document' in globalThis) {
+    // oxlint-disable-next-line no-console
+    console.warn('@agent-rental/sdk: an API key in a browser can be read by everyone. Use a signer.');
+  }
   const http: HttpOptions = { baseUrl, fetch: doFetch, authentication, retries: options.retries ?? 2 };
 
   async function call<O extends Operation>(
     operation: O,
     input: RequestInput,
   ): Promise<z.output<O['response']>> {
-    const response = await sendRequest(http, operation, input);
-    return operation.response.parse(await response.json()) as z.output<O['response']>;
+    return sendRequest(
+      http,
+      operation,
+      input,
+      async (response) => operation.response.parse(await response.json()) as z.output<O['response']>,
+    );
   }
   const runInput = (body: ExecuteBody, given: ExecuteOptions): RequestInput => ({
     body,
@@ -131,7 +139,9 @@ export function createClient(options: ClientOptions): RentalClient {
       call(operations.submitTransaction, { body: { transaction }, repeatable: true, ...given }),
     execute: (body, given = {}) => call(operations.execute, runInput(body, given)),
     executeStream: async function* (body, given = {}) {
-      yield* readRunEvents(await sendRequest(http, operations.executeStream, runInput(body, given)));
+      const input = runInput(body, given);
+      const response = await sendRequest(http, operations.executeStream, input, (begun) => begun);
+      yield* readRunEvents(response, given.signal);
     },
     getRun: (run_id, given = {}) => call(operations.getRun, { params: { run_id }, ...given }),
   };

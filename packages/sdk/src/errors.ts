@@ -51,6 +51,13 @@ export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 }
 
+/** The error of a request that got no answer, or one that could not be read. */
+export function unreachable(baseUrl: string, cause: unknown): ConnectionError {
+  return new ConnectionError(`The marketplace at ${baseUrl} could not be reached, or its answer not read.`, {
+    cause,
+  });
+}
+
 /** Makes the error of an unsuccessful response. Never throws: a body that is not ours gives a general error. */
 export async function apiErrorFromResponse(response: Response): Promise<ApiError | ConnectionError> {
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);

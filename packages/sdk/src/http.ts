@@ -1,5 +1,5 @@
 import type { Operation } from '@agent-rental/contract';
-import { apiErrorFromResponse, ApiError, ConnectionError, isApiError } from './errors.js';
+import { apiErrorFromResponse, ApiError, ConnectionError, isApiError, unreachable } from './errors.js';
 import type { Authentication } from './login.js';
 
 /** What goes into one request. */
@@ -23,24 +23,29 @@ export interface HttpOptions {
 
 const RETRIED_STATUS = new Set([429, 500, 503]);
 const BACKOFF_MS = { first: 250, most: 8_000 };
+/** Limits are counted by the minute; who asks for more patience than that gets the caller's decision. */
+const RETRY_AFTER_MOST_SECONDS = 60;
 
 /**
- * Sends one request of an operation and gives its successful response.
+ * Sends one request of an operation and gives what `read` makes of its successful response. An answer that
+ * breaks off while it is read counts as a lost connection.
  *
  * @throws ApiError when the API answers with an error, ConnectionError when it cannot be reached, and the
  * signal's reason when aborted.
  */
-export async function sendRequest(
+export async function sendRequest<T>(
   http: HttpOptions,
   operation: Operation,
   input: RequestInput,
-): Promise<Response> {
+  read: (response: Response) => T | Promise<T>,
+): Promise<T> {
   const url = http.baseUrl + pathOf(operation, input);
   const repeatable = operation.method === 'GET' || input.repeatable === true;
   let renewed = false;
   for (let attempt = 0; ; attempt += 1) {
-    const outcome = await tryOnce(http, operation, input, url);
-    if (outcome instanceof Response) return outcome;
+    const answer = await tryOnce(http, operation, input, url, read);
+    if ('value' in answer) return answer.value;
+    const outcome = answer.error;
     if (outcome instanceof ApiError && outcome.code === 'jwt_expired' && !renewed) {
       renewed = true;
       if (http.authentication.renew()) continue;
@@ -48,16 +53,18 @@ export async function sendRequest(
     const temporary = outcome instanceof ConnectionError || RETRIED_STATUS.has(outcome.status);
     if (!repeatable || !temporary || attempt >= http.retries) throw outcome;
     const asked = outcome instanceof ApiError ? outcome.retryAfterSeconds : undefined;
+    if (asked !== undefined && asked > RETRY_AFTER_MOST_SECONDS) throw outcome;
     await pause(asked === undefined ? backoffMs(attempt) : asked * 1000, input.signal);
   }
 }
 
-async function tryOnce(
+async function tryOnce<T>(
   http: HttpOptions,
   operation: Operation,
   input: RequestInput,
   url: string,
-): Promise<Response | ApiError | ConnectionError> {
+  read: (response: Response) => T | Promise<T>,
+): Promise<{ value: T } | { error: ApiError | ConnectionError }> {
   const headers: Record<string, string> = {
     accept: operation.stream ? 'text/event-stream' : 'application/json',
     ...input.headers,
@@ -70,13 +77,18 @@ async function tryOnce(
   }
   try {
     if (operation.auth === 'bearer') headers['authorization'] = await http.authentication.header();
+  } catch (error) {
+    // Else it is the signer's: a wallet that refuses is not asked again.
+    if (isApiError(error) || error instanceof ConnectionError) return { error };
+    throw error;
+  }
+  try {
     const response = await http.fetch(url, init);
-    return response.ok ? response : await apiErrorFromResponse(response);
+    if (response.ok) return { value: await read(response) };
+    return { error: await apiErrorFromResponse(response) };
   } catch (error) {
     input.signal?.throwIfAborted();
-    // The login answers with errors of its own.
-    if (isApiError(error) || error instanceof ConnectionError) return error;
-    return new ConnectionError(`The marketplace at ${http.baseUrl} could not be reached.`, { cause: error });
+    return { error: unreachable(http.baseUrl, error) };
   }
 }
 

@@ -1,6 +1,7 @@
 import { challenge, token } from '@agent-rental/contract';
 import bs58 from 'bs58';
-import { apiErrorFromResponse } from './errors.js';
+import type { z } from 'zod';
+import { apiErrorFromResponse, unreachable } from './errors.js';
 
 /** Whoever can sign messages for a wallet: a keypair, or a wallet application. */
 export interface MessageSigner {
@@ -34,24 +35,27 @@ export function walletAuthentication(
 ): Authentication {
   let current: Promise<{ header: string; renewAt: number }> | undefined;
 
-  const json = async (path: string, init?: RequestInit): Promise<unknown> => {
-    const response = await http.fetch(`${http.baseUrl}${path}`, init ?? {});
-    if (!response.ok) throw await apiErrorFromResponse(response);
-    return response.json();
+  const ask = async <T extends z.ZodType>(answer: T, path: string, init: RequestInit = {}) => {
+    let response: Response;
+    try {
+      response = await http.fetch(`${http.baseUrl}${path}`, init);
+      if (response.ok) return answer.parse(await response.json());
+    } catch (error) {
+      throw unreachable(http.baseUrl, error);
+    }
+    throw await apiErrorFromResponse(response);
   };
 
   const login = async (): Promise<{ header: string; renewAt: number }> => {
     const query = new URLSearchParams({ wallet: signer.address });
-    const issued = challenge.parse(await json(`/v1/auth/challenge?${query}`));
+    const issued = await ask(challenge, `/v1/auth/challenge?${query}`);
     const signature = await signer.signMessage(new TextEncoder().encode(issued.challenge));
     const body = { wallet: signer.address, challenge: issued.challenge, signature: bs58.encode(signature) };
-    const granted = token.parse(
-      await json('/v1/auth/token', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      }),
-    );
+    const granted = await ask(token, '/v1/auth/token', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
     return { header: `Bearer ${granted.token}`, renewAt: granted.expires_at * 1000 - RENEW_BEFORE_MS };
   };
 
