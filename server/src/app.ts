@@ -23,6 +23,7 @@ import {
   createApiKeys,
   createAuthenticate,
   createChallenges,
+  createSpending,
   createTokens,
   identityRoutes,
 } from './identity/index.js';
@@ -186,11 +187,18 @@ export async function createApp(parts: AppParts): Promise<App> {
     onAnswered: (request) => metrics.answered(request),
     requestsPerMinute: config.requestsPerMinute,
   });
-  identityRoutes(http, { challenges, tokens, apiKeys });
+  const spending = createSpending(db);
+  identityRoutes(http, {
+    challenges,
+    tokens,
+    apiKeys,
+    network: config.network,
+    publicUrl: config.publicUrl,
+  });
   listingRoutes(http, listings);
   credentialRoutes(http, credentials);
   registrationRoutes(http, registration);
-  transactionRoutes(http, transactions);
+  transactionRoutes(http, transactions, spending);
   executionRoutes(
     http,
     {
@@ -210,7 +218,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       keys,
       drain,
     },
-    { rateLimits, executionsPerMinute: config.executionsPerMinute },
+    { rateLimits, executionsPerMinute: config.executionsPerMinute, spending },
   );
   openApiRoute(http);
   healthRoutes(http, { driver: parts.driver, network: config.network, review: config.review });

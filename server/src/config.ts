@@ -13,6 +13,8 @@ const environment = z.object({
   NODE_ENV: z.enum(['development', 'production', 'test']).default('development'),
   HOST: z.string().default('127.0.0.1'),
   PORT: port.default(8787),
+  /** Where callers reach the API from outside; wallets sign in to it. */
+  PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   LOCAL_CHAIN_PORT: port.default(8899),
   STATE_DIR: z.string().min(1).default('.agent-rental'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -57,6 +59,8 @@ export interface Config {
   readonly production: boolean;
   readonly host: string;
   readonly port: number;
+  /** Absent: the API is reached on this machine alone. */
+  readonly publicUrl: string | undefined;
   readonly localChainPort: number;
   readonly stateDir: string;
   readonly logLevel: z.infer<typeof environment>['LOG_LEVEL'];
@@ -131,6 +135,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     production,
     host: value.HOST,
     port: value.PORT,
+    publicUrl: value.PUBLIC_URL,
     localChainPort: value.LOCAL_CHAIN_PORT,
     stateDir: value.STATE_DIR,
     logLevel: value.LOG_LEVEL,

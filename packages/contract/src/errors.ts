@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { POLICY_RULES } from './identity.js';
 
 /**
  * Every error code of the API and its HTTP status (spec, "Errors"; `not_found` is for routes, jobs and
@@ -43,6 +44,8 @@ export const errorEnvelope = z
       request_id: z.string().optional(),
       run_id: z.string().optional(),
       on_chain_error: onChainError.optional(),
+      /** The rule of the API key's spending policy that refused. */
+      policy_rule: z.enum(POLICY_RULES).optional(),
     }),
   })
   .meta({ id: 'Error' });

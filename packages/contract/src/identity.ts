@@ -1,42 +1,125 @@
 import { z } from 'zod';
-import { base58Signature, walletAddress } from './primitives.js';
+import { base58Signature, lamports, listingId, timestamp, walletAddress } from './primitives.js';
 
 /** Prefix of an API key, by network. */
 export const API_KEY_PREFIX = { devnet: 'ark_dev_', mainnet: 'ark_live_' } as const;
 
+const challengeText = z.string().max(200);
+
+/** What `solana:signIn` of the Wallet Standard takes: bound to one challenge by `nonce` and the two times. */
+export const signInInput = z
+  .object({
+    domain: z.string(),
+    address: walletAddress,
+    statement: z.string(),
+    uri: z.string(),
+    version: z.literal('1'),
+    chainId: z.string(),
+    nonce: z.string(),
+    issuedAt: timestamp,
+    expirationTime: timestamp,
+  })
+  .meta({ id: 'SignInInput' });
+export type SignInInput = z.infer<typeof signInInput>;
+
 /** Answer of `GET /v1/auth/challenge`: the string to sign, valid for 60 seconds. */
-export const challenge = z.object({ challenge: z.string(), expires_at: z.int() }).meta({ id: 'Challenge' });
+export const challenge = z
+  .object({
+    challenge: z.string(),
+    expires_at: z.int(),
+    /** For wallets that offer Sign In With Solana: what to hand to them instead of the string. */
+    sign_in: signInInput.optional(),
+  })
+  .meta({ id: 'Challenge' });
 
 /** Body of `POST /v1/auth/token`: the challenge's UTF-8 bytes, signed by the wallet. */
 export const tokenRequest = z
-  .strictObject({ wallet: walletAddress, challenge: z.string().max(200), signature: base58Signature })
+  .strictObject({
+    wallet: walletAddress,
+    challenge: challengeText,
+    signature: base58Signature,
+    /** The Sign In With Solana message, where the wallet signed that in place of the challenge itself. */
+    sign_in_message: z.string().max(2000).optional(),
+  })
   .meta({ id: 'TokenRequest' });
 
 /** Answer of `POST /v1/auth/token`: a JWT, valid for one hour. */
 export const token = z.object({ token: z.string(), expires_at: z.int() }).meta({ id: 'Token' });
 
+/** What may be done with an API key. What a policy does not name, it does not limit. */
+export const spendingPolicy = z
+  .strictObject({
+    /** The most that one run may draw from a prepaid balance. */
+    max_run_lamports: lamports.optional(),
+    /**
+     * The most within any 24 hours: for runs, and counted apart for rentals, renewals and deposits, because a
+     * deposit pays for runs that are counted when they happen.
+     */
+    max_day_lamports: lamports.optional(),
+    /** The only listings that may be run or rented. */
+    listing_ids: z.array(listingId).max(100).optional(),
+    /** `false`: nothing may be rented, renewed or topped up. */
+    can_rent: z.boolean().optional(),
+  })
+  .meta({ id: 'SpendingPolicy' });
+export type SpendingPolicy = z.infer<typeof spendingPolicy>;
+
+/** Which rule of a key's policy refused a request. */
+export type PolicyRule = keyof SpendingPolicy;
+
+/** The rules of a policy, as a list. */
+export const POLICY_RULES = Object.keys(spendingPolicy.shape) as [PolicyRule, ...PolicyRule[]];
+
+/** What the wallet confirms when it makes an API key. */
+const apiKeyTerms = {
+  label: z
+    .string()
+    .min(1)
+    .max(100)
+    .regex(/^\P{Cc}*$/u, 'holds a control character'),
+  /** Absent: the key may do whatever its wallet may. */
+  policy: spendingPolicy.optional(),
+};
+
+/** Name and limits of an API key to be. */
+export type ApiKeyTerms = z.infer<z.ZodObject<typeof apiKeyTerms>>;
+
 /**
- * Body of `POST /v1/api-keys`. The wallet signs `apiKeyMessage(label, challenge)`, with a challenge got for
+ * Body of `POST /v1/api-keys`. The wallet signs `apiKeyMessage(terms, challenge)`, with a challenge got for
  * this purpose, so that a stolen bearer token alone cannot make a key that never expires.
  */
 export const createApiKeyBody = z
-  .strictObject({
-    label: z
-      .string()
-      .min(1)
-      .max(100)
-      .regex(/^\P{Cc}*$/u, 'holds a control character'),
-    challenge: z.string().max(200),
-    signature: base58Signature,
-  })
+  .strictObject({ ...apiKeyTerms, challenge: challengeText, signature: base58Signature })
   .meta({ id: 'CreateApiKey' });
 
-/** Answer of `POST /v1/api-keys`. The key is shown here and never again. */
-export const createdApiKey = z
-  .object({ id: z.string(), label: z.string(), key: z.string(), created_at: z.iso.datetime() })
-  .meta({ id: 'CreatedApiKey' });
+/** An API key as it is shown afterwards: everything but the key. */
+export const apiKey = z
+  .object({
+    id: z.string(),
+    label: z.string(),
+    policy: spendingPolicy.nullable(),
+    created_at: timestamp,
+    revoked_at: timestamp.nullable(),
+  })
+  .meta({ id: 'ApiKey' });
+export type ApiKey = z.infer<typeof apiKey>;
 
-/** The text that a wallet signs to create an API key. */
-export function apiKeyMessage(label: string, challengeText: string): string {
-  return `agent-rental: create API key "${label}"\n${challengeText}`;
+/** Answer of `POST /v1/api-keys`. The key is shown here and never again. */
+export const createdApiKey = apiKey.extend({ key: z.string() }).meta({ id: 'CreatedApiKey' });
+
+/** Answer of `GET /v1/api-keys`: the wallet's keys that work, newest first. */
+export const listApiKeysResponse = z.object({ api_keys: z.array(apiKey) }).meta({ id: 'ApiKeys' });
+
+/**
+ * The text that a wallet signs to create an API key. It has three lines, or two without a policy; none can be
+ * forged inside another, because neither a label nor JSON holds a line break.
+ */
+export function apiKeyMessage({ label, policy }: ApiKeyTerms, challengeText: string): string {
+  const lines = [`agent-rental: create API key "${label}"`];
+  if (policy !== undefined) {
+    // The order of the rules is the schema's, whatever the order in the request.
+    const rules = POLICY_RULES.filter((rule) => policy[rule] !== undefined);
+    lines.push(`policy: ${JSON.stringify(Object.fromEntries(rules.map((rule) => [rule, policy[rule]])))}`);
+  }
+  return [...lines, challengeText].join('\n');
 }

@@ -40,7 +40,20 @@ const run = {
   cost_lamports: 250_000,
   duration_ms: 812,
 };
-const challenge = 'agent-rental:auth:1767607200:r4nd0m.pr00f';
+const nonce = 'f'.repeat(64);
+const challenge = `agent-rental:auth:1767607200:${nonce}`;
+const apiKey = {
+  id: run.run_id,
+  label: 'my agent',
+  policy: {
+    max_run_lamports: 1_000_000,
+    max_day_lamports: 20_000_000,
+    listing_ids: [listingId],
+    can_rent: false,
+  },
+  created_at: '2026-01-05T10:00:00.000Z',
+  revoked_at: null,
+};
 
 /** An example of what goes into an operation and comes out of it. */
 export interface OperationExample {
@@ -52,19 +65,36 @@ export interface OperationExample {
 
 /** One example for every operation; tests hold them against the schemas. */
 export const operationExamples: Readonly<Record<OperationId, OperationExample>> = {
-  getChallenge: { query: { wallet }, response: { challenge, expires_at: 1_767_607_260 } },
+  getChallenge: {
+    query: { wallet },
+    response: {
+      challenge,
+      expires_at: 1_767_607_260,
+      sign_in: {
+        domain: 'marketplace.example',
+        address: wallet,
+        statement: 'Sign in to the agent rental marketplace.',
+        uri: 'https://marketplace.example',
+        version: '1',
+        chainId: 'solana:devnet',
+        nonce,
+        issuedAt: '2026-01-05T10:00:00.000Z',
+        expirationTime: '2026-01-05T10:01:00.000Z',
+      },
+    },
+  },
   createToken: {
     body: { wallet, challenge, signature },
     response: { token: 'eyJhbGciOiJFZERTQSJ9.e30.c2ln', expires_at: 1_767_610_800 },
   },
   createApiKey: {
-    body: { label: 'my agent', challenge, signature },
-    response: {
-      id: run.run_id,
-      label: 'my agent',
-      key: 'ark_dev_0123456789',
-      created_at: '2026-01-05T10:00:00.000Z',
-    },
+    body: { label: apiKey.label, policy: apiKey.policy, challenge, signature },
+    response: { ...apiKey, key: 'ark_dev_0123456789' },
+  },
+  listApiKeys: { response: { api_keys: [apiKey] } },
+  revokeApiKey: {
+    params: { key_id: apiKey.id },
+    response: { ...apiKey, revoked_at: '2026-01-06T10:00:00.000Z' },
   },
   searchListings: {
     query: { q: 'invoices', rental_model: 'per_query', limit: 10 },

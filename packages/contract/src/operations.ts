@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { credentialVerification, listCredentialsQuery, listCredentialsResponse } from './credential.js';
 import { executeBody, run } from './execution.js';
-import { challenge, createApiKeyBody, createdApiKey, token, tokenRequest } from './identity.js';
+import {
+  apiKey,
+  challenge,
+  createApiKeyBody,
+  createdApiKey,
+  listApiKeysResponse,
+  token,
+  tokenRequest,
+} from './identity.js';
 import { listing, searchListingsQuery, searchListingsResponse } from './listing.js';
 import { walletAddress } from './primitives.js';
 import { job, registerAgentBody, registerAgentResponse } from './registration.js';
@@ -65,6 +73,25 @@ export const operations = {
     body: createApiKeyBody,
     status: 201,
     response: createdApiKey,
+  }),
+  listApiKeys: define({
+    id: 'listApiKeys',
+    method: 'GET',
+    path: '/v1/api-keys',
+    summary: "List the wallet's API keys that work",
+    auth: 'bearer',
+    status: 200,
+    response: listApiKeysResponse,
+  }),
+  revokeApiKey: define({
+    id: 'revokeApiKey',
+    method: 'DELETE',
+    path: '/v1/api-keys/:key_id',
+    summary: 'Revoke an API key',
+    auth: 'bearer',
+    params: z.object({ key_id: z.string() }),
+    status: 200,
+    response: apiKey,
   }),
   searchListings: define({
     id: 'searchListings',

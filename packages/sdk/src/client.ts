@@ -1,5 +1,6 @@
 import {
   operations,
+  type ApiKey,
   type Credential,
   type CredentialVerification,
   type ExecuteBody,
@@ -69,6 +70,10 @@ export interface RentalClient {
     body: z.input<typeof operations.createApiKey.body>,
     options?: CallOptions,
   ): Promise<z.output<typeof operations.createApiKey.response>>;
+  /** The wallet's keys that work, newest first. Needs a wallet's login, as all of key management does. */
+  listApiKeys(options?: CallOptions): Promise<{ api_keys: ApiKey[] }>;
+  /** Ends a key: the next request with it is refused. */
+  revokeApiKey(keyId: string, options?: CallOptions): Promise<ApiKey>;
   getChallenge(
     wallet: string,
     options?: CallOptions,
@@ -131,6 +136,10 @@ export function createClient(options: ClientOptions): RentalClient {
     registerAgent: (body, given = {}) => call(operations.registerAgent, { body, ...given }),
     getJob: (job_id, given = {}) => call(operations.getJob, { params: { job_id }, ...given }),
     createApiKey: (body, given = {}) => call(operations.createApiKey, { body, ...given }),
+    listApiKeys: (given = {}) => call(operations.listApiKeys, given),
+    // Ending a key twice ends it once.
+    revokeApiKey: (key_id, given = {}) =>
+      call(operations.revokeApiKey, { params: { key_id }, repeatable: true, ...given }),
     getChallenge: (wallet, given = {}) => call(operations.getChallenge, { query: { wallet }, ...given }),
     createTransaction: (body, given = {}) =>
       call(operations.createTransaction, { body, repeatable: true, ...given }),

@@ -1,4 +1,4 @@
-import { errorEnvelope, type ErrorCode, type OnChainError } from '@agent-rental/contract';
+import { errorEnvelope, type ErrorCode, type OnChainError, type PolicyRule } from '@agent-rental/contract';
 
 const MARKER = Symbol.for('agent-rental.api-error');
 
@@ -19,6 +19,8 @@ export class ApiError extends Error {
   readonly runId: string | undefined;
   /** Where the error began on-chain. */
   readonly onChainError: OnChainError | undefined;
+  /** The rule of the API key's spending policy that refused; absent where something else did. */
+  readonly policyRule: PolicyRule | undefined;
   /** Seconds to wait before trying again, from `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
 
@@ -29,6 +31,7 @@ export class ApiError extends Error {
     requestId?: string | undefined;
     runId?: string | undefined;
     onChainError?: OnChainError | undefined;
+    policyRule?: PolicyRule | undefined;
     retryAfterSeconds?: number | undefined;
   }) {
     super(fields.message);
@@ -37,6 +40,7 @@ export class ApiError extends Error {
     this.requestId = fields.requestId;
     this.runId = fields.runId;
     this.onChainError = fields.onChainError;
+    this.policyRule = fields.policyRule;
     this.retryAfterSeconds = fields.retryAfterSeconds;
   }
 }
@@ -74,6 +78,7 @@ export async function apiErrorFromResponse(response: Response): Promise<ApiError
     requestId: error.request_id ?? response.headers.get('x-request-id') ?? undefined,
     runId: error.run_id,
     onChainError: error.on_chain_error,
+    policyRule: error.policy_rule,
     retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
   });
 }

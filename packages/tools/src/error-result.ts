@@ -30,6 +30,9 @@ const ADVICE: Record<ErrorCode, string> = {
   service_unavailable: 'Nothing was run. Call again in a while.',
 };
 
+/** For what the key may not do, whatever the wallet could. */
+const POLICY_ADVICE = 'Calling again changes nothing: the owner of the API key decides what it may spend.';
+
 /**
  * An error result for what a call threw.
  *
@@ -67,7 +70,7 @@ export function resultOfBadArguments(message: string): ToolResult {
 }
 
 function adviceFor(error: ApiError): string {
-  const said = [ADVICE[error.code]];
+  const said = [error.policyRule === undefined ? ADVICE[error.code] : POLICY_ADVICE];
   if (error.runId !== undefined) {
     said.splice(
       0,

@@ -1,8 +1,10 @@
 import { operations, type Run } from '@agent-rental/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Spending } from '../identity/index.js';
 import { ApiError } from '../platform/api-error.js';
 import { refuseIfExceeded, toApiError } from '../platform/http-server.js';
 import { addOperation } from '../platform/operation-route.js';
+import type { Principal } from '../platform/principal.js';
 import type { RateLimits } from '../platform/rate-limits.js';
 import { runTask, type RunTaskDeps, type TaskRequest } from './run-task.js';
 import { SseStream } from './sse-stream.js';
@@ -14,19 +16,21 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 export function executionRoutes(
   app: FastifyInstance,
   deps: RunTaskDeps,
-  limits: { rateLimits: RateLimits; executionsPerMinute: number },
+  limits: { rateLimits: RateLimits; executionsPerMinute: number; spending: Spending },
 ): void {
   /** What is the same for both ways of running a task. */
   const taskRequest = (
-    wallet: string,
+    principal: Principal,
     body: TaskRequest['body'],
     request: FastifyRequest,
     reply: FastifyReply,
   ): TaskRequest => {
     const header = request.headers['idempotency-key'];
     const idempotencyKey = Array.isArray(header) ? header[0] : header;
+    const { wallet } = principal;
     return {
       wallet,
+      allowance: limits.spending.allowanceOf(principal),
       body,
       idempotencyKey,
       logger: request.log,
@@ -45,7 +49,7 @@ export function executionRoutes(
   };
 
   addOperation(app, operations.execute, async ({ principal, body, request, reply }) => {
-    const finished = await runTask(deps, taskRequest(principal.wallet, body, request, reply));
+    const finished = await runTask(deps, taskRequest(principal, body, request, reply));
     reply.header('X-Run-Id', finished.runId);
     return toRun(finished);
   });
@@ -55,7 +59,7 @@ export function executionRoutes(
     const startedAt = performance.now();
     try {
       const finished = await runTask(deps, {
-        ...taskRequest(principal.wallet, body, request, reply),
+        ...taskRequest(principal, body, request, reply),
         sink: stream,
       });
       reply.hijack();

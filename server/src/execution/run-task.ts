@@ -4,6 +4,7 @@ import { findListingAddress, findPerQueryBalanceAddress } from '@agent-rental/pr
 import { PublicKey } from '@solana/web3.js';
 import type { Chain } from '../chain/index.js';
 import { accessStatus, readChainStanding, type CredentialService } from '../credentials/index.js';
+import type { Allowance } from '../identity/index.js';
 import type { ListingService } from '../listings/index.js';
 import { ApiError, internalError } from '../platform/api-error.js';
 import type { Drain } from '../platform/drain.js';
@@ -40,6 +41,8 @@ export interface TaskRequest {
   wallet: string;
   body: ExecuteBody;
   idempotencyKey: string | undefined;
+  /** What the caller may spend. */
+  allowance: Allowance;
   /** Counts the execution against the credential's limit. */
   countExecution(listingId: string, runsPerMinute: number | null): Promise<void>;
   /** Gets the output as it is made; absent for a caller that only wants the end. */
@@ -70,7 +73,7 @@ export async function runTask(deps: RunTaskDeps, request: TaskRequest): Promise<
   if (repeated) return deliver(repeated, request.sink);
   const leave = deps.drain.enter();
   try {
-    await admit(deps, task);
+    await admit(deps, task, request.allowance);
     const raced = await deps.repeats.begin(task, request.signal);
     if (raced) return deliver(raced, request.sink);
     return await serve(deps, task, request);
@@ -85,13 +88,13 @@ async function serve(deps: RunTaskDeps, task: Task, request: TaskRequest): Promi
   let charge: SentCharge | undefined;
   try {
     await seat(deps, task);
-    const checked = await check(deps, task, request.signal);
+    const checked = await check(deps, task, request);
     const gate = new OutputGate(request.sink, task.runId);
     charge = await settle(deps, checked, gate);
     const outcome = await run(deps, task, checked, gate, request);
     return await release(deps, task, charge, gate, outcome, startedAt);
   } catch (error) {
-    throw await undo(deps, task, charge, error, request.logger);
+    throw await undo(deps, task, request, charge, error);
   } finally {
     await deps.seats.free(task.runId);
     deps.repeats.end(task);
@@ -107,8 +110,9 @@ async function parse(deps: RunTaskDeps, request: TaskRequest): Promise<Task> {
 }
 
 /** 2. Who may: by the index, so that a stranger is turned away before anything is spent on it. */
-async function admit(deps: RunTaskDeps, task: Task): Promise<void> {
+async function admit(deps: RunTaskDeps, task: Task, allowance: Allowance): Promise<void> {
   const { listing } = task;
+  allowance.requireListing(listing.id);
   requireRunning(listing.status);
   const status = await deps.credentials.indexedStatus(task.wallet, listing.id);
   const credited = status === 'low_balance' && (await deps.settlement.hasCredit(task.wallet, listing.id));
@@ -122,12 +126,16 @@ async function seat(deps: RunTaskDeps, task: Task): Promise<void> {
 }
 
 /** 4. Whether the chain agrees, while a warm sandbox is taken. */
-async function check(deps: RunTaskDeps, task: Task, signal: AbortSignal): Promise<Checked> {
+async function check(
+  deps: RunTaskDeps,
+  task: Task,
+  { signal, allowance }: Pick<TaskRequest, 'signal' | 'allowance'>,
+): Promise<Checked> {
   const { version } = task.listing;
   const agent = openPrivatePart(deps.keys, version.id, version.privatePart);
   const taking =
     agent.mode === 'declarative' ? deps.declarative.takeSandbox(signal) : Promise.resolve(undefined);
-  const [sandbox, charge] = await Promise.allSettled([taking, checkOnChain(deps, task)]);
+  const [sandbox, charge] = await Promise.allSettled([taking, checkOnChain(deps, task, allowance)]);
   if (sandbox.status === 'fulfilled' && charge.status === 'fulfilled') {
     return { agent, sandbox: sandbox.value, charge: charge.value };
   }
@@ -136,12 +144,17 @@ async function check(deps: RunTaskDeps, task: Task, signal: AbortSignal): Promis
 }
 
 /** Reads the credential, or simulates the charge, which checks the same and more. */
-async function checkOnChain(deps: RunTaskDeps, task: Task): Promise<ChargeRow | undefined> {
+async function checkOnChain(
+  deps: RunTaskDeps,
+  task: Task,
+  allowance: Allowance,
+): Promise<ChargeRow | undefined> {
   const { listing, wallet, runId } = task;
   const { settlement, chain } = deps;
   const perTask = listing.rentalModel === 'per_query';
   const credited = perTask && (await settlement.takeCredit(wallet, listing.id, runId));
   if (perTask && !credited) {
+    await allowance.reserve({ id: runId, kind: 'run', lamports: listing.priceLamports });
     const address = findListingAddress(listing.id, chain.programId).address;
     const balance = findPerQueryBalanceAddress(new PublicKey(wallet), address, chain.programId).address;
     const charge = await settlement.reserve({
@@ -242,9 +255,9 @@ async function release(
 async function undo(
   deps: RunTaskDeps,
   task: Task,
+  { allowance, logger }: Pick<TaskRequest, 'allowance' | 'logger'>,
   charge: SentCharge | undefined,
   error: unknown,
-  logger: TaskRequest['logger'],
 ): Promise<ApiError> {
   if (charge) {
     // The run is marked first: should this process end now, the credit follows when the charge is reconciled.
@@ -259,6 +272,7 @@ async function undo(
     await deps.seats.free(task.runId);
     await deps.settlement.release(task.runId);
     await deps.settlement.returnCredit(task.runId);
+    await allowance.release(task.runId);
     await deps.runs.discard(task.runId);
   }
   if (error instanceof ApiError) return error;

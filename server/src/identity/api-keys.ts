@@ -1,22 +1,33 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { API_KEY_PREFIX } from '@agent-rental/contract';
+import { API_KEY_PREFIX, type ApiKey, type ApiKeyTerms, type SpendingPolicy } from '@agent-rental/contract';
+import { sql, type Selectable } from 'kysely';
 import { ApiError } from '../platform/api-error.js';
 import type { Db } from '../platform/database/database.js';
+import type { Database } from '../platform/database/schema.js';
 
 const KEY_BYTES = 32;
+/** Working keys of one wallet at most: a wallet that makes more has lost track of them. */
+const MOST_KEYS = 100;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** API keys: tied to a wallet, without expiry, stored as hashes. */
 export interface ApiKeys {
-  create(
-    wallet: string,
-    label: string,
-  ): Promise<{ id: string; label: string; key: string; created_at: string }>;
+  /** Makes a key. @throws ApiError `invalid_request` for a wallet that has too many. */
+  create(wallet: string, terms: ApiKeyTerms): Promise<ApiKey & { key: string }>;
+  /** The wallet's keys that work, newest first. */
+  list(wallet: string): Promise<ApiKey[]>;
   /**
-   * The wallet of a key.
+   * Ends a key, from the next request on and on every replica; ending it again changes nothing.
+   *
+   * @throws ApiError `not_found` for a key that does not exist or is another wallet's.
+   */
+  revoke(wallet: string, id: string): Promise<ApiKey>;
+  /**
+   * The wallet of a key, and what the key may spend.
    *
    * @throws ApiError `invalid_api_key` for a key that is unknown, revoked, or of another network.
    */
-  verify(key: string): Promise<{ wallet: string; id: string }>;
+  verify(key: string): Promise<{ wallet: string; id: string; policy: SpendingPolicy | null }>;
 }
 
 /** Whether a bearer has the form of an API key, of whatever network. */
@@ -29,15 +40,65 @@ export function createApiKeys(db: Db, network: 'localnet' | 'devnet' | 'mainnet'
   const prefix = network === 'mainnet' ? API_KEY_PREFIX.mainnet : API_KEY_PREFIX.devnet;
   const digestOf = (key: string) => createHash('sha256').update(key).digest();
   return {
-    async create(wallet, label) {
+    async create(wallet, { label, policy }) {
       const key = prefix + randomBytes(KEY_BYTES).toString('base64url');
-      const row = await db
-        .insertInto('api_keys')
-        .values({ id: randomUUID(), wallet, label, digest: digestOf(key), revoked_at: null })
-        .returning(['id', 'created_at'])
-        .executeTakeFirstOrThrow();
-      return { id: row.id, label, key, created_at: row.created_at.toISOString() };
+      const row = await db.transaction().execute(async (tx) => {
+        // One at a time for each wallet, or two could both be the last.
+        await sql`select pg_advisory_xact_lock(hashtextextended(${`api-keys:${wallet}`}, 0))`.execute(tx);
+        const { count } = await tx
+          .selectFrom('api_keys')
+          .select((eb) => eb.fn.countAll<bigint>().as('count'))
+          .where('wallet', '=', wallet)
+          .where('revoked_at', 'is', null)
+          .executeTakeFirstOrThrow();
+        if (count >= MOST_KEYS) {
+          throw new ApiError(
+            'invalid_request',
+            `The wallet has ${MOST_KEYS} API keys. Revoke one with DELETE /v1/api-keys/:key_id first.`,
+          );
+        }
+        return tx
+          .insertInto('api_keys')
+          .values({
+            id: randomUUID(),
+            wallet,
+            label,
+            digest: digestOf(key),
+            policy: policy === undefined ? null : JSON.stringify(policy),
+            revoked_at: null,
+          })
+          .returningAll()
+          .executeTakeFirstOrThrow();
+      });
+      return { ...toApiKey(row), key };
     },
+
+    async list(wallet) {
+      const rows = await db
+        .selectFrom('api_keys')
+        .selectAll()
+        .where('wallet', '=', wallet)
+        .where('revoked_at', 'is', null)
+        .orderBy('created_at', 'desc')
+        .orderBy('id')
+        .execute();
+      return rows.map(toApiKey);
+    },
+
+    async revoke(wallet, id) {
+      const row = UUID.test(id)
+        ? await db
+            .updateTable('api_keys')
+            .set({ revoked_at: sql`coalesce(revoked_at, now())` })
+            .where('id', '=', id)
+            .where('wallet', '=', wallet)
+            .returningAll()
+            .executeTakeFirst()
+        : undefined;
+      if (!row) throw new ApiError('not_found', 'The wallet has no such API key.');
+      return toApiKey(row);
+    },
+
     async verify(key) {
       if (!key.startsWith(prefix)) {
         throw new ApiError(
@@ -45,15 +106,25 @@ export function createApiKeys(db: Db, network: 'localnet' | 'devnet' | 'mainnet'
           `This API key is for another network; keys here begin with ${prefix}.`,
         );
       }
-      // Found by its hash: no secret is compared byte by byte.
+      // Found by its hash: no secret is compared byte by byte. Read every time: a revoked key ends at once.
       const row = await db
         .selectFrom('api_keys')
-        .select(['id', 'wallet', 'revoked_at'])
+        .select(['id', 'wallet', 'policy', 'revoked_at'])
         .where('digest', '=', digestOf(key))
         .executeTakeFirst();
       if (!row || row.revoked_at)
         throw new ApiError('invalid_api_key', 'The API key is not valid or was revoked.');
-      return { wallet: row.wallet, id: row.id };
+      return { wallet: row.wallet, id: row.id, policy: row.policy };
     },
+  };
+}
+
+function toApiKey(row: Selectable<Database['api_keys']>): ApiKey {
+  return {
+    id: row.id,
+    label: row.label,
+    policy: row.policy,
+    created_at: row.created_at.toISOString(),
+    revoked_at: row.revoked_at?.toISOString() ?? null,
   };
 }

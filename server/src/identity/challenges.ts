@@ -7,19 +7,35 @@ import type { Db } from '../platform/database/database.js';
 /** A challenge lives this long (spec, "Limits"). */
 const LIFETIME_SECONDS = 60;
 const RANDOM_BYTES = 16;
+const PROOF_BYTES = 16;
+const FORM = /^agent-rental:auth:(\d{1,12}):([0-9a-f]{32})([0-9a-f]{32})$/;
+
+/** A challenge, with its parts. Times are Unix seconds. */
+export interface Challenge {
+  challenge: string;
+  issuedAt: number;
+  expiresAt: number;
+  /** Its last part: letters and digits only, as the nonce of a sign-in message has to be. */
+  nonce: string;
+}
+
+/** A signed challenge, to be redeemed. */
+export interface SignedChallenge {
+  wallet: string;
+  challenge: string;
+  signature: string;
+}
 
 /** Issues challenges and checks what wallets signed. */
 export interface Challenges {
-  issue(wallet: string): { challenge: string; expires_at: number };
+  issue(wallet: string): Challenge;
   /**
    * Accepts a signature over `message(challenge)`, once.
    *
+   * @param message the text that was signed, undefined when it does not fit; default the challenge itself
    * @throws ApiError `invalid_signature` when anything about it is wrong; what, stays here.
    */
-  redeem(
-    attempt: { wallet: string; challenge: string; signature: string },
-    message?: (challenge: string) => string,
-  ): Promise<void>;
+  redeem(attempt: SignedChallenge, message?: (challenge: Challenge) => string | undefined): Promise<void>;
 }
 
 /**
@@ -28,7 +44,13 @@ export interface Challenges {
  */
 export function createChallenges(db: Db, key: Buffer): Challenges {
   const proof = (wallet: string, issuedAt: string, random: string) =>
-    createHmac('sha256', key).update(`${wallet}:${issuedAt}:${random}`).digest();
+    createHmac('sha256', key).update(`${wallet}:${issuedAt}:${random}`).digest().subarray(0, PROOF_BYTES);
+  const describe = (challenge: string, issuedAt: number): Challenge => ({
+    challenge,
+    issuedAt,
+    expiresAt: issuedAt + LIFETIME_SECONDS,
+    nonce: challenge.slice(challenge.lastIndexOf(':') + 1),
+  });
   const invalid = () =>
     new ApiError(
       'invalid_signature',
@@ -38,32 +60,30 @@ export function createChallenges(db: Db, key: Buffer): Challenges {
   return {
     issue(wallet) {
       const issuedAt = Math.floor(Date.now() / 1000);
-      const random = randomBytes(RANDOM_BYTES).toString('base64url');
-      const mac = proof(wallet, String(issuedAt), random).toString('base64url');
-      return {
-        challenge: `agent-rental:auth:${issuedAt}:${random}.${mac}`,
-        expires_at: issuedAt + LIFETIME_SECONDS,
-      };
+      const random = randomBytes(RANDOM_BYTES).toString('hex');
+      const mac = proof(wallet, String(issuedAt), random).toString('hex');
+      return describe(`agent-rental:auth:${issuedAt}:${random}${mac}`, issuedAt);
     },
 
-    async redeem({ wallet, challenge, signature }, message = (text) => text) {
-      const match = /^agent-rental:auth:(\d{1,12}):([\w-]+)\.([\w-]+)$/.exec(challenge);
+    async redeem({ wallet, challenge, signature }, message = (plain) => plain.challenge) {
+      const match = FORM.exec(challenge);
       if (!match) throw invalid();
       const [, issuedAt = '', random = '', mac = ''] = match;
-      const expected = proof(wallet, issuedAt, random);
-      const given = Buffer.from(mac, 'base64url');
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw invalid();
-      const expiresAt = Number(issuedAt) + LIFETIME_SECONDS;
-      if (Date.now() / 1000 >= expiresAt) throw invalid();
-      if (!verifies(wallet, signature, message(challenge))) throw invalid();
+      if (!timingSafeEqual(Buffer.from(mac, 'hex'), proof(wallet, issuedAt, random))) throw invalid();
+      const described = describe(challenge, Number(issuedAt));
+      if (Date.now() / 1000 >= described.expiresAt) throw invalid();
+      const text = message(described);
+      if (text === undefined || !verifies(wallet, signature, text)) throw invalid();
       const digest = createHash('sha256').update(challenge).digest();
       const first = await db
         .insertInto('used_challenges')
-        .values({ digest, expires_at: new Date(expiresAt * 1000) })
+        .values({ digest, expires_at: new Date(described.expiresAt * 1000) })
         .onConflict((conflict) => conflict.doNothing())
         .executeTakeFirst();
       if (first.numInsertedOrUpdatedRows !== 1n) throw invalid();
-      await db.deleteFrom('used_challenges').where('expires_at', '<', new Date()).execute();
+      // Kept a while longer, for replicas whose clocks are behind.
+      const forgotten = new Date(Date.now() - LIFETIME_SECONDS * 1000);
+      await db.deleteFrom('used_challenges').where('expires_at', '<', forgotten).execute();
     },
   };
 }

@@ -1,16 +1,17 @@
-import { createHmac, generateKeyPairSync } from 'node:crypto';
-import { API_KEY_PREFIX, apiKeyMessage } from '@agent-rental/contract';
+import { createHmac, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { API_KEY_PREFIX, apiKeyMessage, type SpendingPolicy } from '@agent-rental/contract';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { createSigner } from 'fast-jwt';
 import nacl from 'tweetnacl';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ApiError } from '../platform/api-error.js';
+import { openDatabase } from '../platform/database/database.js';
 import { deriveKeys } from '../platform/keys.js';
-import { openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import { newWallet, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
 import { createApiKeys } from './api-keys.js';
 import { createAuthenticate } from './authenticate.js';
-import { createChallenges, type Challenges } from './challenges.js';
+import { createChallenges, type Challenge, type Challenges } from './challenges.js';
 import { createTokens } from './tokens.js';
 
 const keys = deriveKeys(new Uint8Array(32).fill(7));
@@ -48,8 +49,8 @@ describe('a challenge', () => {
   it('has the parts that the specification names, and lives for 60 seconds [ID-6]', () => {
     setClock(1_800_000_000_500);
     const issued = challenges.issue(address);
-    expect(issued.challenge).toMatch(/^agent-rental:auth:1800000000:[\w.-]+$/);
-    expect(issued.expires_at).toBe(1_800_000_060);
+    expect(issued.challenge).toMatch(/^agent-rental:auth:1800000000:[0-9a-f]{64}$/);
+    expect(issued.expiresAt).toBe(1_800_000_060);
     expect(challenges.issue(address).challenge).not.toBe(issued.challenge);
   });
 
@@ -92,7 +93,7 @@ describe('a challenge', () => {
     await database.db.deleteFrom('used_challenges').execute();
     const first = challenges.issue(address).challenge;
     await challenges.redeem({ wallet: address, challenge: first, signature: sign(first) });
-    setClock(Date.now() + 120_000);
+    setClock(Date.now() + 180_000);
     const second = challenges.issue(address).challenge;
     await challenges.redeem({ wallet: address, challenge: second, signature: sign(second) });
     const kept = await database.db.selectFrom('used_challenges').select('expires_at').execute();
@@ -118,11 +119,13 @@ describe('a challenge', () => {
 
   it('of our form but not our making is refused [ID-17]', async () => {
     const issuedAt = String(Math.floor(Date.now() / 1000));
-    const mac = createHmac('sha256', 'guess').update(`${address}:${issuedAt}:abc`).digest('base64url');
+    const random = 'ab'.repeat(16);
+    const guess = createHmac('sha256', 'guess').update(`${address}:${issuedAt}:${random}`).digest('hex');
     const { challenge } = challenges.issue(address);
     const [head = '', tail = ''] = challenge.split(/(?<=auth:)\d+(?=:)/);
     for (const forged of [
-      `agent-rental:auth:${issuedAt}:abc.${mac}`,
+      `agent-rental:auth:${issuedAt}:${random}${guess.slice(0, 32)}`,
+      challenge.toUpperCase(),
       `${head}${Number(issuedAt) + 3600}${tail}`,
       challenge.slice(0, -2),
       `${challenge}A`,
@@ -160,15 +163,17 @@ describe('a challenge', () => {
   });
 
   it('signed to log in does not make an API key, nor the other way round', async () => {
-    const message = (text: string) => apiKeyMessage('ci', text);
+    const message = (to: Challenge) => apiKeyMessage({ label: 'ci' }, to.challenge);
     const first = challenges.issue(address).challenge;
     const login = { wallet: address, challenge: first, signature: sign(first) };
     expect(await codeOf(challenges.redeem(login, message))).toBe('invalid_signature');
-    const keyed = { ...login, signature: sign(message(first)) };
+    const keyed = { ...login, signature: sign(apiKeyMessage({ label: 'ci' }, first)) };
     expect(await codeOf(challenges.redeem(keyed))).toBe('invalid_signature');
-    expect(await codeOf(challenges.redeem(keyed, (text) => apiKeyMessage('other', text)))).toBe(
-      'invalid_signature',
-    );
+    for (const terms of [{ label: 'other' }, { label: 'ci', policy: {} }]) {
+      expect(await codeOf(challenges.redeem(keyed, ({ challenge }) => apiKeyMessage(terms, challenge)))).toBe(
+        'invalid_signature',
+      );
+    }
     expect(await codeOf(challenges.redeem(keyed, message))).toBe('accepted');
   });
 });
@@ -231,10 +236,10 @@ describe('a token', () => {
 describe('an API key', () => {
   it('stands for its wallet on its network, and is stored only as a hash [ID-22, ID-23, ID-25]', async () => {
     const apiKeys = createApiKeys(database.db, 'devnet');
-    const created = await apiKeys.create(address, 'ci');
+    const created = await apiKeys.create(address, { label: 'ci' });
     expect(created.key.startsWith(API_KEY_PREFIX.devnet)).toBe(true);
     expect(created.label).toBe('ci');
-    expect(await apiKeys.verify(created.key)).toEqual({ wallet: address, id: created.id });
+    expect(await apiKeys.verify(created.key)).toEqual({ wallet: address, id: created.id, policy: null });
     const rows = await database.db.selectFrom('api_keys').selectAll().execute();
     const secret = created.key.slice(API_KEY_PREFIX.devnet.length);
     expect(rows.map((row) => JSON.stringify(row) + row.digest.toString('latin1')).join()).not.toContain(
@@ -245,17 +250,17 @@ describe('an API key', () => {
   it('of another network is refused, saying which prefix is right here [ID-25, ID-26]', async () => {
     const onDevnet = createApiKeys(database.db, 'devnet');
     const onMainnet = createApiKeys(database.db, 'mainnet');
-    const { key } = await onDevnet.create(address, 'ci');
+    const { key } = await onDevnet.create(address, { label: 'ci' });
     await expect(onMainnet.verify(key)).rejects.toMatchObject({ code: 'invalid_api_key' });
     await expect(onMainnet.verify(key)).rejects.toThrow(API_KEY_PREFIX.mainnet);
-    const live = await onMainnet.create(address, 'ci');
+    const live = await onMainnet.create(address, { label: 'ci' });
     expect(await codeOf(onDevnet.verify(live.key))).toBe('invalid_api_key');
     expect(await codeOf(onMainnet.verify(live.key))).toBe('accepted');
   });
 
   it('that is unknown, cut or changed is refused [ID-27]', async () => {
     const apiKeys = createApiKeys(database.db, 'devnet');
-    const { key } = await apiKeys.create(address, 'ci');
+    const { key } = await apiKeys.create(address, { label: 'ci' });
     for (const wrong of [
       API_KEY_PREFIX.devnet,
       key.slice(0, -1),
@@ -266,11 +271,67 @@ describe('an API key', () => {
     }
   });
 
-  it('is refused from the moment it is revoked [ID-24]', async () => {
+  it('is refused from the moment it is revoked, on every replica [ID-24]', async () => {
+    const replica = openDatabase(database.url, () => undefined);
+    onTestFinished(() => replica.close());
+    const [here, there] = [createApiKeys(database.db, 'devnet'), createApiKeys(replica.db, 'devnet')];
+    const { key, id } = await here.create(address, { label: 'ci' });
+    expect(await codeOf(there.verify(key))).toBe('accepted');
+    const revoked = await here.revoke(address, id);
+    expect(revoked).toMatchObject({ id, revoked_at: expect.any(String) as string });
+    expect(await codeOf(there.verify(key))).toBe('invalid_api_key');
+    expect(await codeOf(here.verify(key))).toBe('invalid_api_key');
+    expect(await there.revoke(address, id)).toEqual(revoked);
+  });
+
+  it('is listed and revoked by its own wallet alone, and its secret is never listed', async () => {
     const apiKeys = createApiKeys(database.db, 'devnet');
-    const { key, id } = await apiKeys.create(address, 'ci');
-    await database.db.updateTable('api_keys').set({ revoked_at: new Date() }).where('id', '=', id).execute();
-    expect(await codeOf(apiKeys.verify(key))).toBe('invalid_api_key');
+    const [owner, other] = [newWallet(), newWallet()];
+    const policy = { max_run_lamports: 5, can_rent: false };
+    const first = await apiKeys.create(owner, { label: 'first' });
+    const { key: _, ...second } = await apiKeys.create(owner, { label: 'second', policy });
+    const listed = await apiKeys.list(owner);
+    expect(listed).toEqual([second, { ...first, key: undefined }]);
+    expect(listed[0]?.policy).toEqual(policy);
+    expect(JSON.stringify(listed)).not.toContain(first.key);
+    expect(await apiKeys.list(other)).toEqual([]);
+    for (const id of [first.id, randomUUID(), 'nonsense', '']) {
+      expect(await codeOf(apiKeys.revoke(other, id))).toBe('not_found');
+    }
+    expect(await codeOf(apiKeys.verify(first.key))).toBe('accepted');
+    await apiKeys.revoke(owner, first.id);
+    expect((await apiKeys.list(owner)).map(({ label }) => label)).toEqual(['second']);
+  });
+
+  it('is refused to a wallet that has a hundred, however many ask at once, until it revokes one', async () => {
+    const apiKeys = createApiKeys(database.db, 'devnet');
+    const owner = newWallet();
+    const create = () => codeOf(apiKeys.create(owner, { label: 'one of many' }));
+    const codes = await Promise.all(Array.from({ length: 105 }, create));
+    expect(codes.filter((code) => code === 'accepted')).toHaveLength(100);
+    expect(codes.filter((code) => code === 'invalid_request')).toHaveLength(5);
+    const [last] = await apiKeys.list(owner);
+    await apiKeys.revoke(owner, last?.id ?? '');
+    expect(await create()).toBe('accepted');
+  });
+});
+
+describe('what a wallet signs for an API key', () => {
+  const text = (policy?: SpendingPolicy) =>
+    apiKeyMessage({ label: 'ci', ...(policy ? { policy } : {}) }, 'c');
+
+  it('names the label, and every rule of the policy in one order', () => {
+    expect(text()).toBe('agent-rental: create API key "ci"\nc');
+    const policy = { can_rent: false, listing_ids: ['a-bbbbbb'], max_day_lamports: 2, max_run_lamports: 1 };
+    expect(text(policy)).toBe(
+      'agent-rental: create API key "ci"\n' +
+        'policy: {"max_run_lamports":1,"max_day_lamports":2,"listing_ids":["a-bbbbbb"],"can_rent":false}\nc',
+    );
+  });
+
+  it('differs for every policy', () => {
+    const policies = [undefined, {}, { can_rent: true }, { can_rent: false }, { listing_ids: [] }];
+    expect(new Set(policies.map((policy) => text(policy))).size).toBe(policies.length);
   });
 });
 
@@ -278,8 +339,12 @@ describe('the Authorization header', () => {
   it('takes both kinds of bearer, counted under the key or the wallet [ID-1]', async () => {
     const apiKeys = createApiKeys(database.db, 'localnet');
     const authenticate = createAuthenticate(tokens, apiKeys);
-    const { key, id } = await apiKeys.create(address, 'ci');
-    expect(await authenticate(`Bearer ${key}`)).toEqual({ wallet: address, rateKey: `key:${id}` });
+    const { key, id } = await apiKeys.create(address, { label: 'ci' });
+    expect(await authenticate(`Bearer ${key}`)).toEqual({
+      wallet: address,
+      rateKey: `key:${id}`,
+      apiKey: { id, policy: null },
+    });
     expect(await authenticate(`bearer  ${tokens.issue(address).token}`)).toEqual({
       wallet: address,
       rateKey: `wallet:${address}`,

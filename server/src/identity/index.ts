@@ -2,4 +2,5 @@ export { createApiKeys, type ApiKeys } from './api-keys.js';
 export { createAuthenticate, type Authenticate } from './authenticate.js';
 export { createChallenges, type Challenges } from './challenges.js';
 export { identityRoutes } from './routes.js';
+export { createSpending, type Allowance, type Spending } from './spending.js';
 export { createTokens, type Tokens } from './tokens.js';

@@ -1,4 +1,10 @@
-import { ERROR_STATUS, type ErrorCode, type ErrorEnvelope, type OnChainError } from '@agent-rental/contract';
+import {
+  ERROR_STATUS,
+  type ErrorCode,
+  type ErrorEnvelope,
+  type OnChainError,
+  type PolicyRule,
+} from '@agent-rental/contract';
 
 /** What an {@link ApiError} may carry beside its code and message. */
 export interface ApiErrorDetails {
@@ -6,6 +12,8 @@ export interface ApiErrorDetails {
   /** Becomes the `Retry-After` header. */
   retryAfterSeconds?: number | undefined;
   runId?: string | undefined;
+  /** The rule of the API key's spending policy that refused. */
+  policyRule?: PolicyRule | undefined;
   /** For the log only; never leaves the server. */
   cause?: unknown;
 }
@@ -18,6 +26,7 @@ export class ApiError extends Error {
   readonly onChainError: OnChainError | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly runId: string | undefined;
+  readonly policyRule: PolicyRule | undefined;
 
   constructor(code: ErrorCode, message: string, details: ApiErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -26,6 +35,7 @@ export class ApiError extends Error {
     this.onChainError = details.onChainError;
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.runId = details.runId;
+    this.policyRule = details.policyRule;
   }
 
   /** The error object of the envelope (spec, "Errors"). */
@@ -37,6 +47,7 @@ export class ApiError extends Error {
       request_id: requestId,
       ...(this.runId === undefined ? {} : { run_id: this.runId }),
       ...(this.onChainError === undefined ? {} : { on_chain_error: this.onChainError }),
+      ...(this.policyRule === undefined ? {} : { policy_rule: this.policyRule }),
     };
   }
 }

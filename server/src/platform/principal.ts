@@ -1,7 +1,11 @@
+import type { SpendingPolicy } from '@agent-rental/contract';
+
 /** Who calls: the wallet, and how it showed that. */
 export interface Principal {
   /** Wallet address, base58. */
   readonly wallet: string;
   /** What its requests are counted under: the API key, or the wallet. */
   readonly rateKey: string;
+  /** The API key that was sent; absent after a wallet's own login. */
+  readonly apiKey?: { readonly id: string; readonly policy: SpendingPolicy | null };
 }

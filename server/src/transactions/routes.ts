@@ -1,14 +1,19 @@
 import { operations } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
+import type { Spending } from '../identity/index.js';
 import { addOperation } from '../platform/operation-route.js';
 import type { TransactionService } from './service.js';
 
 /** Routes of transactions to sign and of signed ones. */
-export function transactionRoutes(app: FastifyInstance, transactions: TransactionService): void {
+export function transactionRoutes(
+  app: FastifyInstance,
+  transactions: TransactionService,
+  spending: Spending,
+): void {
   addOperation(app, operations.createTransaction, async ({ principal, body }) =>
-    transactions.propose(principal.wallet, body),
+    transactions.propose(principal.wallet, body, spending.allowanceOf(principal)),
   );
   addOperation(app, operations.submitTransaction, async ({ principal, body }) =>
-    transactions.submit(principal.wallet, body.transaction),
+    transactions.submit(principal.wallet, body.transaction, spending.allowanceOf(principal)),
   );
 }

@@ -1,19 +1,32 @@
 import type { CredentialVerification, TransactionProposal, TransactionRequest } from '@agent-rental/contract';
+import { VersionedTransaction, type VersionedMessage } from '@solana/web3.js';
 import type { Chain } from '../chain/index.js';
 import type { CredentialService, Indexer } from '../credentials/index.js';
+import type { Allowance } from '../identity/index.js';
 import type { ListingService } from '../listings/index.js';
 import type { RegistrationService } from '../registration/index.js';
+import { ApiError } from '../platform/api-error.js';
 import { listingAddressOf } from './listing-of.js';
 import type { ProposalBuilder } from './proposals.js';
+import { rentalSpendsOf } from './rental-spends.js';
 import { parseSignedTransaction, submitAndConfirm } from './submit.js';
 
 export interface TransactionService {
-  /** Builds what the wallet wants to sign. @throws ApiError when it makes no sense for that listing. */
-  propose(wallet: string, request: TransactionRequest): Promise<TransactionProposal>;
-  /** Sends, confirms, waits for the index; answers with the rental's credential where there is one. */
+  /**
+   * Builds what the wallet wants to sign.
+   *
+   * @throws ApiError when it makes no sense for that listing, or spends more than the caller may.
+   */
+  propose(wallet: string, request: TransactionRequest, allowance: Allowance): Promise<TransactionProposal>;
+  /**
+   * Sends, confirms, waits for the index; answers with the rental's credential where there is one.
+   *
+   * @throws ApiError when it fails, or spends more than the caller may: then it is not sent.
+   */
   submit(
     wallet: string,
     transaction: string,
+    allowance: Allowance,
   ): Promise<{ signature: string; listing_id?: string; credential?: CredentialVerification }>;
 }
 
@@ -25,20 +38,43 @@ export function createTransactionService(deps: {
   credentials: CredentialService;
   indexer: Indexer;
 }): TransactionService {
+  /** What a transaction spends on rentals in all. @throws ApiError for a listing that the caller may not rent. */
+  async function requireRentals(message: VersionedMessage, allowance: Allowance): Promise<bigint> {
+    let lamports = 0n;
+    for (const spend of rentalSpendsOf(message, deps.chain.programId)) {
+      allowance.requireRental((await deps.listings.findIdByAddress(spend.listingAddress)) ?? '');
+      lamports += spend.lamports;
+    }
+    return lamports;
+  }
+
   return {
-    async propose(wallet, request) {
+    async propose(wallet, request, allowance) {
       if (request.action === 'publish') {
         const draft = await deps.registration.prepareToPublish(wallet, request.listing_id, request.listing);
         return deps.proposals.publish(wallet, draft);
       }
       // Says in the API's words that an id is malformed, unknown or a draft's.
       await deps.listings.find(request.listing_id);
-      return deps.proposals.act(wallet, request);
+      const proposal = await deps.proposals.act(wallet, request);
+      const { message } = VersionedTransaction.deserialize(Buffer.from(proposal.transaction, 'base64'));
+      await allowance.requireRoom({ kind: 'rental', lamports: await requireRentals(message, allowance) });
+      return proposal;
     },
 
-    async submit(wallet, base64) {
+    async submit(wallet, base64, allowance) {
       const transaction = parseSignedTransaction(base64, wallet, deps.chain.programId);
-      await submitAndConfirm(deps.chain, transaction);
+      const lamports = await requireRentals(transaction.message, allowance);
+      const spend = { id: transaction.signature, kind: 'rental', lamports } as const;
+      if (lamports > 0n) await allowance.reserve(spend);
+      try {
+        await submitAndConfirm(deps.chain, transaction);
+      } catch (error) {
+        // One that was not confirmed in time may still land: it stays counted.
+        if (error instanceof ApiError && error.code !== 'service_unavailable')
+          await allowance.release(spend.id);
+        throw error;
+      }
       await deps.indexer.indexTransaction(transaction.signature);
       const { signature } = transaction;
       const address = listingAddressOf(transaction.message, deps.chain.programId);

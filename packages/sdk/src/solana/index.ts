@@ -8,6 +8,7 @@ export type {
 } from './action-terms.js';
 export { DEFAULT_MAX_PRIORITY_FEE_LAMPORTS } from './agreement.js';
 export { createApiKey } from './api-keys.js';
+export type { ApiKeyOptions } from './api-keys.js';
 export { createMarketplaceWallet } from './marketplace-wallet.js';
 export type {
   ActionOptions,

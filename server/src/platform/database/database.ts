@@ -1,6 +1,7 @@
 import { Kysely, Migrator, PostgresDialect, sql, type Transaction } from 'kysely';
 import { Pool, types } from 'pg';
 import * as initial from './migrations/0001-initial.js';
+import * as keyPoliciesAndOperator from './migrations/0003-key-policies-and-operator.js';
 import type { Database } from './schema.js';
 
 /** Query access, outside or inside a transaction. */
@@ -11,7 +12,10 @@ export type Tx = Transaction<Database>;
 types.setTypeParser(types.builtins.INT8, BigInt);
 
 /** The migrations in order. A released one is never changed. */
-const MIGRATIONS = { '0001-initial': initial };
+const MIGRATIONS = {
+  '0001-initial': initial,
+  '0003-key-policies-and-operator': keyPoliciesAndOperator,
+};
 
 /** An open database: the pool, and the typed query builder on it. */
 export interface OpenDatabase {

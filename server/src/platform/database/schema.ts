@@ -1,3 +1,4 @@
+import type { SpendingPolicy } from '@agent-rental/contract';
 import type { Generated, JSONColumnType } from 'kysely';
 
 /** The tables, as the migrations make them. Amounts are lamports in `bigint`; times are `Date`. */
@@ -9,8 +10,19 @@ export interface Database {
     label: string;
     /** SHA-256 of the key; the key itself is shown once and never stored. */
     digest: Buffer;
+    /** Null: whatever the wallet may. */
+    policy: JSONColumnType<SpendingPolicy> | null;
     created_at: Generated<Date>;
     revoked_at: Date | null;
+  };
+  /** What keys with a daily limit have spent within the last day. */
+  api_key_spends: {
+    /** A run's id or a transaction's signature. */
+    id: string;
+    api_key_id: string;
+    kind: 'run' | 'rental';
+    lamports: bigint;
+    created_at: Generated<Date>;
   };
   creators: { wallet: string; display_name: string | null };
   listings: {
@@ -23,7 +35,10 @@ export interface Database {
     rental_model: 'one_time' | 'subscription' | 'per_query' | null;
     price_lamports: bigint | null;
     min_deposit_lamports: bigint | null;
+    /** The creator's. */
     runs_per_minute: number | null;
+    /** The operator's, which wins. */
+    operator_runs_per_minute: Generated<number | null>;
     /** `draft` until its account is seen on-chain. */
     status: 'draft' | 'active' | 'paused' | 'closed';
     address: string;
@@ -32,6 +47,8 @@ export interface Database {
     /** The version that runs. */
     version_id: string;
     review_state: 'pending' | 'approved' | 'rejected';
+    /** Why it was rejected. */
+    review_reason: Generated<string | null>;
     run_count: Generated<number>;
     completed_count: Generated<number>;
     rating_sum: Generated<number>;

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import type { SpendingPolicy } from '@agent-rental/contract';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../platform/database/database.js';
+import { newWallet, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import { createApiKeys } from './api-keys.js';
+import { createSpending, type Allowance, type Spend } from './spending.js';
+
+let database: TemporaryDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+/** What a fresh key with this policy may spend, as seen by one or more replicas. */
+async function keyWith(policy: SpendingPolicy | undefined, replicas = [database.db]): Promise<Allowance[]> {
+  const wallet = newWallet();
+  const { id } = await createApiKeys(database.db, 'devnet').create(wallet, {
+    label: 'ci',
+    ...(policy ? { policy } : {}),
+  });
+  const principal = { wallet, rateKey: `key:${id}`, apiKey: { id, policy: policy ?? null } };
+  return replicas.map((db) => createSpending(db).allowanceOf(principal));
+}
+
+async function only(policy: SpendingPolicy | undefined): Promise<Allowance> {
+  const [allowance] = await keyWith(policy);
+  if (!allowance) throw new Error('no allowance');
+  return allowance;
+}
+
+const spend = (lamports: bigint, kind: Spend['kind'] = 'run'): Spend => ({
+  id: randomUUID(),
+  kind,
+  lamports,
+});
+
+/** The rule that refuses, or `null`. */
+async function ruleOf(attempt: (() => void) | Promise<unknown>): Promise<unknown> {
+  try {
+    await (typeof attempt === 'function' ? attempt() : attempt);
+    return null;
+  } catch (error) {
+    expect(error).toMatchObject({
+      status: 403,
+      message: expect.stringContaining('spending policy') as string,
+    });
+    return (error as { policyRule?: unknown }).policyRule;
+  }
+}
+
+describe('a key', () => {
+  it('without a policy, or with an empty one, may do whatever its wallet may', async () => {
+    for (const policy of [undefined, {}]) {
+      const allowance = await only(policy);
+      expect(await ruleOf(() => allowance.requireRental('a-bbbbbb'))).toBeNull();
+      expect(await ruleOf(allowance.reserve(spend(10n ** 15n)))).toBeNull();
+      expect(await ruleOf(allowance.reserve(spend(10n ** 15n, 'rental')))).toBeNull();
+    }
+  });
+
+  it('with listings may touch no other', async () => {
+    const allowance = await only({ listing_ids: ['a-bbbbbb'] });
+    expect(await ruleOf(() => allowance.requireListing('a-bbbbbb'))).toBeNull();
+    expect(await ruleOf(() => allowance.requireListing('a-cccccc'))).toBe('listing_ids');
+    expect(await ruleOf(() => allowance.requireRental('a-cccccc'))).toBe('listing_ids');
+    expect(await ruleOf(() => allowance.requireRental('')), 'a listing that is not known').toBe(
+      'listing_ids',
+    );
+    const none = await only({ listing_ids: [] });
+    expect(await ruleOf(() => none.requireListing('a-bbbbbb'))).toBe('listing_ids');
+  });
+
+  it('that may not rent may still run', async () => {
+    const allowance = await only({ can_rent: false });
+    expect(await ruleOf(() => allowance.requireRental('a-bbbbbb'))).toBe('can_rent');
+    expect(await ruleOf(() => allowance.requireListing('a-bbbbbb'))).toBeNull();
+  });
+
+  it('pays for no run above its limit, and rents whatever it costs', async () => {
+    const allowance = await only({ max_run_lamports: 100 });
+    expect(await ruleOf(allowance.reserve(spend(100n)))).toBeNull();
+    expect(await ruleOf(allowance.reserve(spend(101n)))).toBe('max_run_lamports');
+    expect(await ruleOf(allowance.requireRoom({ kind: 'run', lamports: 101n }))).toBe('max_run_lamports');
+    expect(await ruleOf(allowance.reserve(spend(101n, 'rental')))).toBeNull();
+  });
+
+  it('spends its day to the last lamport, runs and rentals apart', async () => {
+    const allowance = await only({ max_day_lamports: 100 });
+    expect(await ruleOf(allowance.reserve(spend(60n)))).toBeNull();
+    expect(await ruleOf(allowance.reserve(spend(41n)))).toBe('max_day_lamports');
+    expect(await ruleOf(allowance.reserve(spend(40n)))).toBeNull();
+    expect(await ruleOf(allowance.reserve(spend(1n)))).toBe('max_day_lamports');
+    expect(await ruleOf(allowance.requireRoom({ kind: 'rental', lamports: 101n }))).toBe('max_day_lamports');
+    expect(await ruleOf(allowance.reserve(spend(100n, 'rental')))).toBeNull();
+    expect(await ruleOf(allowance.reserve(spend(1n, 'rental')))).toBe('max_day_lamports');
+  });
+
+  it('counts a spend once, and one that did not happen not at all', async () => {
+    const allowance = await only({ max_day_lamports: 100 });
+    const rental = spend(100n, 'rental');
+    await allowance.reserve(rental);
+    expect(await ruleOf(allowance.reserve(rental))).toBeNull();
+    expect(await ruleOf(allowance.reserve(spend(1n, 'rental')))).toBe('max_day_lamports');
+    await allowance.release(rental.id);
+    expect(await ruleOf(allowance.reserve(spend(100n, 'rental')))).toBeNull();
+  });
+
+  it('has a new day after 24 hours, and the old one is forgotten', async () => {
+    const allowance = await only({ max_day_lamports: 100 });
+    const first = spend(100n);
+    await allowance.reserve(first);
+    const age = (hours: number) =>
+      database.db
+        .updateTable('api_key_spends')
+        .set({ created_at: new Date(Date.now() - hours * 3_600_000) })
+        .where('id', '=', first.id)
+        .execute();
+    await age(23);
+    expect(await ruleOf(allowance.reserve(spend(1n)))).toBe('max_day_lamports');
+    await age(25);
+    expect(await ruleOf(allowance.reserve(spend(100n)))).toBeNull();
+    const kept = await database.db
+      .selectFrom('api_key_spends')
+      .select('id')
+      .where('id', '=', first.id)
+      .execute();
+    expect(kept).toEqual([]);
+  });
+
+  it('does not spend the day of another', async () => {
+    const [one, other] = [await only({ max_day_lamports: 100 }), await only({ max_day_lamports: 100 })];
+    const first = spend(100n);
+    await one.reserve(first);
+    await other.release(first.id);
+    expect(await ruleOf(other.reserve(spend(100n)))).toBeNull();
+    expect(await ruleOf(one.reserve(spend(1n)))).toBe('max_day_lamports');
+  });
+
+  it('spends no more than its day however many ask at once on two replicas', async () => {
+    const replica = openDatabase(database.url, () => undefined);
+    onTestFinished(() => replica.close());
+    const allowances = await keyWith({ max_day_lamports: 100 }, [database.db, replica.db]);
+    const rules = await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        ruleOf(allowances[index % 2]?.reserve(spend(10n)) ?? (() => {})),
+      ),
+    );
+    expect(rules.filter((rule) => rule === null)).toHaveLength(10);
+    expect(rules.filter((rule) => rule === 'max_day_lamports')).toHaveLength(30);
+  });
+});

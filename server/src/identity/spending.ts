@@ -1,0 +1,143 @@
+import type { PolicyRule } from '@agent-rental/contract';
+import { sql } from 'kysely';
+import { ApiError } from '../platform/api-error.js';
+import type { Db } from '../platform/database/database.js';
+import type { Principal } from '../platform/principal.js';
+
+/** Something that costs, done with an API key. */
+export interface Spend {
+  /** A run's id, or the signature of the transaction that rents. Counted once, however often it is asked. */
+  id: string;
+  /** Runs draw from a prepaid balance; rentals, renewals and deposits from the wallet. Counted apart. */
+  kind: 'run' | 'rental';
+  lamports: bigint;
+}
+
+/** What one caller may spend. A wallet's own login, and a key without a policy, may spend whatever the wallet can. */
+export interface Allowance {
+  /** @throws ApiError 403 when the key may not be used for this listing. */
+  requireListing(listingId: string): void;
+  /** @throws ApiError 403 when the key may not rent, renew or top up this listing. */
+  requireRental(listingId: string): void;
+  /** @throws ApiError 403 when so much would be too much now. Sets nothing aside. */
+  requireRoom(spend: Omit<Spend, 'id'>): Promise<void>;
+  /** Counts a spend before it happens; exact under concurrency. @throws ApiError 403 when it would be too much. */
+  reserve(spend: Spend): Promise<void>;
+  /** Takes back a spend that did not happen. */
+  release(id: string): Promise<void>;
+}
+
+/** Enforces the spending policies of API keys. */
+export interface Spending {
+  allowanceOf(principal: Principal): Allowance;
+}
+
+/** The window of `max_day_lamports`. */
+const DAY = sql<Date>`now() - interval '24 hours'`;
+
+/** Makes the enforcement. It keeps a day of each limited key's spends. */
+export function createSpending(db: Db): Spending {
+  const spentToday = async (on: Db, apiKeyId: string, { id, kind }: { id?: string; kind: Spend['kind'] }) => {
+    let recent = on
+      .selectFrom('api_key_spends')
+      .select((eb) => eb.fn.sum<string | null>('lamports').as('sum'))
+      .where('api_key_id', '=', apiKeyId)
+      .where('kind', '=', kind)
+      .where('created_at', '>', DAY);
+    if (id !== undefined) recent = recent.where('id', '!=', id);
+    const { sum } = await recent.executeTakeFirstOrThrow();
+    return BigInt(sum ?? 0);
+  };
+
+  return {
+    allowanceOf({ apiKey }) {
+      if (!apiKey?.policy) return UNLIMITED;
+      const { id: apiKeyId, policy } = apiKey;
+      const requireListing = (listingId: string): void => {
+        if (policy.listing_ids === undefined || policy.listing_ids.includes(listingId)) return;
+        throw refusal('listing_ids', `it may not be used for ${listingId}`);
+      };
+      const requireOne = ({ kind, lamports }: Omit<Spend, 'id'>): void => {
+        const most = policy.max_run_lamports;
+        if (kind !== 'run' || most === undefined || lamports <= BigInt(most)) return;
+        throw refusal('max_run_lamports', `a run costs ${lamports} lamports, and the most is ${most}`);
+      };
+      const requireDay = async (on: Db, spend: Omit<Spend, 'id'> & { id?: string }): Promise<void> => {
+        const most = policy.max_day_lamports;
+        if (most === undefined) return;
+        const spent = await spentToday(on, apiKeyId, spend);
+        if (spent + spend.lamports <= BigInt(most)) return;
+        const what = spend.kind === 'run' ? 'runs' : 'rentals and deposits';
+        throw refusal(
+          'max_day_lamports',
+          `${spent} lamports went for ${what} within 24 hours, ${spend.lamports} more would exceed ${most}`,
+        );
+      };
+      return {
+        requireListing,
+        requireRental(listingId) {
+          if (policy.can_rent === false) throw refusal('can_rent', 'it may not rent, renew or top up');
+          requireListing(listingId);
+        },
+        async requireRoom(spend) {
+          requireOne(spend);
+          await requireDay(db, spend);
+        },
+        async reserve(spend) {
+          requireOne(spend);
+          if (policy.max_day_lamports === undefined) return;
+          await db.transaction().execute(async (tx) => {
+            // One at a time for each key, or two could both take what is left.
+            await tx
+              .selectFrom('api_keys')
+              .select('id')
+              .where('id', '=', apiKeyId)
+              .forNoKeyUpdate()
+              .execute();
+            await requireDay(tx, spend);
+            await tx
+              .deleteFrom('api_key_spends')
+              .where('api_key_id', '=', apiKeyId)
+              .where('created_at', '<=', DAY)
+              .execute();
+            await tx
+              .insertInto('api_key_spends')
+              .values({ ...spend, api_key_id: apiKeyId })
+              .onConflict((conflict) => conflict.doNothing())
+              .execute();
+          });
+        },
+        async release(id) {
+          if (policy.max_day_lamports === undefined) return;
+          await db
+            .deleteFrom('api_key_spends')
+            .where('id', '=', id)
+            .where('api_key_id', '=', apiKeyId)
+            .execute();
+        },
+      };
+    },
+  };
+}
+
+const UNLIMITED: Allowance = {
+  requireListing: () => undefined,
+  requireRental: () => undefined,
+  requireRoom: async () => undefined,
+  reserve: async () => undefined,
+  release: async () => undefined,
+};
+
+/**
+ * The codes are the specification's, and closed: what a key may not pay is a balance that is too small, what it
+ * may not touch is access that it does not have. `policy_rule` tells both from the wallet's own.
+ */
+function refusal(rule: PolicyRule, reason: string): ApiError {
+  const isAmount = rule === 'max_run_lamports' || rule === 'max_day_lamports';
+  return new ApiError(
+    isAmount ? 'insufficient_balance' : 'credential_not_found',
+    `The API key's spending policy refuses this: ${reason}. Nothing was charged; ` +
+      'its owner can make a key with another policy.',
+    { policyRule: rule },
+  );
+}

@@ -1,0 +1,33 @@
+import { decodeInstruction, type InstructionName } from '@agent-rental/program-client';
+import { PublicKey, type VersionedMessage } from '@solana/web3.js';
+
+/** What an instruction takes out of the wallet for a rental. */
+export interface RentalSpend {
+  listingAddress: string;
+  /** The price that it agrees to at most, or the deposit. */
+  lamports: bigint;
+}
+
+/** Where each instruction that pays for a rental says how much. */
+const AMOUNT: Partial<Record<InstructionName, string>> = {
+  purchase_one_time: 'maxPriceLamports',
+  purchase_subscription: 'maxPriceLamports',
+  renew_subscription: 'maxPriceLamports',
+  purchase_per_query: 'depositLamports',
+  topup_balance: 'amountLamports',
+};
+
+/** What a transaction spends on rentals, by its own instructions of the program. */
+export function rentalSpendsOf(message: VersionedMessage, programId: PublicKey): RentalSpend[] {
+  const keys = message.staticAccountKeys;
+  return message.compiledInstructions.flatMap((instruction) => {
+    if (!keys[instruction.programIdIndex]?.equals(programId)) return [];
+    // What a lookup table holds is not known here: it stands for no listing.
+    const accounts = instruction.accountKeyIndexes.map((index) => keys[index] ?? PublicKey.default);
+    const decoded = decodeInstruction(instruction.data, accounts);
+    const amount = decoded ? AMOUNT[decoded.name] : undefined;
+    if (!decoded || amount === undefined) return [];
+    const listingAddress = (decoded.accounts['listing'] ?? PublicKey.default).toBase58();
+    return [{ listingAddress, lamports: decoded.args[amount] as bigint }];
+  });
+}
