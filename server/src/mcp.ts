@@ -3,6 +3,7 @@ import { createClient } from '@agent-rental/sdk';
 import type { FastifyInstance } from 'fastify';
 import type { InternalRequests } from './platform/internal-requests.js';
 import { ApiError } from './platform/api-error.js';
+import { rateHeaders } from './platform/http-server.js';
 
 /** Never resolved: requests to it stay in this process. */
 const INTERNAL_URL = 'http://marketplace.invalid';
@@ -35,8 +36,8 @@ export async function mountMcp(
           retries: 0,
         });
         reply.hijack();
-        for (const [name, value] of Object.entries(reply.getHeaders()))
-          reply.raw.setHeader(name, value ?? '');
+        const headers = { ...reply.getHeaders(), ...rateHeaders(request.rate) };
+        for (const [name, value] of Object.entries(headers)) reply.raw.setHeader(name, value ?? '');
         await mcp.handle(request.raw, reply.raw, { client, id: principal.wallet });
       },
     });

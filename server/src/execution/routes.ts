@@ -2,7 +2,7 @@ import { operations, type Run } from '@agent-rental/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Spending } from '../identity/index.js';
 import { ApiError } from '../platform/api-error.js';
-import { refuseIfExceeded, toApiError } from '../platform/http-server.js';
+import { rateHeaders, refuseIfExceeded, toApiError } from '../platform/http-server.js';
 import { addOperation } from '../platform/operation-route.js';
 import type { Principal } from '../platform/principal.js';
 import type { RateLimits } from '../platform/rate-limits.js';
@@ -105,12 +105,7 @@ function callerGone(reply: FastifyReply, onLeft: (stop: () => void) => void): Ab
 function streamHeaders(reply: FastifyReply, request: FastifyRequest): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(reply.getHeaders())) headers[name] = String(value);
-  if (request.rate) {
-    headers['x-ratelimit-limit'] = String(request.rate.limit);
-    headers['x-ratelimit-remaining'] = String(request.rate.remaining);
-    headers['x-ratelimit-reset'] = String(request.rate.resetAt);
-  }
-  return headers;
+  return { ...headers, ...rateHeaders(request.rate) };
 }
 
 function toRun(finished: FinishedRun): Run {

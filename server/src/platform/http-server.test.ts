@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
 import { errorEnvelope, type Operation } from '@agent-rental/contract';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -49,12 +49,13 @@ const AUTH = { authorization: 'Bearer good' };
 let app: FastifyInstance;
 let log: string;
 
-async function start(requestsPerMinute = 100): Promise<void> {
+async function start(requestsPerMinute = 100, requestTimeoutMs?: number): Promise<void> {
   log = '';
   app = await createHttpServer({
     logger: createLogger('info', { write: (line: string) => void (log += line) }),
     rateLimits: memoryRateLimits(),
     requestsPerMinute,
+    ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
     internalRequests: createInternalRequests(),
     authenticate: async (authorization) => {
       if (authorization !== 'Bearer good') throw new ApiError('unauthorized', 'Not one of ours.');
@@ -219,6 +220,23 @@ describe('an answer', () => {
     }
   });
 
+  it('from a route that is no operation takes nothing from what is limited', async () => {
+    await start(2);
+    for (let time = 0; time < 5; time += 1) await app.inject({ url: '/status' });
+    expect((await app.inject({ url: '/v1/open' })).statusCode).toBe(200);
+  });
+
+  it('to a preflight, and to any other OPTIONS, has request id and limits', async () => {
+    await start();
+    const preflight = { origin: 'https://example.com', 'access-control-request-method': 'POST' };
+    for (const headers of [preflight, {}]) {
+      const response = await app.inject({ method: 'OPTIONS', url: '/v1/echo', headers });
+      expect(response.statusCode).toBe(204);
+      expect(response.headers['x-request-id']).toMatch(/^req_/);
+      expectRateHeaders(response);
+    }
+  });
+
   it('may be read by scripts of any site, with its headers [SVC-4]', async () => {
     await start();
     const response = await app.inject({ url: '/v1/open', headers: { origin: 'https://example.com' } });
@@ -275,6 +293,24 @@ describe('a request', () => {
     },
   );
 
+  it.each([
+    ['a byte that begins nothing', [0xff]],
+    ['half a character', [0xe2, 0x82]],
+    ['an overlong slash', [0xc0, 0xaf]],
+    ['half of a surrogate pair', [0xed, 0xa0, 0x80]],
+  ])('with %s in its JSON is refused, not repaired', async (_, bytes) => {
+    await start();
+    const payload = Buffer.concat([Buffer.from('{"text":"a'), Buffer.from(bytes), Buffer.from('"}')]);
+    const response = await app.inject({
+      method: 'POST',
+      url: '/v1/echo',
+      payload,
+      headers: { ...AUTH, ...JSON_TYPE },
+    });
+    expect(expectError(response, 400, 'invalid_request')).toContain('UTF-8');
+    expect((await post({ text: 'ä€😀' })).json()).toEqual({ text: 'ä€😀' });
+  });
+
   it('larger than the bound is refused [ERR-22]', async () => {
     await start();
     const text = 'x'.repeat(1_400_000);
@@ -326,6 +362,46 @@ describe('a request', () => {
     const response = await app.inject({ url: `/v1/things/${'a'.repeat(5000)}`, headers: AUTH });
     expectError(response, 400, 'invalid_request');
     expectRateHeaders(response);
+  });
+
+  /** Sends bytes, and gives all that came back when the server has ended the connection. */
+  async function rawAnswer(bytes: string): Promise<string> {
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
+    socket.write(bytes);
+    await once(socket, 'end');
+    socket.destroy();
+    return answer;
+  }
+
+  it.each([
+    ['is not HTTP', 'hello\r\n\r\n', 'not valid HTTP'],
+    ['has a method that does not exist', 'FETCH / HTTP/1.1\r\nhost: a\r\n\r\n', 'not valid HTTP'],
+    ['has headers beyond every bound', `GET / HTTP/1.1\r\nx: ${'a'.repeat(100_000)}\r\n\r\n`, 'too large'],
+    [
+      'has two lengths',
+      'POST /v1/echo HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}',
+      'not valid HTTP',
+    ],
+    [
+      'has a body that never ends',
+      'POST /v1/echo HTTP/1.1\r\nhost: a\r\nauthorization: Bearer good\r\n' +
+        'content-type: application/json\r\ncontent-length: 100\r\n\r\n{',
+      'too long to arrive',
+    ],
+    ['has headers that never end', 'GET / HTTP/1.1\r\nhost: a\r\n', 'too long to arrive'],
+  ])('that %s gets the same kind of error as every other', async (_, bytes, reason) => {
+    await start(100, 300);
+    const [head = '', body = ''] = (await rawAnswer(bytes)).split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    const { error } = errorEnvelope.parse(JSON.parse(body));
+    expect(error).toMatchObject({ code: 'invalid_request', status: 400 });
+    expect(error.message).toContain(reason);
+    expect(head).toContain(`X-Request-Id: ${error.request_id}`);
+    for (const name of ['Limit', 'Remaining', 'Reset'])
+      expect(head).toMatch(new RegExp(`X-RateLimit-${name}: \\d+`));
   });
 
   it('that breaks off in its body leaves the server up [ERR-26]', async () => {

@@ -12,6 +12,8 @@ import {
 } from 'fastify';
 import type { Operation } from '@agent-rental/contract';
 import { ApiError, internalError } from './api-error.js';
+import { refuseBrokenRequest } from './broken-requests.js';
+import { addJsonBodies } from './json-body.js';
 import type { InternalRequests } from './internal-requests.js';
 import type { Logger } from './logger.js';
 import type { Principal } from './principal.js';
@@ -26,10 +28,24 @@ const HEADERS = {
   reset: 'X-RateLimit-Reset',
 } as const;
 
+/** The whole request has to arrive within this time. */
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/** A route of the running server. */
+export interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly auth: Operation['auth'] | undefined;
+}
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may call the route; a route that says nothing is open to everybody, and its calls are not limited. */
     auth?: Operation['auth'];
+  }
+  interface FastifyInstance {
+    /** Every route there is, as the router has it. */
+    readonly routes: Route[];
   }
   interface FastifyRequest {
     /** The caller; null before authentication and where none is asked for. */
@@ -48,16 +64,27 @@ export interface HttpServerOptions {
   onAnswered?(request: { method: string; route: string; status: number; seconds: number }): void;
   /** Identifies the bearer; throws an ApiError of 401. */
   authenticate(authorization: string | undefined): Promise<Principal>;
+  /** Longest time for a request to arrive; by default 30 s. */
+  requestTimeoutMs?: number;
 }
 
 /** Makes the HTTP server: request ids, authentication, rate limits, the error envelope. Slices add their routes. */
 export async function createHttpServer(options: HttpServerOptions): Promise<FastifyInstance> {
   const loggerInstance: FastifyBaseLogger = options.logger;
+  const requestTimeout = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
   const app = fastify({
     loggerInstance,
-    genReqId: ({ headers }) => options.internalRequests.requestIdOf(headers) ?? `req_${randomUUID()}`,
+    genReqId: ({ headers }) => options.internalRequests.requestIdOf(headers) ?? newRequestId(),
     bodyLimit: BODY_LIMIT_BYTES,
-    requestTimeout: 30_000,
+    requestTimeout,
+    http: { connectionsCheckingInterval: Math.min(5_000, requestTimeout), headersTimeout: requestTimeout },
+    clientErrorHandler: (error, socket) => {
+      const requestId = newRequestId();
+      void refuseBrokenRequest(error, socket, requestId, async () => ({
+        [HEADERS.requestId]: requestId,
+        ...rateHeaders(await countOpen(options, socket.remoteAddress)),
+      }));
+    },
     forceCloseConnections: 'idle',
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
     logController: new LogController({ disableRequestLogging: true }),
@@ -67,8 +94,16 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   });
   app.decorateRequest('principal', null);
   app.decorateRequest('rate', null);
+  const routes: Route[] = [];
+  app.decorate('routes', routes);
+  app.addHook('onRoute', ({ method, url, config }) => {
+    for (const one of [method].flat()) routes.push({ method: one, path: url, auth: config?.auth });
+  });
+  addJsonBodies(app);
   await app.register(cors, {
     origin: '*',
+    // An OPTIONS request that is no preflight gets the same answer, and no text of the plugin's own.
+    strictPreflight: false,
     methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders: [...Object.values(HEADERS), 'X-Run-Id', 'Retry-After', 'Mcp-Session-Id'],
   });
@@ -88,7 +123,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     await admit(request, options);
   });
   app.addHook('onSend', async (request, reply, payload) => {
-    writeRateHeaders(reply, request.rate);
+    reply.header(HEADERS.requestId, request.id);
+    // Answered before it could be counted: a preflight, or while draining.
+    if (!request.rate && !options.internalRequests.principalOf(request.headers)) {
+      request.rate = await countOpen(options, request.ip);
+    }
+    reply.headers(rateHeaders(request.rate));
     return payload;
   });
   app.addHook('onResponse', async (request, reply) => {
@@ -114,6 +154,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   return app;
 }
 
+function newRequestId(): string {
+  return `req_${randomUUID()}`;
+}
+
 /** Answers a request that no hook has seen in the form that every answer has. */
 async function refuseUnreadable(
   error: FastifyError,
@@ -123,7 +167,7 @@ async function refuseUnreadable(
 ): Promise<void> {
   reply.header(HEADERS.requestId, request.id);
   try {
-    writeRateHeaders(reply, await options.rateLimits.count(`ip:${request.ip}`, options.requestsPerMinute));
+    reply.headers(rateHeaders(await countOpen(options, request.ip)));
     await writeError(reply, toApiError(error), request);
   } catch (cause) {
     await writeError(reply, internalError(cause), request);
@@ -154,8 +198,20 @@ async function admit(request: FastifyRequest, options: HttpServerOptions): Promi
     refuseIfExceeded(request.rate);
     return;
   }
+  if (auth === undefined) {
+    request.rate = await countOpen(options, request.ip);
+    return;
+  }
   await byAddress();
-  if (auth) refuseIfExceeded(request.rate);
+  refuseIfExceeded(request.rate);
+}
+
+/**
+ * Counts what is never refused (health, pages, unknown paths), apart from what is: whoever loads many pages
+ * can still log in.
+ */
+function countOpen(options: HttpServerOptions, address = 'unknown'): Promise<RateState> {
+  return options.rateLimits.count(`open:${address}`, options.requestsPerMinute);
 }
 
 /** Refuses a request beyond its limit (429 with `Retry-After`). */
@@ -171,11 +227,14 @@ export function refuseIfExceeded(rate: RateState | null): void {
   );
 }
 
-function writeRateHeaders(reply: FastifyReply, rate: RateState | null): void {
-  if (!rate) return;
-  reply.header(HEADERS.limit, rate.limit);
-  reply.header(HEADERS.remaining, rate.remaining);
-  reply.header(HEADERS.reset, rate.resetAt);
+/** The three headers that every answer has; for answers that are not sent through Fastify. */
+export function rateHeaders(rate: RateState | null): Record<string, string> {
+  if (!rate) return {};
+  return {
+    [HEADERS.limit]: String(rate.limit),
+    [HEADERS.remaining]: String(rate.remaining),
+    [HEADERS.reset]: String(rate.resetAt),
+  };
 }
 
 function writeError(reply: FastifyReply, error: ApiError, request: FastifyRequest): FastifyReply {

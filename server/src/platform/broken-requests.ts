@@ -1,0 +1,58 @@
+import type { Socket } from 'node:net';
+import { ApiError } from './api-error.js';
+
+/** A connection error as Node's HTTP parser and its timers give it. */
+export interface BrokenRequestError extends Error {
+  code?: string;
+}
+
+/** How long a sender that was refused may go on sending, so that it gets to read why. */
+const LINGER_MS = 1_000;
+
+const REASON: Record<string, string> = {
+  HPE_HEADER_OVERFLOW: 'The headers are too large.',
+  ERR_HTTP_REQUEST_TIMEOUT: 'The request took too long to arrive.',
+};
+
+const answered = new WeakSet<Socket>();
+
+/**
+ * Answers what no router ever sees, in the form that every answer has: bytes that are not HTTP, headers beyond
+ * every bound, bodies that take for ever. The connection ends with it.
+ *
+ * @param headers asked for only when there is somebody to answer
+ */
+export async function refuseBrokenRequest(
+  error: BrokenRequestError,
+  socket: Socket,
+  requestId: string,
+  headers: () => Promise<Record<string, string>>,
+): Promise<void> {
+  if (answered.has(socket)) return;
+  answered.add(socket);
+  if (error.code === 'ECONNRESET' || !isWaiting(socket)) {
+    socket.destroy();
+    return;
+  }
+  const refusal = new ApiError(
+    'invalid_request',
+    REASON[error.code ?? ''] ?? 'The request is not valid HTTP.',
+  );
+  const body = JSON.stringify({ error: refusal.body(requestId) });
+  const given = await headers().catch(() => ({}));
+  const head = Object.entries({
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+    ...given,
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.on('error', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${refusal.status} Bad Request\r\n${head.join('')}\r\n${body}`);
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}
+
+/** Whether an answer can still be written: none has begun on this connection. */
+function isWaiting(socket: Socket): boolean {
+  const { _httpMessage: response } = socket as Socket & { _httpMessage?: { headersSent: boolean } | null };
+  return socket.writable && response?.headersSent !== true;
+}
