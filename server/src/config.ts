@@ -98,19 +98,26 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+/** What the operator's command line is told. */
+export interface OperatorConfig {
+  /** Absent: the database of the server that runs on the state folder. */
+  readonly databaseUrl: string | undefined;
+  readonly stateDir: string;
+}
+
+/** Reads what the operator's command line needs. @throws ConfigError naming every variable that is wrong. */
+export function readOperatorConfig(env: NodeJS.ProcessEnv): OperatorConfig {
+  const value = parseEnvironment(environment.pick({ DATABASE_URL: true, STATE_DIR: true }), env);
+  return { databaseUrl: value.DATABASE_URL, stateDir: value.STATE_DIR };
+}
+
 /**
  * Reads the environment once.
  *
  * @throws ConfigError naming every variable that is wrong.
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const parsed = environment.safeParse(given);
-  if (!parsed.success) {
-    const lines = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-    throw new ConfigError(`The environment is not valid. ${lines.join('; ')}`);
-  }
-  const value = parsed.data;
+  const value = parseEnvironment(environment, env);
   const production = value.NODE_ENV === 'production';
   const embedded = value.DATABASE_URL === undefined && value.SOLANA_RPC_URLS === undefined;
   if (!embedded) {
@@ -162,4 +169,12 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       model.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]]])),
     ),
   });
+}
+
+function parseEnvironment<S extends z.ZodObject>(schema: S, env: NodeJS.ProcessEnv): z.output<S> {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const lines = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  throw new ConfigError(`The environment is not valid. ${lines.join('; ')}`);
 }

@@ -87,7 +87,7 @@ export function readOrCreatePassword(stateDir: string): { password: string; isNe
 }
 
 /** Undefined if there is none, or one that is not of our making: it goes into SQL text and a URL. */
-function readPassword(path: string): string | undefined {
+export function readPassword(path: string): string | undefined {
   try {
     const password = readFileSync(path, 'utf8').trim();
     return /^[\w-]{32,128}$/.test(password) ? password : undefined;

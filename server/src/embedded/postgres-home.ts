@@ -49,7 +49,7 @@ export async function openPostgresHome(
   stateDir: string,
   systemFolder: string = DEFAULT_SYSTEM_FOLDER,
 ): Promise<PostgresHome> {
-  const recorded = readRecord(stateDir);
+  const recorded = readRecordedHome(stateDir);
   return recorded === undefined ? createHome(stateDir, systemFolder) : openRecordedHome(stateDir, recorded);
 }
 
@@ -159,10 +159,11 @@ function findOtherOwner(stateDir: string, home: string): string | undefined {
   const ownerFile = join(home, OWNER_FILE);
   if (!existsSync(ownerFile)) return undefined;
   const owner = readFileSync(ownerFile, 'utf8');
-  return owner !== stateDir && readRecord(owner) === home ? owner : undefined;
+  return owner !== stateDir && readRecordedHome(owner) === home ? owner : undefined;
 }
 
-function readRecord(stateDir: string): string | undefined {
+/** The home that `recordHome` wrote down; undefined where none was. */
+export function readRecordedHome(stateDir: string): string | undefined {
   let text: string;
   try {
     text = readFileSync(recordPath(stateDir), 'utf8');

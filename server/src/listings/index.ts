@@ -2,3 +2,4 @@ export { newListingId, parseListingId } from './listing-id.js';
 export { createListingRepository } from './repository.js';
 export { listingRoutes } from './routes.js';
 export { createListingService, type ListingService, type PublishedListing } from './service.js';
+export { createOperatorLimits, type OperatorLimits } from './operator-limits.js';

@@ -19,6 +19,7 @@ export interface PublishedListing {
   rentalModel: 'one_time' | 'subscription' | 'per_query';
   priceLamports: bigint;
   minDepositLamports: bigint;
+  /** Per credential: the operator's, else the creator's. */
   runsPerMinute: number | null;
   status: 'active' | 'paused' | 'closed';
   metadataUri: string;
@@ -99,7 +100,7 @@ export function createListingService(repository: ListingRepository): ListingServ
         rentalModel: row.rental_model ?? 'one_time',
         priceLamports: row.price_lamports ?? 0n,
         minDepositLamports: row.min_deposit_lamports ?? 0n,
-        runsPerMinute: row.runs_per_minute,
+        runsPerMinute: row.operator_runs_per_minute ?? row.runs_per_minute,
         status: publishedStatus(row),
         metadataUri: row.metadata_uri,
         version: {

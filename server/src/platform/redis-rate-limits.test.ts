@@ -19,7 +19,8 @@ async function connected(...limits: SharedRateLimits[]): Promise<void> {
   const key = randomUUID();
   await vi.waitFor(async () => {
     for (const [index, one] of limits.entries()) {
-      const { remaining } = await one.count(`${key}:${index}`, 1_000_000);
+      const { remaining, limit } = await one.count(`${key}:${index}`, 1_000_000);
+      expect(limit).toBe(1_000_000);
       const other = await limits[(index + 1) % limits.length]?.count(`${key}:${index}`, 1_000_000);
       expect(other?.remaining).toBe(remaining - 1);
     }
@@ -69,6 +70,38 @@ test.runIf(url)(
     });
   },
 );
+
+test.runIf(url)('a Redis that hangs is asked now and then, not by every request', async () => {
+  const { hostname, port } = new URL(url ?? '');
+  const open = new Set<Socket>();
+  let hangs = false;
+  let asked = 0;
+  const proxy = createServer((socket) => {
+    const upstream = connect(Number(port || 6379), hostname);
+    open.add(socket).add(upstream);
+    upstream.pipe(socket);
+    socket.on('data', (chunk) => {
+      if (hangs) asked += 1;
+      else upstream.write(chunk);
+    });
+    for (const end of [socket, upstream]) end.on('error', () => end.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of open) socket.destroy();
+    proxy.close();
+  });
+  const limits = replica(`redis://127.0.0.1:${(proxy.address() as AddressInfo).port}`, 4);
+  await connected(limits);
+
+  hangs = true;
+  const key = randomUUID();
+  const states = [];
+  for (let time = 0; time < 40; time += 1) states.push(await limits.count(key, 100));
+  expect(states.filter((state) => !state.exceeded)).toHaveLength(25);
+  expect(asked).toBeGreaterThan(0);
+  expect(asked).toBeLessThan(10);
+});
 
 test('on CI there is a Redis to test with', () => {
   expect(url !== undefined || process.env['CI'] === undefined).toBe(true);

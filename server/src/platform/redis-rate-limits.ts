@@ -6,6 +6,8 @@ import { memoryRateLimits, rateState, WINDOW_SECONDS, type RateLimits } from './
 /** A Redis that does not answer within this time is treated as down: a limit must not slow every request. */
 const COMMAND_TIMEOUT_MS = 250;
 const RECONNECT_MOST_MS = 2_000;
+/** After a failure Redis is left alone for so long, so that one that hangs slows a request a second, not all. */
+const PAUSE_MS = 1_000;
 
 /** Limits that all replicas share, and how to let go of them. */
 export interface SharedRateLimits extends RateLimits {
@@ -32,15 +34,19 @@ export function redisRateLimits(
     retryStrategy: (attempt) => Math.min(RECONNECT_MOST_MS, attempt * 100),
   });
   let isDown = false;
+  let askAgainAt = 0;
   const noteDown = (err: unknown) => {
     if (!isDown) logger.error({ err }, 'Redis does not answer; each replica limits by itself');
     isDown = true;
+    askAgainAt = performance.now() + PAUSE_MS;
   };
   redis.on('error', noteDown);
-  redis.on('ready', () => {
+  const noteUp = () => {
     if (isDown) logger.info('Redis answers again');
     isDown = false;
-  });
+    askAgainAt = 0;
+  };
+  redis.on('ready', noteUp);
   const shared = new RateLimiterRedis({
     storeClient: redis,
     keyPrefix: 'agent-rental-rate',
@@ -48,14 +54,20 @@ export function redisRateLimits(
     duration: WINDOW_SECONDS,
   });
   const alone = memoryRateLimits();
+  const countAlone: RateLimits['count'] = (key, limit) => {
+    onFallback();
+    return alone.count(key, Math.max(1, Math.floor(limit / replicas)));
+  };
   return {
     async count(key, limit) {
+      if (performance.now() < askAgainAt) return countAlone(key, limit);
       try {
-        return rateState(await shared.consume(key), limit);
+        const state = rateState(await shared.consume(key), limit);
+        noteUp();
+        return state;
       } catch (error) {
         noteDown(error);
-        onFallback();
-        return alone.count(key, Math.max(1, Math.floor(limit / replicas)));
+        return countAlone(key, limit);
       }
     },
     close: async () => {

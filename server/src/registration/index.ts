@@ -5,5 +5,6 @@ export {
   type PrivatePart,
 } from './private-part.js';
 export { createRegistrationRepository, REGISTRATION_TASK } from './repository.js';
+export { createReviews, type PendingReview, type Reviews } from './reviews.js';
 export { registrationRoutes } from './routes.js';
 export { createRegistrationService, type PublishableListing, type RegistrationService } from './service.js';

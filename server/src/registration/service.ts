@@ -99,7 +99,10 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
         job_id: id,
         status: 'completed',
         result: { agent_id: draft.id, listing_id: draft.id },
-        review: { state: draft.review_state, reasons: [] },
+        review: {
+          state: draft.review_state,
+          reasons: draft.review_reason === null ? [] : [draft.review_reason],
+        },
         ...(nextAction && draft.review_state === 'approved' ? { next_action: nextAction } : {}),
       };
     },
@@ -162,7 +165,9 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
       if (draft.review_state !== 'approved') {
         throw new ApiError(
           'invalid_request',
-          `The listing cannot be published: its review is ${draft.review_state}.`,
+          draft.review_reason === null
+            ? `The listing cannot be published: its review is ${draft.review_state}.`
+            : `The listing cannot be published: its review rejected it. ${draft.review_reason}`,
         );
       }
       if (terms) {

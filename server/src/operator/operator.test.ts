@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createListingRepository, createListingService } from '../listings/index.js';
+import { insertListing, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import { OperatorError, parseCommand, runCommand, USAGE } from './index.js';
+
+let database: TemporaryDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+/** What a command line prints. */
+async function operate(...argv: string[]): Promise<string> {
+  const command = parseCommand(argv);
+  return command.name === 'help' ? USAGE : runCommand(database.db, command);
+}
+
+const draft = (fields: Parameters<typeof insertListing>[1] = {}) =>
+  insertListing(database.db, { status: 'draft', review_state: 'pending', published_at: null, ...fields });
+
+const reviewOf = (id: string) =>
+  database.db
+    .selectFrom('listings')
+    .select(['review_state', 'review_reason'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+
+describe('a review', () => {
+  it('is listed while it waits, longest waiting first, with what its creator said', async () => {
+    expect(await operate('reviews')).toBe('No registration waits for a review.');
+    const second = await draft({
+      created_at: new Date('2026-01-02'),
+      rental_model: null,
+      price_lamports: null,
+    });
+    const first = await draft({ created_at: new Date('2026-01-01'), title: 'Evil\u001b[2J\ntitle\u202e' });
+    const printed = await operate('reviews');
+    expect(printed.indexOf(first.id)).toBeGreaterThanOrEqual(0);
+    expect(printed.indexOf(first.id)).toBeLessThan(printed.indexOf(second.id));
+    expect(printed).toContain('per_query, 1000000 lamports');
+    expect(printed).toContain('terms not named yet');
+    expect(printed).toContain('Evil [2J title');
+    expect(printed).not.toMatch(/\u001b|\u202e/);
+    await operate('approve', first.id);
+    expect(await operate('reviews')).not.toContain(first.id);
+  });
+
+  it('is approved, or rejected with a reason, and may be decided again', async () => {
+    const { id } = await draft();
+    await operate('reject', id, '--reason', 'It promises profits.');
+    expect(await reviewOf(id)).toEqual({ review_state: 'rejected', review_reason: 'It promises profits.' });
+    await operate('approve', id);
+    expect(await reviewOf(id)).toEqual({ review_state: 'approved', review_reason: null });
+  });
+
+  it('of a listing that is published, or unknown, is refused', async () => {
+    const { id } = await insertListing(database.db);
+    for (const unknown of [id, 'nobody-aaaaaa', '']) {
+      await expect(operate('approve', unknown)).rejects.toThrow(OperatorError);
+      await expect(operate('reject', unknown, '--reason', 'x')).rejects.toThrow(/no unpublished listing/);
+    }
+    expect(await reviewOf(id)).toMatchObject({ review_state: 'approved' });
+  });
+});
+
+describe('a limit', () => {
+  it("wins over the creator's own until it is cleared", async () => {
+    const { id } = await insertListing(database.db, { runs_per_minute: 30 });
+    const listings = createListingService(createListingRepository(database.db));
+    const limitOf = async () => (await listings.find(id)).runsPerMinute;
+    expect(await limitOf()).toBe(30);
+    expect(await operate('limit', id, '500')).toContain('500');
+    expect(await limitOf()).toBe(500);
+    expect(await operate('limits')).toMatch(new RegExp(`${id} +500 .*own: 30`));
+    await operate('limit', id, '--clear');
+    expect(await limitOf()).toBe(30);
+    expect(await operate('limits')).not.toContain(id);
+  });
+
+  it('of an unknown listing is refused', async () => {
+    await expect(operate('limit', 'nobody-aaaaaa', '5')).rejects.toThrow(/no listing "nobody-aaaaaa"/);
+  });
+});
+
+describe('a command line', () => {
+  it.each([[[]], [['help']], [['--help']], [['reviews', '--help']], [['-h']]])(
+    '%j shows all commands',
+    async (argv) => {
+      expect(await operate(...argv)).toBe(USAGE);
+    },
+  );
+
+  it.each([
+    [['unknown'], /no command unknown/],
+    [['approve'], /approve <listing_id>/],
+    [['approve', 'a', 'b'], /approve <listing_id>/],
+    [['reviews', 'x'], /reviews/],
+    [['reject', 'a'], /--reason/],
+    [['reject', 'a', '--reason', '  '], /--reason/],
+    [['reject', 'a', '--reason', 'x'.repeat(1001)], /1001 characters/],
+    [['reject', 'a', '--reason', 'a\u0000b'], /control character/],
+    [['approve', 'a', '--reason', 'x'], /no --reason/],
+    [['limit', 'a'], /<runs_per_minute>/],
+    [['limit', 'a', '5', '--clear'], /<listing_id>/],
+    [['limit', 'a', '0'], /1 to 100000/],
+    [['limit', 'a', '100001'], /1 to 100000/],
+    [['limit', 'a', '1.5'], /1.5 is no limit/],
+    [['limit', 'a', '1e3'], /1e3 is no limit/],
+    [['limit', 'a', 'many'], /many is no limit/],
+    [['reviews', '--force'], /--force/],
+  ])('%j is refused, saying why', (argv, message) => {
+    expect(() => parseCommand(argv)).toThrow(OperatorError);
+    expect(() => parseCommand(argv)).toThrow(message);
+  });
+});

@@ -1,0 +1,103 @@
+import { parseArgs } from 'node:util';
+import { OperatorError } from './operator-error.js';
+
+/** What an operator asks for. */
+export type Command =
+  | { name: 'help' }
+  | { name: 'reviews' }
+  | { name: 'approve'; listingId: string }
+  | { name: 'reject'; listingId: string; reason: string }
+  | { name: 'limits' }
+  /** `null` clears. */
+  | { name: 'limit'; listingId: string; runsPerMinute: number | null };
+
+export const USAGE = `What the operator of a marketplace decides.
+
+  npm run operator -- reviews                           registrations that wait for a first review
+  npm run operator -- approve <listing_id>              lets its creator publish it
+  npm run operator -- reject <listing_id> --reason TEXT tells its creator why not
+  npm run operator -- limits                            listings whose limit was set here
+  npm run operator -- limit <listing_id> <number>       runs per minute and credential, over the creator's own
+  npm run operator -- limit <listing_id> --clear        back to the creator's, or the default
+
+Works on the database of DATABASE_URL, or of the server that runs on the state folder (STATE_DIR, default
+.agent-rental). What is decided holds from the next request on, on every replica.
+`;
+
+const MOST_RUNS_PER_MINUTE = 100_000;
+const MOST_REASON_CHARACTERS = 1000;
+
+/** Reads a command line. @throws OperatorError saying what is wrong with it. */
+export function parseCommand(argv: readonly string[]): Command {
+  const { values, positionals } = readArguments(argv);
+  const [name, ...operands] = positionals;
+  if (values.help || name === undefined || name === 'help') return { name: 'help' };
+  const requireOperands = (names: readonly string[]): void => {
+    if (operands.length === names.length) return;
+    const wanted = names.map((operand) => `<${operand}>`).join(' ');
+    throw new OperatorError(`Wrong number of arguments. It is: ${name}${wanted ? ` ${wanted}` : ''}`);
+  };
+  const allowOptions = (...allowed: (keyof typeof values)[]): void => {
+    const extra = (Object.keys(values) as (keyof typeof values)[]).find(
+      (option) => !allowed.includes(option),
+    );
+    if (extra !== undefined) throw new OperatorError(`${name} takes no --${extra}.`);
+  };
+  const [listingId = ''] = operands;
+  switch (name) {
+    case 'reviews':
+    case 'limits':
+      allowOptions();
+      requireOperands([]);
+      return { name };
+    case 'approve':
+      allowOptions();
+      requireOperands(['listing_id']);
+      return { name, listingId };
+    case 'reject':
+      allowOptions('reason');
+      requireOperands(['listing_id']);
+      return { name, listingId, reason: parseReason(values.reason) };
+    case 'limit':
+      allowOptions('clear');
+      requireOperands(values.clear ? ['listing_id'] : ['listing_id', 'runs_per_minute']);
+      return { name, listingId, runsPerMinute: values.clear ? null : parseLimit(operands[1]) };
+    default:
+      throw new OperatorError(`There is no command ${name}. --help shows all of them.`);
+  }
+}
+
+function readArguments(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        help: { type: 'boolean', short: 'h' },
+        reason: { type: 'string' },
+        clear: { type: 'boolean' },
+      },
+    });
+  } catch (error) {
+    throw new OperatorError(`${(error as Error).message.split('. ')[0]}. --help shows every option.`);
+  }
+}
+
+function parseReason(text: string | undefined): string {
+  const reason = text?.trim() ?? '';
+  if (reason === '') throw new OperatorError('The creator has to know why: add --reason "...".');
+  if (reason.length > MOST_REASON_CHARACTERS) {
+    throw new OperatorError(
+      `The reason has ${reason.length} characters; the most is ${MOST_REASON_CHARACTERS}.`,
+    );
+  }
+  // PostgreSQL keeps no null characters, and a creator's terminal should see no others.
+  if (/[^\P{Cc}\n]/u.test(reason)) throw new OperatorError('The reason holds a control character.');
+  return reason;
+}
+
+function parseLimit(text = ''): number {
+  const limit = Number(text);
+  if (/^\d{1,6}$/.test(text) && limit >= 1 && limit <= MOST_RUNS_PER_MINUTE) return limit;
+  throw new OperatorError(`${text} is no limit: it is a whole number from 1 to ${MOST_RUNS_PER_MINUTE}.`);
+}

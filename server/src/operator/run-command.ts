@@ -1,0 +1,81 @@
+import { createOperatorLimits } from '../listings/index.js';
+import type { Db } from '../platform/database/database.js';
+import { createReviews, type PendingReview } from '../registration/index.js';
+import { OperatorError } from './operator-error.js';
+import type { Command } from './parse-command.js';
+
+/** Does what the operator asks for; gives what to print. @throws OperatorError when it cannot be done. */
+export async function runCommand(db: Db, command: Exclude<Command, { name: 'help' }>): Promise<string> {
+  const reviews = createReviews(db);
+  const limits = createOperatorLimits(db);
+  switch (command.name) {
+    case 'reviews': {
+      const pending = await reviews.pending();
+      if (pending.length === 0) return 'No registration waits for a review.';
+      return pending.map(describePending).join('\n\n');
+    }
+    case 'approve':
+      requireFound(
+        await reviews.decide(command.listingId, { approved: true }),
+        command.listingId,
+        'unpublished',
+      );
+      return `${command.listingId} is approved: its creator can publish it.`;
+    case 'reject': {
+      const { listingId, reason } = command;
+      requireFound(await reviews.decide(listingId, { approved: false, reason }), listingId, 'unpublished');
+      return `${listingId} is rejected; its creator is told: ${reason}`;
+    }
+    case 'limits': {
+      const set = await limits.list();
+      if (set.length === 0) return 'No listing has a limit of the operator.';
+      return set
+        .map(({ id, runsPerMinute, creatorsOwn }) => {
+          const own = creatorsOwn === null ? 'none' : creatorsOwn;
+          return `${id}  ${runsPerMinute} runs per minute and credential (the creator's own: ${own})`;
+        })
+        .join('\n');
+    }
+    case 'limit': {
+      const { listingId, runsPerMinute } = command;
+      requireFound(await limits.set(listingId, runsPerMinute), listingId, undefined);
+      return runsPerMinute === null
+        ? `${listingId} has its creator's limit again, or the default.`
+        : `${listingId} takes ${runsPerMinute} runs per minute and credential.`;
+    }
+    default:
+      return command satisfies never;
+  }
+}
+
+function requireFound(found: boolean, listingId: string, which: 'unpublished' | undefined): void {
+  if (found) return;
+  const hint =
+    which === undefined
+      ? 'GET /v1/listings finds the published ones.'
+      : 'The command reviews lists those that wait.';
+  throw new OperatorError(
+    `There is no ${which ? `${which} ` : ''}listing ${JSON.stringify(listingId)}. ${hint}`,
+  );
+}
+
+/** A creator's words are shown as data: on one line, without what a terminal would obey. */
+function describePending(row: PendingReview): string {
+  const terms =
+    row.rental_model === null || row.price_lamports === null
+      ? 'terms not named yet'
+      : `${row.rental_model}, ${row.price_lamports} lamports`;
+  return [
+    `${row.id}  (waits since ${row.created_at.toISOString()})`,
+    `  title        ${plain(row.title)}`,
+    `  description  ${plain(row.description)}`,
+    `  category     ${row.category.join(', ')}`,
+    `  terms        ${terms}`,
+    `  creator      ${row.creator}`,
+    `  manifest     ${row.metadata_uri}`,
+  ].join('\n');
+}
+
+function plain(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
+}
