@@ -8,6 +8,7 @@ import type { ChainConfig } from './options.js';
 import { Subscriptions } from './pubsub/subscriptions.js';
 import { WebsocketServer } from './pubsub/websocket-server.js';
 import { accountMethods } from './rpc/account-methods.js';
+import { blockMethods } from './rpc/block-methods.js';
 import { clusterMethods } from './rpc/cluster-methods.js';
 import { Dispatcher } from './rpc/dispatcher.js';
 import { historyMethods } from './rpc/history-methods.js';
@@ -37,6 +38,7 @@ export async function startChainNode(
       ...accountMethods(ledger),
       ...transactionMethods(ledger),
       ...historyMethods(ledger),
+      ...blockMethods(ledger),
       ...clusterMethods(ledger),
       ...(config.testHooks ? testHookMethods(ledger) : {}),
     },

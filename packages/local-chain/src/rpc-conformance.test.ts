@@ -59,6 +59,11 @@ describe('JSON-RPC over HTTP', () => {
     ['getTransaction', [SYSTEM]],
     ['getTransaction', [bs58.encode(Buffer.alloc(64)), { commitment: 'processed' }]],
     ['getSignaturesForAddress', [SYSTEM, { limit: 1_001 }]],
+    ['getBlock', ['first']],
+    ['getBlock', [0, { transactionDetails: 'some' }]],
+    ['getBlock', [0, { commitment: 'processed' }]],
+    ['getBlocks', [-1]],
+    ['getBlocksWithLimit', [0, 500_001]],
     ['getMinimumBalanceForRentExemption', [10 ** 9]],
     ['requestAirdrop', [SYSTEM, 10 ** 15]],
     ['requestAirdrop', [SYSTEM, 1.5]],
@@ -125,8 +130,58 @@ describe('JSON-RPC over HTTP', () => {
         err: { InstructionError: [0, { Custom: 1 }] },
         logs: expect.arrayContaining([expect.stringContaining('failed: custom program error: 0x1')]),
         unitsConsumed: 150,
+        loadedAccountsDataSize: expect.any(Number),
+        fee: 5_000,
         returnData: null,
         accounts: null,
+        preBalances: null,
+        postBalances: null,
+        loadedAddresses: null,
+      },
+    });
+  });
+
+  it('tells of a simulation what it would load, cost and move', async () => {
+    const { blockhash } = await fixture.connection.getLatestBlockhash();
+    const bob = Keypair.generate().publicKey;
+    const simulate = async (instructions: ReturnType<typeof memo>[]): Promise<unknown> => {
+      const transaction = base64(signed(alice, blockhash, instructions));
+      const { result } = await fixture.rpc('simulateTransaction', transaction, { encoding: 'base64' });
+      return (result as { value: unknown }).value;
+    };
+    const lamports = await fixture.connection.getBalance(alice.publicKey);
+    const systemBytes = (await fixture.connection.getAccountInfo(PublicKey.default))?.data.length ?? 0;
+    expect(await simulate([transfer(alice.publicKey, bob, 2_000_000)])).toMatchObject({
+      err: null,
+      fee: 5_000,
+      // The payer and the System program; there is no account at bob's address yet.
+      loadedAccountsDataSize: 64 + 64 + systemBytes,
+      preBalances: [lamports, 0, expect.any(Number)],
+      postBalances: [lamports - 2_005_000, 2_000_000, expect.any(Number)],
+      preTokenBalances: [],
+      postTokenBalances: [],
+      loadedAddresses: { writable: [], readonly: [] },
+    });
+    // What fails still pays.
+    expect(await simulate([transfer(alice.publicKey, bob, 10 ** 15)])).toMatchObject({
+      err: { InstructionError: [0, { Custom: 1 }] },
+      fee: 5_000,
+      postBalances: [lamports - 5_000, 0, expect.any(Number)],
+    });
+    // What is refused before it runs has no price.
+    const nobody = Keypair.generate();
+    const { result } = await fixture.rpc(
+      'simulateTransaction',
+      base64(signed(nobody, blockhash, [memo('hello')])),
+      { encoding: 'base64' },
+    );
+    expect(result).toMatchObject({
+      value: {
+        err: 'AccountNotFound',
+        fee: null,
+        loadedAccountsDataSize: 0,
+        preBalances: null,
+        postBalances: null,
       },
     });
   });

@@ -53,9 +53,16 @@ export class ChainClock {
     return { slot, rootSlot: Math.max(0, slot - this.#finalizedSlots), unixMs: this.#unixMs };
   }
 
-  /** Moves chain time forward. Times that are not in the future change nothing. */
+  /**
+   * Moves chain time forward, to the first slot that begins then or later: programs see the time at which their slot
+   * began, and must not see one before what was asked for. Times that are not in the future change nothing.
+   */
   warpTo(unixMs: number): ChainMoment {
-    const aheadMs = Math.max(0, unixMs - this.now().unixMs);
+    const current = this.now();
+    if (unixMs <= current.unixMs) return current;
+    const slot = slotAt(this.#anchor, unixMs);
+    const start = this.startOf(slot) < unixMs ? this.startOf(slot + 1) : this.startOf(slot);
+    const aheadMs = start - current.unixMs;
     this.#unixMs += aheadMs;
     this.#offsetMs += aheadMs;
     return this.now();

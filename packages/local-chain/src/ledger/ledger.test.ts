@@ -246,14 +246,26 @@ describe('Ledger', () => {
     expect(second.now().slot).toBe(slot + 2);
   });
 
+  it('warps to the first slot that begins at the time asked for or later', () => {
+    const ledger = open();
+    for (const aheadMs of [1, SLOT_TIME_MS - 1, SLOT_TIME_MS, 86_400_123]) {
+      const target = ledger.now().unixMs + aheadMs;
+      const moment = ledger.warpTo(target);
+      expect(moment.unixMs).toBe(ledger.startOf(moment.slot));
+      expect(moment.unixMs).toBeGreaterThanOrEqual(target);
+      expect(ledger.startOf(moment.slot - 1)).toBeLessThan(target);
+    }
+    const { unixMs } = ledger.now();
+    expect(ledger.warpTo(unixMs - 1).unixMs).toBe(unixMs);
+  });
+
   it('keeps a warp over a restart', async () => {
     const first = open();
-    const target = wallMs + 30 * 86_400_000;
-    expect(first.warpTo(target).unixMs).toBe(target);
+    const { unixMs: reached } = first.warpTo(wallMs + 30 * 86_400_000);
     await first.close();
     ledgers = [];
     passSlots(1);
-    expect(open().now().unixMs).toBe(target + SLOT_TIME_MS);
+    expect(open().now().unixMs).toBe(reached + SLOT_TIME_MS);
   });
 
   it('writes what a program needs to check its upgrade authority, and runs it', () => {

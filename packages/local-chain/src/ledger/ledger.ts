@@ -11,6 +11,7 @@ import { Faucet } from './faucet.js';
 import { feeOf } from './fees.js';
 import { resolveAccounts, type ResolvedAccounts } from './resolved-accounts.js';
 import { loadBank } from './load-bank.js';
+import { loadedBytesOf } from './loaded-bytes.js';
 import { restoreState } from './restore.js';
 import { Snapshotter } from './snapshotter.js';
 import type { TransactionErrorJson } from './transaction-error.js';
@@ -53,6 +54,17 @@ export interface Simulation {
   result: ExecutionResult;
   /** Empty when the simulation failed. */
   postAccounts: AddressedAccount[];
+  /** What the runtime loaded and took; null when it refused the transaction before running it. */
+  cost: SimulatedCost | null;
+}
+
+/** What a simulated transaction would have cost. Lamports and bytes. */
+export interface SimulatedCost {
+  feeLamports: bigint;
+  loadedBytes: number;
+  /** Per account of the transaction. */
+  preBalances: bigint[];
+  postBalances: bigint[];
 }
 
 /**
@@ -209,10 +221,17 @@ export class Ledger {
     const refused = this.#refusal(transaction, moment, checks.blockhash);
     // Bad signatures are told before everything else.
     if (refused !== null && (!checks.verifySignatures || this.#bank.verifies(transaction))) {
-      return { moment, accounts, result: { ...NOTHING_EXECUTED, err: refused }, postAccounts: [] };
+      return {
+        moment,
+        accounts,
+        result: { ...NOTHING_EXECUTED, err: refused },
+        postAccounts: [],
+        cost: null,
+      };
     }
     const simulated = this.#bank.simulate(transaction, checks.verifySignatures);
-    return { moment, accounts, ...simulated };
+    const cost = wasExecuted(simulated.result.err) ? this.#costOf(transaction, accounts, simulated) : null;
+    return { moment, accounts, ...simulated, cost };
   }
 
   /** Executes a transaction and records it, unless it cannot land at all. */
@@ -312,6 +331,26 @@ export class Ledger {
     return checkBlockhash && this.history.find(transaction.signature) !== null ? 'AlreadyProcessed' : null;
   }
 
+  #costOf(
+    { message }: WireTransaction,
+    { addresses }: ResolvedAccounts,
+    { result, postAccounts }: { result: ExecutionResult; postAccounts: AddressedAccount[] },
+  ): SimulatedCost {
+    const feeLamports = feeOf(message);
+    const preBalances = addresses.map((address) => this.#bank.balance(address));
+    const changed = new Map(
+      postAccounts.map(({ address, account }) => [addressKey(address), account?.lamports ?? 0n]),
+    );
+    // A transaction that fails takes its fee and nothing else.
+    const postBalances = addresses.map((address, index) => {
+      const before = preBalances[index] ?? 0n;
+      if (result.err !== null) return index === 0 ? before - feeLamports : before;
+      return changed.get(addressKey(address)) ?? before;
+    });
+    const loadedBytes = loadedBytesOf(message, addresses, (address) => this.#bank.account(address));
+    return { feeLamports, loadedBytes, preBalances, postBalances };
+  }
+
   #record(
     { bytes: wire }: WireTransaction,
     { slot, unixMs }: ChainMoment,
@@ -368,6 +407,12 @@ const NOTHING_EXECUTED: ExecutionResult = {
   unitsConsumed: 0,
   returnData: null,
 };
+
+/** Whether an error came of running the transaction: others refuse it before. */
+function wasExecuted(err: TransactionErrorJson | null): boolean {
+  if (err === null) return true;
+  return typeof err !== 'string' && ('InstructionError' in err || 'InsufficientFundsForRent' in err);
+}
 
 /** A changed slot time begins where the chain is: slots before keep the numbers that they had. */
 function startClock(options: LedgerOptions, genesis: Genesis, unixMs: number, offsetMs: number): ChainClock {

@@ -110,12 +110,40 @@ export class TransactionHistory {
     return found;
   }
 
+  /** The transactions of a slot, oldest first. */
+  inSlot(slot: number): LandedTransaction[] {
+    // Numbers follow slots: what a fork executed again has new ones.
+    let low = 0;
+    let high = this.count;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const landed = this.#nextFrom(middle, high);
+      if (landed === null || landed.slot >= slot) high = middle;
+      else low = landed.number + 1;
+    }
+    const found: LandedTransaction[] = [];
+    for (let landed = this.#nextFrom(low, this.count); landed?.slot === slot;) {
+      found.push(landed);
+      landed = this.#nextFrom(landed.number + 1, this.count);
+    }
+    return found;
+  }
+
   dump(): HistoryDump {
     return this.#index.dump();
   }
 
   load(dump: HistoryDump): void {
     this.#index.load(dump);
+  }
+
+  /** The first transaction from a number on, below `end`, that no fork dropped. */
+  #nextFrom(number: number, end: number): LandedTransaction | null {
+    for (let at = number; at < end; at += 1) {
+      const landed = this.get(at);
+      if (landed !== null) return landed;
+    }
+    return null;
   }
 
   #remember(landed: LandedTransaction): void {

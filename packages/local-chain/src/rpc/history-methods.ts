@@ -12,6 +12,7 @@ import {
   historyContext,
   readContext,
   signatureParam,
+  transactionEncodingParam,
   withContext,
 } from './params.js';
 import { memoOf, statusJson, transactionJson } from './transaction-view.js';
@@ -21,13 +22,12 @@ const MAX_SIGNATURES = 1_000;
 /** Older statuses are only found when the caller asks for the transaction history. */
 const RECENT_STATUS_SLOTS = 300;
 
-const transactionEncoding = z.enum(['json', 'jsonParsed', 'base64', 'base58']);
 const transactionConfig = z
   .union([
-    transactionEncoding.transform((encoding) => ({ encoding })),
+    transactionEncodingParam.transform((encoding) => ({ encoding })),
     z.object({
       ...contextFields,
-      encoding: transactionEncoding.nullish(),
+      encoding: transactionEncodingParam.nullish(),
       maxSupportedTransactionVersion: z.int().min(0).max(255).nullish(),
     }),
   ])

@@ -51,6 +51,9 @@ export const accountEncodingParam = z.enum(['binary', 'base58', 'base64', 'base6
 
 export type AccountEncoding = z.output<typeof accountEncodingParam>;
 
+/** How transactions are written into the answer. */
+export const transactionEncodingParam = z.enum(['json', 'jsonParsed', 'base64', 'base58']);
+
 /** How account data is written into the answer, and which part of it. */
 export const accountViewFields = {
   encoding: accountEncodingParam.nullish(),

@@ -13,7 +13,10 @@ const MAX_DROPPED = 10_000;
 /** What no real cluster offers: time travel and forks, for tests. Only present when the chain was started for it. */
 export function testHookMethods(ledger: Ledger): RpcMethods {
   return {
-    /** Moves the chain's clock forward to a Unix time in seconds, or by a number of slots. */
+    /**
+     * Moves the chain's clock forward to a Unix time in seconds, or by a number of slots: to the beginning of the first
+     * slot from then on.
+     */
     localchain_warp: rpcMethod(
       z.tuple([
         z.union([
@@ -22,11 +25,7 @@ export function testHookMethods(ledger: Ledger): RpcMethods {
         ]),
       ]),
       ([to]) => {
-        const { slot, unixMs } = ledger.now();
-        const target =
-          'slots' in to
-            ? unixMs + ledger.startOf(slot + to.slots) - ledger.startOf(slot)
-            : to.unixTimestamp * 1000;
+        const target = 'slots' in to ? ledger.startOf(ledger.now().slot + to.slots) : to.unixTimestamp * 1000;
         const moment = ledger.warpTo(target);
         return { slot: moment.slot, unixTimestamp: Math.floor(moment.unixMs / 1000) };
       },

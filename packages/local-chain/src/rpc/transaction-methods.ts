@@ -26,7 +26,7 @@ import {
   withContext,
 } from './params.js';
 import { invalidParams, RpcError } from './rpc-error.js';
-import { innerInstructionsJson, returnDataJson } from './transaction-view.js';
+import { innerInstructionsJson, loadedAddressesJson, returnDataJson } from './transaction-view.js';
 
 /** Longer than a transaction of the greatest size in base58. */
 const MAX_ENCODED_CHARACTERS = 1_700;
@@ -98,6 +98,7 @@ export function transactionMethods(ledger: Ledger): RpcMethods {
         { slot },
         {
           ...simulationJson(simulation, config?.innerInstructions === true),
+          ...simulatedBalances(simulation),
           accounts: simulatedAccounts(simulation, config?.accounts),
           replacementBlockhash: replaceBlockhash ? latestBlockhash(ledger, slot) : null,
         },
@@ -158,7 +159,16 @@ function preflight(ledger: Ledger, transaction: WireTransaction): void {
   throw new RpcError(
     'sendTransactionPreflightFailure',
     `Transaction simulation failed: ${describeTransactionError(err)}`,
-    { ...simulationJson(simulation, false), accounts: null, replacementBlockhash: null },
+    {
+      ...simulationJson(simulation, false),
+      accounts: null,
+      replacementBlockhash: null,
+      preBalances: null,
+      postBalances: null,
+      preTokenBalances: null,
+      postTokenBalances: null,
+      loadedAddresses: null,
+    },
   );
 }
 
@@ -173,14 +183,27 @@ function refuseUnexecutable({ result: { err } }: Simulation): void {
   if (err === 'SanitizeFailure') throw invalidParams(`invalid transaction: ${describeTransactionError(err)}`);
 }
 
-function simulationJson({ result, accounts }: Simulation, inner: boolean): { [key: string]: Json } {
+function simulationJson({ result, accounts, cost }: Simulation, inner: boolean): { [key: string]: Json } {
   const addresses = inner ? accounts.addresses.map((address) => bs58.encode(address)) : null;
   return {
     err: result.err,
     logs: result.logs,
     unitsConsumed: result.unitsConsumed,
+    loadedAccountsDataSize: cost?.loadedBytes ?? 0,
+    fee: cost?.feeLamports ?? null,
     returnData: result.returnData === null ? null : returnDataJson(result.returnData),
     innerInstructions: addresses === null ? null : innerInstructionsJson(result.innerInstructions, addresses),
+  };
+}
+
+function simulatedBalances({ accounts, cost }: Simulation): { [key: string]: Json } {
+  return {
+    preBalances: cost?.preBalances ?? null,
+    postBalances: cost?.postBalances ?? null,
+    // As in transactions: token balances are not told here.
+    preTokenBalances: cost === null ? null : [],
+    postTokenBalances: cost === null ? null : [],
+    loadedAddresses: loadedAddressesJson(accounts.loaded),
   };
 }
 

@@ -3,7 +3,7 @@ import bs58 from 'bs58';
 import { isStaticWritable } from '../ledger/resolved-accounts.js';
 import type { TransactionErrorJson } from '../ledger/transaction-error.js';
 import { addressesOf, type LandedTransaction } from '../ledger/transaction-history.js';
-import type { InnerInstructionGroup, ReturnData } from '../ledger/transaction-outcome.js';
+import type { InnerInstructionGroup, LoadedAddresses, ReturnData } from '../ledger/transaction-outcome.js';
 import type { Json } from './json.js';
 import {
   indexedInstructionJson,
@@ -21,6 +21,19 @@ export function transactionJson(
   encoding: TransactionEncoding,
   maxSupportedVersion: number | null,
 ): Json {
+  return {
+    slot: landed.slot,
+    ...blockTransactionJson(landed, encoding, maxSupportedVersion),
+    blockTime: Math.floor(landed.unixMs / 1000),
+  };
+}
+
+/** A landed transaction as `getBlock` shows it; `accounts` leaves out its instructions and what they did. */
+export function blockTransactionJson(
+  landed: LandedTransaction,
+  encoding: TransactionEncoding | 'accounts',
+  maxSupportedVersion: number | null,
+): { [key: string]: Json } {
   const transaction = VersionedTransaction.deserialize(landed.wire);
   const version = transaction.version;
   if (version !== 'legacy' && (maxSupportedVersion === null || version > maxSupportedVersion)) {
@@ -31,10 +44,14 @@ export function transactionJson(
     );
   }
   return {
-    slot: landed.slot,
-    transaction: encodedTransaction(transaction, landed, encoding),
-    meta: metaJson(landed, encoding),
-    blockTime: Math.floor(landed.unixMs / 1000),
+    transaction:
+      encoding === 'accounts'
+        ? {
+            signatures: signaturesJson(transaction),
+            accountKeys: accountKeysJson(transaction.message, landed),
+          }
+        : encodedTransaction(transaction, landed, encoding),
+    meta: encoding === 'accounts' ? balancesJson(landed) : metaJson(landed, encoding),
     // Only told to callers who know that versions exist.
     ...(maxSupportedVersion === null ? {} : { version }),
   };
@@ -48,6 +65,14 @@ export function statusJson(err: TransactionErrorJson | null): Json {
 /** Return data as transactions and simulations show it. */
 export function returnDataJson({ programId, data }: ReturnData): Json {
   return { programId: bs58.encode(programId), data: [Buffer.from(data).toString('base64'), 'base64'] };
+}
+
+/** Addresses from lookup tables, by what the transaction may do with them. */
+export function loadedAddressesJson({ writable, readonly }: LoadedAddresses): Json {
+  return {
+    writable: writable.map((address) => bs58.encode(address)),
+    readonly: readonly.map((address) => bs58.encode(address)),
+  };
 }
 
 /** Cross-program calls; with `addresses` in the parsed form. */
@@ -75,16 +100,21 @@ export function memoOf(landed: LandedTransaction): string | null {
 }
 
 function encodedTransaction(
-  { message, signatures }: VersionedTransaction,
+  transaction: VersionedTransaction,
   landed: LandedTransaction,
   encoding: TransactionEncoding,
 ): Json {
+  const { message } = transaction;
   if (encoding === 'base64') return [Buffer.from(landed.wire).toString('base64'), 'base64'];
   if (encoding === 'base58') return [bs58.encode(landed.wire), 'base58'];
   return {
-    signatures: signatures.map((signature) => bs58.encode(signature)),
+    signatures: signaturesJson(transaction),
     message: encoding === 'json' ? messageJson(message) : parsedMessageJson(message, landed),
   };
+}
+
+function signaturesJson({ signatures }: VersionedTransaction): string[] {
+  return signatures.map((signature) => bs58.encode(signature));
 }
 
 function messageJson(message: VersionedMessage): Json {
@@ -100,21 +130,25 @@ function messageJson(message: VersionedMessage): Json {
 
 function parsedMessageJson(message: VersionedMessage, landed: LandedTransaction): Json {
   const addresses = addressesOf(landed).map((address) => bs58.encode(address));
-  const { writable } = landed.outcome.loadedAddresses;
-  const statics = message.staticAccountKeys.length;
   return {
-    accountKeys: addresses.map((pubkey, index) => ({
-      pubkey,
-      signer: index < message.header.numRequiredSignatures,
-      writable: index < statics ? isStaticWritable(message, index) : index < statics + writable.length,
-      source: index < statics ? 'transaction' : 'lookupTable',
-    })),
+    accountKeys: accountKeysJson(message, landed),
     recentBlockhash: message.recentBlockhash,
     instructions: topLevelInstructions(message).map((instruction) =>
       parsedInstructionJson(instruction, addresses),
     ),
     ...lookupsJson(message),
   };
+}
+
+function accountKeysJson(message: VersionedMessage, landed: LandedTransaction): Json[] {
+  const { writable } = landed.outcome.loadedAddresses;
+  const statics = message.staticAccountKeys.length;
+  return addressesOf(landed).map((address, index) => ({
+    pubkey: bs58.encode(address),
+    signer: index < message.header.numRequiredSignatures,
+    writable: index < statics ? isStaticWritable(message, index) : index < statics + writable.length,
+    source: index < statics ? 'transaction' : 'lookupTable',
+  }));
 }
 
 function topLevelInstructions(message: VersionedMessage): IndexedInstruction[] {
@@ -141,21 +175,25 @@ function metaJson(landed: LandedTransaction, encoding: TransactionEncoding): Jso
   const { outcome } = landed;
   const parsed = encoding === 'jsonParsed';
   const addresses = parsed ? addressesOf(landed).map((address) => bs58.encode(address)) : null;
-  const base58 = (list: readonly Uint8Array[]): string[] => list.map((address) => bs58.encode(address));
-  const { writable, readonly } = outcome.loadedAddresses;
+  return {
+    ...balancesJson(landed),
+    innerInstructions: innerInstructionsJson(outcome.innerInstructions, addresses),
+    logMessages: outcome.logs,
+    rewards: [],
+    ...(parsed ? {} : { loadedAddresses: loadedAddressesJson(outcome.loadedAddresses) }),
+    ...(outcome.returnData === null ? {} : { returnData: returnDataJson(outcome.returnData) }),
+    computeUnitsConsumed: outcome.unitsConsumed,
+  };
+}
+
+function balancesJson({ outcome }: LandedTransaction): { [key: string]: Json } {
   return {
     err: outcome.err,
     status: statusJson(outcome.err),
     fee: outcome.feeLamports,
     preBalances: outcome.preBalances,
     postBalances: outcome.postBalances,
-    innerInstructions: innerInstructionsJson(outcome.innerInstructions, addresses),
-    logMessages: outcome.logs,
     preTokenBalances: [],
     postTokenBalances: [],
-    rewards: [],
-    ...(parsed ? {} : { loadedAddresses: { writable: base58(writable), readonly: base58(readonly) } }),
-    ...(outcome.returnData === null ? {} : { returnData: returnDataJson(outcome.returnData) }),
-    computeUnitsConsumed: outcome.unitsConsumed,
   };
 }
