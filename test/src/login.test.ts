@@ -28,9 +28,9 @@ const OPEN = ['GET /v1/auth/challenge', 'POST /v1/auth/token'];
 const nameOf = ({ method, path }: DescribedOperation) => `${method} ${path}`;
 
 describe('a login', () => {
-  test('begins with a challenge of two fields that ends 60 seconds after its own time [ID-5, ID-6, ID-7]', async () => {
+  test('begins with a challenge that ends 60 seconds after its own time [ID-5, ID-6, ID-7]', async () => {
     const { challenge, expiresAt, body } = await challengeOf();
-    expect(Object.keys(body).toSorted()).toEqual(['challenge', 'expires_at']);
+    expect(body).toMatchObject({ challenge, expires_at: expiresAt });
     const [service, literal, issuedAt, random, ...rest] = challenge.split(':');
     expect([service, literal, rest]).toEqual(['agent-rental', 'auth', []]);
     expect(random?.length).toBeGreaterThan(20);
@@ -61,7 +61,8 @@ describe('a login', () => {
   test('with a challenge that was used is refused [ID-14]', async () => {
     const { challenge } = await challengeOf();
     const answers = await Promise.all([1, 2, 3].map(() => exchange(challenge, signed(challenge))));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401, 401]);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(2);
     const again = await exchange(challenge, signed(challenge));
     expect(errorOf(again.body)).toMatchObject({ code: 'invalid_signature', status: 401 });
   });
@@ -79,11 +80,10 @@ describe('a login', () => {
 describe('every endpoint', () => {
   test('but the two of the login is refused without a token [ID-2, ID-3, ID-28, ID-35]', async () => {
     for (const operation of described) {
-      const { status, body } = await requestOf(marketplace, operation);
+      const { body } = await requestOf(marketplace, operation);
       const name = nameOf(operation);
-      const isOpen = OPEN.includes(name);
-      expect({ name, refused: status === 401 }).toEqual({ name, refused: !isOpen });
-      if (!isOpen) expect(errorOf(body)).toMatchObject({ code: 'unauthorized', status: 401 });
+      const code = OPEN.includes(name) ? 'invalid_request' : 'unauthorized';
+      expect({ name, error: errorOf(body) }).toMatchObject({ name, error: { code } });
     }
     expect(described.map(nameOf)).toEqual(expect.arrayContaining([...OPEN, 'POST /v1/agents']));
   });
@@ -92,7 +92,6 @@ describe('every endpoint', () => {
     const { challenge } = await challengeOf();
     const { body } = await exchange(challenge, signed(challenge));
     const token = String(body['token']);
-    // The first may be a login: what it refuses with 401 is its body, not the bearer.
     for (const operation of described.filter((each) => !OPEN.includes(nameOf(each)))) {
       const { status } = await requestOf(marketplace, operation, token);
       expect({ name: nameOf(operation), refused: status === 401 }).toEqual({

@@ -1,6 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lamportsFromSol, listingId, manifest, solFromLamports, TOOL_SCOPES } from './index.js';
+import {
+  CATEGORIES,
+  credentialVerification,
+  ERROR_STATUS,
+  job,
+  lamportsFromSol,
+  listCredentialsQuery,
+  listing,
+  listingId,
+  manifest,
+  rentalModel,
+  run,
+  searchListingsQuery,
+  solFromLamports,
+  TOOL_SCOPES,
+} from './index.js';
 
 const valid = {
   name: 'invoice-reader',
@@ -74,3 +89,46 @@ test.each(['', 'invoice', 'Invoice-k3x7qa', '-k3x7qa', 'a--k3x7qa', 'a-k3x7q1', 
     expect(listingId.safeParse(id).success).toBe(false);
   },
 );
+
+test('the errors are the fourteen of the specification and not_found, each with its status [ERR-5]', () => {
+  expect(ERROR_STATUS).toEqual({
+    unauthorized: 401,
+    invalid_api_key: 401,
+    jwt_expired: 401,
+    invalid_signature: 401,
+    credential_not_found: 403,
+    credential_expired: 403,
+    insufficient_balance: 403,
+    listing_paused: 403,
+    invalid_request: 400,
+    invalid_listing_id: 400,
+    listing_not_found: 404,
+    rate_limit_exceeded: 429,
+    internal_error: 500,
+    service_unavailable: 503,
+    not_found: 404,
+  });
+});
+
+test('categories, models and states are those of the specification [LST-44, REG-3]', () => {
+  expect(CATEGORIES).toEqual(['finance', 'legal', 'coding', 'research', 'sales', 'content']);
+  expect(rentalModel.options).toEqual(['one_time', 'subscription', 'per_query']);
+  expect(listing.shape.status.options).toEqual(['active', 'paused', 'closed']);
+  const { status } = credentialVerification.shape;
+  expect(status.options).toEqual(['active', 'expired', 'low_balance', 'not_found']);
+  expect(run.shape.status.options).toEqual(['completed', 'failed']);
+  expect(job.shape.status.options).toEqual(['queued', 'completed', 'failed']);
+});
+
+test.each([
+  ['listings', searchListingsQuery],
+  ['credentials', listCredentialsQuery],
+])('a page of %s has 20 from the first, and 100 at most [LST-28, CRD-5]', (_, query) => {
+  expect(query.parse({})).toMatchObject({ limit: 20, offset: 0 });
+  expect(query.safeParse({ limit: '100' }).success).toBe(true);
+  expect(query.safeParse({ limit: '101' }).success).toBe(false);
+});
+
+test('a search is sorted by relevance when it names no order [LST-24]', () => {
+  expect(searchListingsQuery.parse({ q: 'invoices' }).sort).toBe('relevance');
+});

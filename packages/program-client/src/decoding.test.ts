@@ -64,6 +64,26 @@ describe('the IDL', () => {
     }
   });
 
+  it('has the instructions that the specification names, and verify_access [PRG-1]', () => {
+    expect(MARKETPLACE_IDL.instructions.map(({ name }) => name).toSorted()).toEqual([
+      'close_listing',
+      'consume_query',
+      'create_listing',
+      'initialize_protocol',
+      'purchase_one_time',
+      'purchase_per_query',
+      'purchase_subscription',
+      'renew_subscription',
+      'revoke_access',
+      'revoke_per_query_access',
+      'topup_balance',
+      'update_listing',
+      'update_protocol',
+      'verify_access',
+      'withdraw_earnings',
+    ]);
+  });
+
   it('describes every instruction, account and argument in words', () => {
     const undocumented = MARKETPLACE_IDL.instructions.flatMap((instruction) =>
       [instruction, ...instruction.accounts, ...instruction.args]
@@ -324,6 +344,28 @@ describe('decodeProgramError', () => {
     expect(decodeProgramError(2006)?.name).toBe('ConstraintSeeds');
     expect(FRAMEWORK_ERRORS.size).toBe(16);
   });
+});
+
+it('the errors from 6000 have the names of the specification, in its order [ERR-18]', () => {
+  expect(Array.from({ length: 17 }, (_, index) => PROGRAM_ERRORS.get(6_000 + index)?.name)).toEqual([
+    'ListingNotActive',
+    'CredentialNotFound',
+    'CredentialExpired',
+    'InsufficientBalance',
+    'Unauthorized',
+    'InvalidAccessType',
+    'CredentialRevoked',
+    'WithdrawalExceedsBalance',
+    'FeeTooHigh',
+    'PriceTooLow',
+    'MetadataUriTooLong',
+    'InvalidDuration',
+    'DepositTooLow',
+    'ProtocolPaused',
+    'ArithmeticOverflow',
+    'EscrowNotEmpty',
+    'NothingToWithdraw',
+  ]);
 });
 
 describe('prices', () => {

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RunEvent } from '@agent-rental/contract';
 import { createClient, isApiError, type RentalClient } from '@agent-rental/sdk';
 import { keypairSigner, publish, rent, type WalletSigner } from '@agent-rental/sdk/solana';
 import { Connection, Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
@@ -38,8 +39,18 @@ let agentId: string;
 let secret: string;
 /** Makes a wallet with SOL and a client for it. */
 let participant: () => Promise<[RentalClient, WalletSigner]>;
+/** Registers and publishes an agent at the creator's endpoint; gives its id and its webhook's secret. */
+let publishAgent: (timeoutSeconds: number) => Promise<{ id: string; secret: string }>;
 /** What the creator's endpoint does with the next task. */
 let answer: Answer;
+/** Called when the headers of a stream have come. */
+let streamBegun: () => void = () => undefined;
+
+const watchedFetch: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init);
+  if (response.headers.get('content-type')?.startsWith('text/event-stream')) streamBegun();
+  return response;
+};
 
 const sendJson =
   (status: number, value: unknown): Answer =>
@@ -78,27 +89,30 @@ beforeAll(async () => {
     await connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) });
     const signer = keypairSigner(wallet);
     // No retries: a 503 is what some of these tests look at.
-    return [createClient({ baseUrl: dev.base_url, signer, retries: 0 }), signer];
+    return [createClient({ baseUrl: dev.base_url, signer, retries: 0, fetch: watchedFetch }), signer];
   };
   const [creator, creatorSigner] = await participant();
-  const registered = await creator.registerAgent({
-    name: 'connected-test',
-    category: 'research',
-    description: 'Answers as the test says.',
-    model: { provider: 'self_hosted', endpoint_url: url },
-    entrypoint_url: url,
-    input_schema: { type: 'object' },
-    output_schema: { type: 'object', required: ['answer'], properties: { answer: { type: 'string' } } },
-    timeout_seconds: 2,
-    listing: { rental_model: 'per_query', price_lamports: PRICE, min_deposit_lamports: PRICE },
-  });
-  secret = registered.webhook_secret ?? '';
-  const job = await vi.waitUntil(async () => {
-    const state = await creator.getJob(registered.job_id);
-    return state.status === 'queued' ? undefined : state;
-  });
-  agentId = job.result?.listing_id ?? '';
-  await publish(creator, creatorSigner, agentId);
+  publishAgent = async (timeoutSeconds) => {
+    const registered = await creator.registerAgent({
+      name: 'connected-test',
+      category: 'research',
+      description: 'Answers as the test says.',
+      model: { provider: 'self_hosted', endpoint_url: url },
+      entrypoint_url: url,
+      input_schema: { type: 'object' },
+      output_schema: { type: 'object', required: ['answer'], properties: { answer: { type: 'string' } } },
+      timeout_seconds: timeoutSeconds,
+      listing: { rental_model: 'per_query', price_lamports: PRICE, min_deposit_lamports: PRICE },
+    });
+    const job = await vi.waitUntil(async () => {
+      const state = await creator.getJob(registered.job_id);
+      return state.status === 'queued' ? undefined : state;
+    });
+    const id = job.result?.listing_id ?? '';
+    await publish(creator, creatorSigner, id);
+    return { id, secret: registered.webhook_secret ?? '' };
+  };
+  ({ id: agentId, secret } = await publishAgent(2));
   let signer: WalletSigner;
   [renter, signer] = await participant();
   await rent(renter, signer, agentId, { deposit_lamports: DEPOSIT });
@@ -113,6 +127,11 @@ afterAll(async () => {
 });
 
 const run = () => renter.execute({ agent_id: agentId, task: 'answer', input: { question: 'why?' } });
+const eventsOf = async (client: RentalClient, id: string): Promise<RunEvent[]> => {
+  const events: RunEvent[] = [];
+  for await (const event of client.executeStream({ agent_id: id, task: 'answer' })) events.push(event);
+  return events;
+};
 const balance = async () => (await renter.verifyCredential(agentId)).balance_lamports ?? Number.NaN;
 
 describe('a connected agent', () => {
@@ -163,7 +182,45 @@ describe('a connected agent', () => {
     },
   );
 
-  test('that is never reached is a 503, and the next run is free, even with an empty balance [EXE-33, MON-5]', async () => {
+  test('that fails while it streams ends with done, in words, charged [STR-5]', async () => {
+    answer = sendJson(500, { stack: 'secret of the creator' });
+    const events = await eventsOf(renter, agentId);
+    const [last] = events.slice(-1);
+    expect(last?.event).toBe('done');
+    expect(last?.data).toMatchObject({
+      status: 'failed',
+      output: expect.any(String) as string,
+      cost_lamports: PRICE,
+    });
+    expect(last?.data).not.toHaveProperty('error');
+    expect(JSON.stringify(events)).not.toContain('secret');
+  });
+
+  test('that hangs up after the stream began is a failed done with an error, which costs nothing [STR-8]', async () => {
+    const { id } = await publishAgent(60);
+    const [client, signer] = await participant();
+    await rent(client, signer, id, { deposit_lamports: PRICE });
+    const begun = new Promise<void>((resolve) => (streamBegun = resolve));
+    answer = (incoming) => void begun.then(() => incoming.socket.destroy());
+    const events = await eventsOf(client, id);
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatchObject({
+      event: 'done',
+      data: {
+        status: 'failed',
+        cost_lamports: 0,
+        output: expect.stringContaining('free') as string,
+        error: { code: 'service_unavailable', status: 503 },
+      },
+    });
+    expect(events[0]?.data).toHaveProperty('run_id', expect.stringMatching(/^[0-9a-f-]{36}$/));
+    // The charge had landed: the next run is free.
+    answer = sendJson(200, { answer: 'at last' });
+    const again = () => client.execute({ agent_id: id, task: 'answer' }).catch(() => undefined);
+    expect(await vi.waitUntil(again, { timeout: 10_000 })).toMatchObject({ cost_lamports: 0 });
+  });
+
+  test('that is never reached is a 503, and the next run is free, even with an empty balance [EXE-33, MON-5, ERR-16]', async () => {
     const [client, signer] = await participant();
     await rent(client, signer, agentId, { deposit_lamports: PRICE });
     const execute = () => client.execute({ agent_id: agentId, task: 'answer' });
@@ -182,7 +239,7 @@ describe('a connected agent', () => {
   });
 });
 
-test('a balance for two runs pays two of five that come at once, and the others are told to top up [MON-6]', async () => {
+test('a balance for two runs pays two of five that come at once, and the others are told to top up [MON-6, CRD-10, CRD-20, ERR-8]', async () => {
   answer = sendJson(200, { answer: 'because' });
   const [client, signer] = await participant();
   await rent(client, signer, agentId, { deposit_lamports: 2 * PRICE });
@@ -202,6 +259,7 @@ test('a balance for two runs pays two of five that come at once, and the others 
   ]);
   expect(await client.verifyCredential(agentId)).toMatchObject({
     status: 'low_balance',
+    valid: false,
     balance_lamports: 0,
   });
   // A refused request has left nothing under its key; a paid one gives its answer again.

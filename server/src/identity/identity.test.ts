@@ -271,6 +271,13 @@ describe('an API key', () => {
     }
   });
 
+  it('does not expire [ID-33]', async () => {
+    const apiKeys = createApiKeys(database.db, 'devnet');
+    const { key, id } = await apiKeys.create(address, { label: 'ci' });
+    setClock(Date.now() + 20 * 365 * 86_400_000);
+    expect(await apiKeys.verify(key)).toMatchObject({ wallet: address, id });
+  });
+
   it('is refused from the moment it is revoked, on every replica [ID-24]', async () => {
     const replica = openDatabase(database.url, () => undefined);
     onTestFinished(() => replica.close());

@@ -251,12 +251,12 @@ describe('an answer', () => {
 
 describe('a request', () => {
   it.each([
-    ['cut off', '{"text":"a"'],
-    ['empty', ''],
-    ['not JSON', 'text=a'],
-    ['a prototype key', '{"text":"a","__proto__":{"admin":true}}'],
-    ['a prototype key further in', '{"text":"a","more":{"__proto__":{"admin":true}}}'],
-    ['a constructor with a prototype', '{"text":"a","constructor":{"prototype":{"admin":true}}}'],
+    ['cut off [ERR-10]', '{"text":"a"'],
+    ['empty [ERR-10]', ''],
+    ['not JSON [ERR-10]', 'text=a'],
+    ['a prototype key [ERR-27]', '{"text":"a","__proto__":{"admin":true}}'],
+    ['a prototype key further in [ERR-27]', '{"text":"a","more":{"__proto__":{"admin":true}}}'],
+    ['a constructor with a prototype [ERR-27]', '{"text":"a","constructor":{"prototype":{"admin":true}}}'],
   ])('whose body is %s is refused', async (_, payload) => {
     await start();
     const response = await post(payload, JSON_TYPE);
@@ -274,7 +274,7 @@ describe('a request', () => {
     expect(expectError(await post(payload), 400, 'invalid_request')).toContain(field);
   });
 
-  it.each(['null', '[]', '"text"', '1'])('whose body is %s is refused', async (payload) => {
+  it.each(['null', '[]', '"text"', '1'])('whose body is %s is refused [ERR-24]', async (payload) => {
     await start();
     expectError(await post(payload, JSON_TYPE), 400, 'invalid_request');
   });
