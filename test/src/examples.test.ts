@@ -1,17 +1,22 @@
 import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, inject, test } from 'vitest';
+import { attach } from './support/marketplace.js';
+import { newRenter } from './support/renter.js';
 
 const examples = fileURLToPath(new URL('../../examples/', import.meta.url));
 
 /** Runs an example as its README says, against the marketplace of these tests. */
-async function runExample(command: string, args: string[]): Promise<{ code: number | null; output: string }> {
+async function runExample(
+  command: string,
+  args: string[],
+  state: Record<string, string> = { AGENT_RENTAL_STATE: inject('stateDir') },
+): Promise<{ code: number | null; output: string }> {
   const child = spawn(command, args, {
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      HOME: process.env['HOME'] ?? '',
-      AGENT_RENTAL_STATE: inject('stateDir'),
-    },
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...state },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -35,6 +40,28 @@ test('curl alone, with a signing helper, goes from challenge to result [TXN-13]'
   expect(code, output).toBe(0);
   expect(output).toContain('"status":"completed"');
 });
+
+test.each(['one_time', 'subscription', 'per_query'] as const)(
+  'curl alone, with a signing helper, rents and runs a %s agent, and knows no RPC endpoint',
+  async (model) => {
+    const marketplace = await attach(inject('stateDir'));
+    const folder = await mkdtemp(join(tmpdir(), 'agent-rental-curl-'));
+    try {
+      const { wallet } = await newRenter(marketplace);
+      const keypairFile = join(folder, 'wallet.json');
+      await writeFile(keypairFile, JSON.stringify([...wallet.secretKey]), { mode: 0o600 });
+      const { base_url } = marketplace.dev;
+      const request = marketplace.listing(model).sample_request_file;
+      const script = `${examples}src/apps/curl-rent.sh`;
+      const { code, output } = await runExample('sh', [script, base_url, keypairFile, request], {});
+      expect(code, output).toBe(0);
+      expect(output).toMatch(/Rented: active/);
+      expect(output).toContain('"status":"completed"');
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+);
 
 test('the story of the demo is as told [SVC-12]', async () => {
   const { code, output } = await runExample(process.execPath, [`${examples}dist/story.js`]);
