@@ -97,7 +97,11 @@ async function createDatabase(): Promise<string> {
 async function onServer(statement: string): Promise<void> {
   const client = new Client({ connectionString: postgresUrl });
   await client.connect();
-  await client.query(statement).finally(() => client.end());
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }
 
 async function fundedSigner(): Promise<WalletSigner> {

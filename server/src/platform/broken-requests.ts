@@ -39,7 +39,7 @@ export async function refuseBrokenRequest(
     REASON[error.code ?? ''] ?? 'The request is not valid HTTP.',
   );
   const body = JSON.stringify({ error: refusal.body(requestId) });
-  const given = await headers().catch(() => ({}));
+  const given = await headersOrNone(headers);
   const head = Object.entries({
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
@@ -49,6 +49,17 @@ export async function refuseBrokenRequest(
   socket.on('error', () => socket.destroy());
   socket.end(`HTTP/1.1 ${refusal.status} Bad Request\r\n${head.join('')}\r\n${body}`);
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}
+
+/** What cannot be had is left out: the refusal matters more than its headers. */
+async function headersOrNone(
+  headers: () => Promise<Record<string, string>>,
+): Promise<Record<string, string>> {
+  try {
+    return await headers();
+  } catch {
+    return {};
+  }
 }
 
 /** Whether an answer can still be written: none has begun on this connection. */

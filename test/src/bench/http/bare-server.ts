@@ -14,7 +14,7 @@ export interface BareOptions {
 }
 
 async function serve({ database, routes }: BareOptions): Promise<void> {
-  const pool = new pg.Pool({ ...database, password: database.password ?? '', max: 20 } as pg.PoolConfig);
+  const pool = new pg.Pool({ ...database, password: database.password ?? '', max: 20 });
   const app = fastify();
   for (const [path, queries] of Object.entries(routes)) {
     app.get(path, async () => {

@@ -3,7 +3,7 @@ import type { DatabaseAddress } from './probe-messages.js';
 
 /** Puts copies of a listing on sale, so that a page of search is full. */
 export async function copyListings(database: DatabaseAddress, count: number): Promise<void> {
-  const client = new pg.Client({ ...database, password: database.password ?? '' } as pg.ClientConfig);
+  const client = new pg.Client({ ...database, password: database.password ?? '' });
   await client.connect();
   try {
     const { rows } = await client.query<{ column_name: string }>(
