@@ -89,7 +89,7 @@ async function main(): Promise<void> {
     process.exit();
   }
   // A parent that started us hears it as a message; a person reads it.
-  if (process.send) process.send({ type: 'ready' });
+  if (process.send) process.send({ type: 'ready', routes: running.routes });
   else print(`\n${running.description}`);
   // A parent that started us and is gone wants us gone too.
   process.once('disconnect', onSignal);

@@ -50,6 +50,7 @@ export async function startProduction(
   return {
     failed: new Promise(() => undefined),
     description: `The marketplace is up at ${url}\n`,
+    routes: app.http.routes,
     stop: async () => {
       await app.close();
       await driver.close();

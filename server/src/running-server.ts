@@ -1,3 +1,5 @@
+import type { Route } from './platform/http-server.js';
+
 /** A server that is up, whichever way it was put together. */
 export interface RunningServer {
   /** Resolves with the reason when a part that it cannot do without has ended. */
@@ -6,4 +8,6 @@ export interface RunningServer {
   stop(): Promise<void>;
   /** What the person at the terminal reads when it is up. */
   readonly description: string;
+  /** Every route that it serves. */
+  readonly routes: readonly Route[];
 }

@@ -180,7 +180,7 @@ describe('Sign In With Solana', () => {
   async function signIn(change: (message: string) => string = (message) => message) {
     const wallet = Keypair.generate();
     const address = wallet.publicKey.toBase58();
-    const issued = await call(marketplace, 'GET', `/v1/auth/challenge?wallet=${address}`);
+    const issued = await call(marketplace, 'GET', `/v1/auth/challenge?wallet=${address}&sign_in=true`);
     const offer = issued.body['sign_in'] as Record<string, string>;
     const message = change(
       `${offer['domain']} wants you to sign in with your Solana account:\n${offer['address']}\n\n` +

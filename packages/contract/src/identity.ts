@@ -22,12 +22,19 @@ export const signInInput = z
   .meta({ id: 'SignInInput' });
 export type SignInInput = z.infer<typeof signInInput>;
 
+/** Query of `GET /v1/auth/challenge`. */
+export const challengeQuery = z.strictObject({
+  wallet: walletAddress,
+  /** `true` also gives what a wallet that offers Sign In With Solana takes. */
+  sign_in: z.enum(['true', 'false']).optional(),
+});
+
 /** Answer of `GET /v1/auth/challenge`: the string to sign, valid for 60 seconds. */
 export const challenge = z
   .object({
     challenge: z.string(),
     expires_at: z.int(),
-    /** For wallets that offer Sign In With Solana: what to hand to them instead of the string. */
+    /** Where it was asked for: what to hand to `solana:signIn` instead of the string. */
     sign_in: signInInput.optional(),
   })
   .meta({ id: 'Challenge' });

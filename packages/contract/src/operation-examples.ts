@@ -66,7 +66,7 @@ export interface OperationExample {
 /** One example for every operation; tests hold them against the schemas. */
 export const operationExamples: Readonly<Record<OperationId, OperationExample>> = {
   getChallenge: {
-    query: { wallet },
+    query: { wallet, sign_in: 'true' },
     response: {
       challenge,
       expires_at: 1_767_607_260,

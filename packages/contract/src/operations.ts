@@ -4,6 +4,7 @@ import { executeBody, run } from './execution.js';
 import {
   apiKey,
   challenge,
+  challengeQuery,
   createApiKeyBody,
   createdApiKey,
   listApiKeysResponse,
@@ -11,7 +12,6 @@ import {
   tokenRequest,
 } from './identity.js';
 import { listing, searchListingsQuery, searchListingsResponse } from './listing.js';
-import { walletAddress } from './primitives.js';
 import { job, registerAgentBody, registerAgentResponse } from './registration.js';
 import {
   submittedTransaction,
@@ -50,7 +50,7 @@ export const operations = {
     path: '/v1/auth/challenge',
     summary: 'Get a challenge for a wallet to sign',
     auth: 'none',
-    query: z.strictObject({ wallet: walletAddress }),
+    query: challengeQuery,
     status: 200,
     response: challenge,
   }),

@@ -127,7 +127,8 @@ export async function startEmbedded(
     }
     await writeDevFile(stateDir, dev);
     stops.push(() => removeDevFile(stateDir));
-    return { failed, stop, description: describeRunning(dev, stateDir, driver, config) };
+    const description = describeRunning(dev, stateDir, driver, config);
+    return { failed, stop, description, routes: app.http.routes };
   } catch (error) {
     await stop();
     throw error;

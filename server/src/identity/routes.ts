@@ -29,15 +29,13 @@ export function identityRoutes(app: FastifyInstance, deps: IdentityDeps): void {
       ? LOOPBACK_HOSTS.map((host) => `http://${host}:${socket.localPort ?? 80}`)
       : [new URL(deps.publicUrl).origin];
 
-  addOperation(app, operations.getChallenge, async ({ query: { wallet }, request }) => {
-    const issued = challenges.issue(wallet);
+  addOperation(app, operations.getChallenge, async ({ query, request }) => {
+    const issued = challenges.issue(query.wallet);
+    const answer = { challenge: issued.challenge, expires_at: issued.expiresAt };
+    if (query.sign_in !== 'true') return answer;
     const origins = originsOf(request);
     const origin = origins.find((candidate) => new URL(candidate).host === request.host) ?? origins[0] ?? '';
-    return {
-      challenge: issued.challenge,
-      expires_at: issued.expiresAt,
-      sign_in: signInFor({ origin, network }, wallet, issued),
-    };
+    return { ...answer, sign_in: signInFor({ origin, network }, query.wallet, issued) };
   });
 
   addOperation(app, operations.createToken, async ({ body, request }) => {

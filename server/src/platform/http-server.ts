@@ -13,7 +13,7 @@ import {
 import type { Operation } from '@agent-rental/contract';
 import { ApiError, internalError } from './api-error.js';
 import { refuseBrokenRequest } from './broken-requests.js';
-import { addJsonBodies } from './json-body.js';
+import { addJsonBodies, discardBody } from './json-body.js';
 import type { InternalRequests } from './internal-requests.js';
 import type { Logger } from './logger.js';
 import type { Principal } from './principal.js';
@@ -140,6 +140,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     request.log.info({ ...entry, wallet: request.principal?.wallet }, 'request');
   });
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
+    if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') await discardBody(request.raw);
     const apiError = toApiError(error);
     if (apiError.status >= 500) request.log.error({ err: apiError.cause ?? apiError }, apiError.message);
     return writeError(reply, apiError, request);

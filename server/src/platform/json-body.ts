@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from './api-error.js';
 
@@ -12,5 +13,26 @@ export function addJsonBodies(app: FastifyInstance): void {
       return;
     }
     void parse(request, body.toString('utf8'), done);
+  });
+}
+
+/** What is read and thrown away of a body that is too large. */
+const DISCARDED_MOST_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Waits until a refused body has arrived, within a bound: a sender whose connection is cut while it sends does
+ * not get to read why.
+ */
+export function discardBody(body: IncomingMessage): Promise<void> {
+  let left = DISCARDED_MOST_BYTES;
+  return new Promise((resolve) => {
+    const done = () => resolve();
+    if (body.readableEnded || body.destroyed) return done();
+    body.once('end', done).once('close', done).once('error', done);
+    body.on('data', (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) done();
+    });
+    body.resume();
   });
 }

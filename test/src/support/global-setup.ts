@@ -1,9 +1,11 @@
 import type { TestProject } from 'vitest/node';
-import { newStateDir, removeStateDir, startMarketplace } from './marketplace.js';
+import { newStateDir, removeStateDir, startMarketplace, type Route } from './marketplace.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
     stateDir: string;
+    /** Every route of the running server. */
+    routes: Route[];
   }
 }
 
@@ -12,6 +14,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const stateDir = await newStateDir();
   const marketplace = await startMarketplace(stateDir);
   project.provide('stateDir', stateDir);
+  project.provide('routes', marketplace.routes);
   return async () => {
     await marketplace.stop();
     await removeStateDir(stateDir);

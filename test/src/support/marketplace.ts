@@ -38,9 +38,16 @@ export interface Marketplace {
   request(model: Dev['listings'][number]['rental_model']): Promise<Record<string, unknown>>;
 }
 
+/** A route of a running server, as its router has it. */
+export interface Route {
+  method: string;
+  path: string;
+}
+
 /** A marketplace whose process the test owns. */
 export interface OwnMarketplace extends Marketplace {
   readonly process: ChildProcess;
+  readonly routes: Route[];
   /** What it printed so far. */
   output(): string;
   /** Ends it at once, as a crash does. Its state stays. */
@@ -87,13 +94,14 @@ export async function startMarketplace(
   child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  await new Promise<void>((resolve, reject) => {
-    child.once('message', () => resolve());
+  const { routes } = await new Promise<{ routes: Route[] }>((resolve, reject) => {
+    child.once('message', (ready) => resolve(ready as { routes: Route[] }));
     void exited.then((code) => reject(new Error(`The server ended with ${code}:\n${output}`)));
   });
   return {
     ...(await attach(stateDir)),
     process: child,
+    routes,
     output: () => output,
     kill: async () => {
       child.kill('SIGKILL');
