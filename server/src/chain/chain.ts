@@ -1,6 +1,6 @@
 import {
   Connection,
-  PublicKey,
+  type PublicKey,
   type TransactionError,
   TransactionMessage,
   VersionedTransaction,
@@ -9,6 +9,7 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { ApiError } from '../platform/api-error.js';
+import { accountsOfCalls } from './program-calls.js';
 
 const CALL_TIMEOUT_MS = 15_000;
 /** A blockhash lives about a minute; a cached one this old still leaves time to land. */
@@ -27,10 +28,17 @@ export interface Simulation {
   logs: string[];
 }
 
+/** A landed transaction that mentions the program. */
+export interface ProgramSignature {
+  signature: string;
+  slot: bigint;
+  failed: boolean;
+}
+
 /** The chain, as the server uses it. Every method throws ApiError `service_unavailable` when it is out of reach. */
 export interface Chain {
   readonly programId: PublicKey;
-  getAccounts(addresses: PublicKey[]): Promise<AccountsAtSlot>;
+  getAccounts(addresses: PublicKey[], commitment?: 'confirmed' | 'finalized'): Promise<AccountsAtSlot>;
   /** A recent blockhash; `fresh` skips the cache. */
   latestBlockhash(fresh?: boolean): Promise<{ blockhash: string; lastValidBlockHeight: number }>;
   /** Runs a transaction without signatures or effect. */
@@ -50,10 +58,12 @@ export interface Chain {
   ): Promise<SignatureStatus | null>;
   /** Logs of a landed transaction. */
   logsOf(signature: string): Promise<string[]>;
-  /** Signatures of the program's transactions after `until`, newest first, at most 1000 older than `before`. */
-  signaturesAfter(until: string | undefined, before: string | undefined): Promise<string[]>;
-  /** Writable accounts of a landed transaction; empty for one that failed or is unknown. */
-  writtenAccounts(signature: string): Promise<PublicKey[]>;
+  /** The newest slot that no fork can take back. */
+  finalizedSlot(): Promise<bigint>;
+  /** The program's transactions after `until`, newest first, at most 1000 older than `before`. */
+  signaturesAfter(until: string | undefined, before: string | undefined): Promise<ProgramSignature[]>;
+  /** Accounts that a transaction's calls of the program may have changed; null while it cannot be found. */
+  changedAccounts(signature: string): Promise<PublicKey[] | null>;
 }
 
 /** Connects to an RPC endpoint. */
@@ -80,8 +90,10 @@ export function createChain(rpcUrl: string, programId: PublicKey): Chain {
     programId,
     latestBlockhash,
     statuses,
-    async getAccounts(addresses) {
-      const { context, value } = await reach(() => connection.getMultipleAccountsInfoAndContext(addresses));
+    async getAccounts(addresses, commitment = 'confirmed') {
+      const { context, value } = await reach(() =>
+        connection.getMultipleAccountsInfoAndContext(addresses, commitment),
+      );
       return { slot: BigInt(context.slot), accounts: value };
     },
     async simulate(payer, instructions) {
@@ -100,6 +112,9 @@ export function createChain(rpcUrl: string, programId: PublicKey): Chain {
     },
     async send(wire) {
       await reach(() => connection.sendRawTransaction(wire, { skipPreflight: true, maxRetries: 0 }));
+    },
+    async finalizedSlot() {
+      return BigInt(await reach(() => connection.getSlot('finalized')));
     },
     async blockHeight(commitment) {
       return BigInt(await reach(() => connection.getBlockHeight(commitment)));
@@ -137,20 +152,17 @@ export function createChain(rpcUrl: string, programId: PublicKey): Chain {
           'confirmed',
         ),
       );
-      return found.map((entry) => entry.signature);
+      return found.map(({ signature, slot, err }) => ({
+        signature,
+        slot: BigInt(slot),
+        failed: err !== null,
+      }));
     },
-    async writtenAccounts(signature) {
+    async changedAccounts(signature) {
       const transaction = await reach(() =>
         connection.getTransaction(signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 }),
       );
-      if (!transaction || transaction.meta?.err) return [];
-      const { message } = transaction.transaction;
-      const loaded = transaction.meta?.loadedAddresses;
-      const keys = message.getAccountKeys(loaded ? { accountKeysFromLookups: loaded } : undefined);
-      return Array.from({ length: keys.length }, (_, index) => index)
-        .filter((index) => message.isAccountWritable(index))
-        .map((index) => keys.get(index))
-        .filter((key): key is PublicKey => key instanceof PublicKey);
+      return transaction && accountsOfCalls(transaction, programId);
     },
   };
 }

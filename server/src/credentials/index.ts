@@ -1,5 +1,6 @@
 export { readChainStanding } from './chain-standing.js';
-export { createIndexer, windowFromBytes, type Indexer } from './indexer.js';
+export { windowFromBytes } from './indexed-account.js';
+export { createIndexer, type Indexer } from './indexer.js';
 export { createCredentialRepository } from './repository.js';
 export { credentialRoutes } from './routes.js';
 export { createCredentialService, type CredentialService } from './service.js';

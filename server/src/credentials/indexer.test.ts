@@ -15,7 +15,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Chain } from '../chain/index.js';
 import { createLogger } from '../platform/logger.js';
 import { insertListing, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
-import { createIndexer, windowBytes, windowFromBytes, type Indexer } from './indexer.js';
+import { windowBytes, windowFromBytes } from './indexed-account.js';
+import { createIndexer, type Indexer } from './indexer.js';
 import { createCredentialRepository, type CredentialRepository } from './repository.js';
 
 /** Accounts and transactions as the chain has them at the moment. Stands in for an RPC node. */
@@ -31,14 +32,18 @@ const chain = {
     slot: state.slot,
     accounts: addresses.map((address) => state.accounts.get(address.toBase58()) ?? null),
   }),
+  finalizedSlot: async () => state.slot,
   signaturesAfter: async (until: string | undefined, before: string | undefined) => {
     const newestFirst = state.transactions.map(({ signature }) => signature).toReversed();
     const start = before === undefined ? 0 : newestFirst.indexOf(before) + 1;
     const end = until === undefined ? newestFirst.length : newestFirst.indexOf(until);
-    return newestFirst.slice(start, end).slice(0, 1000);
+    return newestFirst
+      .slice(start, end)
+      .slice(0, 1000)
+      .map((signature) => ({ signature, slot: state.slot, failed: false }));
   },
-  writtenAccounts: async (signature: string) =>
-    state.transactions.find((transaction) => transaction.signature === signature)?.wrote ?? [],
+  changedAccounts: async (signature: string) =>
+    state.transactions.find((transaction) => transaction.signature === signature)?.wrote ?? null,
 } as unknown as Chain;
 
 let database: TemporaryDatabase;
@@ -183,9 +188,26 @@ describe('the index', () => {
     expect((await rentalOf(buyer))?.valid).toBe(false);
   });
 
+  it('waits for a transaction that the node lists but does not have yet', async () => {
+    const buyer = newKey();
+    const cursor = () => repository.readCursor(MARKETPLACE_PROGRAM_ID.toBase58());
+    const before = await cursor();
+    state.transactions.push({ signature: before ?? 'start', wrote: [] });
+    const late = { signature: 'late', wrote: null as PublicKey[] | null };
+    state.transactions.push(late as (typeof state.transactions)[number]);
+    await indexer.catchUp();
+    expect(await cursor()).toBe(before);
+    late.wrote = [put(credentialAddress(buyer), credentialBytes(buyer))];
+    await indexer.catchUp();
+    expect(await rentalOf(buyer)).toBeDefined();
+    expect(await cursor()).toBe('late');
+  });
+
   it('catches up over more transactions than one page has, and goes on where it was [CRD-33]', async () => {
     const buyers = [newKey(), newKey(), newKey()] as const;
     const wrote = (buyer: PublicKey) => [put(credentialAddress(buyer), credentialBytes(buyer))];
+    const cursor = await repository.readCursor(MARKETPLACE_PROGRAM_ID.toBase58());
+    state.transactions.push({ signature: cursor ?? 'start', wrote: [] });
     state.transactions.push({ signature: 'first', wrote: wrote(buyers[0]) });
     for (let index = 0; index < 1500; index += 1) {
       state.transactions.push({ signature: `other-${index}`, wrote: [] });

@@ -1,21 +1,14 @@
-import {
-  accountName,
-  decodeAccessCredential,
-  decodeListing,
-  decodePerQueryBalance,
-  findAccessCredentialAddress,
-  findListingAddress,
-  findPerQueryBalanceAddress,
-} from '@agent-rental/program-client';
-import type { AccountInfo, PublicKey } from '@solana/web3.js';
-import type { Chain } from '../chain/index.js';
+import { PublicKey } from '@solana/web3.js';
+import type { Chain, ProgramSignature } from '../chain/index.js';
 import type { Logger } from '../platform/logger.js';
+import { readIndexedAccount } from './indexed-account.js';
 import type { CredentialRepository } from './repository.js';
 
-const WINDOW_BYTES = 32;
 /** Accounts read by one call to the chain. */
 const ACCOUNTS_PER_READ = 100;
 const SIGNATURES_PER_PAGE = 1000;
+/** Transactions asked for at once while catching up. */
+const TRANSACTIONS_PER_STEP = 10;
 
 /** Keeps the index of chain state up to date. */
 export interface Indexer {
@@ -25,7 +18,7 @@ export interface Indexer {
   catchUp(): Promise<void>;
   /** Seconds since the index was last level with the chain; undefined before it ever was. */
   ageSeconds(): number | undefined;
-  /** Indexes what one confirmed transaction wrote, at once. */
+  /** Indexes what one confirmed transaction changed, at once. */
   indexTransaction(signature: string): Promise<void>;
   /** Reads accounts again and indexes them. */
   indexAccounts(addresses: PublicKey[]): Promise<void>;
@@ -34,6 +27,10 @@ export interface Indexer {
 /**
  * Makes the indexer. A transaction only tells which accounts to look at: what is stored comes from the
  * accounts themselves, checked for owner and address, because anyone can log our bytes or imitate our layout.
+ *
+ * What is confirmed is shown at once and is provisional: a fork may take it back. So every account is read again at
+ * `finalized` once the slot that it was read at is, and the cursor, from which catching up begins after a gap, only
+ * ever stands on a finalized transaction.
  */
 export function createIndexer(
   chain: Chain,
@@ -43,102 +40,96 @@ export function createIndexer(
 ): Indexer {
   const programId = chain.programId.toBase58();
   let levelAt: number | undefined;
+  /** The transactions that are indexed but not finalized, with the accounts that they changed. */
+  const unfinalized = new Map<string, { slot: bigint; addresses: PublicKey[] }>();
 
-  const indexAccounts = async (addresses: PublicKey[]): Promise<void> => {
+  const indexAccounts = async (
+    addresses: PublicKey[],
+    commitment: 'confirmed' | 'finalized' = 'confirmed',
+  ): Promise<void> => {
     for (let start = 0; start < addresses.length; start += ACCOUNTS_PER_READ) {
       const batch = addresses.slice(start, start + ACCOUNTS_PER_READ);
-      const { slot, accounts } = await chain.getAccounts(batch);
-      for (const [index, address] of batch.entries()) {
-        const account = accounts[index];
-        if (account?.owner.equals(chain.programId)) await indexAccount(address, account, slot);
-      }
+      const { slot, accounts } = await chain.getAccounts(batch, commitment);
+      const found = batch
+        .map((address, index) => readIndexedAccount(address, accounts[index], chain.programId))
+        .filter((account) => account !== null);
+      await repository.apply(found, slot, commitment === 'finalized');
     }
   };
 
-  const indexAccount = async (
-    address: PublicKey,
-    { data }: AccountInfo<Buffer>,
-    slot: bigint,
-  ): Promise<void> => {
-    switch (accountName(data)) {
-      case 'Listing': {
-        const listing = decodeListing(data);
-        if (!findListingAddress(listing.listingId, chain.programId).address.equals(address)) return;
-        return repository.updateListing(listing.listingId, {
-          rental_model: listing.rentalModel,
-          status: listing.status,
-          price_lamports: listing.priceLamports,
-          min_deposit_lamports: listing.minDepositLamports,
-          metadata_uri: listing.metadataUri,
-          created_at: dateOf(listing.createdAt),
-          slot,
-        });
-      }
-      case 'AccessCredential': {
-        const credential = decodeAccessCredential(data);
-        const { buyer, listing } = credential;
-        if (!findAccessCredentialAddress(buyer, listing, chain.programId).address.equals(address)) return;
-        return repository.upsertCredential({
-          address: address.toBase58(),
-          buyer: buyer.toBase58(),
-          listing_address: listing.toBase58(),
-          rental_model: credential.rentalModel,
-          valid: credential.valid,
-          purchased_at: dateOf(credential.purchasedAt),
-          expires_at: credential.expiresAt === null ? null : dateOf(credential.expiresAt),
-          slot,
-        });
-      }
-      case 'PerQueryBalance': {
-        const balance = decodePerQueryBalance(data);
-        const { buyer, listing } = balance;
-        if (!findPerQueryBalanceAddress(buyer, listing, chain.programId).address.equals(address)) return;
-        return repository.upsertBalance({
-          address: address.toBase58(),
-          buyer: buyer.toBase58(),
-          listing_address: listing.toBase58(),
-          balance_lamports: balance.balanceLamports,
-          max_price_lamports: balance.maxPriceLamports,
-          highest_sequence: balance.highestSequence,
-          window_bits: windowBytes(balance.window),
-          slot,
-        });
-      }
-      default:
+  /** Everything after the cursor, oldest first. */
+  const newTransactions = async (): Promise<ProgramSignature[]> => {
+    const cursor = await repository.readCursor(programId);
+    const found: ProgramSignature[] = [];
+    for (;;) {
+      const page = await chain.signaturesAfter(cursor, found.at(-1)?.signature);
+      found.push(...page);
+      if (page.length < SIGNATURES_PER_PAGE) return found.toReversed();
     }
   };
 
-  const indexSignatures = async (signatures: string[]): Promise<void> => {
-    const touched = new Map<string, PublicKey>();
-    for (const signature of signatures) {
-      for (const key of await chain.writtenAccounts(signature)) touched.set(key.toBase58(), key);
+  /** What was confirmed and is no longer there was dropped by a fork: its accounts are as they were before. */
+  const undoDropped = async (present: ProgramSignature[], finalizedSlot: bigint): Promise<void> => {
+    const signatures = new Set(present.map(({ signature }) => signature));
+    for (const [signature, { slot, addresses }] of unfinalized) {
+      if (signatures.has(signature)) continue;
+      // Otherwise another server moved the cursor past it; what is final is read again anyway.
+      if (slot > finalizedSlot) {
+        logger.info({ signature }, 'a fork dropped a transaction; what it did is undone in the index');
+        await indexAccounts(addresses);
+      }
+      unfinalized.delete(signature);
     }
-    await indexAccounts([...touched.values()]);
+  };
+
+  /** Indexes some transactions; false when one of them cannot be found yet. */
+  const indexTransactions = async (transactions: ProgramSignature[]): Promise<boolean> => {
+    const fresh = transactions.filter(({ signature, failed }) => !failed && !unfinalized.has(signature));
+    const found = await Promise.all(
+      fresh.map(async ({ signature, slot }) => ({
+        signature,
+        slot,
+        addresses: await chain.changedAccounts(signature),
+      })),
+    );
+    const addresses = found.flatMap((transaction) => transaction.addresses ?? []);
+    await indexAccounts([...new Map(addresses.map((key) => [key.toBase58(), key])).values()]);
+    for (const { signature, slot, addresses: changed } of found) {
+      if (changed) unfinalized.set(signature, { slot, addresses: changed });
+    }
+    return found.every((transaction) => transaction.addresses !== null);
   };
 
   const catchUp = async (): Promise<void> => {
     const askedAt = performance.now();
-    const cursor = await repository.readCursor(programId);
-    const found: string[] = [];
-    for (let before: string | undefined; ; before = found.at(-1)) {
-      const page = await chain.signaturesAfter(cursor, before);
-      found.push(...page);
-      if (page.length < SIGNATURES_PER_PAGE) break;
+    // Before the list: what is in the list and not newer than this slot is final.
+    const finalizedSlot = await chain.finalizedSlot();
+    const transactions = await newTransactions();
+    await undoDropped(transactions, finalizedSlot);
+    for (let start = 0; start < transactions.length; start += TRANSACTIONS_PER_STEP) {
+      const step = transactions.slice(start, start + TRANSACTIONS_PER_STEP);
+      // The rest follows in the next round; the cursor must not pass what is missing.
+      if (!(await indexTransactions(step))) break;
+      const final = step.filter(({ slot }) => slot <= finalizedSlot);
+      for (const { signature } of final) unfinalized.delete(signature);
+      const newest = final.at(-1);
+      if (newest) await repository.writeCursor(programId, newest.signature);
     }
-    const newest = found[0];
-    if (newest !== undefined) {
-      await indexSignatures(found);
-      // Only now: after a crash in between, the same transactions are read once more.
-      await repository.writeCursor(programId, newest);
-    }
+    const settled = await repository.unfinalizedUpTo(finalizedSlot);
+    await indexAccounts(
+      settled.map((address) => new PublicKey(address)),
+      'finalized',
+    );
     levelAt = askedAt;
   };
 
   return {
     catchUp,
     ageSeconds: () => (levelAt === undefined ? undefined : (performance.now() - levelAt) / 1000),
-    indexAccounts,
-    indexTransaction: (signature) => indexSignatures([signature]),
+    indexAccounts: (addresses) => indexAccounts(addresses),
+    async indexTransaction(signature) {
+      await indexAccounts((await chain.changedAccounts(signature)) ?? []);
+    },
     start() {
       const stopping = new AbortController();
       const { signal } = stopping;
@@ -168,18 +159,4 @@ export function createIndexer(
       };
     },
   };
-}
-
-/** The charge window as stored: 32 bytes, bit `i` of the little-endian number for `highest - i`. */
-export function windowBytes(window: bigint): Buffer {
-  return Buffer.from(Buffer.from(window.toString(16).padStart(WINDOW_BYTES * 2, '0'), 'hex').toReversed());
-}
-
-/** Reads the stored form back. */
-export function windowFromBytes(bytes: Buffer): bigint {
-  return BigInt(`0x${Buffer.from(bytes.toReversed()).toString('hex') || '0'}`);
-}
-
-function dateOf(unixSeconds: bigint): Date {
-  return new Date(Number(unixSeconds) * 1000);
 }

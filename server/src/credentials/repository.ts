@@ -1,8 +1,6 @@
-import { sql, type Insertable, type Selectable } from 'kysely';
-import type { Db } from '../platform/database/database.js';
-import type { Database } from '../platform/database/schema.js';
-
-type BalanceRow = Selectable<Database['balances']>;
+import { sql } from 'kysely';
+import type { Db, Tx } from '../platform/database/database.js';
+import type { IndexedAccount } from './indexed-account.js';
 
 /** A rental from the index, with what decides about it. */
 export interface RentalRow {
@@ -23,20 +21,13 @@ export interface RentalRow {
 export interface CredentialRepository {
   listRentals(wallet: string): Promise<RentalRow[]>;
   findRental(wallet: string, listingId: string): Promise<RentalRow | undefined>;
-  upsertCredential(row: Insertable<Database['credentials']>): Promise<void>;
-  upsertBalance(row: BalanceRow): Promise<void>;
-  updateListing(
-    id: string,
-    fields: {
-      rental_model: 'one_time' | 'subscription' | 'per_query';
-      status: 'active' | 'paused' | 'closed';
-      price_lamports: bigint;
-      min_deposit_lamports: bigint;
-      metadata_uri: string;
-      created_at: Date;
-      slot: bigint;
-    },
-  ): Promise<void>;
+  /**
+   * Takes in accounts as they were at a slot, all of them or none. What was not read at `finalized` is noted, to be read
+   * again when it is.
+   */
+  apply(accounts: IndexedAccount[], slot: bigint, finalized: boolean): Promise<void>;
+  /** Addresses noted at this slot or earlier. */
+  unfinalizedUpTo(slot: bigint): Promise<string[]>;
   readCursor(programId: string): Promise<string | undefined>;
   writeCursor(programId: string, signature: string): Promise<void>;
 }
@@ -72,31 +63,24 @@ export function createCredentialRepository(db: Db): CredentialRepository {
     listRentals: (wallet) => rentals(wallet).execute(),
     findRental: (wallet, listingId) =>
       rentals(wallet).where('listings.id', '=', listingId).executeTakeFirst(),
-    async upsertCredential(row) {
-      await db
-        .insertInto('credentials')
-        .values(row)
-        .onConflict((conflict) =>
-          conflict.column('address').doUpdateSet(row).where('credentials.slot', '<=', row.slot),
-        )
+    apply: (accounts, slot, finalized) =>
+      db.transaction().execute(async (tx) => {
+        // In one order: transactions that take in the same accounts must not wait for each other.
+        const inOrder = accounts.toSorted((one, other) => (addressOf(one) < addressOf(other) ? -1 : 1));
+        const present = inOrder.filter(({ kind }) => kind !== 'absent');
+        for (const account of present) await store(tx, account, slot);
+        const absent = inOrder.filter(({ kind }) => kind === 'absent').map(addressOf);
+        const removed = await remove(tx, absent, slot);
+        if (finalized) await settle(tx, inOrder.map(addressOf), slot);
+        else await note(tx, [...present.map(addressOf), ...removed], slot);
+      }),
+    async unfinalizedUpTo(slot) {
+      const rows = await db
+        .selectFrom('unfinalized_accounts')
+        .select('address')
+        .where('slot', '<=', slot)
         .execute();
-    },
-    async upsertBalance(row) {
-      await db
-        .insertInto('balances')
-        .values(row)
-        .onConflict((conflict) =>
-          conflict.column('address').doUpdateSet(row).where('balances.slot', '<=', row.slot),
-        )
-        .execute();
-    },
-    async updateListing(id, { created_at, ...fields }) {
-      await db
-        .updateTable('listings')
-        .set({ ...fields, published_at: sql`coalesce(published_at, ${created_at})`, updated_at: new Date() })
-        .where('id', '=', id)
-        .where('slot', '<=', fields.slot)
-        .execute();
+      return rows.map(({ address }) => address);
     },
     async readCursor(programId) {
       const row = await db
@@ -114,4 +98,99 @@ export function createCredentialRepository(db: Db): CredentialRepository {
         .execute();
     },
   };
+}
+
+function addressOf(account: IndexedAccount): string {
+  return 'row' in account ? account.row.address : account.address;
+}
+
+/** Stores one account unless the index has it newer. */
+async function store(tx: Tx, account: IndexedAccount, slot: bigint): Promise<void> {
+  switch (account.kind) {
+    case 'credential': {
+      const row = { ...account.row, slot };
+      await tx
+        .insertInto('credentials')
+        .values(row)
+        .onConflict((conflict) =>
+          conflict.column('address').doUpdateSet(row).where('credentials.slot', '<=', slot),
+        )
+        .execute();
+      break;
+    }
+    case 'balance': {
+      const row = { ...account.row, slot };
+      await tx
+        .insertInto('balances')
+        .values(row)
+        .onConflict((conflict) =>
+          conflict.column('address').doUpdateSet(row).where('balances.slot', '<=', slot),
+        )
+        .execute();
+      break;
+    }
+    case 'listing': {
+      const { created_at, ...fields } = account.fields;
+      await tx
+        .updateTable('listings')
+        .set({
+          ...fields,
+          slot,
+          published_at: sql`coalesce(published_at, ${created_at})`,
+          updated_at: new Date(),
+        })
+        .where('id', '=', account.id)
+        .where('slot', '<=', slot)
+        .execute();
+      break;
+    }
+    case 'absent':
+  }
+}
+
+/** Removes what no longer exists: a balance was closed, or a fork dropped what created the account. Gives what was there. */
+async function remove(tx: Tx, addresses: string[], slot: bigint): Promise<string[]> {
+  if (addresses.length === 0) return [];
+  const credentials = await tx
+    .deleteFrom('credentials')
+    .where('address', 'in', addresses)
+    .where('slot', '<=', slot)
+    .returning('address')
+    .execute();
+  const balances = await tx
+    .deleteFrom('balances')
+    .where('address', 'in', addresses)
+    .where('slot', '<=', slot)
+    .returning('address')
+    .execute();
+  // A listing's account never closes: without one it was not published.
+  const listings = await tx
+    .updateTable('listings')
+    .set({ status: 'draft', published_at: null, slot })
+    .where('address', 'in', addresses)
+    .where('status', '!=', 'draft')
+    .where('slot', '<=', slot)
+    .returning('address')
+    .execute();
+  return [...credentials, ...balances, ...listings].map(({ address }) => address);
+}
+
+async function note(tx: Tx, addresses: string[], slot: bigint): Promise<void> {
+  if (addresses.length === 0) return;
+  await tx
+    .insertInto('unfinalized_accounts')
+    .values(addresses.map((address) => ({ address, slot })))
+    .onConflict((conflict) =>
+      conflict.column('address').doUpdateSet({ slot }).where('unfinalized_accounts.slot', '<', slot),
+    )
+    .execute();
+}
+
+async function settle(tx: Tx, addresses: string[], slot: bigint): Promise<void> {
+  if (addresses.length === 0) return;
+  await tx
+    .deleteFrom('unfinalized_accounts')
+    .where('address', 'in', addresses)
+    .where('slot', '<=', slot)
+    .execute();
 }

@@ -3,7 +3,7 @@ import { PublicKey } from '@solana/web3.js';
 import type { z } from 'zod';
 import type { Chain } from '../chain/index.js';
 import type { ListingService } from '../listings/index.js';
-import { readChainStanding } from './chain-standing.js';
+import { readChainStanding, type ChainStanding } from './chain-standing.js';
 import type { Indexer } from './indexer.js';
 import type { CredentialRepository, RentalRow } from './repository.js';
 import { accessStatus, type AccessStatus } from './standing.js';
@@ -47,19 +47,16 @@ export function createCredentialService(deps: {
         repository.findRental(wallet, listing.id),
         readChainStanding(chain, listing.id, wallet),
       ]);
-      if (!standing?.credential) {
-        return { listing_id: listing.id, status: 'not_found', valid: false, on_chain_verified: false };
-      }
-      const status = accessStatus(standing, new Date());
-      if (
-        indexed?.balance_lamports !== standing.balance?.balanceLamports ||
-        indexed?.valid !== standing.credential.valid
-      ) {
+      if (standing && differs(indexed, standing)) {
         await indexer.indexAccounts([
           new PublicKey(standing.credentialAddress),
           new PublicKey(standing.balanceAddress),
         ]);
       }
+      if (!standing?.credential) {
+        return { listing_id: listing.id, status: 'not_found', valid: false, on_chain_verified: false };
+      }
+      const status = accessStatus(standing, new Date());
       const { rentalModel, expiresAt } = standing.credential;
       return {
         listing_id: listing.id,
@@ -78,6 +75,16 @@ export function createCredentialService(deps: {
       return row ? statusOf(row, new Date()) : 'not_found';
     },
   };
+}
+
+/** Whether the index has fallen behind the chain. */
+function differs(row: RentalRow | undefined, { credential, balance }: ChainStanding): boolean {
+  return (
+    row?.valid !== credential?.valid ||
+    row?.expires_at?.getTime() !== credential?.expiresAt?.getTime() ||
+    (row?.balance_lamports ?? undefined) !== balance?.balanceLamports ||
+    (row?.max_price_lamports ?? undefined) !== balance?.maxPriceLamports
+  );
 }
 
 function statusOf(row: RentalRow, now: Date): AccessStatus {

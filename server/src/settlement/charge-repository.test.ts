@@ -3,7 +3,6 @@ import { CHARGE_WINDOW_BITS, isSequenceConsumed } from '@agent-rental/program-cl
 import fc from 'fast-check';
 import type { Insertable } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createCredentialRepository } from '../credentials/index.js';
 import { ApiError } from '../platform/api-error.js';
 import type { Database } from '../platform/database/schema.js';
 import {
@@ -69,7 +68,7 @@ class BalanceAccount {
 
   /** Reads the account into the index, as it is now. */
   async index(): Promise<void> {
-    await createCredentialRepository(database.db).upsertBalance({
+    const row = {
       address: this.address,
       buyer: this.wallet,
       listing_address: listing.address,
@@ -78,7 +77,12 @@ class BalanceAccount {
       highest_sequence: this.highestSequence,
       window_bits: windowBits(this.window),
       slot: this.slot,
-    });
+    };
+    await database.db
+      .insertInto('balances')
+      .values(row)
+      .onConflict((conflict) => conflict.column('address').doUpdateSet(row))
+      .execute();
   }
 
   async reserve(priceLamports: bigint): Promise<ChargeRow | 'insufficient'> {

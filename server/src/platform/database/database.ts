@@ -1,6 +1,7 @@
 import { Kysely, Migrator, PostgresDialect, sql, type Transaction } from 'kysely';
 import { Pool, types } from 'pg';
 import * as initial from './migrations/0001-initial.js';
+import * as unfinalizedAccounts from './migrations/0002-unfinalized-accounts.js';
 import * as keyPoliciesAndOperator from './migrations/0003-key-policies-and-operator.js';
 import type { Database } from './schema.js';
 
@@ -14,6 +15,7 @@ types.setTypeParser(types.builtins.INT8, BigInt);
 /** The migrations in order. A released one is never changed. */
 const MIGRATIONS = {
   '0001-initial': initial,
+  '0002-unfinalized-accounts': unfinalizedAccounts,
   '0003-key-policies-and-operator': keyPoliciesAndOperator,
 };
 

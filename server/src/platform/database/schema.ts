@@ -101,7 +101,10 @@ export interface Database {
     window_bits: Buffer;
     slot: bigint;
   };
+  /** The newest finalized transaction of the program that is in the index. */
   index_cursor: { program_id: string; signature: string };
+  /** Accounts to be read again, at `finalized`, once this slot is. */
+  unfinalized_accounts: { address: string; slot: bigint };
   runs: {
     id: string;
     listing_id: string;
