@@ -50,6 +50,7 @@ import { createOutboundHttp } from './platform/outbound-http.js';
 import { memoryRateLimits } from './platform/rate-limits.js';
 import { redisRateLimits } from './platform/redis-rate-limits.js';
 import {
+  createCreatorSecrets,
   createRegistrationRepository,
   createRegistrationService,
   REGISTRATION_TASK,
@@ -60,6 +61,7 @@ import {
   createChargeSigner,
   createReconciler,
   createSettlement,
+  earningsRoutes,
 } from './settlement/index.js';
 import { createFolderContentStore } from './storage/index.js';
 import { createProposalBuilder, createTransactionService, transactionRoutes } from './transactions/index.js';
@@ -134,8 +136,9 @@ export async function createApp(parts: AppParts): Promise<App> {
   if (parts.alone) await seats.freeAll();
   await runs.markInterrupted(parts.alone ? 0 : INTERRUPTED_CHECK_MS);
 
+  const registrationRepository = createRegistrationRepository(db, enqueueTask);
   const registration = createRegistrationService({
-    repository: createRegistrationRepository(db, enqueueTask),
+    repository: registrationRepository,
     keys,
     store: createFolderContentStore(parts.contentFolder),
     rules: async () => ({
@@ -197,7 +200,8 @@ export async function createApp(parts: AppParts): Promise<App> {
   });
   listingRoutes(http, listings);
   credentialRoutes(http, credentials);
-  registrationRoutes(http, registration);
+  registrationRoutes(http, registration, createCreatorSecrets(registrationRepository, keys));
+  earningsRoutes(http, db);
   transactionRoutes(http, transactions, spending);
   executionRoutes(
     http,

@@ -4,10 +4,9 @@ import { EmbeddedPostgresError } from './embedded/postgres.js';
 import { openStateFolder, StateFolderError } from './embedded/state-folder.js';
 import { startEmbedded } from './embedded/start.js';
 import { ConfigError, readConfig } from './config.js';
-import { createLogger } from './platform/logger.js';
+import { createLogger, logDestination } from './platform/logger.js';
 import { startProduction } from './production.js';
 import type { RunningServer } from './running-server.js';
-import { pino } from 'pino';
 
 const USAGE = `The agent rental marketplace.
 
@@ -50,7 +49,7 @@ async function main(): Promise<void> {
   const folder = await openStateFolder(config.stateDir);
   const embedded = config.databaseUrl === undefined;
   const logger = embedded
-    ? createLogger(config.logLevel, pino.destination({ dest: join(folder.path, 'server.log'), mkdir: true }))
+    ? createLogger(config.logLevel, logDestination(join(folder.path, 'server.log')))
     : createLogger(config.logLevel);
 
   let running: RunningServer | undefined;

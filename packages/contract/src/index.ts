@@ -1,4 +1,5 @@
 export * from './credential.js';
+export * from './earnings.js';
 export * from './errors.js';
 export * from './execution.js';
 export * from './identity.js';

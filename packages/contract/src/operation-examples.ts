@@ -54,6 +54,14 @@ const apiKey = {
   created_at: '2026-01-05T10:00:00.000Z',
   revoked_at: null,
 };
+const earnings = {
+  earned_lamports: 2_925_000,
+  earned_sol: 0.002925,
+  withdrawable_lamports: 975_000,
+  withdrawable_sol: 0.000975,
+  pending_lamports: 250_000,
+  pending_sol: 0.00025,
+};
 
 /** An example of what goes into an operation and comes out of it. */
 export interface OperationExample {
@@ -145,6 +153,32 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
       model_key: 'sk-…',
     },
     response: { job_id: run.run_id, status: 'queued' },
+  },
+  updateAgent: {
+    params: { listing_id: listingId },
+    body: { system_prompt: 'You read invoices with care.', timeout_seconds: 90 },
+    response: { job_id: run.run_id, status: 'queued' },
+  },
+  setModelKey: {
+    params: { id: listingId },
+    body: { model_key: 'sk-…' },
+    response: { listing_id: listingId, updated_at: '2026-01-05T10:00:00.000Z' },
+  },
+  rotateWebhookSecret: {
+    params: { id: listingId },
+    response: {
+      listing_id: listingId,
+      webhook_secret: 'whsec_…',
+      previous_valid_until: '2026-01-06T10:00:00.000Z',
+    },
+  },
+  getEarnings: {
+    query: { limit: 10 },
+    response: {
+      earnings: [{ listing_id: listingId, title: 'Invoice reader', status: 'active', ...earnings }],
+      total: 1,
+      sum: earnings,
+    },
   },
   getJob: {
     params: { job_id: run.run_id },

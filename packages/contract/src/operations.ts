@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { credentialVerification, listCredentialsQuery, listCredentialsResponse } from './credential.js';
+import { earningsQuery, earningsResponse } from './earnings.js';
 import { executeBody, run } from './execution.js';
 import {
   apiKey,
@@ -12,7 +13,15 @@ import {
   tokenRequest,
 } from './identity.js';
 import { listing, searchListingsQuery, searchListingsResponse } from './listing.js';
-import { job, registerAgentBody, registerAgentResponse } from './registration.js';
+import {
+  job,
+  modelKeyBody,
+  modelKeySet,
+  registerAgentBody,
+  registerAgentResponse,
+  updateAgentBody,
+  webhookSecretRotation,
+} from './registration.js';
 import {
   submittedTransaction,
   submitTransactionBody,
@@ -142,6 +151,48 @@ export const operations = {
     body: registerAgentBody,
     status: 202,
     response: registerAgentResponse,
+  }),
+  updateAgent: define({
+    id: 'updateAgent',
+    method: 'PATCH',
+    path: '/v1/agents/:listing_id',
+    summary: 'Update an agent; the new version runs once a job has validated it',
+    auth: 'bearer',
+    params: z.object({ listing_id: z.string() }),
+    body: updateAgentBody,
+    status: 202,
+    response: registerAgentResponse,
+  }),
+  setModelKey: define({
+    id: 'setModelKey',
+    method: 'PUT',
+    path: '/v1/listings/:id/model-key',
+    summary: "Replace the model vendor's key of an own listing",
+    auth: 'bearer',
+    params: z.object({ id: z.string() }),
+    body: modelKeyBody,
+    status: 200,
+    response: modelKeySet,
+  }),
+  rotateWebhookSecret: define({
+    id: 'rotateWebhookSecret',
+    method: 'POST',
+    path: '/v1/listings/:id/webhook-secret',
+    summary: 'Replace the secret that signs the calls to an own connected agent',
+    auth: 'bearer',
+    params: z.object({ id: z.string() }),
+    status: 200,
+    response: webhookSecretRotation,
+  }),
+  getEarnings: define({
+    id: 'getEarnings',
+    method: 'GET',
+    path: '/v1/earnings',
+    summary: "What the caller's listings earn",
+    auth: 'bearer',
+    query: earningsQuery,
+    status: 200,
+    response: earningsResponse,
   }),
   getJob: define({
     id: 'getJob',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lamports, listingId, rentalModel } from './primitives.js';
+import { lamports, listingId, rentalModel, timestamp } from './primitives.js';
 
 /** Price limits that the on-chain program enforces, in lamports. */
 export const PRICE_LAMPORTS = { min: 1_000, max: 1_000_000_000_000_000 } as const;
@@ -25,6 +25,38 @@ export type ListingTerms = z.infer<typeof listingTerms>;
 export const registerAgentBody = z
   .looseObject({ listing: z.json().optional(), model_key: z.string().min(1).max(500).optional() })
   .meta({ id: 'RegisterAgent' });
+
+/**
+ * Body of `PATCH /v1/agents/:listing_id`: the manifest's fields that change, as a merge patch (RFC 7396) on its top
+ * level: null takes a field away. Terms are changed on-chain, with `POST /v1/transactions`.
+ */
+export const updateAgentBody = z
+  .looseObject({
+    listing: z.never('change terms with POST /v1/transactions, action update').optional(),
+    model_key: z.string().min(1).max(500).optional(),
+  })
+  .meta({ id: 'UpdateAgent' });
+
+/** Body of `PUT /v1/listings/:id/model-key`. */
+export const modelKeyBody = z
+  .strictObject({ model_key: z.string().min(1).max(500) })
+  .meta({ id: 'ModelKey' });
+
+/** Answer of `PUT /v1/listings/:id/model-key`: never the key. */
+export const modelKeySet = z
+  .object({ listing_id: listingId, updated_at: timestamp })
+  .meta({ id: 'ModelKeySet' });
+
+/** Answer of `POST /v1/listings/:id/webhook-secret`. */
+export const webhookSecretRotation = z
+  .object({
+    listing_id: listingId,
+    /** Shown here only. */
+    webhook_secret: z.string(),
+    /** Until then calls carry a signature of the previous secret, too. */
+    previous_valid_until: timestamp,
+  })
+  .meta({ id: 'WebhookSecretRotation' });
 
 /** Answer of `POST /v1/agents`. */
 export const registerAgentResponse = z

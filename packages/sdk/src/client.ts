@@ -3,6 +3,7 @@ import {
   type ApiKey,
   type Credential,
   type CredentialVerification,
+  type Earnings,
   type ExecuteBody,
   type Job,
   type Listing,
@@ -65,6 +66,25 @@ export interface RentalClient {
     body: z.input<typeof operations.registerAgent.body>,
     options?: CallOptions,
   ): Promise<z.output<typeof operations.registerAgent.response>>;
+  /** Changes fields of an own agent's manifest; null takes one away. The new version runs once its job has completed. */
+  updateAgent(
+    listingId: string,
+    changes: z.input<typeof operations.updateAgent.body>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof operations.updateAgent.response>>;
+  /** Replaces the model vendor's key of an own listing. No answer ever shows it. */
+  setModelKey(
+    listingId: string,
+    modelKey: string,
+    options?: CallOptions,
+  ): Promise<z.output<typeof operations.setModelKey.response>>;
+  /** Replaces the webhook secret of an own connected agent. The new one is in the answer and is never shown again. */
+  rotateWebhookSecret(
+    listingId: string,
+    options?: CallOptions,
+  ): Promise<z.output<typeof operations.rotateWebhookSecret.response>>;
+  /** What the caller's listings earn, in lamports and SOL. */
+  getEarnings(query?: Query<typeof operations.getEarnings>, options?: CallOptions): Promise<Earnings>;
   getJob(jobId: string, options?: CallOptions): Promise<Job>;
   createApiKey(
     body: z.input<typeof operations.createApiKey.body>,
@@ -134,6 +154,13 @@ export function createClient(options: ClientOptions): RentalClient {
     verifyCredential: (listing_id, given = {}) =>
       call(operations.verifyCredential, { params: { listing_id }, ...given }),
     registerAgent: (body, given = {}) => call(operations.registerAgent, { body, ...given }),
+    updateAgent: (listing_id, body, given = {}) =>
+      call(operations.updateAgent, { params: { listing_id }, body, ...given }),
+    setModelKey: (id, model_key, given = {}) =>
+      call(operations.setModelKey, { params: { id }, body: { model_key }, repeatable: true, ...given }),
+    rotateWebhookSecret: (id, given = {}) =>
+      call(operations.rotateWebhookSecret, { params: { id }, ...given }),
+    getEarnings: (query = {}, given = {}) => call(operations.getEarnings, { query: plain(query), ...given }),
     getJob: (job_id, given = {}) => call(operations.getJob, { params: { job_id }, ...given }),
     createApiKey: (body, given = {}) => call(operations.createApiKey, { body, ...given }),
     listApiKeys: (given = {}) => call(operations.listApiKeys, given),

@@ -1,9 +1,11 @@
 import {
   accountName,
   decodeAccessCredential,
+  decodeEscrow,
   decodeListing,
   decodePerQueryBalance,
   findAccessCredentialAddress,
+  findEscrowAddress,
   findListingAddress,
   findPerQueryBalanceAddress,
 } from '@agent-rental/program-client';
@@ -17,6 +19,7 @@ const WINDOW_BYTES = 32;
 export type IndexedAccount =
   | { kind: 'credential'; row: Omit<Insertable<Database['credentials']>, 'slot'> }
   | { kind: 'balance'; row: Omit<Insertable<Database['balances']>, 'slot'> }
+  | { kind: 'escrow'; row: Omit<Insertable<Database['escrows']>, 'slot'> }
   | { kind: 'listing'; id: string; address: string; fields: ListingFields }
   /** There is no account of ours at the address. */
   | { kind: 'absent'; address: string };
@@ -58,6 +61,19 @@ export function readIndexedAccount(
           min_deposit_lamports: listing.minDepositLamports,
           metadata_uri: listing.metadataUri,
           created_at: dateOf(listing.createdAt),
+        },
+      };
+    }
+    case 'Escrow': {
+      const escrow = decodeEscrow(data);
+      if (!findEscrowAddress(escrow.listing, programId).address.equals(address)) return null;
+      return {
+        kind: 'escrow',
+        row: {
+          address: key,
+          listing_address: escrow.listing.toBase58(),
+          earnings_lamports: escrow.earningsLamports,
+          total_earned_lamports: escrow.totalEarnedLamports,
         },
       };
     }

@@ -59,8 +59,12 @@ export function createCredentialRepository(db: Db): CredentialRepository {
       .orderBy('credentials.purchased_at', 'desc')
       .orderBy('credentials.address');
 
+  // The most frequent query of all: building and compiling it anew costs as much as sending it.
+  const listRentals = rentals('').compile();
+
   return {
-    listRentals: (wallet) => rentals(wallet).execute(),
+    listRentals: async (wallet) =>
+      (await db.executeQuery<RentalRow>({ ...listRentals, parameters: [wallet] })).rows,
     findRental: (wallet, listingId) =>
       rentals(wallet).where('listings.id', '=', listingId).executeTakeFirst(),
     apply: (accounts, slot, finalized) =>
@@ -129,6 +133,17 @@ async function store(tx: Tx, account: IndexedAccount, slot: bigint): Promise<voi
         .execute();
       break;
     }
+    case 'escrow': {
+      const row = { ...account.row, slot };
+      await tx
+        .insertInto('escrows')
+        .values(row)
+        .onConflict((conflict) =>
+          conflict.column('address').doUpdateSet(row).where('escrows.slot', '<=', slot),
+        )
+        .execute();
+      break;
+    }
     case 'listing': {
       const { created_at, ...fields } = account.fields;
       await tx
@@ -163,6 +178,12 @@ async function remove(tx: Tx, addresses: string[], slot: bigint): Promise<string
     .where('slot', '<=', slot)
     .returning('address')
     .execute();
+  const escrows = await tx
+    .deleteFrom('escrows')
+    .where('address', 'in', addresses)
+    .where('slot', '<=', slot)
+    .returning('address')
+    .execute();
   // A listing's account never closes: without one it was not published.
   const listings = await tx
     .updateTable('listings')
@@ -172,7 +193,7 @@ async function remove(tx: Tx, addresses: string[], slot: bigint): Promise<string
     .where('slot', '<=', slot)
     .returning('address')
     .execute();
-  return [...credentials, ...balances, ...listings].map(({ address }) => address);
+  return [...credentials, ...balances, ...escrows, ...listings].map(({ address }) => address);
 }
 
 async function note(tx: Tx, addresses: string[], slot: bigint): Promise<void> {

@@ -8,7 +8,7 @@ import {
   ResponseTooLargeError,
   type OutboundHttp,
 } from '../platform/outbound-http.js';
-import type { ConnectedAgent } from '../registration/index.js';
+import { signingSecrets, type ConnectedAgent } from '../registration/index.js';
 import { AgentUnreachableError, type AgentOutcome } from './agent-outcome.js';
 import type { Task } from './parse.js';
 
@@ -35,7 +35,10 @@ export function createConnectedAgents(outbound: OutboundHttp): ConnectedAgents {
         timeout_seconds: task.timeoutSeconds,
       });
       const sentAt = new Date();
-      const signature = new Webhook(agent.webhookSecret).sign(task.runId, sentAt, body);
+      // Standard Webhooks: as many signatures as there are secrets, with a space between.
+      const signature = signingSecrets(agent, sentAt.getTime())
+        .map((secret) => new Webhook(secret).sign(task.runId, sentAt, body))
+        .join(' ');
       let response: Response;
       try {
         response = await outbound.fetch(agent.entrypointUrl, {

@@ -144,6 +144,8 @@ function publishedStatus(row: ListingRow): 'active' | 'paused' | 'closed' {
 
 /** Cuts at a character, not inside one. */
 function cut(text: string, limit: number): string {
+  // No more code units than the limit, so no more characters either: most texts, and much cheaper.
+  if (text.length <= limit) return text;
   const characters = Array.from(text);
   return characters.length <= limit ? text : `${characters.slice(0, limit - 1).join('')}…`;
 }

@@ -2,6 +2,9 @@ import { pino, type DestinationStream, type Logger } from 'pino';
 
 export type { Logger } from 'pino';
 
+/** Lines are collected up to this size, and written at least this often: a write per request costs as much as serving it. */
+const BUFFER = { minLength: 8_192, periodicFlush: 500 };
+
 /**
  * Makes the server's logger: JSON lines. Headers that authenticate are cut out; prompts, inputs, outputs and
  * keys are never handed to it in the first place.
@@ -14,5 +17,17 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
       censor: '[redacted]',
     },
   };
-  return destination ? pino(options, destination) : pino(options);
+  return pino(options, destination ?? logDestination());
+}
+
+/**
+ * Where a server's log goes: a file, or without one the standard output. What is collected is written when the process
+ * ends and with every fatal line; `kill -9` loses the last half second.
+ */
+export function logDestination(file?: string): DestinationStream {
+  return pino.destination({
+    ...(file === undefined ? { fd: 1 } : { dest: file, mkdir: true }),
+    sync: true,
+    ...BUFFER,
+  });
 }

@@ -1,5 +1,7 @@
+export { createCreatorSecrets } from './creator-secrets.js';
 export {
   openPrivatePart,
+  signingSecrets,
   type ConnectedAgent,
   type DeclarativeAgent,
   type PrivatePart,

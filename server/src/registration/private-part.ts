@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import type { Keys } from '../platform/keys.js';
 
+/** The manifest as it was registered: what an update changes. */
+const manifest = z.record(z.string(), z.unknown()).optional();
+
 /**
  * The part of a manifest that renters must never see. It is sealed in the database and opened only to run
  * the agent.
@@ -17,12 +20,16 @@ export const privatePart = z.discriminatedUnion('mode', [
       key: z.string().optional(),
     }),
     salt: z.string(),
+    manifest,
   }),
   z.object({
     mode: z.literal('connected'),
     entrypointUrl: z.string(),
     webhookSecret: z.string(),
+    /** Signs beside the present one for a while, so that a creator can change over without a gap. */
+    previousWebhookSecret: z.object({ secret: z.string(), until: z.number() }).optional(),
     salt: z.string(),
+    manifest,
   }),
 ]);
 export type PrivatePart = z.infer<typeof privatePart>;
@@ -39,4 +46,10 @@ export function sealPrivatePart(keys: Keys, versionId: string, part: PrivatePart
 /** Opens the private part of one version. */
 export function openPrivatePart(keys: Keys, versionId: string, sealed: Buffer): PrivatePart {
   return privatePart.parse(JSON.parse(keys.open(sealed, contextOf(versionId)).toString('utf8')));
+}
+
+/** The secrets that sign a call to a connected agent now, the present one first. */
+export function signingSecrets(agent: ConnectedAgent, nowMs: number): string[] {
+  const { webhookSecret, previousWebhookSecret: previous } = agent;
+  return previous && previous.until > nowMs ? [webhookSecret, previous.secret] : [webhookSecret];
 }

@@ -11,6 +11,7 @@ import { createLogger } from '../platform/logger.js';
 import { createOutboundHttp } from '../platform/outbound-http.js';
 import { createFolderContentStore } from '../storage/index.js';
 import { newWallet, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import { createCreatorSecrets } from './creator-secrets.js';
 import { openPrivatePart } from './private-part.js';
 import { createRegistrationRepository, REGISTRATION_TASK } from './repository.js';
 import { createRegistrationService, type RegistrationService } from './service.js';
@@ -289,6 +290,70 @@ describe('a registration', () => {
     expect(job.next_action).toBeUndefined();
     const publish = reviewed.prepareToPublish(wallet, job.result?.listing_id ?? '', undefined);
     await expect(publish).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+});
+
+describe('an update', () => {
+  /** Accepts an update, and waits for the background task. */
+  async function update(wallet: string, id: string, changes: Record<string, unknown>): Promise<Job> {
+    const { job_id: jobId } = await registration.update(wallet, id, changes);
+    if (!ran.has(jobId)) await new Promise<void>((resolve) => waiting.set(jobId, resolve));
+    return jobSchema.parse(await registration.getJob(jobId, wallet));
+  }
+
+  it('of two that come at once keeps what each changed, and a key that is replaced meanwhile', async () => {
+    const wallet = newWallet();
+    const { job } = await register(wallet, { ...MANIFEST, listing: TERMS, model_key: KEY });
+    const id = job.result?.listing_id ?? '';
+    const secrets = createCreatorSecrets(createRegistrationRepository(database.db, enqueueTask), keys);
+    const [first, second] = await Promise.all([
+      update(wallet, id, { description: 'Reads better.' }),
+      update(wallet, id, { timeout_seconds: 77, tools: null }),
+      secrets.setModelKey(wallet, id, 'sk-REPLACED'),
+    ]);
+    expect([first.status, second.status]).toEqual(['completed', 'completed']);
+    const listing = await listingOf(job);
+    const version = await versionOf(listing.version_id);
+    expect(listing.description).toBe('Reads better.');
+    expect(version.timeout_seconds).toBe(77);
+    expect(openPrivatePart(keys, version.id, version.private_part)).toMatchObject({
+      systemPrompt: PROMPT,
+      tools: [],
+      model: { key: 'sk-REPLACED' },
+    });
+    // A draft is published with the URI of what runs.
+    expect(listing.metadata_uri).toBe(version.metadata_uri);
+    expect(await dump()).not.toContain('sk-REPLACED');
+  });
+
+  it('that makes a declarative agent a connected one gives it a webhook secret, once', async () => {
+    const wallet = newWallet();
+    const { job } = await register(wallet, { ...MANIFEST, listing: TERMS });
+    const id = job.result?.listing_id ?? '';
+    const changes = { system_prompt: null, tools: null, entrypoint_url: 'https://agent.example.com/run' };
+    const accepted = await registration.update(wallet, id, changes);
+    expect(accepted.webhook_secret).toMatch(/^whsec_/);
+    if (!ran.has(accepted.job_id)) {
+      await new Promise<void>((resolve) => waiting.set(accepted.job_id, resolve));
+    }
+    const version = await versionOf((await listingOf(job)).version_id);
+    expect(openPrivatePart(keys, version.id, version.private_part)).toMatchObject({
+      mode: 'connected',
+      entrypointUrl: changes.entrypoint_url,
+      webhookSecret: accepted.webhook_secret,
+    });
+    expect(await registration.update(wallet, id, { description: 'x' })).not.toHaveProperty('webhook_secret');
+  });
+
+  it('does not approve what still waits for the operator', async () => {
+    const wallet = newWallet();
+    const { job } = await register(wallet, { ...MANIFEST, listing: TERMS });
+    const id = job.result?.listing_id ?? '';
+    await database.db.updateTable('listings').set({ review_state: 'pending' }).where('id', '=', id).execute();
+    expect(await update(wallet, id, { description: 'x' })).toMatchObject({
+      status: 'completed',
+      review: { state: 'pending' },
+    });
   });
 });
 

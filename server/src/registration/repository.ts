@@ -1,9 +1,27 @@
-import type { Insertable, Selectable } from 'kysely';
+import { sql, type Insertable, type Selectable } from 'kysely';
 import type { Db } from '../platform/database/database.js';
 import type { Database } from '../platform/database/schema.js';
 
 export type JobRow = Selectable<Database['registration_jobs']>;
+export type VersionRow = Selectable<Database['agent_versions']>;
 export type DraftRow = Selectable<Database['listings']>;
+
+/** A listing with the version that runs. */
+export interface OwnListing {
+  listing: DraftRow;
+  version: VersionRow;
+}
+
+/** What an update writes. */
+export interface VersionUpdate {
+  listingId: string;
+  /** The version that the update was made of, as it was read. */
+  base: VersionRow;
+  version: Insertable<Database['agent_versions']> & { metadata_uri: string };
+  listing: Pick<Insertable<Database['listings']>, 'description' | 'category'>;
+  /** What becomes of a review that had ended with a refusal; one that approved or is under way stays. */
+  reviewAfterRejection: 'pending' | 'approved';
+}
 
 /** Stores registrations: jobs, drafts and versions. */
 export interface RegistrationRepository {
@@ -16,6 +34,15 @@ export interface RegistrationRepository {
     id: string,
     draft: { listing: Insertable<Database['listings']>; version: Insertable<Database['agent_versions']> },
   ): Promise<void>;
+  /** A listing of that creator, in whatever state, with its present version; undefined when it is another's. */
+  findOwn(listingId: string, creator: string): Promise<OwnListing | undefined>;
+  /**
+   * Makes a new version the one that runs, if the present one is still what the update was made of. False when it is
+   * not: the update has to be made again, of what is there now.
+   */
+  completeUpdate(jobId: string, update: VersionUpdate): Promise<boolean>;
+  /** Seals the private part of the present version anew, under the listing's lock. */
+  reseal(listingId: string, creator: string, change: (version: VersionRow) => Buffer): Promise<boolean>;
   findDraft(listingId: string): Promise<DraftRow | undefined>;
   setTerms(
     listingId: string,
@@ -83,6 +110,79 @@ export function createRegistrationRepository(
           .set({ listing_id: listing.id })
           .where('id', '=', id)
           .execute();
+      }),
+    async findOwn(listingId, creator) {
+      const listing = await db
+        .selectFrom('listings')
+        .selectAll()
+        .where('id', '=', listingId)
+        .where('creator', '=', creator)
+        .executeTakeFirst();
+      if (!listing) return undefined;
+      const version = await db
+        .selectFrom('agent_versions')
+        .selectAll()
+        .where('id', '=', listing.version_id)
+        .executeTakeFirstOrThrow();
+      return { listing, version };
+    },
+    completeUpdate: (jobId, { listingId, base, version, listing, reviewAfterRejection }) =>
+      db.transaction().execute(async (tx) => {
+        const present = await tx
+          .selectFrom('listings')
+          .select('version_id')
+          .where('id', '=', listingId)
+          .forUpdate()
+          .executeTakeFirstOrThrow();
+        const { private_part: part } = await tx
+          .selectFrom('agent_versions')
+          .select('private_part')
+          .where('id', '=', present.version_id)
+          .executeTakeFirstOrThrow();
+        // A key that was replaced meanwhile is in the same version, sealed anew.
+        if (present.version_id !== base.id || !part.equals(base.private_part)) return false;
+        await tx.insertInto('agent_versions').values(version).execute();
+        await tx
+          .updateTable('listings')
+          .set({
+            ...listing,
+            version_id: version.id,
+            updated_at: new Date(),
+            // What is on-chain says the URI of a published listing.
+            metadata_uri: sql`case when status = 'draft' then ${version.metadata_uri} else metadata_uri end`,
+            review_state: sql`case when review_state = 'rejected' then ${reviewAfterRejection} else review_state end`,
+          })
+          .where('id', '=', listingId)
+          .execute();
+        await tx
+          .updateTable('registration_jobs')
+          .set({ status: 'completed', body: null, listing_id: listingId })
+          .where('id', '=', jobId)
+          .where('status', '=', 'queued')
+          .execute();
+        return true;
+      }),
+    reseal: (listingId, creator, change) =>
+      db.transaction().execute(async (tx) => {
+        const listing = await tx
+          .selectFrom('listings')
+          .select('version_id')
+          .where('id', '=', listingId)
+          .where('creator', '=', creator)
+          .forUpdate()
+          .executeTakeFirst();
+        if (!listing) return false;
+        const version = await tx
+          .selectFrom('agent_versions')
+          .selectAll()
+          .where('id', '=', listing.version_id)
+          .executeTakeFirstOrThrow();
+        await tx
+          .updateTable('agent_versions')
+          .set({ private_part: change(version) })
+          .where('id', '=', version.id)
+          .execute();
+        return true;
       }),
     findDraft: (listingId) =>
       db.selectFrom('listings').selectAll().where('id', '=', listingId).executeTakeFirst(),

@@ -1,5 +1,5 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import type { Job, ListingTerms, Manifest } from '@agent-rental/contract';
+import { randomUUID } from 'node:crypto';
+import type { Job, ListingTerms } from '@agent-rental/contract';
 import { findListingAddress } from '@agent-rental/program-client';
 import type { PublicKey } from '@solana/web3.js';
 import { newListingId } from '../listings/index.js';
@@ -7,9 +7,12 @@ import { ApiError } from '../platform/api-error.js';
 import { findJsonProblem } from '../platform/json-bounds.js';
 import type { Keys } from '../platform/keys.js';
 import type { ContentStore } from '../storage/index.js';
-import { sealPrivatePart, type PrivatePart } from './private-part.js';
-import type { DraftRow, RegistrationRepository } from './repository.js';
-import { termViolations, validateRegistration, type RegistrationRules } from './validate.js';
+import { openPrivatePart, sealPrivatePart } from './private-part.js';
+import type { DraftRow, RegistrationRepository, VersionRow } from './repository.js';
+import { findOwnListing } from './own-listing.js';
+import { validateUpdate } from './update.js';
+import { termViolations, validateRegistration, type RegistrationRules, type Violation } from './validate.js';
+import { newWebhookSecret, privatePartOf, publicPart } from './version-parts.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -27,6 +30,16 @@ export interface RegistrationService {
   /** Accepts a registration; the job validates it. */
   register(
     wallet: string,
+    body: Record<string, unknown>,
+  ): Promise<{ job_id: string; status: 'queued'; webhook_secret?: string }>;
+  /**
+   * Accepts a change of an own agent's manifest; the job validates what comes of it, and only then it runs.
+   *
+   * @throws ApiError `listing_not_found` for what is not the wallet's, `invalid_request` when nothing changes.
+   */
+  update(
+    wallet: string,
+    listingId: string,
     body: Record<string, unknown>,
   ): Promise<{ job_id: string; status: 'queued'; webhook_secret?: string }>;
   /** @throws ApiError `not_found` for a job that does not exist or is another wallet's. */
@@ -57,32 +70,63 @@ interface QueuedBody {
   listing: unknown;
   modelKey: string | undefined;
   webhookSecret: string | undefined;
+  /** The listing whose manifest is changed by `manifest`; absent in a registration. */
+  updates?: string;
 }
 
 const jobContext = (id: string) => `registration-job:${id}`;
 
 export function createRegistrationService(deps: RegistrationDeps): RegistrationService {
   const { repository, keys } = deps;
+
+  const queue = async (wallet: string, queued: QueuedBody) => {
+    const id = randomUUID();
+    const { webhookSecret } = queued;
+    await repository.createJob({ id, wallet, body: keys.seal(JSON.stringify(queued), jobContext(id)) });
+    return {
+      job_id: id,
+      status: 'queued' as const,
+      ...(webhookSecret ? { webhook_secret: webhookSecret } : {}),
+    };
+  };
+  const reject = (jobId: string, violations: Violation[]) =>
+    repository.rejectJob(jobId, {
+      code: 'invalid_manifest',
+      message: `The manifest was rejected: ${violations.length} problem(s), see details.`,
+      details: violations,
+    });
+
   return {
     async register(wallet, body) {
-      // The job tells of everything else; this alone could not be written down.
-      if (findJsonProblem(body)?.kind === 'depth') {
-        throw new ApiError('invalid_request', 'The body is nested too deeply.');
-      }
+      requireWritable(body);
       const { listing, model_key: modelKey, ...manifest } = body;
-      const id = randomUUID();
-      const webhookSecret =
-        typeof manifest['entrypoint_url'] === 'string'
-          ? `whsec_${randomBytes(24).toString('base64')}`
-          : undefined;
-      const queued: QueuedBody = {
+      return queue(wallet, {
         manifest,
         listing,
         modelKey: modelKey as string | undefined,
-        webhookSecret,
-      };
-      await repository.createJob({ id, wallet, body: keys.seal(JSON.stringify(queued), jobContext(id)) });
-      return { job_id: id, status: 'queued', ...(webhookSecret ? { webhook_secret: webhookSecret } : {}) };
+        webhookSecret: typeof manifest['entrypoint_url'] === 'string' ? newWebhookSecret() : undefined,
+      });
+    },
+
+    async update(wallet, listingId, body) {
+      requireWritable(body);
+      const own = await findOwnListing(repository, wallet, listingId);
+      const { model_key: modelKey, ...changes } = body;
+      if (Object.keys(body).length === 0) {
+        throw new ApiError(
+          'invalid_request',
+          'Nothing to change: send fields of the manifest, or model_key.',
+        );
+      }
+      const { mode } = openPrivatePart(keys, own.version.id, own.version.private_part);
+      const becomesConnected = mode === 'declarative' && typeof changes['entrypoint_url'] === 'string';
+      return queue(wallet, {
+        manifest: changes,
+        listing: undefined,
+        modelKey: modelKey as string | undefined,
+        webhookSecret: becomesConnected ? newWebhookSecret() : undefined,
+        updates: own.listing.id,
+      });
     },
 
     async getJob(id, wallet) {
@@ -92,9 +136,10 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
         return { job_id: id, status: 'failed', error: row.error as unknown as NonNullable<Job['error']> };
       }
       if (row.status === 'queued' || row.listing_id === null) return { job_id: id, status: 'queued' };
-      const draft = await repository.findDraft(row.listing_id);
-      if (!draft) throw new Error(`Job ${id} has no listing.`);
-      const nextAction = draft.status === 'draft' ? publishAction(draft) : undefined;
+      const own = await repository.findOwn(row.listing_id, wallet);
+      if (!own) throw new Error(`Job ${id} has no listing.`);
+      const { listing: draft, version } = own;
+      const nextAction = draft.status === 'draft' ? publishAction(draft) : uriAction(draft, version);
       return {
         job_id: id,
         status: 'completed',
@@ -111,18 +156,21 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
       const row = await repository.findQueuedJob(jobId);
       if (!row?.body) return;
       const queued = JSON.parse(keys.open(row.body, jobContext(jobId)).toString('utf8')) as QueuedBody;
+      if (queued.updates !== undefined) {
+        const update = { jobId, wallet: row.wallet, listingId: queued.updates, changes: queued.manifest };
+        const violations = await validateUpdate(deps, { ...update, ...queued });
+        if (violations.length > 0) await reject(jobId, violations);
+        return;
+      }
       const validated = validateRegistration(queued, await deps.rules());
       if (!validated.valid) {
-        await repository.rejectJob(jobId, {
-          code: 'invalid_manifest',
-          message: `The manifest was rejected: ${validated.violations.length} problem(s), see details.`,
-          details: validated.violations,
-        });
+        await reject(jobId, validated.violations);
         return;
       }
       const { manifest, terms } = validated;
       const versionId = randomUUID();
       const part = privatePartOf(manifest, queued);
+      const metadataUri = await deps.store.putJson(publicPart(manifest, queued.manifest, part.salt));
       const listingId = newListingId(manifest.name);
       await repository.completeJob(jobId, {
         version: {
@@ -131,6 +179,7 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
           input_schema: JSON.stringify(manifest.input_schema),
           output_schema: JSON.stringify(manifest.output_schema),
           timeout_seconds: manifest.timeout_seconds,
+          metadata_uri: metadataUri,
           private_part: sealPrivatePart(keys, versionId, part),
         },
         listing: {
@@ -143,7 +192,7 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
           runs_per_minute: terms?.runs_per_minute ?? null,
           status: 'draft',
           address: findListingAddress(listingId, deps.programId).address.toBase58(),
-          metadata_uri: await deps.store.putJson(publicPart(manifest, queued.manifest, part.salt)),
+          metadata_uri: metadataUri,
           sample_output: JSON.stringify(terms?.sample_output ?? []),
           version_id: versionId,
           review_state: deps.review === 'automatic' ? 'approved' : 'pending',
@@ -204,38 +253,11 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
   };
 }
 
-function privatePartOf(manifest: Manifest, queued: QueuedBody): PrivatePart {
-  const salt = randomBytes(32).toString('base64');
-  if (manifest.entrypoint_url !== undefined && queued.webhookSecret !== undefined) {
-    return {
-      mode: 'connected',
-      entrypointUrl: manifest.entrypoint_url,
-      webhookSecret: queued.webhookSecret,
-      salt,
-    };
+/** The job tells of everything else; this alone could not be written down. @throws ApiError `invalid_request`. */
+function requireWritable(body: unknown): void {
+  if (findJsonProblem(body)?.kind === 'depth') {
+    throw new ApiError('invalid_request', 'The body is nested too deeply.');
   }
-  const { provider, model, endpoint_url: endpointUrl } = manifest.model;
-  return {
-    mode: 'declarative',
-    systemPrompt: manifest.system_prompt ?? '',
-    tools: manifest.tools ?? [],
-    model: { provider, model, endpointUrl, key: queued.modelKey },
-    salt,
-  };
-}
-
-/**
- * What permanent storage may hold: nothing of how the agent works, and a salted commitment to the whole, so
- * that its creator can later prove what was registered.
- */
-function publicPart(
-  manifest: Manifest,
-  whole: Record<string, unknown>,
-  salt: string,
-): Record<string, unknown> {
-  const commitment = createHash('sha256').update(salt).update(JSON.stringify(whole)).digest('hex');
-  const { name, category, description, input_schema, output_schema, timeout_seconds } = manifest;
-  return { name, category, description, input_schema, output_schema, timeout_seconds, commitment };
 }
 
 function termColumns(terms: ListingTerms | undefined) {
@@ -257,6 +279,16 @@ function publishAction(draft: DraftRow): NonNullable<Job['next_action']> {
     method: 'POST',
     path: '/v1/transactions',
     body: { action: 'publish', listing_id: draft.id, ...(missing ? { listing } : {}) },
+  };
+}
+
+/** The request that puts the URI of a new version's public part on-chain; the version runs without it. */
+function uriAction(listing: DraftRow, { metadata_uri: uri }: VersionRow): Job['next_action'] {
+  if (uri === null || uri === listing.metadata_uri || listing.status === 'closed') return undefined;
+  return {
+    method: 'POST',
+    path: '/v1/transactions',
+    body: { action: 'update', listing_id: listing.id, metadata_uri: uri },
   };
 }
 

@@ -3,3 +3,4 @@ export { createChargeSigner } from './charge-transaction.js';
 export { createReconciler, type Reconciler } from './reconciler.js';
 export { createSettlement, type SentCharge, type Settlement } from './settlement.js';
 export type { ChargeRow } from './charge-repository.js';
+export { earningsRoutes } from './earnings.js';

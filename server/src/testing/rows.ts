@@ -58,6 +58,7 @@ export async function insertListing(
       input_schema: JSON.stringify({}),
       output_schema: JSON.stringify({}),
       timeout_seconds: 60,
+      metadata_uri: null,
       private_part: Buffer.alloc(0),
     })
     .execute();

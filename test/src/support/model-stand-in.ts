@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** One call of the model. */
@@ -19,6 +19,8 @@ export interface ModelStandIn {
   nextCall(): Promise<ModelCall>;
   /** Answers all further calls with that text, without being asked; undefined: the test answers again. */
   always(text: string | undefined): void;
+  /** Answers what is asked outside `/v1`, for instance as a connected agent: it is allowed the same address. */
+  answerOthers(handle: (request: Request) => Promise<Response>): void;
   close(): Promise<void>;
 }
 
@@ -27,10 +29,15 @@ export async function startModelStandIn(): Promise<ModelStandIn> {
   const calls: ModelCall[] = [];
   const waiting: ((call: ModelCall) => void)[] = [];
   let standing: string | undefined;
+  let others: (request: Request) => Promise<Response> = async () => new Response(null, { status: 404 });
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {
+      if (!request.url?.startsWith('/v1/')) {
+        void relay(request, body, response, others);
+        return;
+      }
       const call: ModelCall = {
         body,
         key: request.headers.authorization?.replace('Bearer ', '') ?? '',
@@ -49,6 +56,7 @@ export async function startModelStandIn(): Promise<ModelStandIn> {
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     nextCall: async () => calls.shift() ?? new Promise((resolve) => waiting.push(resolve)),
+    answerOthers: (handle) => (others = handle),
     always: (text) => (standing = text),
     close: async () => {
       server.close();
@@ -56,6 +64,21 @@ export async function startModelStandIn(): Promise<ModelStandIn> {
       await once(server, 'close');
     },
   };
+}
+
+async function relay(
+  { url = '/', method = 'GET', headers }: IncomingMessage,
+  body: string,
+  response: ServerResponse,
+  handle: (request: Request) => Promise<Response>,
+): Promise<void> {
+  const asked = new Request(`http://agent.invalid${url}`, {
+    method,
+    headers: Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]),
+    ...(method === 'POST' ? { body } : {}),
+  });
+  const answer = await handle(asked);
+  response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
 }
 
 function writeCompletion(response: ServerResponse, text: string): void {

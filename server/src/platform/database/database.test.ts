@@ -4,7 +4,12 @@ import { openEmptyDatabase, type TemporaryDatabase } from '../../testing/index.j
 import { migrateJobs } from '../jobs.js';
 import { migrate, openDatabase } from './database.js';
 
-const MIGRATIONS = ['0001-initial', '0002-unfinalized-accounts', '0003-key-policies-and-operator'];
+const MIGRATIONS = [
+  '0001-initial',
+  '0002-unfinalized-accounts',
+  '0003-key-policies-and-operator',
+  '0006-creators',
+];
 
 let database: TemporaryDatabase;
 beforeAll(async () => {

@@ -3,6 +3,7 @@ import { Pool, types } from 'pg';
 import * as initial from './migrations/0001-initial.js';
 import * as unfinalizedAccounts from './migrations/0002-unfinalized-accounts.js';
 import * as keyPoliciesAndOperator from './migrations/0003-key-policies-and-operator.js';
+import * as creators from './migrations/0006-creators.js';
 import type { Database } from './schema.js';
 
 /** Query access, outside or inside a transaction. */
@@ -17,6 +18,7 @@ const MIGRATIONS = {
   '0001-initial': initial,
   '0002-unfinalized-accounts': unfinalizedAccounts,
   '0003-key-policies-and-operator': keyPoliciesAndOperator,
+  '0006-creators': creators,
 };
 
 /** An open database: the pool, and the typed query builder on it. */

@@ -65,6 +65,8 @@ export interface Database {
     input_schema: JSONColumnType<Record<string, unknown>>;
     output_schema: JSONColumnType<Record<string, unknown>>;
     timeout_seconds: number;
+    /** Of the public part; null for a version of an older release. */
+    metadata_uri: string | null;
     /** Prompt, tools, model, endpoint and keys, sealed. */
     private_part: Buffer;
     created_at: Generated<Date>;
@@ -99,6 +101,15 @@ export interface Database {
     highest_sequence: bigint;
     /** The charge window as on-chain: bit `i` of the 256 tells whether `highest - i` was consumed. */
     window_bits: Buffer;
+    slot: bigint;
+  };
+  escrows: {
+    address: string;
+    listing_address: string;
+    /** Not withdrawn yet. */
+    earnings_lamports: bigint;
+    /** Ever earned. */
+    total_earned_lamports: bigint;
     slot: bigint;
   };
   /** The newest finalized transaction of the program that is in the index. */

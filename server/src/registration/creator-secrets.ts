@@ -1,0 +1,55 @@
+import type { Keys } from '../platform/keys.js';
+import { ApiError } from '../platform/api-error.js';
+import { findOwnListing, notYours } from './own-listing.js';
+import { openPrivatePart, sealPrivatePart, type PrivatePart } from './private-part.js';
+import type { RegistrationRepository } from './repository.js';
+import { newWebhookSecret } from './version-parts.js';
+
+/** How long calls are signed with the replaced secret too. */
+const PREVIOUS_SECRET_MS = 24 * 60 * 60 * 1000;
+
+/** Replaces what a creator keeps with us, without a new version: nothing that a renter sees changes. */
+export interface CreatorSecrets {
+  /** @throws ApiError `listing_not_found`, or `invalid_request` for a connected agent, which has no key here. */
+  setModelKey(wallet: string, listingId: string, modelKey: string): Promise<void>;
+  /** @throws ApiError `listing_not_found`, or `invalid_request` for an agent that is not connected. */
+  rotateWebhookSecret(
+    wallet: string,
+    listingId: string,
+  ): Promise<{ webhookSecret: string; previousValidUntil: Date }>;
+}
+
+export function createCreatorSecrets(repository: RegistrationRepository, keys: Keys): CreatorSecrets {
+  const change = async (wallet: string, listingId: string, to: (part: PrivatePart) => PrivatePart) => {
+    const { listing } = await findOwnListing(repository, wallet, listingId);
+    const found = await repository.reseal(listing.id, wallet, (version) =>
+      sealPrivatePart(keys, version.id, to(openPrivatePart(keys, version.id, version.private_part))),
+    );
+    if (!found) throw notYours();
+  };
+  return {
+    setModelKey: (wallet, listingId, key) =>
+      change(wallet, listingId, (part) => {
+        if (part.mode === 'declarative') return { ...part, model: { ...part.model, key } };
+        throw new ApiError(
+          'invalid_request',
+          'This agent is connected: it runs at its creator’s, and no model key is kept for it here.',
+        );
+      }),
+
+    async rotateWebhookSecret(wallet, listingId) {
+      const webhookSecret = newWebhookSecret();
+      const until = Date.now() + PREVIOUS_SECRET_MS;
+      await change(wallet, listingId, (part) => {
+        if (part.mode === 'connected') {
+          return { ...part, webhookSecret, previousWebhookSecret: { secret: part.webhookSecret, until } };
+        }
+        throw new ApiError(
+          'invalid_request',
+          'This agent is declarative: it is not called, and has no webhook secret.',
+        );
+      });
+      return { webhookSecret, previousValidUntil: new Date(until) };
+    },
+  };
+}
