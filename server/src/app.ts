@@ -27,7 +27,13 @@ import {
   createTokens,
   identityRoutes,
 } from './identity/index.js';
-import { createListingRepository, createListingService, listingRoutes } from './listings/index.js';
+import {
+  createCreators,
+  createListingRepository,
+  createListingService,
+  createReviews,
+  listingRoutes,
+} from './listings/index.js';
 import { mountMcp } from './mcp.js';
 import { openApiRoute } from './openapi.js';
 import {
@@ -198,7 +204,11 @@ export async function createApp(parts: AppParts): Promise<App> {
     network: config.network,
     publicUrl: config.publicUrl,
   });
-  listingRoutes(http, listings);
+  listingRoutes(http, {
+    listings,
+    reviews: createReviews(db, listings),
+    creators: createCreators(db),
+  });
   credentialRoutes(http, credentials);
   registrationRoutes(http, registration, createCreatorSecrets(registrationRepository, keys));
   earningsRoutes(http, db);

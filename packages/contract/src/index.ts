@@ -11,4 +11,5 @@ export * from './operations.js';
 export * from './primitives.js';
 export * from './program-errors.js';
 export * from './registration.js';
+export * from './review.js';
 export * from './transactions.js';

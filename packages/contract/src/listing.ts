@@ -13,6 +13,17 @@ import {
 /** Longest description that search results show; the detail shows all of it. */
 export const SEARCH_DESCRIPTION_LIMIT = 280;
 
+/** Who publishes a listing; `listing_count` counts the active ones. */
+export const creator = z
+  .object({ id: walletAddress, display_name: z.string(), listing_count: z.int() })
+  .meta({ id: 'Creator' });
+export type Creator = z.infer<typeof creator>;
+
+/** Body of `PATCH /v1/creators/me`. Null goes back to the shortened wallet. */
+export const updateCreatorBody = z
+  .strictObject({ display_name: z.string().min(1).max(50).nullable() })
+  .meta({ id: 'UpdateCreator' });
+
 /** A listing as search returns it. */
 export const listingSummary = z
   .object({
@@ -24,7 +35,7 @@ export const listingSummary = z
     price_sol: z.number(),
     run_count: z.int(),
     success_rate: z.number().min(0).max(1),
-    creator: z.object({ id: walletAddress, display_name: z.string(), listing_count: z.int() }),
+    creator,
     rating: z.number().min(0).max(5),
     review_count: z.int(),
     last_updated: timestamp,
@@ -62,7 +73,15 @@ export const searchListingsQuery = z.strictObject({
   ...page,
 });
 
-/** Answer of `GET /v1/listings`. */
+/** Answer of `GET /v1/listings`. `total` is exact. */
 export const searchListingsResponse = z
-  .object({ listings: z.array(listingSummary), total: z.int(), limit: z.int(), offset: z.int() })
+  .object({
+    listings: z.array(listingSummary),
+    total: z.int(),
+    limit: z.int(),
+    offset: z.int(),
+    /** Where nothing was found: the same words, misspelled ones replaced by ones that find something. */
+    did_you_mean: z.string().optional(),
+  })
   .meta({ id: 'ListingPage' });
+export type ListingPage = z.infer<typeof searchListingsResponse>;

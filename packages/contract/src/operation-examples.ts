@@ -5,6 +5,7 @@ const wallet = '7o5JQKMq5qJ7FntBcZW6cyTxW9ZGpiXeKEYCHjCnfuPk';
 const signature = '2'.repeat(88);
 const transaction = 'AQAB';
 
+const creator = { id: wallet, display_name: '7o5J…fuPk', listing_count: 3 };
 const summary = {
   id: listingId,
   title: 'Invoice reader',
@@ -14,11 +15,18 @@ const summary = {
   price_sol: 0.00025,
   run_count: 12,
   success_rate: 0.75,
-  creator: { id: wallet, display_name: '7o5J…fuPk', listing_count: 3 },
+  creator,
   rating: 4.5,
   review_count: 2,
   last_updated: '2026-01-05T10:00:00.000Z',
   sample_output: ['Two invoices are due.'],
+};
+const review = {
+  reviewer: wallet,
+  rating: 5,
+  comment: 'Found the invoice that we had missed.',
+  created_at: '2026-01-05T10:00:00.000Z',
+  updated_at: '2026-01-05T10:00:00.000Z',
 };
 const credential = {
   listing_id: listingId,
@@ -121,6 +129,20 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
       input_schema: { type: 'object' },
       output_schema: { type: 'string' },
     },
+  },
+  createReview: {
+    params: { id: listingId },
+    body: { rating: review.rating, comment: review.comment },
+    response: review,
+  },
+  listReviews: {
+    params: { id: listingId },
+    query: { limit: 10 },
+    response: { reviews: [review], total: 1, limit: 10, offset: 0 },
+  },
+  updateCreator: {
+    body: { display_name: 'Ledger Works' },
+    response: { ...creator, display_name: 'Ledger Works' },
   },
   listCredentials: {
     query: { status: 'active' },

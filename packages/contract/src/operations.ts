@@ -12,7 +12,14 @@ import {
   token,
   tokenRequest,
 } from './identity.js';
-import { listing, searchListingsQuery, searchListingsResponse } from './listing.js';
+import {
+  creator,
+  listing,
+  searchListingsQuery,
+  searchListingsResponse,
+  updateCreatorBody,
+} from './listing.js';
+import { createReviewBody, listReviewsQuery, listReviewsResponse, review } from './review.js';
 import {
   job,
   modelKeyBody,
@@ -121,6 +128,38 @@ export const operations = {
     params: z.object({ id: z.string() }),
     status: 200,
     response: listing,
+  }),
+  createReview: define({
+    id: 'createReview',
+    method: 'POST',
+    path: '/v1/listings/:id/reviews',
+    summary: 'Review a listing after a finished run; a second review replaces the first',
+    auth: 'bearer',
+    params: z.object({ id: z.string() }),
+    body: createReviewBody,
+    status: 200,
+    response: review,
+  }),
+  listReviews: define({
+    id: 'listReviews',
+    method: 'GET',
+    path: '/v1/listings/:id/reviews',
+    summary: 'Reviews of a listing, the newest first',
+    auth: 'bearer',
+    params: z.object({ id: z.string() }),
+    query: listReviewsQuery,
+    status: 200,
+    response: listReviewsResponse,
+  }),
+  updateCreator: define({
+    id: 'updateCreator',
+    method: 'PATCH',
+    path: '/v1/creators/me',
+    summary: "Set the caller's name as a creator",
+    auth: 'bearer',
+    body: updateCreatorBody,
+    status: 200,
+    response: creator,
   }),
   listCredentials: define({
     id: 'listCredentials',

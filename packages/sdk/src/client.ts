@@ -2,13 +2,15 @@ import {
   operations,
   type ApiKey,
   type Credential,
+  type Creator,
   type CredentialVerification,
   type Earnings,
   type ExecuteBody,
   type Job,
   type Listing,
-  type ListingSummary,
+  type ListingPage,
   type Operation,
+  type Review,
   type Run,
   type RunEvent,
   type TransactionProposal,
@@ -55,8 +57,21 @@ export interface RentalClient {
   searchListings(
     query?: Query<typeof operations.searchListings>,
     options?: CallOptions,
-  ): Promise<{ listings: ListingSummary[]; total: number; limit: number; offset: number }>;
+  ): Promise<ListingPage>;
   getListing(id: string, options?: CallOptions): Promise<Listing>;
+  /** Reviews a listing that the caller has run; a second review replaces the first. */
+  createReview(
+    listingId: string,
+    body: z.input<typeof operations.createReview.body>,
+    options?: CallOptions,
+  ): Promise<Review>;
+  listReviews(
+    listingId: string,
+    query?: Query<typeof operations.listReviews>,
+    options?: CallOptions,
+  ): Promise<{ reviews: Review[]; total: number; limit: number; offset: number }>;
+  /** Sets the caller's name as a creator; null goes back to the shortened wallet. */
+  updateCreator(body: z.input<typeof operations.updateCreator.body>, options?: CallOptions): Promise<Creator>;
   listCredentials(
     query?: Query<typeof operations.listCredentials>,
     options?: CallOptions,
@@ -149,6 +164,11 @@ export function createClient(options: ClientOptions): RentalClient {
     searchListings: (query = {}, given = {}) =>
       call(operations.searchListings, { query: plain(query), ...given }),
     getListing: (id, given = {}) => call(operations.getListing, { params: { id }, ...given }),
+    createReview: (id, body, given = {}) =>
+      call(operations.createReview, { params: { id }, body, repeatable: true, ...given }),
+    listReviews: (id, query = {}, given = {}) =>
+      call(operations.listReviews, { params: { id }, query: plain(query), ...given }),
+    updateCreator: (body, given = {}) => call(operations.updateCreator, { body, repeatable: true, ...given }),
     listCredentials: (query = {}, given = {}) =>
       call(operations.listCredentials, { query: plain(query), ...given }),
     verifyCredential: (listing_id, given = {}) =>

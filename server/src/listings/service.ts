@@ -2,11 +2,13 @@ import {
   SEARCH_DESCRIPTION_LIMIT,
   solFromLamports,
   type Listing,
+  type ListingPage,
   type ListingSummary,
   type searchListingsQuery,
 } from '@agent-rental/contract';
 import type { z } from 'zod';
 import { ApiError } from '../platform/api-error.js';
+import { toCreator } from './creators.js';
 import { parseListingId } from './listing-id.js';
 import type { ListingRepository, ListingRow } from './repository.js';
 
@@ -34,12 +36,7 @@ export interface PublishedListing {
 }
 
 export interface ListingService {
-  search(query: z.output<typeof searchListingsQuery>): Promise<{
-    listings: ListingSummary[];
-    total: number;
-    limit: number;
-    offset: number;
-  }>;
+  search(query: z.output<typeof searchListingsQuery>): Promise<ListingPage>;
   /** @throws ApiError `invalid_listing_id` or `listing_not_found`. */
   detail(id: string): Promise<Listing>;
   /** @throws ApiError `invalid_listing_id` or `listing_not_found`. */
@@ -65,12 +62,18 @@ export function createListingService(repository: ListingRepository): ListingServ
     findIdByAddress: (address) => repository.findPublishedId(address),
 
     async search(query) {
-      const { rows, total } = await repository.search(query);
+      const { rows, total, didYouMean } = await repository.search(query);
       const listings = rows.map((row) => {
         const summary = toSummary(row);
         return { ...summary, description: cut(summary.description, SEARCH_DESCRIPTION_LIMIT) };
       });
-      return { listings, total, limit: query.limit, offset: query.offset };
+      return {
+        listings,
+        total,
+        limit: query.limit,
+        offset: query.offset,
+        ...(didYouMean === undefined ? {} : { did_you_mean: didYouMean }),
+      };
     },
 
     async detail(id) {
@@ -125,11 +128,7 @@ function toSummary(row: ListingRow): ListingSummary {
     price_sol: solFromLamports(row.price_lamports ?? 0n),
     run_count: row.run_count,
     success_rate: row.run_count === 0 ? 0 : row.completed_count / row.run_count,
-    creator: {
-      id: row.creator,
-      display_name: row.display_name ?? `${row.creator.slice(0, 4)}…${row.creator.slice(-4)}`,
-      listing_count: Number(row.listing_count ?? 0n),
-    },
+    creator: toCreator(row.creator, row.display_name, row.listing_count),
     rating: row.review_count === 0 ? 0 : row.rating_sum / row.review_count,
     review_count: row.review_count,
     last_updated: row.updated_at.toISOString(),

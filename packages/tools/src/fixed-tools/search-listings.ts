@@ -57,6 +57,7 @@ export function searchListingsTool(client: RentalClient): RentedTool {
         return objectResult({
           listings: page.listings.map(summary),
           total: page.total,
+          ...(page.did_you_mean === undefined ? {} : { did_you_mean: creatorLine(page.did_you_mean, 400) }),
           ...(end < page.total && page.listings.length > 0 ? { next_offset: end } : {}),
         });
       }),

@@ -8,6 +8,7 @@ const MIGRATIONS = [
   '0001-initial',
   '0002-unfinalized-accounts',
   '0003-key-policies-and-operator',
+  '0004-listings',
   '0006-creators',
 ];
 

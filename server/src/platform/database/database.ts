@@ -3,6 +3,7 @@ import { Pool, types } from 'pg';
 import * as initial from './migrations/0001-initial.js';
 import * as unfinalizedAccounts from './migrations/0002-unfinalized-accounts.js';
 import * as keyPoliciesAndOperator from './migrations/0003-key-policies-and-operator.js';
+import * as listings from './migrations/0004-listings.js';
 import * as creators from './migrations/0006-creators.js';
 import type { Database } from './schema.js';
 
@@ -18,6 +19,7 @@ const MIGRATIONS = {
   '0001-initial': initial,
   '0002-unfinalized-accounts': unfinalizedAccounts,
   '0003-key-policies-and-operator': keyPoliciesAndOperator,
+  '0004-listings': listings,
   '0006-creators': creators,
 };
 
@@ -37,7 +39,11 @@ export function openDatabase(url: string, onError: (error: Error) => void): Open
     application_name: 'agent-rental',
   });
   pool.on('error', onError);
-  pool.on('connect', (client) => client.on('error', onError));
+  pool.on('connect', (client) => {
+    client.on('error', onError);
+    // Compiling a query that counts a million rows takes longer than counting them.
+    client.query('set jit = off').catch(onError);
+  });
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   return { db, pool, close: () => db.destroy() };
 }

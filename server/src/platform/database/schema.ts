@@ -1,4 +1,4 @@
-import type { SpendingPolicy } from '@agent-rental/contract';
+import type { Category, RentalModel, SpendingPolicy } from '@agent-rental/contract';
 import type { Generated, JSONColumnType } from 'kysely';
 
 /** The tables, as the migrations make them. Amounts are lamports in `bigint`; times are `Date`. */
@@ -24,7 +24,12 @@ export interface Database {
     lamports: bigint;
     created_at: Generated<Date>;
   };
-  creators: { wallet: string; display_name: string | null };
+  creators: {
+    wallet: string;
+    display_name: string | null;
+    /** Active listings; kept by the trigger that keeps `listing_search`. */
+    listing_count: Generated<number>;
+  };
   listings: {
     id: string;
     creator: string;
@@ -58,6 +63,26 @@ export interface Database {
     created_at: Generated<Date>;
     /** Slot at which the chain was last read for this row; older reads never overwrite newer ones. */
     slot: Generated<bigint>;
+  };
+  /** What search reads of the active listings, kept by a trigger on `listings`. */
+  listing_search: Record<Category | RentalModel, boolean> & {
+    seq: number;
+    listing_id: string;
+    published_at: Date;
+    price_lamports: bigint;
+    rating: number;
+    /** A `tsvector`: words of title and description, and facets. */
+    document: string;
+  };
+  /** How many active listings have a term, kept by the same trigger. */
+  search_terms: { kind: 'lexeme' | 'word'; term: string; listing_count: bigint };
+  reviews: {
+    listing_id: string;
+    reviewer: string;
+    rating: number;
+    comment: string | null;
+    created_at: Generated<Date>;
+    updated_at: Generated<Date>;
   };
   agent_versions: {
     id: string;

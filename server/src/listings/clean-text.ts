@@ -1,0 +1,19 @@
+/** Control, formatting (zero-width, bidirectional, invisible tags) and unpaired surrogate characters. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
+
+/** Of those, what ordinary text needs: line breaks, and the joiners of Persian, Indic scripts and emoji. */
+const NEEDED = new Set(['\n', '\u200c', '\u200d']);
+
+/** What somebody wrote for others to read: without characters that hide or reorder text, and trimmed. */
+export function cleanText(text: string): string {
+  return text
+    .replace(/\r\n?/g, '\n')
+    .replaceAll('\t', ' ')
+    .replace(HIDDEN, (character) => (NEEDED.has(character) ? character : ''))
+    .trim();
+}
+
+/** The same on one line. */
+export function cleanLine(text: string): string {
+  return cleanText(text.replace(/\s+/g, ' ')).replaceAll(/ {2,}/g, ' ');
+}

@@ -1,0 +1,176 @@
+import { sql } from 'kysely';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createRunRepository } from '../execution/index.js';
+import { deriveKeys } from '../platform/keys.js';
+import {
+  insertListing,
+  insertRun,
+  newWallet,
+  openTestDatabase,
+  type TemporaryDatabase,
+} from '../testing/index.js';
+import { createListingRepository } from './repository.js';
+import { createReviews } from './reviews.js';
+import { createListingService } from './service.js';
+
+let database: TemporaryDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+/** What every field would be if it were counted now, beside what it is: rows that differ. */
+async function differences(): Promise<unknown[]> {
+  const { rows } = await sql`
+    select 'run_count' as field, id as of, run_count::bigint as kept,
+      (select count(*) from runs where listing_id = listings.id and status in ('completed', 'failed')) as counted
+      from listings
+    union all select 'completed_count', id, completed_count,
+      (select count(*) from runs where listing_id = listings.id and status = 'completed') from listings
+    union all select 'review_count', id, review_count,
+      (select count(*) from reviews where listing_id = listings.id) from listings
+    union all select 'rating_sum', id, rating_sum,
+      (select coalesce(sum(rating), 0) from reviews where listing_id = listings.id) from listings
+    union all select 'listing_count', wallet, listing_count,
+      (select count(*) from listings where creator = wallet and status = 'active') from creators
+    union all select 'searchable', id, (select count(*) from listing_search where listing_id = id),
+      (select count(*) from listing_search natural join searchable_listings where listing_id = listings.id)
+      from listings
+    union all select 'in search', 'all', (select count(*) from listing_search),
+      (select count(*) from listings where status = 'active')
+    union all select 'terms of ' || coalesce(kept.kind, counted.kind), coalesce(kept.term, counted.term),
+      coalesce(kept.listing_count, 0), coalesce(counted.count, 0)
+      from search_terms kept full join (
+        select kind, term, count(*) from listings, listing_terms(title, description, category, rental_model)
+        where status = 'active' group by kind, term
+      ) counted on counted.kind = kept.kind and counted.term = kept.term`.execute(database.db);
+  // Sums are numeric, which the driver gives as text.
+  return (rows as { kept: bigint; counted: unknown }[]).filter(
+    ({ kept, counted }) => String(kept) !== String(counted),
+  );
+}
+
+/** Lets a connection do that inside a transaction, and kills it before it commits. */
+async function killedBeforeCommit(statements: string[]): Promise<void> {
+  const client = new Client({ connectionString: database.url });
+  const ended = new Promise<void>((resolve) => {
+    client.on('error', () => resolve());
+  });
+  await client.connect();
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  await client.query('begin');
+  for (const statement of statements) await client.query(statement);
+  await sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(database.db);
+  await ended;
+}
+
+describe('the derived fields of listings and creators', () => {
+  it('are exact after many writers at once, some of them rolled back or killed [LST-8, LST-9, LST-13, LST-43]', async () => {
+    const { db } = database;
+    const runs = createRunRepository(db, deriveKeys(new Uint8Array(32).fill(9)));
+    const reviews = createReviews(db, createListingService(createListingRepository(db)));
+    const creators = [newWallet(), newWallet()];
+    const listings = await Promise.all(
+      ['Invoice reader', 'Invoice checker', 'Contract reader', 'Contract checker'].map((title, index) =>
+        insertListing(db, { title, creator: creators[index % 2] ?? '', category: ['legal', 'finance'] }),
+      ),
+    );
+    const renters = Array.from({ length: 6 }, newWallet);
+
+    const runAndReview = async (renter: string, index: number) => {
+      for (const listing of listings) {
+        const run = await insertRun(db, listing, renter);
+        const end = { runId: run, agentId: listing.id, output: '', costLamports: 0n, durationMs: 1 };
+        await runs.finish({ ...end, status: index % 3 === 0 ? 'failed' : 'completed' });
+        // The same end twice: the second is refused, and counts nothing.
+        await runs.finish({ ...end, status: 'completed' }).then(
+          () => {
+            throw new Error('A run ended twice.');
+          },
+          () => undefined,
+        );
+        await Promise.all([
+          reviews.put(listing.id, renter, { rating: 1 + (index % 5) }),
+          reviews.put(listing.id, renter, { rating: 5 - (index % 5), comment: 'On second thoughts.' }),
+        ]);
+      }
+    };
+    const pauseAndRename = async (index: number) => {
+      const { id } = listings[index % 4] ?? {};
+      for (const status of [
+        'paused',
+        'active',
+        'paused',
+        'active',
+        index === 1 ? 'closed' : 'active',
+      ] as const) {
+        await db
+          .updateTable('listings')
+          .set({ status, title: `Invoice ${status} ${index}`, price_lamports: BigInt(1_000 * (index + 1)) })
+          .where('id', '=', String(id))
+          .execute();
+      }
+    };
+    const rolledBack = async (index: number) => {
+      const { id } = listings[index % 4] ?? {};
+      const attempt = db.transaction().execute(async (tx) => {
+        await tx
+          .updateTable('listings')
+          .set({ status: 'paused', title: 'Never', rating_sum: 99, run_count: 99 })
+          .where('id', '=', String(id))
+          .execute();
+        throw new Error('rolled back');
+      });
+      await attempt.catch((error: unknown) => {
+        if (!(error instanceof Error && error.message === 'rolled back')) throw error;
+      });
+    };
+    const killed = (index: number) =>
+      killedBeforeCommit([
+        `update listings set status = 'closed', title = 'Killed' where id = '${listings[index % 4]?.id}'`,
+        `insert into reviews (listing_id, reviewer, rating) values ('${listings[index % 4]?.id}', 'killed', 1)`,
+        `update listings set rating_sum = rating_sum + 1, review_count = review_count + 1, run_count = run_count + 1
+          where id = '${listings[index % 4]?.id}'`,
+      ]);
+
+    await Promise.all([
+      ...renters.map(runAndReview),
+      ...[0, 1, 2, 3, 0, 2].map(pauseAndRename),
+      ...[0, 1, 2, 3].map(rolledBack),
+      ...[0, 1, 2, 3].map(killed),
+    ]);
+
+    expect(await differences()).toEqual([]);
+    const { rows } = await sql<{ runs: bigint; reviews: bigint }>`
+      select sum(run_count) as runs, sum(review_count) as reviews from listings`.execute(db);
+    expect(rows[0]).toEqual({ runs: 24n, reviews: 24n });
+    const counts = await db
+      .selectFrom('creators')
+      .select('listing_count')
+      .where('wallet', 'in', creators)
+      .execute();
+    expect(counts.map((row) => row.listing_count).toSorted((a, b) => a - b)).toEqual([1, 2]);
+  });
+
+  it('are the same when they are made anew', async () => {
+    const kept =
+      await sql`select kind, term, listing_count from search_terms where listing_count > 0 order by 1, 2`.execute(
+        database.db,
+      );
+    expect(kept.rows.length).toBeGreaterThan(10);
+    await sql`select rebuild_listing_search()`.execute(database.db);
+    expect(await differences()).toEqual([]);
+    const made = await sql`select kind, term, listing_count from search_terms order by 1, 2`.execute(
+      database.db,
+    );
+    expect(made.rows).toEqual(kept.rows);
+  });
+
+  it('lose a listing that is deleted', async () => {
+    const listing = await insertListing(database.db, { title: 'Shortlived' });
+    await database.db.deleteFrom('agent_versions').where('listing_id', '=', listing.id).execute();
+    await database.db.deleteFrom('listings').where('id', '=', listing.id).execute();
+    expect(await differences()).toEqual([]);
+  });
+});

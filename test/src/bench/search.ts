@@ -1,0 +1,110 @@
+import { createListingRepository } from '@agent-rental/server/listings';
+import { openTestDatabase, type TemporaryDatabase } from '@agent-rental/server/testing';
+import { atLeast, median, percentile, round, type Findings, type Row, type Suite } from './report.js';
+import { queryKinds } from './search/kinds.js';
+import { createPlainListings, plainQuery, type Query } from './search/plain.js';
+import { seedListings } from './search/seed.js';
+
+const LISTINGS = Number(process.env['BENCH_LISTINGS'] ?? 1_000_000);
+/** Measured queries of each kind, after one that warms up. */
+const ROUNDS = 7;
+
+/** Search against the plain `count(*) over ()` query, query by query, on the same rows. */
+export const suite: Suite = {
+  name: 'search',
+  summary: 'search over a million listings, against a plain query with count(*) over ()',
+  async run(progress) {
+    // On TEST_DATABASE_URL where that is set, else on the PostgreSQL that the embedded default brings.
+    const database = await openTestDatabase();
+    try {
+      return await measure(database, progress);
+    } finally {
+      await database.close();
+    }
+  },
+};
+
+interface Timings {
+  search: number[];
+  plain: number[];
+}
+
+async function measure(database: TemporaryDatabase, progress: (line: string) => void): Promise<Findings> {
+  const connection = await database.pool.connect();
+  await seedListings(connection, LISTINGS, progress);
+  await createPlainListings(connection);
+  progress('plain listings and their indexes');
+  await connection.query('reset all; set jit = off');
+  const { rows: settings } = await connection.query<Record<string, string>>(
+    `select current_setting('server_version') as postgresql, current_setting('shared_buffers') as shared_buffers`,
+  );
+  const repository = createListingRepository(database.db);
+  const kinds = await queryKinds(connection);
+
+  const rows: Row[] = [];
+  const all: Timings = { search: [], plain: [] };
+  let slower = 0;
+  for (const { kind, queries } of kinds) {
+    const timings: Timings = { search: [], plain: [] };
+    for (let round = -1; round < ROUNDS; round += 1) {
+      // Side by side: whatever else the machine does, it does to both.
+      const query = queries[(round + queries.length) % queries.length] as Query;
+      const search = await timed(() => repository.search(query));
+      const plain = await timed(() => connection.query<{ total: bigint }>(plainQuery(query)));
+      requireSameTotal(kind, query, search.value.total, plain.value.rows);
+      if (round < 0) continue;
+      timings.search.push(search.ms);
+      timings.plain.push(plain.ms);
+    }
+    all.search.push(...timings.search);
+    all.plain.push(...timings.plain);
+    const row = toRow(kind, timings);
+    if (Math.max(row.p50_ms / row.plain_p50_ms, row.p95_ms / row.plain_p95_ms) > 1) slower += 1;
+    rows.push(row);
+    progress(`${kind}: ${row.p50_ms} / ${row.p95_ms} ms, plain ${row.plain_p50_ms} / ${row.plain_p95_ms} ms`);
+  }
+  rows.push(toRow('all kinds', all));
+  connection.release();
+  return {
+    setting: { listings: LISTINGS, ...settings[0] },
+    rows,
+    targets: [
+      atLeast(
+        'p95 of the plain query over p95 of search, all kinds',
+        percentile(all.plain, 95) / percentile(all.search, 95),
+        30,
+        'times',
+      ),
+      atLeast(
+        'kinds of query that are no slower than the plain one',
+        kinds.length - slower,
+        kinds.length,
+        'kinds',
+      ),
+    ],
+  };
+}
+
+async function timed<T>(work: () => Promise<T>): Promise<{ value: T; ms: number }> {
+  const startedAt = performance.now();
+  const value = await work();
+  return { value, ms: performance.now() - startedAt };
+}
+
+/** A fast wrong answer is none. Beyond the last page the plain query has no row to carry its total. */
+function requireSameTotal(kind: string, query: Query, total: number, rows: { total: bigint }[]): void {
+  const expected = rows[0] ? Number(rows[0].total) : query.offset === 0 ? 0 : total;
+  if (total !== expected) {
+    throw new Error(`${kind}: ${JSON.stringify(query)} has ${expected} listings; the search says ${total}.`);
+  }
+}
+
+function toRow(kind: string, { search, plain }: Timings) {
+  return {
+    kind,
+    p50_ms: round(median(search)),
+    p95_ms: round(percentile(search, 95)),
+    plain_p50_ms: round(median(plain)),
+    plain_p95_ms: round(percentile(plain, 95)),
+  };
+}
