@@ -67,7 +67,7 @@ describe('a credential', () => {
       const { purchased_at: start, expires_at: end, status } = byModel.get(model) ?? {};
       expect(status).toBe('active');
       expect(new Date(String(start)).toISOString()).toBe(start);
-      const lasts = end === null ? null : Date.parse(String(end)) - Date.parse(String(start));
+      const lasts = typeof end === 'string' ? Date.parse(end) - Date.parse(String(start)) : end;
       expect(lasts).toBe(model === 'subscription' ? DAYS_30_MS : null);
     }
     expect(byModel.get('per_query')?.['balance_lamports']).toBe(10_000_000);

@@ -40,7 +40,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('a client generated from the OpenAPI document compiles, and goes from login to a run', async () => {
+test('a client generated from the OpenAPI document compiles, and goes from login to a run [SVC-6]', async () => {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   const compiled = await run(process.execPath, [compiler, '-p', folder], { timeout: TIMEOUT_MS }).catch(
     (error: { stdout: string }) => error,

@@ -84,7 +84,7 @@ async function tries(listingId: string, times: number): Promise<Record<number, n
 }
 
 describe('a minute', () => {
-  test('holds a hundred requests of a wallet, and as many of each of its keys', async () => {
+  test('holds a hundred requests of a wallet, and as many of each of its keys [LIM-1, LIM-2, LIM-8]', async () => {
     const wallet = Keypair.generate();
     const token = await login(marketplace, wallet);
     const signer = keypairSigner(wallet);
@@ -104,8 +104,20 @@ describe('a minute', () => {
   });
 });
 
+test('an execution shows the tighter of its two limits [LIM-7]', async () => {
+  const { listingId } = await register({ runs_per_minute: 7 });
+  await operate('approve', listingId);
+  await publish(client(), keypairSigner(creator.wallet), listingId);
+  const token = await login(marketplace, Keypair.generate());
+  const shown = ({ headers }: Answer) =>
+    ['limit', 'remaining'].map((name) => headers.get(`x-ratelimit-${name}`));
+  const body = { agent_id: listingId, task: 'x' };
+  expect(shown(await call(marketplace, 'POST', '/v1/execute', { token, body }))).toEqual(['7', '6']);
+  expect(shown(await call(marketplace, 'GET', '/v1/credentials', { token }))).toEqual(['100', '98']);
+});
+
 describe('an operator', () => {
-  test('decides on a first version, and its creator hears why', async () => {
+  test('decides on a first version, and its creator hears why [REG-8, REG-13, REG-14]', async () => {
     const { jobId, listingId } = await register();
     const pending = await client().getJob(jobId);
     expect(pending.review).toEqual({ state: 'pending', reasons: [] });
@@ -132,7 +144,7 @@ describe('an operator', () => {
     expect(await operate('reject', listingId, '--reason', 'too late')).toMatchObject({ code: 1, out: '' });
   });
 
-  test("sets a listing's limit over the default and over its creator's own, and takes it back", async () => {
+  test("sets a listing's limit over the default and over its creator's own, and takes it back [LIM-3, LIM-4, LIM-14]", async () => {
     const plain = await register();
     const own = await register({ runs_per_minute: 7 });
     for (const { listingId } of [plain, own]) {

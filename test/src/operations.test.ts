@@ -59,13 +59,13 @@ afterAll(async () => {
 });
 
 describe('a server that is up', () => {
-  test('is ready, with no reason against it', async () => {
+  test('is ready, with no reason against it [OPS-2]', async () => {
     const answer = await ready();
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({ status: 'ready', reasons: [] });
   });
 
-  test('counts what it does, and names nobody', async () => {
+  test('counts what it does, and names nobody [OPS-3]', async () => {
     model.always(OUTPUT);
     expect((await execute()).body).toMatchObject({ status: 'completed', output: OUTPUT });
     model.always(undefined);
@@ -91,7 +91,7 @@ describe('a server that is up', () => {
     expect(text).not.toContain(renter.wallet.publicKey.toBase58());
   });
 
-  test('logs a request under its id in every line, and no secret of anybody in any', async () => {
+  test('logs a request under its id in every line, and no secret of anybody in any [ERR-30, OPS-9, REG-19]', async () => {
     const token = await login(marketplace, renter.wallet);
     expect((await call(marketplace, 'GET', '/v1/credentials', { token })).status).toBe(200);
     const running = execute();
@@ -126,7 +126,7 @@ describe('a server that is up', () => {
 });
 
 describe('a server that is told to stop', () => {
-  test('takes no new run, finishes the one that runs, and ends with 0', async () => {
+  test('takes no new run, finishes the one that runs, and ends with 0 [OPS-2, OPS-4]', async () => {
     const running = execute();
     const modelCall = await model.nextCall();
     const end = exited();
@@ -145,7 +145,7 @@ describe('a server that is told to stop', () => {
     expect(await end).toBe(0);
   });
 
-  test('makes good a run that it cannot wait for: 503, and the next run is free', async () => {
+  test('makes good a run that it cannot wait for: 503, and the next run is free [MON-5, OPS-4]', async () => {
     await start({ DRAIN_TIMEOUT_SECONDS: '0' });
     const before = (await renter.client.verifyCredential(agentId)).balance_lamports ?? 0;
     const running = execute('drained');

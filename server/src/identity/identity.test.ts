@@ -278,7 +278,7 @@ describe('an API key', () => {
     expect(await apiKeys.verify(key)).toMatchObject({ wallet: address, id });
   });
 
-  it('is refused from the moment it is revoked, on every replica [ID-24]', async () => {
+  it('is refused from the moment it is revoked, on every replica [ID-24, ID-37]', async () => {
     const replica = openDatabase(database.url, () => undefined);
     onTestFinished(() => replica.close());
     const [here, there] = [createApiKeys(database.db, 'devnet'), createApiKeys(replica.db, 'devnet')];
@@ -291,7 +291,7 @@ describe('an API key', () => {
     expect(await there.revoke(address, id)).toEqual(revoked);
   });
 
-  it('is listed and revoked by its own wallet alone, and its secret is never listed', async () => {
+  it('is listed and revoked by its own wallet alone, and its secret is never listed [ID-22, ID-30, ID-31]', async () => {
     const apiKeys = createApiKeys(database.db, 'devnet');
     const [owner, other] = [newWallet(), newWallet()];
     const policy = { max_run_lamports: 5, can_rent: false };

@@ -157,7 +157,7 @@ afterAll(async () => {
 });
 
 test.skipIf(!canBackUp)(
-  'a server on a restored backup knows all that the chain knows, and charges no sequence twice',
+  'a server on a restored backup knows all that the chain knows, and charges no sequence twice [OPS-8]',
   async () => {
     const firstUrl = await createDatabase();
     const content = join(folder, 'content');

@@ -46,7 +46,7 @@ describe('a review', () => {
     expect(await operate('reviews')).not.toContain(first.id);
   });
 
-  it('is approved, or rejected with a reason, and may be decided again', async () => {
+  it('is approved, or rejected with a reason, and may be decided again [REG-8]', async () => {
     const { id } = await draft();
     await operate('reject', id, '--reason', 'It promises profits.');
     expect(await reviewOf(id)).toEqual({ review_state: 'rejected', review_reason: 'It promises profits.' });

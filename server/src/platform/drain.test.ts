@@ -17,7 +17,7 @@ it('ends as soon as the last work that was let in has left', async () => {
   expect(drain.timeUp.aborted).toBe(false);
 });
 
-it('lets nothing new in, and says when to come again', () => {
+it('lets nothing new in, and says when to come again [OPS-4]', () => {
   const drain = createDrain();
   drain.enter();
   expect(drain.draining).toBe(false);

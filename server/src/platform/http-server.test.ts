@@ -298,7 +298,7 @@ describe('a request', () => {
     ['half a character', [0xe2, 0x82]],
     ['an overlong slash', [0xc0, 0xaf]],
     ['half of a surrogate pair', [0xed, 0xa0, 0x80]],
-  ])('with %s in its JSON is refused, not repaired', async (_, bytes) => {
+  ])('with %s in its JSON is refused, not repaired [ERR-25]', async (_, bytes) => {
     await start();
     const payload = Buffer.concat([Buffer.from('{"text":"a'), Buffer.from(bytes), Buffer.from('"}')]);
     const response = await app.inject({
@@ -386,7 +386,7 @@ describe('a request', () => {
       'not valid HTTP',
     ],
     [
-      'has a body that never ends',
+      'has a body that never ends [ERR-34]',
       'POST /v1/echo HTTP/1.1\r\nhost: a\r\nauthorization: Bearer good\r\n' +
         'content-type: application/json\r\ncontent-length: 100\r\n\r\n{',
       'too long to arrive',
