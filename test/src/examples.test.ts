@@ -42,7 +42,7 @@ test('curl alone, with a signing helper, goes from challenge to result [TXN-13]'
 });
 
 test.each(['one_time', 'subscription', 'per_query'] as const)(
-  'curl alone, with a signing helper, rents and runs a %s agent, and knows no RPC endpoint',
+  'curl alone, with a signing helper, rents and runs a %s agent, and knows no RPC endpoint [TXN-13]',
   async (model) => {
     const marketplace = await attach(inject('stateDir'));
     const folder = await mkdtemp(join(tmpdir(), 'agent-rental-curl-'));

@@ -83,7 +83,8 @@ const apiKeyTerms = {
     .string()
     .min(1)
     .max(100)
-    .regex(/^\P{Cc}*$/u, 'holds a control character'),
+    // Not a pattern: only ECMAScript knows `\p{Cc}`, and the OpenAPI document is for all.
+    .refine((label) => !/\p{Cc}/u.test(label), 'holds a control character'),
   /** Absent: the key may do whatever its wallet may. */
   policy: spendingPolicy.optional(),
 };

@@ -41,6 +41,15 @@ describe.each(table)('the example of %s', (id, operation) => {
   });
 });
 
+test('the events of a stream are described', () => {
+  const { schemas } = document['components'] as { schemas: Record<string, unknown> };
+  expect(schemas).toHaveProperty('OutputEvent');
+  expect(schemas).toHaveProperty('DoneEvent');
+  expect(JSON.stringify(document)).toContain(
+    '"x-event-schema":{"oneOf":[{"type":"object","properties":{"event":{"const":"output"}',
+  );
+});
+
 test('an error of every status is described', () => {
   const error = { code: 'not_found', message: 'no', status: 404, request_id: 'req_1' };
   expect(errorEnvelope.safeParse({ error }).success).toBe(true);

@@ -96,6 +96,7 @@ function describe(
         content: {
           [mediaType]: {
             schema: toSchema(operation.response, 'output', components),
+            ...(operation.events ? { 'x-event-schema': eventSchema(operation.events, components) } : {}),
             example: example.response,
           },
         },
@@ -115,6 +116,26 @@ function describe(
       ),
     },
   };
+}
+
+/** One event of a stream. OpenAPI 3.2 has `itemSchema` for it; before, there is no place but an extension. */
+function eventSchema(
+  events: Readonly<Record<string, z.ZodType>>,
+  components: Record<string, Schema>,
+): Schema {
+  const alternatives = Object.entries(events).map(([event, data]) => ({
+    type: 'object',
+    properties: {
+      event: { const: event },
+      data: {
+        type: 'string',
+        contentMediaType: 'application/json',
+        contentSchema: toSchema(data, 'output', components),
+      },
+    },
+    required: ['event', 'data'],
+  }));
+  return { oneOf: alternatives };
 }
 
 function parameters(

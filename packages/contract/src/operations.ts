@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { credentialVerification, listCredentialsQuery, listCredentialsResponse } from './credential.js';
 import { earningsQuery, earningsResponse } from './earnings.js';
-import { executeBody, run } from './execution.js';
+import { doneEvent, executeBody, outputEvent, run } from './execution.js';
 import {
   apiKey,
   challenge,
@@ -19,6 +19,7 @@ import {
   searchListingsResponse,
   updateCreatorBody,
 } from './listing.js';
+import { givenListingId } from './primitives.js';
 import { createReviewBody, listReviewsQuery, listReviewsResponse, review } from './review.js';
 import {
   job,
@@ -53,6 +54,8 @@ export interface Operation {
   readonly response: z.ZodType;
   /** Success is a stream of server-sent events, not JSON. */
   readonly stream?: true;
+  /** The `data` of a stream's events, by the event's name. */
+  readonly events?: Readonly<Record<string, z.ZodType>>;
 }
 
 /** Keeps each operation's own types while checking its shape. */
@@ -125,7 +128,7 @@ export const operations = {
     path: '/v1/listings/:id',
     summary: 'Listing detail',
     auth: 'bearer',
-    params: z.object({ id: z.string() }),
+    params: z.object({ id: givenListingId }),
     status: 200,
     response: listing,
   }),
@@ -177,7 +180,7 @@ export const operations = {
     path: '/v1/credentials/:listing_id',
     summary: 'Verify a credential in the index and on-chain',
     auth: 'bearer',
-    params: z.object({ listing_id: z.string() }),
+    params: z.object({ listing_id: givenListingId }),
     status: 200,
     response: credentialVerification,
   }),
@@ -283,6 +286,7 @@ export const operations = {
     status: 200,
     response: z.string(),
     stream: true,
+    events: { output: outputEvent, done: doneEvent },
   }),
   getRun: define({
     id: 'getRun',

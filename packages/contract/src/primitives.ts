@@ -15,15 +15,22 @@ export type RentalModel = z.infer<typeof rentalModel>;
 export const listingStatus = z.enum(['active', 'paused', 'closed']).meta({ id: 'ListingStatus' });
 export type ListingStatus = z.infer<typeof listingStatus>;
 
+const LISTING_ID = { maxLength: 32, pattern: /^[a-z0-9]+(?:-[a-z0-9]+)*-[a-z2-7]{6}$/ };
+
 /**
  * A listing's id, used as `agent_id` in execution and as the seed of its on-chain account, hence at
  * most 32 bytes: the agent's kebab-case name, cut to fit, and six base32 characters.
  */
 export const listingId = z
   .string()
-  .max(32)
-  .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*-[a-z2-7]{6}$/, 'is not a listing id, for example invoice-reader-k3x7qa')
+  .max(LISTING_ID.maxLength)
+  .regex(LISTING_ID.pattern, 'is not a listing id, for example invoice-reader-k3x7qa')
   .meta({ id: 'ListingId' });
+
+/** A listing's id in a path: described as one, and judged by the handler, because its error has a code of its own. */
+export const givenListingId = z
+  .string()
+  .meta({ maxLength: LISTING_ID.maxLength, pattern: LISTING_ID.pattern.source });
 
 /** A wallet address: a 32-byte ed25519 public key in base58. */
 export const walletAddress = z

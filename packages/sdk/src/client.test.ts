@@ -95,7 +95,7 @@ const brokenOff = (text: string) =>
   });
 
 describe('an answer', () => {
-  test('that breaks off is asked for again, under the same key', async () => {
+  test('that breaks off is asked for again, under the same key [SDK-2]', async () => {
     const http = scripted(new Response(brokenOff('{"run_id":'), { status: 200 }), json(200, finished));
     const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
     expect(await client.execute(body)).toEqual(finished);
@@ -116,21 +116,24 @@ describe('an answer', () => {
     expect(isApiError(error) && error.retryAfterSeconds).toBe(3600);
   });
 
-  test.each([429, 500, 503] as const)('of %i is tried again, where a repeat does no harm', async (status) => {
-    const code = { 429: 'rate_limit_exceeded', 500: 'internal_error', 503: 'service_unavailable' }[status];
-    const again = { 'retry-after': '0' };
-    const reading = scripted(failure(status, code, again), json(200, { credentials: [], total: 0 }));
-    await createClient({ baseUrl, apiKey: 'k', fetch: reading.fetch }).listCredentials();
-    expect(reading.requests).toHaveLength(2);
-    const creating = scripted(failure(status, code, again));
-    const creation = createClient({ baseUrl, apiKey: 'k', fetch: creating.fetch }).createApiKey({
-      label: 'l',
-      challenge: 'c',
-      signature: 's',
-    });
-    await expect(creation).rejects.toMatchObject({ status });
-    expect(creating.requests).toHaveLength(1);
-  });
+  test.each([429, 500, 503] as const)(
+    'of %i is tried again, where a repeat does no harm [SDK-2]',
+    async (status) => {
+      const code = { 429: 'rate_limit_exceeded', 500: 'internal_error', 503: 'service_unavailable' }[status];
+      const again = { 'retry-after': '0' };
+      const reading = scripted(failure(status, code, again), json(200, { credentials: [], total: 0 }));
+      await createClient({ baseUrl, apiKey: 'k', fetch: reading.fetch }).listCredentials();
+      expect(reading.requests).toHaveLength(2);
+      const creating = scripted(failure(status, code, again));
+      const creation = createClient({ baseUrl, apiKey: 'k', fetch: creating.fetch }).createApiKey({
+        label: 'l',
+        challenge: 'c',
+        signature: 's',
+      });
+      await expect(creation).rejects.toMatchObject({ status });
+      expect(creating.requests).toHaveLength(1);
+    },
+  );
 });
 
 describe('a stream', () => {
@@ -176,7 +179,7 @@ describe('a stream that is cut', () => {
   test.each([
     ['by the network', brokenOff('event: output\ndata: {"delta":"a"}\n\n')],
     ['short in the middle of an event', 'event: output\ndata: {"del\n\n'],
-  ])('%s is a connection error', async (_, text) => {
+  ])('%s is a connection error [SDK-3]', async (_, text) => {
     await expect(read(scripted(stream(text)))).rejects.toBeInstanceOf(ConnectionError);
   });
 

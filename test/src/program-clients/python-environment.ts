@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -18,11 +18,11 @@ const SCRIPT_TIMEOUT_MS = 60_000;
 export type PythonEnvironment = { python: string } | { missing: string };
 
 /**
- * An interpreter with exactly the packages of a file in `python/`, from PyPI. It is kept in the system's temporary
+ * An interpreter with exactly the packages of a file in `python/`, or of one with an absolute path, from PyPI. It is kept in the system's temporary
  * folder, by what is in it, for the next run.
  */
 export async function pythonEnvironment(requirementsFile: string): Promise<PythonEnvironment> {
-  const requirements = join(FOLDER, requirementsFile);
+  const requirements = resolve(FOLDER, requirementsFile);
   try {
     const { stdout: version } = await run('python3', [
       '-c',
