@@ -11,13 +11,23 @@ import {
   credentialRoutes,
 } from './credentials/index.js';
 import {
+  createAttendance,
+  createCallers,
   createConnectedAgents,
   createDeclarativeAgents,
+  createLiveRuns,
+  createPastRuns,
+  createReceipts,
   createRepeats,
+  createRunChanges,
   createRunRepository,
   createSeats,
   executionRoutes,
+  EXPIRY_CRONTAB,
+  EXPIRY_TASK,
+  removeExpired,
 } from './execution/index.js';
+import { createFileRepository, createFileService, fileRoutes } from './files/index.js';
 import { healthRoutes } from './health.js';
 import {
   createApiKeys,
@@ -34,6 +44,7 @@ import {
   createReviews,
   listingRoutes,
 } from './listings/index.js';
+import { jwksRoute } from './jwks.js';
 import { mountMcp } from './mcp.js';
 import { openApiRoute } from './openapi.js';
 import {
@@ -46,10 +57,12 @@ import {
 } from './operations/index.js';
 import { createModelGateway } from './model-gateway/index.js';
 import { migrate, requireMigrated, type OpenDatabase } from './platform/database/database.js';
+import { openNotifications } from './platform/database/notifications.js';
 import { createDrain } from './platform/drain.js';
 import { createHttpServer } from './platform/http-server.js';
 import { createInternalRequests } from './platform/internal-requests.js';
 import { enqueueTask, migrateJobs, startJobs } from './platform/jobs.js';
+import { ApiError } from './platform/api-error.js';
 import type { Keys } from './platform/keys.js';
 import type { Logger } from './platform/logger.js';
 import { createOutboundHttp } from './platform/outbound-http.js';
@@ -65,11 +78,13 @@ import {
 import {
   createChargeRepository,
   createChargeSigner,
+  createReceiptSigner,
   createReconciler,
   createSettlement,
   earningsRoutes,
 } from './settlement/index.js';
 import { createFolderContentStore } from './storage/index.js';
+import { toolRoutes } from './tools.js';
 import { createProposalBuilder, createTransactionService, transactionRoutes } from './transactions/index.js';
 
 /** What the app is made of; the embedded default and production bring different ones. */
@@ -126,10 +141,17 @@ export async function createApp(parts: AppParts): Promise<App> {
   const indexer = createIndexer(chain, credentialRepository, logger, parts.indexPollMs);
   const credentials = createCredentialService({ repository: credentialRepository, listings, chain, indexer });
 
+  const files = createFileService({ files: createFileRepository(db, keys), credentials });
+
   const charges = countCharges(createChargeRepository(db), metrics);
   const signer = createChargeSigner(chain, authority, protocol.treasury);
   const settlement = createSettlement({ chain, charges, signer, indexer });
+  const receiptSigner = createReceiptSigner(keys.receipt);
   const runs = countRuns(createRunRepository(db, keys), metrics);
+  const notifications = await openNotifications(pool, 'agent_rental_runs', logger);
+  const changes = createRunChanges(notifications);
+  const live = createLiveRuns({ runs, changes, logger });
+  const attendance = createAttendance(db);
   const seats = createSeats(db);
   const reconciler = createReconciler({
     chain,
@@ -137,7 +159,14 @@ export async function createApp(parts: AppParts): Promise<App> {
     signer,
     indexer,
     logger,
-    wasUndelivered: (runId) => runs.wasUndelivered(runId),
+    onPaid: async (runId) => {
+      if (await runs.finishHeld(runId)) await changes.announce(runId);
+      return runs.wasUndelivered(runId);
+    },
+    onUnpaid: async (runId) => {
+      await runs.dropHeld(runId, new ApiError('service_unavailable', 'The charge failed on-chain.'));
+      await changes.announce(runId);
+    },
   });
   if (parts.alone) await seats.freeAll();
   await runs.markInterrupted(parts.alone ? 0 : INTERRUPTED_CHECK_MS);
@@ -213,6 +242,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   registrationRoutes(http, registration, createCreatorSecrets(registrationRepository, keys));
   earningsRoutes(http, db);
   transactionRoutes(http, transactions, spending);
+  await fileRoutes(http, files);
   executionRoutes(
     http,
     {
@@ -221,7 +251,20 @@ export async function createApp(parts: AppParts): Promise<App> {
       chain,
       settlement,
       runs,
-      repeats: createRepeats(runs),
+      files,
+      repeats: createRepeats(runs, attendance),
+      attendance,
+      callers: createCallers({ runs, attendance, changes, logger }),
+      live,
+      changes,
+      pastRuns: createPastRuns({ runs, attendance, changes }),
+      receipts: createReceipts({
+        runs,
+        settlement,
+        signer: receiptSigner,
+        network: config.network,
+        programId: chain.programId.toBase58(),
+      }),
       seats,
       declarative: createDeclarativeAgents({
         runners,
@@ -234,7 +277,9 @@ export async function createApp(parts: AppParts): Promise<App> {
     },
     { rateLimits, executionsPerMinute: config.executionsPerMinute, spending },
   );
+  toolRoutes(http, { internalRequests });
   openApiRoute(http);
+  jwksRoute(http, receiptSigner);
   healthRoutes(http, { driver: parts.driver, network: config.network, review: config.review });
   const counts = createOperationsRepository(db);
   metrics.watch({
@@ -267,8 +312,10 @@ export async function createApp(parts: AppParts): Promise<App> {
     pool,
     {
       [REGISTRATION_TASK]: async (payload) => registration.validate((payload as { job_id: string }).job_id),
+      [EXPIRY_TASK]: () => removeExpired(db),
     },
     logger,
+    EXPIRY_CRONTAB,
   );
   await indexer.catchUp();
   await reconciler.reconcile();
@@ -287,10 +334,12 @@ export async function createApp(parts: AppParts): Promise<App> {
       clearInterval(interrupted);
       await drain.drain(config.drainTimeoutMs);
       await mcp.close();
-      // The runs are over; whatever else does not end by itself is cut off.
+      // The runs are over; whoever still waits for one is answered, and whatever does not end by itself is cut off.
+      changes.close();
       const cutOff = setTimeout(() => http.server.closeAllConnections(), LAST_REQUESTS_MS);
       await http.close();
       clearTimeout(cutOff);
+      await notifications.close();
       await Promise.all([following.stop(), reconciling.stop(), jobs.stop()]);
       await Promise.all([runners.close(), evaluators.close()]);
       await Promise.all([outbound.close(), shared?.close()]);

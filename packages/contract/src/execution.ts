@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { errorEnvelope } from './errors.js';
 import { TIMEOUT_SECONDS } from './manifest.js';
-import { lamports, listingId } from './primitives.js';
+import { lamports, listingId, page, timestamp } from './primitives.js';
 
 /** Body of `POST /v1/execute` and `/v1/execute/stream`. */
 export const executeBody = z
@@ -15,6 +15,14 @@ export const executeBody = z
   })
   .meta({ id: 'Execute' });
 export type ExecuteBody = z.input<typeof executeBody>;
+
+/** An `Idempotency-Key`: visible ASCII without spaces. */
+export const idempotencyKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,200}$/, 'must be 1 to 200 visible ASCII characters');
+
+/** Longest `wait` of the `Prefer` header, in seconds; a longer one is cut to it. */
+export const MAX_WAIT_SECONDS = 60;
 
 /** What an agent returns: text, or an object of its declared output schema. */
 export const runOutput = z.json();
@@ -31,6 +39,59 @@ export const run = z
   })
   .meta({ id: 'Run' });
 export type Run = z.infer<typeof run>;
+
+/** A run whose end is not known yet. */
+export const runningRun = z
+  .object({ run_id: z.string(), agent_id: listingId, status: z.literal('running') })
+  .meta({ id: 'RunningRun' });
+export type RunningRun = z.infer<typeof runningRun>;
+
+/**
+ * What has become of a run. A run that could not be served after it had begun (its caller was told an error, or
+ * nobody was there any more) is `failed`, costs nothing, and carries that `error`.
+ */
+export const runState = z
+  .union([runningRun, run.extend({ error: errorEnvelope.shape.error.optional() })])
+  .meta({ id: 'RunState' });
+export type RunState = z.infer<typeof runState>;
+/** A run that has ended, as `GET /v1/runs/:run_id` tells it. */
+export type EndedRun = Exclude<RunState, RunningRun>;
+
+/** Query of `GET /v1/runs`. */
+export const listRunsQuery = z.strictObject({ agent_id: listingId.optional(), ...page });
+
+/** A run without its output, as a list shows it. */
+export const runSummary = z
+  .object({
+    run_id: z.string(),
+    agent_id: listingId,
+    status: z.enum(['running', 'completed', 'failed', 'undelivered']),
+    cost_lamports: lamports,
+    duration_ms: z.int().nullable(),
+    created_at: timestamp,
+    finished_at: timestamp.nullable(),
+  })
+  .meta({ id: 'RunSummary' });
+export type RunSummary = z.infer<typeof runSummary>;
+
+/** Answer of `GET /v1/runs`, newest first. */
+export const listRunsResponse = z
+  .object({ runs: z.array(runSummary), total: z.int(), limit: z.int(), offset: z.int() })
+  .meta({ id: 'RunPage' });
+
+/** Body of `POST /v1/runs/cancel`: for a caller who has no run id yet. */
+export const cancelByKeyBody = z
+  .strictObject({ idempotency_key: idempotencyKey })
+  .meta({ id: 'CancelByKey' });
+
+/**
+ * Answer to a cancel. `cancelled` is false when the run had ended by itself. `run` is absent when no request under
+ * the key has come yet; one that comes later is refused and not charged.
+ */
+export const cancellation = z
+  .object({ cancelled: z.boolean(), run: runState.optional() })
+  .meta({ id: 'Cancellation' });
+export type Cancellation = z.infer<typeof cancellation>;
 
 /** `data` of the stream's `output` event. */
 export const outputEvent = z.object({ delta: z.string() }).meta({ id: 'OutputEvent' });

@@ -26,12 +26,15 @@ const table = Object.entries(operations) as [keyof typeof operations, Operation]
 describe.each(table)('the example of %s', (id, operation) => {
   const example = operationExamples[id];
 
-  test.each(['params', 'query', 'body', 'response'] as const)('has a valid %s [SVC-5]', (part) => {
-    const schema = operation[part];
-    expect(schema === undefined).toBe(example[part] === undefined);
-    const parsed = schema?.safeParse(example[part]);
-    expect(parsed?.error?.issues ?? []).toEqual([]);
-  });
+  test.each(['params', 'query', 'body', 'response', 'accepted'] as const)(
+    'has a valid %s [SVC-5]',
+    (part) => {
+      const schema = operation[part];
+      expect(schema === undefined).toBe(example[part] === undefined);
+      const parsed = schema?.safeParse(example[part]);
+      expect(parsed?.error?.issues ?? []).toEqual([]);
+    },
+  );
 
   test('stands in the document [SVC-5]', () => {
     const path = operation.path.replaceAll(/:([a-z_]+)/g, '{$1}');

@@ -75,6 +75,13 @@ function describe(
     parameters: [
       ...parameters(operation.params, 'path', example.params, components),
       ...parameters(operation.query, 'query', example.query, components),
+      ...Object.entries(operation.headers ?? {}).map(([name, description]) => ({
+        name,
+        in: 'header',
+        required: false,
+        description,
+        schema: { type: 'string' },
+      })),
     ],
     ...(operation.body
       ? {
@@ -89,6 +96,9 @@ function describe(
           },
         }
       : {}),
+    ...(operation.upload
+      ? { requestBody: { required: true, content: { 'application/octet-stream': {}, '*/*': {} } } }
+      : {}),
     responses: {
       [operation.status]: {
         description: 'Success',
@@ -101,6 +111,20 @@ function describe(
           },
         },
       },
+      ...(operation.accepted
+        ? {
+            202: {
+              description: 'It goes on; Location is where to ask for it.',
+              headers: { ...HEADERS, Location: { schema: { type: 'string' } } },
+              content: {
+                'application/json': {
+                  schema: toSchema(operation.accepted, 'output', components),
+                  example: example.accepted,
+                },
+              },
+            },
+          }
+        : {}),
       ...Object.fromEntries(
         errors.map((status) => [
           status,

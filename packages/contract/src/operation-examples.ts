@@ -70,6 +70,16 @@ const earnings = {
   pending_lamports: 250_000,
   pending_sol: 0.00025,
 };
+const running = { run_id: run.run_id, agent_id: listingId, status: 'running' };
+const cancelled = { ...run, status: 'failed', output: 'The run was cancelled.' };
+const file = {
+  file_id: run.run_id,
+  input_uri: `agent-rental://files/${run.run_id}`,
+  media_type: 'text/csv',
+  size_bytes: 2_400_000,
+  created_at: '2026-01-05T10:00:00.000Z',
+  expires_at: '2026-01-06T10:00:00.000Z',
+};
 
 /** An example of what goes into an operation and comes out of it. */
 export interface OperationExample {
@@ -77,6 +87,7 @@ export interface OperationExample {
   readonly query?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
   readonly response: unknown;
+  readonly accepted?: unknown;
 }
 
 /** One example for every operation; tests hold them against the schemas. */
@@ -236,7 +247,7 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
       credential: { ...credential, valid: true, on_chain_verified: true },
     },
   },
-  execute: { body: task, response: run },
+  execute: { body: task, response: run, accepted: running },
   executeStream: {
     body: task,
     response:
@@ -245,4 +256,78 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
       '"cost_lamports":250000,"duration_ms":812,"output":"Two invoices are due."}\n\n',
   },
   getRun: { params: { run_id: run.run_id }, response: run },
+  listTools: {
+    query: { format: 'openai', limit: 10 },
+    response: {
+      format: 'openai',
+      tools: [
+        {
+          type: 'function',
+          function: {
+            name: 'invoice_reader_k3x7qa',
+            description: 'Runs the rented agent "Invoice reader" (invoice-reader-k3x7qa).',
+            parameters: {
+              type: 'object',
+              properties: {
+                agent_id: { type: 'string', enum: [listingId] },
+                task: { type: 'string' },
+                input: { type: 'object' },
+              },
+              required: ['agent_id', 'task'],
+            },
+          },
+        },
+      ],
+      total: 1,
+      limit: 10,
+      offset: 0,
+    },
+  },
+  createFile: { response: file },
+  getFile: { params: { file_id: file.file_id }, response: file },
+  deleteFile: { params: { file_id: file.file_id }, response: { file_id: file.file_id, deleted: true } },
+  listRuns: {
+    query: { agent_id: listingId, limit: 10 },
+    response: {
+      runs: [
+        {
+          run_id: run.run_id,
+          agent_id: listingId,
+          status: 'completed',
+          cost_lamports: 250_000,
+          duration_ms: 812,
+          created_at: '2026-01-05T10:00:00.000Z',
+          finished_at: '2026-01-05T10:00:00.812Z',
+        },
+      ],
+      total: 1,
+      limit: 10,
+      offset: 0,
+    },
+  },
+  getReceipt: {
+    params: { run_id: run.run_id },
+    response: {
+      receipt: {
+        version: 1,
+        run_id: run.run_id,
+        wallet,
+        listing_id: listingId,
+        status: 'completed',
+        cost_lamports: 250_000,
+        charge_signature: signature,
+        credited: false,
+        network: 'devnet',
+        program_id: wallet,
+        input_digest: 'a'.repeat(64),
+        output_digest: 'b'.repeat(64),
+        started_at: '2026-01-05T10:00:00.000Z',
+        finished_at: '2026-01-05T10:00:00.812Z',
+      },
+      salt: '00112233445566778899aabbccddeeff',
+      jws: 'eyJhbGciOiJFZERTQSJ9.e30.c2ln',
+    },
+  },
+  cancelRun: { params: { run_id: run.run_id }, response: { cancelled: true, run: cancelled } },
+  cancelRunByKey: { body: { idempotency_key: 'order-1842' }, response: { cancelled: true } },
 };

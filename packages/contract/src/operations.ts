@@ -1,7 +1,19 @@
 import { z } from 'zod';
 import { credentialVerification, listCredentialsQuery, listCredentialsResponse } from './credential.js';
 import { earningsQuery, earningsResponse } from './earnings.js';
-import { doneEvent, executeBody, outputEvent, run } from './execution.js';
+import {
+  cancelByKeyBody,
+  cancellation,
+  doneEvent,
+  executeBody,
+  listRunsQuery,
+  listRunsResponse,
+  outputEvent,
+  run,
+  runningRun,
+  runState,
+} from './execution.js';
+import { deletedFile, storedFile } from './files.js';
 import {
   apiKey,
   challenge,
@@ -20,6 +32,7 @@ import {
   updateCreatorBody,
 } from './listing.js';
 import { givenListingId } from './primitives.js';
+import { signedReceipt } from './receipt.js';
 import { createReviewBody, listReviewsQuery, listReviewsResponse, review } from './review.js';
 import {
   job,
@@ -30,6 +43,7 @@ import {
   updateAgentBody,
   webhookSecretRotation,
 } from './registration.js';
+import { listToolsQuery, listToolsResponse } from './tools.js';
 import {
   submittedTransaction,
   submitTransactionBody,
@@ -49,9 +63,15 @@ export interface Operation {
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
+  /** The body is bytes of any type, read as they come. */
+  readonly upload?: true;
   /** Status of success. */
   readonly status: number;
   readonly response: z.ZodType;
+  /** Answer with 202: what was asked for goes on. */
+  readonly accepted?: z.ZodType;
+  /** Request headers that mean something here beyond the usual ones, with what they do. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Success is a stream of server-sent events, not JSON. */
   readonly stream?: true;
   /** The `data` of a stream's events, by the event's name. */
@@ -60,6 +80,13 @@ export interface Operation {
 
 /** Keeps each operation's own types while checking its shape. */
 const define = <const O extends Operation>(operation: O): O => operation;
+
+const IDEMPOTENCY_KEY = {
+  'Idempotency-Key':
+    'Two requests under one key are one run, charged once. 1 to 200 visible ASCII characters.',
+};
+const ADOPT =
+  '`adopt-undelivered` takes over an equal run whose answer reached nobody, instead of paying again.';
 
 /** Every operation, by id. Routes, validation and the sdk are made from this table. */
 export const operations = {
@@ -272,9 +299,14 @@ export const operations = {
     path: '/v1/execute',
     summary: 'Run a task',
     auth: 'bearer',
+    headers: {
+      ...IDEMPOTENCY_KEY,
+      Prefer: `\`respond-async, wait=N\` answers 202 when the run is not done within N seconds (at most 60). ${ADOPT}`,
+    },
     body: executeBody,
     status: 200,
     response: run,
+    accepted: runningRun,
   }),
   executeStream: define({
     id: 'executeStream',
@@ -282,6 +314,7 @@ export const operations = {
     path: '/v1/execute/stream',
     summary: 'Run a task and stream its output',
     auth: 'bearer',
+    headers: { ...IDEMPOTENCY_KEY, Prefer: ADOPT },
     body: executeBody,
     status: 200,
     response: z.string(),
@@ -292,11 +325,92 @@ export const operations = {
     id: 'getRun',
     method: 'GET',
     path: '/v1/runs/:run_id',
-    summary: 'A finished run of the caller',
+    summary: 'A run of the caller; its result is kept for 24 hours',
+    auth: 'bearer',
+    headers: { Prefer: '`wait=N` waits up to N seconds (at most 60) for the end of the run.' },
+    params: z.object({ run_id: z.string() }),
+    status: 200,
+    response: runState,
+  }),
+  listTools: define({
+    id: 'listTools',
+    method: 'GET',
+    path: '/v1/tools',
+    summary: "The caller's rentals as function definitions",
+    auth: 'bearer',
+    query: listToolsQuery,
+    status: 200,
+    response: listToolsResponse,
+  }),
+  createFile: define({
+    id: 'createFile',
+    method: 'POST',
+    path: '/v1/files',
+    summary: 'Send a file to be the input of runs; it is kept for 24 hours',
+    auth: 'bearer',
+    upload: true,
+    status: 201,
+    response: storedFile,
+  }),
+  getFile: define({
+    id: 'getFile',
+    method: 'GET',
+    path: '/v1/files/:file_id',
+    summary: 'A file of the caller, without its content',
+    auth: 'bearer',
+    params: z.object({ file_id: z.string() }),
+    status: 200,
+    response: storedFile,
+  }),
+  deleteFile: define({
+    id: 'deleteFile',
+    method: 'DELETE',
+    path: '/v1/files/:file_id',
+    summary: 'Delete a file',
+    auth: 'bearer',
+    params: z.object({ file_id: z.string() }),
+    status: 200,
+    response: deletedFile,
+  }),
+  listRuns: define({
+    id: 'listRuns',
+    method: 'GET',
+    path: '/v1/runs',
+    summary: "The caller's runs, newest first",
+    auth: 'bearer',
+    query: listRunsQuery,
+    status: 200,
+    response: listRunsResponse,
+  }),
+  getReceipt: define({
+    id: 'getReceipt',
+    method: 'GET',
+    path: '/v1/runs/:run_id/receipt',
+    summary: 'A signed statement of what happened in a run',
     auth: 'bearer',
     params: z.object({ run_id: z.string() }),
     status: 200,
-    response: run,
+    response: signedReceipt,
+  }),
+  cancelRun: define({
+    id: 'cancelRun',
+    method: 'POST',
+    path: '/v1/runs/:run_id/cancel',
+    summary: 'Stop a run',
+    auth: 'bearer',
+    params: z.object({ run_id: z.string() }),
+    status: 200,
+    response: cancellation,
+  }),
+  cancelRunByKey: define({
+    id: 'cancelRunByKey',
+    method: 'POST',
+    path: '/v1/runs/cancel',
+    summary: 'Stop the run of an idempotency key, or refuse it when it comes',
+    auth: 'bearer',
+    body: cancelByKeyBody,
+    status: 200,
+    response: cancellation,
   }),
 } as const;
 

@@ -26,13 +26,13 @@ const MIB = 1024 * 1024;
 
 /**
  * Limits that let every honest run through: a conversation is at most 2 million characters and is sent again
- * with each model call; a run lasts at most 300 s; an input has at most 1 MiB.
+ * with each model call; a run lasts at most 300 s; an input has at most 24 MiB as JSON.
  */
 export const defaultLimits: Readonly<Record<SandboxEntry, Readonly<SandboxLimits>>> = {
   runner: {
     maxLineBytes: 8 * MIB,
     maxTotalOutputBytes: 64 * MIB,
-    maxPendingInputBytes: 8 * MIB,
+    maxPendingInputBytes: 32 * MIB,
     memoryMb: 256,
     cpuSeconds: 300,
     startTimeoutMs: 15_000,
@@ -40,7 +40,7 @@ export const defaultLimits: Readonly<Record<SandboxEntry, Readonly<SandboxLimits
   evaluator: {
     maxLineBytes: 2 * MIB,
     maxTotalOutputBytes: 4 * MIB,
-    maxPendingInputBytes: 8 * MIB,
+    maxPendingInputBytes: 32 * MIB,
     memoryMb: 256,
     cpuSeconds: 60,
     startTimeoutMs: 15_000,

@@ -40,6 +40,53 @@ function scripted(...answers: (Response | Error)[]) {
 const header = (request: { init: RequestInit } | undefined, name: string) =>
   new Headers(request?.init.headers).get(name);
 
+describe('a run that is not wanted any more', () => {
+  const events = (...blocks: string[]) =>
+    new Response(blocks.join('\n\n') + '\n\n', { headers: { 'content-type': 'text/event-stream' } });
+  const DELTA = 'event: output\ndata: {"delta":"a"}';
+  const DONE =
+    'event: done\ndata: {"run_id":"r","status":"completed","cost_lamports":0,"duration_ms":1,"output":"a"}';
+  /** Answers with `first`, then with a cancellation; tells the paths asked for. */
+  const asked = (first: (init: RequestInit) => Promise<Response>) => {
+    const requests: { path: string; init: RequestInit }[] = [];
+    const doFetch: typeof fetch = async (input, init = {}) => {
+      requests.push({ path: new URL(input as string).pathname, init });
+      return requests.length === 1 ? first(init) : json(200, { cancelled: true });
+    };
+    return { requests, client: createClient({ baseUrl, apiKey: 'k', fetch: doFetch }) };
+  };
+  const cancelled = async ({ requests }: ReturnType<typeof asked>) => {
+    await vi.waitUntil(() => requests.length === 2);
+    expect(requests[1]?.path).toBe('/v1/runs/cancel');
+    const key = header(requests[0], 'idempotency-key');
+    expect(JSON.parse(requests[1]?.init.body as string)).toEqual({ idempotency_key: key });
+  };
+
+  test('is cancelled by its key when the signal aborts', async () => {
+    const abort = new AbortController();
+    const http = asked(
+      ({ signal }) =>
+        new Promise((_, reject) => {
+          signal?.addEventListener('abort', () => reject(signal.reason as Error));
+        }),
+    );
+    const run = http.client.execute(body, { signal: abort.signal });
+    await vi.waitUntil(() => http.requests.length === 1);
+    abort.abort(new Error('not wanted'));
+    await expect(run).rejects.toThrow('not wanted');
+    await cancelled(http);
+  });
+
+  test('is cancelled when its stream is left, and not when it has ended', async () => {
+    const left = asked(async () => events(DELTA, DONE));
+    for await (const event of left.client.executeStream(body)) if (event.event === 'output') break;
+    await cancelled(left);
+    const read = asked(async () => events(DELTA, DONE));
+    for await (const _ of read.client.executeStream(body)) continue;
+    expect(read.requests).toHaveLength(1);
+  });
+});
+
 describe('a run', () => {
   test('is tried again under the same idempotency key, so that it is paid once [SDK-2, ERR-31]', async () => {
     const http = scripted(

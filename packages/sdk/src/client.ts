@@ -1,10 +1,13 @@
 import {
+  MAX_WAIT_SECONDS,
   operations,
   type ApiKey,
+  type Cancellation,
   type Credential,
   type Creator,
   type CredentialVerification,
   type Earnings,
+  type EndedRun,
   type ExecuteBody,
   type Job,
   type Listing,
@@ -13,6 +16,10 @@ import {
   type Review,
   type Run,
   type RunEvent,
+  type RunningRun,
+  type RunState,
+  type SignedReceipt,
+  type StoredFile,
   type TransactionProposal,
   type TransactionRequest,
 } from '@agent-rental/contract';
@@ -47,6 +54,14 @@ export interface ExecuteOptions extends CallOptions {
    * that the retries inside the call are one run and two calls are two.
    */
   idempotencyKey?: string | undefined;
+  /** Takes over an equal run of this wallet whose answer reached nobody, instead of paying again. */
+  adoptUndelivered?: boolean | undefined;
+}
+
+/** Options of a call that may wait. */
+export interface WaitOptions extends CallOptions {
+  /** Seconds that the service waits for the end of the run, at most 60. Default 0. */
+  waitSeconds?: number | undefined;
 }
 
 type Query<O extends { query?: z.ZodType }> = z.input<NonNullable<O['query']>>;
@@ -118,11 +133,50 @@ export interface RentalClient {
     transaction: string,
     options?: CallOptions,
   ): Promise<z.output<typeof operations.submitTransaction.response>>;
-  /** Runs a task and waits for its end. A `failed` run is a value, not an error. */
+  /**
+   * Runs a task and waits for its end. A `failed` run is a value, not an error. Aborting `signal` cancels the run.
+   */
   execute(body: ExecuteBody, options?: ExecuteOptions): Promise<Run>;
-  /** Runs a task and yields its output as it is made; the last event is `done`. */
+  /**
+   * Begins a run and comes back: with its end when it is done within `waitSeconds`, else with its `run_id`. The run
+   * goes on; {@link RentalClient.waitForRun} gives its end.
+   */
+  executeAsync(body: ExecuteBody, options?: ExecuteOptions & WaitOptions): Promise<Run | RunningRun>;
+  /**
+   * Runs a task and yields its output as it is made; the last event is `done`. Aborting `signal`, or leaving the
+   * loop early, cancels the run.
+   */
   executeStream(body: ExecuteBody, options?: ExecuteOptions): AsyncGenerator<RunEvent, void, undefined>;
-  getRun(runId: string, options?: CallOptions): Promise<Run>;
+  /** What has become of a run; waits up to `waitSeconds` for its end. Results are kept for 24 hours. */
+  getRun(runId: string, options?: WaitOptions): Promise<RunState>;
+  /** Waits for the end of a run, however long it takes. */
+  waitForRun(runId: string, options?: CallOptions): Promise<EndedRun>;
+  /** The caller's active rentals as function definitions, for models that are called without an adapter. */
+  listTools(
+    query?: Query<typeof operations.listTools>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof operations.listTools.response>>;
+  /**
+   * Sends a file to be the input of runs, by its `input_uri`. A media type of `application/json` gives the agent that
+   * JSON value, any other the text. Private to the wallet, at most 8 MiB, kept for 24 hours.
+   */
+  uploadFile(
+    content: Blob | Uint8Array<ArrayBuffer> | string,
+    options: CallOptions & { mediaType: string },
+  ): Promise<StoredFile>;
+  getFile(fileId: string, options?: CallOptions): Promise<StoredFile>;
+  deleteFile(fileId: string, options?: CallOptions): Promise<void>;
+  /** The caller's runs, newest first. */
+  listRuns(
+    query?: Query<typeof operations.listRuns>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof operations.listRuns.response>>;
+  /** What happened in a run, signed by the service. Runs stay on record when their results are gone. */
+  getReceipt(runId: string, options?: CallOptions): Promise<SignedReceipt>;
+  /** Stops a run; gives what it came to. */
+  cancelRun(runId: string, options?: CallOptions): Promise<Cancellation>;
+  /** Stops the run of an idempotency key; a request that comes later under the key is refused, uncharged. */
+  cancelRunByKey(idempotencyKey: string, options?: CallOptions): Promise<Cancellation>;
 }
 
 /** Makes a client of the marketplace's API. */
@@ -152,12 +206,36 @@ export function createClient(options: ClientOptions): RentalClient {
       async (response) => operation.response.parse(await response.json()) as z.output<O['response']>,
     );
   }
-  const runInput = (body: ExecuteBody, given: ExecuteOptions): RequestInput => ({
-    body,
-    headers: { 'idempotency-key': given.idempotencyKey ?? crypto.randomUUID() },
-    repeatable: true,
-    ...given,
-  });
+  const runInput = (body: ExecuteBody, given: ExecuteOptions, ...preferences: string[]): RequestInput => {
+    const prefer = given.adoptUndelivered ? [...preferences, 'adopt-undelivered'] : preferences;
+    return {
+      body,
+      headers: {
+        'idempotency-key': given.idempotencyKey ?? crypto.randomUUID(),
+        ...(prefer.length > 0 ? { prefer: prefer.join(', ') } : {}),
+      },
+      repeatable: true,
+      signal: given.signal,
+    };
+  };
+  /**
+   * Stops the run of a request that its caller no longer wants. It is asked for by the key, so that it is refused
+   * when the request has not arrived yet. Nobody waits for it, and nobody hears when it fails: the service stops
+   * runs without a caller after a while by itself.
+   */
+  const abandon = (input: RequestInput): void => {
+    const idempotency_key = input.headers?.['idempotency-key'];
+    if (idempotency_key === undefined) return;
+    void call(operations.cancelRunByKey, { body: { idempotency_key }, repeatable: true }).catch(
+      () => undefined,
+    );
+  };
+  const getRun = (run_id: string, { waitSeconds, signal }: WaitOptions = {}): Promise<RunState> =>
+    call(operations.getRun, {
+      params: { run_id },
+      ...(waitSeconds === undefined ? {} : { headers: { prefer: `wait=${waitSeconds}` } }),
+      signal,
+    });
 
   return {
     baseUrl,
@@ -193,13 +271,58 @@ export function createClient(options: ClientOptions): RentalClient {
     // A signed transaction lands at most once, however often it is sent.
     submitTransaction: (transaction, given = {}) =>
       call(operations.submitTransaction, { body: { transaction }, repeatable: true, ...given }),
-    execute: (body, given = {}) => call(operations.execute, runInput(body, given)),
+    execute: async (body, given = {}) => {
+      const input = runInput(body, given);
+      try {
+        return await call(operations.execute, input);
+      } finally {
+        if (given.signal?.aborted) abandon(input);
+      }
+    },
+    executeAsync: async (body, { waitSeconds = 0, ...given } = {}) => {
+      const input = runInput(body, given, 'respond-async', `wait=${waitSeconds}`);
+      return sendRequest(http, operations.execute, input, async (response) => {
+        const schema = response.status === 202 ? operations.execute.accepted : operations.execute.response;
+        return schema.parse(await response.json());
+      });
+    },
     executeStream: async function* (body, given = {}) {
       const input = runInput(body, given);
-      const response = await sendRequest(http, operations.executeStream, input, (begun) => begun);
-      yield* readRunEvents(response, given.signal);
+      let isDone = false;
+      try {
+        const response = await sendRequest(http, operations.executeStream, input, (begun) => begun);
+        for await (const event of readRunEvents(response, given.signal)) {
+          isDone = event.event === 'done';
+          yield event;
+        }
+      } catch (error) {
+        // A stream that broke is not one that was left: the same key gives the run's answer.
+        isDone = !given.signal?.aborted;
+        throw error;
+      } finally {
+        if (!isDone) abandon(input);
+      }
     },
-    getRun: (run_id, given = {}) => call(operations.getRun, { params: { run_id }, ...given }),
+    getRun,
+    waitForRun: async (runId, given = {}) => {
+      for (;;) {
+        const state = await getRun(runId, { ...given, waitSeconds: MAX_WAIT_SECONDS });
+        if (state.status !== 'running') return state;
+      }
+    },
+    listTools: (query = {}, given = {}) => call(operations.listTools, { query: plain(query), ...given }),
+    uploadFile: (upload, { mediaType, ...given }) =>
+      call(operations.createFile, { upload, headers: { 'content-type': mediaType }, ...given }),
+    getFile: (file_id, given = {}) => call(operations.getFile, { params: { file_id }, ...given }),
+    deleteFile: async (file_id, given = {}) => {
+      await call(operations.deleteFile, { params: { file_id }, ...given });
+    },
+    listRuns: (query = {}, given = {}) => call(operations.listRuns, { query: plain(query), ...given }),
+    getReceipt: (run_id, given = {}) => call(operations.getReceipt, { params: { run_id }, ...given }),
+    cancelRun: (run_id, given = {}) =>
+      call(operations.cancelRun, { params: { run_id }, repeatable: true, ...given }),
+    cancelRunByKey: (idempotency_key, given = {}) =>
+      call(operations.cancelRunByKey, { body: { idempotency_key }, repeatable: true, ...given }),
   };
 }
 

@@ -7,6 +7,8 @@ export interface RequestInput {
   params?: Record<string, string>;
   query?: Record<string, string | number | undefined>;
   body?: unknown;
+  /** Bytes to send as they are, in place of `body`; `headers` say what they are. */
+  upload?: Blob | Uint8Array<ArrayBuffer> | string;
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
   /** Whether sending the request twice does no harm; a `GET` always may be. */
@@ -74,6 +76,8 @@ async function tryOnce<T>(
   if (input.body !== undefined) {
     headers['content-type'] = 'application/json';
     init.body = JSON.stringify(input.body);
+  } else if (input.upload !== undefined) {
+    init.body = input.upload;
   }
   try {
     if (operation.auth === 'bearer') headers['authorization'] = await http.authentication.header();

@@ -1,4 +1,5 @@
 export { cleanText, creatorLine, MARKETPLACE_MARK, quoteCreator } from './creator-text.js';
+export type { DirectToolDefinition } from './direct-tool.js';
 export { DirectToolCache } from './direct-tool-cache.js';
 export { resultOfError } from './error-result.js';
 export { compileInput } from './portable-schema/compile-input.js';

@@ -1,4 +1,3 @@
-import type { ExecuteBody } from '@agent-rental/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiError } from '../platform/api-error.js';
 import { deriveKeys } from '../platform/keys.js';
@@ -7,11 +6,8 @@ import {
   insertRun,
   newWallet,
   openTestDatabase,
-  publishedListing,
   type TemporaryDatabase,
 } from '../testing/index.js';
-import { parseTask, type Task } from './parse.js';
-import { createRepeats } from './repeats.js';
 import { createRunRepository, type RunRepository } from './run-repository.js';
 import { createSeats, type Seats } from './seats.js';
 
@@ -87,104 +83,6 @@ describe('the seats of a listing', () => {
   });
 });
 
-describe('a repeated request', () => {
-  const newTask = async (key: string | undefined, wallet = newWallet(), body: Partial<ExecuteBody> = {}) => {
-    const row = await insertListing(database.db);
-    const listing = publishedListing({ id: row.version_id }, { id: row.id });
-    const again = (changed: Partial<ExecuteBody> = {}): Task =>
-      parseTask(wallet, { agent_id: row.id, task: 'Do it.', ...body, ...changed }, key, listing);
-    return { first: again(), again };
-  };
-  const finish = (task: Task, output: string) =>
-    runs.finish({
-      runId: task.runId,
-      agentId: task.listing.id,
-      status: 'completed',
-      output,
-      costLamports: 5n,
-      durationMs: 1,
-    });
-  const never = new AbortController().signal;
-
-  it('under the same key waits for the first run and gets its answer [RUN-3]', async () => {
-    const repeats = createRepeats(runs);
-    const { first, again } = await newTask('key-1');
-    expect(await repeats.begin(first, never)).toBeUndefined();
-    const waiting = [again(), again()].map((task) => repeats.begin(task, never));
-    await finish(first, 'the answer');
-    for (const answer of await Promise.all(waiting)) {
-      expect(answer).toEqual({
-        runId: first.runId,
-        agentId: first.listing.id,
-        status: 'completed',
-        output: 'the answer',
-        costLamports: 5n,
-        durationMs: 1,
-      });
-    }
-    expect((await repeats.begin(again(), never))?.runId).toBe(first.runId);
-  });
-
-  it('begins once when many arrive together [RUN-3]', async () => {
-    const repeats = createRepeats(runs);
-    const { again } = await newTask('key-2');
-    const tasks = Array.from({ length: 10 }, () => again());
-    const answers = await Promise.all(
-      tasks.map(async (task) => {
-        const repeated = await repeats.begin(task, never);
-        if (repeated) return repeated.runId;
-        await finish(task, 'once');
-        return `began ${task.runId}`;
-      }),
-    );
-    const began = answers.filter((answer) => answer.startsWith('began'));
-    expect(began).toHaveLength(1);
-    expect(new Set(answers.map((answer) => answer.replace('began ', ''))).size).toBe(1);
-  });
-
-  it('with another body under the same key is refused, before and after the end [RUN-4]', async () => {
-    const repeats = createRepeats(runs);
-    const { first, again } = await newTask('key-3');
-    await repeats.begin(first, never);
-    const other = again({ task: 'Do something else.' });
-    await expect(repeats.begin(other, never)).rejects.toMatchObject({ code: 'invalid_request' });
-    await finish(first, 'done');
-    await expect(repeats.begin(other, never)).rejects.toMatchObject({ code: 'invalid_request' });
-  });
-
-  it('under the key of another wallet is a run of its own [RUN-5]', async () => {
-    const repeats = createRepeats(runs);
-    const mine = await newTask('key-4');
-    const yours = await newTask('key-4');
-    expect(await repeats.begin(mine.first, never)).toBeUndefined();
-    expect(await repeats.begin(yours.first, never)).toBeUndefined();
-  });
-
-  it('without a key is a run of its own', async () => {
-    const repeats = createRepeats(runs);
-    const { first, again } = await newTask(undefined);
-    expect(await repeats.begin(first, never)).toBeUndefined();
-    expect(await repeats.begin(again(), never)).toBeUndefined();
-  });
-
-  it('begins anew after a run that was never delivered [RUN-18]', async () => {
-    const repeats = createRepeats(runs);
-    const { first, again } = await newTask('key-5');
-    await repeats.begin(first, never);
-    const second = repeats.begin(again(), never);
-    await runs.markUndelivered(first.runId);
-    expect(await second).toBeUndefined();
-    expect(await runs.wasUndelivered(first.runId)).toBe(true);
-  });
-
-  it('stops waiting when its caller goes away', async () => {
-    const repeats = createRepeats(runs);
-    const { first, again } = await newTask('key-6');
-    await repeats.begin(first, never);
-    await expect(repeats.begin(again(), AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
-  });
-});
-
 describe('a finished run', () => {
   it('is its wallet’s alone, sealed in the database, and counted for its listing [RUN-17]', async () => {
     const listing = await insertListing(database.db);
@@ -196,7 +94,8 @@ describe('a finished run', () => {
     const end = { agentId: listing.id, costLamports: 0n, durationMs: 12 };
     await runs.finish({ ...end, runId: ids[0], status: 'completed', output: { secret: 'SECRET-OUTPUT' } });
     await runs.finish({ ...end, runId: ids[1], status: 'failed', output: 'It did not work.' });
-    expect((await runs.find(ids[0], wallet))?.output).toEqual({ secret: 'SECRET-OUTPUT' });
+    const found = await runs.find(ids[0], wallet);
+    expect(found && runs.toFinished(found)?.output).toEqual({ secret: 'SECRET-OUTPUT' });
     expect(await runs.find(ids[0], newWallet())).toBeUndefined();
     const row = await database.db
       .selectFrom('runs')

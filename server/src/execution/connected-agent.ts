@@ -32,6 +32,8 @@ export function createConnectedAgents(outbound: OutboundHttp): ConnectedAgents {
         agent_id: task.listing.id,
         task: task.task,
         ...(task.input === undefined ? {} : { input: task.input }),
+        // Which file it was; the content is the input, because the file is the renter's alone.
+        ...(task.inputUri === undefined ? {} : { input_uri: task.inputUri }),
         timeout_seconds: task.timeoutSeconds,
       });
       const sentAt = new Date();

@@ -1,7 +1,14 @@
+export { createAttendance } from './attendance.js';
+export { createCallers } from './callers.js';
 export { createConnectedAgents } from './connected-agent.js';
 export { createDeclarativeAgents } from './declarative-agent.js';
+export { EXPIRY_CRONTAB, EXPIRY_TASK, removeExpired } from './expiry.js';
+export { createLiveRuns } from './live-runs.js';
+export { createPastRuns } from './past-runs.js';
+export { createReceipts } from './receipts.js';
 export { createRepeats } from './repeats.js';
 export { executionRoutes } from './routes.js';
+export { createRunChanges } from './run-changes.js';
 export { createRunRepository } from './run-repository.js';
 export type { RunTaskDeps } from './run-task.js';
 export { createSeats } from './seats.js';

@@ -1,6 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { isShallowEnough } from '@agent-rental/agent-runner';
-import type { ExecuteBody } from '@agent-rental/contract';
+import { idempotencyKey as keySchema, type ExecuteBody, type Json } from '@agent-rental/contract';
 import type { PublishedListing } from '../listings/index.js';
 import { ApiError } from '../platform/api-error.js';
 import { canonicalJson } from '../platform/canonical-json.js';
@@ -14,12 +14,16 @@ export interface Task {
   readonly wallet: string;
   readonly listing: PublishedListing;
   readonly task: string;
+  /** As sent, or once it is read the content of the file that `inputUri` names. */
   readonly input: ExecuteBody['input'];
+  readonly inputUri: string | undefined;
   /** The smaller of what the request and the manifest say. */
   readonly timeoutSeconds: number;
   readonly idempotencyKey: string | undefined;
   /** Hash of the request: tells a repeat from another request under the same key. */
   readonly digest: Buffer;
+  /** Random; goes into the digests that the run's receipt states. */
+  readonly salt: Buffer;
 }
 
 /**
@@ -36,20 +40,17 @@ export function parseTask(
   if (body.input !== undefined && body.input_uri !== undefined) {
     throw new ApiError('invalid_request', 'Send input or input_uri, not both.');
   }
-  if (body.input_uri !== undefined) {
-    throw new ApiError(
-      'invalid_request',
-      'input_uri: no store here serves this URI. Send the content as input.',
-    );
-  }
   if (body.input !== undefined) {
     const size = Buffer.byteLength(JSON.stringify(body.input));
     if (size > MAX_INPUT_BYTES) {
-      throw new ApiError('invalid_request', `input: has ${size} bytes; the most is ${MAX_INPUT_BYTES}.`);
+      throw new ApiError(
+        'invalid_request',
+        `input: has ${size} bytes; the most is ${MAX_INPUT_BYTES}. Send more as a file: POST /v1/files gives an input_uri.`,
+      );
     }
     if (!isShallowEnough(body.input)) throw new ApiError('invalid_request', 'input: is nested too deeply.');
   }
-  if (idempotencyKey !== undefined && !/^[\x21-\x7e]{1,200}$/.test(idempotencyKey)) {
+  if (idempotencyKey !== undefined && !keySchema.safeParse(idempotencyKey).success) {
     throw new ApiError('invalid_request', 'Idempotency-Key: must be 1 to 200 visible ASCII characters.');
   }
   return {
@@ -58,11 +59,37 @@ export function parseTask(
     listing,
     task: body.task,
     input: body.input,
+    inputUri: body.input_uri,
     timeoutSeconds: Math.min(
       body.timeout_seconds ?? Number.POSITIVE_INFINITY,
       listing.version.timeoutSeconds,
     ),
     idempotencyKey,
     digest: createHash('sha256').update(canonicalJson(body)).digest(),
+    salt: randomBytes(16),
   };
+}
+
+/** Largest input out of a file as JSON, which is how it reaches the agent: what must be escaped grows. */
+const MAX_FILE_INPUT_BYTES = 24 * 1024 * 1024;
+
+/**
+ * The task with its input: of a task that names a file, that file's content.
+ *
+ * @throws ApiError `invalid_request` when the content cannot be an input.
+ */
+export async function withInput(task: Task, read: (inputUri: string) => Promise<Json>): Promise<Task> {
+  if (task.inputUri === undefined) return task;
+  const input = await read(task.inputUri);
+  if (!isShallowEnough(input)) throw new ApiError('invalid_request', 'input_uri: is nested too deeply.');
+  if (typeof input !== 'string' && (typeof input !== 'object' || input === null || Array.isArray(input))) {
+    throw new ApiError('invalid_request', 'input_uri: a JSON file must hold an object or a string.');
+  }
+  if (Buffer.byteLength(JSON.stringify(input)) > MAX_FILE_INPUT_BYTES) {
+    throw new ApiError(
+      'invalid_request',
+      'input_uri: the file has too many characters that are not plain text.',
+    );
+  }
+  return { ...task, input };
 }

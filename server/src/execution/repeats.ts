@@ -1,43 +1,30 @@
 import { ApiError } from '../platform/api-error.js';
+import type { Attendance } from './attendance.js';
+import { requireHope } from './callers.js';
 import type { Task } from './parse.js';
-import type { FinishedRun, RunRepository } from './run-repository.js';
-
-const POLL_MS = 200;
+import { saltedDigest, type RunRepository } from './run-repository.js';
 
 /** Makes repeated requests under one idempotency key one run. */
 export interface Repeats {
   /**
-   * The run that a request under a used key repeats; waits for its end when it still runs.
+   * The run that a request under a used key repeats; its caller counts as waiting for it.
    *
-   * @throws ApiError `invalid_request` for another request under the same key; the signal's reason when aborted.
+   * @throws ApiError `invalid_request` for another request under the same key, and for a run that was cancelled.
    */
-  find(task: Task, signal: AbortSignal): Promise<FinishedRun | undefined>;
-  /** Writes the run down as begun; gives the other run when a request under the same key came first. Throws as `find`. */
-  begin(task: Task, signal: AbortSignal): Promise<FinishedRun | undefined>;
-  /** The run of this process under a key has ended. */
-  end(task: Task): void;
+  find(task: Task): Promise<string | undefined>;
   /**
-   * Says that a caller with a key went away. The run goes on for a while, in case it comes back; `stop` is called
-   * when it has not.
+   * Writes the run down as begun; false when a request under the same key came first.
+   *
+   * @throws ApiError `invalid_request` when the key was cancelled before.
    */
-  callerLeft(wallet: string, idempotencyKey: string, stop: () => void): void;
+  begin(task: Task): Promise<boolean>;
 }
 
-/** A caller that sent a key may come back for its run this long after it left. */
-const GRACE_MS = 30_000;
-
-export function createRepeats(runs: RunRepository): Repeats {
-  /** Runs without a caller, by wallet and key, until they are stopped. */
-  const left = new Map<string, NodeJS.Timeout>();
-  const nameOf = (wallet: string, key: string) => `${wallet} ${key}`;
-  const keep = (name: string) => {
-    clearTimeout(left.get(name));
-    left.delete(name);
-  };
-  const find = async (task: Task, signal: AbortSignal): Promise<FinishedRun | undefined> => {
-    const { idempotencyKey, wallet } = task;
-    if (idempotencyKey === undefined) return undefined;
-    for (;;) {
+export function createRepeats(runs: RunRepository, attendance: Attendance): Repeats {
+  return {
+    async find(task) {
+      const { idempotencyKey, wallet } = task;
+      if (idempotencyKey === undefined) return undefined;
       const row = await runs.findByKey(wallet, idempotencyKey);
       if (!row) return undefined;
       if (!row.request_digest.equals(task.digest)) {
@@ -46,38 +33,32 @@ export function createRepeats(runs: RunRepository): Repeats {
           'Idempotency-Key: was used for another request. Use a new key.',
         );
       }
-      const finished = runs.toFinished(row);
-      if (finished) return finished;
-      // Still running, here or on another replica, or just given up: look again.
-      keep(nameOf(wallet, idempotencyKey));
-      signal.throwIfAborted();
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
-  };
-  return {
-    find,
-    async begin(task, signal) {
-      for (;;) {
-        const begun = await runs.begin({
-          id: task.runId,
-          listingId: task.listing.id,
-          versionId: task.listing.version.id,
-          wallet: task.wallet,
-          idempotencyKey: task.idempotencyKey,
-          requestDigest: task.digest,
-        });
-        if (begun) return undefined;
-        const repeated = await find(task, signal);
-        if (repeated) return repeated;
-      }
+      if (row.status !== 'running' && !runs.toFinished(row)) requireHope(row);
+      await attendance.arrive(row.id);
+      return row.id;
     },
-    end(task) {
-      if (task.idempotencyKey !== undefined) keep(nameOf(task.wallet, task.idempotencyKey));
-    },
-    callerLeft(wallet, idempotencyKey, stop) {
-      const name = nameOf(wallet, idempotencyKey);
-      keep(name);
-      left.set(name, setTimeout(stop, GRACE_MS));
+    async begin(task) {
+      const begun = await runs.begin({
+        id: task.runId,
+        listingId: task.listing.id,
+        versionId: task.listing.version.id,
+        wallet: task.wallet,
+        idempotencyKey: task.idempotencyKey,
+        requestDigest: task.digest,
+        salt: task.salt,
+        inputDigest: saltedDigest(task.salt, { task: task.task, input: task.input }),
+      });
+      if (!begun || task.idempotencyKey === undefined) return begun;
+      // Looked up after the run is written down, as a cancel looks for runs after it has written down the key:
+      // whichever comes second sees the other.
+      if (!(await runs.isKeyCancelled(task.wallet, task.idempotencyKey))) return true;
+      const error = new ApiError(
+        'invalid_request',
+        'Idempotency-Key: was cancelled before this request came. Nothing was charged. Use a new key.',
+      );
+      await runs.requestStop(task.runId, 'cancelled');
+      await runs.discard(task.runId, error);
+      throw error;
     },
   };
 }

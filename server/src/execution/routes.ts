@@ -1,21 +1,20 @@
-import { operations, type Run } from '@agent-rental/contract';
+import { operations } from '@agent-rental/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Spending } from '../identity/index.js';
-import { ApiError } from '../platform/api-error.js';
 import { rateHeaders, refuseIfExceeded, toApiError } from '../platform/http-server.js';
 import { addOperation } from '../platform/operation-route.js';
 import type { Principal } from '../platform/principal.js';
 import type { RateLimits } from '../platform/rate-limits.js';
+import { toRun, type PastRuns } from './past-runs.js';
+import { readPreferences } from './prefer.js';
+import type { Receipts } from './receipts.js';
 import { runTask, type RunTaskDeps, type TaskRequest } from './run-task.js';
 import { SseStream } from './sse-stream.js';
-import type { FinishedRun } from './run-repository.js';
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** Routes of execution. */
 export function executionRoutes(
   app: FastifyInstance,
-  deps: RunTaskDeps,
+  deps: RunTaskDeps & { pastRuns: PastRuns; receipts: Receipts },
   limits: { rateLimits: RateLimits; executionsPerMinute: number; spending: Spending },
 ): void {
   /** What is the same for both ways of running a task. */
@@ -24,20 +23,23 @@ export function executionRoutes(
     body: TaskRequest['body'],
     request: FastifyRequest,
     reply: FastifyReply,
-  ): TaskRequest => {
+  ): Omit<TaskRequest, 'sink'> => {
     const header = request.headers['idempotency-key'];
     const idempotencyKey = Array.isArray(header) ? header[0] : header;
     const { wallet } = principal;
+    const { adoptUndelivered } = readPreferences(request.headers['prefer']);
     return {
       wallet,
       allowance: limits.spending.allowanceOf(principal),
       body,
       idempotencyKey,
       logger: request.log,
-      signal: callerGone(reply, (stop) => {
-        if (idempotencyKey === undefined) stop();
-        else deps.repeats.callerLeft(wallet, idempotencyKey, stop);
-      }),
+      caller: {
+        gone: goneSignal(reply),
+        patienceMs: undefined,
+        mayComeBack: idempotencyKey !== undefined,
+      },
+      ...(adoptUndelivered ? { onAdopted: () => applied(reply, 'adopt-undelivered') } : {}),
       countExecution: async (listingId, runsPerMinute) => {
         const limit = runsPerMinute ?? limits.executionsPerMinute;
         const state = await limits.rateLimits.count(`run:${wallet}:${listingId}`, limit);
@@ -47,11 +49,31 @@ export function executionRoutes(
       },
     };
   };
+  /** Notes whether an answer that is about to be sent reaches its caller. */
+  const noteDelivery = (reply: FastifyReply, runId: string): void => {
+    const note = (noted: Promise<void>) =>
+      void noted.catch((err: unknown) => app.log.warn({ err, run_id: runId }, 'a delivery is not on record'));
+    const { raw } = reply;
+    if (raw.destroyed) return note(deps.callers.lost(runId));
+    raw.once('finish', () => note(deps.attendance.delivered(runId)));
+    raw.once('close', () => {
+      if (!raw.writableFinished) note(deps.callers.lost(runId));
+    });
+  };
 
   addOperation(app, operations.execute, async ({ principal, body, request, reply }) => {
-    const finished = await runTask(deps, taskRequest(principal, body, request, reply));
-    reply.header('X-Run-Id', finished.runId);
-    return toRun(finished);
+    const asked = taskRequest(principal, body, request, reply);
+    const { respondAsync, waitSeconds = 0 } = readPreferences(request.headers['prefer']);
+    if (respondAsync) applied(reply, `respond-async, wait=${waitSeconds}`);
+    const patienceMs = respondAsync ? waitSeconds * 1000 : undefined;
+    const answer = await runTask(deps, { ...asked, caller: { ...asked.caller, patienceMs } });
+    reply.header('X-Run-Id', answer.runId);
+    if (answer.status === 'running') {
+      reply.code(202).header('Location', `/v1/runs/${answer.runId}`);
+      return { run_id: answer.runId, agent_id: answer.agentId, status: 'running' as const };
+    }
+    noteDelivery(reply, answer.runId);
+    return toRun(answer);
   });
 
   addOperation(app, operations.executeStream, async ({ principal, body, request, reply }) => {
@@ -62,8 +84,11 @@ export function executionRoutes(
         ...taskRequest(principal, body, request, reply),
         sink: stream,
       });
+      // A stream has no patience to run out of.
+      if (finished.status === 'running') throw new Error('A stream ended before its run.');
       reply.hijack();
       stream.begin(finished.runId);
+      noteDelivery(reply, finished.runId);
       const { agent_id: _, ...done } = toRun(finished);
       stream.done(done);
     } catch (error) {
@@ -83,20 +108,41 @@ export function executionRoutes(
     }
   });
 
-  addOperation(app, operations.getRun, async ({ principal, params }) => {
-    const found = UUID.test(params.run_id)
-      ? await deps.runs.find(params.run_id, principal.wallet)
-      : undefined;
-    if (!found) throw new ApiError('not_found', 'There is no such finished run.');
-    return toRun(found);
+  addOperation(app, operations.getRun, async ({ principal, params, request, reply }) => {
+    const { waitSeconds } = readPreferences(request.headers['prefer']);
+    if (waitSeconds !== undefined) applied(reply, `wait=${waitSeconds}`);
+    return deps.pastRuns.find(params.run_id, principal.wallet, (waitSeconds ?? 0) * 1000, goneSignal(reply));
   });
+
+  addOperation(app, operations.listRuns, async ({ principal, query }) => {
+    const { runs, total } = await deps.pastRuns.list(principal.wallet, query);
+    return { runs, total, limit: query.limit, offset: query.offset };
+  });
+
+  addOperation(app, operations.getReceipt, ({ principal, params }) =>
+    deps.receipts.find(params.run_id, principal.wallet),
+  );
+
+  addOperation(app, operations.cancelRun, ({ principal, params, reply }) =>
+    deps.pastRuns.cancel(params.run_id, principal.wallet, goneSignal(reply)),
+  );
+
+  addOperation(app, operations.cancelRunByKey, ({ principal, body, reply }) =>
+    deps.pastRuns.cancelKey(body.idempotency_key, principal.wallet, goneSignal(reply)),
+  );
 }
 
-/** Aborts once the caller has gone and `onLeft` has called its `stop`. */
-function callerGone(reply: FastifyReply, onLeft: (stop: () => void) => void): AbortSignal {
+/** Says which preference was honoured (RFC 7240, section 3). */
+function applied(reply: FastifyReply, preference: string): void {
+  const before = reply.getHeader('Preference-Applied');
+  reply.header('Preference-Applied', before === undefined ? preference : `${String(before)}, ${preference}`);
+}
+
+/** Aborts when the connection breaks before the answer is complete. */
+function goneSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   reply.raw.once('close', () => {
-    if (!reply.raw.writableEnded) onLeft(() => controller.abort(new Error('The caller went away.')));
+    if (!reply.raw.writableEnded) controller.abort(new Error('The caller went away.'));
   });
   return controller.signal;
 }
@@ -106,15 +152,4 @@ function streamHeaders(reply: FastifyReply, request: FastifyRequest): Record<str
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(reply.getHeaders())) headers[name] = String(value);
   return { ...headers, ...rateHeaders(request.rate) };
-}
-
-function toRun(finished: FinishedRun): Run {
-  return {
-    run_id: finished.runId,
-    agent_id: finished.agentId,
-    status: finished.status,
-    output: finished.output,
-    cost_lamports: Number(finished.costLamports),
-    duration_ms: finished.durationMs,
-  };
 }

@@ -5,21 +5,27 @@ import { PublicKey } from '@solana/web3.js';
 import type { Chain } from '../chain/index.js';
 import { accessStatus, readChainStanding, type CredentialService } from '../credentials/index.js';
 import type { Allowance } from '../identity/index.js';
+import type { FileService } from '../files/index.js';
 import type { ListingService } from '../listings/index.js';
 import { ApiError, internalError } from '../platform/api-error.js';
 import type { Drain } from '../platform/drain.js';
 import type { Keys } from '../platform/keys.js';
 import type { Logger } from '../platform/logger.js';
 import { openPrivatePart, type PrivatePart } from '../registration/index.js';
-import type { ChargeRow, SentCharge, Settlement } from '../settlement/index.js';
+import { ChargePendingError, type ChargeRow, type SentCharge, type Settlement } from '../settlement/index.js';
 import { requireAccess, requireRunning, requireValidInput } from './access.js';
 import { AgentUnreachableError, type AgentOutcome } from './agent-outcome.js';
+import type { Attendance } from './attendance.js';
+import type { Answer, Caller, Callers } from './callers.js';
 import type { ConnectedAgents } from './connected-agent.js';
 import type { DeclarativeAgents } from './declarative-agent.js';
+import type { LiveRuns } from './live-runs.js';
 import { OutputGate, type OutputSink } from './output-gate.js';
-import { parseTask, type Task } from './parse.js';
+import { parseTask, withInput, type Task } from './parse.js';
 import type { Repeats } from './repeats.js';
+import type { RunChanges } from './run-changes.js';
 import type { FinishedRun, RunRepository } from './run-repository.js';
+import { RunStoppedError } from './run-stopped.js';
 import type { Seats } from './seats.js';
 
 export interface RunTaskDeps {
@@ -28,7 +34,12 @@ export interface RunTaskDeps {
   chain: Chain;
   settlement: Settlement;
   runs: RunRepository;
+  files: FileService;
   repeats: Repeats;
+  attendance: Attendance;
+  callers: Callers;
+  live: LiveRuns;
+  changes: RunChanges;
   seats: Seats;
   declarative: DeclarativeAgents;
   connected: ConnectedAgents;
@@ -47,8 +58,9 @@ export interface TaskRequest {
   countExecution(listingId: string, runsPerMinute: number | null): Promise<void>;
   /** Gets the output as it is made; absent for a caller that only wants the end. */
   sink?: OutputSink;
-  /** Aborted when the caller is gone for good. */
-  signal: AbortSignal;
+  caller: Caller;
+  /** Called when the request takes over an undelivered run; absent for a caller that does not want to. */
+  onAdopted?: (() => void) | undefined;
   /** Knows the request's id. */
   logger: Pick<Logger, 'info' | 'warn'>;
 }
@@ -63,42 +75,76 @@ interface Checked {
 }
 
 /**
- * Runs a task: the seven steps from a request to its answer. A failed run is a value; whatever could not be
- * served is an ApiError, and then nothing was charged or it is made good.
+ * Runs a task for a caller: the seven steps from a request to its answer. A failed run is a value; whatever could
+ * not be served is an ApiError, and then nothing was charged or it is made good. From step 3 on the run does not
+ * depend on the request any more: it may go on when the caller has left, and is stopped by `cancel` from anywhere.
  */
-export async function runTask(deps: RunTaskDeps, request: TaskRequest): Promise<FinishedRun> {
+export async function runTask(deps: RunTaskDeps, request: TaskRequest): Promise<Answer> {
+  const { caller, sink } = request;
   const task = await parse(deps, request);
-  // A repeat gets its answer whatever has become of the rental since: it was paid for.
-  const repeated = await deps.repeats.find(task, request.signal);
-  if (repeated) return deliver(repeated, request.sink);
-  const leave = deps.drain.enter();
-  try {
-    await admit(deps, task, request.allowance);
-    const raced = await deps.repeats.begin(task, request.signal);
-    if (raced) return deliver(raced, request.sink);
-    return await serve(deps, task, request);
-  } finally {
-    leave();
+  for (;;) {
+    // A repeat gets its answer whatever has become of the rental since: it was paid for.
+    const earlier = (await deps.repeats.find(task)) ?? (await adopt(deps, task, request));
+    if (earlier === undefined) {
+      const begun = await begin(deps, task, request);
+      const run = { runId: task.runId, agentId: task.listing.id };
+      if (begun) return deps.callers.attend(run, caller, begun.work);
+    } else {
+      const answer = await deps.callers.join(earlier, task.wallet, caller);
+      if (answer) return deliver(answer, sink);
+    }
   }
 }
 
-/** Steps 3 to 7, of a run that is written down. */
-async function serve(deps: RunTaskDeps, task: Task, request: TaskRequest): Promise<FinishedRun> {
+/** Lets a run begin to work by itself; undefined when another request under its key came first. */
+async function begin(
+  deps: RunTaskDeps,
+  task: Task,
+  request: TaskRequest,
+): Promise<{ work: Promise<FinishedRun> } | undefined> {
+  const leave = deps.drain.enter();
+  let work: Promise<FinishedRun> | undefined;
+  try {
+    const admitted = await admit(deps, task, request.allowance);
+    if (!(await deps.repeats.begin(admitted))) return undefined;
+    work = deps.live.start(admitted.runId, (stop) => carryOut(deps, admitted, request, stop));
+    return { work };
+  } finally {
+    if (work) work.then(leave, leave);
+    else leave();
+  }
+}
+
+/** Steps 3 to 7, by themselves. */
+async function carryOut(
+  deps: RunTaskDeps,
+  task: Task,
+  request: TaskRequest,
+  stop: AbortSignal,
+): Promise<FinishedRun> {
   const startedAt = performance.now();
   let charge: SentCharge | undefined;
   try {
     await seat(deps, task);
-    const checked = await check(deps, task, request);
+    const checked = await check(deps, task, request.allowance, stop);
     const gate = new OutputGate(request.sink, task.runId);
-    charge = await settle(deps, checked, gate);
-    const outcome = await run(deps, task, checked, gate, request);
+    charge = await settle(deps, checked, gate, stop);
+    const outcome = await run(deps, task, checked, gate, { stop, logger: request.logger });
     return await release(deps, task, charge, gate, outcome, startedAt);
   } catch (error) {
     throw await undo(deps, task, request, charge, error);
   } finally {
     await deps.seats.free(task.runId);
-    deps.repeats.end(task);
+    await deps.changes.announce(task.runId);
   }
+}
+
+/** An equal run of this wallet whose answer reached nobody. */
+async function adopt(deps: RunTaskDeps, task: Task, request: TaskRequest): Promise<string | undefined> {
+  if (!request.onAdopted) return undefined;
+  const runId = await deps.attendance.adopt(task);
+  if (runId !== undefined) request.onAdopted();
+  return runId;
 }
 
 /** 1. What is asked, of which listing, how often. */
@@ -110,14 +156,16 @@ async function parse(deps: RunTaskDeps, request: TaskRequest): Promise<Task> {
 }
 
 /** 2. Who may: by the index, so that a stranger is turned away before anything is spent on it. */
-async function admit(deps: RunTaskDeps, task: Task, allowance: Allowance): Promise<void> {
+async function admit(deps: RunTaskDeps, task: Task, allowance: Allowance): Promise<Task> {
   const { listing } = task;
   allowance.requireListing(listing.id);
   requireRunning(listing.status);
   const status = await deps.credentials.indexedStatus(task.wallet, listing.id);
   const credited = status === 'low_balance' && (await deps.settlement.hasCredit(task.wallet, listing.id));
   requireAccess(status, listing, credited);
-  requireValidInput(task.input, listing.version.inputSchema);
+  const ready = await withInput(task, (inputUri) => deps.files.readInput(inputUri, task.wallet));
+  requireValidInput(ready.input, listing.version.inputSchema);
+  return ready;
 }
 
 /** 3. One of the listing's seats. */
@@ -129,12 +177,13 @@ async function seat(deps: RunTaskDeps, task: Task): Promise<void> {
 async function check(
   deps: RunTaskDeps,
   task: Task,
-  { signal, allowance }: Pick<TaskRequest, 'signal' | 'allowance'>,
+  allowance: Allowance,
+  stop: AbortSignal,
 ): Promise<Checked> {
   const { version } = task.listing;
   const agent = openPrivatePart(deps.keys, version.id, version.privatePart);
   const taking =
-    agent.mode === 'declarative' ? deps.declarative.takeSandbox(signal) : Promise.resolve(undefined);
+    agent.mode === 'declarative' ? deps.declarative.takeSandbox(stop) : Promise.resolve(undefined);
   const [sandbox, charge] = await Promise.allSettled([taking, checkOnChain(deps, task, allowance)]);
   if (sandbox.status === 'fulfilled' && charge.status === 'fulfilled') {
     return { agent, sandbox: sandbox.value, charge: charge.value };
@@ -178,12 +227,15 @@ async function settle(
   deps: RunTaskDeps,
   checked: Checked,
   gate: OutputGate,
+  stop: AbortSignal,
 ): Promise<SentCharge | undefined> {
-  if (!checked.charge) {
-    gate.open();
-    return undefined;
-  }
   try {
+    // The last moment at which stopping costs nothing.
+    stop.throwIfAborted();
+    if (!checked.charge) {
+      gate.open();
+      return undefined;
+    }
     const charge = await deps.settlement.charge(checked.charge);
     charge.confirmed.then(
       () => gate.open(),
@@ -202,11 +254,11 @@ async function run(
   task: Task,
   { agent, sandbox }: Checked,
   gate: OutputGate,
-  { signal: callerGone, logger }: TaskRequest,
+  { stop, logger }: { stop: AbortSignal; logger: TaskRequest['logger'] },
 ): Promise<AgentOutcome> {
   const timeout = AbortSignal.timeout(task.timeoutSeconds * 1000);
   const { timeUp } = deps.drain;
-  const signal = AbortSignal.any([timeout, callerGone, timeUp]);
+  const signal = AbortSignal.any([timeout, stop, timeUp]);
   try {
     const outcome =
       agent.mode === 'connected'
@@ -216,15 +268,19 @@ async function run(
             logger,
             onText: (text) => gate.push(text),
           });
-    if (outcome.status === 'completed' || !(timeout.aborted || timeUp.aborted)) return outcome;
+    if (outcome.status === 'completed' || !signal.aborted) return outcome;
   } catch (error) {
     if (!signal.aborted) throw error;
   }
   // Not the agent's failure: the run is made good.
   timeUp.throwIfAborted();
-  return timeout.aborted
-    ? { status: 'failed', output: `The agent did not finish within ${task.timeoutSeconds} s.` }
-    : { status: 'failed', output: 'The run was stopped because its caller went away.' };
+  return {
+    status: 'failed',
+    output:
+      signal.reason instanceof RunStoppedError
+        ? signal.reason.output
+        : `The agent did not finish within ${task.timeoutSeconds} s.`,
+  };
 }
 
 /** 7. Paid first; then the rest of the output leaves, and the run is on record. */
@@ -236,8 +292,6 @@ async function release(
   outcome: AgentOutcome,
   startedAt: number,
 ): Promise<FinishedRun> {
-  await charge?.confirmed;
-  gate.open();
   const finished: FinishedRun = {
     runId: task.runId,
     agentId: task.listing.id,
@@ -246,9 +300,24 @@ async function release(
     costLamports: charge?.priceLamports ?? 0n,
     durationMs: Math.round(performance.now() - startedAt),
   };
+  try {
+    await charge?.confirmed;
+  } catch (error) {
+    // The result is there and waits for its charge; whoever asks for the run by its id or key gets it then.
+    if (error instanceof ChargePendingError) await holdResult(deps, finished);
+    throw error;
+  }
+  gate.open();
   await deps.runs.finish(finished);
   if (outcome.status === 'completed' && gate.text === '') gate.push(asText(outcome.output));
   return finished;
+}
+
+/** Keeps a result for when its charge is confirmed. */
+async function holdResult(deps: RunTaskDeps, finished: FinishedRun): Promise<void> {
+  await deps.runs.hold(finished);
+  // Confirmed while it was being written down: nobody else would notice.
+  if (await deps.settlement.isConfirmed(finished.runId)) await deps.runs.finishHeld(finished.runId);
 }
 
 /** Takes back what a run that could not be served has begun; gives the error for its caller. */
@@ -259,9 +328,11 @@ async function undo(
   charge: SentCharge | undefined,
   error: unknown,
 ): Promise<ApiError> {
+  if (error instanceof ChargePendingError) return error;
+  const answer = toAnswer(logger, task, charge, error);
   if (charge) {
     // The run is marked first: should this process end now, the credit follows when the charge is reconciled.
-    await deps.runs.markUndelivered(task.runId);
+    await deps.runs.markUndelivered(task.runId, answer);
     charge.confirmed
       .then(() => deps.settlement.credit(task.runId))
       .catch((err: unknown) =>
@@ -273,8 +344,18 @@ async function undo(
     await deps.settlement.release(task.runId);
     await deps.settlement.returnCredit(task.runId);
     await allowance.release(task.runId);
-    await deps.runs.discard(task.runId);
+    await deps.runs.discard(task.runId, answer);
   }
+  return answer;
+}
+
+/** What the caller of a run that could not be served is told. */
+function toAnswer(
+  logger: TaskRequest['logger'],
+  task: Task,
+  charge: SentCharge | undefined,
+  error: unknown,
+): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof SandboxUnavailableError) {
     return new ApiError(
@@ -304,10 +385,10 @@ async function undo(
 }
 
 /** Gives a run that has happened already to a caller that asks again. */
-function deliver(finished: FinishedRun, sink: OutputSink | undefined): FinishedRun {
-  sink?.begin(finished.runId);
-  if (finished.status === 'completed') sink?.delta(asText(finished.output));
-  return finished;
+function deliver(answer: Answer, sink: OutputSink | undefined): Answer {
+  sink?.begin(answer.runId);
+  if (answer.status === 'completed') sink?.delta(asText(answer.output));
+  return answer;
 }
 
 function asText(output: unknown): string {

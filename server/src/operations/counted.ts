@@ -4,8 +4,9 @@ import type { Metrics } from './metrics.js';
 interface CountedRuns {
   begin(run: never): Promise<boolean>;
   finish(run: { status: 'completed' | 'failed' }): Promise<void>;
-  discard(runId: string): Promise<void>;
-  markUndelivered(runId: string): Promise<void>;
+  hold(run: { status: 'completed' | 'failed' }): Promise<void>;
+  discard(runId: string, error: never): Promise<void>;
+  markUndelivered(runId: string, error: never): Promise<void>;
 }
 
 /** The store of runs, with each beginning and end counted. */
@@ -20,12 +21,16 @@ export function countRuns<R extends CountedRuns>(runs: R, metrics: Metrics): R {
       await runs.finish(run);
       metrics.runEnded(run.status);
     },
-    async discard(runId) {
-      await runs.discard(runId);
+    async hold(run) {
+      await runs.hold(run);
+      metrics.runEnded('held');
+    },
+    async discard(runId, error) {
+      await runs.discard(runId, error);
       metrics.runEnded('refused');
     },
-    async markUndelivered(runId) {
-      await runs.markUndelivered(runId);
+    async markUndelivered(runId, error) {
+      await runs.markUndelivered(runId, error);
       metrics.runEnded('undelivered');
     },
   };

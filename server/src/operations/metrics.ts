@@ -37,7 +37,7 @@ export interface SandboxCounts {
 export interface Metrics {
   answered(request: AnsweredRequest): void;
   runBegan(): void;
-  runEnded(state: 'completed' | 'failed' | 'undelivered' | 'refused'): void;
+  runEnded(state: 'completed' | 'failed' | 'held' | 'undelivered' | 'refused'): void;
   chargeMoved(to: string): void;
   /** A request was counted by this replica alone, because Redis did not answer. */
   rateLimitFellBack(): void;
@@ -70,7 +70,9 @@ export function createMetrics(): Metrics {
   });
   const runs = new Counter({
     name: 'agent_rental_runs_total',
-    help: 'Runs of this process that have ended: completed, failed, undelivered (made good), refused (uncharged).',
+    help:
+      'Runs of this process that have ended: completed, failed, held (the result waits for its charge), ' +
+      'undelivered (made good), refused (uncharged).',
     labelNames: ['state'],
     registers,
   });

@@ -105,7 +105,14 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     // An OPTIONS request that is no preflight gets the same answer, and no text of the plugin's own.
     strictPreflight: false,
     methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    exposedHeaders: [...Object.values(HEADERS), 'X-Run-Id', 'Retry-After', 'Mcp-Session-Id'],
+    exposedHeaders: [
+      ...Object.values(HEADERS),
+      'X-Run-Id',
+      'Retry-After',
+      'Location',
+      'Preference-Applied',
+      'Mcp-Session-Id',
+    ],
   });
 
   let closing = false;

@@ -14,15 +14,20 @@ export async function migrateJobs(pool: pg.Pool): Promise<void> {
   await runMigrations({ pgPool: pool });
 }
 
-/** Starts to work on queued tasks. Stop lets running tasks finish. */
+/**
+ * Starts to work on queued tasks, and on those whose time has come by `crontab` (once, however many replicas there
+ * are). Stop lets running tasks finish.
+ */
 export async function startJobs(
   pool: pg.Pool,
   tasks: TaskList,
   logger: Logger,
+  crontab = '',
 ): Promise<{ stop(): Promise<void> }> {
   const runner = await run({
     pgPool: pool,
     taskList: tasks,
+    crontab,
     concurrency: 4,
     noHandleSignals: true,
     logger: new WorkerLogger(() => (level, message) => {

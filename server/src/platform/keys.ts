@@ -21,6 +21,8 @@ export interface Keys {
   open(sealed: Uint8Array, context: string): Buffer;
   /** Signs the JWTs (EdDSA). */
   readonly jwt: { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
+  /** Signs the receipts (EdDSA); another key, so that nothing in a receipt can pass for a token. */
+  readonly receipt: { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
   /** Authenticates the challenges. */
   readonly challenge: Buffer;
 }
@@ -30,11 +32,14 @@ export function deriveKeys(masterKey: Uint8Array): Keys {
   const derive = (purpose: string) =>
     Buffer.from(hkdfSync('sha256', masterKey, new Uint8Array(), `agent-rental/${purpose}/v1`, 32));
   const storage = derive('storage');
-  const privateKey = createPrivateKey({
-    key: Buffer.concat([PKCS8_ED25519, derive('jwt')]),
-    format: 'der',
-    type: 'pkcs8',
-  });
+  const signing = (purpose: string) => {
+    const privateKey = createPrivateKey({
+      key: Buffer.concat([PKCS8_ED25519, derive(purpose)]),
+      format: 'der',
+      type: 'pkcs8',
+    });
+    return { privateKey, publicKey: createPublicKey(privateKey) };
+  };
   return {
     seal(plain, context) {
       const nonce = randomBytes(NONCE_BYTES);
@@ -49,7 +54,8 @@ export function deriveKeys(masterKey: Uint8Array): Keys {
         .setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
       return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
     },
-    jwt: { privateKey, publicKey: createPublicKey(privateKey) },
+    jwt: signing('jwt'),
+    receipt: signing('receipt'),
     challenge: derive('challenge'),
   };
 }

@@ -22,12 +22,18 @@ const NOBODY: Principal = { wallet: '', rateKey: '' };
 
 /**
  * Adds the route of an operation: parses what comes in by its schemas, answers with its status. A handler of
- * a streaming operation takes over the reply and returns undefined.
+ * a streaming operation takes over the reply and returns undefined; one that answers "accepted" sets that status.
  */
 export function addOperation<O extends Operation>(
   app: FastifyInstance,
   operation: O,
-  handler: (call: OperationCall<O>) => Promise<O extends { stream: true } ? void : z.input<O['response']>>,
+  handler: (
+    call: OperationCall<O>,
+  ) => Promise<
+    O extends { stream: true }
+      ? void
+      : z.input<O['response']> | (O extends { accepted: infer A extends z.ZodType } ? z.input<A> : never)
+  >,
 ): void {
   app.route({
     method: operation.method,
@@ -44,7 +50,8 @@ export function addOperation<O extends Operation>(
       } as OperationCall<O>;
       const answer = await handler(call);
       if (operation.stream) return reply;
-      return reply.code(operation.status).send(answer);
+      if (reply.statusCode !== 202) reply.code(operation.status);
+      return reply.send(answer);
     },
   });
 }

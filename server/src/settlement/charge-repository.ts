@@ -32,6 +32,12 @@ export interface ChargeRepository {
    * @throws ApiError `insufficient_balance`.
    */
   reserve(order: ChargeOrder): Promise<ChargeRow>;
+  /** The charge of a run. */
+  find(runId: string): Promise<ChargeRow | undefined>;
+  /** All transactions of a run's charge, oldest first. */
+  signaturesOf(runId: string): Promise<string[]>;
+  /** Whether a free run was given for this one. */
+  wasCredited(runId: string): Promise<boolean>;
   /** Forgets a charge that was never signed. */
   release(runId: string): Promise<void>;
   recordSignature(runId: string, signed: SignedCharge): Promise<void>;
@@ -113,6 +119,26 @@ export function createChargeRepository(db: Db): ChargeRepository {
           .returningAll()
           .executeTakeFirstOrThrow();
       }),
+
+    find: (runId) => db.selectFrom('charges').selectAll().where('run_id', '=', runId).executeTakeFirst(),
+
+    async signaturesOf(runId) {
+      const rows = await db
+        .selectFrom('charge_signatures')
+        .select('signature')
+        .where('run_id', '=', runId)
+        .orderBy('created_at')
+        .execute();
+      return rows.map(({ signature }) => signature);
+    },
+    async wasCredited(runId) {
+      const row = await db
+        .selectFrom('credits')
+        .select('run_id')
+        .where('run_id', '=', runId)
+        .executeTakeFirst();
+      return row !== undefined;
+    },
 
     async release(runId) {
       await db.deleteFrom('charges').where('run_id', '=', runId).where('state', '=', 'reserved').execute();

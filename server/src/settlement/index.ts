@@ -1,6 +1,7 @@
 export { createChargeRepository } from './charge-repository.js';
 export { createChargeSigner } from './charge-transaction.js';
+export { createReceiptSigner, type ReceiptSigner } from './receipt-signer.js';
 export { createReconciler, type Reconciler } from './reconciler.js';
-export { createSettlement, type SentCharge, type Settlement } from './settlement.js';
+export { ChargePendingError, createSettlement, type SentCharge, type Settlement } from './settlement.js';
 export type { ChargeRow } from './charge-repository.js';
 export { earningsRoutes } from './earnings.js';

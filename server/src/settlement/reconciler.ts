@@ -27,8 +27,10 @@ export function createReconciler(deps: {
   charges: ChargeRepository;
   signer: ChargeSigner;
   indexer: Indexer;
-  /** Whether a run was delivered; undelivered ones that were charged get a credit. */
-  wasUndelivered(runId: string): Promise<boolean>;
+  /** A run is paid: a result that waited for it may go. Gives whether the run came to nothing and is owed a credit. */
+  onPaid(runId: string): Promise<boolean>;
+  /** A run will never be paid: a result that waited for it is dropped. */
+  onUnpaid(runId: string): Promise<void>;
   logger: Logger;
 }): Reconciler {
   const { chain, charges, signer, indexer, logger } = deps;
@@ -44,12 +46,13 @@ export function createReconciler(deps: {
       await charges.move(runId, ['signed'], 'confirmed');
       // Before `finalized`, too: a charge may only stop counting as open once the index has seen it.
       await indexer.indexAccounts([new PublicKey(charge.balance_address)]);
-      const owed = await deps.wasUndelivered(runId);
+      const owed = await deps.onPaid(runId);
       if (owed) await charges.credit(runId);
       if (landed === 'finalized') await charges.move(runId, ['confirmed'], owed ? 'credited' : 'finalized');
       return;
     }
     if (landed === 'failed') {
+      await deps.onUnpaid(runId);
       await charges.move(runId, ['signed', 'confirmed'], 'failed');
       return;
     }

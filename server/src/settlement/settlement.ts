@@ -8,6 +8,20 @@ import type { ChargeSigner } from './charge-transaction.js';
 /** The longest a caller waits for its charge. The charge itself goes on being settled. */
 const CONFIRM_TIMEOUT_MS = 45_000;
 const REBROADCAST_MS = 1_000;
+/** States of a charge that has taken the money. */
+const PAID: ReadonlySet<ChargeRow['state']> = new Set(['confirmed', 'finalized', 'credited']);
+
+/** A charge that was not confirmed within the time that a caller waits; it goes on being settled. */
+export class ChargePendingError extends ApiError {
+  constructor(runId: string) {
+    super(
+      'service_unavailable',
+      `The charge was not confirmed in time; it is settled in the background. GET /v1/runs/${runId} gives the ` +
+        'result once it is.',
+      { runId, retryAfterSeconds: 5 },
+    );
+  }
+}
 
 /** A charge that was sent. */
 export interface SentCharge {
@@ -15,8 +29,8 @@ export interface SentCharge {
   /**
    * Resolves once the charge is confirmed on-chain: from then on output may leave.
    *
-   * Rejects with ApiError: the program's reason when it failed on-chain, `service_unavailable` when it took
-   * too long.
+   * Rejects with ApiError: the program's reason when it failed on-chain, ChargePendingError when it took too
+   * long.
    */
   readonly confirmed: Promise<void>;
 }
@@ -29,6 +43,10 @@ export interface Settlement {
   simulate(charge: ChargeRow): Promise<void>;
   /** Signs, writes down, sends; does not wait. */
   charge(charge: ChargeRow): Promise<SentCharge>;
+  /** What a run was charged, for its receipt; undefined when nothing was taken. */
+  paidFor(runId: string): Promise<{ lamports: bigint; signature: string; credited: boolean } | undefined>;
+  /** Whether the charge of a run has been confirmed on-chain. */
+  isConfirmed(runId: string): Promise<boolean>;
   /** Gives back what was set aside, for a run that does not happen. */
   release(runId: string): Promise<void>;
   /** Gives one free run for a run that was paid and not delivered; once per run. */
@@ -60,14 +78,7 @@ export function createSettlement(deps: {
         signal,
       );
       if (status === null) {
-        throw new ApiError(
-          'service_unavailable',
-          'The charge was not confirmed in time. It is settled in the background.',
-          {
-            runId: charge.run_id,
-            retryAfterSeconds: 5,
-          },
-        );
+        throw new ChargePendingError(charge.run_id);
       }
       if (status.err) {
         throw apiErrorOfTransaction(status.err, await chain.logsOf(signed.signature), chain.programId);
@@ -81,6 +92,25 @@ export function createSettlement(deps: {
 
   return {
     reserve: (order) => charges.reserve(order),
+    async paidFor(runId) {
+      const charge = await charges.find(runId);
+      if (!charge || !PAID.has(charge.state)) return undefined;
+      const signatures = await charges.signaturesOf(runId);
+      const [only, ...others] = signatures;
+      // A charge that was signed anew has several transactions, of which the program lets one take effect.
+      const statuses = others.length > 0 ? await chain.statuses(signatures, true) : [];
+      const landed = signatures.find((_, index) => statuses[index] && !statuses[index].err) ?? only;
+      if (landed === undefined) return undefined;
+      return {
+        lamports: charge.price_lamports,
+        signature: landed,
+        credited: await charges.wasCredited(runId),
+      };
+    },
+    isConfirmed: async (runId) => {
+      const charge = await charges.find(runId);
+      return charge !== undefined && PAID.has(charge.state);
+    },
     release: (runId) => charges.release(runId),
     credit: (runId) => charges.credit(runId),
     hasCredit: (wallet, listingId) => charges.hasCredit(wallet, listingId),

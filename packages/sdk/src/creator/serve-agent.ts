@@ -14,7 +14,8 @@ export interface ServedAgent {
   close(): Promise<void>;
 }
 
-const MAX_BODY_BYTES = 4 * 1024 * 1024;
+/** An input out of a file may have 24 MiB as JSON. */
+const MAX_BODY_BYTES = 25 * 1024 * 1024;
 
 /** Serves a connected agent on Node's own HTTP server. Behind a proxy that ends TLS, in production. */
 export async function serveAgent(options: ServeAgentOptions): Promise<ServedAgent> {

@@ -5,13 +5,17 @@ import { BadArgumentsError, numberArgument, textArgument } from '../run-argument
 import { chargeText, continuation, lengthWithin, outputText, RESULT_MAX_BYTES } from '../run-result.js';
 import { answer, READ_ONLY } from './answer.js';
 
+/** A run that goes on is waited for so long: less than what clients allow a tool that only looks something up. */
+const WAIT_SECONDS = 20;
+
 /** `get_run`: the result of an earlier run again, from any place in it. */
 export function getRunTool(client: RentalClient): RentedTool {
   return defineTool({
     name: 'get_run',
     title: 'Show a run',
     description:
-      'Shows the output of an earlier run of this wallet, from a given character on. Free: nothing is run again.',
+      'Shows the output of an earlier run of this wallet, from a given character on, or says that it still runs. ' +
+      'Free: nothing is run again.',
     inputSchema: {
       type: 'object',
       properties: {
@@ -25,7 +29,15 @@ export function getRunTool(client: RentalClient): RentedTool {
       answer(args, options, async (given, call) => {
         const runId = textArgument(given, 'run_id')?.trim();
         if (runId === undefined || runId === '') throw new BadArgumentsError('"run_id" is missing.');
-        const run = await client.getRun(runId, call);
+        const run = await client.getRun(runId, { ...call, waitSeconds: WAIT_SECONDS });
+        if (run.status === 'running') {
+          return {
+            status: 'completed',
+            text: `${MARKETPLACE_MARK} Run ${run.run_id} of ${run.agent_id} is still running. Ask for it again later.`,
+            runId: run.run_id,
+            agentId: run.agent_id,
+          };
+        }
         const text = outputText(run.output);
         const start = startOf(text, numberArgument(given, 'offset') ?? 0);
         const rest = text.slice(start);

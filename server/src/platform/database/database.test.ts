@@ -9,6 +9,7 @@ const MIGRATIONS = [
   '0002-unfinalized-accounts',
   '0003-key-policies-and-operator',
   '0004-listings',
+  '0005-runs',
   '0006-creators',
 ];
 

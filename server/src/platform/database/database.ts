@@ -4,6 +4,7 @@ import * as initial from './migrations/0001-initial.js';
 import * as unfinalizedAccounts from './migrations/0002-unfinalized-accounts.js';
 import * as keyPoliciesAndOperator from './migrations/0003-key-policies-and-operator.js';
 import * as listings from './migrations/0004-listings.js';
+import * as runs from './migrations/0005-runs.js';
 import * as creators from './migrations/0006-creators.js';
 import type { Database } from './schema.js';
 
@@ -20,6 +21,7 @@ const MIGRATIONS = {
   '0002-unfinalized-accounts': unfinalizedAccounts,
   '0003-key-policies-and-operator': keyPoliciesAndOperator,
   '0004-listings': listings,
+  '0005-runs': runs,
   '0006-creators': creators,
 };
 

@@ -1,4 +1,4 @@
-import type { Category, RentalModel, SpendingPolicy } from '@agent-rental/contract';
+import type { Category, ErrorCode, RentalModel, SpendingPolicy } from '@agent-rental/contract';
 import type { Generated, JSONColumnType } from 'kysely';
 
 /** The tables, as the migrations make them. Amounts are lamports in `bigint`; times are `Date`. */
@@ -155,7 +155,37 @@ export interface Database {
     output: Buffer | null;
     created_at: Generated<Date>;
     finished_at: Date | null;
+    /** Callers that wait for the answer, on all replicas. */
+    waiters: Generated<number>;
+    /** When the last of them left without it; null while somebody waits. */
+    left_at: Generated<Date | null>;
+    /** The run does not stop because nobody waits for it. */
+    keeps_going: Generated<boolean>;
+    /** When an answer has reached a caller. */
+    delivered_at: Generated<Date | null>;
+    /** Why the run is to stop; set once, while it runs. */
+    stop_reason: Generated<'cancelled' | 'caller_left' | null>;
+    /** How the agent ended, while the charge is not confirmed yet; the output is there then, and held back. */
+    outcome: Generated<'completed' | 'failed' | null>;
+    /** Of an `undelivered` run: what its caller was told. */
+    error: Generated<{ code: ErrorCode; message: string } | null>;
+    /** Random, so that the digests in a receipt say nothing to those who are not given it. */
+    salt: Generated<Buffer | null>;
+    input_digest: Generated<Buffer | null>;
+    output_digest: Generated<Buffer | null>;
   };
+  cancelled_keys: { wallet: string; idempotency_key: string; created_at: Generated<Date> };
+  files: {
+    id: string;
+    wallet: string;
+    media_type: string;
+    size_bytes: Generated<number>;
+    is_complete: Generated<boolean>;
+    created_at: Generated<Date>;
+    expires_at: Date;
+  };
+  /** The content of a file in sealed parts, so that no file is ever whole in memory while it comes in. */
+  file_parts: { file_id: string; position: number; sealed: Buffer };
   seats: { run_id: string; listing_id: string; expires_at: Date };
   charges: {
     run_id: string;

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { page } from './primitives.js';
+
+/** Forms in which function definitions are given. */
+export const TOOL_FORMATS = [
+  'openai',
+  'openai_responses',
+  'anthropic',
+  'gemini',
+  'mcp',
+  'json_schema',
+] as const;
+export const toolFormat = z.enum(TOOL_FORMATS).meta({ id: 'ToolFormat' });
+export type ToolFormat = z.infer<typeof toolFormat>;
+
+/** Query of `GET /v1/tools`. */
+export const listToolsQuery = z.strictObject({ format: toolFormat.default('openai'), ...page });
+
+/**
+ * Answer of `GET /v1/tools`: the active rentals as function definitions, one each, in the form asked for. The
+ * arguments of a call are a body of `POST /v1/execute`.
+ */
+export const listToolsResponse = z
+  .object({
+    format: toolFormat,
+    tools: z.array(z.record(z.string(), z.json())),
+    /** Of active rentals. */
+    total: z.int(),
+    limit: z.int(),
+    offset: z.int(),
+  })
+  .meta({ id: 'ToolPage' });

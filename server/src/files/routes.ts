@@ -1,0 +1,37 @@
+import { operations } from '@agent-rental/contract';
+import type { FastifyInstance } from 'fastify';
+import { ApiError } from '../platform/api-error.js';
+import { addOperation } from '../platform/operation-route.js';
+import type { FileService } from './service.js';
+
+/** Routes of the caller's files. */
+export async function fileRoutes(app: FastifyInstance, files: FileService): Promise<void> {
+  // A scope of its own: here a body of any type is a stream that nobody has read yet.
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    addOperation(scope, operations.createFile, async ({ principal, request }) => {
+      const { raw } = request;
+      try {
+        // Reading must not close the connection when it ends early: the answer still has to leave on it.
+        const content = raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+        return await files.store(principal.wallet, request.headers['content-type'], content);
+      } catch (error) {
+        if (raw.destroyed && !raw.complete) throw new ApiError('invalid_request', 'The upload broke off.');
+        throw error;
+      } finally {
+        // What is refused is read to its end and thrown away, so that its sender sees the answer.
+        raw.resume();
+      }
+    });
+  });
+
+  addOperation(app, operations.getFile, ({ principal, params }) =>
+    files.find(params.file_id, principal.wallet),
+  );
+
+  addOperation(app, operations.deleteFile, async ({ principal, params }) => {
+    await files.delete(params.file_id, principal.wallet);
+    return { file_id: params.file_id, deleted: true as const };
+  });
+}

@@ -1,0 +1,147 @@
+import { fileIdOf, inputUriOf, MAX_FILE_BYTES, type Json, type StoredFile } from '@agent-rental/contract';
+import type { CredentialService } from '../credentials/index.js';
+import { ApiError } from '../platform/api-error.js';
+import type { FileRepository, FileRow } from './repository.js';
+
+/** Most that one wallet keeps here at a time, in bytes. */
+const WALLET_BYTES = 64 * 1024 * 1024;
+const LOOK_EVERY_BYTES = 1024 * 1024;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+/** `type/subtype` of a Content-Type (RFC 9110, section 8.3.1). */
+const MEDIA_TYPE = /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}$/;
+
+/** Files of wallets, kept for 24 hours as inputs of runs. */
+export interface FileService {
+  /**
+   * Stores what comes in.
+   *
+   * @throws ApiError `credential_not_found` for a wallet that rents nothing, `invalid_request` for what is too much
+   * or has no usable type.
+   */
+  store(wallet: string, contentType: string | undefined, content: AsyncIterable<Buffer>): Promise<StoredFile>;
+  /** @throws ApiError `not_found`, for another wallet's file too. */
+  find(fileId: string, wallet: string): Promise<StoredFile>;
+  /** @throws ApiError as `find`. */
+  delete(fileId: string, wallet: string): Promise<void>;
+  /**
+   * The input that an `input_uri` stands for.
+   *
+   * @throws ApiError `invalid_request`; the same for another wallet's file as for one that does not exist.
+   */
+  readInput(inputUri: string, wallet: string): Promise<Json>;
+}
+
+export function createFileService(deps: {
+  files: FileRepository;
+  credentials: Pick<CredentialService, 'list'>;
+  walletBytes?: number;
+}): FileService {
+  const { files, walletBytes = WALLET_BYTES } = deps;
+  const find = async (fileId: string, wallet: string): Promise<FileRow | undefined> =>
+    UUID.test(fileId) ? files.find(fileId, wallet) : undefined;
+  const unknown = () =>
+    new ApiError('not_found', 'This wallet has no such file. Files are kept for 24 hours.');
+
+  return {
+    async store(wallet, contentType, content) {
+      const mediaType = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
+      if (!MEDIA_TYPE.test(mediaType)) {
+        throw new ApiError(
+          'invalid_request',
+          'Content-Type: say what the file is, for example text/csv or application/json.',
+        );
+      }
+      // Wallets cost nothing, rentals do: strangers cannot fill the store.
+      const rentals = await deps.credentials.list(wallet, { limit: 1, offset: 0 });
+      if (rentals.total === 0) {
+        throw new ApiError(
+          'credential_not_found',
+          'Files are inputs for rented agents, and this wallet has rented none. Rent one with POST /v1/transactions.',
+        );
+      }
+      const file = await files.store(wallet, mediaType, bounded(content, wallet));
+      if (file.size_bytes > 0) return toStoredFile(file);
+      await files.delete(file.id, wallet);
+      throw new ApiError('invalid_request', 'The file is empty.');
+    },
+    async find(fileId, wallet) {
+      const file = await find(fileId, wallet);
+      if (!file) throw unknown();
+      return toStoredFile(file);
+    },
+    async delete(fileId, wallet) {
+      if (!UUID.test(fileId) || !(await files.delete(fileId, wallet))) throw unknown();
+    },
+    async readInput(inputUri, wallet) {
+      const fileId = fileIdOf(inputUri);
+      if (fileId === undefined) {
+        throw new ApiError(
+          'invalid_request',
+          'input_uri: only files of this service are read. Send the content to POST /v1/files and use its input_uri.',
+        );
+      }
+      const file = await find(fileId, wallet);
+      if (!file) {
+        throw new ApiError(
+          'invalid_request',
+          'input_uri: this wallet has no such file. Files are kept for 24 hours; send it again to POST /v1/files.',
+        );
+      }
+      return toInput(file, await files.read(file));
+    },
+  };
+
+  /** Lets content through up to the limits of a file and of its wallet. */
+  async function* bounded(content: AsyncIterable<Buffer>, wallet: string): AsyncGenerator<Buffer> {
+    let size = 0;
+    let room = 0;
+    let sinceLook = Number.POSITIVE_INFINITY;
+    for await (const chunk of content) {
+      // Looked at again and again: other uploads of this wallet may come in at the same time.
+      if (sinceLook >= LOOK_EVERY_BYTES) {
+        room = walletBytes - (await files.storedBytes(wallet));
+        sinceLook = 0;
+      }
+      size += chunk.length;
+      room -= chunk.length;
+      sinceLook += chunk.length;
+      if (size > MAX_FILE_BYTES) {
+        throw new ApiError('invalid_request', `The file is larger than ${MAX_FILE_BYTES} bytes.`);
+      }
+      if (room < 0) {
+        throw new ApiError(
+          'invalid_request',
+          `This wallet's files would be larger than ${walletBytes} bytes together. Delete some first.`,
+        );
+      }
+      yield chunk;
+    }
+  }
+}
+
+/** What the agent gets: the JSON value of a JSON file, the text of any other. */
+function toInput(file: FileRow, content: Buffer): Json {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(content);
+  } catch {
+    throw new ApiError('invalid_request', 'input_uri: the file is not text in UTF-8.');
+  }
+  if (file.media_type !== 'application/json' && !file.media_type.endsWith('+json')) return text;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    throw new ApiError('invalid_request', 'input_uri: the file says it is JSON and is not.');
+  }
+}
+
+function toStoredFile(file: FileRow): StoredFile {
+  return {
+    file_id: file.id,
+    input_uri: inputUriOf(file.id),
+    media_type: file.media_type,
+    size_bytes: file.size_bytes,
+    created_at: file.created_at.toISOString(),
+    expires_at: file.expires_at.toISOString(),
+  };
+}
