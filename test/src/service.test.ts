@@ -84,8 +84,3 @@ describe('outside /v1', () => {
     expect(body).toMatchObject({ openapi: '3.1.0' });
   });
 });
-
-test('what no test of this run can show is a step of CI: the packages, installed from their tarballs [SVC-11]', async () => {
-  const ci = await readFile(new URL('../../.ci/run', import.meta.url), 'utf8');
-  expect(ci.split('\n')).toEqual(expect.arrayContaining(['set -euo pipefail', 'npm run check:packages']));
-});

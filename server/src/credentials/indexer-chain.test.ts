@@ -153,7 +153,7 @@ const cursor = () => repository.readCursor(PROGRAM);
 const unfinalized = () => database.db.selectFrom('unfinalized_accounts').selectAll().execute();
 
 describe('the index, on a chain that forks', () => {
-  it('shows a confirmed rental at once, and it stays when it is final', async () => {
+  it('shows a confirmed rental at once, and it stays when it is final [CRD-34]', async () => {
     await send([purchase()], [buyer]);
     await indexer.catchUp();
     expect(await rental()).toMatchObject({ valid: true, balance_lamports: DEPOSIT });
@@ -164,7 +164,7 @@ describe('the index, on a chain that forks', () => {
     expect(await unfinalized()).toEqual([]);
   });
 
-  it('undoes a rental that a fork dropped, and takes it in again when it lands again', async () => {
+  it('undoes a rental that a fork dropped, and takes it in again when it lands again [CRD-34]', async () => {
     const dropped = await send([purchase()], [buyer]);
     await indexer.catchUp();
     await drop(dropped);
@@ -176,7 +176,7 @@ describe('the index, on a chain that forks', () => {
     expect(await rental()).toMatchObject({ valid: true, balance_lamports: DEPOSIT });
   });
 
-  it('undoes what was dropped while no server ran, once that is final', async () => {
+  it('undoes what was dropped while no server ran, once that is final [CRD-34]', async () => {
     const dropped = await send([purchase()], [buyer]);
     await indexer.catchUp();
     await drop(dropped);
@@ -189,7 +189,7 @@ describe('the index, on a chain that forks', () => {
     expect(await unfinalized()).toEqual([]);
   });
 
-  it('brings back what a dropped revoke had taken, balance included', async () => {
+  it('brings back what a dropped revoke had taken, balance included [CRD-34]', async () => {
     await send([purchase()], [buyer]);
     await finalize();
     await indexer.catchUp();
@@ -234,7 +234,7 @@ describe('the index, on a chain that forks', () => {
     expect(await listingRow(id)).toMatchObject({ status: 'draft', published_at: null });
   });
 
-  it('closes a gap: what happened while no server ran is there after the next start', async () => {
+  it('closes a gap: what happened while no server ran is there after the next start [CRD-33]', async () => {
     const rent = await send([purchase()], [buyer]);
     await send(
       [updateListing({ creator: creator.publicKey, listingId, priceLamports: PRICE / 2n, status: 'paused' })],
@@ -250,7 +250,7 @@ describe('the index, on a chain that forks', () => {
     expect(await listingRow()).toMatchObject({ status: 'closed' });
   });
 
-  it('keeps its cursor on finalized transactions, so that no restart begins on a dropped one', async () => {
+  it('keeps its cursor on finalized transactions, so that no restart begins on a dropped one [CRD-33]', async () => {
     const before = await cursor();
     const rent = await send([purchase()], [buyer]);
     await indexer.catchUp();
@@ -275,7 +275,7 @@ describe('the index, on a chain that forks', () => {
 });
 
 describe('the index, among the transactions of others', () => {
-  it('is not moved by lamports sent to the addresses of a rental, nor by naming them beside the program', async () => {
+  it('is not moved by lamports sent to the addresses of a rental, nor by naming them beside the program [CRD-31]', async () => {
     const address = findListingAddress(listingId).address;
     const credential = findAccessCredentialAddress(buyer.publicKey, address).address;
     const balance = findPerQueryBalanceAddress(buyer.publicKey, address).address;
