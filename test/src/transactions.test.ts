@@ -134,7 +134,7 @@ describe.each(Object.keys(WAYS))('%s', (way) => {
     return make(party);
   };
 
-  test('a Per-Task balance: rented, low after a rise of the price, topped up, reclaimed once closed [CRD-18, CRD-23, CRD-28, LST-34, TXN-1]', async () => {
+  test('a Per-Task balance: rented, low after a rise of the price, topped up, reclaimed once closed [CRD-18, CRD-22, CRD-23, CRD-28, LST-34, TXN-1]', async () => {
     const [creator, renter] = await Promise.all([newParty(), newParty()]);
     const [selling, renting] = [verbsOf(creator), verbsOf(renter)];
     const id = await publishListing(creator, {
