@@ -56,7 +56,7 @@ afterAll(async () => {
 });
 
 describe('an update of an agent', () => {
-  test('runs from the next run on, with what it did not name kept', async () => {
+  test('runs from the next run on, with what it did not name kept [REG-17, REG-24]', async () => {
     expect(await asked()).toEqual({ system: 'The first prompt.', key: 'first-key' });
     const accepted = await creator.client.updateAgent(agentId, {
       system_prompt: 'The second prompt.',
@@ -72,15 +72,15 @@ describe('an update of an agent', () => {
     const before = await renter.client.getListing(agentId);
     const accepted = await creator.client.updateAgent(agentId, { description: 'Answers best.' });
     const { next_action: next } = await jobEnd(creator.client, accepted.job_id);
-    const uri = next?.body['metadata_uri'];
+    const uri = next?.body['metadata_uri'] as string;
     expect(next).toMatchObject({ path: '/v1/transactions', body: { action: 'update', listing_id: agentId } });
     expect(uri).not.toBe(before.metadata_uri);
-    await updateOnChain(creator.client, creator.signer, agentId, { metadata_uri: String(uri) });
+    await updateOnChain(creator.client, creator.signer, agentId, { metadata_uri: uri });
     await expect.poll(async () => (await renter.client.getListing(agentId)).metadata_uri).toBe(uri);
     expect(await jobEnd(creator.client, accepted.job_id)).not.toHaveProperty('next_action');
   });
 
-  test('that is not valid changes nothing, and says everything that is wrong', async () => {
+  test('that is not valid changes nothing, and says everything that is wrong [REG-17]', async () => {
     const accepted = await creator.client.updateAgent(agentId, {
       name: 'another-name',
       timeout_seconds: 301,
@@ -120,7 +120,7 @@ describe('an update of an agent', () => {
 });
 
 describe('a model key', () => {
-  test('is replaced for the next run, and no answer shows it', async () => {
+  test('is replaced for the next run, and no answer shows it [REG-18]', async () => {
     const answer = await creator.client.setModelKey(agentId, 'second-key');
     expect(JSON.stringify(answer)).not.toContain('second-key');
     expect(await asked()).toMatchObject({ key: 'second-key' });
@@ -139,7 +139,7 @@ describe('a model key', () => {
   });
 });
 
-test('a webhook secret is replaced without a gap: both sign for a while', async () => {
+test('a webhook secret is replaced without a gap: both sign for a while [REG-23]', async () => {
   const serve = (webhookSecret: string) =>
     model.answerOthers(createAgentHandler({ webhookSecret, run: () => 'connected' }));
   const url = new URL('/agent', model.baseUrl).href;
@@ -171,7 +171,7 @@ test('a webhook secret is replaced without a gap: both sign for a while', async 
   });
 });
 
-test('earnings are what the escrows hold after the fee, by listing and in all, and go down by a withdrawal', async () => {
+test('earnings are what the escrows hold after the fee, by listing and in all, and go down by a withdrawal [TXN-19]', async () => {
   const before = await creator.client.getEarnings();
   expect(before.total).toBe(2);
   const own = before.earnings.find(({ listing_id: id }) => id === agentId);

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { createClient } from '@agent-rental/sdk';
 import { createApiKey, rent } from '@agent-rental/sdk/solana';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -168,7 +170,7 @@ describe('a server that is told to stop', () => {
     model.always(undefined);
   }, 90_000);
 
-  test('ends at once when it is told so twice', async () => {
+  test('ends at once when it is told so twice [OPS-4]', async () => {
     const running = execute().catch((error: unknown) => error);
     await model.nextCall();
     const end = exited();
@@ -182,3 +184,22 @@ describe('a server that is told to stop', () => {
     await start();
   }, 60_000);
 });
+
+test('a stopped server’s state folder is a backup: a copy of it elsewhere goes on where it was [OPS-8]', async () => {
+  model.always(OUTPUT);
+  const before = await execute('before-the-backup');
+  expect(before.body).toMatchObject({ status: 'completed' });
+  const balance = (await renter.client.verifyCredential(agentId)).balance_lamports;
+  await marketplace.stop();
+  const original = stateDir;
+  stateDir = `${original} restored`;
+  // With owners and modes: PostgreSQL takes no data of somebody else.
+  await promisify(execFile)('cp', ['-a', original, stateDir]);
+  await removeStateDir(original);
+  await start();
+  expect((await ready()).body).toEqual({ status: 'ready', reasons: [] });
+  // The run is on record, the balance is the chain's, and the sealed prompt and key still open.
+  expect((await execute('before-the-backup')).body).toEqual(before.body);
+  expect((await renter.client.verifyCredential(agentId)).balance_lamports).toBe(balance);
+  expect((await execute('after-the-backup')).body).toMatchObject({ status: 'completed', output: OUTPUT });
+}, 90_000);

@@ -11,10 +11,10 @@ import type { RecordedQuery } from './http/probe-messages.js';
 import { atMost, median, round, type Findings, type Row, type Suite, type Target } from './report.js';
 
 const LISTINGS = 500;
-const ROUNDS = 9;
-const REQUESTS_PER_ROUND = 1_000;
+const ROUNDS = 7;
+const REQUESTS_PER_ROUND = 400;
 const RECORDINGS = 5;
-const WARM_UP_REQUESTS = 3_000;
+const WARM_UP_REQUESTS = 1_500;
 
 /** What is measured, and how much more than the baseline it may cost. */
 const CASES = [
