@@ -1,4 +1,4 @@
-import { createClient, isApiError, type RentalClient } from '@agent-rental/sdk';
+import { createClient, isApiError } from '@agent-rental/sdk';
 import * as api from '@agent-rental/sdk/solana';
 import {
   ComputeBudgetProgram,
@@ -13,7 +13,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { call, errorOf } from './support/http.js';
 import { newStateDir, removeStateDir, startMarketplace, type OwnMarketplace } from './support/marketplace.js';
-import { newRenter, type Renter } from './support/renter.js';
+import { newMarketParty, publishIdleListing, type Party, type Terms } from './support/party.js';
 
 const PRICE = 1_000_000;
 const DAYS_30 = 2_592_000;
@@ -23,13 +23,6 @@ const SIGNATURE_FEE = 5_000;
 let stateDir: string;
 let marketplace: OwnMarketplace;
 let connection: Connection;
-
-/** One wallet and both its ways to act: through the API, and with an RPC endpoint alone. */
-interface Party extends Renter {
-  signer: api.WalletSigner;
-  client: RentalClient;
-  address: PublicKey;
-}
 
 /** The verbs, whichever way they go. */
 type Verbs = Pick<
@@ -72,40 +65,8 @@ afterAll(async () => {
   await removeStateDir(stateDir);
 });
 
-async function newParty(): Promise<Party> {
-  const renter = await newRenter(marketplace);
-  const signer = api.keypairSigner(renter.wallet);
-  const client = createClient({ baseUrl: marketplace.dev.base_url, signer });
-  return { ...renter, signer, client, address: renter.wallet.publicKey };
-}
-
-type Terms = NonNullable<api.PublishTerms['listing']>;
-
-/** Registers an agent that nobody runs, and publishes it. */
-async function publishListing({ client, signer }: Party, terms: Terms): Promise<string> {
-  const { job_id } = await client.registerAgent({
-    name: 'transaction-example',
-    category: 'research',
-    description: 'Stands for sale in the tests of transactions.',
-    model: { provider: 'openai', model: 'none' },
-    model_key: 'x',
-    system_prompt: 'Say nothing.',
-    input_schema: { type: 'string' },
-    output_schema: { type: 'string' },
-  });
-  const job = await vi.waitFor(
-    async () => {
-      const found = await client.getJob(job_id);
-      expect(found.status).toBe('completed');
-      return found;
-    },
-    { timeout: 20_000, interval: 100 },
-  );
-  const id = job.result?.listing_id ?? '';
-  // The terms come with the publish request: the wallet sees them in what it signs.
-  await api.publish(client, signer, id, { connection, listing: terms });
-  return id;
-}
+const newParty = () => newMarketParty(marketplace);
+const publishListing = (party: Party, terms: Terms) => publishIdleListing(party, connection, terms);
 
 async function refusalOf(
   action: Promise<unknown>,

@@ -61,7 +61,8 @@ export function createCredentialService(deps: {
       return {
         listing_id: listing.id,
         rental_model: rentalModel,
-        status,
+        // Its account stays for ever, as a tombstone.
+        status: status === 'revoked' ? 'not_found' : status,
         valid: status === 'active',
         pda_address: standing.credentialAddress,
         on_chain_verified: true,
@@ -105,7 +106,7 @@ function statusOf(row: RentalRow, now: Date): AccessStatus {
 
 function toCredential(row: RentalRow, now: Date): Credential | undefined {
   const status = statusOf(row, now);
-  if (status === 'not_found') return undefined;
+  if (status === 'not_found' || status === 'revoked') return undefined;
   return {
     listing_id: row.listing_id,
     listing_title: row.listing_title,

@@ -17,7 +17,7 @@ it.each([
   ['no credential', undefined, undefined, 'not_found'],
   ['no credential but a balance', undefined, balance(5000n), 'not_found'],
   ['one_time', credential('one_time'), undefined, 'active'],
-  ['one_time, revoked', credential('one_time', { valid: false }), undefined, 'not_found'],
+  ['one_time, revoked', credential('one_time', { valid: false }), undefined, 'revoked'],
   ['subscription, a millisecond left', credential('subscription', { expiresAt: at(1) }), undefined, 'active'],
   ['subscription, at its end', credential('subscription', { expiresAt: at(0) }), undefined, 'expired'],
   ['subscription, ended', credential('subscription', { expiresAt: at(-1) }), undefined, 'expired'],
@@ -26,7 +26,7 @@ it.each([
     'subscription, revoked',
     credential('subscription', { expiresAt: at(1), valid: false }),
     undefined,
-    'not_found',
+    'revoked',
   ],
   ['per_query, more than the price', credential('per_query'), balance(5000n), 'active'],
   ['per_query, just the price', credential('per_query'), balance(PRICE), 'active'],
@@ -39,7 +39,7 @@ it.each([
     balance(5000n, PRICE - 1n),
     'low_balance',
   ],
-  ['per_query, revoked', credential('per_query', { valid: false }), balance(5000n), 'not_found'],
+  ['per_query, revoked', credential('per_query', { valid: false }), balance(5000n), 'revoked'],
 ] as const)('%s, on an active or paused listing', (_, held, left, expected) => {
   for (const status of ['active', 'paused'] as const) {
     const standing: Standing = { listing: { status, priceLamports: PRICE }, credential: held, balance: left };

@@ -7,14 +7,16 @@ export interface Standing {
   balance: { balanceLamports: bigint; maxPriceLamports: bigint } | undefined;
 }
 
-export type AccessStatus = 'active' | 'expired' | 'low_balance' | 'not_found';
+/** The API shows `revoked` as `not_found`. */
+export type AccessStatus = 'active' | 'expired' | 'low_balance' | 'revoked' | 'not_found';
 
 /**
  * Status of a credential (spec, "States and transitions"). A Per-Task balance that cannot pay the next run,
  * because it is below the price or the price is above what the renter agreed to, counts as low.
  */
 export function accessStatus({ listing, credential, balance }: Standing, now: Date): AccessStatus {
-  if (!credential?.valid || listing.status === 'closed') return 'not_found';
+  if (!credential || listing.status === 'closed') return 'not_found';
+  if (!credential.valid) return 'revoked';
   if (credential.rentalModel === 'subscription') {
     return credential.expiresAt !== null && credential.expiresAt > now ? 'active' : 'expired';
   }

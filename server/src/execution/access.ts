@@ -1,14 +1,22 @@
+import type { PublicKey } from '@solana/web3.js';
 import type { AccessStatus } from '../credentials/index.js';
 import type { PublishedListing } from '../listings/index.js';
 import { ApiError } from '../platform/api-error.js';
 import { schemaViolations } from '../platform/json-schema.js';
+
+/** `CredentialRevoked` of the program. */
+const CREDENTIAL_REVOKED = 6006;
 
 /**
  * Lets only a renter with access through. A credit pays the next run, whatever the balance.
  *
  * @throws ApiError 403 saying what is missing and what to do.
  */
-export function requireAccess(status: AccessStatus, listing: PublishedListing, credited = false): void {
+export function requireAccess(
+  status: AccessStatus,
+  listing: PublishedListing,
+  { credited = false, programId }: { credited?: boolean; programId: PublicKey },
+): void {
   switch (status) {
     case 'active':
       return;
@@ -26,6 +34,10 @@ export function requireAccess(status: AccessStatus, listing: PublishedListing, c
         'credential_not_found',
         `This wallet has not rented ${listing.id}. Rent it with POST /v1/transactions.`,
       );
+    case 'revoked':
+      throw new ApiError('credential_not_found', 'The rental was revoked. It cannot be used any more.', {
+        onChainError: { program: programId.toBase58(), anchor_code: CREDENTIAL_REVOKED },
+      });
     default:
       return status satisfies never;
   }

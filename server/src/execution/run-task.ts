@@ -162,7 +162,7 @@ async function admit(deps: RunTaskDeps, task: Task, allowance: Allowance): Promi
   requireRunning(listing.status);
   const status = await deps.credentials.indexedStatus(task.wallet, listing.id);
   const credited = status === 'low_balance' && (await deps.settlement.hasCredit(task.wallet, listing.id));
-  requireAccess(status, listing, credited);
+  requireAccess(status, listing, { credited, programId: deps.chain.programId });
   const ready = await withInput(task, (inputUri) => deps.files.readInput(inputUri, task.wallet));
   requireValidInput(ready.input, listing.version.inputSchema);
   return ready;
@@ -218,7 +218,10 @@ async function checkOnChain(
   }
   const standing = await readChainStanding(chain, listing.id, wallet);
   if (standing) requireRunning(standing.listing.status);
-  requireAccess(standing ? accessStatus(standing, new Date()) : 'not_found', listing, credited);
+  requireAccess(standing ? accessStatus(standing, new Date()) : 'not_found', listing, {
+    credited,
+    programId: chain.programId,
+  });
   return undefined;
 }
 
