@@ -226,7 +226,7 @@ describe('an answer', () => {
     expect((await app.inject({ url: '/v1/open' })).statusCode).toBe(200);
   });
 
-  it('to a preflight, and to any other OPTIONS, has request id and limits', async () => {
+  it('to a preflight, and to any other OPTIONS, has request id and limits [ERR-4, LIM-5]', async () => {
     await start();
     const preflight = { origin: 'https://example.com', 'access-control-request-method': 'POST' };
     for (const headers of [preflight, {}]) {
@@ -392,7 +392,7 @@ describe('a request', () => {
       'too long to arrive',
     ],
     ['has headers that never end', 'GET / HTTP/1.1\r\nhost: a\r\n', 'too long to arrive'],
-  ])('that %s gets the same kind of error as every other', async (_, bytes, reason) => {
+  ])('that %s gets the same kind of error as every other [ERR-34, LIM-5]', async (_, bytes, reason) => {
     await start(100, 300);
     const [head = '', body = ''] = (await rawAnswer(bytes)).split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);

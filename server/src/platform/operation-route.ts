@@ -77,10 +77,14 @@ function parse(schema: z.ZodType | undefined, value: unknown, where: string): un
   throw new ApiError('invalid_request', `The ${where} is not valid: ${describeIssues(result.error)}.`);
 }
 
+/** Longest description: issues repeat keys and values of the request. */
+const MOST_DESCRIBED_CHARACTERS = 1000;
+
 /** All issues of a Zod error in one line, each with its path. */
 export function describeIssues(error: z.ZodError): string {
-  return error.issues
+  const text = error.issues
     .slice(0, 10)
     .map((issue) => (issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message))
     .join('; ');
+  return text.length <= MOST_DESCRIBED_CHARACTERS ? text : `${text.slice(0, MOST_DESCRIBED_CHARACTERS)}…`;
 }
