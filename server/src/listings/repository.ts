@@ -1,14 +1,9 @@
 import type { Selectable } from 'kysely';
 import type { Db } from '../platform/database/database.js';
 import type { Database } from '../platform/database/schema.js';
-import { createListingSearch } from './search.js';
+import type { ListingRow } from './listing-row.js';
+import { createListingSearch, type FoundListings } from './search.js';
 import type { Search } from './search-conditions.js';
-
-/** A published listing with what search shows of its creator. */
-export type ListingRow = Selectable<Database['listings']> & {
-  display_name: string | null;
-  listing_count: number;
-};
 
 const withCreator = (db: Db) =>
   db
@@ -21,8 +16,7 @@ const withCreator = (db: Db) =>
 export interface ListingRepository {
   /** A listing that is or was on sale; drafts are not found. */
   findPublished(id: string): Promise<ListingRow | undefined>;
-  /** `didYouMean`: of a search that found nothing, words that find something. */
-  search(query: Search): Promise<{ rows: ListingRow[]; total: number; didYouMean?: string }>;
+  search(query: Search): Promise<FoundListings>;
   findPublishedId(address: string): Promise<string | undefined>;
   findVersion(id: string): Promise<Selectable<Database['agent_versions']> | undefined>;
 }
@@ -48,12 +42,6 @@ export function createListingRepository(db: Db): ListingRepository {
 
     findVersion: (id) => db.selectFrom('agent_versions').selectAll().where('id', '=', id).executeTakeFirst(),
 
-    async search(search) {
-      const { ids, ...found } = await finder.find(search);
-      if (ids.length === 0) return { rows: [], ...found };
-      const rows = await withCreator(db).where('listings.id', 'in', ids).execute();
-      const byId = new Map(rows.map((row) => [row.id, row]));
-      return { rows: ids.flatMap((id) => byId.get(id) ?? []), ...found };
-    },
+    search: (search) => finder.find(search),
   };
 }

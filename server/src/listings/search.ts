@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../platform/database/database.js';
+import type { ListingRow } from './listing-row.js';
 import {
   allOf,
   every,
@@ -15,8 +16,8 @@ import { suggestWords } from './suggestion.js';
 
 /** One page of a search. */
 export interface FoundListings {
-  /** In their order. */
-  ids: string[];
+  /** The page's listings, in their order. */
+  rows: ListingRow[];
   /** How many listings there are on all pages, exactly. */
   total: number;
   /** Of a search that found nothing: words that find something. */
@@ -41,6 +42,22 @@ interface Part {
   total: number;
 }
 
+/** What the index knows of the words that are looked for. */
+interface Counts {
+  lexemes: string[];
+  /** Listings that have the rarest word; zero without words. */
+  least: number;
+  /** The same of words in titles. */
+  least_title: number;
+  /** Active listings. */
+  on_sale: number;
+  /** Matches, where the rarest word is rare enough to look. */
+  total: bigint;
+}
+
+/** A row of a page; where the page is empty, nothing but its place. */
+type Shown = ListingRow | (Record<keyof ListingRow, null> & { position: null });
+
 /** @param rankedAtMost less than by default in tests, which have few listings */
 export function createListingSearch(db: Db, rankedAtMost = RANKED_AT_MOST): ListingSearch {
   /** A search without words: the orders' indexes answer it alone. */
@@ -52,11 +69,12 @@ export function createListingSearch(db: Db, rankedAtMost = RANKED_AT_MOST): List
         : sql`select coalesce(sum(listing_count), 0)::bigint from search_terms
             where kind = 'lexeme' and term = ${facetLexeme(search) ?? EVERY_LISTING}`;
     const order = ORDERS[search.sort === 'relevance' ? 'newest' : search.sort];
-    const { rows } = await sql<{ total: bigint; ids: string[] }>`
-      select (${total}) as total, array(
-        select listing_id from listing_search where ${conditions}
-        order by ${order} limit ${search.limit} offset ${search.offset}) as ids`.execute(db);
-    return { ids: rows[0]?.ids ?? [], total: Number(rows[0]?.total ?? 0n) };
+    const page = sql`select listing_id from listing_search where ${conditions}
+      order by ${order} limit ${search.limit} offset ${search.offset}`;
+    const { rows } = await sql<Shown & { total: bigint }>`
+      select counted.total, shown.* from (select (${total}) as total) counted
+      left join (${show(page)}) shown on true order by position`.execute(db);
+    return { rows: shownOf(rows), total: Number(rows[0]?.total ?? 0n) };
   }
 
   /** How many listings have each word, and, where that is few for one of them, all that is asked for at once. */
@@ -65,14 +83,9 @@ export function createListingSearch(db: Db, rankedAtMost = RANKED_AT_MOST): List
     const facet = facetLexeme(search);
     const documents = facet ? sql`${words} && ${allOf([facet])}` : words;
     const order = search.sort === 'relevance' ? rank(words) : ORDERS[search.sort];
-    const { rows } = await sql<{
-      lexemes: string[];
-      least: number | null;
-      least_title: number | null;
-      listings: number;
-      total: bigint;
-      ids: string[];
-    }>`
+    const page = sql`select listing_id from found order by ${order}
+      limit ${search.limit} offset ${search.offset}`;
+    const { rows } = await sql<Shown & Counts>`
       with words as (
         select lexeme, coalesce(whole.listing_count, 0) as count, coalesce(title.listing_count, 0) as title_count
         from unnest(tsvector_to_array(to_tsvector('english', ${search.q}))) lexeme
@@ -83,16 +96,16 @@ export function createListingSearch(db: Db, rankedAtMost = RANKED_AT_MOST): List
         where (select min(count) from words) between 1 and ${rankedAtMost}
           and document @@ (${documents}) and ${every(rangeConditions(search))}
       )
-      select array(select lexeme from words) as lexemes,
-        (select min(count) from words)::integer as least,
-        (select min(title_count) from words)::integer as least_title,
-        (select listing_count::integer from search_terms where kind = 'lexeme' and term = ${EVERY_LISTING}) as listings,
-        (select count(*) from found) as total,
-        array(select listing_id from found order by ${order}
-          limit ${search.limit} offset ${search.offset}) as ids`.execute(db);
-    const [row] = rows;
-    if (!row) throw new Error('A query without tables has one row.');
-    return { ...row, least: row.least ?? 0, leastTitle: row.least_title ?? 0, documents };
+      select counts.*, shown.* from (
+        select coalesce(array_agg(lexeme), '{}') as lexemes, coalesce(min(count), 0)::integer as least,
+          coalesce(min(title_count), 0)::integer as least_title, (select count(*) from found) as total,
+          (select listing_count::integer from search_terms
+            where kind = 'lexeme' and term = ${EVERY_LISTING}) as on_sale
+        from words
+      ) counts left join (${show(page)}) shown on true order by position`.execute(db);
+    const [counts] = rows;
+    if (!counts) throw new Error('An aggregate without groups has one row.');
+    return { counts, rows: shownOf(rows), documents };
   }
 
   async function count(search: Search, documents: Sql): Promise<number> {
@@ -103,52 +116,54 @@ export function createListingSearch(db: Db, rankedAtMost = RANKED_AT_MOST): List
   }
 
   /** A page of a part: by the words' index where they are few, else along the order's. */
-  async function page(search: Search, part: Part, limit: number, offset: number, listings: number) {
+  async function page(search: Search, part: Part, limit: number, offset: number, onSale: number) {
     if (limit <= 0 || offset >= part.total) return [];
-    const rowsWalked = ((offset + limit) * listings) / part.total;
+    const rowsWalked = ((offset + limit) * onSale) / part.total;
     const found =
       rowsWalked * WALKED_ROW_COST < part.total
         ? // Wrapped, so that no index on documents is thought of.
           sql`listing_search where ${every([sql`coalesce(document @@ (${part.documents}), false)`], rangeConditions(search))}`
         : sql`(select * from listing_search where ${every([sql`document @@ (${part.documents})`], rangeConditions(search))}
             offset 0) found`;
-    const { rows } = await sql<{ listing_id: string }>`
-      select listing_id from ${found} order by ${part.order} limit ${limit} offset ${offset}`.execute(db);
-    return rows.map((row) => row.listing_id);
+    const page = sql`select listing_id from ${found} order by ${part.order} limit ${limit} offset ${offset}`;
+    const { rows } = await sql<Shown>`${show(page)} order by position`.execute(db);
+    return shownOf(rows);
   }
 
   /** Words that many listings have. */
   async function findMany(search: Search, seen: Awaited<ReturnType<typeof look>>): Promise<FoundListings> {
-    const { documents, lexemes, listings } = seen;
+    const { documents, counts } = seen;
+    const { lexemes, least, least_title: leastTitle, on_sale: onSale } = counts;
     // One word is counted already; for more, and for bounds, the index is asked.
     const counted = lexemes.length === 1 && !facetLexeme(search) && rangeConditions(search).length === 0;
-    const total = counted ? seen.least : await count(search, documents);
+    const total = counted ? least : await count(search, documents);
     const onePart = async (order: Sql): Promise<FoundListings> => {
       const part = { documents, order, total };
-      return { ids: await page(search, part, search.limit, search.offset, listings), total };
+      return { rows: await page(search, part, search.limit, search.offset, onSale), total };
     };
     if (search.sort !== 'relevance') return onePart(ORDERS[search.sort]);
     if (total <= rankedAtMost) return onePart(rank(wordsOf(search)));
     const order = ORDERS.newest;
     const titled = allOf(lexemes.map((lexeme) => `title ${lexeme}`));
-    const inTitle = { documents: sql`${documents} && ${titled}`, order, total: seen.leastTitle };
-    if (!counted && seen.leastTitle > 0) inTitle.total = await count(search, inTitle.documents);
+    const inTitle = { documents: sql`${documents} && ${titled}`, order, total: leastTitle };
+    if (!counted && leastTitle > 0) inTitle.total = await count(search, inTitle.documents);
     const others = { documents: sql`${documents} && !! ${titled}`, order, total: total - inTitle.total };
-    const first = await page(search, inTitle, search.limit, search.offset, listings);
+    const first = await page(search, inTitle, search.limit, search.offset, onSale);
     const rest = await page(
       search,
       others,
       search.limit - first.length,
       Math.max(search.offset - inTitle.total, 0),
-      listings,
+      onSale,
     );
-    return { ids: [...first, ...rest], total };
+    return { rows: [...first, ...rest], total };
   }
 
   async function find(search: Search): Promise<FoundListings> {
     if (!search.q?.trim()) return browse(search);
     const seen = await look(search);
-    if (seen.least <= rankedAtMost) return { ids: seen.ids, total: Number(seen.total) };
+    const { least, total } = seen.counts;
+    if (least <= rankedAtMost) return { rows: seen.rows, total: Number(total) };
     return findMany(search, seen);
   }
 
@@ -163,6 +178,14 @@ export function createListingSearch(db: Db, rankedAtMost = RANKED_AT_MOST): List
     },
   };
 }
+
+/** The listings of a page of ids, with their creators, each at its `position`. */
+const show = (page: Sql): Sql => sql`
+  select listings.*, creators.display_name, creators.listing_count, position
+  from (select listing_id, row_number() over () as position from (${page}) ordered) page
+  join listings on listings.id = page.listing_id
+  join creators on creators.wallet = listings.creator`;
+const shownOf = (rows: readonly Shown[]): ListingRow[] => rows.filter((row) => row.id !== null);
 
 const wordsOf = (search: Search): Sql => sql`plainto_tsquery('english', ${search.q})`;
 const rank = (words: Sql): Sql => sql`ts_rank_cd(document, ${words}) desc, published_at desc, seq`;

@@ -10,7 +10,8 @@ import type { z } from 'zod';
 import { ApiError } from '../platform/api-error.js';
 import { toCreator } from './creators.js';
 import { parseListingId } from './listing-id.js';
-import type { ListingRepository, ListingRow } from './repository.js';
+import type { ListingRow } from './listing-row.js';
+import type { ListingRepository } from './repository.js';
 
 /** A published listing with its running version, as the other slices use it. */
 export interface PublishedListing {

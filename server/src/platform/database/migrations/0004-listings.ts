@@ -53,7 +53,6 @@ const STATEMENTS = [
     padding text not null default repeat(' ', 2048)
   ) with (toast_tuple_target = 128)`,
   `alter table listing_search alter column document set storage external`,
-  `alter table listing_search alter column document set statistics 400`,
   `create index listing_search_document on listing_search using gin (document) with (fastupdate = off)`,
   ...[
     ['newest', 'published_at desc, seq', 'price_lamports, rating'],
