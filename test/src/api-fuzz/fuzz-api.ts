@@ -90,13 +90,16 @@ export async function fuzzApi(marketplace: Marketplace, options: FuzzOptions): P
 }
 
 /**
- * The server's document with examples that lead somewhere, a rented agent whose runs cost nothing, and with the events of
- * a stream where the fuzzer looks for them, in the place of OpenAPI 3.2.
+ * The server's document with examples that lead somewhere, a rented agent whose runs cost nothing, and with the schema of
+ * a stream's events where the fuzzer looks for it.
  */
 async function documentOf(marketplace: Marketplace): Promise<unknown> {
   const response = await fetch(`${marketplace.dev.base_url}/openapi.json`);
-  const text = (await response.text()).replaceAll('"x-event-schema"', '"itemSchema"');
-  const document = JSON.parse(text) as {
+  const withEvents = (_: string, value: unknown): unknown =>
+    typeof value === 'object' && value !== null && 'x-event-schema' in value
+      ? { ...value, schema: value['x-event-schema'] }
+      : value;
+  const document = JSON.parse(await response.text(), withEvents) as {
     paths: Record<
       string,
       Record<string, { requestBody?: { content: Record<string, { example: unknown }> } }>
