@@ -15,6 +15,8 @@ interface Fixture {
   /** Text of the test file; `test` and `expect` are there. */
   tests: string;
   args?: string[];
+  /** Set where the run is to be CI's. */
+  ci?: string;
 }
 
 async function folderOf({ lines, pending = [], tests }: Fixture): Promise<string> {
@@ -38,7 +40,12 @@ async function folderOf({ lines, pending = [], tests }: Fixture): Promise<string
 async function run(fixture: Fixture): Promise<{ code: number | null; output: string }> {
   const cwd = await folderOf(fixture);
   const args = [VITEST, 'run', ...(fixture.args ?? [])];
-  const child = spawn(process.execPath, args, { cwd, env: { PATH: process.env['PATH'], NO_COLOR: '1' } });
+  const env = {
+    PATH: process.env['PATH'],
+    NO_COLOR: '1',
+    ...(fixture.ci === undefined ? {} : { CI: fixture.ci }),
+  };
+  const child = spawn(process.execPath, args, { cwd, env });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -64,10 +71,17 @@ describe('a full run', () => {
       `test('one [AB-1]', () => {}); test('two [AB-2]', () => expect(1).toBe(2));`,
     ],
   ])('fails when a line has no test: %s', async (_, tests) => {
-    const { code, output } = await run({ lines: LINES, tests });
+    const { code, output } = await run({ lines: LINES, tests, ci: 'true' });
     expect(output).toContain('No passing test shows AB-2 (area): It does another.');
     expect(output).not.toContain('No passing test shows AB-1');
     expect(code).toBe(1);
+  });
+
+  test('passes over a line whose tests are skipped where this is not CI, and says so', async () => {
+    const tests = `test('one [AB-1]', () => {}); test.skip('two [AB-2]', () => {});`;
+    const { code, output } = await run({ lines: LINES, tests });
+    expect(output).toContain('1 of 2 requirements shown, 1 left out on this machine, 0 wait');
+    expect(code).toBe(0);
   });
 
   test('waits for a pending line, until it is shown', async () => {
