@@ -20,7 +20,7 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     part: { type: 'string', default: '1/1' },
     out: { type: 'string' },
-    instructions: { type: 'string', default: '150000' },
+    instructions: { type: 'string', default: '1000000' },
   },
 });
 
