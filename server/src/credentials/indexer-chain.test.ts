@@ -224,7 +224,7 @@ describe('the index, on a chain that forks', () => {
     expect((await rental())?.balance_lamports).toBe(DEPOSIT + 2_000_000n);
   });
 
-  it('makes a listing a draft again when its publication is dropped', async () => {
+  it('makes a listing a draft again when its publication is dropped [CRD-34]', async () => {
     const { id } = await insertListing(database.db, { status: 'draft', published_at: null });
     const published = await send([listing(id)], [creator, authority]);
     await indexer.catchUp();

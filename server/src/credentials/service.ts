@@ -8,6 +8,13 @@ import type { Indexer } from './indexer.js';
 import type { CredentialRepository, RentalRow } from './repository.js';
 import { accessStatus, type AccessStatus } from './standing.js';
 
+/** What the index says of a wallet's access. */
+export interface IndexedStatus {
+  status: AccessStatus;
+  /** The highest price of a run that a Per-Task renter has agreed to. */
+  agreedPriceLamports: bigint | null;
+}
+
 export interface CredentialService {
   list(
     wallet: string,
@@ -20,7 +27,7 @@ export interface CredentialService {
    */
   verify(wallet: string, listingId: string): Promise<CredentialVerification>;
   /** Status by the index alone: quick, for turning strangers away before anything costs something. */
-  indexedStatus(wallet: string, listingId: string): Promise<AccessStatus>;
+  indexedStatus(wallet: string, listingId: string): Promise<IndexedStatus>;
 }
 
 export function createCredentialService(deps: {
@@ -73,7 +80,9 @@ export function createCredentialService(deps: {
 
     async indexedStatus(wallet, listingId) {
       const row = await repository.findRental(wallet, listingId);
-      return row ? statusOf(row, new Date()) : 'not_found';
+      return row
+        ? { status: statusOf(row, new Date()), agreedPriceLamports: row.max_price_lamports }
+        : { status: 'not_found', agreedPriceLamports: null };
     },
   };
 }

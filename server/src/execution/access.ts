@@ -15,7 +15,11 @@ const CREDENTIAL_REVOKED = 6006;
 export function requireAccess(
   status: AccessStatus,
   listing: PublishedListing,
-  { credited = false, programId }: { credited?: boolean; programId: PublicKey },
+  {
+    credited = false,
+    agreedPriceLamports = null,
+    programId,
+  }: { credited?: boolean; agreedPriceLamports?: bigint | null; programId: PublicKey },
 ): void {
   switch (status) {
     case 'active':
@@ -24,11 +28,7 @@ export function requireAccess(
       throw new ApiError('credential_expired', 'The subscription has expired. Renew it to go on.');
     case 'low_balance':
       if (credited) return;
-      throw new ApiError(
-        'insufficient_balance',
-        `The prepaid balance cannot pay the next run, which costs ${listing.priceLamports} lamports, ` +
-          'or the price is above the one agreed to. Top it up.',
-      );
+      throw new ApiError('insufficient_balance', lowBalanceMessage(listing, agreedPriceLamports));
     case 'not_found':
       throw new ApiError(
         'credential_not_found',
@@ -41,6 +41,13 @@ export function requireAccess(
     default:
       return status satisfies never;
   }
+}
+
+function lowBalanceMessage({ priceLamports }: PublishedListing, agreedLamports: bigint | null): string {
+  return agreedLamports !== null && agreedLamports < priceLamports
+    ? `A run costs ${priceLamports} lamports now, more than the ${agreedLamports} lamports that were agreed to. ` +
+        'Top up to agree to the new price; an amount of 0 is enough where the balance is.'
+    : `The prepaid balance cannot pay the next run, which costs ${priceLamports} lamports. Top it up.`;
 }
 
 /**

@@ -160,9 +160,13 @@ async function admit(deps: RunTaskDeps, task: Task, allowance: Allowance): Promi
   const { listing } = task;
   allowance.requireListing(listing.id);
   requireRunning(listing.status);
-  const status = await deps.credentials.indexedStatus(task.wallet, listing.id);
+  const { status, agreedPriceLamports } = await deps.credentials.indexedStatus(task.wallet, listing.id);
   const credited = status === 'low_balance' && (await deps.settlement.hasCredit(task.wallet, listing.id));
-  requireAccess(status, listing, { credited, programId: deps.chain.programId });
+  requireAccess(status, listing, {
+    credited,
+    agreedPriceLamports,
+    programId: deps.chain.programId,
+  });
   const ready = await withInput(task, (inputUri) => deps.files.readInput(inputUri, task.wallet));
   requireValidInput(ready.input, listing.version.inputSchema);
   return ready;
