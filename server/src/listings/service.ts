@@ -142,10 +142,14 @@ function publishedStatus(row: ListingRow): 'active' | 'paused' | 'closed' {
   return row.status;
 }
 
+const SURROGATE = /[\ud800-\udfff]/;
+
 /** Cuts at a character, not inside one. */
 function cut(text: string, limit: number): string {
   // No more code units than the limit, so no more characters either: most texts, and much cheaper.
   if (text.length <= limit) return text;
+  // Without surrogates a code unit is a character.
+  if (!SURROGATE.test(text.slice(0, limit))) return `${text.slice(0, limit - 1)}…`;
   const characters = Array.from(text);
   return characters.length <= limit ? text : `${characters.slice(0, limit - 1).join('')}…`;
 }

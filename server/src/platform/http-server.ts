@@ -138,13 +138,14 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     reply.headers(rateHeaders(request.rate));
     return payload;
   });
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unmatched';
     const { method } = request;
     const { statusCode: status, elapsedTime } = reply;
     options.onAnswered?.({ method, route, status, seconds: elapsedTime / 1000 });
     const entry = { method, route, status, ms: Math.round(elapsedTime) };
     request.log.info({ ...entry, wallet: request.principal?.wallet }, 'request');
+    done();
   });
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
     if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') await discardBody(request.raw);
