@@ -131,8 +131,15 @@ describe('a registration', () => {
     // A refused request's body is not repeated either.
     const refused = await register({ ...MANIFEST, model_key: `${KEY}${'x'.repeat(500)}` });
     expect(refused.status).toBe(400);
-    const log = await readFile(join(marketplace.stateDir, 'server.log'), 'utf8');
-    expect(log).toContain(String(refused.headers.get('x-request-id')));
+    // The log tells of a request after its answer.
+    const log = await vi.waitFor(
+      async () => {
+        const text = await readFile(join(marketplace.stateDir, 'server.log'), 'utf8');
+        expect(text).toContain(String(refused.headers.get('x-request-id')));
+        return text;
+      },
+      { timeout: 10_000, interval: 50 },
+    );
     for (const text of [job, proposal.body, refused.body].map((each) => JSON.stringify(each)).concat(log)) {
       expect(text).not.toContain('CANARY');
     }
