@@ -29,7 +29,13 @@ const PUBLIC = new Set([
   'OPTIONS *',
 ]);
 /** Routes on which a resource of another wallet may be named: they show what is public, or one's own standing. */
-const FOR_EVERYBODY = new Set(['GET /v1/listings/:id', 'GET /v1/credentials/:listing_id']);
+const FOR_EVERYBODY = new Set([
+  'GET /v1/listings/:id',
+  'GET /v1/listings/:id/reviews',
+  'GET /v1/credentials/:listing_id',
+]);
+/** Open to whoever meets a condition that this stranger does not; everywhere else the resource is not found. */
+const CONDITIONAL = new Set(['POST /v1/listings/:id/reviews']);
 /** Speaks JSON-RPC, so that its refusals of a body are the protocol's. Its authentication is ours. */
 const JSON_RPC = new Set(['GET /mcp', 'POST /mcp', 'DELETE /mcp']);
 /** A body larger than any route takes, but for the routes that say here how much they take. */
@@ -213,25 +219,33 @@ describe.each(closed)('$route', (route) => {
       const answer = await send(route, bearer, examples.get(nameOf(route)) ?? {});
       expect({ what, status: answer.status }).toEqual({ what, status: 401 });
       expectError(answer, 401, [code]);
-      if (bearer !== undefined && bearer.length > 20) expect(answer.text).not.toContain(bearer);
+      const secret = [bearer ?? ''].filter((text) => text.length > 20);
+      for (const text of secret) expect(answer.text).not.toContain(text);
     }
   });
 });
 
-describe.each(closed.filter(({ path }) => path.includes(':')))('$route', (route) => {
+const named = closed.filter(({ path }) => path.includes(':'));
+
+describe.each(named.filter((route) => !FOR_EVERYBODY.has(nameOf(route))))('$route', (route) => {
   test('gives nothing of another wallet away and changes nothing [ID-39]', async () => {
     const answer = await send(route, stranger.token, examples.get(nameOf(route)));
-    if (FOR_EVERYBODY.has(nameOf(route))) {
-      expect(answer.status).toBe(200);
-      expect(answer.text).not.toContain(owner.wallet.publicKey.toBase58());
-      expect(answer.text).not.toMatch(/"valid":true|system_prompt|model_key/);
-      return;
-    }
-    expect([403, 404]).toContain(answer.status);
-    expectError(answer, answer.status, ['not_found', 'listing_not_found', 'credential_not_found']);
+    const refusals = CONDITIONAL.has(nameOf(route)) ? [400] : [403, 404];
+    expect(refusals, answer.text).toContain(answer.status);
+    const codes = ['not_found', 'listing_not_found', 'credential_not_found'];
+    expectError(answer, answer.status, answer.status === 400 ? ['invalid_request'] : codes);
     for (const value of [owner.token, owner.wallet.publicKey.toBase58()]) {
       expect(answer.text).not.toContain(value);
     }
+  });
+});
+
+describe.each(named.filter((route) => FOR_EVERYBODY.has(nameOf(route))))('$route', (route) => {
+  test('shows what is public, or the own standing, and no more [ID-39]', async () => {
+    const answer = await send(route, stranger.token, undefined);
+    expect(answer.status).toBe(200);
+    expect(answer.text).not.toContain(owner.wallet.publicKey.toBase58());
+    expect(answer.text).not.toMatch(/"valid":true|system_prompt|model_key/);
   });
 });
 
@@ -345,6 +359,8 @@ describe.each(withBody)('a body for $route', (route) => {
     if (nameOf(route) === 'POST /v1/agents' && answer.status === 202) return;
     expect(answer.status, `${what}: ${answer.text}`).toBeGreaterThanOrEqual(400);
     expect(answer.status, `${what}: ${answer.text}`).toBeLessThan(500);
-    expectError(answer, answer.status, ['invalid_request', 'invalid_signature', 'unauthorized']);
+    // Where the resource is looked at before the body, that it is another's.
+    const codes = ['invalid_request', 'invalid_signature', 'listing_not_found', 'not_found'];
+    expectError(answer, answer.status, codes);
   });
 });
