@@ -324,7 +324,7 @@ describe('a run whose answer reached nobody', () => {
   };
 
   it.each([true, false])(
-    'is taken over by an equal request, once (already finished: %s)',
+    'is taken over by an equal request, once (already finished: %s) [RUN-7]',
     async (finished) => {
       const { first, next } = await leftRun(finished);
       const adopted = await Promise.all([here, there].map((replica) => replica.attendance.adopt(next())));

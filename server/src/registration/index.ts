@@ -1,6 +1,7 @@
 export { createCreatorSecrets } from './creator-secrets.js';
 export {
   openPrivatePart,
+  sealPrivatePart,
   signingSecrets,
   type ConnectedAgent,
   type DeclarativeAgent,
