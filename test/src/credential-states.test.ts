@@ -146,7 +146,7 @@ describe('a credential', () => {
     expect((await listed(renter, '?status=active')).total).toBe(1);
   });
 
-  test('of a Per-Task rental that cannot pay the price, or has not agreed to it: low_balance [CRD-21, CRD-22]', async () => {
+  test('of a Per-Task rental that cannot pay the price, or has not agreed to it: low_balance [CRD-21, CRD-22, CRD-36]', async () => {
     const [renter, id] = [await newParty(), await publish(PER_QUERY)];
     await rent(renter, id, { deposit_lamports: 3 * PRICE });
     // Above what was agreed to, though the balance would do.
