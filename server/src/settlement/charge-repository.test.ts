@@ -405,6 +405,33 @@ describe('a credit', () => {
     expect(await charges.takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(false);
   });
 
+  it('follows, once, for a charge that was final before its run was known to be lost [MON-5]', async () => {
+    const account = new BalanceAccount(1000n);
+    await account.index();
+    const [lost, delivered] = [await reserved(account, 10n), await reserved(account, 10n)];
+    for (const { run_id: id } of [lost, delivered]) {
+      await charges.recordSignature(id, newSignature());
+      await charges.move(id, ['signed'], 'finalized');
+    }
+    const end = (id: string, status: 'undelivered' | 'completed') =>
+      database.db.updateTable('runs').set({ status }).where('id', '=', id).execute();
+    await end(delivered.run_id, 'completed');
+    await charges.makeGood();
+    expect(await charges.hasCredit(account.wallet, listing.id)).toBe(false);
+    await end(lost.run_id, 'undelivered');
+    await Promise.all([charges.makeGood(), charges.makeGood(), charges.makeGood()]);
+    expect((await charges.find(lost.run_id))?.state).toBe('credited');
+    expect(await charges.wasCredited(delivered.run_id)).toBe(false);
+    // The free run is lost in its turn: it was not used up.
+    const free = await newRun(account.wallet);
+    expect(await charges.takeCredit(account.wallet, listing.id, free)).toBe(true);
+    expect(await charges.takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(false);
+    await end(free, 'undelivered');
+    await charges.makeGood();
+    expect(await charges.takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(true);
+    expect(await charges.takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(false);
+  });
+
   it('is not given for a run that was never charged', async () => {
     const wallet = newWallet();
     await charges.credit(await newRun(wallet));

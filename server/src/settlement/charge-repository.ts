@@ -1,5 +1,5 @@
 import { isSequenceConsumed, sequenceState } from '@agent-rental/program-client';
-import type { Selectable } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import { windowFromBytes } from '../credentials/index.js';
 import { ApiError } from '../platform/api-error.js';
 import type { Db } from '../platform/database/database.js';
@@ -49,6 +49,11 @@ export interface ChargeRepository {
   releaseAbandoned(): Promise<void>;
   /** Gives one free run for a run that was paid and not delivered; once per run. */
   credit(runId: string): Promise<void>;
+  /**
+   * Makes good what a process left behind that ended before it could: a free run for each finalized charge of a run
+   * that was not delivered, and the credits that such runs had used.
+   */
+  makeGood(): Promise<void>;
   hasCredit(wallet: string, listingId: string): Promise<boolean>;
   /** Uses up one credit for a new run; false when there is none. */
   takeCredit(wallet: string, listingId: string, runId: string): Promise<boolean>;
@@ -221,6 +226,19 @@ export function createChargeRepository(db: Db): ChargeRepository {
         )
         .onConflict((conflict) => conflict.doNothing())
         .execute();
+    },
+
+    async makeGood() {
+      await sql`
+        with owed as (
+          update charges set state = 'credited', updated_at = now() from runs
+          where runs.id = charges.run_id and runs.status = 'undelivered' and charges.state = 'finalized'
+          returning charges.run_id, charges.wallet, charges.listing_id
+        )
+        insert into credits (run_id, wallet, listing_id) select * from owed on conflict do nothing`.execute(db);
+      await sql`
+        update credits set used_by_run_id = null from runs
+        where runs.id = credits.used_by_run_id and runs.status = 'undelivered'`.execute(db);
     },
 
     async hasCredit(wallet, listingId) {

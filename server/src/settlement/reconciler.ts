@@ -69,6 +69,7 @@ export function createReconciler(deps: {
 
   async function reconcile(): Promise<void> {
     await charges.releaseAbandoned();
+    await charges.makeGood();
     const open = await charges.open(BATCH);
     if (open.length === 0) return;
     const heights = {

@@ -11,6 +11,7 @@ const MIGRATIONS = [
   '0004-listings',
   '0005-runs',
   '0006-creators',
+  '0007-lost-runs',
 ];
 
 let database: TemporaryDatabase;

@@ -6,6 +6,7 @@ import * as keyPoliciesAndOperator from './migrations/0003-key-policies-and-oper
 import * as listings from './migrations/0004-listings.js';
 import * as runs from './migrations/0005-runs.js';
 import * as creators from './migrations/0006-creators.js';
+import * as lostRuns from './migrations/0007-lost-runs.js';
 import type { Database } from './schema.js';
 
 /** Query access, outside or inside a transaction. */
@@ -23,6 +24,7 @@ const MIGRATIONS = {
   '0004-listings': listings,
   '0005-runs': runs,
   '0006-creators': creators,
+  '0007-lost-runs': lostRuns,
 };
 
 /** An open database: the pool, and the typed query builder on it. */
