@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { listingId, page, rentalModel, timestamp } from './primitives.js';
 
 /** Status of a credential that a wallet holds. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { lamports, listingId, listingStatus, page } from './primitives.js';
 
 /** Amounts of earnings, after the protocol's fee. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorEnvelope } from './errors.js';
 import { TIMEOUT_SECONDS } from './manifest.js';
 import { lamports, listingId, page, timestamp } from './primitives.js';

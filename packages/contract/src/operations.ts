@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { credentialVerification, listCredentialsQuery, listCredentialsResponse } from './credential.js';
 import { earningsQuery, earningsResponse } from './earnings.js';
 import {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The six categories a listing may stand under (spec, "Listing"). */
 export const CATEGORIES = ['finance', 'legal', 'coding', 'research', 'sales', 'content'] as const;

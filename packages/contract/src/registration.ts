@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { lamports, listingId, rentalModel, timestamp } from './primitives.js';
 
 /** Price limits that the on-chain program enforces, in lamports. */

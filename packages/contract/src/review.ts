@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { page, timestamp, walletAddress } from './primitives.js';
 
 /** What a renter says about a listing. */

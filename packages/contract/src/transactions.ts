@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { lamports, listingId, walletAddress } from './primitives.js';
 import { credentialVerification } from './credential.js';
 import { listingTerms, PRICE_LAMPORTS } from './registration.js';

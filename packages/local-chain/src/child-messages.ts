@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { chainConfigSchema } from './options.js';
 
 /** What the supervisor tells the child. */

@@ -1,5 +1,5 @@
 import bs58 from 'bs58';
-import { z } from 'zod';
+import * as z from 'zod';
 import { LocalChainError } from './errors.js';
 
 /** What the chain and its supervisor report. */

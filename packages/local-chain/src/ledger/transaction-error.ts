@@ -7,7 +7,7 @@ import {
   TransactionErrorInsufficientFundsForRent,
   TransactionErrorProgramExecutionTemporarilyRestricted,
 } from 'litesvm/dist/internal.js';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The JSON form in which RPC gives the error of one instruction. */
 export type InstructionErrorJson = string | { Custom: number } | { BorshIoError: string };

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ByteReader, ByteWriter } from '../storage/byte-codec.js';
 import { transactionErrorSchema, type TransactionErrorJson } from './transaction-error.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { addressKey } from '../ledger/account-state.js';
 import type { AccountView } from '../rpc/account-view.js';
 import { accountViewFields, addressParam, contextFields, signatureParam } from '../rpc/params.js';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorText, resultText, type RpcId } from '../rpc/dispatcher.js';
 import { stringifyJson, type Json } from '../rpc/json.js';
 import { invalidParams, RpcError } from '../rpc/rpc-error.js';

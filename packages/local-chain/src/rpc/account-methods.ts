@@ -1,6 +1,6 @@
 import { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { AccountState } from '../ledger/account-state.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { accountJson, type AccountView } from './account-view.js';

@@ -1,5 +1,5 @@
 import bs58 from 'bs58';
-import { z } from 'zod';
+import * as z from 'zod';
 import { SLOTS_PER_EPOCH } from '../ledger/bank.js';
 import { TOTAL_SUPPLY_LAMPORTS } from '../ledger/faucet.js';
 import type { Ledger } from '../ledger/ledger.js';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { stringifyJson, type Json } from './json.js';
 import { invalidParams, RpcError } from './rpc-error.js';
 

@@ -1,5 +1,5 @@
 import bs58 from 'bs58';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ChainMoment } from '../ledger/chain-clock.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LandedTransaction } from '../ledger/transaction-history.js';

@@ -1,5 +1,5 @@
 import bs58 from 'bs58';
-import { z } from 'zod';
+import * as z from 'zod';
 import { addressKey } from '../ledger/account-state.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { rpcMethod, type RpcMethods } from './dispatcher.js';

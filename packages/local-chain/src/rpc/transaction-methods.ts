@@ -1,6 +1,6 @@
 import { VersionedMessage } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { z } from 'zod';
+import * as z from 'zod';
 import { addressKey } from '../ledger/account-state.js';
 import { MAX_BLOCKHASH_AGE_SLOTS } from '../ledger/blockhashes.js';
 import { MAX_AIRDROP_LAMPORTS } from '../ledger/faucet.js';

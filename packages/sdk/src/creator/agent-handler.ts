@@ -1,6 +1,6 @@
 import type { Json } from '@agent-rental/contract';
 import { Webhook } from 'standardwebhooks';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** A task for a connected agent, as the marketplace sends it. */
 export const agentTask = z.object({
