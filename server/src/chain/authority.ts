@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Keypair } from '@solana/web3.js';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const keypairFile = z.array(z.int().min(0).max(255)).length(64);
 

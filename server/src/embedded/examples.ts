@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The examples are a program of their own: they play a creator's and a renter's machine. */
 export const EXAMPLES_ENTRY = fileURLToPath(

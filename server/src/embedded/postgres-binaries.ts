@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { EmbeddedPostgresError } from './postgres-errors.js';
 
 /** The npm package with PostgreSQL's binaries for this platform. */

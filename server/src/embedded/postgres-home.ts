@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { chooseAccount, openToAccount, ownAccount, type ServiceAccount } from './postgres-account.js';
 import { runAsAccount } from './postgres-command.js';
 import { EmbeddedPostgresError } from './postgres-errors.js';

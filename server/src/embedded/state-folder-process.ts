@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * Names one process for good, where a process id alone names whoever has it now.

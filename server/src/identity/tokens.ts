@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createSigner, createVerifier, TOKEN_ERROR_CODES, type TokenError } from 'fast-jwt';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ApiError } from '../platform/api-error.js';
 import type { Keys } from '../platform/keys.js';
 

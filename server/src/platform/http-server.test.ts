@@ -4,7 +4,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { errorEnvelope, type Operation } from '@agent-rental/contract';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ApiError } from './api-error.js';
 import { createHttpServer } from './http-server.js';
 import { createInternalRequests } from './internal-requests.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Keys } from '../platform/keys.js';
 
 /** The manifest as it was registered: what an update changes. */

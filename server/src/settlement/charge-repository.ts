@@ -235,7 +235,9 @@ export function createChargeRepository(db: Db): ChargeRepository {
           where runs.id = charges.run_id and runs.status = 'undelivered' and charges.state = 'finalized'
           returning charges.run_id, charges.wallet, charges.listing_id
         )
-        insert into credits (run_id, wallet, listing_id) select * from owed on conflict do nothing`.execute(db);
+        insert into credits (run_id, wallet, listing_id) select * from owed on conflict do nothing`.execute(
+        db,
+      );
       await sql`
         update credits set used_by_run_id = null from runs
         where runs.id = credits.used_by_run_id and runs.status = 'undelivered'`.execute(db);
