@@ -26,6 +26,7 @@ const PUBLIC = new Set([
   'GET /ready',
   'GET /metrics',
   'GET /openapi.json',
+  'GET /.well-known/jwks.json',
   'OPTIONS *',
 ]);
 /** Routes on which a resource of another wallet may be named: they show what is public, or one's own standing. */
@@ -38,8 +39,13 @@ const FOR_EVERYBODY = new Set([
 const CONDITIONAL = new Set(['POST /v1/listings/:id/reviews']);
 /** Speaks JSON-RPC, so that its refusals of a body are the protocol's. Its authentication is ours. */
 const JSON_RPC = new Set(['GET /mcp', 'POST /mcp', 'DELETE /mcp']);
+/** Takes bytes of any form as they are: only their number is judged. */
+const ANY_BYTES = new Set(['POST /v1/files']);
 /** A body larger than any route takes, but for the routes that say here how much they take. */
-const TOO_LARGE_BYTES: Record<string, number> = { default: 2_000_000 };
+const TOO_LARGE_BYTES: Record<string, number> = {
+  default: 2_000_000,
+  'POST /v1/files': 10_500_000,
+};
 
 /** HEAD is GET without a body. */
 const nameOf = ({ method, path }: Route) => `${method === 'HEAD' ? 'GET' : method} ${path}`;
@@ -83,11 +89,13 @@ beforeAll(async () => {
     token: owner.token,
     body: examples.get('POST /v1/agents'),
   });
+  const file = await call(marketplace, 'POST', '/v1/files', { token: owner.token, raw: 'a,b\n1,2\n' });
   const listing = marketplace.listing('one_time').id;
   resources = {
     run_id: String(run.body['run_id']),
     job_id: String(job.body['job_id']),
     key_id: kept.id,
+    file_id: String(file.body['file_id']),
     id: listing,
     listing_id: listing,
   };
@@ -255,6 +263,7 @@ describe('what another wallet has', () => {
       (await call(marketplace, 'GET', path, { token: owner.token })).status;
     expect(await read(`/v1/runs/${resources['run_id']}`)).toBe(200);
     expect(await read(`/v1/jobs/${resources['job_id']}`)).toBe(200);
+    expect(await read(`/v1/files/${resources['file_id']}`)).toBe(200);
     const { body } = await call(marketplace, 'GET', '/v1/api-keys', { token: owner.token });
     const ids = (body['api_keys'] as { id: string }[]).map(({ id }) => id);
     expect(ids).toEqual([resources['key_id']]);
@@ -321,11 +330,14 @@ describe('a challenge', () => {
   });
 });
 
+/** Who sends bodies: a stranger; to a route that looks at the sender's rentals first, somebody who has one. */
+const senderOf = (route: Route) => (ANY_BYTES.has(nameOf(route)) ? owner : stranger).token;
+
 describe.each(withBody)('a body for $route', (route) => {
   test('that is too large is refused, and its sender hears it [ERR-22]', async () => {
     const bytes = TOO_LARGE_BYTES[nameOf(route)] ?? TOO_LARGE_BYTES['default'] ?? 0;
     const body = `{"task":"${'x'.repeat(bytes)}"}`;
-    expectError(await send(route, stranger.token, body), 400, ['invalid_request']);
+    expectError(await send(route, senderOf(route), body), 400, ['invalid_request']);
   });
 
   test.each([
@@ -350,13 +362,14 @@ describe.each(withBody)('a body for $route', (route) => {
     const text = change(JSON.stringify(examples.get(nameOf(route)) ?? { task: 'x' }));
     const response = await fetch(marketplace.dev.base_url + pathOf(route), {
       method: route.method,
-      headers: { authorization: `Bearer ${stranger.token}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${senderOf(route)}`, 'content-type': 'application/json' },
       // As Latin-1, so that the one character beyond ASCII is a byte that UTF-8 does not know.
       body: Buffer.from(text, 'latin1'),
     });
     const answer = { status: response.status, headers: response.headers, text: await response.text() };
-    // What a manifest holds is judged by its job.
+    // What a manifest holds is judged by its job, and a file may hold anything.
     if (nameOf(route) === 'POST /v1/agents' && answer.status === 202) return;
+    if (ANY_BYTES.has(nameOf(route)) && answer.status === 201) return;
     expect(answer.status, `${what}: ${answer.text}`).toBeGreaterThanOrEqual(400);
     expect(answer.status, `${what}: ${answer.text}`).toBeLessThan(500);
     // Where the resource is looked at before the body, that it is another's.
