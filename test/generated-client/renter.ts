@@ -57,6 +57,7 @@ if (submitted.credential?.valid !== true) throw new Error('The credential is not
 const run = expectData(
   await api.POST('/v1/execute', { body: { agent_id: listing.id, task: given.task, input: given.input } }),
 );
+if (run.status === 'running') throw new Error('Only who prefers it is answered before the end of a run.');
 // Members that only this type has: a client without types would not compile this line.
 const cost: number = run.cost_lamports;
 process.stdout.write(

@@ -91,7 +91,8 @@ export async function startFakeMarketplace(): Promise<FakeMarketplace> {
     'POST api-keys': ({ wallet, body }) => {
       const key = `ark_dev_${randomBytes(8).toString('hex')}`;
       apiKeys.set(key, wallet);
-      return { id: key.slice(8, 12), label: body['label'], key, created_at: now() };
+      const id = key.slice(8, 12);
+      return { id, label: body['label'], key, policy: null, created_at: now(), revoked_at: null };
     },
     'POST agents': ({ wallet, body }) => {
       const { listing, model_key: modelKey, ...draft } = body;

@@ -58,30 +58,34 @@ export function createAttendance(db: Db): Attendance {
         .where('delivered_at', 'is', null)
         .execute();
     },
-    async adopt(task) {
-      const adopted = await db
-        .updateTable('runs')
-        .set({ waiters: 1, left_at: null })
-        .where('id', '=', (eb) =>
-          eb
-            .selectFrom('runs')
-            .select('id')
-            .where('wallet', '=', task.wallet)
-            .where('listing_id', '=', task.listing.id)
-            .where('request_digest', '=', task.digest)
-            .where('status', '!=', 'undelivered')
-            .where('stop_reason', 'is', null)
-            .where('delivered_at', 'is', null)
-            .where('left_at', '>=', new Date(Date.now() - ADOPTABLE_MS))
-            .where((row) => row.or([row('status', '=', 'running'), row('output', 'is not', null)]))
-            .orderBy('left_at')
-            .limit(1)
-            .forUpdate()
-            .skipLocked(),
-        )
-        .returning('id')
-        .executeTakeFirst();
-      return adopted?.id;
-    },
+    adopt: (task) =>
+      db.transaction().execute(async (tx) => {
+        // Callers with equal requests choose one after the other. The run's own transactions are waited for: a row
+        // that is passed over because it is locked would be a run paid twice.
+        const among = `${task.wallet} ${task.listing.id} ${task.digest.toString('hex')}`;
+        await sql`select pg_advisory_xact_lock(hashtextextended(${among}, 0))`.execute(tx);
+        const adopted = await tx
+          .updateTable('runs')
+          .set({ waiters: 1, left_at: null })
+          .where('id', '=', (eb) =>
+            eb
+              .selectFrom('runs')
+              .select('id')
+              .where('wallet', '=', task.wallet)
+              .where('listing_id', '=', task.listing.id)
+              .where('request_digest', '=', task.digest)
+              .where('status', '!=', 'undelivered')
+              .where('stop_reason', 'is', null)
+              .where('delivered_at', 'is', null)
+              .where('left_at', '>=', new Date(Date.now() - ADOPTABLE_MS))
+              .where((row) => row.or([row('status', '=', 'running'), row('output', 'is not', null)]))
+              .orderBy('left_at')
+              .limit(1)
+              .forNoKeyUpdate(),
+          )
+          .returning('id')
+          .executeTakeFirst();
+        return adopted?.id;
+      }),
   };
 }

@@ -335,6 +335,29 @@ describe('a run whose answer reached nobody', () => {
     },
   );
 
+  it('is taken over also while its own work refers to it, as a charge that is being written down does', async () => {
+    const { first, next } = await leftRun(false);
+    const adopted = await database.db.transaction().execute(async (tx) => {
+      await tx.selectFrom('runs').select('id').where('id', '=', first.runId).forKeyShare().execute();
+      return there.attendance.adopt(next());
+    });
+    expect(adopted).toBe(first.runId);
+  });
+
+  it('each goes to one of the callers that ask at once', async () => {
+    const { first, again } = await leftRun(true);
+    const second = again({}, 'mcp-second');
+    await ask(here, second);
+    await here.attendance.leave(second.runId, true);
+    const callers = Array.from({ length: 6 }, (_, index) => again({}, `mcp-late-${index}`));
+    const adopted = await Promise.all(
+      callers.map((task, index) => (index % 2 === 0 ? here : there).attendance.adopt(task)),
+    );
+    expect(adopted.filter((runId) => runId !== undefined).toSorted()).toEqual(
+      [first.runId, second.runId].toSorted(),
+    );
+  });
+
   it('is not taken over once its answer was delivered [RUN-8]', async () => {
     const { first, next, wallet } = await leftRun(true);
     expect(await there.pastRuns.find(first.runId, wallet, 0, never)).toMatchObject({ status: 'completed' });
