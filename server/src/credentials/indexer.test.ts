@@ -103,6 +103,19 @@ const balanceAddress = (buyer: PublicKey) => findPerQueryBalanceAddress(buyer, l
 const rentalOf = (buyer: PublicKey) => repository.findRental(buyer.toBase58(), listingId);
 
 describe('the index', () => {
+  it('takes in the same new account from two replicas at once', async () => {
+    for (let round = 0; round < 200; round += 1) {
+      const row = {
+        address: newKey().toBase58(),
+        listing_address: newKey().toBase58(),
+        earnings_lamports: 1n,
+        total_earned_lamports: 1n,
+      };
+      const applied = () => repository.apply([{ kind: 'escrow', row }], 5n, false);
+      await Promise.all([applied(), applied(), applied()]);
+    }
+  });
+
   it('takes accounts of the program at their own addresses', async () => {
     const buyer = newKey();
     await indexer.indexAccounts([
