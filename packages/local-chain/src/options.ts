@@ -31,7 +31,7 @@ export interface LocalChainOptions {
   slotTimeMs?: number;
   /** How many newer slots make a slot finalized. Default 32. */
   finalizedSlots?: number;
-  /** Adds the RPC methods `localchain_warp` and `localchain_fork`. Default false. */
+  /** Adds the RPC methods `localchain_warp`, `localchain_fork` and `localchain_memory`. Default false. */
   testHooks?: boolean;
   /** A snapshot is written whenever the journal has grown by so many bytes. Default 32 MiB. */
   snapshotIntervalBytes?: number;

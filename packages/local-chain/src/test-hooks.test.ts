@@ -162,3 +162,17 @@ describe('a fork', () => {
     expect(seen.logs).not.toContain(dropped);
   });
 });
+
+it('memory is told once the collector has run', async () => {
+  const folder = temporaryFolder();
+  const fixture = await startFixture({ stateDir: folder.path, testHooks: true });
+  try {
+    const { result } = await fixture.rpc('localchain_memory');
+    const { rss, heapUsed } = result as { rss: number; heapUsed: number };
+    expect(heapUsed).toBeGreaterThan(0);
+    expect(rss).toBeGreaterThan(heapUsed);
+  } finally {
+    await fixture.stop();
+    folder.remove();
+  }
+});

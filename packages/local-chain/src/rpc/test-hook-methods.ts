@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import bs58 from 'bs58';
 import * as z from 'zod';
 import { addressKey } from '../ledger/account-state.js';
@@ -10,7 +12,7 @@ const MAX_UNIX_TIMESTAMP = 253_402_300_799;
 const MAX_WARP_SLOTS = 1_000_000_000;
 const MAX_DROPPED = 10_000;
 
-/** What no real cluster offers: time travel and forks, for tests. Only present when the chain was started for it. */
+/** What no real cluster offers: time travel, forks and a look at memory, for tests. Only present when the chain was started for it. */
 export function testHookMethods(ledger: Ledger): RpcMethods {
   return {
     /**
@@ -52,5 +54,15 @@ export function testHookMethods(ledger: Ledger): RpcMethods {
         return { dropped: dropped.map(({ signature }) => bs58.encode(signature)) };
       },
     ),
+
+    /** Bytes that the process holds once the collector has run: without it they tell when it ran last, and no leak. */
+    localchain_memory: rpcMethod(z.tuple([]), () => {
+      setFlagsFromString('--expose-gc');
+      const collect = runInNewContext('gc') as () => void;
+      collect();
+      collect();
+      const { rss, heapUsed, external } = process.memoryUsage();
+      return { rss, heapUsed, external };
+    }),
   };
 }
