@@ -132,3 +132,51 @@ test.each([
 test('a search is sorted by relevance when it names no order [LST-24]', () => {
   expect(searchListingsQuery.parse({ q: 'invoices' }).sort).toBe('relevance');
 });
+
+describe('a number in a query', () => {
+  const { limit } = searchListingsQuery.shape;
+  const price = searchListingsQuery.shape.min_price;
+
+  test.each([
+    ['1', 1],
+    ['100', 100],
+    ['007', 7],
+  ])('is read from its digits: %s [LST-28]', (text, number) => {
+    expect(limit.parse(text)).toBe(number);
+  });
+
+  test.each([
+    ['0.000001', 0.000001],
+    ['1e-6', 0.000001],
+    [String(1e-7), 1e-7],
+  ])('may have a fraction where it is a price: %s [LST-22]', (text, number) => {
+    expect(price.parse(text)).toBe(number);
+  });
+
+  test.each([
+    '',
+    ' ',
+    ' 5',
+    '5 ',
+    '0x10',
+    '0b1',
+    '+5',
+    '.5',
+    '5.',
+    '1_0',
+    'Infinity',
+    'NaN',
+    'true',
+    'null',
+    '1e',
+    ['5'],
+    null,
+  ])('is not taken out of %j [LST-29]', (text) => {
+    expect(limit.safeParse(text).success).toBe(false);
+    expect(price.safeParse(text).success).toBe(false);
+  });
+
+  test('is 20 where a page names no limit [LST-28]', () => {
+    expect(searchListingsQuery.parse({})).toMatchObject({ limit: 20, offset: 0 });
+  });
+});

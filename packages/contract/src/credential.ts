@@ -1,9 +1,21 @@
 import * as z from 'zod';
-import { listingId, page, rentalModel, timestamp } from './primitives.js';
+import { listingId, page, rentalModel, timestamp, type jsonSchema } from './primitives.js';
 
 /** Status of a credential that a wallet holds. */
 export const credentialStatus = z.enum(['active', 'expired', 'low_balance']).meta({ id: 'CredentialStatus' });
 export type CredentialStatus = z.infer<typeof credentialStatus>;
+
+/** What a rented listing is called with: enough to describe it to a model. */
+export const rentedListing = z
+  // The schema came as JSON and was checked when it was published: to walk it again, in every list of hundreds, costs
+  // more than all the rest of the answer.
+  .object({
+    description: z.string(),
+    price_lamports: z.int(),
+    input_schema: z.record(z.string(), z.unknown()) as unknown as typeof jsonSchema,
+  })
+  .meta({ id: 'RentedListing' });
+export type RentedListing = z.infer<typeof rentedListing>;
 
 /** A rental as `GET /v1/credentials` lists it. */
 export const credential = z
@@ -17,14 +29,20 @@ export const credential = z
     pda_address: z.string(),
     /** What is left of a Per-Task balance; absent for the other models. */
     balance_lamports: z.int().optional(),
+    /** With `include=listing`. */
+    listing: rentedListing.optional(),
   })
   .meta({ id: 'Credential' });
 export type Credential = z.infer<typeof credential>;
 
-/** Query of `GET /v1/credentials`. */
-export const listCredentialsQuery = z.strictObject({ status: credentialStatus.optional(), ...page });
+/** Query of `GET /v1/credentials`. `include=listing` spares a request per rental. */
+export const listCredentialsQuery = z.strictObject({
+  status: credentialStatus.optional(),
+  include: z.literal('listing').optional(),
+  ...page,
+});
 
-/** Answer of `GET /v1/credentials`. */
+/** Answer of `GET /v1/credentials`: the most recent rentals first. */
 export const listCredentialsResponse = z
   .object({ credentials: z.array(credential), total: z.int() })
   .meta({ id: 'CredentialPage' });

@@ -10,7 +10,10 @@ export const storedFile = z
     file_id: z.string(),
     /** Goes into `input_uri` of an execute request. */
     input_uri: z.string(),
-    /** `application/json` reaches the agent as that JSON value, everything else as text. */
+    /**
+     * `application/json` reaches the agent as that JSON value, text as text, and any other content as an object
+     * `{media_type, size_bytes, base64}`. Agents with a `repo_*` tool get the files of a zip, tar or tar.gz instead.
+     */
     media_type: z.string(),
     size_bytes: z.int(),
     created_at: timestamp,

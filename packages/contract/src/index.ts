@@ -14,5 +14,6 @@ export * from './program-errors.js';
 export * from './receipt.js';
 export * from './registration.js';
 export * from './review.js';
+export * from './service-endpoints.js';
 export * from './tools.js';
 export * from './transactions.js';

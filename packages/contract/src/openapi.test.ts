@@ -1,6 +1,14 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
-import { errorEnvelope, openApiDocument, operationExamples, operations, type Operation } from './index.js';
+import {
+  errorEnvelope,
+  openApiDocument,
+  operationExamples,
+  operations,
+  serviceEndpoints,
+  type Operation,
+  type ServiceEndpoint,
+} from './index.js';
 
 const document = openApiDocument('0.1.0');
 
@@ -43,6 +51,21 @@ describe.each(table)('the example of %s', (id, operation) => {
     expect(JSON.stringify(paths[path])).toContain(JSON.stringify(example.response));
   });
 });
+
+test.each(Object.entries(serviceEndpoints) as [string, ServiceEndpoint][])(
+  'the examples of %s are valid, and stand in the document [SVC-5, SVC-14]',
+  (id, { path, answers, mediaType }) => {
+    const paths = document['paths'] as Record<
+      string,
+      { get: { operationId: string; responses: Record<string, { content: Record<string, unknown> }> } }
+    >;
+    expect(paths[path]?.get.operationId).toBe(id);
+    for (const [status, { schema, example }] of Object.entries(answers)) {
+      expect(schema.safeParse(example).error?.issues ?? []).toEqual([]);
+      expect(paths[path]?.get.responses[status]?.content[mediaType]).toMatchObject({ example });
+    }
+  },
+);
 
 test('the events of a stream are described', () => {
   const { schemas } = document['components'] as { schemas: Record<string, unknown> };

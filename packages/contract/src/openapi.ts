@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { ERROR_STATUS, errorEnvelope } from './errors.js';
 import { operationExamples } from './operation-examples.js';
 import { operations, type Operation, type OperationId } from './operations.js';
+import { MCP_PATH, serviceEndpoints, type ServiceEndpoint } from './service-endpoints.js';
 
 type Schema = Record<string, unknown>;
 
@@ -36,6 +37,9 @@ export function openApiDocument(version: string): Schema {
     const item = (paths[path] ??= {});
     item[operation.method.toLowerCase()] = describe(id, operation, errorSchema, components);
   }
+  for (const [id, endpoint] of Object.entries(serviceEndpoints) as [string, ServiceEndpoint][]) {
+    paths[endpoint.path] = { get: describeService(id, endpoint, errorSchema, components) };
+  }
   return rewriteReferences({
     openapi: '3.1.0',
     info: {
@@ -45,7 +49,7 @@ export function openApiDocument(version: string): Schema {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    paths,
+    paths: { ...paths, [MCP_PATH]: MCP },
     components: {
       schemas: components,
       securitySchemes: {
@@ -53,6 +57,11 @@ export function openApiDocument(version: string): Schema {
           type: 'http',
           scheme: 'bearer',
           description: 'An API key, or the token of a wallet login.',
+        },
+        operator: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The METRICS_TOKEN of whoever operates the service, where one is set.',
         },
       },
     },
@@ -125,21 +134,61 @@ function describe(
             },
           }
         : {}),
-      ...Object.fromEntries(
-        errors.map((status) => [
-          status,
-          {
-            description: Object.entries(ERROR_STATUS)
-              .filter(([, of]) => of === status)
-              .map(([code]) => code)
-              .join(', '),
-            headers: HEADERS,
-            content: { 'application/json': { schema: errorSchema } },
-          },
-        ]),
-      ),
+      ...describeErrors(errors, errorSchema),
     },
   };
+}
+
+/** What no OpenAPI operation can describe: one path that speaks JSON-RPC. */
+const MCP = {
+  summary: 'The Model Context Protocol',
+  description:
+    'Streamable HTTP, with the same bearer as `/v1`: search, rent and run agents as tools. Its messages are ' +
+    'those of the protocol, which its clients speak.',
+};
+
+/** Errors that any endpoint outside `/v1` may answer with. */
+const SERVICE_ERRORS = [500, 503];
+
+function describeService(
+  id: string,
+  endpoint: ServiceEndpoint,
+  errorSchema: Schema,
+  components: Record<string, Schema>,
+): Schema {
+  const errors = describeErrors([...(endpoint.errors ?? []), ...SERVICE_ERRORS], errorSchema);
+  const answers = Object.entries(endpoint.answers).map(([status, { schema, example }]) => {
+    const described = toSchema(schema, 'output', components);
+    // An answer of its own may have the status of an error.
+    const either = errors[status] ? { anyOf: [described, errorSchema] } : described;
+    const description = status === '200' ? 'Success' : 'Not now';
+    return [
+      status,
+      { description, headers: HEADERS, content: { [endpoint.mediaType]: { schema: either, example } } },
+    ];
+  });
+  return {
+    operationId: id,
+    summary: endpoint.summary,
+    security: endpoint.auth === 'operator' ? [{}, { operator: [] }] : [],
+    responses: { ...errors, ...Object.fromEntries(answers) },
+  };
+}
+
+function describeErrors(statuses: readonly number[], errorSchema: Schema): Record<string, Schema> {
+  return Object.fromEntries(
+    statuses.map((status) => [
+      status,
+      {
+        description: Object.entries(ERROR_STATUS)
+          .filter(([, of]) => of === status)
+          .map(([code]) => code)
+          .join(', '),
+        headers: HEADERS,
+        content: { 'application/json': { schema: errorSchema } },
+      },
+    ]),
+  );
 }
 
 /** One event of a stream. OpenAPI 3.2 has `itemSchema` for it; before, there is no place but an extension. */
@@ -185,6 +234,10 @@ function toSchema(schema: z.ZodType, io: 'input' | 'output', components: Record<
   const converted = z.toJSONSchema(schema, {
     io,
     unrepresentable: 'any',
+    // Left out by Zod where the text of a query is read first.
+    override({ zodSchema: { _zod }, jsonSchema }) {
+      if (_zod.def.type === 'default') jsonSchema.default ??= _zod.def.defaultValue as number;
+    },
   }) as Schema;
   const { $schema: _, $defs, id, ...rest } = converted;
   for (const [name, definition] of Object.entries(($defs ?? {}) as Record<string, Schema>)) {

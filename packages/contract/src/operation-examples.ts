@@ -5,7 +5,7 @@ const wallet = '7o5JQKMq5qJ7FntBcZW6cyTxW9ZGpiXeKEYCHjCnfuPk';
 const signature = '2'.repeat(88);
 const transaction = 'AQAB';
 
-const creator = { id: wallet, display_name: '7o5J…fuPk', listing_count: 3 };
+const creator = { id: wallet, display_name: '7o5J...fuPk', listing_count: 3 };
 const summary = {
   id: listingId,
   title: 'Invoice reader',
@@ -156,7 +156,7 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
     response: { ...creator, display_name: 'Ledger Works' },
   },
   listCredentials: {
-    query: { status: 'active' },
+    query: { status: 'active', include: 'listing' },
     response: {
       credentials: [
         {
@@ -164,6 +164,11 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
           listing_title: 'Invoice reader',
           purchased_at: '2026-01-05T10:00:00.000Z',
           expires_at: null,
+          listing: {
+            description: 'Reads invoices and lists what is due.',
+            price_lamports: 2_000_000,
+            input_schema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+          },
         },
       ],
       total: 1,
@@ -182,7 +187,11 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
       system_prompt: 'You read invoices.',
       input_schema: { type: 'object' },
       output_schema: { type: 'string' },
-      listing: { rental_model: 'per_query', price_lamports: 250_000 },
+      listing: {
+        rental_model: 'per_query',
+        price_lamports: 250_000,
+        sample_output: ['Two invoices are due.'],
+      },
       model_key: 'sk-…',
     },
     response: { job_id: run.run_id, status: 'queued' },

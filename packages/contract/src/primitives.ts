@@ -60,10 +60,16 @@ export type JsonObject = { [key: string]: Json };
 export const jsonSchema = z.record(z.string(), z.json()).meta({ id: 'JsonSchema' });
 export type JsonSchema = z.infer<typeof jsonSchema>;
 
+const DECIMAL = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+
+/** A number in a query, in decimal digits. What JavaScript would also take for one, as nothing or `0x10`, is refused. */
+export const queryNumber = <S extends z.ZodType<number, number>>(schema: S) =>
+  z.preprocess((text) => (typeof text === 'string' && DECIMAL.test(text) ? Number(text) : text), schema);
+
 /** `limit` and `offset` of a page. A limit above 100 is refused, not cut (spec-wide rule). */
 export const page = {
-  limit: z.coerce.number().int().min(1).max(100).default(20),
-  offset: z.coerce.number().int().min(0).max(1_000_000).default(0),
+  limit: queryNumber(z.int().min(1).max(100)).default(20),
+  offset: queryNumber(z.int().min(0).max(1_000_000)).default(0),
 };
 
 const LAMPORTS_PER_SOL = 1_000_000_000n;

@@ -56,6 +56,13 @@ export interface ExecuteOptions extends CallOptions {
   idempotencyKey?: string | undefined;
   /** Takes over an equal run of this wallet whose answer reached nobody, instead of paying again. */
   adoptUndelivered?: boolean | undefined;
+  /**
+   * Ends the wait, as `signal` does, without cancelling the run: to the service the caller went away. The run has its
+   * grace, and who asks again under the key gets its answer.
+   */
+  leave?: AbortSignal | undefined;
+  /** Of a stream: told the run's id when the stream begins. */
+  onRunId?: ((runId: string) => void) | undefined;
 }
 
 /** Options of a call that may wait. */
@@ -215,7 +222,7 @@ export function createClient(options: ClientOptions): RentalClient {
         ...(prefer.length > 0 ? { prefer: prefer.join(', ') } : {}),
       },
       repeatable: true,
-      signal: given.signal,
+      signal: endOfWait(given),
     };
   };
   /**
@@ -291,7 +298,9 @@ export function createClient(options: ClientOptions): RentalClient {
       let isDone = false;
       try {
         const response = await sendRequest(http, operations.executeStream, input, (begun) => begun);
-        for await (const event of readRunEvents(response, given.signal)) {
+        const runId = response.headers.get('x-run-id');
+        if (runId !== null) given.onRunId?.(runId);
+        for await (const event of readRunEvents(response, input.signal)) {
           isDone = event.event === 'done';
           yield event;
         }
@@ -329,4 +338,9 @@ export function createClient(options: ClientOptions): RentalClient {
 /** Query values as strings and numbers; the contract's coercing schemas leave them `unknown`. */
 function plain(query: Record<string, unknown>): Record<string, string | number | undefined> {
   return query as Record<string, string | number | undefined>;
+}
+
+/** Aborts when the caller cancels or leaves. */
+function endOfWait({ signal, leave }: ExecuteOptions): AbortSignal | undefined {
+  return signal && leave ? AbortSignal.any([signal, leave]) : (signal ?? leave);
 }

@@ -33,6 +33,8 @@ export {
   update,
   withdraw,
 } from './transactions.js';
+export { transferSol } from './transfer.js';
+export type { ConfirmedTransfer, TransferConnection } from './transfer.js';
 export { isUntrustedTransaction, UntrustedTransactionError } from './untrusted-transaction.js';
 export type { UntrustedReason } from './untrusted-transaction.js';
 export { walletStandardSigner } from './wallet-standard.js';

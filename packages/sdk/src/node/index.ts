@@ -1,0 +1,1 @@
+export { createWalletFile, readWalletFile, WalletFileError } from './wallet-file.js';
