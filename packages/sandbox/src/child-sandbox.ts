@@ -1,47 +1,38 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { LineQueue } from './line-queue.js';
-import { LineSplitter } from './line-splitter.js';
+import { OutputIntake } from './output-intake.js';
 import type { ExitReason, Sandbox, SandboxExit, SandboxLimits } from './sandbox.js';
 
-const QUEUE_CHARACTERS = 256 * 1024;
-const STDERR_TAIL_CHARACTERS = 4_096;
+/** Ends a child and everything it started, so that the child's `exit` comes when nothing of it is left. */
+export type EndChild = (child: ChildProcessWithoutNullStreams) => void;
+
+function endSingleProcess(child: ChildProcessWithoutNullStreams): void {
+  child.kill('SIGKILL');
+}
 
 /**
  * Makes a sandbox of a child process: enforces the limits on what goes in and out of it and says how it ended.
- * The child must be a single process that SIGKILL ends, with everything it started.
+ * A child that is more than a single process brings its own way to end all of it.
  */
-export function superviseChild(child: ChildProcessWithoutNullStreams, limits: SandboxLimits): Sandbox {
-  const splitter = new LineSplitter(limits.maxLineBytes);
-  const lines = new LineQueue(QUEUE_CHARACTERS, () => child.stdout.resume());
-  let outputBytes = 0;
-  let stderrTail = '';
+export function superviseChild(
+  child: ChildProcessWithoutNullStreams,
+  limits: SandboxLimits,
+  endChild: EndChild = endSingleProcess,
+): Sandbox {
+  const output = new OutputIntake(limits, { onExceeded: end, onDrain: () => child.stdout.resume() });
+  const { lines } = output;
   let endedBy: ExitReason | undefined;
 
   /** Also called after a natural end: output nobody reads would keep its pipe open. */
   function end(reason: ExitReason): void {
-    if (endedBy === undefined) child.kill('SIGKILL');
+    if (endedBy === undefined) endChild(child);
     endedBy ??= reason;
     child.stdin.destroy();
     child.stdout.destroy();
     lines.end({ discard: true });
   }
 
-  /** Counts output; false when there was too much of it. */
-  function admit(chunk: Buffer): boolean {
-    outputBytes += chunk.length;
-    if (outputBytes <= limits.maxTotalOutputBytes) return true;
-    end('output_too_large');
-    return false;
-  }
-
   child.stdout.on('data', (chunk: Buffer) => {
-    if (!admit(chunk)) return;
-    const complete = splitter.push(chunk);
-    if (complete === undefined) {
-      end('line_too_long');
-      return;
-    }
-    for (const line of complete) lines.push(line);
+    output.stdout(chunk);
     // A reader that is slow slows the sandbox down; it does not fill the host's memory.
     if (lines.isFull) child.stdout.pause();
   });
@@ -49,9 +40,7 @@ export function superviseChild(child: ChildProcessWithoutNullStreams, limits: Sa
   child.stdout.on('close', () => {
     lines.end({ discard: false });
   });
-  child.stderr.on('data', (chunk: Buffer) => {
-    if (admit(chunk)) stderrTail = (stderrTail + chunk.toString('utf8')).slice(-STDERR_TAIL_CHARACTERS);
-  });
+  child.stderr.on('data', (chunk: Buffer) => output.stderr(chunk));
   // The pipes of a dying process break; `exited` tells the story.
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => {});
 
@@ -64,7 +53,7 @@ export function superviseChild(child: ChildProcessWithoutNullStreams, limits: Sa
     });
     child.once('exit', (code, signal) => {
       endedBy ??= code === 0 ? 'ended' : 'crashed';
-      resolve({ code, signal, reason: endedBy, stderrTail });
+      resolve({ code, signal, reason: endedBy, stderrTail: output.stderrTail });
     });
   });
 

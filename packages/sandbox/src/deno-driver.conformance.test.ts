@@ -1,26 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { conformanceCases } from './conformance.js';
+import { describeConformance } from './conformance.test-support.js';
 import { createDenoDriver } from './deno-driver.js';
-import type { SandboxDriver } from './sandbox.js';
 
-describe('Deno driver', () => {
-  let stateDir: string;
-  let driver: SandboxDriver;
+describeConformance('Deno driver', { create: (stateDir) => createDenoDriver({ stateDir }) });
 
-  beforeAll(async () => {
-    stateDir = await mkdtemp(join(tmpdir(), 'sandbox state '));
-    driver = await createDenoDriver({ stateDir });
-  });
-  afterAll(async () => {
-    await driver.close();
-    await rm(stateDir, { recursive: true });
-  });
-
-  test.each(conformanceCases)('$name', async ({ appliesTo, check }) => {
-    const applies = appliesTo?.(driver) ?? true;
-    await expect(applies ? check(driver) : Promise.resolve()).resolves.toBeUndefined();
-  });
+describeConformance('Deno driver on a machine without util-linux', {
+  create: (stateDir) => createDenoDriver({ stateDir, launcher: { setpriv: undefined, prlimit: undefined } }),
 });

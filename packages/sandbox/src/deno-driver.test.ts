@@ -9,6 +9,7 @@ import { createDenoDriver } from './deno-driver.js';
 import { sweepOrphans } from './orphan-ledger.js';
 import { identifyProcess } from './process-identity.js';
 import { SandboxProbeError } from './sandbox.js';
+import { createWarmPool } from './warm-pool.js';
 
 const NO_LAUNCHER = { setpriv: undefined, prlimit: undefined };
 
@@ -22,6 +23,9 @@ const HOST = `
   sandbox.send(JSON.stringify({ type: 'evaluate', protocol: 1, code, task: 'x' }));
   for await (const line of sandbox.lines) process.stdout.write(line + '\\n');
 `;
+
+/** Starts take long on a busy machine. */
+const STARTS = { timeout: 20_000 };
 
 let stateDir: string;
 let host: ChildProcess | undefined;
@@ -85,14 +89,18 @@ describe('createDenoDriver', () => {
     await driver.probe();
     expect(driver).toMatchObject({ name: 'deno', isolation: 'runtime' });
     const onLinux = process.platform === 'linux';
-    expect(driver.guarantees).toEqual({ memoryBounded: onLinux, endsWithHost: onLinux });
+    expect(driver.guarantees).toEqual({
+      memoryBounded: onLinux,
+      threadsBounded: false,
+      endsWithHost: onLinux,
+    });
     await driver.close();
   });
 
   test('promises less without util-linux, and still keeps that', async () => {
     const driver = await createDenoDriver({ stateDir, launcher: NO_LAUNCHER });
     await driver.probe();
-    expect(driver.guarantees).toEqual({ memoryBounded: false, endsWithHost: false });
+    expect(driver.guarantees).toEqual({ memoryBounded: false, threadsBounded: false, endsWithHost: false });
     await driver.close();
   });
 
@@ -170,6 +178,20 @@ describe.runIf(process.platform === 'linux')('what the kernel knows about a sand
     await handle.close();
     await driver.close();
   });
+});
+
+test('a pool notices that a warm sandbox was killed, and has another one instead', async () => {
+  const driver = await createDenoDriver({ stateDir });
+  const pool = createWarmPool({ driver, entry: 'runner', size: 2, maxActive: 2, maxWaitMs: 10_000 });
+  await pool.ready();
+  const [pid = 0] = await recordedPids();
+  process.kill(pid, 'SIGKILL');
+  await vi.waitFor(() => {
+    expect(pool.stats()).toMatchObject({ diedIdleTotal: 1, idle: 2, starting: 0 });
+  }, STARTS);
+  expect(await recordedPids()).not.toContain(pid);
+  await pool.close();
+  await driver.close();
 });
 
 describe('when the host is killed with SIGKILL', () => {

@@ -1,38 +1,16 @@
-import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, parse } from 'node:path';
-import { isMainThread } from 'node:worker_threads';
 import { evaluatorPath, runnerPath, type SandboxEntry } from '@agent-rental/agent-runner';
-import { awaitReady } from './await-ready.js';
-import { superviseChild } from './child-sandbox.js';
 import { locateDenoBinary } from './deno-binary.js';
+import { denoArguments } from './deno-command.js';
 import { probeDeno } from './deno-probe.js';
 import { launcherPrefix, type LinuxLauncher, locateLinuxLauncher } from './linux-launcher.js';
 import { openLedger } from './orphan-ledger.js';
-import {
-  defaultLimits,
-  type Sandbox,
-  type SandboxDriver,
-  type SandboxGuarantees,
-  type SandboxLimits,
-  SandboxStartError,
-  type StartOptions,
-} from './sandbox.js';
+import { createProcessStarter } from './process-starter.js';
+import { type SandboxDriver, type SandboxGuarantees, SandboxStartError } from './sandbox.js';
 
-/** No permission is granted, nothing is asked for, nothing is read beside the one file, nothing is fetched. */
-const DENO_FLAGS = [
-  'run',
-  '--no-prompt',
-  '--no-config',
-  '--deny-import',
-  '--no-remote',
-  '--no-npm',
-  '--cached-only',
-  '--no-lock',
-  '--no-code-cache',
-];
-
-const entryPaths: Readonly<Record<SandboxEntry, () => string>> = {
+/** The bundled file that each kind of sandbox runs. */
+export const entryPaths: Readonly<Record<SandboxEntry, () => string>> = {
   runner: runnerPath,
   evaluator: evaluatorPath,
 };
@@ -47,17 +25,6 @@ export interface DenoDriverOptions {
 }
 
 /**
- * With its compiler on, V8 reserves 512 MiB of address space that count against RLIMIT_DATA: no useful limit fits, so
- * where that limit is set, the compiler is off. Objects get half of the memory: V8 that reaches its own bound gives up
- * within seconds, while V8 that is refused memory by the kernel can collect garbage for ever.
- */
-function v8Flags({ prlimit }: LinuxLauncher, { memoryMb }: SandboxLimits): string {
-  return prlimit === undefined
-    ? `--max-heap-size=${memoryMb}`
-    : `--jitless,--max-heap-size=${Math.floor(memoryMb / 2)}`;
-}
-
-/**
  * Sandboxes as Deno processes with every permission denied: no network, files, environment, subprocesses or
  * native code. On Linux also with hard limits for memory, processor time and files (through prlimit), and tied to
  * the life of this process (through setpriv). `guarantees` says what of that this machine has.
@@ -66,58 +33,35 @@ function v8Flags({ prlimit }: LinuxLauncher, { memoryMb }: SandboxLimits): strin
 export async function createDenoDriver(options: DenoDriverOptions): Promise<SandboxDriver> {
   const binary = options.denoBinary ?? locateDenoBinary();
   const launcher = options.launcher ?? locateLinuxLauncher();
-  if (launcher.setpriv !== undefined && !isMainThread) {
-    // The parent death signal is tied to the thread that starts the process, not to the process.
-    throw new SandboxStartError('sandboxes must be started from the main thread');
-  }
   const ledger = await openLedger(options.stateDir);
   // Deno wants a cache folder and would otherwise use the user's own. Below a file there can be none.
   const noFolder = join(ledger.folder, 'no-cache');
   writeFileSync(noFolder, '', { mode: 0o600 });
-  const running = new Set<Sandbox>();
-  let closed = false;
 
-  function spawnSandbox(entry: SandboxEntry, limits: SandboxLimits): Sandbox {
-    const nonce = ledger.newNonce();
-    const command = [
-      ...launcherPrefix(launcher, limits),
-      binary,
-      ...DENO_FLAGS,
-      `--v8-flags=${v8Flags(launcher, limits)}`,
-      entryPaths[entry](),
-      nonce,
-    ];
-    const [file = binary, ...args] = command;
-    const child = spawn(file, args, {
-      // A path says whose machine this is.
-      cwd: parse(binary).root,
-      env: { DENO_DIR: join(noFolder, 'deno') },
-      stdio: ['pipe', 'pipe', 'pipe'],
-      windowsHide: true,
-    });
-    const sandbox = superviseChild(child, limits);
-    running.add(sandbox);
-    void forgetWhenEnded(sandbox, nonce);
-    if (child.pid !== undefined) ledger.record(nonce, child.pid);
-    return sandbox;
-  }
-
-  async function forgetWhenEnded(sandbox: Sandbox, nonce: string): Promise<void> {
-    await sandbox.exited;
-    running.delete(sandbox);
-    ledger.forget(nonce);
-  }
-
-  async function start({ entry, limits: given }: StartOptions): Promise<Sandbox> {
-    if (closed) throw new SandboxStartError('the driver is closed');
-    const limits = { ...defaultLimits[entry], ...given };
-    const sandbox = spawnSandbox(entry, limits);
-    await awaitReady(sandbox, { entry, timeoutMs: limits.startTimeoutMs });
-    return sandbox;
-  }
+  const starter = createProcessStarter({
+    ledger,
+    diesWithThread: launcher.setpriv !== undefined,
+    plan({ entry, language = 'javascript' }, limits, nonce) {
+      if (language !== 'javascript') throw new SandboxStartError(`the Deno driver does not run ${language}`);
+      const [file, ...args] = [
+        ...launcherPrefix(launcher, limits),
+        binary,
+        ...denoArguments(entryPaths[entry](), limits, { dataLimited: launcher.prlimit !== undefined }),
+        nonce,
+      ];
+      return {
+        file: file ?? binary,
+        args,
+        env: { DENO_DIR: join(noFolder, 'deno') },
+        cwd: parse(binary).root,
+      };
+    },
+  });
 
   const guarantees: SandboxGuarantees = {
     memoryBounded: launcher.prlimit !== undefined,
+    // Limits of processes count all of a user's processes together.
+    threadsBounded: false,
     endsWithHost: launcher.setpriv !== undefined,
   };
 
@@ -125,11 +69,9 @@ export async function createDenoDriver(options: DenoDriverOptions): Promise<Sand
     name: 'deno',
     isolation: 'runtime',
     guarantees,
-    start,
-    probe: () => probeDeno(start, guarantees),
-    async close() {
-      closed = true;
-      await Promise.all([...running].map((sandbox) => sandbox.kill()));
-    },
+    capabilities: { python: false },
+    start: starter.start,
+    probe: () => probeDeno(starter.start, guarantees),
+    close: starter.close,
   };
 }

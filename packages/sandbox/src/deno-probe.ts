@@ -23,6 +23,17 @@ const HOLD_TWICE_THE_MEMORY = `
   for (let mb = 0; mb < ${MEMORY_PROBE_MB * 2}; mb += 1) held.push(new Uint8Array(1 << 20).fill(1));
   return held.length;`;
 
+/** Does one step of a probe. @throws SandboxProbeError naming it. */
+export async function probeStep<T>(name: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    throw new SandboxProbeError(name, error instanceof Error ? error.message : String(error), {
+      cause: error,
+    });
+  }
+}
+
 /**
  * Tries a Deno driver's walls on this machine.
  * @throws SandboxProbeError naming the step that failed.
@@ -31,16 +42,6 @@ export async function probeDeno(
   start: (options: StartOptions) => Promise<Sandbox>,
   { memoryBounded }: SandboxGuarantees,
 ): Promise<void> {
-  async function step<T>(name: string, action: () => Promise<T>): Promise<T> {
-    try {
-      return await action();
-    } catch (error) {
-      throw new SandboxProbeError(name, error instanceof Error ? error.message : String(error), {
-        cause: error,
-      });
-    }
-  }
-
   function evaluate(code: string, limits: Partial<SandboxLimits> = {}): Promise<Evaluation> {
     const pool = { take: () => start({ entry: 'evaluator', limits }) };
     const request: Omit<EvaluateMessage, 'type' | 'protocol'> = { code, task: 'probe' };
@@ -53,20 +54,20 @@ export async function probeDeno(
     return evaluation.value;
   }
 
-  await step('start the runner', async () => {
+  await probeStep('start the runner', async () => {
     const runner = await start({ entry: 'runner' });
     await runner.kill();
   });
-  await step('start the evaluator and run code', async () => {
+  await probeStep('start the evaluator and run code', async () => {
     const value = await valueOf('return 6 * 7;');
     if (value !== 42) throw new Error(`6 * 7 gave ${JSON.stringify(value)}`);
   });
-  await step('deny every permission', async () => {
+  await probeStep('deny every permission', async () => {
     const granted = await valueOf(GRANTED_PERMISSIONS);
     if (!Array.isArray(granted) || granted.length > 0) throw new Error(`granted: ${JSON.stringify(granted)}`);
   });
   if (memoryBounded) {
-    await step('bound the memory', async () => {
+    await probeStep('bound the memory', async () => {
       const evaluation = await evaluate(HOLD_TWICE_THE_MEMORY, { memoryMb: MEMORY_PROBE_MB });
       if ('value' in evaluation)
         throw new Error(`${MEMORY_PROBE_MB * 2} MB fitted into ${MEMORY_PROBE_MB} MB`);

@@ -6,7 +6,11 @@ import { FakeSandbox } from './fake-sandbox.test-support.js';
 const run: RunRequest = {
   runId: 'run-1',
   task: 'a task',
-  tools: [{ name: 'read_input', scope: 'input_only' }],
+  tools: [
+    { name: 'read_input', scope: 'input_only' },
+    { name: 'run_javascript', scope: 'input_only' },
+    { name: 'web_fetch', scope: 'read_only' },
+  ],
   outputSchema: { type: 'string' },
   maxSteps: 2,
 };
@@ -17,6 +21,7 @@ const modelCall = (id: number): object => ({
   method: 'model.complete',
   params: { messages: [{ role: 'user', content: 'hi' }], tools: ['read_input'], toolChoice: 'auto' },
 });
+const modelParams = { messages: [{ role: 'user', content: 'hi' }], tools: [], toolChoice: 'auto' };
 const done = { type: 'done', status: 'completed', output: 'hello' };
 
 function optionsFor(sandbox: FakeSandbox, changes: Partial<DriveRunOptions> = {}): DriveRunOptions {
@@ -178,6 +183,11 @@ describe('driveRun', () => {
       words: /more than 1 pieces of code/,
     },
     {
+      limits: { maxWebFetches: 1 },
+      request: (id: number) => ({ id, method: 'web.fetch', params: { url: 'https://example.com/' } }),
+      words: /more than 1 pages of the web/,
+    },
+    {
       limits: { maxOutputChecks: 1 },
       request: (id: number) => ({ id, method: 'output.check', params: { output: 1 } }),
       words: /more than 1 checks/,
@@ -195,6 +205,101 @@ describe('driveRun', () => {
       failure: { cause: 'limit' },
     });
     expect(id).toBe(2);
+  });
+
+  const evaluation = (language: string) => ({
+    id: 1,
+    method: 'code.evaluate',
+    params: { language, code: 'return 1' },
+  });
+  const page = { id: 1, method: 'web.fetch', params: { url: 'https://example.com/' } };
+  test.each([
+    ['another run’s result', { ...done, runId: 'run-2' }, run.tools],
+    ['another run’s model', { ...modelCall(1), run_id: 'run-2' }, run.tools],
+    [
+      'another provider',
+      { id: 1, method: 'model.complete', params: { provider: 'openai', messages: [] } },
+      run.tools,
+    ],
+    [
+      'another model’s address',
+      { id: 1, method: 'model.complete', params: { ...modelParams, baseURL: 'x' } },
+      run.tools,
+    ],
+    ['a key', { id: 1, method: 'model.complete', params: { ...modelParams, apiKey: 'x' } }, run.tools],
+    [
+      'a prompt of its own',
+      { id: 1, method: 'model.complete', params: { ...modelParams, system: 'x' } },
+      run.tools,
+    ],
+    [
+      'JavaScript that was not granted',
+      evaluation('javascript'),
+      [{ name: 'read_input', scope: 'input_only' }],
+    ],
+    ['Python that was not granted', evaluation('python'), run.tools],
+    ['a page that was not granted', page, [{ name: 'run_javascript', scope: 'input_only' }]],
+    ['an answer to itself', { id: 1, result: answer }, run.tools],
+    ['the host’s own message', { type: 'run', protocol: 1, run }, run.tools],
+  ])('a forged message (%s) ends the run, and reaches nobody', async (_what, forged, tools) => {
+    const sandbox = new FakeSandbox();
+    const nobody = vi.fn();
+    script(sandbox, () => {
+      sandbox.say(forged);
+    });
+    const outcome = await driveRun(
+      optionsFor(sandbox, {
+        run: { ...run, tools },
+        completeModel: nobody,
+        evaluate: nobody,
+        fetchPage: nobody,
+      }),
+    );
+    expect(outcome).toMatchObject({ status: 'failed', failure: { cause: 'protocol' } });
+    expect(outcome.output).toBe('The agent sent something it may not send.');
+    expect(nobody).not.toHaveBeenCalled();
+    expect(await sandbox.exited).toMatchObject({ reason: 'killed' });
+  });
+
+  test('a search by regular expression needs no code that was granted', async () => {
+    const sandbox = new FakeSandbox();
+    script(
+      sandbox,
+      () => {
+        sandbox.say(evaluation('javascript'));
+      },
+      () => {
+        sandbox.say(done);
+        sandbox.end();
+      },
+    );
+    const tools = [{ name: 'repo_search', scope: 'repo_scoped' }];
+    expect(await driveRun(optionsFor(sandbox, { run: { ...run, tools } }))).toMatchObject({
+      status: 'completed',
+      evaluations: 1,
+    });
+  });
+
+  test('pages are read where somebody reads them, and refused where nobody does', async () => {
+    for (const fetchPage of [undefined, () => Promise.reject(new RequestRefused('it is not text'))]) {
+      const sandbox = new FakeSandbox();
+      script(
+        sandbox,
+        () => {
+          sandbox.say(page);
+        },
+        () => {
+          sandbox.say(done);
+          sandbox.end();
+        },
+      );
+      const outcome = await driveRun(optionsFor(sandbox, fetchPage === undefined ? {} : { fetchPage }));
+      expect(outcome).toMatchObject({ status: 'completed' });
+      expect(JSON.parse(sandbox.sent[1] ?? '')).toMatchObject({
+        id: 1,
+        error: { message: expect.stringMatching(/not|cannot/) },
+      });
+    }
   });
 
   test('a refusal is an answer; the run goes on', async () => {

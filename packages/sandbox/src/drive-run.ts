@@ -15,6 +15,8 @@ import {
   type RunnerRequest,
   type RunRequest,
   type StepNotice,
+  type WebFetchParams,
+  type WebPage,
 } from '@agent-rental/agent-runner';
 import type { Sandbox, SandboxExit } from './sandbox.js';
 
@@ -23,6 +25,7 @@ export interface RunLimits {
   /** Default: one more than the run's steps, for the repair of the answer. */
   maxModelCalls: number;
   maxEvaluations: number;
+  maxWebFetches: number;
   maxOutputChecks: number;
   maxStepNotices: number;
   /** Milliseconds from the last message to the end of the runner. */
@@ -40,6 +43,8 @@ export interface DriveRunOptions {
   completeModel(params: ModelCompleteParams, signal: AbortSignal): Promise<ModelCompleteResult>;
   /** Runs code in a second sandbox (`evaluateInSandbox`). May throw `RequestRefused` for the model to read. */
   evaluate(params: CodeEvaluateParams, signal: AbortSignal): Promise<Evaluation>;
+  /** Reads a page for an agent that may; absent: none may. May throw `RequestRefused` for the model to read. */
+  fetchPage?(params: WebFetchParams, signal: AbortSignal): Promise<WebPage>;
   /** Checks an output against the declared schema. Asked by the runner, and once more for the final output. */
   checkOutput(output: JsonValue): OutputCheckResult | Promise<OutputCheckResult>;
   onStep?(step: StepNotice['params']): void;
@@ -81,6 +86,14 @@ export class RequestRefused extends Error {
 
 const MAX_FAILURE_CHARACTERS = 10_000;
 
+/** What a request needs beside its form: one of these tools, granted. */
+const NEEDED_TOOLS: Record<'javascript' | 'python' | 'web', readonly string[]> = {
+  // A search by regular expression is code, too.
+  javascript: ['run_javascript', 'search_input', 'repo_search'],
+  python: ['run_python'],
+  web: ['web_fetch'],
+};
+
 type Ending =
   | { status: 'completed'; output: JsonValue }
   | { status: 'failed'; output: string; failure: { cause: RunFailureCause; detail: string } };
@@ -115,6 +128,7 @@ class RunSession {
   readonly #over = new AbortController();
   readonly usage: RunUsage = { modelCalls: 0, evaluations: 0 };
   #outputChecks = 0;
+  #webFetches = 0;
   #stepNotices = 0;
   #answering = false;
   #done: DoneMessage | undefined;
@@ -126,6 +140,7 @@ class RunSession {
     this.#limits = {
       maxModelCalls: options.run.maxSteps + 1,
       maxEvaluations: 64,
+      maxWebFetches: 32,
       maxOutputChecks: 64,
       maxStepNotices: 1_000,
       endGraceMs: 1_000,
@@ -211,12 +226,23 @@ class RunSession {
       }
       this.usage.modelCalls += 1;
       this.#bound(this.usage.modelCalls, this.#limits.maxModelCalls, 'model calls');
+    } else if (request.method === 'web.fetch') {
+      this.#requireGrant('web');
+      this.#webFetches += 1;
+      this.#bound(this.#webFetches, this.#limits.maxWebFetches, 'pages of the web');
     } else if (request.method === 'code.evaluate') {
+      this.#requireGrant(request.params.language);
       this.usage.evaluations += 1;
       this.#bound(this.usage.evaluations, this.#limits.maxEvaluations, 'pieces of code');
     } else {
       this.#outputChecks += 1;
       this.#bound(this.#outputChecks, this.#limits.maxOutputChecks, 'checks of its answer');
+    }
+  }
+
+  #requireGrant(what: keyof typeof NEEDED_TOOLS): void {
+    if (!NEEDED_TOOLS[what].some((name) => this.#grantedTools.has(name))) {
+      throw new ProtocolViolation('a tool that was not granted');
     }
   }
 
@@ -242,6 +268,9 @@ class RunSession {
         return this.#options.completeModel(request.params, this.#over.signal);
       case 'code.evaluate':
         return this.#options.evaluate(request.params, this.#over.signal);
+      case 'web.fetch':
+        if (this.#options.fetchPage === undefined) throw new RequestRefused('Pages cannot be read here.');
+        return this.#options.fetchPage(request.params, this.#over.signal);
       case 'output.check':
         return this.#options.checkOutput(request.params.output);
       default:

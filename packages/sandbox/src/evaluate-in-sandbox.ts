@@ -46,7 +46,8 @@ async function readEvaluation(sandbox: Sandbox): Promise<Evaluation> {
 
 /**
  * Runs code that a model wrote in a fresh sandbox of an `evaluator` pool, which is killed afterwards. Whatever the
- * code does (throws, loops, floods, crashes) is an `error` in the result.
+ * code does (throws, loops, floods, crashes) is an `error` in the result. The code is in the pool's language, as the
+ * body of a function of `input` and `task`: JavaScript's may be asynchronous, Python's has the standard library.
  * @throws SandboxUnavailableError when the pool has none in time; the signal's reason when it aborts.
  */
 export async function evaluateInSandbox(

@@ -1,3 +1,4 @@
+export { type BubblewrapDriverOptions, createBubblewrapDriver } from './bubblewrap-driver.js';
 export { createDenoDriver, type DenoDriverOptions } from './deno-driver.js';
 export {
   driveRun,
@@ -8,13 +9,18 @@ export {
   type RunOutcome,
   type RunUsage,
 } from './drive-run.js';
+export { createE2bDriver, type E2bDriverOptions } from './e2b-driver.js';
 export { evaluateInSandbox, type EvaluateOptions } from './evaluate-in-sandbox.js';
+export { createLocalDriver, type LocalDriverChoice, type LocalDriverOptions } from './local-driver.js';
 export { sweepOrphans, type SweepReport } from './orphan-ledger.js';
 export {
   defaultLimits,
+  type EvaluatorLanguage,
   type ExitReason,
   type IsolationLevel,
   type Sandbox,
+  type SandboxCapabilities,
+  type SandboxCapacity,
   type SandboxDriver,
   type SandboxExit,
   type SandboxGuarantees,
@@ -23,6 +29,7 @@ export {
   SandboxStartError,
   type StartOptions,
 } from './sandbox.js';
+export { pythonEvaluatorPath } from './python-runtime.js';
 export {
   createWarmPool,
   SandboxUnavailableError,

@@ -14,20 +14,33 @@ const MAX_OPEN_FILES = 64;
 /** Nothing may be written, but one page is what starting needs. */
 const MAX_FILE_BYTES = 4_096;
 
+/** Looks for a tool where operating systems keep theirs. Never in PATH, which is the environment's to choose. */
+export function locateTool(tool: string): string | undefined {
+  return TOOL_FOLDERS.map((folder) => join(folder, tool)).find((path) => existsSync(path));
+}
+
+/** Hard limits of one process, as arguments of prlimit. */
+export function limitArguments(limits: SandboxLimits): string[] {
+  return [
+    `--data=${limits.memoryMb * 1024 * 1024}`,
+    `--cpu=${limits.cpuSeconds}`,
+    `--nofile=${MAX_OPEN_FILES}`,
+    `--fsize=${MAX_FILE_BYTES}`,
+    // A core dump would write the input to disk.
+    '--core=0',
+  ];
+}
+
 /** The tools of util-linux that a sandbox is started through, as far as this machine has them. */
 export interface LinuxLauncher {
   setpriv: string | undefined;
   prlimit: string | undefined;
 }
 
-function locate(tool: string): string | undefined {
-  return TOOL_FOLDERS.map((folder) => join(folder, tool)).find((path) => existsSync(path));
-}
-
 /** Looks for setpriv and prlimit. On other platforms there is neither. */
 export function locateLinuxLauncher(): LinuxLauncher {
   if (process.platform !== 'linux') return { setpriv: undefined, prlimit: undefined };
-  return { setpriv: locate('setpriv'), prlimit: locate('prlimit') };
+  return { setpriv: locateTool('setpriv'), prlimit: locateTool('prlimit') };
 }
 
 /**
@@ -37,17 +50,6 @@ export function locateLinuxLauncher(): LinuxLauncher {
 export function launcherPrefix({ setpriv, prlimit }: LinuxLauncher, limits: SandboxLimits): string[] {
   const prefix: string[] = [];
   if (setpriv !== undefined) prefix.push(setpriv, '--pdeathsig', 'KILL', '--no-new-privs', '--');
-  if (prlimit !== undefined) {
-    prefix.push(
-      prlimit,
-      `--data=${limits.memoryMb * 1024 * 1024}`,
-      `--cpu=${limits.cpuSeconds}`,
-      `--nofile=${MAX_OPEN_FILES}`,
-      `--fsize=${MAX_FILE_BYTES}`,
-      // A core dump would write the input to disk.
-      '--core=0',
-      '--',
-    );
-  }
+  if (prlimit !== undefined) prefix.push(prlimit, ...limitArguments(limits), '--');
   return prefix;
 }

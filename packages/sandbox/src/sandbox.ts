@@ -80,16 +80,37 @@ export interface Sandbox {
   readonly exited: Promise<SandboxExit>;
 }
 
+/** What the model's code may be written in. */
+export type EvaluatorLanguage = 'javascript' | 'python';
+
+/** What a driver can do on this machine beside running agents and JavaScript. */
+export interface SandboxCapabilities {
+  /** It starts evaluators of Python (`StartOptions.language`). */
+  python: boolean;
+}
+
 /** What a driver can promise on this machine beside its isolation level. Announced, never assumed. */
 export interface SandboxGuarantees {
   /** A sandbox that exceeds `memoryMb` ends, and only it. */
   memoryBounded: boolean;
+  /** A sandbox has a bounded number of threads, and only it goes without when it wants more. Absent: not promised. */
+  threadsBounded?: boolean;
   /** A busy sandbox ends when its host is killed, without waiting for the next start. */
   endsWithHost: boolean;
 }
 
+/** What whoever provides a driver's sandboxes allows. */
+export interface SandboxCapacity {
+  /** How many sandboxes of the driver there may be at once, whatever they do. */
+  maxSandboxes: number;
+  /** Milliseconds that a sandbox may wait to be used: after that it could end while it is. */
+  maxIdleMs: number;
+}
+
 export interface StartOptions {
   entry: SandboxEntry;
+  /** Of an evaluator. Default `javascript`; another one only where the driver's `capabilities` has it. */
+  language?: EvaluatorLanguage;
   /** Beside `defaultLimits[entry]`. */
   limits?: Partial<SandboxLimits>;
 }
@@ -99,6 +120,12 @@ export interface SandboxDriver {
   readonly name: string;
   readonly isolation: IsolationLevel;
   readonly guarantees: SandboxGuarantees;
+  /** Absent: what this machine carries, for as long as it likes. */
+  readonly capacity?: SandboxCapacity;
+  /** Absent: none of them. */
+  readonly capabilities?: SandboxCapabilities;
+  /** What the operator should know of this machine, a sentence each: why less is promised than could be. */
+  readonly notices?: readonly string[];
   /**
    * Starts a sandbox; resolves when it has said that it is ready.
    * @throws SandboxStartError

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { Sandbox, SandboxDriver } from './sandbox.js';
+import type { Sandbox, SandboxCapacity, SandboxDriver } from './sandbox.js';
 import { FakeSandbox } from './fake-sandbox.test-support.js';
 import { createWarmPool, SandboxUnavailableError, type WarmPool } from './warm-pool.js';
 
@@ -8,9 +8,15 @@ class FakeDriver implements SandboxDriver {
   readonly name = 'test';
   readonly isolation = 'runtime';
   readonly guarantees = { memoryBounded: false, endsWithHost: false };
+  readonly capacity?: SandboxCapacity;
   readonly started: FakeSandbox[] = [];
   concurrentStarts = 0;
   mostConcurrentStarts = 0;
+
+  constructor(capacity?: SandboxCapacity) {
+    if (capacity !== undefined) this.capacity = capacity;
+  }
+
   startSandbox = (): Promise<FakeSandbox> => Promise.resolve(new FakeSandbox());
 
   async start(): Promise<Sandbox> {
@@ -96,6 +102,76 @@ describe('createWarmPool', () => {
     });
     const taken = [await pool.take(), await pool.take()];
     expect(taken).not.toContain(driver.started[0]);
+    await pool.close();
+  });
+
+  test('has no more than it may, whatever they do, and no reserve that it may not have', async () => {
+    const driver = new FakeDriver();
+    const pool = createPool(driver, { size: 5, maxSandboxes: 3, maxActive: 10 });
+    await pool.ready();
+    expect(pool.stats()).toMatchObject({ idle: 3 });
+    const taken = [await pool.take(), await pool.take(), await pool.take()];
+    const fourth = pool.take();
+    expect(pool.stats()).toMatchObject({ idle: 0, active: 3, starting: 0, waiting: 1 });
+    expect(driver.started).toHaveLength(3);
+    await taken[0]?.kill();
+    await fourth;
+    expect(pool.stats()).toMatchObject({ active: 3, waiting: 0 });
+    expect(driver.started).toHaveLength(4);
+    await pool.close();
+  });
+
+  test('gives up what has waited for as long as the driver allows, and has a new one instead', async () => {
+    vi.useFakeTimers();
+    try {
+      const driver = new FakeDriver({ maxSandboxes: 10, maxIdleMs: 600_000 });
+      const pool = createPool(driver, { size: 1 });
+      await pool.ready();
+      await vi.advanceTimersByTimeAsync(400_000);
+      await (await pool.take()).kill();
+      await vi.advanceTimersByTimeAsync(400_000);
+      const second = driver.started[1];
+      expect(pool.stats()).toMatchObject({ idle: 1, recycledTotal: 0 });
+      await vi.advanceTimersByTimeAsync(250_000);
+      expect(pool.stats()).toMatchObject({ idle: 1, recycledTotal: 1, diedIdleTotal: 0, ending: 0 });
+      expect(await second?.exited).toMatchObject({ reason: 'killed' });
+      await expect(pool.take()).resolves.toBe(driver.started[2]);
+      await pool.close();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('counts one that is being given up until it is gone', async () => {
+    const driver = new FakeDriver({ maxSandboxes: 1, maxIdleMs: 20 });
+    const pool = createPool(driver, { size: 1, maxSandboxes: 1 });
+    await pool.ready();
+    let gone = (): void => {};
+    const [first] = driver.started;
+    if (first === undefined) throw new Error('none was started');
+    first.kill = () => new Promise((resolve) => (gone = resolve));
+    await vi.waitFor(() => {
+      expect(pool.stats()).toMatchObject({ idle: 0, ending: 1, starting: 0 });
+    });
+    gone();
+    await vi.waitFor(() => {
+      expect(driver.started.length).toBeGreaterThan(1);
+    });
+    await pool.close();
+  });
+
+  test('says how long the reserve was short', async () => {
+    const driver = new FakeDriver();
+    const pool = createPool(driver, { size: 1 });
+    await pool.ready();
+    const first = pool.stats().refillMs;
+    await (await pool.take()).kill();
+    expect(pool.stats().idle).toBe(0);
+    await untilIdle(pool, 1);
+    const { refillMs, startsTotal } = pool.stats();
+    expect(startsTotal).toBe(2);
+    expect(refillMs).not.toBe(first);
+    expect(pool.stats().refillMs, 'it is full and does not grow').toBe(refillMs);
     await pool.close();
   });
 

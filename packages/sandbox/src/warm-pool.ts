@@ -1,5 +1,7 @@
 import type { SandboxEntry } from '@agent-rental/agent-runner';
-import type { Sandbox, SandboxDriver, SandboxLimits } from './sandbox.js';
+import { Reserve } from './reserve.js';
+import type { EvaluatorLanguage, Sandbox, SandboxDriver, SandboxLimits } from './sandbox.js';
+import { WaitingLine } from './waiting-line.js';
 
 /** No sandbox could be had in time. The request should be answered with 503 and `Retry-After`. */
 export class SandboxUnavailableError extends Error {
@@ -17,6 +19,8 @@ export class SandboxUnavailableError extends Error {
 export interface WarmPoolOptions {
   driver: SandboxDriver;
   entry: SandboxEntry;
+  /** Of a pool of evaluators; the driver's `capabilities` say which there are. Default `javascript`. */
+  language?: EvaluatorLanguage;
   limits?: Partial<SandboxLimits>;
   /** How many to keep ready. */
   size: number;
@@ -26,6 +30,8 @@ export interface WarmPoolOptions {
   maxWaitMs: number;
   /** How many may wait at once; more are refused without waiting. Default 256. */
   maxWaiting?: number;
+  /** How many of the pool there may be at once, whatever they do: warm, in use, starting, ending. Default: any number. */
+  maxSandboxes?: number;
   /** How many to start at the same time; more only slow each other down. Default 2. */
   maxConcurrentStarts?: number;
   /** Told of every start that failed, for the log. */
@@ -33,15 +39,25 @@ export interface WarmPoolOptions {
 }
 
 export interface WarmPoolStats {
+  /** Ready to be used. */
   idle: number;
   starting: number;
+  /** In use. */
   active: number;
+  /** Given up while they waited to be used, and not gone yet. */
+  ending: number;
+  /** Calls of `take` that wait. */
   waiting: number;
+  /** For how long the reserve has been below its size; where it is full, for how long it was the last time. */
+  refillMs: number;
   /** Counts since the pool was made. */
   takenTotal: number;
+  startsTotal: number;
   startFailuresTotal: number;
   /** Sandboxes that ended while they waited to be used. */
   diedIdleTotal: number;
+  /** Sandboxes given up because they had waited for as long as the driver allows. */
+  recycledTotal: number;
   /** Calls of `take` that got none. */
   refusedTotal: number;
 }
@@ -60,28 +76,27 @@ export interface WarmPool {
   close(): Promise<void>;
 }
 
-interface Waiter {
-  give(sandbox: Sandbox): void;
-  refuse(error: unknown): void;
-}
-
 /**
- * Starting a process costs the host milliseconds of its own time. What was taken is replaced a moment later, when the
- * run it was taken for is under way.
+ * Starting a process costs the host milliseconds of its own time, and the machine more. What was taken is replaced a
+ * moment later, when the run it was taken for is under way; takes that go on put it off, but not for long.
  */
 const REFILL_DELAY_MS = 30;
+const LONGEST_REFILL_DELAY_MS = 150;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
 
 /** Makes a pool and begins to fill it. */
 export function createWarmPool(options: WarmPoolOptions): WarmPool {
-  const { driver, entry, limits, size, maxActive, maxWaitMs, onStartFailure } = options;
-  const { maxWaiting = 256, maxConcurrentStarts = 2 } = options;
+  const { driver, entry, language, limits, maxActive, maxWaitMs, onStartFailure } = options;
+  const { maxWaiting = 256, maxConcurrentStarts = 2, maxSandboxes = Infinity } = options;
+  const maxIdleMs = driver.capacity?.maxIdleMs;
   const retryAfterSeconds = Math.max(1, Math.ceil(maxWaitMs / 1000));
-  const idle: Sandbox[] = [];
+  const size = Math.min(options.size, maxSandboxes);
+  const reserve = new Reserve(size);
   const active = new Set<Sandbox>();
   const starting = new Set<Promise<void>>();
-  const waiters = new Set<Waiter>();
+  const ending = new Set<Promise<void>>();
+  const line = new WaitingLine<Sandbox>();
   let firstFillDone = (): void => {};
   let firstFillFailed = (_error: unknown): void => {};
   const firstFill = new Promise<void>((resolve, reject) => {
@@ -94,10 +109,15 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
   let lastFailure: unknown;
   let retryTimer: NodeJS.Timeout | undefined;
   let refillTimer: NodeJS.Timeout | undefined;
+  /** The latest that the refill may be put off to, in milliseconds of `performance.now`. */
+  let refillBy = 0;
+  let recycleTimer: NodeJS.Timeout | undefined;
   let closed = false;
   let takenTotal = 0;
+  let startsTotal = 0;
   let startFailuresTotal = 0;
   let diedIdleTotal = 0;
+  let recycledTotal = 0;
   let refusedTotal = 0;
 
   function unavailable(message: string): SandboxUnavailableError {
@@ -109,11 +129,12 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
     );
   }
 
-  /** Starts what is missing: the reserve, and one for each who waits and may have one. */
+  /** Starts what is missing and has a place: the reserve, and one for each who waits and may have one. */
   function fill(): void {
     if (closed || retryTimer !== undefined) return;
-    const owed = Math.min(waiters.size, maxActive - active.size);
-    let missing = size + owed - idle.length - starting.size;
+    const owed = Math.min(line.length, maxActive - active.size);
+    const coming = reserve.count + starting.size;
+    let missing = Math.min(size + owed - coming, maxSandboxes - coming - active.size - ending.size);
     while (missing > 0 && starting.size < maxConcurrentStarts) {
       missing -= 1;
       const start: Promise<void> = startOne().finally(() => {
@@ -126,31 +147,43 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
 
   /** Fills the reserve soon; at once when somebody waits. */
   function refill(): void {
-    if (waiters.size > 0) fill();
-    if (closed || refillTimer !== undefined) return;
-    refillTimer = setTimeout(() => {
-      refillTimer = undefined;
-      fill();
-    }, REFILL_DELAY_MS);
+    if (line.length > 0) fill();
+    if (closed) return;
+    const now = performance.now();
+    if (refillTimer === undefined) refillBy = now + LONGEST_REFILL_DELAY_MS;
+    else clearTimeout(refillTimer);
+    refillTimer = setTimeout(
+      () => {
+        refillTimer = undefined;
+        fill();
+      },
+      Math.min(REFILL_DELAY_MS, refillBy - now),
+    );
     refillTimer.unref();
   }
 
   async function startOne(): Promise<void> {
     let sandbox: Sandbox;
     try {
-      sandbox = await driver.start(limits === undefined ? { entry } : { entry, limits });
+      sandbox = await driver.start({
+        entry,
+        ...(language === undefined ? {} : { language }),
+        ...(limits === undefined ? {} : { limits }),
+      });
     } catch (error) {
       startFailed(error);
       return;
     }
+    startsTotal += 1;
     failuresInRow = 0;
     lastFailure = undefined;
     if (closed) {
       await sandbox.kill();
       return;
     }
-    idle.push(sandbox);
+    reserve.add(sandbox);
     void replaceWhenDead(sandbox);
+    recycleInTime();
   }
 
   function startFailed(error: unknown): void {
@@ -171,12 +204,41 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
 
   async function replaceWhenDead(sandbox: Sandbox): Promise<void> {
     await sandbox.exited;
-    const at = idle.indexOf(sandbox);
-    if (at < 0) return;
-    idle.splice(at, 1);
+    if (!reserve.remove(sandbox)) return;
     diedIdleTotal += 1;
-    await sandbox.kill();
+    await giveUp(sandbox);
+  }
+
+  /** Ends a sandbox that nobody used, and starts another one as soon as there is a place. */
+  async function giveUp(sandbox: Sandbox): Promise<void> {
+    const end = sandbox.kill();
+    ending.add(end);
     fill();
+    await end;
+    ending.delete(end);
+    fill();
+  }
+
+  /** Gives up what has waited for as long as the driver allows, and looks again when the next one has. */
+  function recycleInTime(): void {
+    if (maxIdleMs === undefined || recycleTimer !== undefined || closed) return;
+    const { oldestSince } = reserve;
+    if (oldestSince === undefined) return;
+    recycleTimer = setTimeout(
+      () => {
+        recycleTimer = undefined;
+        for (let since = reserve.oldestSince; since !== undefined; since = reserve.oldestSince) {
+          if (performance.now() - since < maxIdleMs) break;
+          const old = reserve.takeOldest();
+          if (old === undefined) break;
+          recycledTotal += 1;
+          void giveUp(old);
+        }
+        recycleInTime();
+      },
+      oldestSince + maxIdleMs - performance.now(),
+    );
+    recycleTimer.unref();
   }
 
   function handOut(sandbox: Sandbox): Sandbox {
@@ -196,7 +258,7 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
   /** After a start has ended, well or not. */
   function settle(): void {
     if (closed) return;
-    if (idle.length >= size) firstFillDone();
+    if (reserve.isFull) firstFillDone();
     giveToWaiters();
     fill();
   }
@@ -204,42 +266,11 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
   /** Gives what is there to those who wait, in their order. */
   function giveToWaiters(): void {
     if (closed) return;
-    for (const waiter of waiters) {
-      if (active.size >= maxActive) break;
-      const sandbox = idle.shift();
+    while (line.length > 0 && active.size < maxActive) {
+      const sandbox = reserve.takeOldest();
       if (sandbox === undefined) break;
-      waiters.delete(waiter);
-      waiter.give(handOut(sandbox));
+      line.give(handOut(sandbox));
     }
-  }
-
-  function waitForOne(signal: AbortSignal | undefined): Promise<Sandbox> {
-    return new Promise((resolve, reject) => {
-      const stopWaiting = (): void => {
-        waiters.delete(waiter);
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', onAbort);
-      };
-      const waiter: Waiter = {
-        give(sandbox) {
-          stopWaiting();
-          resolve(sandbox);
-        },
-        refuse(error) {
-          stopWaiting();
-          reject(error);
-        },
-      };
-      const timer = setTimeout(() => {
-        waiter.refuse(unavailable(`no sandbox was free within ${maxWaitMs} ms`));
-      }, maxWaitMs);
-      const onAbort = (): void => {
-        waiter.refuse(signal?.reason);
-      };
-      signal?.addEventListener('abort', onAbort, { once: true });
-      waiters.add(waiter);
-      fill();
-    });
   }
 
   settle();
@@ -248,35 +279,46 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
       signal?.throwIfAborted();
       if (closed) throw unavailable('the sandbox pool is closed');
       // Whoever came earlier goes first.
-      const sandbox = waiters.size === 0 && active.size < maxActive ? idle.shift() : undefined;
+      const sandbox = line.length === 0 && active.size < maxActive ? reserve.takeOldest() : undefined;
       if (sandbox !== undefined) {
         handOut(sandbox);
         refill();
         return sandbox;
       }
-      if (waiters.size >= maxWaiting) throw unavailable('too many are waiting for a sandbox');
-      return waitForOne(signal);
+      if (line.length >= maxWaiting) throw unavailable('too many are waiting for a sandbox');
+      const taken = line.wait({
+        maxWaitMs,
+        late: () => unavailable(`no sandbox was free within ${maxWaitMs} ms`),
+        signal,
+      });
+      fill();
+      return taken;
     },
     ready: () => firstFill,
     stats: () => ({
-      idle: idle.length,
+      idle: reserve.count,
       starting: starting.size,
       active: active.size,
-      waiting: waiters.size,
+      ending: ending.size,
+      waiting: line.length,
+      refillMs: reserve.refillMs,
       takenTotal,
+      startsTotal,
       startFailuresTotal,
       diedIdleTotal,
+      recycledTotal,
       refusedTotal,
     }),
     async close() {
       closed = true;
       clearTimeout(retryTimer);
       clearTimeout(refillTimer);
+      clearTimeout(recycleTimer);
       firstFillFailed(unavailable('the sandbox pool is closed'));
-      for (const waiter of waiters) waiter.refuse(unavailable('the sandbox pool is closed'));
-      const held = idle.splice(0);
+      line.refuseAll(() => unavailable('the sandbox pool is closed'));
+      const held = reserve.takeAll();
       await Promise.all([...held, ...active].map((sandbox) => sandbox.kill()));
-      await Promise.all(starting);
+      await Promise.all([...starting, ...ending]);
     },
   };
 }

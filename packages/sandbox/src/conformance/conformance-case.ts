@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import type { Evaluation, JsonValue } from '@agent-rental/agent-runner';
 import { evaluateInSandbox } from '../evaluate-in-sandbox.js';
 import type { SandboxDriver, SandboxLimits } from '../sandbox.js';
+import type { Threat } from './threats.js';
 
 /** One behaviour that every driver has. Independent of any test framework. */
 export interface ConformanceCase {
   name: string;
+  threat: Threat;
   /** False where the driver itself announces that it does not promise this. Always true when absent. */
   appliesTo?(driver: SandboxDriver): boolean;
   /** Rejects when the driver does not behave. */

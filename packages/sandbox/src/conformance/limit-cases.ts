@@ -36,6 +36,14 @@ async function endsBecause(sandbox: Sandbox, reason: ExitReason): Promise<void> 
 
 const BUSY_LOOP = `process.stdout.write('looping\\n'); for (;;);`;
 
+/** Lets go now and then: Node sends nothing while code does not. */
+const flood = (stream: 'stdout' | 'stderr'): string => `
+  const line = 'x'.repeat(1000) + '\\n';
+  for (;;) {
+    for (let lines = 0; lines < 1000; lines += 1) process.${stream}.write(line);
+    await new Promise((later) => setTimeout(later));
+  }`;
+
 const BOMBS: Readonly<Record<string, string>> = {
   'typed arrays': `const held = []; for (;;) held.push(new Uint8Array(1 << 20).fill(1));`,
   'typed arrays, errors ignored': `const held = []; for (;;) { try { held.push(new Uint8Array(1 << 20).fill(1)); } catch {} }`,
@@ -52,6 +60,7 @@ const BOMBS: Readonly<Record<string, string>> = {
 export const limitCases: readonly ConformanceCase[] = [
   {
     name: 'ends a busy loop when killed, and says so',
+    threat: 'busy loop',
     async check(driver) {
       const sandbox = await startCode(driver, BUSY_LOOP);
       const first = await sandbox.lines[Symbol.asyncIterator]().next();
@@ -65,6 +74,7 @@ export const limitCases: readonly ConformanceCase[] = [
   },
   {
     name: 'ends code that takes too long',
+    threat: 'busy loop',
     async check(driver) {
       const evaluation = await evaluate(driver, 'for (;;);', { timeoutMs: 300 });
       assert.ok('error' in evaluation);
@@ -73,20 +83,27 @@ export const limitCases: readonly ConformanceCase[] = [
   },
   {
     name: 'bounds an output flood',
+    threat: 'output flood, endless line, input never read',
     async check(driver) {
-      const code = `const line = 'x'.repeat(1000) + '\\n'; for (;;) process.stdout.write(line);`;
-      await endsBecause(await startCode(driver, code, { maxTotalOutputBytes: MIB }), 'output_too_large');
+      await endsBecause(
+        await startCode(driver, flood('stdout'), { maxTotalOutputBytes: MIB }),
+        'output_too_large',
+      );
     },
   },
   {
     name: 'bounds a flood of errors',
+    threat: 'output flood, endless line, input never read',
     async check(driver) {
-      const code = `const line = 'x'.repeat(1000) + '\\n'; for (;;) process.stderr.write(line);`;
-      await endsBecause(await startCode(driver, code, { maxTotalOutputBytes: MIB }), 'output_too_large');
+      await endsBecause(
+        await startCode(driver, flood('stderr'), { maxTotalOutputBytes: MIB }),
+        'output_too_large',
+      );
     },
   },
   {
     name: 'bounds an endless line',
+    threat: 'output flood, endless line, input never read',
     async check(driver) {
       const code = `const part = 'x'.repeat(1000); for (;;) process.stdout.write(part);`;
       await endsBecause(await startCode(driver, code, { maxLineBytes: 64 * KIB }), 'line_too_long');
@@ -94,6 +111,7 @@ export const limitCases: readonly ConformanceCase[] = [
   },
   {
     name: 'bounds what is sent and never read',
+    threat: 'output flood, endless line, input never read',
     async check(driver) {
       const sandbox = await startCode(driver, BUSY_LOOP, { maxPendingInputBytes: MIB });
       await sandbox.lines[Symbol.asyncIterator]().next();
@@ -104,6 +122,7 @@ export const limitCases: readonly ConformanceCase[] = [
   },
   {
     name: 'does not read ahead of a slow reader without bound',
+    threat: 'output flood, endless line, input never read',
     async check(driver) {
       const total = 64;
       const code = `
@@ -125,6 +144,7 @@ export const limitCases: readonly ConformanceCase[] = [
   },
   ...Object.entries(BOMBS).map(([kind, code]): ConformanceCase => ({
     name: `ends only the sandbox with a memory bomb (${kind})`,
+    threat: 'memory bomb',
     appliesTo: ({ guarantees }) => guarantees.memoryBounded,
     async check(driver) {
       const neighbour = await driver.start({ entry: 'evaluator' });
@@ -142,6 +162,7 @@ export const limitCases: readonly ConformanceCase[] = [
   })),
   {
     name: 'says when code ends without a result',
+    threat: 'ending without an answer',
     async check(driver) {
       for (const code of ['await new Promise(() => {});', 'process.exit(0);', 'process.exit(3);']) {
         const evaluation = await evaluate(driver, code);
@@ -151,6 +172,7 @@ export const limitCases: readonly ConformanceCase[] = [
   },
   {
     name: 'gives errors, values and prints of code back',
+    threat: 'ending without an answer',
     async check(driver) {
       assert.deepEqual(await evaluate(driver, `console.log('a', { b: 1 }); return { c: [input, task] };`), {
         value: { c: ['the input', 'the task'] },

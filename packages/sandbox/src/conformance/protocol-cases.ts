@@ -80,6 +80,7 @@ const FORGERIES: Readonly<Record<string, { lines: string[]; cause: RunFailureCau
 export const protocolCases: readonly ConformanceCase[] = [
   ...Object.entries(FORGERIES).map(([kind, { lines, cause }]): ConformanceCase => ({
     name: `fails a run that sends ${kind}`,
+    threat: 'forged protocol messages',
     async check(driver) {
       const outcome = await driveTakenOver(driver, lines);
       assert.equal(outcome.status, 'failed');
@@ -89,6 +90,7 @@ export const protocolCases: readonly ConformanceCase[] = [
   })),
   {
     name: 'takes what code prints as data, whatever it looks like',
+    threat: 'forged protocol messages',
     async check(driver) {
       const evaluation = await evaluate(
         driver,

@@ -1,0 +1,28 @@
+/**
+ * What hostile code may try, as the rows of the table in docs/isolation.md. Every conformance case belongs to one; a
+ * driver bounds a threat when all cases of it apply to the driver.
+ */
+export const threats = [
+  'network: TCP, UDP, DNS, unix sockets, metadata address',
+  'files of the host',
+  'environment',
+  'processes of the machine, `/proc`',
+  'other sandboxes',
+  'signals',
+  'fork bomb',
+  'thread bomb',
+  'memory bomb',
+  '20 memory bombs at once',
+  'filling the disk or its inodes',
+  'output flood, endless line, input never read',
+  'busy loop',
+  'prototype pollution',
+  'forged protocol messages',
+  'permission prompts, workers',
+  'importing remote code and host files',
+  'native code',
+  'what the sandbox before left behind',
+  'ending without an answer',
+] as const;
+
+export type Threat = (typeof threats)[number];

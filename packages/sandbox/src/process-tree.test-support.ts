@@ -1,0 +1,46 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** The processes that a ledger has written down. */
+export async function recordedPids(stateDir: string): Promise<number[]> {
+  const folder = join(stateDir, 'sandboxes');
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.json'));
+  const entries = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
+  return entries.map((text) => (JSON.parse(text) as { pid: number }).pid);
+}
+
+/** Processes by the id of their parent, as /proc has them now. What is only waited for (a zombie) does not count. */
+function processesByParent(): Map<number, number[]> {
+  const byParent = new Map<number, number[]>();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    let stat: string;
+    try {
+      stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+    } catch {
+      continue;
+    }
+    const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (state === 'Z' || state === 'X') continue;
+    byParent.set(Number(parent), [...(byParent.get(Number(parent)) ?? []), Number(name)]);
+  }
+  return byParent;
+}
+
+/** The descendants of a process, from the oldest on, without itself. */
+export function descendants(pid: number): number[] {
+  const byParent = processesByParent();
+  const found: number[] = [];
+  for (let next = [pid]; next.length > 0;) {
+    next = next.flatMap((id) => byParent.get(id) ?? []);
+    found.push(...next);
+  }
+  return found;
+}
+
+/** Those of some processes that run. */
+export function runningOf(pids: readonly number[]): number[] {
+  const running = new Set([...processesByParent().values()].flat());
+  return pids.filter((pid) => running.has(pid));
+}
