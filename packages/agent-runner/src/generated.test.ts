@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
-import { evaluatorPath, inSandboxTools, runnerPath } from './index.js';
+import { evaluatorPath, runnerPath, runnerTools } from './index.js';
 import type { Evaluation, HostMethod } from './protocol.js';
 import { text, toolCall } from './runner/scripted-host.test-support.js';
 
@@ -43,10 +43,9 @@ test('the bundled files are what the sources give', async () => {
 });
 
 test('every tool says what it takes', () => {
-  for (const [name, tool] of Object.entries(inSandboxTools)) {
+  for (const [name, tool] of Object.entries(runnerTools)) {
     expect(tool).toMatchObject({
       name,
-      scope: 'input_only',
       parameters: { type: 'object', additionalProperties: false },
     });
     expect(tool.description.length).toBeGreaterThan(20);

@@ -1,14 +1,16 @@
 export { evaluatorPath, runnerPath } from './artifact-paths.js';
 export {
-  inSandboxTools,
-  type InSandboxToolName,
-  isInSandboxTool,
+  isRunnerTool,
   MAX_TOOL_RESULT_BYTES,
+  type RunnerToolName,
+  runnerTools,
   type ToolDefinition,
-} from './in-sandbox-tools.js';
+  type ToolScope,
+} from './runner-tools.js';
 export { parseEvaluation } from './parse-evaluation.js';
 export { isShallowEnough, MAX_JSON_DEPTH } from './parse-json.js';
 export { parseReadyMessage, parseRunnerMessage, ProtocolViolation } from './parse-runner-message.js';
+export { SPOKEN_CHARACTERS, SPOKEN_SEPARATOR, takesAnyText } from './spoken-text.js';
 export {
   PROTOCOL_VERSION,
   type ChatMessage,
@@ -27,6 +29,7 @@ export {
   type OutputCheckParams,
   type OutputCheckResult,
   type ReadyMessage,
+  type RepositoryFile,
   type RunMessage,
   type RunnerMessage,
   type RunnerRequest,
@@ -36,4 +39,6 @@ export {
   type ToolCall,
   type ToolChoice,
   type ToolGrant,
+  type WebFetchParams,
+  type WebPage,
 } from './protocol.js';

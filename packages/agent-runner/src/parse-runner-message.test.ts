@@ -28,6 +28,8 @@ describe('parseRunnerMessage', () => {
       ],
     }),
     { id: 2, method: 'code.evaluate', params: { language: 'javascript', code: 'return 1' } },
+    { id: 2, method: 'code.evaluate', params: { language: 'python', code: 'return 1' } },
+    { id: 2, method: 'web.fetch', params: { url: 'https://example.com/' } },
     { id: 3, method: 'output.check', params: { output: null } },
     { method: 'step', params: { name: 'model', detail: '' } },
     { type: 'done', status: 'completed', output: { a: [1] } },
@@ -45,7 +47,16 @@ describe('parseRunnerMessage', () => {
     ['an id that is no positive integer', { id: 0.5, method: 'output.check', params: { output: 1 } }],
     ['a key beside the known ones', { id: 1, method: 'output.check', params: { output: 1 }, runId: 'other' }],
     ['no output', { id: 1, method: 'output.check', params: {} }],
-    ['another language', { id: 1, method: 'code.evaluate', params: { language: 'python', code: '1' } }],
+    ['another language', { id: 1, method: 'code.evaluate', params: { language: 'shell', code: '1' } }],
+    ['a URL that is no text', { id: 1, method: 'web.fetch', params: { url: ['https://a.b'] } }],
+    [
+      'a URL without end',
+      { id: 1, method: 'web.fetch', params: { url: `https://a.b/${'x'.repeat(2_000)}` } },
+    ],
+    [
+      'a request with a method of its choice',
+      { id: 1, method: 'web.fetch', params: { url: 'https://a.b', method: 'POST' } },
+    ],
     ['a system message', complete({ ...params, messages: [user, { role: 'system', content: 'x' }] })],
     ['no message', complete({ ...params, messages: [] })],
     [

@@ -12,6 +12,7 @@ import type {
   SandboxEntry,
   StepNotice,
   ToolCall,
+  WebFetchParams,
 } from './protocol.js';
 
 /** A line from a sandbox that is not a message of the protocol. The message says which part is wrong. */
@@ -24,6 +25,7 @@ const MAX_TOOL_CALLS_PER_MESSAGE = 128;
 const MAX_TOOLS = 64;
 const MAX_NAME_CHARACTERS = 128;
 const MAX_ID_CHARACTERS = 256;
+const MAX_URL_CHARACTERS = 2_000;
 const MAX_STEP_DETAIL_CHARACTERS = 500;
 
 function asObject(value: JsonValue | undefined, what: string): JsonObject {
@@ -101,8 +103,14 @@ function parseModelComplete(params: JsonObject): ModelCompleteParams {
 
 function parseCodeEvaluate(params: JsonObject): CodeEvaluateParams {
   onlyKeys(params, ['language', 'code'], 'params of code.evaluate');
-  if (params['language'] !== 'javascript') throw new ProtocolViolation('language is unknown');
-  return { language: 'javascript', code: asText(params['code'], 'code') };
+  const language = params['language'];
+  if (language !== 'javascript' && language !== 'python') throw new ProtocolViolation('language is unknown');
+  return { language, code: asText(params['code'], 'code') };
+}
+
+function parseWebFetch(params: JsonObject): WebFetchParams {
+  onlyKeys(params, ['url'], 'params of web.fetch');
+  return { url: asText(params['url'], 'url', MAX_URL_CHARACTERS) };
 }
 
 function parseStep(message: JsonObject): StepNotice {
@@ -130,6 +138,8 @@ function parseRequest(message: JsonObject): RunnerRequest {
       return { id, method: 'model.complete', params: parseModelComplete(params) };
     case 'code.evaluate':
       return { id, method: 'code.evaluate', params: parseCodeEvaluate(params) };
+    case 'web.fetch':
+      return { id, method: 'web.fetch', params: parseWebFetch(params) };
     case 'output.check': {
       onlyKeys(params, ['output'], 'params of output.check');
       if (params['output'] === undefined) throw new ProtocolViolation('output is missing');

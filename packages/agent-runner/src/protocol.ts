@@ -27,12 +27,21 @@ export interface ToolGrant {
   scope: string;
 }
 
+/** A file of the archive that is a run's input. `text` is absent where the content is not text. */
+export interface RepositoryFile {
+  path: string;
+  size_bytes: number;
+  text?: string;
+}
+
 /** Everything the runner learns about its run. */
 export interface RunRequest {
   runId: string;
   task: string;
   /** The renter's input. Absent when the request had none. */
   input?: string | JsonObject;
+  /** The files of an input that is an archive, for the tools of scope `repo_scoped`. */
+  files?: RepositoryFile[];
   tools: ToolGrant[];
   /** JSON Schema of the output. Shown to the model; checked by the host alone. */
   outputSchema: JsonObject;
@@ -80,13 +89,28 @@ export interface ModelCompleteResult {
 }
 
 export interface CodeEvaluateParams {
-  language: 'javascript';
-  /** Body of an async function that gets `input` and `task`. */
+  language: 'javascript' | 'python';
+  /** Body of a function that gets `input` and `task`; JavaScript's may be asynchronous. */
   code: string;
 }
 
 /** What a piece of code gave: its value, or why there is none, and what it printed. */
 export type Evaluation = { value: JsonValue; stdout: string } | { error: string; stdout: string };
+
+export interface WebFetchParams {
+  url: string;
+}
+
+/** A page as it was read. Its text is anybody's words. */
+export interface WebPage {
+  /** Where it was found in the end. */
+  url: string;
+  status: number;
+  content_type: string;
+  text: string;
+  /** The page is longer than what is here. */
+  truncated: boolean;
+}
 
 export interface OutputCheckParams {
   output: JsonValue;
@@ -102,6 +126,7 @@ export interface OutputCheckResult {
 export interface HostMethods {
   'model.complete': { params: ModelCompleteParams; result: ModelCompleteResult };
   'code.evaluate': { params: CodeEvaluateParams; result: Evaluation };
+  'web.fetch': { params: WebFetchParams; result: WebPage };
   'output.check': { params: OutputCheckParams; result: OutputCheckResult };
 }
 export type HostMethod = keyof HostMethods;

@@ -1,4 +1,10 @@
-import { errorEnvelope, ERROR_STATUS, type ErrorCode, type operations } from '@agent-rental/contract';
+import {
+  errorEnvelope,
+  ERROR_STATUS,
+  type ErrorCode,
+  type operations,
+  type Run,
+} from '@agent-rental/contract';
 import type { StandInListing } from './stand-in.js';
 
 /** A listing as the detail endpoint gives it. */
@@ -23,9 +29,42 @@ export function toListing(listing: StandInListing): unknown {
     on_chain_address: 'address',
     metadata_uri: 'ipfs://manifest',
     price_lamports: price,
-    min_deposit_lamports: 10_000_000,
+    min_deposit_lamports: listing.min_deposit_lamports ?? 10_000_000,
     input_schema: listing.input_schema ?? { type: 'object', properties: { text: { type: 'string' } } },
     output_schema: listing.output_schema ?? { type: 'object' },
+  };
+}
+
+/** A listing as it stands beside a credential. */
+export function toRentedListing(listing: StandInListing): unknown {
+  return {
+    description: listing.description ?? 'Echoes its input.',
+    price_lamports: listing.price_lamports ?? 2_000_000,
+    input_schema: listing.input_schema ?? { type: 'object', properties: { text: { type: 'string' } } },
+  };
+}
+
+/** A receipt of a run; its signature is none. */
+export function receiptOf(run: Run): unknown {
+  return {
+    receipt: {
+      version: 1,
+      run_id: run.run_id,
+      wallet: '11111111111111111111111111111111',
+      listing_id: run.agent_id,
+      status: run.status,
+      cost_lamports: run.cost_lamports,
+      charge_signature: null,
+      credited: false,
+      network: 'localnet',
+      program_id: '11111111111111111111111111111111',
+      input_digest: null,
+      output_digest: null,
+      started_at: '2026-01-01T00:00:00Z',
+      finished_at: '2026-01-01T00:00:01Z',
+    },
+    salt: '',
+    jws: 'e30.e30.',
   };
 }
 

@@ -11,7 +11,8 @@ import {
   type ListingSummary,
   type Run,
 } from '@agent-rental/contract';
-import { failure, json, toListing } from './answers.js';
+import { failure, json, receiptOf, toListing, toRentedListing } from './answers.js';
+import { createPayments } from './payments.js';
 import { listenNode } from './listen-node.js';
 import { StandInLogin } from './stand-in-login.js';
 
@@ -38,6 +39,8 @@ export interface StandInListing {
   readonly description?: string;
   readonly rental_model?: ListingSummary['rental_model'];
   readonly price_lamports?: number;
+  /** Default 10,000,000. */
+  readonly min_deposit_lamports?: number;
   readonly input_schema?: JsonSchema;
   readonly output_schema?: JsonSchema;
   /** The caller's rental; `none` for a listing that is only offered. Default `active`. */
@@ -50,6 +53,7 @@ export interface StandInListing {
 export interface StandInRequest {
   readonly method: string;
   readonly path: string;
+  readonly query: URLSearchParams;
   readonly headers: Headers;
   readonly body: unknown;
 }
@@ -63,6 +67,14 @@ export interface StandIn {
   charged: number;
   /** Ends the next stream after its first delta, as a broken connection does; the run goes on. */
   cutNextStream: boolean;
+  /** Lamports paid for rentals, deposits and top-ups so far. */
+  paid: number;
+  /** Loses the answer to the next payment, which is made all the same. */
+  loseNextPayment: boolean;
+  /** Refuses the next payment with this message. */
+  refuseNextPayment: string | undefined;
+  /** Idempotency keys whose runs were cancelled. */
+  readonly cancelledKeys: string[];
   /** Answers the next execute request with this error. */
   failNextRun: { code: ErrorCode; message: string; retryAfterSeconds?: number } | undefined;
   /** Adds a listing. */
@@ -81,27 +93,52 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
   async function answer(request: Request): Promise<Response> {
     const url = new URL(request.url);
     const text = await request.text();
-    const body: unknown = text === '' ? undefined : JSON.parse(text);
-    standIn.requests.push({ method: request.method, path: url.pathname, headers: request.headers, body });
+    const isFile = url.pathname === operations.createFile.path;
+    const body: unknown = text === '' ? undefined : isFile ? text : JSON.parse(text);
+    const { method, headers } = request;
+    standIn.requests.push({ method, path: url.pathname, query: url.searchParams, headers, body });
     const granted = await login.answer(url, body);
     if (granted !== undefined) return granted;
     if (!login.knows(request.headers.get('authorization'), STAND_IN_API_KEY)) {
       return failure('invalid_api_key', 'The API key is not valid.');
     }
     const [, , resource, id] = url.pathname.split('/').map(decodeURIComponent);
+    if (isFile) return storedFile(request.headers.get('content-type') ?? '', text.length);
     if (resource === 'listings') return id === undefined ? search(url.searchParams) : detail(id);
     if (resource === 'credentials')
       return id === undefined ? credentials(url.searchParams) : verification(id);
+    const [, , , , detailOf] = url.pathname.split('/');
+    if (resource === 'runs' && id === 'cancel') return cancelByKey(body);
+    if (resource === 'runs' && detailOf === 'cancel') return cancel(id ?? '');
+    if (resource === 'runs' && detailOf === 'receipt') return receipt(id ?? '');
     if (resource === 'runs' && id !== undefined) return pastRun(id);
+    if (resource === 'transactions') return id === 'submit' ? payments.submit(body) : payments.propose(body);
     if (resource === 'execute') return execute(request, body, id === 'stream');
     return failure('not_found', 'There is no such route.');
+  }
+
+  function storedFile(media_type: string, size_bytes: number): Response {
+    const file_id = crypto.randomUUID();
+    return json(operations.createFile, {
+      file_id,
+      input_uri: `agent-rental://files/${file_id}`,
+      media_type,
+      size_bytes,
+      created_at: '2026-01-01T00:00:00Z',
+      expires_at: '2026-01-02T00:00:00Z',
+    });
   }
 
   function search(query: URLSearchParams): Response {
     const parsed = operations.searchListings.query.safeParse(Object.fromEntries(query));
     if (!parsed.success) return failure('invalid_request', parsed.error.issues[0]?.message ?? 'invalid');
     const { q, limit, offset } = parsed.data;
-    const found = [...known.values()].filter((listing) => `${listing.title} ${listing.id}`.includes(q ?? ''));
+    // As the service: every word has to be there.
+    const words = (q ?? '').toLowerCase().split(/\s+/).filter(Boolean);
+    const found = [...known.values()].filter(({ title, id, description }) => {
+      const text = `${title} ${id} ${description}`.toLowerCase();
+      return words.every((word) => text.includes(word));
+    });
     const page = found.slice(offset, offset + limit).map(toListing);
     return json(operations.searchListings, { listings: page, total: found.length, limit, offset });
   }
@@ -114,10 +151,12 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
   }
 
   function credentials(query: URLSearchParams): Response {
-    const { status, limit, offset } = operations.listCredentials.query.parse(Object.fromEntries(query));
-    const held = [...known.values()].filter(
-      ({ rental = 'active' }) => rental !== 'none' && (status === undefined || rental === status),
+    const { status, include, limit, offset } = operations.listCredentials.query.parse(
+      Object.fromEntries(query),
     );
+    const held = [...known.values()]
+      .filter(({ rental = 'active' }) => rental !== 'none' && (status === undefined || rental === status))
+      .sort((first, second) => purchasedAtMs(second) - purchasedAtMs(first));
     return json(operations.listCredentials, {
       credentials: held.slice(offset, offset + limit).map((listing) => ({
         listing_id: listing.id,
@@ -127,6 +166,7 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
         purchased_at: listing.purchased_at ?? '2026-01-01T00:00:00Z',
         expires_at: null,
         pda_address: 'pda',
+        ...(include === 'listing' ? { listing: toRentedListing(listing) } : {}),
       })),
       total: held.length,
     });
@@ -140,6 +180,22 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
       valid: rental === 'active',
       on_chain_verified: rental !== 'none',
     });
+  }
+
+  function cancel(id: string): Response {
+    const run = runs.get(id);
+    return run ? json(operations.cancelRun, { cancelled: false, run }) : failure('not_found', 'No such run.');
+  }
+
+  function cancelByKey(body: unknown): Response {
+    const { idempotency_key } = operations.cancelRunByKey.body.parse(body);
+    standIn.cancelledKeys.push(idempotency_key);
+    return json(operations.cancelRunByKey, { cancelled: true });
+  }
+
+  function receipt(id: string): Response {
+    const run = runs.get(id);
+    return run ? json(operations.getReceipt, receiptOf(run)) : failure('not_found', 'No such run.');
   }
 
   function pastRun(id: string): Response {
@@ -238,11 +294,16 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
     },
     requests: [],
     charged: 0,
+    paid: 0,
+    loseNextPayment: false,
+    refuseNextPayment: undefined,
+    cancelledKeys: [],
     cutNextStream: false,
     failNextRun: undefined,
     add: (listing) => void known.set(listing.id, listing),
     listen: () => listenNode(answer),
   };
+  const payments = createPayments(known, standIn);
   return standIn;
 }
 
@@ -255,6 +316,10 @@ async function* echo({
 }): ReturnType<StandInAgent> {
   yield 'working';
   return { output: { task, input: input ?? null } };
+}
+
+function purchasedAtMs({ purchased_at = '2026-01-01T00:00:00Z' }: StandInListing): number {
+  return Date.parse(purchased_at);
 }
 
 function ignore(): void {

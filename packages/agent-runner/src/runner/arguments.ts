@@ -34,6 +34,12 @@ export function requiredText(args: JsonObject, key: string, maxCharacters = Infi
   return value;
 }
 
+/** The text, or the empty one for an argument left out. */
+export function optionalText(args: JsonObject, key: string, maxCharacters: number): string {
+  const value = args[key];
+  return value === undefined || value === null || value === '' ? '' : requiredText(args, key, maxCharacters);
+}
+
 export function optionalInteger(
   args: JsonObject,
   key: string,

@@ -1,9 +1,10 @@
-import type { RunRequest } from '../protocol.js';
+import type { RepositoryFile, RunRequest } from '../protocol.js';
 import { answerKind } from './answer.js';
 
 /** Inputs up to this size are put into the first message whole. */
 export const INLINE_INPUT_CHARACTERS = 16_384;
 const PREVIEW_CHARACTERS = 1_000;
+const SHOWN_PATHS = 40;
 
 /** How the model can reach an input that is too large for the first message, given its tools. */
 function waysToRead(tools: readonly string[]): string[] {
@@ -13,7 +14,21 @@ function waysToRead(tools: readonly string[]): string[] {
   if (tools.includes('run_javascript')) {
     ways.push('work on all of it with run_javascript, where it is the variable `input`');
   }
+  if (tools.includes('run_python')) ways.push('work on all of it with run_python, where it is `input`');
   return ways;
+}
+
+function describeFiles(files: RepositoryFile[], tools: readonly string[]): string {
+  const paths = files.slice(0, SHOWN_PATHS).map(({ path, size_bytes }) => `${path} (${size_bytes} bytes)`);
+  const more = files.length > SHOWN_PATHS ? `\n... and ${files.length - SHOWN_PATHS} more` : '';
+  const inCode = tools.some((name) => name === 'run_javascript' || name === 'run_python')
+    ? ' In code they are the list `files` of `input`: objects with path, size_bytes and text.'
+    : '';
+  return (
+    `The input is an archive of ${files.length} files, to be read with ` +
+    `${tools.filter((name) => name.startsWith('repo_')).join(', ')}.${inCode}\n` +
+    `<files>\n${paths.join('\n')}${more}\n</files>`
+  );
 }
 
 function describeInput(input: RunRequest['input'], text: string, tools: readonly string[]): string {
@@ -42,7 +57,8 @@ function describeAnswer(outputSchema: RunRequest['outputSchema']): string | unde
 /** The message that opens the conversation: task, input (or how to get at it), and the form of the answer. */
 export function firstMessage(run: RunRequest, text: string | undefined, tools: readonly string[]): string {
   const parts = [run.task];
-  if (text !== undefined) parts.push(describeInput(run.input, text, tools));
+  if (run.files !== undefined) parts.push(describeFiles(run.files, tools));
+  else if (text !== undefined) parts.push(describeInput(run.input, text, tools));
   const answer = describeAnswer(run.outputSchema);
   if (answer !== undefined) parts.push(answer);
   return parts.join('\n\n');

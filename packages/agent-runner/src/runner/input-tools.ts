@@ -1,4 +1,4 @@
-import { MAX_READ_CHARACTERS, MAX_SEARCH_RESULTS } from '../in-sandbox-tools.js';
+import { MAX_READ_CHARACTERS, MAX_SEARCH_RESULTS } from '../runner-tools.js';
 import type { JsonValue, RunRequest } from '../protocol.js';
 import { optionalBoolean, optionalInteger, parseArguments, requiredText, ToolProblem } from './arguments.js';
 import { findMatches } from './find-matches.js';

@@ -166,6 +166,31 @@ describe('runAgent', () => {
   });
 });
 
+describe('an answer in free text', () => {
+  const freeText = { ...run, outputSchema: { type: 'string', description: 'The answer.' } };
+  const beside = (content: string) => ({ ...toolCall('read_input', {}), content });
+
+  test('is the last text alone when the others were words in passing', async () => {
+    const host = new ScriptedHost(beside('I read the input.'), text(' The answer. '));
+    expect(await runAgent(freeText, host)).toMatchObject({ status: 'completed', output: 'The answer.' });
+  });
+
+  test('holds what was said at length before a tool was called', async () => {
+    const long = 'x'.repeat(161);
+    const host = new ScriptedHost(beside(`\n${long} `), beside('short'), text('The end.'));
+    expect(await runAgent(freeText, host)).toMatchObject({ output: `${long}\n\nThe end.` });
+    const final = new ScriptedHost(beside(long), toolCall('run_javascript', { code: 'x', final: true }));
+    final.evaluate = () => ({ value: 'computed', stdout: '' });
+    expect(await runAgent(freeText, final)).toMatchObject({ output: `${long}\n\ncomputed` });
+  });
+
+  test('is the last text alone where not every text is taken', async () => {
+    const schema = { type: 'string', maxLength: 20 };
+    const host = new ScriptedHost(beside('x'.repeat(161)), text('The answer.'));
+    expect(await runAgent({ ...run, outputSchema: schema }, host)).toMatchObject({ output: 'The answer.' });
+  });
+});
+
 describe('the input in the first message', () => {
   const large = 'line\n'.repeat(10_000);
 
@@ -190,5 +215,45 @@ describe('the input in the first message', () => {
     await runAgent({ ...withoutInput, tools: [{ name: 'list_inputs', scope: 'input_only' }] }, host);
     expect(host.modelCalls[0]?.messages[0]?.content).not.toContain('input');
     expect(host.lastMessage()).toBe('[]');
+  });
+});
+
+describe('the tools beside the input', () => {
+  const withTools = (...tools: [string, string][]) => ({
+    ...run,
+    tools: tools.map(([name, scope]) => ({ name, scope })),
+  });
+
+  test('run_python and web_fetch are the host’s to do', async () => {
+    const host = new ScriptedHost(
+      toolCall('run_python', { code: 'return 3' }),
+      toolCall('web_fetch', { url: 'https://example.com/' }),
+      text('{"sum": 3}'),
+    );
+    const granted = withTools(['run_python', 'input_only'], ['web_fetch', 'read_only']);
+    expect(await runAgent(granted, host)).toMatchObject({ status: 'completed' });
+    expect(host.languages).toEqual(['python']);
+    expect(host.fetchedUrls).toEqual(['https://example.com/']);
+    expect(host.lastMessage()).toContain('a page');
+  });
+
+  test('are not there under another scope', async () => {
+    const host = new ScriptedHost(toolCall('web_fetch', { url: 'https://example.com/' }), text('{"sum": 3}'));
+    await runAgent(withTools(['web_fetch', 'input_only'], ['repo_read', 'read_only']), host);
+    expect(host.modelCalls[0]?.tools).toEqual([]);
+    expect(host.fetchedUrls).toEqual([]);
+  });
+
+  test('read an archive, whose paths open the conversation', async () => {
+    const host = new ScriptedHost(toolCall('repo_read', { path: 'a.txt' }), text('{"sum": 3}'));
+    const files = Array.from({ length: 60 }, (_, at) => ({ path: `f${at}`, size_bytes: 1, text: 'x' }));
+    files.unshift({ path: 'a.txt', size_bytes: 7, text: 'content' });
+    const granted = withTools(['repo_read', 'repo_scoped'], ['run_javascript', 'input_only']);
+    await runAgent({ ...granted, input: { media_type: 'application/zip' }, files }, host);
+    const opening = host.modelCalls[0]?.messages[0]?.content ?? '';
+    for (const part of ['61 files', 'repo_read', '`files` of `input`', 'a.txt (7 bytes)', '21 more']) {
+      expect(opening).toContain(part);
+    }
+    expect(host.lastMessage()).toContain('content');
   });
 });

@@ -6,6 +6,7 @@ import type {
   RunRequest,
   ToolCall,
 } from '../protocol.js';
+import { addSpoken, SPOKEN_CHARACTERS, takesAnyText } from '../spoken-text.js';
 import { answerKind, readAnswer } from './answer.js';
 import { firstMessage } from './first-message.js';
 import { type Host, HostRefusal } from './host.js';
@@ -20,6 +21,11 @@ const MAX_SHOWN_ERRORS = 20;
 
 function failed(output: string): DoneMessage {
   return { type: 'done', status: 'failed', output };
+}
+
+function completed(output: JsonValue, spoken: string): DoneMessage {
+  const whole = typeof output === 'string' && spoken !== '' ? addSpoken(spoken, output) : output;
+  return { type: 'done', status: 'completed', output: whole };
 }
 
 function lengthOf(message: ChatMessage): number {
@@ -47,6 +53,8 @@ export async function runAgent(run: RunRequest, host: Host): Promise<DoneMessage
   let conversationCharacters = 0;
   let lastCall = run.maxSteps;
   let repairAsked = false;
+  /** What was said at length beside tool calls, of an answer in free text: it may have left already. */
+  let spoken = '';
 
   function say(message: ChatMessage): void {
     conversation.push(message);
@@ -96,8 +104,11 @@ export async function runAgent(run: RunRequest, host: Host): Promise<DoneMessage
         return failed('The agent asked for too many tools at once.');
       }
       say({ role: 'assistant', content: reply.content, toolCalls: reply.toolCalls });
+      const beside = reply.content?.trim() ?? '';
+      if (takesAnyText(run.outputSchema) && beside.length > SPOKEN_CHARACTERS)
+        spoken = addSpoken(spoken, beside);
       const done = await useTools(reply.toolCalls);
-      if (done !== undefined) return { type: 'done', status: 'completed', output: done.answer };
+      if (done !== undefined) return completed(done.answer, spoken);
       continue;
     }
 
@@ -109,7 +120,7 @@ export async function runAgent(run: RunRequest, host: Host): Promise<DoneMessage
     let errors: string[];
     if ('output' in candidate) {
       const check = await host.call('output.check', { output: candidate.output });
-      if (check.valid) return { type: 'done', status: 'completed', output: candidate.output };
+      if (check.valid) return completed(candidate.output, spoken);
       errors = check.errors;
     } else {
       errors = [candidate.problem];

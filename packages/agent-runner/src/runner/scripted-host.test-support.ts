@@ -24,6 +24,8 @@ export const toolCall = (name: string, args: object | string, id = 'call-1'): Mo
 export class ScriptedHost implements Host {
   readonly modelCalls: ModelCompleteParams[] = [];
   readonly evaluatedCode: string[] = [];
+  readonly languages: string[] = [];
+  readonly fetchedUrls: string[] = [];
   readonly checkedOutputs: JsonValue[] = [];
   readonly steps: string[] = [];
   evaluate: (code: string) => Evaluation = () => ({ value: null, stdout: '' });
@@ -42,9 +44,14 @@ export class ScriptedHost implements Host {
         if (reply instanceof HostRefusal) throw reply;
         return reply;
       },
-      'code.evaluate': ({ code }) => {
+      'code.evaluate': ({ code, language }) => {
+        this.languages.push(language);
         this.evaluatedCode.push(code);
         return this.evaluate(code);
+      },
+      'web.fetch': ({ url }) => {
+        this.fetchedUrls.push(url);
+        return { url, status: 200, content_type: 'text/plain', text: 'a page', truncated: false };
       },
       'output.check': ({ output }) => {
         this.checkedOutputs.push(output);

@@ -1,13 +1,15 @@
-import { type InSandboxToolName, inSandboxTools, isInSandboxTool } from '../in-sandbox-tools.js';
 import type { JsonValue, RunRequest, ToolCall } from '../protocol.js';
+import { isRunnerTool, type RunnerToolName, runnerTools } from '../runner-tools.js';
 import { ToolProblem } from './arguments.js';
 import { type Host, HostRefusal } from './host.js';
 import { listInputs, readInput, searchInput } from './input-tools.js';
-import { runJavascript, type ToolOutcome } from './run-javascript.js';
+import { listFiles, readFileLines, searchFiles } from './repo-tools.js';
+import { runCode, type ToolOutcome } from './run-code.js';
+import { fetchPage } from './web-fetch.js';
 
 /** The tools of one run. */
 export interface ToolBox {
-  names: InSandboxToolName[];
+  names: RunnerToolName[];
   /** Runs a call. What goes wrong in a tool is a result for the model, not an error. */
   invoke(call: ToolCall): Promise<ToolOutcome>;
 }
@@ -15,14 +17,19 @@ export interface ToolBox {
 /** Builds the tools that the run grants, under exactly the scope they exist for. */
 export function createToolBox(run: RunRequest, text: string | undefined, host: Host): ToolBox {
   const names = run.tools.flatMap(({ name, scope }) =>
-    isInSandboxTool(name) && inSandboxTools[name].scope === scope ? [name] : [],
+    isRunnerTool(name) && runnerTools[name].scope === scope ? [name] : [],
   );
 
-  const handlers: Record<InSandboxToolName, (rawArguments: string) => ToolOutcome | Promise<ToolOutcome>> = {
+  const handlers: Record<RunnerToolName, (rawArguments: string) => ToolOutcome | Promise<ToolOutcome>> = {
     read_input: (rawArguments) => ({ result: readInput(text, rawArguments) }),
     list_inputs: (rawArguments) => ({ result: listInputs(run.input, text, rawArguments) }),
     search_input: async (rawArguments) => ({ result: await searchInput(text, rawArguments, host) }),
-    run_javascript: (rawArguments) => runJavascript(rawArguments, host),
+    run_javascript: (rawArguments) => runCode('javascript', rawArguments, host),
+    run_python: (rawArguments) => runCode('python', rawArguments, host),
+    web_fetch: async (rawArguments) => ({ result: await fetchPage(rawArguments, host) }),
+    repo_list: (rawArguments) => ({ result: listFiles(run.files, rawArguments) }),
+    repo_read: (rawArguments) => ({ result: readFileLines(run.files, rawArguments) }),
+    repo_search: async (rawArguments) => ({ result: await searchFiles(run.files, rawArguments, host) }),
   };
 
   return {

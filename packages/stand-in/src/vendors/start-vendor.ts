@@ -1,0 +1,61 @@
+import { listenNode } from '../listen-node.js';
+import { anthropic } from './anthropic.js';
+import { openAi } from './openai.js';
+import type { VendorError, VendorProtocol, VendorRefusal, VendorRequest, VendorTurn } from './vendor.js';
+
+const PROTOCOLS = { openai: openAi, anthropic } satisfies Record<string, VendorProtocol>;
+
+/** Vendors whose protocols are spoken here. */
+export type VendorName = keyof typeof PROTOCOLS;
+
+/** A model vendor on loopback. */
+export interface Vendor {
+  readonly baseUrl: string;
+  /** What was asked, in order; requests that it refused by itself too. */
+  readonly requests: VendorRequest[];
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a stand-in for a model vendor: it refuses what the vendor refuses (keys, conversations whose tool calls and
+ * results do not fit), and streams what `answer` says for the others. `time` counts its calls from 1.
+ */
+export async function startVendor(
+  name: VendorName,
+  answer: (request: VendorRequest, time: number) => VendorTurn | VendorRefusal,
+): Promise<Vendor> {
+  const protocol = PROTOCOLS[name];
+  const requests: VendorRequest[] = [];
+  let time = 0;
+  const refuse = (error: VendorError, headers: Record<string, string> = {}) =>
+    Response.json(protocol.error(error), { status: error.status, headers });
+  const server = await listenNode(async (request) => {
+    if (new URL(request.url).pathname !== protocol.path) return new Response(null, { status: 404 });
+    const text = await request.text();
+    const body = JSON.parse(text) as Record<string, unknown>;
+    const asked = { ...protocol.read(body), body: text, headers: request.headers };
+    requests.push(asked);
+    const wrong = protocol.check(body, request.headers);
+    if (wrong) return refuse(wrong);
+    time += 1;
+    const said = answer(asked, time);
+    if ('status' in said) {
+      const { status, headers } = said;
+      // Vendors repeat what they were sent; a copy of it must go nowhere.
+      return refuse({ status, type: 'api_error', message: `Sorry. You sent: ${text}` }, headers);
+    }
+    return streamOf(protocol.events(said, asked.model));
+  });
+  return { baseUrl: server.baseUrl, requests, close: server.close };
+}
+
+function streamOf(events: string[]): Response {
+  const encoder = new TextEncoder();
+  const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const event of events) controller.enqueue(encoder.encode(event));
+      controller.close();
+    },
+  });
+  return new Response(stream, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } });
+}
