@@ -6,6 +6,8 @@ import type { ExecuteBody } from '@agent-rental/contract';
 export interface DevState {
   base_url: string;
   mcp_url: string;
+  /** The local chain's RPC endpoint. */
+  rpc_url: string;
   /** Keypair files of ready-made wallets. */
   wallets: { creator: string; renter: string };
   /** The renter's API key. */

@@ -1,13 +1,35 @@
 import type { RentalClient } from '@agent-rental/sdk';
-import { modelText, rentedToolset, type RentedTool, type ToolResult } from '@agent-rental/tools';
-import { jsonSchema, tool, type Tool, type ToolSet } from 'ai';
+import {
+  modelText,
+  rentedToolset,
+  type Approve,
+  type RentedTool,
+  type ToolResult,
+  type ToolsetOptions,
+} from '@agent-rental/tools';
+import { jsonSchema, tool, type Tool } from 'ai';
+import { callScope } from './call-scope.js';
 
-/** Options of {@link rentedTools}. */
-export interface RentedToolsOptions {
-  /** Names the conversation: the same tool call in it, repeated, is one run and paid once. Default: one per set. */
+/** Options of {@link rentedTools}: those of every set of tools, and the AI SDK's own. */
+export interface RentedToolsOptions extends Omit<ToolsetOptions, 'cache'> {
+  /**
+   * Names the conversation: the same tool call in it, repeated, is one run and paid once, also by another
+   * process. Default: every `generateText` or `streamText` call is a conversation of its own.
+   */
   readonly scope?: string | undefined;
-  /** Most tools of single agents; the most recent rentals. Default 30. */
-  readonly limit?: number | undefined;
+  /**
+   * When a person is asked before a tool is called, beside what the policy asks for. Default: before renting, never
+   * before a run.
+   */
+  readonly approval?: ApprovalOptions | undefined;
+}
+
+/** Which calls need a person's approval. */
+export interface ApprovalOptions {
+  /** Before anything that may rent an agent. Default true. */
+  readonly renting?: boolean | undefined;
+  /** Before a run that charges more than this, in lamports, or an amount not known. Default: no run. */
+  readonly runAboveLamports?: number | undefined;
 }
 
 /** A result that is not there yet: the output so far. */
@@ -19,30 +41,47 @@ export interface RunningToolResult {
 /** What a tool gives: preliminary results while it runs, then the result. */
 export type RentedToolOutput = ToolResult | RunningToolResult;
 
+/** One tool of the AI SDK. */
+export type RentedAiTool = Tool<Record<string, unknown>, RentedToolOutput>;
+
+/** A `ToolSet` of the AI SDK whose results are typed. */
+export type RentedToolSet = Record<string, RentedAiTool>;
+
 /** Shortest time between two preliminary results, each of which repeats the output so far. */
 const PRELIMINARY_INTERVAL_MS = 100;
 
 /**
  * The agents that a client has rented, as a tool set of the AI SDK, beside those that search and run any agent.
+ * It works in `generateText`, `streamText` and agents, of versions 6 and 7.
  *
  * @throws ApiError or ConnectionError when the rentals cannot be listed.
  */
-export async function rentedTools(client: RentalClient, options: RentedToolsOptions = {}): Promise<ToolSet> {
-  const scope = options.scope ?? crypto.randomUUID();
-  const tools = await rentedToolset(client, { limit: options.limit }).list();
-  return Object.fromEntries(tools.map((rented) => [rented.name, toAiTool(rented, scope)]));
+export async function rentedTools(
+  client: RentalClient,
+  options: RentedToolsOptions = {},
+): Promise<RentedToolSet> {
+  const scopeOf = callScope(options.scope);
+  const tools = await rentedToolset(client, options).list();
+  return Object.fromEntries(tools.map((rented) => [rented.name, toAiTool(rented, scopeOf, options)]));
 }
 
-function toAiTool(rented: RentedTool, scope: string): Tool<Record<string, unknown>, RentedToolOutput> {
+function toAiTool(
+  rented: RentedTool,
+  scopeOf: (messages: readonly unknown[] | undefined) => string,
+  options: RentedToolsOptions,
+): RentedAiTool {
   return tool({
     title: rented.title,
     description: rented.description,
     inputSchema: jsonSchema<Record<string, unknown>>(rented.inputSchema, { validate: validateObject }),
+    needsApproval: async (args: Record<string, unknown>) => needsApproval(rented, args, options),
     async *execute(
       args: Record<string, unknown>,
-      { toolCallId, abortSignal },
+      { toolCallId, abortSignal, messages },
     ): AsyncGenerator<RentedToolOutput> {
-      const stream = rented.stream(args, { signal: abortSignal, call: { scope, toolCallId } });
+      const call = { scope: scopeOf(messages), toolCallId };
+      const approve = options.approve ?? approvedBefore(rented, args);
+      const stream = rented.stream(args, { signal: abortSignal, call, approve });
       let text = '';
       let shownAtMs = Number.NEGATIVE_INFINITY;
       try {
@@ -66,6 +105,30 @@ function toAiTool(rented: RentedTool, scope: string): Tool<Record<string, unknow
       return { type: failed ? 'error-text' : 'text', value };
     },
   });
+}
+
+async function needsApproval(
+  rented: RentedTool,
+  args: Record<string, unknown>,
+  { approval = {}, approve }: RentedToolsOptions,
+): Promise<boolean> {
+  // Whom the app has given a person to ask, it asks itself, inside the call.
+  if (approve === undefined && (await rented.approvalOf?.(args)) !== undefined) return true;
+  const { renting = true, runAboveLamports } = approval;
+  const { kind, lamports } = await rented.spending(args);
+  if (kind === 'rental') return renting;
+  if (kind === 'nothing' || runAboveLamports === undefined) return false;
+  return lamports === undefined || lamports > runAboveLamports;
+}
+
+/** The SDK calls nothing that needs approval before a person has given it: what was asked for then is approved. */
+function approvedBefore(rented: RentedTool, args: Record<string, unknown>): Approve {
+  return async (request, { signal }) => {
+    const asked = await rented.approvalOf?.(args, { signal });
+    return (
+      asked?.kind === request.kind && asked.agentId === request.agentId && request.lamports <= asked.lamports
+    );
+  };
 }
 
 /** The tool judges its arguments itself, and mends what can be mended; it only needs an object. */

@@ -1,14 +1,19 @@
 import type { RentalClient } from '@agent-rental/sdk';
-import { modelText, rentedToolset, type RentedTool, type ToolResult } from '@agent-rental/tools';
+import {
+  modelText,
+  rentedToolset,
+  type RentedTool,
+  type ToolResult,
+  type ToolsetOptions,
+} from '@agent-rental/tools';
 import { ToolMessage } from '@langchain/core/messages';
 import { DynamicStructuredTool, type StructuredTool, type ToolRunnableConfig } from '@langchain/core/tools';
+import { callScope } from './call-scope.js';
 
-/** Options of {@link rentedTools}. */
-export interface RentedToolsOptions {
+/** Options of {@link rentedTools}: those of every set of tools, and LangChain's own. */
+export interface RentedToolsOptions extends Omit<ToolsetOptions, 'cache'> {
   /** Names the conversation, where graphs run without a `thread_id`; a tool call in it is paid once. */
   readonly scope?: string | undefined;
-  /** Most tools of single agents; the most recent rentals. Default 30. */
-  readonly limit?: number | undefined;
 }
 
 /**
@@ -23,29 +28,26 @@ export async function rentedTools(
   client: RentalClient,
   options: RentedToolsOptions = {},
 ): Promise<StructuredTool[]> {
-  const fallback = crypto.randomUUID();
-  const tools = await rentedToolset(client, { limit: options.limit }).list();
-  return tools.map((rented) =>
-    toStructuredTool(rented, (thread) => [options.scope, thread].filter(Boolean).join('/') || fallback),
-  );
+  const scopeOf = callScope(options.scope);
+  const tools = await rentedToolset(client, options).list();
+  return tools.map((rented) => toStructuredTool(rented, scopeOf));
 }
+
+/** What a tool gives to LangChain: content, and the artifact beside it. */
+type ContentAndArtifact = [string | ToolMessage, ToolResult];
 
 function toStructuredTool(
   rented: RentedTool,
-  scopeOf: (thread: string | undefined) => string,
+  scopeOf: (config: ToolRunnableConfig) => string,
 ): StructuredTool {
   const { name, description } = rented;
   const func = async function* (
     args: unknown,
     _manager: unknown,
     config: ToolRunnableConfig = {},
-  ): AsyncGenerator<{ delta: string }, [string | ToolMessage, ToolResult]> {
+  ): AsyncGenerator<{ delta: string }, ContentAndArtifact> {
     const toolCallId = config.toolCall?.id;
-    const thread: unknown = config.configurable?.['thread_id'];
-    const call =
-      toolCallId === undefined
-        ? undefined
-        : { scope: scopeOf(typeof thread === 'string' ? thread : undefined), toolCallId };
+    const call = toolCallId === undefined ? undefined : { scope: scopeOf(config), toolCallId };
     const stream = rented.stream(args, { signal: config.signal, call });
     let result: ToolResult;
     try {
@@ -64,11 +66,25 @@ function toStructuredTool(
       result,
     ];
   };
-  const fields = { name, description, func, responseFormat: 'content_and_artifact' };
-  const published = new DynamicStructuredTool({ ...fields, schema: rented.inputSchema });
-  // LangChain checks arguments against the published schema and throws; the tool itself mends a missing
-  // `agent_id` or an input in the creator's own form, and says in words what it cannot mend.
-  const lenient = new DynamicStructuredTool({ ...fields, schema: { type: 'object' } });
-  published.call = lenient.call.bind(lenient);
-  return published;
+  return new LenientTool({
+    name,
+    description,
+    func,
+    schema: rented.inputSchema,
+    responseFormat: 'content_and_artifact',
+  });
+}
+
+/** Accepts everything. */
+const ANYTHING = {};
+
+/**
+ * LangChain checks arguments against the published schema and throws. A rented tool mends a missing `agent_id` or
+ * an input in the creator's own form, and says in words what it cannot mend: so it is called unchecked.
+ */
+class LenientTool extends DynamicStructuredTool {
+  override async call(...given: Parameters<DynamicStructuredTool['call']>): Promise<unknown> {
+    const unchecked = Object.create(this, { schema: { value: ANYTHING } }) as this;
+    return super.call.apply(unchecked, given);
+  }
 }

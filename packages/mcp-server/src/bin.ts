@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 import { createClient } from '@agent-rental/sdk';
+import { WalletFileError } from '@agent-rental/sdk/node';
 import { rentedToolset } from '@agent-rental/tools';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { EnvironmentError, readEnvironment } from './environment.js';
 import { createRentalServer } from './rental-server.js';
 import { VERSION } from './version.js';
-import { WalletFileError } from './wallet-file.js';
 
 const HELP = `agent-rental-mcp: your rented agents as MCP tools, over stdio.
 
@@ -13,6 +13,17 @@ Started by an MCP client. Settings, in the environment:
   AGENT_RENTAL_URL      address of the marketplace (default http://127.0.0.1:8787)
   AGENT_RENTAL_API_KEY  API key of the wallet that rents, or
   AGENT_RENTAL_WALLET   path of its keypair file
+
+With a wallet and at least one limit, rent_listing and hire pay; without, they say where a person can:
+  AGENT_RENTAL_MAX_RUN_SOL, AGENT_RENTAL_MAX_DAY_SOL, AGENT_RENTAL_MAX_LISTING_SOL
+                            the most for a run, in 24 hours, and for one agent in 24 hours
+  AGENT_RENTAL_ASK_ABOVE_SOL  above this amount the user is asked
+  AGENT_RENTAL_LISTINGS     the only agents that may be rented or run, by id, with commas
+  AGENT_RENTAL_SPENDING_DIR where is kept what was spent (default ~/.agent-rental/spending/<wallet>)
+
+More:
+  AGENT_RENTAL_INPUT_DIR    the only folder whose files a call may send as input_file
+  AGENT_RENTAL_WAIT_SECONDS how long a call waits for its run (default 45)
 
 Options:
   --help     show this
@@ -26,9 +37,11 @@ function report(error: unknown): void {
 }
 
 function serve(): void {
-  const client = createClient(readEnvironment(process.env));
-  const toolset = rentedToolset(client);
-  const handle = serveStdio(() => createRentalServer({ toolset, onError: report }), { onerror: report });
+  const { client: reach, tools, inputFolder, patienceMs } = readEnvironment(process.env);
+  const client = createClient(reach);
+  const toolset = rentedToolset(client, tools);
+  const options = { client, toolset, inputFolder, patienceMs, onError: report };
+  const handle = serveStdio(() => createRentalServer(options), { onerror: report });
   const stop = (): void => {
     handle.close().catch(report);
     // Nothing may keep a server alive whose client is gone.

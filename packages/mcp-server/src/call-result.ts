@@ -1,5 +1,7 @@
-import type { ToolResult } from '@agent-rental/tools';
-import type { CallToolResult } from '@modelcontextprotocol/server';
+import { outputJson, RESULT_MAX_BYTES, type ToolResult } from '@agent-rental/tools';
+import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
+import { splitFiles } from './output-files.js';
+import { receiptUri, runUri } from './resources.js';
 
 /** Keys of `_meta` in results. */
 export const RUN_META_KEY = 'agent-rental/run';
@@ -7,18 +9,59 @@ export const ERROR_META_KEY = 'agent-rental/error';
 
 /**
  * A tool's result in the words of MCP. The agent's output is one text block of its own, and the
- * marketplace's line about the run another, so that no output can be taken for it.
+ * marketplace's line about the run another, so that no output can be taken for it. Files in an output are blocks
+ * between the two.
  */
 export function toCallResult(result: ToolResult): CallToolResult {
-  const content = [result.text, result.note].filter((text) => text !== undefined);
   const meta = metaOf(result);
-  // What is cut for being too long must not come back whole beside it.
-  const structured = result.nextOffset === undefined ? result.structured : undefined;
+  const { text, structured, files, isCut } = outputOf(result);
+  const content: ContentBlock[] = [
+    ...(text === '' ? [] : [textBlock(text)]),
+    ...files,
+    ...(isCut && result.runId !== undefined ? [linkTo(result.runId)] : []),
+    ...(result.note === undefined ? [] : [textBlock(result.note)]),
+  ];
   return {
-    content: content.map((text) => ({ type: 'text' as const, text })),
-    ...(structured === undefined ? {} : { structuredContent: structured }),
-    ...(result.status === 'completed' ? {} : { isError: true }),
+    content,
+    // What is cut for being too long must not come back whole beside it.
+    ...(structured === undefined || isCut ? {} : { structuredContent: structured }),
+    ...(result.status === 'completed' || result.status === 'running' ? {} : { isError: true }),
     ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
+  };
+}
+
+interface ShownOutput {
+  readonly text: string;
+  readonly structured: Record<string, unknown> | undefined;
+  readonly files: readonly ContentBlock[];
+  /** The output is longer than what is shown of it. */
+  readonly isCut: boolean;
+}
+
+function outputOf({ status, text, structured, nextOffset, runId }: ToolResult): ShownOutput {
+  const asIs: ShownOutput = { text, structured, files: [], isCut: nextOffset !== undefined };
+  if (status !== 'completed' || runId === undefined || (structured === undefined && asIs.isCut)) return asIs;
+  const { value, files } = splitFiles(structured ?? text, runId);
+  if (files.length === 0) return asIs;
+  // An output that is nothing but a file needs no text in its place.
+  if (structured === undefined) return { text: '', structured, files, isCut: false };
+  const rest = outputJson(value);
+  // Without its files it may be short enough.
+  if (Buffer.byteLength(rest) > RESULT_MAX_BYTES) return asIs;
+  return { text: rest, structured: value as Record<string, unknown>, files, isCut: false };
+}
+
+function textBlock(text: string): ContentBlock {
+  return { type: 'text', text };
+}
+
+function linkTo(runId: string): ContentBlock {
+  return {
+    type: 'resource_link',
+    name: runId,
+    uri: runUri(runId),
+    title: 'Whole output of the run',
+    description: 'The words of the agent, for 24 hours.',
   };
 }
 
@@ -31,6 +74,7 @@ function metaOf(result: ToolResult): Record<string, unknown> {
       status: result.status,
       cost_lamports: result.costLamports,
       duration_ms: result.durationMs,
+      ...(result.costLamports === undefined ? {} : { receipt_uri: receiptUri(result.runId) }),
     };
   }
   if (result.error !== undefined) {

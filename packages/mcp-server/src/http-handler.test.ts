@@ -30,8 +30,11 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
     expect(tools.map((tool) => tool.name)).toEqual([
       'search_listings',
       'get_listing',
+      'rent_listing',
+      'hire',
       'run_agent',
       'get_run',
+      'cancel_run',
       'echo_aaaaaa',
     ]);
     expect(tools.at(-1)).toMatchObject({
@@ -146,8 +149,8 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
       names.push(...page.tools.map((tool) => tool.name));
       cursor = page.nextCursor;
     } while (cursor !== undefined);
-    expect(names).toHaveLength(9);
-    expect(new Set(names).size).toBe(9);
+    expect(names).toHaveLength(12);
+    expect(new Set(names).size).toBe(12);
     await expect(client.listTools('nonsense')).rejects.toMatchObject({ code: -32_602 });
   });
 
@@ -156,7 +159,7 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
     const errors: unknown[] = [];
     const broken = { ...standIn, fetch: async () => Response.json({}, { status: 502 }) };
     const client = await connect(name, await serve(broken, { onError: (error) => errors.push(error) }));
-    expect((await client.listTools()).tools).toHaveLength(4);
+    expect((await client.listTools()).tools).toHaveLength(7);
     expect(errors.length).toBeGreaterThan(0);
     expect(await client.callTool('run_agent', { agent_id: 'echo-aaaaaa', task: 't' })).toMatchObject({
       isError: true,
@@ -197,7 +200,7 @@ describe('MCP over bare HTTP', () => {
       clientInfo: { name: 'raw', version: '1' },
     };
     const opened = await post(url, message('initialize', params, 1));
-    expect(opened.headers.get('mcp-session-id')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(opened.headers.get('mcp-session-id')).toMatch(/^[\w-]+\.[\w-]{43}$/);
     await opened.text();
     const foreign = await post(url, message('tools/list', {}, 2), { 'mcp-session-id': 'of-another-server' });
     expect(foreign.status).toBe(200);

@@ -4,15 +4,28 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import {
   createMcpHandler,
   DEFAULT_MAX_REQUEST_BODY_SIZE,
+  hostHeaderValidationResponse,
   isInitializeRequest,
   isJSONRPCNotification,
   isJSONRPCRequest,
+  isJSONRPCResponse,
   isLegacyRequest,
+  originValidationResponse,
   readRequestBody,
+  type JSONRPCRequest,
+  type JSONRPCResponse,
+  type Server,
 } from '@modelcontextprotocol/server';
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createRentalServer, type RentalServerOptions } from './rental-server.js';
-import { RunningCalls, SESSION_HEADER } from './running-calls.js';
+import { beginEarly } from './early-stream.js';
+import { LegacyExchanges } from './legacy-exchange.js';
+import { createRentalServer, type HttpCall, type RentalServerOptions } from './rental-server.js';
+import { readReplicaMessage, type ReplicaBus, type ReplicaMessage } from './replica-bus.js';
+import { LAST_EVENT_HEADER, newCallKey, Resumption, type ResumableCall } from './resumption.js';
+import { keyOfCall, RunningCalls } from './running-calls.js';
+import { SESSION_HEADER, Sessions } from './sessions.js';
+import { createTokenSigner } from './signed-token.js';
 
 /** Who sends a request; whoever mounts the handler has verified it. */
 export interface RentalMcpCaller {
@@ -20,12 +33,29 @@ export interface RentalMcpCaller {
   readonly client: RentalClient;
   /** The same for every request of a caller, for instance the wallet's address. */
   readonly id: string;
+  /** Where the caller's owner reaches the marketplace, to pay there. Default: where the client reaches it. */
+  readonly publicUrl?: string | undefined;
 }
 
 /** Options of {@link createRentalMcpHandler}. */
-export interface RentalMcpHandlerOptions extends Omit<RentalServerOptions, 'toolset'> {
+export interface RentalMcpHandlerOptions extends Omit<
+  RentalServerOptions,
+  'toolset' | 'client' | 'call' | 'inputFolder'
+> {
   /** Most direct tools per caller. Default 30. */
   readonly toolLimit?: number | undefined;
+  /**
+   * Signs what clients carry: sessions, and ids of stream events. The same 32 bytes or more on every replica and after
+   * a restart. Default: random, for one process.
+   */
+  readonly secret?: Uint8Array | undefined;
+  /** Reaches the other replicas. Default: there are none. */
+  readonly bus?: ReplicaBus | undefined;
+  /**
+   * Names under which the server may be addressed, without ports; others, and pages of other sites, get a 403. For
+   * servers on a person's own machine, which web pages could otherwise reach. Default: any.
+   */
+  readonly allowedHosts?: readonly string[] | undefined;
 }
 
 /** MCP over Streamable HTTP. */
@@ -34,16 +64,18 @@ export interface RentalMcpHandler {
   handle(incoming: IncomingMessage, outgoing: ServerResponse, caller: RentalMcpCaller): Promise<void>;
   /** Serves a web-standard request. */
   fetch(request: Request, caller: RentalMcpCaller): Promise<Response>;
-  /** Aborts every running call. */
+  /** Ends every call that is still running; their runs go on for a while, and can be asked for again. */
   close(): Promise<void>;
 }
 
 /** What travels with a request to the factory of its server. */
 interface Carried {
   readonly caller: RentalMcpCaller;
-  /** Called when the request's server closes. */
-  readonly release?: () => void;
+  readonly call: HttpCall;
 }
+
+/** A signal for calls that nobody can cancel but by going away. */
+const never = new AbortController().signal;
 
 /**
  * Makes a handler of MCP over HTTP, for the 2026-07-28 revision and the eras before it, to be mounted at one
@@ -51,58 +83,131 @@ interface Carried {
  * can serve every request. Authentication, rate limits and CORS are the mounting server's.
  */
 export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): RentalMcpHandler {
-  const { toolLimit, ...serverOptions } = options;
+  const { toolLimit, secret = randomBytes(32), bus, allowedHosts, ...serverOptions } = options;
   const cache = new DirectToolCache();
+  const signer = createTokenSigner(secret);
+  const sessions = new Sessions(signer);
+  const resumption = new Resumption(signer);
   const running = new RunningCalls();
+  const exchanges = new LegacyExchanges();
   const onerror = (error: Error): void => options.onError?.(error);
 
-  const handler = createMcpHandler(
-    ({ authInfo }) => {
-      const { caller, release } = (authInfo?.extra ?? {}) as unknown as Carried;
-      const toolset = rentedToolset(caller.client, { limit: toolLimit, cache });
-      const server = createRentalServer({ ...serverOptions, toolset });
-      return release === undefined ? server : Object.assign(server, { onclose: release });
-    },
-    { onerror },
+  const serverFor = ({ caller, call }: Carried): Server => {
+    const toolset = rentedToolset(caller.client, { limit: toolLimit, cache, publicUrl: caller.publicUrl });
+    return createRentalServer({ ...serverOptions, secret, toolset, client: caller.client, call });
+  };
+  const stateless = createMcpHandler(
+    ({ authInfo }) => serverFor((authInfo?.extra ?? {}) as unknown as Carried),
+    { onerror, legacy: 'reject' },
   );
 
-  const serve = (
-    request: Request,
-    caller: RentalMcpCaller,
-    parsedBody: unknown,
-    release?: () => void,
-  ): Promise<Response> => {
-    // Only a carrier: the SDK verifies nothing of it and shows it to the factory above.
-    const authInfo = { token: '', clientId: caller.id, scopes: [], extra: { caller, release } };
-    return handler.fetch(request, { authInfo, ...(parsedBody === undefined ? {} : { parsedBody }) });
+  bus?.subscribe((text) => act(readReplicaMessage(text)));
+  function act(message: ReplicaMessage | undefined): void {
+    if (message?.kind === 'cancel') running.cancelByKey(message.call);
+    else if (message?.kind === 'answer') exchanges.deliver(message.message);
+    else if (message?.kind === 'ended') sessions.end(message.session);
+  }
+  /** Does something here and on the other replicas. */
+  const everywhere = (message: ReplicaMessage): void => {
+    act(message);
+    bus?.publish(JSON.stringify(message)).catch(onerror);
   };
 
-  const serveLegacy = async (request: Request, caller: RentalMcpCaller, body: unknown): Promise<Response> => {
-    if (isInitializeRequest(body)) {
-      const response = await serve(request, caller, body);
-      const headers = new Headers(response.headers);
-      if (response.ok) headers.set(SESSION_HEADER, running.newSessionId());
-      return new Response(response.body, { status: response.status, headers });
+  const serveStateless = async (
+    request: Request,
+    caller: RentalMcpCaller,
+    body: unknown,
+    key = newCallKey(),
+  ): Promise<Response> => {
+    // Only a carrier: the SDK verifies nothing of it and shows it to the factory above.
+    const extra: Carried = { caller, call: { key, cancelled: never } };
+    const authInfo = { token: '', clientId: caller.id, scopes: [], extra: { ...extra } };
+    const answer = stateless.fetch(request, {
+      authInfo,
+      ...(body === undefined ? {} : { parsedBody: body }),
+    });
+    if (!isToolCall(body)) return answer;
+    const eventIds = resumption.eventIds(caller.id, { key, request: body });
+    return eventIds === undefined ? answer : beginEarly(answer, body, eventIds);
+  };
+
+  const serveLegacy = async (
+    request: Request,
+    caller: RentalMcpCaller,
+    body: unknown,
+    key = newCallKey(),
+  ): Promise<Response> => {
+    const sessionId = request.headers.get(SESSION_HEADER) ?? undefined;
+    if (sessionId !== undefined && sessions.isEnded(caller.id, sessionId)) {
+      return rejection(404, -32_001, 'The session has been ended by its client.');
     }
-    const sessionId = request.headers.get(SESSION_HEADER);
-    if (sessionId === null) return serve(request, caller, body);
-    const address = { callerId: caller.id, sessionId };
-    if (isJSONRPCNotification(body) && body.method === 'notifications/cancelled') {
+    const address = sessionId === undefined ? undefined : { callerId: caller.id, sessionId };
+    if (address && isJSONRPCNotification(body) && body.method === 'notifications/cancelled') {
       const requestId = body.params?.['requestId'];
       if (typeof requestId === 'string' || typeof requestId === 'number')
-        running.cancel({ ...address, requestId });
+        everywhere({ kind: 'cancel', call: keyOfCall({ ...address, requestId }) });
     }
-    if (!isJSONRPCRequest(body) || body.method !== 'tools/call') return serve(request, caller, body);
-    const { signal, release } = running.begin({ ...address, requestId: body.id });
-    const cancellable = new Request(request, { signal: AbortSignal.any([request.signal, signal]) });
-    const response = await serve(cancellable, caller, body, release);
-    // A request that was refused never became a server that closes.
-    if (!response.ok) release();
-    return response;
+    const isCall = isToolCall(body);
+    const begun = address && isCall ? running.begin({ ...address, requestId: body.id }) : undefined;
+    const call: HttpCall = { key, cancelled: begun?.signal ?? never };
+    const response = await exchanges.serve(
+      {
+        server: serverFor({ caller, call }),
+        request,
+        body,
+        client: sessionId === undefined ? undefined : sessions.read(caller.id, sessionId),
+        eventIds: isCall ? resumption.eventIds(caller.id, { key, request: body, sessionId }) : undefined,
+        cancelled: begun?.signal,
+      },
+      () => begun?.release(),
+    );
+    if (!isInitializeRequest(body) || !response.ok) return response;
+    const headers = new Headers(response.headers);
+    headers.set(SESSION_HEADER, sessions.open(caller.id, body.params));
+    return new Response(response.body, { status: response.status, headers });
+  };
+
+  /** A client's answer to what its call has asked, which may run on another replica. */
+  const takeAnswer = (message: JSONRPCResponse): Response => {
+    everywhere({ kind: 'answer', message });
+    return new Response(null, { status: 202 });
+  };
+
+  const serveMessage = async (
+    request: Request,
+    caller: RentalMcpCaller,
+    body: unknown,
+    key?: string,
+  ): Promise<Response> =>
+    body !== undefined && (await isLegacyRequest(request, body))
+      ? serveLegacy(request, caller, body, key)
+      : serveStateless(request, caller, body, key);
+
+  /** The rest of a stream that broke: the call once more, under the key of its run. */
+  const resume = async (request: Request, caller: RentalMcpCaller): Promise<Response> => {
+    const eventId = request.headers.get(LAST_EVENT_HEADER);
+    const call = eventId === null ? undefined : resumption.read(caller.id, eventId);
+    if (call === undefined) {
+      return eventId === null
+        ? rejection(405, -32_000, 'There is no stream to listen to: send POST requests.')
+        : rejection(400, -32_600, 'Last-Event-ID is not an event of this caller.');
+    }
+    return serveMessage(asPost(request, call), caller, call.request, call.key);
+  };
+
+  const end = (request: Request, caller: RentalMcpCaller): Response => {
+    const sessionId = request.headers.get(SESSION_HEADER);
+    if (sessionId === null) return rejection(400, -32_600, 'Mcp-Session-Id is missing.');
+    everywhere({ kind: 'ended', session: sessions.key(caller.id, sessionId) });
+    return new Response(null, { status: 204 });
   };
 
   const fetch = async (request: Request, caller: RentalMcpCaller): Promise<Response> => {
-    if (request.method !== 'POST') return serve(request, caller, undefined);
+    const refused = allowedHosts && refuseForeign(request, allowedHosts);
+    if (refused) return refused;
+    if (request.method === 'GET') return resume(request, caller);
+    if (request.method === 'DELETE') return end(request, caller);
+    if (request.method !== 'POST') return rejection(405, -32_000, 'Method not allowed.');
     const read = await readRequestBody(request, DEFAULT_MAX_REQUEST_BODY_SIZE);
     if (read.tooLarge) return rejection(413, -32_000, 'The request is too large.');
     const { url, method, headers, signal } = request;
@@ -110,8 +215,7 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     const body = parsed(read.text);
     if (Array.isArray(body))
       return rejection(400, -32_600, 'Batches are not supported: send one message at a time.');
-    if (body !== undefined && (await isLegacyRequest(reread, body))) return serveLegacy(reread, caller, body);
-    return serve(reread, caller, body);
+    return isJSONRPCResponse(body) ? takeAnswer(body) : serveMessage(reread, caller, body);
   };
 
   return {
@@ -123,10 +227,37 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
         outgoing,
       ),
     close: async () => {
-      running.cancelAll();
-      await handler.close();
+      exchanges.closeAll();
+      await stateless.close();
     },
   };
+}
+
+function isToolCall(body: unknown): body is JSONRPCRequest {
+  return isJSONRPCRequest(body) && body.method === 'tools/call';
+}
+
+/** The request that a call came with, out of one that asks for the rest of its stream. */
+function asPost({ url, headers: given, signal }: Request, { request, sessionId }: ResumableCall): Request {
+  const headers = new Headers(given);
+  headers.delete(LAST_EVENT_HEADER);
+  headers.set('content-type', 'application/json');
+  headers.set('accept', 'application/json, text/event-stream');
+  if (sessionId === undefined) {
+    headers.delete(SESSION_HEADER);
+    const { _meta: meta, name } = request.params ?? {};
+    const version = meta?.['io.modelcontextprotocol/protocolVersion'];
+    if (typeof version === 'string') headers.set('mcp-protocol-version', version);
+    headers.set('mcp-method', request.method);
+    if (typeof name === 'string') headers.set('mcp-name', name);
+  } else headers.set(SESSION_HEADER, sessionId);
+  return new Request(url, { method: 'POST', headers, signal, body: JSON.stringify(request) });
+}
+
+function refuseForeign(request: Request, allowed: readonly string[]): Response | undefined {
+  return (
+    hostHeaderValidationResponse(request, [...allowed]) ?? originValidationResponse(request, [...allowed])
+  );
 }
 
 /** Absent for what is not JSON, which the SDK answers as the protocol wants it. */

@@ -1,7 +1,4 @@
-import { randomUUID } from 'node:crypto';
-
-/** Header that names a session of the protocol's 2025 era. */
-export const SESSION_HEADER = 'mcp-session-id';
+import { createHash } from 'node:crypto';
 
 /** What tells one running call from all others. */
 export interface CallAddress {
@@ -12,23 +9,15 @@ export interface CallAddress {
 }
 
 /**
- * Calls of 2025-era clients that are running here, so that `notifications/cancelled`, which that era sends
- * as a request of its own, finds them.
- *
- * A session is only a name that a client repeats: nothing is kept for it, every server accepts it, and none
- * ever answers 404, from which clients do not recover.
+ * Calls of clients of the eras before 2026-07-28 that are running here, so that `notifications/cancelled`, which those
+ * send as a request of its own, finds them.
  */
 export class RunningCalls {
   readonly #calls = new Map<string, AbortController>();
 
-  /** A name for a new session. */
-  newSessionId(): string {
-    return randomUUID();
-  }
-
   /** Registers a call; `release` forgets it. */
   begin(address: CallAddress): { signal: AbortSignal; release: () => void } {
-    const key = keyOf(address);
+    const key = keyOfCall(address);
     const controller = new AbortController();
     this.#calls.set(key, controller);
     return {
@@ -41,7 +30,12 @@ export class RunningCalls {
 
   /** Aborts a call; one that is not running here is none of our business. */
   cancel(address: CallAddress): void {
-    this.#calls.get(keyOf(address))?.abort(new Error('The client cancelled the call.'));
+    this.cancelByKey(keyOfCall(address));
+  }
+
+  /** As `cancel`, for a call that another replica names. @param key of {@link keyOfCall} */
+  cancelByKey(key: string): void {
+    this.#calls.get(key)?.abort(new Error('The client cancelled the call.'));
   }
 
   /** Aborts all. */
@@ -55,6 +49,9 @@ export class RunningCalls {
   }
 }
 
-function keyOf(address: CallAddress): string {
-  return JSON.stringify([address.callerId, address.sessionId, address.requestId]);
+/** What names a call among the replicas; it tells nothing about its caller. */
+export function keyOfCall({ callerId, sessionId, requestId }: CallAddress): string {
+  return createHash('sha256')
+    .update(JSON.stringify([callerId, sessionId, requestId]))
+    .digest('base64url');
 }

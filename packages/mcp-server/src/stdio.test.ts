@@ -82,7 +82,7 @@ describe('agent-rental-mcp', () => {
       AGENT_RENTAL_WALLET: path,
     };
     const client = await connect('SDK v1 (2025-11-25)', env);
-    expect((await client.listTools()).tools).toHaveLength(5);
+    expect((await client.listTools()).tools).toHaveLength(8);
   });
 
   it('says on stderr, and to the model, what is wrong with the key', async () => {
@@ -132,6 +132,14 @@ describe('agent-rental-mcp', () => {
     [{ AGENT_RENTAL_URL: 'market', AGENT_RENTAL_API_KEY: 'x' }, 'AGENT_RENTAL_URL is not a web address'],
     [{ AGENT_RENTAL_WALLET: '/nowhere/wallet.json' }, '/nowhere/wallet.json cannot be read.'],
     [{ AGENT_RENTAL_WALLET: BIN }, 'is not a keypair file'],
+    [
+      { AGENT_RENTAL_API_KEY: 'x', AGENT_RENTAL_MAX_DAY_SOL: '-1' },
+      'AGENT_RENTAL_MAX_DAY_SOL is not an amount',
+    ],
+    [
+      { AGENT_RENTAL_API_KEY: 'x', AGENT_RENTAL_WAIT_SECONDS: '0' },
+      'AGENT_RENTAL_WAIT_SECONDS is not a number',
+    ],
   ])('ends with one line when it is not set up (%#)', async (env: Record<string, string>, message) => {
     const { code, out, err } = await run([], env);
     expect(code).toBe(1);

@@ -6,11 +6,17 @@
 /** Begins every line that the marketplace itself says inside a result. */
 export const MARKETPLACE_MARK = '[agent-rental]';
 
+/** The mark, also as somebody writes it who is not allowed to. */
+const MARK_LOOKALIKE = /[[［【]\s*agent[\s_-]*rental\s*[\]］】]/gi;
+
 /** Control, formatting (zero-width, bidirectional, invisible tags) and unpaired surrogate characters. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 
 /** Of those, what ordinary text needs: layout, and the joiners of Persian, Indic scripts and emoji. */
 const NEEDED = new Set(['\n', '\r', '\t', '\u200c', '\u200d']);
+
+/** Most lines: printable ASCII with single spaces between words, which need no cleaning. */
+const PLAIN_LINE = /^(?:[!-~]+(?: [!-~]+)*)?$/;
 
 /** Removes the characters that hide or reorder text; leaves line breaks and everything visible. */
 export function cleanText(text: string): string {
@@ -23,8 +29,9 @@ export function cleanText(text: string): string {
  * @param maxLength in UTF-16 units, the ellipsis included.
  */
 export function creatorLine(text: string, maxLength: number): string {
+  if (text.length <= maxLength && PLAIN_LINE.test(text)) return text;
   // Bounded before the work, so that a hostile megabyte costs nothing.
-  const line = cleanText(text.slice(0, maxLength * 4))
+  const line = unmarked(cleanText(text.slice(0, maxLength * 4)))
     .replace(/\s+/g, ' ')
     .trim();
   if (line.length <= maxLength) return line;
@@ -37,9 +44,14 @@ export function quoteCreator(text: string, maxLength: number): string {
   return `"${creatorLine(text, maxLength).replaceAll('"', "'")}"`;
 }
 
-/** An agent's text output: cleaned, and unable to begin a line with the marketplace's own mark. */
+/** An agent's text output: cleaned, and without the marketplace's own mark. */
 export function cleanOutput(text: string): string {
-  return cleanText(text).replaceAll(MARKETPLACE_MARK, '(agent-rental)');
+  return unmarked(cleanText(text));
+}
+
+/** Takes the marketplace's mark out of others' words. */
+function unmarked(text: string): string {
+  return text.replace(MARK_LOOKALIKE, '(agent-rental)');
 }
 
 /** JSON text of an agent's output: the same value, with hidden characters and the mark escaped. */
@@ -69,6 +81,6 @@ export function cleanJson(value: unknown, maxLength: number): unknown {
 }
 
 function bounded(text: string, maxLength: number): string {
-  const cleaned = cleanText(text);
+  const cleaned = unmarked(cleanText(text));
   return cleaned.length <= maxLength ? cleaned : `${cleanText(cleaned.slice(0, maxLength - 1))}…`;
 }

@@ -27,6 +27,17 @@ export class DirectToolCache {
     this.#now = now;
   }
 
+  /** Whether nothing was kept yet. */
+  get isEmpty(): boolean {
+    return this.#entries.size === 0;
+  }
+
+  /** Whether a listing's definition is here and not too old. */
+  has(listingId: string): boolean {
+    const known = this.#entries.get(listingId);
+    return known !== undefined && this.#now() < known.expiresAtMs;
+  }
+
   /**
    * The definition of a rental's direct tool. A listing that cannot be fetched just now gives a definition
    * without a schema, which is not kept; one that is gone gives `undefined`.
@@ -35,12 +46,18 @@ export class DirectToolCache {
    */
   async definition(
     client: RentalClient,
-    credential: Pick<Credential, 'listing_id' | 'listing_title' | 'rental_model'>,
+    credential: Pick<Credential, 'listing_id' | 'listing_title' | 'rental_model' | 'listing'>,
     signal?: AbortSignal,
   ): Promise<DirectToolDefinition | undefined> {
     const id = credential.listing_id;
     const known = this.#entries.get(id);
     if (known !== undefined && this.#now() < known.expiresAtMs) return known.definition;
+    if (credential.listing !== undefined) {
+      const { listing_title: title, rental_model, listing } = credential;
+      const definition = await defineDirectTool({ id, title, rental_model, ...listing });
+      this.#keep(id, definition);
+      return definition;
+    }
     const timeout = AbortSignal.timeout(FETCH_TIMEOUT_MS);
     try {
       const listing = await client.getListing(id, {
@@ -64,4 +81,13 @@ export class DirectToolCache {
     const [oldest] = this.#entries.keys();
     if (this.#entries.size > MAX_ENTRIES && oldest !== undefined) this.#entries.delete(oldest);
   }
+}
+
+const caches = new WeakMap<RentalClient, DirectToolCache>();
+
+/** The one cache that toolsets of a client share, where they are not given another. */
+export function cacheOf(client: RentalClient): DirectToolCache {
+  const cache = caches.get(client) ?? new DirectToolCache();
+  caches.set(client, cache);
+  return cache;
 }

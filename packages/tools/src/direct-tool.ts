@@ -1,12 +1,19 @@
 import type { Credential, JsonObject, Listing } from '@agent-rental/contract';
-import type { RentalClient } from '@agent-rental/sdk';
 import { creatorLine, quoteCreator } from './creator-text.js';
 import { resultOfBadArguments, resultOfError } from './error-result.js';
 import { lamportsText } from './lamports-text.js';
 import { compileInput, type CompiledInput } from './portable-schema/compile-input.js';
-import { defineTool, type RentedTool, type ToolAnnotations } from './rented-tool.js';
-import { argumentsObject, BadArgumentsError, inputArgument, taskArgument } from './run-arguments.js';
+import { defineTool, type RentedTool, type ToolAnnotations, type ToolSpending } from './rented-tool.js';
+import {
+  argumentsObject,
+  BadArgumentsError,
+  inputArgument,
+  inputUriArgument,
+  taskArgument,
+} from './run-arguments.js';
+import { approvalOfRun } from './run-spending.js';
 import { runTask, type RunTask } from './run-task.js';
+import type { ToolContext } from './tool-context.js';
 import { toolName } from './tool-name.js';
 
 /** Running an agent costs money and reaches outside; twice is two runs. */
@@ -27,6 +34,8 @@ export interface DirectToolDefinition {
   readonly description: string;
   readonly inputSchema: JsonObject;
   readonly agentId: string;
+  /** What each call charges, in lamports; absent where the listing could not be fetched. */
+  readonly priceLamports?: number;
   readonly input: CompiledInput;
 }
 
@@ -50,16 +59,19 @@ export async function defineDirectTool(rented: RentedListing): Promise<DirectToo
     description: `Runs the rented agent ${quoteCreator(title, TITLE_LENGTH)} (${agentId}). ${costText(rented)}${words}`,
     inputSchema: directInputSchema(agentId, input),
     agentId,
+    ...priceOf(rented),
     input,
   };
 }
 
 /** Binds a direct tool to the client that calls it. */
-export function bindDirectTool(client: RentalClient, definition: DirectToolDefinition): RentedTool {
-  const { input, ...described } = definition;
+export function bindDirectTool(context: ToolContext, definition: DirectToolDefinition): RentedTool {
+  const { input, priceLamports, ...described } = definition;
   return defineTool({
     ...described,
     annotations: RUN_ANNOTATIONS,
+    spending: async () => spendingOfRun(priceLamports),
+    approvalOf: (_args, call) => approvalOfRun(context, definition.agentId, call),
     stream: async function* (args, options = {}) {
       let run: RunTask;
       try {
@@ -70,25 +82,36 @@ export function bindDirectTool(client: RentalClient, definition: DirectToolDefin
           agentId: definition.agentId,
           task: taskArgument(given),
           ...inputArgument(value === undefined ? undefined : input.read(value)),
+          ...inputUriArgument(given),
         };
       } catch (error) {
         if (error instanceof BadArgumentsError) return resultOfBadArguments(error.message);
         return resultOfError(error);
       }
-      return yield* runTask(client, run, options);
+      return yield* runTask(context, run, options);
     },
   });
 }
 
+/** What a run at a price spends; the price may be unknown. */
+export function spendingOfRun(lamports: number | undefined): ToolSpending {
+  return { kind: 'run', ...(lamports === undefined ? {} : { lamports }) };
+}
+
+function priceOf(rented: RentedListing): Pick<DirectToolDefinition, 'priceLamports'> {
+  if (rented.rental_model !== 'per_query') return { priceLamports: 0 };
+  return 'price_lamports' in rented ? { priceLamports: rented.price_lamports } : {};
+}
+
 function directInputSchema(agentId: string, input: CompiledInput): JsonObject {
   const { description, ...schema } = input.schema;
-  const about = "The agent's input; texts in it are its creator's.";
+  const about = "By its creator's schema.";
   return {
     type: 'object',
     properties: {
       // An enum of one: `const` makes Gemini refuse the whole request.
       agent_id: { type: 'string', enum: [agentId] },
-      task: { type: 'string', description: 'What the agent is to do, in plain language.' },
+      task: { type: 'string', description: 'What to do, in plain language.' },
       input: {
         ...schema,
         description: typeof description === 'string' ? `${about} ${description}` : about,
@@ -101,5 +124,5 @@ function directInputSchema(agentId: string, input: CompiledInput): JsonObject {
 function costText(rented: RentedListing): string {
   if (rented.rental_model !== 'per_query') return 'Calls cost nothing beyond the rental.';
   const price = 'price_lamports' in rented ? lamportsText(rented.price_lamports) : 'its price';
-  return `Each call charges ${price} from the prepaid balance, also when the agent fails.`;
+  return `Each call charges ${price} also when it fails.`;
 }

@@ -1,7 +1,9 @@
 import type { ErrorCode } from '@agent-rental/contract';
 import { isApiError, type ApiError } from '@agent-rental/sdk';
 import { creatorLine, MARKETPLACE_MARK } from './creator-text.js';
+import { lamportsText } from './lamports-text.js';
 import type { ToolResult } from './rented-tool.js';
+import { ApprovalRequiredError, SpendingRefusedError, type SpendingRequest } from './spending/policy.js';
 
 /** What to do about each error, said to whoever called the tool. */
 const ADVICE: Record<ErrorCode, string> = {
@@ -11,12 +13,12 @@ const ADVICE: Record<ErrorCode, string> = {
   jwt_expired: 'The login has expired: call again.',
   invalid_signature: "The wallet's signature was refused: this has to be set up outside this conversation.",
   credential_not_found:
-    'This wallet has not rented the agent. Nothing was charged. Rent it first (get_listing shows its price; its ' +
-    'owner signs the transaction that POST /v1/transactions builds for {"action": "rent"}), then call again.',
-  credential_expired: 'The subscription has ended. Nothing was charged. Renew it, then call again.',
+    'This wallet has not rented the agent. Nothing was charged. Rent it first with rent_listing, then call again.',
+  credential_expired:
+    'The subscription has ended. Nothing was charged. Renew it with rent_listing, then call again.',
   insufficient_balance:
-    "The prepaid balance does not cover a run. Nothing was charged. Top up the rental's balance from the " +
-    "renter's wallet (the marketplace program's topup_balance), then call again.",
+    'The prepaid balance does not cover a run at the present price. Nothing was charged. Top up with ' +
+    'rent_listing, then call again.',
   listing_paused:
     'The creator has paused the agent. Nothing was charged, and the rental is kept. Try again later, or find ' +
     'another agent with search_listings.',
@@ -33,12 +35,31 @@ const ADVICE: Record<ErrorCode, string> = {
 /** For what the key may not do, whatever the wallet could. */
 const POLICY_ADVICE = 'Calling again changes nothing: the owner of the API key decides what it may spend.';
 
+/** What to do where the policy on this side refuses. */
+const OWN_POLICY_ADVICE =
+  'Nothing was spent. Calling again changes nothing: the owner of this wallet decides what it may spend.';
+
 /**
  * An error result for what a call threw.
  *
  * @param unanswered what to say when no answer came.
  */
 export function resultOfError(thrown: unknown, unanswered = 'Call again in a while.'): ToolResult {
+  if (thrown instanceof SpendingRefusedError) {
+    return {
+      status: 'error',
+      text: `${MARKETPLACE_MARK} spending_refused: ${thrown.message} ${OWN_POLICY_ADVICE}`,
+      error: { code: 'spending_refused', rule: thrown.rule },
+    };
+  }
+  if (thrown instanceof ApprovalRequiredError) return resultOfMissingApproval(thrown.request);
+  if (isUntrusted(thrown)) {
+    return {
+      status: 'error',
+      text: `${MARKETPLACE_MARK} untrusted_transaction: ${thrown.message} Nothing was signed or paid.`,
+      error: { code: 'untrusted_transaction' },
+    };
+  }
   if (!isApiError(thrown)) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     return {
@@ -58,6 +79,24 @@ export function resultOfError(thrown: unknown, unanswered = 'Call again in a whi
       ...(thrown.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: thrown.retryAfterSeconds }),
     },
   };
+}
+
+function resultOfMissingApproval(request: SpendingRequest): ToolResult {
+  const { agentId, lamports, kind } = request;
+  const what = kind === 'rental' ? `Renting ${agentId} for` : `A run of ${agentId} at`;
+  return {
+    status: 'error',
+    text:
+      `${MARKETPLACE_MARK} approval_required: ${what} ${lamportsText(lamports)} has to be approved by a person, and ` +
+      'nobody could be asked here. Nothing was spent. Tell the owner of this wallet, who can raise the amount that ' +
+      'needs no approval, or rent it by the rent_url of rent_listing.',
+    error: { code: 'approval_required', approval: request },
+  };
+}
+
+/** As the sdk recognises it, without loading the chain's library for it. */
+function isUntrusted(thrown: unknown): thrown is Error {
+  return thrown instanceof Error && thrown.name === 'UntrustedTransactionError';
 }
 
 /** An error result for arguments that need not be sent to be refused. */

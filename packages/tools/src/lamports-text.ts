@@ -1,9 +1,17 @@
 const LAMPORTS_PER_SOL = 1_000_000_000n;
 
 /** An amount for a model to read: `2000000 lamports (0.002 SOL)`, exact. */
-export function lamportsText(amount: number): string {
+export function lamportsText(amount: number | bigint): string {
   const lamports = BigInt(amount);
   const fraction = (lamports % LAMPORTS_PER_SOL).toString().padStart(9, '0').replace(/0+$/, '');
   const sol = `${lamports / LAMPORTS_PER_SOL}${fraction === '' ? '' : `.${fraction}`}`;
   return `${lamports} lamports (${sol} SOL)`;
+}
+
+/** An amount of SOL as a model writes it, in lamports; `undefined` for what is no amount. */
+export function lamportsOfSol(sol: number): bigint | undefined {
+  if (!(sol >= 0 && sol <= 1_000_000)) return undefined;
+  // By its decimal digits: 0.1 means a tenth, whatever the nearest binary number is.
+  const [whole = '0', fraction = ''] = sol.toFixed(9).split('.');
+  return BigInt(whole) * LAMPORTS_PER_SOL + BigInt(fraction);
 }

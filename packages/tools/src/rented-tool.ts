@@ -1,5 +1,8 @@
-import type { ErrorCode, JsonObject, JsonSchema } from '@agent-rental/contract';
+import type { ErrorCode, JsonObject, JsonSchema, SignedReceipt } from '@agent-rental/contract';
+import type { CallOptions } from '@agent-rental/sdk';
 import type { ToolCallIdentity } from './run-key.js';
+import type { Approve, SpendingRequest, SpendingRule } from './spending/policy.js';
+import { RENTING_TOOL_NAMES } from './tool-name.js';
 
 /** Hints about a tool, in the words of MCP. */
 export interface ToolAnnotations {
@@ -17,6 +20,14 @@ export interface ToolCallOptions {
   readonly call?: ToolCallIdentity | undefined;
   /** The run's key, where the caller has one of its own. Wins over `call`. Default: a fresh key per call. */
   readonly idempotencyKey?: string | undefined;
+  /** Takes over an equal run whose answer reached nobody, instead of paying again. Default true. */
+  readonly adoptUndelivered?: boolean | undefined;
+  /** Ends the wait without cancelling the run, as a connection does that breaks. */
+  readonly leave?: AbortSignal | undefined;
+  /** Longest wait for a run's end; after it the result is that it goes on. Default: as long as it takes. */
+  readonly patienceMs?: number | undefined;
+  /** Asked before more is spent than the policy lets pass by itself. Wins over the toolset's. */
+  readonly approve?: Approve | undefined;
 }
 
 /** Options of {@link RentedTool.invoke}. */
@@ -25,9 +36,21 @@ export interface InvokeOptions extends ToolCallOptions {
   readonly onDelta?: ((delta: string) => void) | undefined;
 }
 
-/** Why a call gave no run: an error of the API, or of the way to it. */
+/** Why a call gave no run: an error of the API, of the way to it, or a refusal on this side of it. */
 export interface ToolError {
-  readonly code: ErrorCode | 'connection_error';
+  readonly code:
+    | ErrorCode
+    | 'connection_error'
+    /** The spending policy refuses; `rule` says which rule. */
+    | 'spending_refused'
+    /** Somebody has to approve, and nobody could be asked; `approval` says what. Nothing was spent. */
+    | 'approval_required'
+    /** What the marketplace proposed to sign is not what was asked for. Nothing was signed. */
+    | 'untrusted_transaction';
+  /** The rule of the tools' own policy that refused. */
+  readonly rule?: SpendingRule;
+  /** What would have been spent: call again with an `approve` that has asked for exactly this. */
+  readonly approval?: SpendingRequest;
   /** HTTP status, where the API answered. */
   readonly status?: number;
   readonly requestId?: string;
@@ -38,10 +61,11 @@ export interface ToolError {
  * What a call came to. Plain JSON, because frameworks store and stream it.
  *
  * `completed`: what was asked for. `failed`: the agent ran, could not do the task, and may have charged.
- * `error`: nothing ran for this call, or its outcome is not known.
+ * `error`: nothing ran for this call, or its outcome is not known. `running`: the run goes on, and `get_run` gives its
+ * end; only where the call had a `patienceMs`.
  */
 export interface ToolResult {
-  readonly status: 'completed' | 'failed' | 'error';
+  readonly status: 'completed' | 'failed' | 'error' | 'running';
   /** What the model reads. For an object output, that object as JSON. */
   readonly text: string;
   /** One line from the marketplace about the run: its id, its cost, and where the rest of a long output is. */
@@ -51,11 +75,23 @@ export interface ToolResult {
   /** `text` is only the beginning of the output; `get_run` with this offset gives what follows. */
   readonly nextOffset?: number;
   readonly runId?: string;
+  /** Where the marketplace's API gives the run's signed receipt. */
+  readonly receiptPath?: string;
   readonly agentId?: string;
   /** What was charged, in lamports; exact as a JSON number. */
   readonly costLamports?: number;
   readonly durationMs?: number;
+  /** What happened, signed by the service; where the tool fetches it. */
+  readonly receipt?: SignedReceipt;
   readonly error?: ToolError;
+}
+
+/** What a call will spend, as far as it can be told before it. */
+export interface ToolSpending {
+  /** `nothing`: it only looks something up. `run`: a run of a rented agent. `rental`: it may rent an agent. */
+  readonly kind: 'nothing' | 'run' | 'rental';
+  /** Of a run: what it charges, in lamports. Absent where that is not known. */
+  readonly lamports?: number;
 }
 
 /** A tool, described for any framework. */
@@ -71,6 +107,13 @@ export interface RentedTool {
   readonly annotations: ToolAnnotations;
   /** The listing that a direct tool is bound to. */
   readonly agentId?: string;
+  /** Tells what a call would spend, for whoever decides about it first. Never throws for bad arguments. */
+  spending(args: unknown, options?: CallOptions): Promise<ToolSpending>;
+  /**
+   * What a call with these arguments would have to be approved for, for frameworks that ask before they call; absent
+   * where nobody has to be asked. What is asked inside the call is `approve`'s.
+   */
+  approvalOf?(args: unknown, options?: CallOptions): Promise<SpendingRequest | undefined>;
   /**
    * Calls the tool; yields the output as it is made and returns the result. Throws only when `signal`
    * aborts, with the signal's reason; leaving early aborts the run.
@@ -80,12 +123,14 @@ export interface RentedTool {
   invoke(args: unknown, options?: InvokeOptions): Promise<ToolResult>;
 }
 
-/** A tool without its `invoke`, which is the same for every tool. */
-export type RentedToolDefinition = Omit<RentedTool, 'invoke'>;
+/** A tool without what is the same for every tool; without `spending` it is judged by its name. */
+export type RentedToolDefinition = Omit<RentedTool, 'invoke' | 'spending'> &
+  Partial<Pick<RentedTool, 'spending'>>;
 
 /** Completes a tool. */
 export function defineTool(definition: RentedToolDefinition): RentedTool {
   return {
+    spending: async (args) => spendingByName(definition.name, args),
     ...definition,
     invoke: async (args, options = {}) => {
       const stream = definition.stream(args, options);
@@ -101,6 +146,12 @@ export function defineTool(definition: RentedToolDefinition): RentedTool {
       }
     },
   };
+}
+
+/** Tools of their own rent; a dry run of one only quotes. */
+function spendingByName(name: string, args: unknown): ToolSpending {
+  const isDry = typeof args === 'object' && args !== null && 'dry_run' in args && args.dry_run === true;
+  return { kind: RENTING_TOOL_NAMES.has(name) && !isDry ? 'rental' : 'nothing' };
 }
 
 /** The text that a model gets, where a framework has one text for a result. */

@@ -37,6 +37,12 @@ export function inputArgument(input: unknown): Pick<RunTask, 'input'> {
   return { input: input as JsonObject };
 }
 
+/** `input_uri` of a call, where there is one. */
+export function inputUriArgument(args: Record<string, unknown>): Pick<RunTask, 'inputUri'> {
+  const inputUri = textArgument(args, 'input_uri')?.trim();
+  return inputUri === undefined || inputUri === '' ? {} : { inputUri };
+}
+
 /** A text argument that may be absent. */
 export function textArgument(args: Record<string, unknown>, name: string): string | undefined {
   const value = args[name];

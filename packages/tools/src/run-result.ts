@@ -1,4 +1,4 @@
-import type { JsonObject, Run } from '@agent-rental/contract';
+import { operations, type JsonObject, type Run, type RunningRun } from '@agent-rental/contract';
 import { cleanOutput, MARKETPLACE_MARK, outputJson } from './creator-text.js';
 import { lamportsText } from './lamports-text.js';
 import type { ToolResult } from './rented-tool.js';
@@ -18,6 +18,7 @@ export function outputText(output: Run['output']): string {
 export function resultOfRun(run: Run): ToolResult {
   const facts = {
     runId: run.run_id,
+    receiptPath: receiptPath(run.run_id),
     agentId: run.agent_id,
     costLamports: run.cost_lamports,
     durationMs: run.duration_ms,
@@ -38,6 +39,23 @@ export function resultOfRun(run: Run): ToolResult {
     ...structured,
     nextOffset: end,
     ...facts,
+  };
+}
+
+/** Path of a run's receipt in the API. */
+export function receiptPath(runId: string): string {
+  return operations.getReceipt.path.replace(':run_id', encodeURIComponent(runId));
+}
+
+/** What a run that goes on comes to, for a call that waits no longer. */
+export function resultOfRunning({ run_id, agent_id }: RunningRun): ToolResult {
+  return {
+    status: 'running',
+    text:
+      `${MARKETPLACE_MARK} Run ${run_id} is still running; it goes on and is charged once. Get its result with get_run ` +
+      `{"run_id": "${run_id}"}, which waits and is free. Do not call the agent again for it: that would be another run.`,
+    runId: run_id,
+    agentId: agent_id,
   };
 }
 

@@ -1,19 +1,26 @@
 import type { DoneEvent, ExecuteBody } from '@agent-rental/contract';
-import { ApiError, isApiError, type RentalClient } from '@agent-rental/sdk';
+import { ApiError, isApiError, type ExecuteOptions, type RentalClient } from '@agent-rental/sdk';
 import { cleanText } from './creator-text.js';
 import { resultOfError } from './error-result.js';
+import { Patience, resultOfLongRun } from './long-run.js';
 import type { ToolCallOptions, ToolResult } from './rented-tool.js';
 import { runKey } from './run-key.js';
 import { resultOfRun } from './run-result.js';
+import { chargeOf, reserveRun, type RunReservation } from './run-spending.js';
+import type { ToolContext } from './tool-context.js';
 
 /** What is to be run. */
 export interface RunTask {
   readonly agentId: string;
   readonly task: string;
   readonly input?: Exclude<ExecuteBody['input'], undefined>;
+  /** Address of a file that was sent, in place of `input`. */
+  readonly inputUri?: string;
 }
 
-const UNKNOWN_OUTCOME = 'Whether it ran is not known; a run that was begun may have been charged.';
+const UNKNOWN_OUTCOME =
+  'Whether it ran is not known; a run that was begun may have been charged. Calling again with the same arguments ' +
+  'within 10 minutes takes that run over, if there is one, and does not pay for it again.';
 
 /**
  * Runs a task and yields its output as it is made.
@@ -22,27 +29,85 @@ const UNKNOWN_OUTCOME = 'Whether it ran is not known; a run that was begun may h
  * the run that was begun, and is not paid again.
  */
 export async function* runTask(
-  client: RentalClient,
+  context: ToolContext,
   run: RunTask,
   options: ToolCallOptions,
 ): AsyncGenerator<string, ToolResult, undefined> {
-  const { agentId, task, input } = run;
-  const body: ExecuteBody = { agent_id: agentId, task, ...(input === undefined ? {} : { input }) };
   const idempotencyKey = options.idempotencyKey ?? (await keyOf(run, options));
-  const request = { idempotencyKey, signal: options.signal };
+  let spent: RunReservation | undefined;
+  try {
+    spent = await reserveRun(context, run.agentId, idempotencyKey, options);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    options.leave?.throwIfAborted();
+    return resultOfError(error);
+  }
+  // An abort leaves it counted, as a run does that goes on: it may be charged.
+  const result = yield* runPatiently(context.client, run, idempotencyKey, options);
+  await spent?.settle(chargeOf(result, spent.lamports));
+  return result;
+}
+
+/** @throws the signals' reasons when the caller cancels or leaves. */
+async function* runPatiently(
+  client: RentalClient,
+  { agentId, task, input, inputUri }: RunTask,
+  idempotencyKey: string,
+  options: ToolCallOptions,
+): AsyncGenerator<string, ToolResult, undefined> {
+  const body: ExecuteBody = {
+    agent_id: agentId,
+    task,
+    ...(input === undefined ? {} : { input }),
+    ...(inputUri === undefined ? {} : { input_uri: inputUri }),
+  };
+  const patience = new Patience(options);
+  let runId: string | undefined;
+  const request: ExecuteOptions = {
+    idempotencyKey,
+    // Whoever calls again because no answer came, under whatever key, gets the answer that was paid for.
+    adoptUndelivered: options.adoptUndelivered ?? true,
+    signal: options.signal,
+    leave: patience.leave,
+    onRunId: (id) => {
+      runId = id;
+    },
+  };
+  try {
+    return yield* endOfRun(client, body, request);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    options.leave?.throwIfAborted();
+    if (!patience.isOver) throw error;
+    return await resultOfLongRun(client, body, { ...request, leave: options.leave }, runId);
+  } finally {
+    patience.end();
+  }
+}
+
+/** @throws the signals' reasons when the caller cancels or leaves. */
+async function* endOfRun(
+  client: RentalClient,
+  body: ExecuteBody,
+  request: ExecuteOptions,
+): AsyncGenerator<string, ToolResult, undefined> {
+  const throwIfOver = (): void => {
+    request.signal?.throwIfAborted();
+    request.leave?.throwIfAborted();
+  };
   try {
     for await (const event of client.executeStream(body, request)) {
-      if (event.event === 'done') return resultOfDone(agentId, event.data);
+      if (event.event === 'done') return resultOfDone(body.agent_id, event.data);
       yield cleanText(event.data.delta);
     }
   } catch (error) {
-    options.signal?.throwIfAborted();
+    throwIfOver();
     if (isApiError(error)) return resultOfError(error);
   }
   try {
     return resultOfRun(await client.execute(body, request));
   } catch (error) {
-    options.signal?.throwIfAborted();
+    throwIfOver();
     return resultOfError(error, UNKNOWN_OUTCOME);
   }
 }

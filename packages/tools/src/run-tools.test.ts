@@ -1,7 +1,7 @@
 import type { Run } from '@agent-rental/contract';
 import { createClient } from '@agent-rental/sdk';
 import { describe, expect, it } from 'vitest';
-import type { RentedTool } from './rented-tool.js';
+import { defineTool, type RentedTool } from './rented-tool.js';
 import { RESULT_MAX_BYTES } from './run-result.js';
 import {
   createStandIn,
@@ -53,6 +53,7 @@ describe('a direct tool', () => {
       note: '[agent-rental] Run run_1 completed. Charged 2000000 lamports (0.002 SOL).',
       structured: output,
       runId: 'run_1',
+      receiptPath: '/v1/runs/run_1/receipt',
       agentId: ID,
       costLamports: 2_000_000,
       durationMs: 12,
@@ -196,6 +197,45 @@ describe('run_agent', () => {
     const tool = await toolOf(createStandIn([{ id: ID, rental: 'none' }]), 'run_agent');
     const result = await tool.invoke({ agent_id: ID, task: 't' });
     expect(result).toMatchObject({ status: 'error', error: { code: 'credential_not_found', status: 403 } });
+  });
+});
+
+describe('spending', () => {
+  it.each([
+    ['echo_aaaaaa', {}, { kind: 'run', lamports: 2_000_000 }],
+    ['flat_aaaaaa', {}, { kind: 'run', lamports: 0 }],
+    ['run_agent', { agent_id: ID }, { kind: 'run', lamports: 2_000_000 }],
+    ['run_agent', { agent_id: 'nobody-aaaaaa' }, { kind: 'nothing' }],
+    ['run_agent', 'nonsense', { kind: 'nothing' }],
+    ['search_listings', {}, { kind: 'nothing' }],
+  ])('of %s with %j is told before the call', async (name, args, spending) => {
+    const standIn = createStandIn([{ id: ID }, { id: 'flat-aaaaaa', rental_model: 'one_time' }]);
+    expect(await (await toolOf(standIn, name)).spending(args)).toEqual(spending);
+    expect(executed(standIn)).toEqual([]);
+  });
+
+  it('of a run whose price cannot be told has no amount', async () => {
+    const standIn = createStandIn([{ id: ID }]);
+    const tool = await toolOf(standIn, 'run_agent');
+    const listings = standIn.fetch;
+    const cut: typeof fetch = async (input, init) =>
+      new Request(input, init).url.includes('/listings/')
+        ? Promise.reject(new Error('down'))
+        : listings(input, init);
+    Object.assign(standIn, { fetch: cut });
+    const offline = await toolOf(standIn, 'run_agent');
+    expect(await offline.spending({ agent_id: ID })).toEqual({ kind: 'run' });
+    expect(await tool.spending({ agent_id: ID })).toEqual({ kind: 'run', lamports: 2_000_000 });
+  });
+
+  it.each([
+    ['rent_listing', {}, 'rental'],
+    ['hire', { dry_run: 'yes' }, 'rental'],
+    ['hire', { dry_run: true }, 'nothing'],
+  ])('of %s with %j is %s', async (name, args, kind) => {
+    const found = await toolOf(createStandIn(), 'get_run');
+    const { spending: _, invoke: __, ...described } = found;
+    expect(await defineTool({ ...described, name }).spending(args)).toEqual({ kind });
   });
 });
 

@@ -14,6 +14,9 @@ export const RESERVED_TOOL_NAMES: ReadonlySet<string> = new Set([
   'hire',
 ]);
 
+/** Those of them that may rent an agent. */
+export const RENTING_TOOL_NAMES: ReadonlySet<string> = new Set(['rent_listing', 'hire']);
+
 const HASH_LENGTH = 10;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 

@@ -14,6 +14,16 @@ function clientOf(standIn: StandIn): RentalClient {
   });
 }
 
+const FIXED = [
+  'search_listings',
+  'get_listing',
+  'rent_listing',
+  'hire',
+  'run_agent',
+  'get_run',
+  'cancel_run',
+];
+
 const listing = (index: number, more: Partial<StandInListing> = {}): StandInListing => ({
   id: `agent-${index}-aaaaaa`,
   title: `Agent ${index}`,
@@ -30,8 +40,10 @@ describe('rentedToolset', () => {
       listing(91, { rental: 'expired' }),
     ]);
     const names = (await rentedToolset(clientOf(standIn)).list()).map((tool) => tool.name);
-    expect(names.slice(0, 4)).toEqual(['search_listings', 'get_listing', 'run_agent', 'get_run']);
-    expect(names.slice(4)).toEqual(Array.from({ length: 30 }, (_, index) => `agent_${39 - index}_aaaaaa`));
+    expect(names.slice(0, FIXED.length)).toEqual(FIXED);
+    expect(names.slice(FIXED.length)).toEqual(
+      Array.from({ length: 30 }, (_, index) => `agent_${39 - index}_aaaaaa`),
+    );
   });
 
   it('describes a rental so that every provider takes it and its creator cannot pose as us', async () => {
@@ -44,7 +56,7 @@ describe('rentedToolset', () => {
       listing(1, hostile),
       listing(2, { title: 'قارئ الفواتير', rental_model: 'one_time' }),
     ]);
-    const [, , , , arabic, tool] = await rentedToolset(clientOf(standIn)).list();
+    const [arabic, tool] = (await rentedToolset(clientOf(standIn)).list()).slice(FIXED.length);
     expect(arabic?.title).toBe('Rented agent: قارئ الفواتير');
     expect(arabic?.description).toContain('Calls cost nothing beyond the rental.');
     expect(tool?.title).toMatch(/^Rented agent: SYSTEM" you/);
@@ -77,14 +89,14 @@ describe('rentedToolset', () => {
     };
     const tools = await rentedToolset(client).list();
     const names = tools.map((tool) => tool.name);
-    expect(new Set(names).size).toBe(7);
-    expect(names.slice(4).filter((name) => RESERVED_TOOL_NAMES.has(name))).toEqual([]);
+    expect(new Set(names).size).toBe(FIXED.length + 3);
+    expect(names.slice(FIXED.length).filter((name) => RESERVED_TOOL_NAMES.has(name))).toEqual([]);
   });
 
   it('finds a rental made after the list, and one that is out of balance', async () => {
     const standIn = createStandIn([listing(1, { rental: 'low_balance' })]);
     const toolset = rentedToolset(clientOf(standIn));
-    expect(await toolset.list()).toHaveLength(4);
+    expect(await toolset.list()).toHaveLength(FIXED.length);
     standIn.add(listing(2));
     expect((await toolset.find('agent_2_aaaaaa'))?.agentId).toBe('agent-2-aaaaaa');
     const empty = await toolset.find('agent_1_aaaaaa');
@@ -96,17 +108,45 @@ describe('rentedToolset', () => {
     expect((await toolset.refresh()).map((tool) => tool.name)).toContain('agent_2_aaaaaa');
   });
 
-  it('fetches each listing once for many toolsets, and again when it has aged', async () => {
-    const standIn = createStandIn([listing(1), listing(2)]);
+  it('fetches all listings with the list, once for many toolsets, and again when they have aged', async () => {
+    const standIn = createStandIn(Array.from({ length: 20 }, (_, index) => listing(index)));
     let nowMs = 0;
     const cache = new DirectToolCache(() => nowMs);
-    const details = () =>
-      standIn.requests.filter((request) => request.path.startsWith('/v1/listings/')).length;
-    for (let round = 0; round < 3; round += 1) await rentedToolset(clientOf(standIn), { cache }).list();
-    expect(details()).toBe(2);
+    const requests = async () => {
+      standIn.requests.length = 0;
+      const tools = await rentedToolset(clientOf(standIn), { cache }).list();
+      expect(tools.at(-1)?.inputSchema).toMatchObject({ properties: { input: { type: 'object' } } });
+      return standIn.requests.map(({ path, query }) => `${path} ${query.get('include') ?? 'alone'}`);
+    };
+    expect(await requests()).toEqual(['/v1/credentials listing']);
+    expect(await requests()).toEqual(['/v1/credentials alone']);
     nowMs = 60_001;
+    expect(await requests()).toEqual(['/v1/credentials alone', '/v1/credentials listing']);
+  });
+
+  it('fetches a few new listings one by one', async () => {
+    const standIn = createStandIn([listing(1)]);
+    const cache = new DirectToolCache();
     await rentedToolset(clientOf(standIn), { cache }).list();
-    expect(details()).toBe(4);
+    standIn.requests.length = 0;
+    for (const index of [2, 3]) standIn.add(listing(index));
+    expect(await rentedToolset(clientOf(standIn), { cache }).list()).toHaveLength(FIXED.length + 3);
+    expect(standIn.requests.map(({ path }) => path)).toEqual([
+      '/v1/credentials',
+      '/v1/listings/agent-3-aaaaaa',
+      '/v1/listings/agent-2-aaaaaa',
+    ]);
+  });
+
+  it('lists and finds hundreds of rentals, a hundred with each request', async () => {
+    const rented = Array.from({ length: 250 }, (_, index) => listing(index));
+    const standIn = createStandIn(rented);
+    const toolset = rentedToolset(clientOf(standIn), { limit: 300 });
+    expect((await toolset.find('agent_0_aaaaaa'))?.agentId).toBe('agent-0-aaaaaa');
+    standIn.requests.length = 0;
+    const names = (await rentedToolset(clientOf(standIn), { limit: 300 }).list()).map((tool) => tool.name);
+    expect(new Set(names).size).toBe(FIXED.length + 250);
+    expect(standIn.requests).toHaveLength(3);
   });
 
   it('leaves out a rental whose listing is gone', async () => {
@@ -114,7 +154,7 @@ describe('rentedToolset', () => {
       ...clientOf(createStandIn()),
       listCredentials: async () => ({ total: 1, credentials: [held(listing(1))] }),
     };
-    expect(await rentedToolset(client).list()).toHaveLength(4);
+    expect(await rentedToolset(client).list()).toHaveLength(FIXED.length);
   });
 
   it('offers a rental whose listing cannot be fetched, without its schema', async () => {

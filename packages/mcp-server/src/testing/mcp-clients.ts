@@ -4,6 +4,7 @@ import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/st
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
 /** A result as a client sees it. */
 export interface SeenResult {
@@ -33,14 +34,23 @@ export interface McpClient {
       onprogress?: (progress: { progress: number; message?: string | undefined }) => void;
     },
   ): Promise<SeenResult>;
+  /** Answers what the server asks its user. */
+  answerQuestions(answer: () => Answer): void;
   close(): Promise<void>;
+}
+
+/** What a user says to a question. */
+export interface Answer {
+  action: 'accept' | 'decline' | 'cancel';
+  content?: Record<string, boolean | string | number | string[]>;
 }
 
 /** Where a client finds the server. */
 export type Server =
-  | { readonly url: URL; readonly token?: string }
+  | { readonly url: URL; readonly token?: string; readonly fetch?: typeof fetch }
   | { readonly command: string; readonly args: string[]; readonly env: Record<string, string> };
 
+const ABLE = { elicitation: {} };
 const IDENTITY = { name: 'test', version: '1.0.0' };
 
 /** Every client that is tested against the server. */
@@ -52,10 +62,10 @@ export const MCP_CLIENTS: Record<string, (server: Server) => Promise<McpClient>>
 };
 
 async function connectV1(server: Server): Promise<McpClient> {
-  const client = new ClientV1(IDENTITY);
+  const client = new ClientV1(IDENTITY, { capabilities: ABLE });
   const transport =
     'url' in server
-      ? new HttpV1(server.url, authorized(server))
+      ? new HttpV1(server.url, optionsOf(server))
       : new StdioV1({ ...server, stderr: 'ignore' });
   await client.connect(transport);
   return {
@@ -63,25 +73,31 @@ async function connectV1(server: Server): Promise<McpClient> {
     listTools: (cursor) => client.listTools(cursor === undefined ? {} : { cursor }),
     callTool: async (name, args, options = {}) =>
       (await client.callTool({ name, arguments: args }, undefined, options)) as unknown as SeenResult,
+    answerQuestions: (answer) => client.setRequestHandler(ElicitRequestSchema, async () => ({ ...answer() })),
     close: () => client.close(),
   };
 }
 
 async function connectV2(server: Server, mode: 'auto' | 'legacy' | { pin: string }): Promise<McpClient> {
-  const client = new ClientV2(IDENTITY, { versionNegotiation: { mode } });
+  const client = new ClientV2(IDENTITY, { capabilities: ABLE, versionNegotiation: { mode } });
   const transport =
     'url' in server
-      ? new HttpV2(server.url, authorized(server))
+      ? new HttpV2(server.url, optionsOf(server))
       : new StdioV2({ ...server, stderr: 'ignore' });
   await client.connect(transport);
   return {
     instructions: client.getInstructions(),
     listTools: (cursor) => client.listTools(cursor === undefined ? {} : { cursor }),
     callTool: (name, args, options = {}) => client.callTool({ name, arguments: args }, options),
+    answerQuestions: (answer) =>
+      client.setRequestHandler('elicitation/create', async () => ({ ...answer() })),
     close: () => client.close(),
   };
 }
 
-function authorized(server: { token?: string }): { requestInit: RequestInit } {
-  return { requestInit: { headers: { authorization: server.token ?? 'Bearer test' } } };
+function optionsOf({ token, fetch }: { token?: string; fetch?: typeof globalThis.fetch }) {
+  return {
+    requestInit: { headers: { authorization: token ?? 'Bearer test' } },
+    ...(fetch === undefined ? {} : { fetch }),
+  };
 }

@@ -2,7 +2,14 @@ import type { RentalClient } from '@agent-rental/sdk';
 import { MARKETPLACE_MARK } from '../creator-text.js';
 import { defineTool, type RentedTool } from '../rented-tool.js';
 import { BadArgumentsError, numberArgument, textArgument } from '../run-arguments.js';
-import { chargeText, continuation, lengthWithin, outputText, RESULT_MAX_BYTES } from '../run-result.js';
+import {
+  chargeText,
+  continuation,
+  lengthWithin,
+  outputText,
+  receiptPath,
+  RESULT_MAX_BYTES,
+} from '../run-result.js';
 import { answer, READ_ONLY } from './answer.js';
 
 /** A run that goes on is waited for so long: less than what clients allow a tool that only looks something up. */
@@ -50,6 +57,7 @@ export function getRunTool(client: RentalClient): RentedTool {
             continuation(run.run_id, start, end, text.length),
           ...(end < text.length ? { nextOffset: end } : {}),
           runId: run.run_id,
+          receiptPath: receiptPath(run.run_id),
           agentId: run.agent_id,
           costLamports: run.cost_lamports,
           durationMs: run.duration_ms,

@@ -1,18 +1,27 @@
 import type { RentalClient } from '@agent-rental/sdk';
-import { RUN_ANNOTATIONS } from '../direct-tool.js';
+import { RUN_ANNOTATIONS, spendingOfRun, type DirectToolDefinition } from '../direct-tool.js';
 import type { DirectToolCache } from '../direct-tool-cache.js';
 import { resultOfBadArguments, resultOfError } from '../error-result.js';
 import { isTextObject } from '../portable-schema/compile-input.js';
 import { defineTool, type RentedTool } from '../rented-tool.js';
-import { argumentsObject, BadArgumentsError, inputArgument, taskArgument } from '../run-arguments.js';
+import {
+  argumentsObject,
+  BadArgumentsError,
+  inputArgument,
+  inputUriArgument,
+  taskArgument,
+} from '../run-arguments.js';
+import { approvalOfRun } from '../run-spending.js';
 import { runTask, type RunTask } from '../run-task.js';
+import type { ToolContext } from '../tool-context.js';
 import { agentIdArgument } from './agent-id.js';
 
 /**
  * `run_agent`: the function-calling form of the execute request. An agent rented a moment ago is usable
  * through it at once, by clients that never look at the list of tools again.
  */
-export function runAgentTool(client: RentalClient, cache: DirectToolCache): RentedTool {
+export function runAgentTool(context: ToolContext): RentedTool {
+  const { client, cache } = context;
   return defineTool({
     name: 'run_agent',
     title: 'Run a rented agent',
@@ -34,20 +43,39 @@ export function runAgentTool(client: RentalClient, cache: DirectToolCache): Rent
       required: ['agent_id', 'task'],
     },
     annotations: RUN_ANNOTATIONS,
+    spending: async (args, options = {}) => {
+      try {
+        const definition = await definitionOf(
+          client,
+          cache,
+          agentIdArgument(argumentsObject(args)),
+          options.signal,
+        );
+        return definition === undefined ? { kind: 'nothing' } : spendingOfRun(definition.priceLamports);
+      } catch (error) {
+        options.signal?.throwIfAborted();
+        // Arguments that name no agent run none.
+        return error instanceof BadArgumentsError ? { kind: 'nothing' } : spendingOfRun(undefined);
+      }
+    },
+    approvalOf: async (args, call) => {
+      const agentId = (args as { agent_id?: unknown } | null)?.agent_id;
+      return typeof agentId === 'string' ? approvalOfRun(context, agentId.trim(), call) : undefined;
+    },
     stream: async function* (args, options = {}) {
       let run: RunTask;
       try {
         const given = argumentsObject(args);
         const agentId = agentIdArgument(given);
         const input = await plainInput(client, cache, agentId, given['input'], options.signal);
-        run = { agentId, task: taskArgument(given), ...inputArgument(input) };
+        run = { agentId, task: taskArgument(given), ...inputArgument(input), ...inputUriArgument(given) };
       } catch (error) {
         options.signal?.throwIfAborted();
         return error instanceof BadArgumentsError
           ? resultOfBadArguments(error.message)
           : resultOfError(error);
       }
-      return yield* runTask(client, run, options);
+      return yield* runTask(context, run, options);
     },
   });
 }
@@ -61,9 +89,19 @@ async function plainInput(
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
   if (typeof input !== 'string' && !isTextObject(input)) return input;
-  const credential = { listing_id: agentId, listing_title: agentId, rental_model: 'per_query' as const };
-  const definition = await cache.definition(client, credential, signal);
+  const definition = await definitionOf(client, cache, agentId, signal);
   if (definition === undefined) return input;
   // An unknown schema reads text as JSON where it is an object, and leaves {"text": ...} alone.
   return definition.input.read(input);
+}
+
+/** What is known of an agent that may not be rented; nothing when there is no such agent. */
+async function definitionOf(
+  client: RentalClient,
+  cache: DirectToolCache,
+  agentId: string,
+  signal: AbortSignal | undefined,
+): Promise<DirectToolDefinition | undefined> {
+  const credential = { listing_id: agentId, listing_title: agentId, rental_model: 'per_query' as const };
+  return cache.definition(client, credential, signal);
 }

@@ -27,6 +27,9 @@ export function intersectNodes(first: SchemaNode, second: SchemaNode): SchemaNod
     required: new Set([...first.required, ...second.required]),
     items:
       first.items && second.items ? intersectNodes(first.items, second.items) : (first.items ?? second.items),
+    places: first.places ?? second.places,
+    nullable: first.nullable === true && second.nullable === true,
+    isBoundText: first.isBoundText === true || second.isBoundText === true,
     loose: first.loose || second.loose,
   };
 }
@@ -41,7 +44,13 @@ export function uniteNodes(alternatives: readonly SchemaNode[]): SchemaNode {
   const [first, ...rest] = present;
   if (first === undefined) return nullable ? bareNode('null', { loose: true }) : anyNode();
   const united = rest.reduce(uniteTwo, first);
-  return nullable ? { ...united, notes: [...united.notes, 'may be null'], loose: true } : united;
+  return nullable ? nullableNode(united) : united;
+}
+
+/** The same, or null. */
+export function nullableNode(node: SchemaNode): SchemaNode {
+  const scalars = new Set([...(node.scalars ?? []), 'null']);
+  return { ...node, nullable: true, scalars, notes: [...node.notes, 'may be null'], loose: true };
 }
 
 function uniteTwo(first: SchemaNode, second: SchemaNode): SchemaNode {
@@ -49,22 +58,61 @@ function uniteTwo(first: SchemaNode, second: SchemaNode): SchemaNode {
   const description = first.description === second.description ? first.description : undefined;
   if (kind === undefined || kind === 'json') {
     const allowsText = [first, second].some((node) => node.kind === 'string' || node.allowsText === true);
-    return bareNode('json', { allowsText, description, notes: altered(first, second), loose: true });
+    const isBoundText = [first, second].every((node) => !isText(node) || node.isBoundText === true);
+    return bareNode('json', {
+      allowsText,
+      isBoundText,
+      texts: new Set([first, second].flatMap((node) => [...(node.texts ?? node.values ?? [])])),
+      scalars: new Set([first, second].flatMap((node) => [...(node.scalars ?? []), scalarOf(node.kind)])),
+      description,
+      notes: altered(first, second),
+      loose: true,
+    });
   }
   const properties = new Map(first.properties);
   for (const [name, node] of second.properties) {
     const known = properties.get(name);
     properties.set(name, known === undefined ? node : uniteNodes([known, node]));
   }
+  const required = new Set([...first.required].filter((name) => second.required.has(name)));
+  for (const name of [...first.required, ...second.required]) {
+    const node = properties.get(name);
+    // Required by one alternative alone: absence cannot say that it is null.
+    if (node?.nullable === true && !required.has(name)) properties.set(name, asJsonText(node));
+  }
   return bareNode(kind, {
     description,
     notes: kind === 'object' ? altered(first, second) : [],
     values: first.values && second.values ? [...new Set([...first.values, ...second.values])] : undefined,
     properties,
-    required: new Set([...first.required].filter((name) => second.required.has(name))),
+    required,
     items: first.items && second.items ? uniteNodes([first.items, second.items]) : undefined,
+    isBoundText: first.isBoundText === true && second.isBoundText === true,
+    nullable: first.nullable === true || second.nullable === true,
     loose: true,
   });
+}
+
+/** A node whose null can be written, as JSON text. */
+function asJsonText(node: SchemaNode): SchemaNode {
+  return bareNode('json', {
+    description: node.description,
+    notes: node.kind === 'json' ? node.notes : [...node.notes, node.kind],
+    allowsText: isText(node),
+    isBoundText: true,
+    texts: node.texts ?? new Set(node.values),
+    scalars: new Set([...(node.scalars ?? []), scalarOf(node.kind)]),
+    loose: true,
+  });
+}
+
+function isText(node: SchemaNode): boolean {
+  return node.kind === 'string' || node.allowsText === true;
+}
+
+/** How JavaScript names the scalars of a kind. */
+function scalarOf(kind: NodeKind): string {
+  return kind === 'integer' ? 'number' : kind;
 }
 
 /** Says what the alternatives were, in as few words as tell them apart. */

@@ -20,8 +20,8 @@ const PORTABLE = new Set([
 /** Breaches of what OpenAI, Anthropic and Gemini publish about function schemas. */
 function breaches(schema: unknown, path = ''): string[] {
   const node = schema as Record<string, Json>;
-  // OpenAI takes ten levels under the tool's own two.
-  if (path.split('/').length > 12) return [`${path}: too deep`];
+  // OpenAI takes ten levels, one of which is the tool's own.
+  if (path.split('/').length > 10) return [`${path}: too deep`];
   const found = Object.keys(node).flatMap((keyword) =>
     PORTABLE.has(keyword) ? [] : [`${path}: has ${keyword}`],
   );
@@ -251,6 +251,48 @@ describe('compileInput', () => {
     ['plain words', SCHEMAS['a root union']],
   ])('lets %j through unchanged', (value, schema) => {
     expect(compileInput(schema).read(value)).toEqual(value);
+  });
+
+  it('lets a required member that may be null be absent, and gives null for it', () => {
+    const { schema, read } = compileInput({
+      type: 'object',
+      properties: { until: { type: ['string', 'null'] }, from: { type: 'string' } },
+      required: ['until', 'from'],
+    });
+    expect(schema['required']).toEqual(['from']);
+    expect(read({ from: 'x' })).toEqual({ from: 'x', until: null });
+    expect(read({ from: 'x', until: 'y' })).toEqual({ from: 'x', until: 'y' });
+  });
+
+  it('reads numbers and flags that a model wrote as text', () => {
+    const { read } = compileInput({
+      type: 'object',
+      properties: { n: { type: 'integer' }, b: { type: 'boolean' }, s: { type: 'string' } },
+    });
+    expect(read({ n: '3', b: 'true', s: '3' })).toEqual({ n: 3, b: true, s: '3' });
+    expect(read({ n: 'three', b: '1' })).toEqual({ n: 'three', b: '1' });
+  });
+
+  it('tells text from other values where only some texts are allowed', () => {
+    const { read } = compileInput({
+      type: 'object',
+      properties: {
+        mode: { enum: ['auto', '2', true, null, 1] },
+        when: { anyOf: [{ type: 'string', format: 'date' }, { type: 'number' }] },
+        free: { type: ['string', 'number'] },
+      },
+    });
+    expect(read({ mode: 'true', when: '4', free: '5' })).toEqual({ mode: true, when: 4, free: '5' });
+    expect(read({ mode: '2', when: '2026-01-02' })).toEqual({ mode: '2', when: '2026-01-02' });
+    expect(read({ mode: 'null' })).toEqual({ mode: null });
+  });
+
+  it('reads each place of a tuple as what it is', () => {
+    const { read } = compileInput({
+      type: 'object',
+      properties: { row: { prefixItems: [{ type: 'number' }, { type: 'string' }, { type: 'object' }] } },
+    });
+    expect(read({ row: ['1', '2', '{"a":1}'] })).toEqual({ row: [1, '2', { a: 1 }] });
   });
 
   it('cleans and bounds the texts of a schema', () => {

@@ -30,24 +30,33 @@ export interface CompiledInput {
  * result is usable, and what it lets through is judged again, exactly, by the service.
  */
 export function compileInput(inputSchema: unknown): CompiledInput {
-  const node = inputNode(inputSchema);
-  const schema = publishNode(node);
+  const { node, schema } = inputNode(inputSchema);
   const textOnly = node.kind === 'string';
   return { rung: rungOf(node, inputSchema), schema, textOnly, read: (value) => readInput(node, value) };
 }
 
-function inputNode(inputSchema: unknown): SchemaNode {
-  const plain = namedKind(inputSchema) === 'object' ? bareNode('object', { loose: true }) : anyNode();
+function inputNode(inputSchema: unknown): { node: SchemaNode; schema: JsonObject } {
   let node: SchemaNode;
   try {
     node = readSchema(inputSchema);
   } catch {
-    return plain;
+    return published(plainNode(inputSchema));
   }
   // An input is an object or a string; there is no other way to send one.
   if (node.kind !== 'object' && node.kind !== 'string')
-    return { ...anyNode(node.notes), description: node.description };
-  return JSON.stringify(publishNode(node)).length <= MAX_PUBLISHED_LENGTH ? node : plain;
+    return published({ ...anyNode(node.notes), description: node.description });
+  const exact = published(node);
+  return JSON.stringify(exact.schema).length <= MAX_PUBLISHED_LENGTH
+    ? exact
+    : published(plainNode(inputSchema));
+}
+
+function plainNode(inputSchema: unknown): SchemaNode {
+  return namedKind(inputSchema) === 'object' ? bareNode('object', { loose: true }) : anyNode();
+}
+
+function published(node: SchemaNode): { node: SchemaNode; schema: JsonObject } {
+  return { node, schema: publishNode(node) };
 }
 
 function rungOf(node: SchemaNode, inputSchema: unknown): SchemaRung {

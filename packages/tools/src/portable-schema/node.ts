@@ -17,6 +17,16 @@ export interface SchemaNode {
   readonly items?: SchemaNode | undefined;
   /** Of a `json` node: plain text is allowed too, so that only objects and lists are read as JSON. */
   readonly allowsText?: boolean | undefined;
+  /** The value may be null, which the portable profile cannot say: a member that is absent says it. */
+  readonly nullable?: boolean | undefined;
+  /** Of a tuple: what is in each place; `items` stands for all of them. */
+  readonly places?: readonly SchemaNode[] | undefined;
+  /** Of a `string` or `json` node: what is not any text, but of some form, or one of some values. */
+  readonly isBoundText?: boolean | undefined;
+  /** Of a `json` node with bound text: the texts that are known to be meant as they are. */
+  readonly texts?: ReadonlySet<string> | undefined;
+  /** Of a `json` node with bound text: the scalars beside it; text that is one of them as JSON is read as that. */
+  readonly scalars?: ReadonlySet<string> | undefined;
   /** Something of the creator's schema is not in this node, or only in words. */
   readonly loose: boolean;
 }

@@ -18,7 +18,9 @@ export function publishNode(node: SchemaNode): JsonObject {
       // `fromEntries` makes `__proto__` an ordinary property.
       schema.push(['properties', Object.fromEntries(published)]);
     }
-    if (node.required.size > 0) schema.push(['required', [...node.required]]);
+    // Absence is the one way to say null, so that what may be null may be absent.
+    const required = [...node.required].filter((name) => properties.get(name)?.nullable !== true);
+    if (required.length > 0) schema.push(['required', required]);
   }
   // An array without items makes OpenAI and Gemini refuse the whole request.
   if (node.kind === 'array') schema.push(['items', publishNode(node.items ?? anyNode())]);

@@ -1,5 +1,5 @@
 import { creatorLine } from '../creator-text.js';
-import { intersectNodes, uniteNodes } from './combine.js';
+import { intersectNodes, nullableNode, uniteNodes } from './combine.js';
 import { resolvePointer } from './json-pointer.js';
 import { anyNode, bareNode, type NodeKind, type SchemaNode } from './node.js';
 
@@ -9,7 +9,8 @@ export class SchemaTooLargeError extends Error {
 }
 
 const MAX_NODES = 200;
-const MAX_DEPTH = 10;
+/** Under the tool's own two levels, so that all stay within the ten that OpenAI takes. */
+const MAX_DEPTH = 8;
 const MAX_ENUM = { values: 100, valueLength: 100, totalLength: 2_000 };
 const DESCRIPTION_LENGTH = 240;
 const NOTE_LENGTH = 100;
@@ -79,6 +80,9 @@ const IN_WORDS = [
   'contentEncoding',
   'contentMediaType',
 ] as const;
+
+/** Keywords that leave a text less than free. */
+const BINDING = ['format', 'pattern', 'minLength', 'maxLength', 'contentEncoding', 'contentMediaType'];
 
 /** Keywords that say nothing about the value, or are read elsewhere. */
 const SILENT: ReadonlySet<string> = new Set([
@@ -165,27 +169,52 @@ function ownKeywords(schema: Json, reading: Reading, path: readonly unknown[]): 
 }
 
 function ofKind(kind: NodeKind, schema: Json, reading: Reading, path: readonly unknown[]): SchemaNode {
-  if (kind === 'json') return anyNode();
+  if (kind === 'json') return ofMixedValues(allowedValues(schema));
   const limits = Object.fromEntries(
     (LIMITS[kind] ?? []).flatMap((keyword) => {
       const limit = schema[keyword];
-      return typeof limit === 'number' && Number.isFinite(limit) ? [[keyword, limit]] : [];
+      return isLimit(keyword, limit) ? [[keyword, limit]] : [];
     }),
   );
   const values = allowedValues(schema);
   if (values !== undefined && kind !== 'object' && kind !== 'array') {
     const strings = values.filter((value) => typeof value === 'string');
-    if (kind === 'string' && strings.length > 0 && showable(strings)) {
-      return bareNode(kind, { limits, values: strings, loose: strings.length < values.length });
-    }
-    const few = values.slice(0, 20).map((value) => JSON.stringify(value));
-    const more = values.length > few.length ? `, … (${values.length} values)` : '';
-    const notes = [`one of ${creatorLine(few.join(', '), NOTE_LENGTH)}${more}`];
-    return bareNode(kind, { limits, notes, loose: true });
+    const shown =
+      kind === 'string' && strings.length > 0 && showable(strings)
+        ? bareNode(kind, {
+            limits,
+            values: strings,
+            isBoundText: true,
+            loose: strings.length < values.length,
+          })
+        : bareNode(kind, { limits, notes: oneOf(values), isBoundText: true, loose: true });
+    return values.includes(null) && kind !== 'null' ? nullableNode(shown) : shown;
   }
+  if (kind === 'string')
+    return bareNode(kind, { limits, isBoundText: BINDING.some((word) => word in schema) });
   if (kind === 'array') return bareNode(kind, { limits, ...arrayItems(schema, reading, path) });
   if (kind === 'object') return bareNode(kind, { limits, ...objectProperties(schema, reading, path) });
   return bareNode(kind, { limits });
+}
+
+/** Values of several types. */
+function ofMixedValues(values: readonly unknown[] | undefined): SchemaNode {
+  if (values === undefined) return anyNode();
+  const texts = values.filter((value) => typeof value === 'string');
+  return bareNode('json', {
+    allowsText: texts.length > 0,
+    isBoundText: true,
+    texts: new Set(texts),
+    scalars: new Set(values.map((value) => (value === null ? 'null' : typeof value))),
+    notes: oneOf(values),
+    loose: true,
+  });
+}
+
+function oneOf(values: readonly unknown[]): string[] {
+  const few = values.slice(0, 20).map((value) => JSON.stringify(value));
+  const more = values.length > few.length ? `, … (${values.length} values)` : '';
+  return [`one of ${creatorLine(few.join(', '), NOTE_LENGTH)}${more}`];
 }
 
 function arrayItems(schema: Json, reading: Reading, path: readonly unknown[]): Partial<SchemaNode> {
@@ -200,6 +229,7 @@ function arrayItems(schema: Json, reading: Reading, path: readonly unknown[]): P
   if (isObject(items)) places.push(read(items, reading, path));
   return {
     items: uniteNodes(places),
+    places: places.slice(0, tuple.length),
     notes: notes.map((note) => creatorLine(note, NOTE_LENGTH)),
     loose: true,
   };
@@ -241,7 +271,15 @@ function wordsFor(schema: Json): string[] {
 function isExact(keyword: string, schema: Json, kind: NodeKind): boolean {
   if (['type', 'description', 'properties', 'required', 'items', 'enum'].includes(keyword)) return true;
   if (SILENT.has(keyword)) return true;
-  return (LIMITS[kind] ?? []).includes(keyword) && typeof schema[keyword] === 'number';
+  return (LIMITS[kind] ?? []).includes(keyword) && isLimit(keyword, schema[keyword]);
+}
+
+/** Whether a limit may be published: Gemini reads lengths as 64-bit integers. */
+function isLimit(keyword: string, limit: unknown): limit is number {
+  if (typeof limit !== 'number') return false;
+  return keyword === 'minimum' || keyword === 'maximum'
+    ? Number.isFinite(limit)
+    : Number.isSafeInteger(limit) && limit >= 0;
 }
 
 function allowedValues(schema: Json): unknown[] | undefined {

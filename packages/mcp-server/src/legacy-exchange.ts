@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import {
+  isJSONRPCRequest,
+  WebStandardStreamableHTTPServerTransport,
+  type JSONRPCMessage,
+  type JSONRPCResponse,
+  type RequestId,
+  type Server,
+} from '@modelcontextprotocol/server';
+import { RETRY_MS } from './resumption.js';
+import type { ClientFacts } from './sessions.js';
+
+/** Separates an exchange's id from the id that its server gave a question. */
+const SEPARATOR = '/';
+
+/** One request of an era before 2026-07-28, with the server that serves it. */
+export interface ExchangeOptions {
+  readonly server: Server;
+  readonly request: Request;
+  readonly body: unknown;
+  /** What the client said when it opened its session: decides what it can be asked. */
+  readonly client?: ClientFacts | undefined;
+  /** Ids for the events of its stream. */
+  readonly eventIds?: (() => string) | undefined;
+  /** Ends the exchange without an answer. */
+  readonly cancelled?: AbortSignal | undefined;
+}
+
+/**
+ * Serves requests of the eras before 2026-07-28, each with a server and a transport of its own. What a session would
+ * keep comes with the request: what the client can do, and where its answers to questions belong.
+ */
+export class LegacyExchanges {
+  readonly #open = new Map<string, { deliver: (message: JSONRPCMessage) => void; close: () => void }>();
+
+  /** Serves one request; the answer may go on as a stream. `onEnd` is called when nothing of it is left. */
+  async serve(options: ExchangeOptions, onEnd: () => void): Promise<Response> {
+    const { server, request, body, client, eventIds, cancelled } = options;
+    const id = randomUUID();
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      ...(eventIds && { eventStore: idsOnly(eventIds), retryInterval: RETRY_MS }),
+    });
+    const introduction = introduceClient(transport, id, isJSONRPCRequest(body) ? body.id : undefined);
+    await server.connect(transport);
+    let isOver = false;
+    const end = (): void => {
+      if (isOver) return;
+      isOver = true;
+      this.#open.delete(id);
+      request.signal.removeEventListener('abort', end);
+      cancelled?.removeEventListener('abort', end);
+      transport.close().catch(() => undefined);
+      server.close().catch(() => undefined);
+      onEnd();
+    };
+    this.#open.set(id, { deliver: (message) => transport.onmessage?.(message), close: end });
+    request.signal.addEventListener('abort', end);
+    cancelled?.addEventListener('abort', end);
+    try {
+      if (client) await introduction.introduce(client);
+      const response = await transport.handleRequest(request, { parsedBody: body });
+      if (response.body === null || !response.headers.get('content-type')?.startsWith('text/event-stream')) {
+        end();
+        return response;
+      }
+      return new Response(untilEnd(response.body, end), response);
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
+  /** Gives an answer of a client to the exchange that asked; does nothing where that is not served here. */
+  deliver(message: JSONRPCResponse): void {
+    const [exchange = '', question] = String(message.id).split(SEPARATOR);
+    this.#open.get(exchange)?.deliver({ ...message, id: Number(question) });
+  }
+
+  /** Ends every exchange. */
+  closeAll(): void {
+    for (const { close } of this.#open.values()) close();
+  }
+}
+
+/**
+ * Lets a server know its client by the handshake that happened in another exchange, and gives its questions ids that
+ * no other exchange has.
+ */
+function introduceClient(
+  transport: WebStandardStreamableHTTPServerTransport,
+  exchangeId: string,
+  requestId: RequestId | undefined,
+): { introduce(client: ClientFacts): Promise<void> } {
+  const handshakeId = `${exchangeId}${SEPARATOR}handshake`;
+  const send = transport.send.bind(transport);
+  let introduced = (): void => undefined;
+  transport.send = async (message, options) => {
+    if ('id' in message && message.id === handshakeId) return introduced();
+    // There is one request, and its stream is the only one: all that the server says belongs to it.
+    const related = {
+      ...(requestId === undefined ? {} : { relatedRequestId: requestId }),
+      ...defined(options),
+    };
+    if (!isJSONRPCRequest(message)) return send(message, related);
+    return send({ ...message, id: `${exchangeId}${SEPARATOR}${message.id}` }, related);
+  };
+  return {
+    introduce: (params) =>
+      new Promise<void>((resolve) => {
+        introduced = resolve;
+        transport.onmessage?.({ jsonrpc: '2.0', id: handshakeId, method: 'initialize', params });
+      }),
+  };
+}
+
+/** Without what is there as undefined. */
+function defined<T extends object>(options: T | undefined): Partial<T> {
+  const entries = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Partial<T>;
+}
+
+/** Gives events their ids and stores nothing: an id says all that is needed to make the stream's rest again. */
+function idsOnly(eventIds: () => string) {
+  return {
+    storeEvent: async () => eventIds(),
+    replayEventsAfter: async () => {
+      throw new Error('Streams are taken up again by their calls.');
+    },
+  };
+}
+
+/** The same bytes; `end` is called when they are over, or nobody reads them any more. */
+function untilEnd(body: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) return controller.enqueue(value);
+        end();
+        controller.close();
+      } catch (error) {
+        end();
+        controller.error(error);
+      }
+    },
+    async cancel(reason) {
+      end();
+      await reader.cancel(reason).catch(() => undefined);
+    },
+  });
+}

@@ -1,0 +1,211 @@
+import { createClient } from '@agent-rental/sdk';
+import { createStandIn, STAND_IN_API_KEY, type StandIn } from '@agent-rental/stand-in';
+import { rentedToolset, type ToolsetOptions } from '@agent-rental/tools';
+import { Client as ClientV2, InMemoryTransport } from '@modelcontextprotocol/client';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createRentalServer, type RentalServerOptions } from './rental-server.js';
+
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
+
+/** A client that is connected to a server in this process. */
+async function connect(
+  standIn: StandIn,
+  { tools = {}, ...options }: Partial<RentalServerOptions> & { tools?: ToolsetOptions } = {},
+  capabilities: { elicitation?: Record<string, never> } = {},
+) {
+  const client = createClient({
+    baseUrl: 'http://market.invalid',
+    apiKey: STAND_IN_API_KEY,
+    fetch: standIn.fetch,
+    retries: 0,
+  });
+  const server = createRentalServer({ client, toolset: rentedToolset(client, tools), ...options });
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  const mcp = new ClientV2({ name: 'test', version: '1' }, { capabilities });
+  await server.connect(there);
+  await mcp.connect(here);
+  onTestFinished(() => mcp.close());
+  return mcp;
+}
+
+const agentThatSays = (output: string | Record<string, string>) =>
+  createStandIn([
+    {
+      id: 'agent-aaaaaa',
+      run: async function* () {
+        yield 'working';
+        return { output };
+      },
+    },
+  ]);
+const call = { name: 'agent_aaaaaa', arguments: { task: 't' } };
+const NOTE = { type: 'text', text: expect.stringContaining('[agent-rental] Run run_1 completed.') as string };
+
+describe('an output with files', () => {
+  it('that is a picture comes as a picture', async () => {
+    const client = await connect(agentThatSays(`data:image/png;base64,${PIXEL}`));
+    const { content } = await client.callTool(call);
+    expect(content).toEqual([{ type: 'image', data: PIXEL, mimeType: 'image/png' }, NOTE]);
+  });
+
+  it('has their addresses in their places', async () => {
+    const csv = `data:text/csv;base64,${Buffer.from('a,b').toString('base64')}`;
+    const client = await connect(agentThatSays({ title: 'Sums', table: csv }));
+    const { content, structuredContent } = await client.callTool(call);
+    const uri = 'agent-rental://runs/run_1#file-1';
+    expect(structuredContent).toEqual({ title: 'Sums', table: uri });
+    expect(content).toEqual([
+      { type: 'text', text: JSON.stringify({ title: 'Sums', table: uri }) },
+      { type: 'resource', resource: { uri, mimeType: 'text/csv', text: 'a,b' } },
+      NOTE,
+    ]);
+  });
+
+  it('that only looks like one is left as it is', async () => {
+    const client = await connect(agentThatSays('data:image/png;base64,<script>'));
+    const { content } = await client.callTool(call);
+    expect(content).toEqual([{ type: 'text', text: 'data:image/png;base64,<script>' }, NOTE]);
+  });
+});
+
+describe('resources', () => {
+  it('are the listings of rentals, outputs and receipts', async () => {
+    const client = await connect(agentThatSays('the answer'));
+    const { resources } = await client.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual(['agent-rental://listings/agent-aaaaaa']);
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates).toHaveLength(3);
+    await client.callTool(call);
+    const read = async (uri: string) => (await client.readResource({ uri })).contents[0];
+    expect(await read('agent-rental://listings/agent-aaaaaa')).toMatchObject({
+      mimeType: 'application/json',
+      text: expect.stringContaining('"agent_id":"agent-aaaaaa"'),
+    });
+    expect(await read('agent-rental://runs/run_1')).toMatchObject({
+      mimeType: 'text/plain',
+      text: 'the answer',
+    });
+    expect(await read('agent-rental://runs/run_1/receipt')).toMatchObject({
+      text: expect.stringContaining('"run_id":"run_1"'),
+    });
+  });
+
+  it.each(['agent-rental://runs/none', 'agent-rental://listings/none-aaaaaa', 'file:///etc/passwd', 'x'])(
+    'that are not there are an error (%s)',
+    async (uri) => {
+      const client = await connect(agentThatSays('x'));
+      await expect(client.readResource({ uri })).rejects.toThrow(/not found/i);
+    },
+  );
+
+  it('give the whole of an output that is cut, to which its result links', async () => {
+    const long = 'ä'.repeat(40_000);
+    const client = await connect(agentThatSays(long));
+    const { content } = await client.callTool(call);
+    const link = content.find((block) => block.type === 'resource_link');
+    expect(link).toMatchObject({ uri: 'agent-rental://runs/run_1' });
+    expect((await client.readResource({ uri: 'agent-rental://runs/run_1' })).contents[0]).toMatchObject({
+      text: long,
+    });
+  });
+});
+
+describe('the prompt', () => {
+  it('leads from a task to its answer, within a budget', async () => {
+    const client = await connect(createStandIn());
+    const { prompts } = await client.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual(['find_and_rent_agent']);
+    const args = { task: 'Sum my invoices.', budget_sol: '0.02' };
+    const { messages } = await client.getPrompt({ name: 'find_and_rent_agent', arguments: args });
+    const text = JSON.stringify(messages);
+    for (const said of ['search_listings', 'rent_listing', 'run_agent', '0.02 SOL', 'Sum my invoices.'])
+      expect(text).toContain(said);
+  });
+
+  it('needs its task', async () => {
+    const client = await connect(createStandIn());
+    await expect(client.getPrompt({ name: 'find_and_rent_agent' })).rejects.toMatchObject({ code: -32_602 });
+    await expect(client.getPrompt({ name: 'none' })).rejects.toMatchObject({ code: -32_602 });
+  });
+});
+
+describe('spending above what passes by itself', () => {
+  const tools = { policy: { askAboveLamports: 1_000_000n } };
+  const standIn = () => createStandIn([{ id: 'agent-aaaaaa', price_lamports: 2_000_000 }]);
+
+  it.each([
+    [true, false, 2_000_000],
+    [false, true, 0],
+  ])('is asked of the user, who says %s', async (approve, isError, charged) => {
+    const market = standIn();
+    const client = await connect(market, { tools }, { elicitation: {} });
+    const asked: string[] = [];
+    client.setRequestHandler('elicitation/create', async ({ params }) => {
+      asked.push(params.message);
+      return { action: 'accept', content: { approve } };
+    });
+    expect((await client.callTool(call)).isError ?? false).toBe(isError);
+    expect(asked).toEqual([expect.stringMatching(/^Run the agent .*\(agent-aaaaaa\) for 0\.002 SOL\?$/)]);
+    expect(market.charged).toBe(charged);
+  });
+
+  it('is refused where nobody can be asked', async () => {
+    const market = standIn();
+    const client = await connect(market, { tools });
+    const result = await client.callTool(call);
+    expect(result).toMatchObject({
+      isError: true,
+      _meta: { 'agent-rental/error': { code: 'approval_required' } },
+    });
+    expect(market.charged).toBe(0);
+  });
+});
+
+describe('an input file', () => {
+  async function newFolder(): Promise<{ inside: string; outside: string }> {
+    const outside = await mkdtemp(join(tmpdir(), 'agent rental input '));
+    onTestFinished(() => rm(outside, { recursive: true }));
+    const inside = await mkdtemp(join(outside, 'allowed '));
+    await writeFile(join(outside, 'secret.txt'), 'secret');
+    await writeFile(join(inside, 'notes.txt'), 'notes');
+    await symlink(join(outside, 'secret.txt'), join(inside, 'link.txt'));
+    return { inside, outside };
+  }
+
+  it('inside the allowed folder is sent, and its address is the input', async () => {
+    const { inside } = await newFolder();
+    const market = agentThatSays('x');
+    const client = await connect(market, { inputFolder: inside });
+    const { tools } = await client.listTools();
+    expect(tools.at(-1)?.inputSchema.properties).toHaveProperty('input_file');
+    await client.callTool({ ...call, arguments: { task: 't', input_file: 'notes.txt' } });
+    const [sent] = market.requests.filter(({ path }) => path === '/v1/files');
+    expect(sent).toMatchObject({ body: 'notes' });
+    const run = market.requests.find(({ path }) => path === '/v1/execute/stream');
+    expect(run?.body).toMatchObject({ input_uri: expect.stringMatching(/^agent-rental:/) as string });
+  });
+
+  it.each(['../secret.txt', 'link.txt', '/etc/passwd', 'none.txt', '.', '..'])(
+    'that is not inside it is refused, and nothing is run (%s)',
+    async (path) => {
+      const { inside } = await newFolder();
+      const market = agentThatSays('x');
+      const client = await connect(market, { inputFolder: inside });
+      const result = await client.callTool({ ...call, arguments: { task: 't', input_file: path } });
+      expect(result.isError).toBe(true);
+      expect(market.charged).toBe(0);
+    },
+  );
+
+  it('is no argument without such a folder', async () => {
+    const market = agentThatSays('x');
+    const client = await connect(market);
+    expect(JSON.stringify((await client.listTools()).tools)).not.toContain('input_file');
+    await client.callTool({ ...call, arguments: { task: 't', input_file: '/etc/passwd' } });
+    expect(JSON.stringify(market.requests)).not.toContain('passwd');
+  });
+});

@@ -1,0 +1,95 @@
+import type { RentalClient } from '@agent-rental/sdk';
+import { isApiError } from '@agent-rental/sdk';
+import { creatorLine, type RentedToolset } from '@agent-rental/tools';
+import {
+  ResourceNotFoundError,
+  type ReadResourceResult,
+  type Resource,
+  type ResourceTemplateType,
+} from '@modelcontextprotocol/server';
+import { dataUrl } from './data-url.js';
+
+const SCHEME = 'agent-rental';
+const JSON_TYPE = 'application/json';
+
+/** Address of a run's whole output. */
+export const runUri = (runId: string): string => `${SCHEME}://runs/${encodeURIComponent(runId)}`;
+/** Address of a run's signed receipt. */
+export const receiptUri = (runId: string): string => `${runUri(runId)}/receipt`;
+const listingUri = (id: string): string => `${SCHEME}://listings/${encodeURIComponent(id)}`;
+
+/** What can be read by address. */
+export const RESOURCE_TEMPLATES: readonly ResourceTemplateType[] = [
+  {
+    name: 'listing',
+    title: 'An agent on the marketplace',
+    uriTemplate: `${SCHEME}://listings/{agent_id}`,
+    description: 'What an agent does, takes and costs. Texts are the words of its creator.',
+    mimeType: JSON_TYPE,
+  },
+  {
+    name: 'run',
+    title: 'Output of a run',
+    uriTemplate: `${SCHEME}://runs/{run_id}`,
+    description: 'The whole output of a run of this wallet, for 24 hours: the words of the agent.',
+  },
+  {
+    name: 'receipt',
+    title: 'Receipt of a run',
+    uriTemplate: `${SCHEME}://runs/{run_id}/receipt`,
+    description: 'What happened in a run of this wallet and what it cost, signed by the marketplace.',
+    mimeType: JSON_TYPE,
+  },
+];
+
+/** The listings of a caller's rentals. */
+export async function listResources(client: RentalClient, signal: AbortSignal): Promise<Resource[]> {
+  const { credentials } = await client.listCredentials({ limit: 100 }, { signal });
+  return credentials.map(({ listing_id: id, listing_title: title, status }) => ({
+    name: id,
+    title: `Rented agent: ${creatorLine(title, 80)}`,
+    uri: listingUri(id),
+    description: `Listing of a rented agent (${status}).`,
+    mimeType: JSON_TYPE,
+  }));
+}
+
+/**
+ * Reads a resource.
+ *
+ * @throws ResourceNotFoundError for what is not there or not the caller's; ApiError, ConnectionError.
+ */
+export async function readResource(
+  { client, toolset }: { client: RentalClient; toolset: RentedToolset },
+  uri: string,
+  signal: AbortSignal,
+): Promise<ReadResourceResult> {
+  const [, kind, id, part] = new RegExp(`^${SCHEME}://(listings|runs)/([^/]+)(/receipt)?$`).exec(uri) ?? [];
+  if (id === undefined || (kind === 'listings' && part !== undefined)) throw new ResourceNotFoundError(uri);
+  try {
+    const name = decodeURIComponent(id);
+    if (kind === 'listings') {
+      // Cleaned and bounded as for a model.
+      const tool = toolset.fixedTools.find((candidate) => candidate.name === 'get_listing');
+      const shown = await tool?.invoke({ agent_id: name }, { signal });
+      if (shown?.status !== 'completed') throw new ResourceNotFoundError(uri);
+      return contents(uri, JSON_TYPE, shown.text);
+    }
+    if (part !== undefined)
+      return contents(uri, JSON_TYPE, JSON.stringify(await client.getReceipt(name, { signal })));
+    const run = await client.getRun(name, { signal });
+    if (run.status === 'running') return contents(uri, JSON_TYPE, JSON.stringify(run));
+    if (typeof run.output !== 'string') return contents(uri, JSON_TYPE, JSON.stringify(run.output));
+    const file = dataUrl(run.output);
+    if (file === undefined) return contents(uri, 'text/plain', run.output);
+    return { contents: [{ uri, mimeType: file.mediaType, blob: file.data }] };
+  } catch (error) {
+    if (error instanceof URIError) throw new ResourceNotFoundError(uri);
+    if (isApiError(error) && error.status === 404) throw new ResourceNotFoundError(uri);
+    throw error;
+  }
+}
+
+function contents(uri: string, mimeType: string, text: string): ReadResourceResult {
+  return { contents: [{ uri, mimeType, text }] };
+}

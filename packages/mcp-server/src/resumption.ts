@@ -1,0 +1,62 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { JSONRPCRequest } from '@modelcontextprotocol/server';
+import type { TokenSigner } from './signed-token.js';
+
+/** Header with which a client asks for the rest of a stream that broke. */
+export const LAST_EVENT_HEADER = 'last-event-id';
+
+/** When a client comes back after its stream broke, in milliseconds. */
+export const RETRY_MS = 500;
+
+const PURPOSE = 'mcp-call';
+/** Longest id of an event; clients send it back in a header, and those of a request have 8 KB in most proxies. */
+const MAX_LENGTH = 6_000;
+
+/** A tool call, as it can be taken up again anywhere. */
+export interface ResumableCall {
+  /** The run's idempotency key: taken up again, the call is the same run, paid once. */
+  readonly key: string;
+  readonly request: JSONRPCRequest;
+  /** Absent in the stateless era, and for clients that hold no session. */
+  readonly sessionId?: string | undefined;
+}
+
+/**
+ * Ids of stream events. An id is the call itself, signed: a client whose stream broke sends it to any replica, and gets
+ * the answer of the run that the call began, without paying again; nothing is kept for that.
+ */
+export class Resumption {
+  readonly #signer: TokenSigner;
+
+  constructor(signer: TokenSigner) {
+    this.#signer = signer;
+  }
+
+  /** The events' ids for a call; absent for one that is too long to be carried. */
+  eventIds(callerId: string, call: ResumableCall): (() => string) | undefined {
+    const token = this.#signer.write(PURPOSE, { ...call, caller: digest(callerId) });
+    if (token.length > MAX_LENGTH) return undefined;
+    const stream = randomUUID().slice(0, 8);
+    let count = 0;
+    return () => {
+      count += 1;
+      return `${token}~${stream}~${count}`;
+    };
+  }
+
+  /** The call that an event's id stands for; absent for an id that is not one of this caller's. */
+  read(callerId: string, eventId: string): ResumableCall | undefined {
+    const [token = ''] = eventId.split('~');
+    const call = this.#signer.read(PURPOSE, token) as (ResumableCall & { caller: string }) | undefined;
+    return call?.caller === digest(callerId) ? call : undefined;
+  }
+}
+
+/** A key for a call's run. MCP has no id of a call that is the same in a retry: a retry takes the lost run over. */
+export function newCallKey(): string {
+  return `mcp-${randomUUID()}`;
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}

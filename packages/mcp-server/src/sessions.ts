@@ -1,0 +1,80 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { InitializeRequestParams } from '@modelcontextprotocol/server';
+import type { TokenSigner } from './signed-token.js';
+
+/** Header that names a session of the eras before 2026-07-28. */
+export const SESSION_HEADER = 'mcp-session-id';
+
+const PURPOSE = 'mcp-session';
+/** Longest name of a client that is kept. */
+const NAME_LENGTH = 100;
+/** Ended sessions that are remembered; the oldest are forgotten first. */
+const MAX_ENDED = 10_000;
+
+/** What a client said when it opened its session. */
+export type ClientFacts = Pick<InitializeRequestParams, 'protocolVersion' | 'capabilities' | 'clientInfo'>;
+
+/**
+ * Sessions of the eras before 2026-07-28. A session is a signed token that says what its client can do: nothing is
+ * kept for it, every replica accepts it, also after a restart, and none ever answers 404 by itself, from which
+ * clients do not recover. Only one that its client has ended is gone.
+ */
+export class Sessions {
+  readonly #signer: TokenSigner;
+  readonly #ended = new Set<string>();
+
+  constructor(signer: TokenSigner) {
+    this.#signer = signer;
+  }
+
+  /** A session for a client that has just said what it can do. */
+  open(callerId: string, { protocolVersion, capabilities, clientInfo }: ClientFacts): string {
+    const { elicitation, sampling, roots } = capabilities;
+    return this.#signer.write(PURPOSE, {
+      id: randomUUID(),
+      caller: digest(callerId),
+      protocolVersion: protocolVersion.slice(0, NAME_LENGTH),
+      capabilities: {
+        ...(elicitation && { elicitation: onlyFlags(elicitation) }),
+        ...(sampling && { sampling: onlyFlags(sampling) }),
+        ...(roots && { roots: {} }),
+      },
+      clientInfo: {
+        name: clientInfo.name.slice(0, NAME_LENGTH),
+        version: clientInfo.version.slice(0, NAME_LENGTH),
+      },
+    });
+  }
+
+  /** What the session's client can do; absent where that is not known, which is served all the same. */
+  read(callerId: string, sessionId: string): ClientFacts | undefined {
+    const facts = this.#signer.read(PURPOSE, sessionId) as (ClientFacts & { caller: string }) | undefined;
+    return facts?.caller === digest(callerId) ? facts : undefined;
+  }
+
+  /** Ends a session on this replica. @param key of {@link Sessions.key} */
+  end(key: string): void {
+    this.#ended.add(key);
+    const [oldest] = this.#ended;
+    if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);
+  }
+
+  isEnded(callerId: string, sessionId: string): boolean {
+    return this.#ended.has(this.key(callerId, sessionId));
+  }
+
+  /** What names a session of a caller among the replicas, and tells nothing about either. */
+  key(callerId: string, sessionId: string): string {
+    return digest(JSON.stringify([callerId, sessionId]));
+  }
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}
+
+/** Of a capability, that its parts are there; what they say of themselves is not needed and may be long. */
+function onlyFlags(capability: object): Record<string, object> {
+  const known = ['form', 'url', 'tools', 'context'];
+  return Object.fromEntries(known.filter((name) => name in capability).map((name) => [name, {}]));
+}

@@ -1,0 +1,432 @@
+/**
+ * What the protocol's conformance suite expects of a server, served by the adapter: its tools as rented agents where an
+ * agent can do what they do, and beside them the few things that no rented agent does, such as asking the client's
+ * model. Names and texts are the suite's.
+ */
+import type { StandInAgent, StandInListing } from '@agent-rental/stand-in';
+import {
+  acceptedContent,
+  createRequestStateCodec,
+  inputRequired,
+  inputResponse,
+  MissingRequiredClientCapabilityError,
+  type CallToolResult,
+  type GetPromptResult,
+  type InputRequiredResult,
+  type Prompt,
+  type Resource,
+  type Server,
+  type ServerContext,
+  type Tool,
+} from '@modelcontextprotocol/server';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { RentalHandlers } from '../rental-server.js';
+
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
+const WAV = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=';
+const IMAGE = `data:image/png;base64,${PNG}`;
+const embedded = (mediaType: string, text: string) =>
+  `data:${mediaType};base64,${Buffer.from(text).toString('base64')}`;
+
+const answers = (output: string | Record<string, string>): StandInAgent =>
+  async function* () {
+    yield 'working';
+    return { output };
+  };
+
+/** The rented agents, by the suite's names of their tools. */
+const AGENTS: Record<string, StandInAgent> = {
+  test_simple_text: answers('This is a simple text response for testing.'),
+  test_image_content: answers(IMAGE),
+  test_audio_content: answers(`data:audio/wav;base64,${WAV}`),
+  test_embedded_resource: answers(embedded('text/plain', 'This is an embedded resource content.')),
+  test_multiple_content_types: answers({
+    text: 'Multiple content types test:',
+    image: IMAGE,
+    data: embedded('application/json', '{"test":"data","value":123}'),
+  }),
+  test_error_handling: async function* () {
+    yield '';
+    return { status: 'failed', output: 'This tool intentionally returns an error for testing' };
+  },
+  test_tool_with_progress: async function* () {
+    yield 'first';
+    await pause(150);
+    return { output: 'done' };
+  },
+  test_reconnection: async function* () {
+    await pause(100);
+    yield 'second';
+    return { output: 'Reconnection test completed successfully.' };
+  },
+};
+
+/** A listing's id: the marketplace's end in six characters, and have 32 at most. */
+const idOf = (suiteName: string): string => `${suiteName.replaceAll('_', '-').slice(0, 25)}-fixtur`;
+
+/** The listings of the rented agents. */
+export const CONFORMANCE_LISTINGS: readonly StandInListing[] = Object.entries(AGENTS).map(([name, run]) => ({
+  id: idOf(name),
+  run,
+  input_schema: { type: 'object' },
+}));
+
+/** Names of the suite's tools that are rented agents, with the names that the adapter gives them. */
+const RENTED = new Map(Object.keys(AGENTS).map((name) => [name, idOf(name).replaceAll('-', '_')]));
+const SUITE_NAMES = new Map([...RENTED].map(([suite, name]) => [name, suite]));
+
+type ToolAnswer = CallToolResult | InputRequiredResult;
+type FixtureTool = (
+  context: ServerContext,
+  args: Record<string, unknown>,
+) => ToolAnswer | Promise<ToolAnswer>;
+
+const text = (said: string): CallToolResult => ({ content: [{ type: 'text', text: said }] });
+const form = (name: string, type: 'string' | 'boolean') => ({
+  type: 'object' as const,
+  properties: { [name]: type === 'string' ? { type } : { type } },
+  required: [name],
+});
+const userName = () =>
+  inputRequired.elicit({ message: 'What is your name?', requestedSchema: form('name', 'string') });
+const sampling = (question: string, maxTokens: number) =>
+  inputRequired.createMessage({
+    messages: [{ role: 'user', content: { type: 'text', text: question } }],
+    maxTokens,
+  });
+
+function fixtureTools(secret: Uint8Array): Record<string, FixtureTool> {
+  const codec = createRequestStateCodec<{ step: number }>({ key: secret });
+  const responses = (context: ServerContext) => context.mcpReq.inputResponses;
+  const asked =
+    (requestedSchema: object): FixtureTool =>
+    async (context, args) => {
+      const message = typeof args['message'] === 'string' ? args['message'] : 'Please answer.';
+      const { action, content } = await context.mcpReq.elicitInput({
+        message,
+        requestedSchema: requestedSchema as never,
+      });
+      return text(`Elicitation completed: action=${action}, content=${JSON.stringify(content)}`);
+    };
+  const confirm: FixtureTool = async (context) =>
+    context.mcpReq.requestState<{ step: number }>() !== undefined &&
+    inputResponse(responses(context), 'confirm')
+      ? text('state-ok')
+      : inputRequired({
+          inputRequests: {
+            confirm: inputRequired.elicit({
+              message: 'Please confirm',
+              requestedSchema: form('ok', 'boolean'),
+            }),
+          },
+          requestState: await codec.mint({ step: 1 }),
+        });
+  const log: FixtureTool = async (context) => {
+    for (const said of ['Tool execution started', 'Tool processing data', 'Tool execution completed']) {
+      await context.mcpReq.log('info', said);
+      await pause(20);
+    }
+    return text('Logged.');
+  };
+  const able = (context: ServerContext, capability: 'sampling' | 'elicitation'): boolean => {
+    const envelope = context.mcpReq.envelope as Record<string, object> | undefined;
+    const declared = envelope?.['io.modelcontextprotocol/clientCapabilities'];
+    return declared !== undefined && capability in declared;
+  };
+  return {
+    test_tool_with_logging: log,
+    test_logging_tool: log,
+    test_sampling: async (context, args) => {
+      const answer = await context.mcpReq.requestSampling({
+        messages: [{ role: 'user', content: { type: 'text', text: JSON.stringify(args['prompt']) } }],
+        maxTokens: 100,
+      });
+      return text(`LLM response: ${JSON.stringify(answer.content)}`);
+    },
+    test_elicitation: asked({
+      type: 'object',
+      properties: { username: { type: 'string' }, email: { type: 'string' } },
+      required: ['username', 'email'],
+    }),
+    test_elicitation_sep1034_defaults: asked({
+      type: 'object',
+      properties: {
+        name: { type: 'string', default: 'John Doe' },
+        age: { type: 'integer', default: 30 },
+        score: { type: 'number', default: 95.5 },
+        status: { type: 'string', enum: ['active', 'inactive', 'pending'], default: 'active' },
+        verified: { type: 'boolean', default: true },
+      },
+    }),
+    test_elicitation_sep1330_enums: asked({
+      type: 'object',
+      properties: {
+        untitledSingle: { type: 'string', enum: ['option1', 'option2', 'option3'] },
+        titledSingle: {
+          type: 'string',
+          oneOf: [
+            { const: 'value1', title: 'First Option' },
+            { const: 'value2', title: 'Second Option' },
+            { const: 'value3', title: 'Third Option' },
+          ],
+        },
+        legacyEnum: {
+          type: 'string',
+          enum: ['opt1', 'opt2', 'opt3'],
+          enumNames: ['Option One', 'Option Two', 'Option Three'],
+        },
+        untitledMulti: { type: 'array', items: { type: 'string', enum: ['option1', 'option2', 'option3'] } },
+        titledMulti: {
+          type: 'array',
+          items: {
+            anyOf: [
+              { const: 'value1', title: 'First Choice' },
+              { const: 'value2', title: 'Second Choice' },
+              { const: 'value3', title: 'Third Choice' },
+            ],
+          },
+        },
+      },
+    }),
+    test_missing_capability: (context) => {
+      if (able(context, 'sampling')) return text('ok');
+      throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { sampling: {} } });
+    },
+    test_streaming_elicitation: () => inputRequired({ inputRequests: { user_name: userName() } }),
+    test_trigger_tool_change: () => text('Nothing changes here.'),
+    test_input_required_result_elicitation: (context) => {
+      const name = acceptedContent<{ name?: unknown }>(responses(context), 'user_name')?.name;
+      return typeof name === 'string'
+        ? text(`Hello, ${name}!`)
+        : inputRequired({ inputRequests: { user_name: userName() } });
+    },
+    test_input_required_result_sampling: (context) => {
+      const answer = responses(context)?.['capital_question'];
+      return answer
+        ? text(JSON.stringify(answer))
+        : inputRequired({
+            inputRequests: { capital_question: sampling('What is the capital of France?', 100) },
+          });
+    },
+    test_input_required_result_list_roots: (context) => {
+      const answer = responses(context)?.['client_roots'];
+      return answer
+        ? text(JSON.stringify(answer))
+        : inputRequired({ inputRequests: { client_roots: inputRequired.listRoots() } });
+    },
+    test_input_required_result_request_state: confirm,
+    test_input_required_result_tampered_state: confirm,
+    test_input_required_result_multiple_inputs: async (context) => {
+      const given = responses(context) ?? {};
+      return 'user_name' in given && 'greeting' in given && 'client_roots' in given
+        ? text(JSON.stringify(given))
+        : inputRequired({
+            inputRequests: {
+              user_name: userName(),
+              greeting: sampling('Generate a greeting', 50),
+              client_roots: inputRequired.listRoots(),
+            },
+            requestState: await codec.mint({ step: 1 }),
+          });
+    },
+    test_input_required_result_multi_round: async (context) => {
+      const step = context.mcpReq.requestState<{ step: number }>()?.step ?? 0;
+      if (step === 2) return text(JSON.stringify(responses(context)));
+      const [key, message, field] =
+        step === 0
+          ? ['step1', 'Step 1: What is your name?', 'name']
+          : ['step2', 'Step 2: What is your favorite color?', 'color'];
+      return inputRequired({
+        inputRequests: {
+          [key]: inputRequired.elicit({
+            message,
+            requestedSchema: form(field, 'string'),
+          }),
+        },
+        requestState: await codec.mint({ step: step + 1 }),
+      });
+    },
+    test_input_required_result_capabilities: (context) =>
+      inputRequired({
+        inputRequests: {
+          ...(able(context, 'sampling') ? { question: sampling('What is the capital of France?', 100) } : {}),
+          ...(able(context, 'elicitation') ? { user_name: userName() } : {}),
+        },
+        requestState: 'unsigned',
+      }),
+  };
+}
+
+const SCHEMA_TOOL: Tool = {
+  name: 'json_schema_2020_12_tool',
+  description: 'Tool with JSON Schema 2020-12 features',
+  inputSchema: {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    $defs: {
+      address: {
+        $anchor: 'addressDef',
+        type: 'object',
+        properties: { street: { type: 'string' }, city: { type: 'string' } },
+      },
+    },
+    properties: {
+      name: { type: 'string' },
+      address: { $ref: '#/$defs/address' },
+      contactMethod: { type: 'string', enum: ['phone', 'email'] },
+      phone: { type: 'string' },
+      email: { type: 'string' },
+    },
+    allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
+    if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
+    // oxlint-disable-next-line unicorn/no-thenable
+    then: { required: ['phone'] },
+    else: { required: ['email'] },
+    additionalProperties: false,
+  },
+};
+
+const RESOURCES: readonly (Resource & { content: { text: string } | { blob: string } })[] = [
+  {
+    uri: 'test://static-text',
+    name: 'static-text',
+    mimeType: 'text/plain',
+    content: { text: 'This is the content of the static text resource.' },
+  },
+  { uri: 'test://static-binary', name: 'static-binary', mimeType: 'image/png', content: { blob: PNG } },
+  {
+    uri: 'test://watched-resource',
+    name: 'watched-resource',
+    mimeType: 'text/plain',
+    content: { text: 'Watched.' },
+  },
+];
+
+const PROMPTS: readonly Prompt[] = [
+  { name: 'test_simple_prompt', description: 'A simple prompt' },
+  {
+    name: 'test_prompt_with_arguments',
+    description: 'A prompt with arguments',
+    arguments: [
+      { name: 'arg1', required: true },
+      { name: 'arg2', required: true },
+    ],
+  },
+  {
+    name: 'test_prompt_with_embedded_resource',
+    description: 'A prompt with a resource',
+    arguments: [{ name: 'resourceUri', required: true }],
+  },
+  { name: 'test_prompt_with_image', description: 'A prompt with an image' },
+  { name: 'test_input_required_result_prompt', description: 'A prompt that asks' },
+];
+
+function promptMessages(
+  name: string,
+  args: Record<string, string>,
+  context: ServerContext,
+): GetPromptResult | InputRequiredResult | undefined {
+  const say = (said: string): GetPromptResult['messages'][number] => ({
+    role: 'user',
+    content: { type: 'text', text: said },
+  });
+  switch (name) {
+    case 'test_simple_prompt':
+      return { messages: [say('This is a simple prompt for testing.')] };
+    case 'test_prompt_with_arguments':
+      return { messages: [say(`Prompt with arguments: arg1='${args['arg1']}', arg2='${args['arg2']}'`)] };
+    case 'test_prompt_with_embedded_resource': {
+      const resource = {
+        uri: args['resourceUri'] ?? '',
+        mimeType: 'text/plain',
+        text: 'Embedded resource content for testing.',
+      };
+      const ask = say('Please process the embedded resource above.');
+      return { messages: [{ role: 'user', content: { type: 'resource', resource } }, ask] };
+    }
+    case 'test_prompt_with_image': {
+      const image = { type: 'image' as const, data: PNG, mimeType: 'image/png' };
+      return { messages: [{ role: 'user', content: image }, say('Please analyze the image above.')] };
+    }
+    case 'test_input_required_result_prompt': {
+      const given = acceptedContent(context.mcpReq.inputResponses, 'user_context');
+      if (given) return { messages: [say(JSON.stringify(given))] };
+      const message = 'What context should the prompt use?';
+      return inputRequired({
+        inputRequests: {
+          user_context: inputRequired.elicit({ message, requestedSchema: form('context', 'string') }),
+        },
+      });
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Adds the fixtures to a rental server; all else goes on to the adapter. */
+export function conformanceFixture(secret: Uint8Array): (server: Server, handlers: RentalHandlers) => void {
+  const tools = fixtureTools(secret);
+  const reconnected = new Set<string>();
+  return (server, handlers) => {
+    server.registerCapabilities({ logging: {}, completions: {}, resources: { subscribe: true } });
+    server.setRequestHandler('tools/list', async ({ params }, context) => {
+      const page = await handlers.listTools(params, context);
+      const mine = Object.keys(tools).map((name): Tool => ({
+        name,
+        description: 'A tool of the conformance suite.',
+        inputSchema: { type: 'object' },
+      }));
+      const rented = page.tools.map((tool) => ({ ...tool, name: SUITE_NAMES.get(tool.name) ?? tool.name }));
+      return { ...page, tools: [...rented, ...mine, SCHEMA_TOOL] };
+    });
+    server.setRequestHandler('tools/call', async ({ params }, context) => {
+      const own = tools[params.name];
+      if (own) return own(context, params.arguments ?? {});
+      if (params.name === 'test_reconnection') {
+        // The suite wants the server to hang up first; the client then asks for the rest.
+        const stream = context.sessionId ?? 'once';
+        if (!reconnected.has(stream)) {
+          reconnected.add(stream);
+          setTimeout(() => context.http?.closeSSE?.(), 20);
+        }
+      }
+      const name = RENTED.get(params.name);
+      if (name === undefined) return handlers.callTool(params, context);
+      // Every rented agent takes a task; the suite sends none.
+      const args = { task: 'Do what the suite expects.', ...params.arguments };
+      return handlers.callTool({ name, arguments: args }, context);
+    });
+    server.setRequestHandler('resources/list', async ({ params }, context) => {
+      const page = await handlers.listResources(params, context);
+      return {
+        ...page,
+        resources: [
+          ...page.resources,
+          ...RESOURCES.map(({ content, ...shown }) => ({ ...shown, size: JSON.stringify(content).length })),
+        ],
+      };
+    });
+    server.setRequestHandler('resources/read', async ({ params }, context) => {
+      const { uri } = params;
+      const known = RESOURCES.find((resource) => resource.uri === uri);
+      if (known) return { contents: [{ uri, mimeType: known.mimeType ?? '', ...known.content }] };
+      const [, id] = /^test:\/\/template\/([^/]+)\/data$/.exec(uri) ?? [];
+      if (id === undefined) return handlers.readResource(params, context);
+      const data = JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` });
+      return { contents: [{ uri, mimeType: 'application/json', text: data }] };
+    });
+    server.setRequestHandler('resources/subscribe', () => ({}));
+    server.setRequestHandler('resources/unsubscribe', () => ({}));
+    server.setRequestHandler('prompts/list', () => ({ prompts: [...PROMPTS] }));
+    server.setRequestHandler('prompts/get', ({ params }, context) => {
+      const prompt = promptMessages(params.name, params.arguments ?? {}, context);
+      if (!prompt) throw new Error(`Unknown prompt: ${params.name}`);
+      return prompt;
+    });
+    server.setRequestHandler('completion/complete', () => ({
+      completion: { values: [], total: 0, hasMore: false },
+    }));
+    server.setRequestHandler('logging/setLevel', () => ({}));
+  };
+}

@@ -1,0 +1,46 @@
+import type { RentalClient } from '@agent-rental/sdk';
+import { MARKETPLACE_MARK } from '../creator-text.js';
+import { defineTool, type RentedTool, type ToolAnnotations } from '../rented-tool.js';
+import { BadArgumentsError, textArgument } from '../run-arguments.js';
+import { chargeText } from '../run-result.js';
+import { answer } from './answer.js';
+
+/** Ends something, for good; doing it twice ends it once. */
+const ENDS_A_RUN: ToolAnnotations = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+
+/** `cancel_run`: stops a run that goes on. */
+export function cancelRunTool(client: RentalClient): RentedTool {
+  return defineTool({
+    name: 'cancel_run',
+    title: 'Stop a run',
+    description:
+      'Stops a run of this wallet that is still going on. What it was charged stays charged. A run that has ended ' +
+      'stays as it is.',
+    inputSchema: { type: 'object', properties: { run_id: { type: 'string' } }, required: ['run_id'] },
+    annotations: ENDS_A_RUN,
+    stream: (args, options) =>
+      answer(args, options, async (given, call) => {
+        const runId = textArgument(given, 'run_id')?.trim();
+        if (runId === undefined || runId === '') throw new BadArgumentsError('"run_id" is missing.');
+        const { cancelled, run } = await client.cancelRun(runId, call);
+        const ended = run !== undefined && run.status !== 'running' ? run : undefined;
+        const said = cancelled
+          ? `Run ${runId} was stopped.`
+          : `Run ${runId} had ended by itself: get_run shows its output.`;
+        return {
+          status: 'completed',
+          text: `${MARKETPLACE_MARK} ${said}${ended === undefined ? '' : ` ${chargeText(ended)}`}`,
+          runId,
+          ...(run === undefined ? {} : { agentId: run.agent_id }),
+          ...(ended === undefined
+            ? {}
+            : { costLamports: ended.cost_lamports, durationMs: ended.duration_ms }),
+        };
+      }),
+  });
+}

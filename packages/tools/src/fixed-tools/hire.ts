@@ -1,0 +1,208 @@
+import type { JsonObject, SignedReceipt } from '@agent-rental/contract';
+import type { CallOptions } from '@agent-rental/sdk';
+import { cleanJson, MARKETPLACE_MARK } from '../creator-text.js';
+import { resultOfBadArguments, resultOfError } from '../error-result.js';
+import { agentFacts, chooseAgent, type ChosenAgent, type HireRequest } from '../hire/choose-agent.js';
+import { lamportsOfSol, lamportsText } from '../lamports-text.js';
+import { compileInput } from '../portable-schema/compile-input.js';
+import { defineTool, type RentedTool, type ToolCallOptions, type ToolResult } from '../rented-tool.js';
+import { payRental, spendingOfRental } from '../renting/pay-rental.js';
+import { rentOffer } from '../renting/rent-offer.js';
+import { priceFacts } from '../renting/rental-quote.js';
+import {
+  argumentsObject,
+  BadArgumentsError,
+  inputArgument,
+  numberArgument,
+  taskArgument,
+  textArgument,
+} from '../run-arguments.js';
+import { runTask } from '../run-task.js';
+import type { ToolContext } from '../tool-context.js';
+import { objectResult } from './answer.js';
+import { PAYING, rentalError } from './rent-listing.js';
+
+/** A receipt is asked for so long; the answer is there without it. */
+const RECEIPT_TIMEOUT_MS = 5_000;
+
+/**
+ * `hire`: from a task to its answer in one call. Finds an agent, quotes, rents within policy and budget, runs, and
+ * gives the answer with its receipt. With `dry_run` it only quotes.
+ */
+export function hireTool(context: ToolContext): RentedTool {
+  const pays = context.wallet !== undefined;
+  return defineTool({
+    name: 'hire',
+    title: 'Hire an agent for a task',
+    description:
+      'Finds an agent for a task, rents it if need be, runs it and returns its answer, in one call. ' +
+      (pays
+        ? 'Pays within the budget and the limits that the owner of this wallet has set. '
+        : 'Uses agents that are rented already; for others it answers with a rent_url where the owner pays. ') +
+      'dry_run: true only says which agent it would take and what it would cost, and spends nothing.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        task: { type: 'string', description: 'What is to be done, in plain language.' },
+        input: { type: 'object', description: 'What the task is about. For a text: {"text": "..."}.' },
+        budget_sol: {
+          type: 'number',
+          minimum: 0,
+          description: 'The most that this call may cost in SOL, rental, deposit and fees included.',
+        },
+        dry_run: { type: 'boolean' },
+        query: { type: 'string', description: 'Words to search for. Default: those of the task.' },
+        agent_id: { type: 'string', description: 'The agent, where it is known.' },
+      },
+      required: ['task', 'budget_sol'],
+    },
+    annotations: PAYING,
+    approvalOf: async (args, call = {}) => {
+      const { wallet, spending } = context;
+      const given = argumentsObject(args);
+      if (wallet === undefined || spending === undefined || isDry(given)) return undefined;
+      const { chosen } = await chooseAgent(context, hireRequest(given), call);
+      const { payment } = chosen?.quote ?? {};
+      if (chosen === undefined || payment === undefined) return undefined;
+      const request = spendingOfRental(chosen.quote, payment);
+      return spending.asks(BigInt(request.lamports)) ? request : undefined;
+    },
+    stream: async function* (args, options = {}) {
+      const call: CallOptions = { signal: options.signal };
+      let request: HireRequest;
+      let hired: Hired | ToolResult;
+      try {
+        const given = argumentsObject(args);
+        request = hireRequest(given);
+        hired = await engage(context, request, isDry(given), call, options);
+      } catch (error) {
+        options.signal?.throwIfAborted();
+        return error instanceof BadArgumentsError
+          ? resultOfBadArguments(error.message)
+          : resultOfError(error);
+      }
+      if ('status' in hired) return hired;
+      const { quote, input } = hired.agent;
+      const run = { agentId: quote.listing.id, task: request.task, ...inputArgument(input) };
+      const result = yield* runTask(context, run, options);
+      return withReceipt(context, result, hired, call);
+    },
+  });
+}
+
+/** An agent that is rented. */
+interface Hired {
+  readonly agent: ChosenAgent;
+  /** What left the wallet. */
+  readonly paidLamports: number;
+}
+
+/** Finds and rents. Gives a result where there is nothing to run. */
+async function engage(
+  context: ToolContext,
+  request: HireRequest,
+  dryRun: boolean,
+  call: CallOptions,
+  options: ToolCallOptions,
+): Promise<Hired | ToolResult> {
+  const choice = await chooseAgent(context, request, call);
+  const { chosen, passedOver, words } = choice;
+  const looked: JsonObject = {
+    ...(words === undefined ? {} : { searched_for: words }),
+    passed_over: passedOver.map(({ agentId, title, reason, inputSchema }) => ({
+      agent_id: agentId,
+      title,
+      reason,
+      ...(inputSchema === undefined ? {} : { input_schema: shownSchema(inputSchema) }),
+    })),
+  };
+  if (chosen === undefined) {
+    return objectResult({
+      hired: false,
+      reason:
+        passedOver.length === 0
+          ? 'No agent was found. Try other words as query, or search_listings.'
+          : 'No agent that was found takes this input within the budget. Nothing was paid.',
+      ...looked,
+    });
+  }
+  const { quote, runLamports } = chosen;
+  const { listing, payment } = quote;
+  if (dryRun) {
+    return objectResult({
+      hired: false,
+      dry_run: true,
+      would_hire: agentFacts(listing),
+      rented_already: payment === undefined,
+      ...(payment === undefined ? {} : { price: priceFacts(payment, listing) }),
+      per_run_lamports: runLamports,
+      needed_lamports: Number(chosen.neededLamports),
+      ...looked,
+    });
+  }
+  if (payment === undefined) return { agent: chosen, paidLamports: 0 };
+  if (context.wallet === undefined) {
+    return objectResult({ hired: false, ...rentOffer(context, quote, payment), ...looked });
+  }
+  try {
+    await payRental(context, context.wallet, quote, payment, { ...call, approve: options.approve });
+    return { agent: chosen, paidLamports: payment.totalLamports };
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    return rentalError(error, context.unsettled.has(listing.id), 'hire');
+  }
+}
+
+/** The run's result with its receipt, and one line that says what was hired and paid. */
+async function withReceipt(
+  { client }: ToolContext,
+  result: ToolResult,
+  { agent, paidLamports }: Hired,
+  { signal }: CallOptions,
+): Promise<ToolResult> {
+  const { id } = agent.quote.listing;
+  const paid =
+    paidLamports > 0
+      ? `${id} was rented for ${lamportsText(paidLamports)}, which is final: use it again with run_agent.`
+      : `${id} was rented already.`;
+  const noted = { ...result, note: [result.note ?? MARKETPLACE_MARK, paid].join(' ') };
+  if (result.runId === undefined) return noted;
+  const receipt = await receiptOf(client, result.runId, signal);
+  return receipt === undefined ? noted : { ...noted, receipt };
+}
+
+async function receiptOf(
+  client: ToolContext['client'],
+  runId: string,
+  signal: AbortSignal | undefined,
+): Promise<SignedReceipt | undefined> {
+  const timeout = AbortSignal.timeout(RECEIPT_TIMEOUT_MS);
+  const either = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+  return client.getReceipt(runId, { signal: either }).catch(() => undefined);
+}
+
+function shownSchema(schema: JsonObject): JsonObject {
+  const cleaned = cleanJson(schema, 300) as JsonObject;
+  return JSON.stringify(cleaned).length <= 4_000 ? cleaned : compileInput(schema).schema;
+}
+
+function isDry(given: Record<string, unknown>): boolean {
+  return given['dry_run'] === true || given['dry_run'] === 'true';
+}
+
+function hireRequest(given: Record<string, unknown>): HireRequest {
+  const sol = numberArgument(given, 'budget_sol');
+  const budgetLamports = sol === undefined ? undefined : lamportsOfSol(sol);
+  if (budgetLamports === undefined) {
+    throw new BadArgumentsError(
+      '"budget_sol" is missing: the most that this may cost, in SOL, for instance 0.05.',
+    );
+  }
+  return {
+    task: taskArgument(given),
+    input: inputArgument(given['input']).input,
+    query: textArgument(given, 'query'),
+    agentId: textArgument(given, 'agent_id')?.trim(),
+    budgetLamports,
+  };
+}

@@ -1,0 +1,190 @@
+import type { JsonObject } from '@agent-rental/contract';
+import { isApiError, type CallOptions } from '@agent-rental/sdk';
+import { creatorLine, MARKETPLACE_MARK } from '../creator-text.js';
+import { resultOfError } from '../error-result.js';
+import {
+  defineTool,
+  type RentedTool,
+  type ToolAnnotations,
+  type ToolCallOptions,
+  type ToolResult,
+} from '../rented-tool.js';
+import { payRental, quoteSettledRental, spendingOfRental } from '../renting/pay-rental.js';
+import { priceFacts, quoteRental, type RentalQuote, type RentalTerms } from '../renting/rental-quote.js';
+import { rentOffer } from '../renting/rent-offer.js';
+import { argumentsObject, BadArgumentsError, numberArgument, textArgument } from '../run-arguments.js';
+import type { ToolContext } from '../tool-context.js';
+import { toolName } from '../tool-name.js';
+import { agentIdArgument } from './agent-id.js';
+import { answer, objectResult } from './answer.js';
+
+/** Spends money for good. Renting what is rented pays nothing. */
+export const PAYING: ToolAnnotations = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: true,
+  openWorldHint: true,
+};
+
+const DAY_SECONDS = 86_400;
+
+/**
+ * `rent_listing`: rents an agent, renews a subscription that has ended, tops up a balance that is too low. With a
+ * wallet it pays inside the policy; without one it says where a person can, and gives the transaction to sign.
+ */
+export function rentListingTool(context: ToolContext): RentedTool {
+  const pays = context.wallet !== undefined;
+  return defineTool({
+    name: 'rent_listing',
+    title: 'Rent an agent',
+    description:
+      `Rents an agent for this wallet${pays ? ', and pays for it within the limits that its owner has set' : ''}. ` +
+      'Rentals are final: there are no refunds. An agent that is rented already is not paid again; a subscription ' +
+      'that has ended is renewed, a prepaid balance that is too low topped up. ' +
+      (pays
+        ? 'The agent can be used at once with run_agent.'
+        : 'Answers with a rent_url where its owner pays, and the price; then the agent works with run_agent at once.'),
+    inputSchema: {
+      type: 'object',
+      properties: {
+        agent_id: { type: 'string', description: 'Id of the agent, from search_listings.' },
+        deposit_lamports: {
+          type: 'integer',
+          minimum: 0,
+          description: 'Of a per_query agent: what to prepay. Default: the least that it takes.',
+        },
+        duration_days: {
+          type: 'integer',
+          description: 'Of a subscription: 30, 90 or 365. Default 30.',
+        },
+        transaction: {
+          type: 'boolean',
+          description: 'true: do not pay, give the transaction for another wallet tool to sign.',
+        },
+        signed_transaction: {
+          type: 'string',
+          description: 'That transaction, signed, in base64: is sent, and the rental made. Never a key.',
+        },
+      },
+      required: ['agent_id'],
+    },
+    annotations: PAYING,
+    approvalOf: async (args, call = {}) => {
+      const { wallet, spending } = context;
+      if (wallet === undefined || spending === undefined) return undefined;
+      const asked = askedFor(argumentsObject(args));
+      if (asked.transaction || asked.signed !== undefined) return undefined;
+      const quote = await quoteRental(context.client, asked.agentId, asked.terms, call);
+      if (quote.payment === undefined || !spending.asks(BigInt(quote.payment.totalLamports)))
+        return undefined;
+      return spendingOfRental(quote, quote.payment);
+    },
+    stream: (args, options = {}) =>
+      answer(args, options, async (given, call) => rentListing(context, askedFor(given), call, options)),
+  });
+}
+
+interface AskedRental {
+  readonly agentId: string;
+  readonly terms: RentalTerms;
+  readonly transaction: boolean;
+  readonly signed: string | undefined;
+}
+
+async function rentListing(
+  context: ToolContext,
+  { agentId, terms, transaction, signed }: AskedRental,
+  call: CallOptions,
+  options: ToolCallOptions,
+): Promise<ToolResult> {
+  if (signed !== undefined) {
+    const paid = await context.client.submitTransaction(signed, call);
+    if (paid.listing_id !== undefined) context.onRented?.(paid.listing_id);
+    return rented(paid.listing_id ?? agentId, { signature: paid.signature });
+  }
+  try {
+    const quote = await quoteSettledRental(context, agentId, terms, call);
+    if (quote.payment === undefined) return await rentedAlready(quote);
+    if (context.wallet === undefined || transaction) {
+      return objectResult(rentOffer(context, quote, quote.payment, { transaction }));
+    }
+    const paid = await payRental(context, context.wallet, quote, quote.payment, {
+      ...call,
+      approve: options.approve,
+    });
+    return await rented(agentId, {
+      paid: priceFacts(quote.payment, quote.listing),
+      signature: paid.signature,
+    });
+  } catch (error) {
+    call.signal?.throwIfAborted();
+    return rentalError(error, context.unsettled.has(agentId));
+  }
+}
+
+/** The agent is there to be used: how, and what was paid. */
+async function rented(agentId: string, facts: JsonObject): Promise<ToolResult> {
+  return objectResult({
+    agent_id: agentId,
+    rented: true,
+    ...facts,
+    next: `Run it with run_agent {"agent_id": "${agentId}", "task": "..."}; get_listing shows its input_schema.`,
+    tool_name: await toolName(agentId),
+  });
+}
+
+async function rentedAlready({ listing, credential }: RentalQuote): Promise<ToolResult> {
+  const { balance_lamports } = credential;
+  return rented(listing.id, {
+    paid: { total_lamports: 0 },
+    already: true,
+    ...(balance_lamports === undefined ? {} : { balance_lamports }),
+  });
+}
+
+/**
+ * What went wrong with a rental.
+ *
+ * @param isUnsettled whether a payment was sent whose outcome is not known
+ * @param tool what to call again
+ */
+export function rentalError(error: unknown, isUnsettled: boolean, tool = 'rent_listing'): ToolResult {
+  if (isUnsettled) {
+    const code = isApiError(error) ? error.code : 'connection_error';
+    const message = creatorLine(error instanceof Error ? error.message : '', 300);
+    return {
+      ...resultOfError(error),
+      text:
+        `${MARKETPLACE_MARK} ${code}: ${message} Whether the rental was paid is not known. ` +
+        `Call ${tool} again with the same arguments: what is paid is not paid again.`,
+    };
+  }
+  if (isApiError(error) && error.code === 'invalid_request') {
+    return {
+      ...resultOfError(error),
+      text: `${MARKETPLACE_MARK} invalid_request: ${creatorLine(error.message, 600)} Nothing was paid.`,
+    };
+  }
+  return resultOfError(error);
+}
+
+function askedFor(given: Record<string, unknown>): AskedRental {
+  const days = numberArgument(given, 'duration_days');
+  if (days !== undefined && days !== 30 && days !== 90 && days !== 365) {
+    throw new BadArgumentsError('"duration_days" is 30, 90 or 365.');
+  }
+  const deposit = numberArgument(given, 'deposit_lamports');
+  if (deposit !== undefined && (!Number.isSafeInteger(deposit) || deposit < 0)) {
+    throw new BadArgumentsError('"deposit_lamports" is a whole number of lamports (1 SOL = 1000000000).');
+  }
+  return {
+    agentId: agentIdArgument(given),
+    terms: {
+      depositLamports: deposit,
+      durationSeconds:
+        days === undefined ? undefined : ((days * DAY_SECONDS) as RentalTerms['durationSeconds']),
+    },
+    transaction: given['transaction'] === true || given['transaction'] === 'true',
+    signed: textArgument(given, 'signed_transaction')?.trim(),
+  };
+}

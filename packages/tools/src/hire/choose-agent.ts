@@ -1,0 +1,118 @@
+import type { Json, JsonObject, Listing } from '@agent-rental/contract';
+import { isApiError, type CallOptions } from '@agent-rental/sdk';
+import { creatorLine } from '../creator-text.js';
+import { compileInput } from '../portable-schema/compile-input.js';
+import { quoteSettledRental } from '../renting/pay-rental.js';
+import type { RentalQuote } from '../renting/rental-quote.js';
+import type { ToolContext } from '../tool-context.js';
+import { findAgents } from './find-agents.js';
+import { misfitOf, type GivenInput } from './fits-input.js';
+
+/** How many found agents are looked at: each costs two requests. */
+const LOOKED_AT = 5;
+
+/** What is to be done, and for how much. */
+export interface HireRequest {
+  readonly task: string;
+  readonly input: GivenInput;
+  readonly query: string | undefined;
+  /** The agent, where the caller knows which. */
+  readonly agentId: string | undefined;
+  readonly budgetLamports: bigint;
+}
+
+/** An agent that can do it within the budget. */
+export interface ChosenAgent {
+  readonly quote: RentalQuote;
+  /** The input as this agent takes it. */
+  readonly input: GivenInput;
+  /** What one run draws from the balance, lamports. */
+  readonly runLamports: number;
+  /** What leaves the wallet, and what the run draws from what was prepaid earlier: what the budget has to cover. */
+  readonly neededLamports: bigint;
+}
+
+/** An agent that was looked at and not taken, and why. */
+export interface PassedOver {
+  readonly agentId: string;
+  readonly title: string;
+  readonly reason: string;
+  /** The creator's schema, where the input is what was wrong. */
+  readonly inputSchema?: JsonObject;
+}
+
+/** What was found for a task. */
+export interface Choice {
+  readonly chosen: ChosenAgent | undefined;
+  readonly passedOver: readonly PassedOver[];
+  /** What was searched for; absent where the agent was named. */
+  readonly words?: string;
+}
+
+/**
+ * Chooses an agent: of those found, the likeliest that takes the input and stays within the budget.
+ *
+ * @throws ApiError or ConnectionError
+ */
+export async function chooseAgent(
+  context: ToolContext,
+  request: HireRequest,
+  call: CallOptions,
+): Promise<Choice> {
+  const { client } = context;
+  const found =
+    request.agentId === undefined
+      ? await findAgents(client, request.task, request.query, call)
+      : { listings: [{ id: request.agentId }], words: undefined };
+  const ids = found.listings.slice(0, LOOKED_AT).map(({ id }) => id);
+  const looks = await Promise.all(ids.map((id) => look(context, id, request, call)));
+  return {
+    chosen: looks.find((one) => 'neededLamports' in one),
+    passedOver: looks.filter((one) => 'reason' in one),
+    ...(found.words === undefined ? {} : { words: found.words }),
+  };
+}
+
+async function look(
+  context: ToolContext,
+  agentId: string,
+  { input: given, budgetLamports }: HireRequest,
+  call: CallOptions,
+): Promise<ChosenAgent | PassedOver> {
+  let quote: RentalQuote;
+  try {
+    quote = await quoteSettledRental(context, agentId, {}, call);
+  } catch (error) {
+    call.signal?.throwIfAborted();
+    if (!isApiError(error) || error.status >= 500 || error.status === 401) throw error;
+    return { agentId, title: agentId, reason: creatorLine(error.message, 200) };
+  }
+  const { listing, payment } = quote;
+  const title = creatorLine(listing.title, 80);
+  const input = given === undefined ? undefined : (compileInput(listing.input_schema).read(given) as Json);
+  const misfit = misfitOf(listing.input_schema, input);
+  if (misfit !== undefined) {
+    return { agentId, title, reason: misfit, inputSchema: listing.input_schema };
+  }
+  const runLamports = listing.rental_model === 'per_query' ? listing.price_lamports : 0;
+  const neededLamports = BigInt(payment?.totalLamports ?? runLamports);
+  if (neededLamports > budgetLamports) {
+    return { agentId, title, reason: `needs ${neededLamports} lamports, which is above the budget` };
+  }
+  return { quote, input, runLamports, neededLamports };
+}
+
+/** An agent as an answer shows it. */
+export function agentFacts(listing: Listing): JsonObject {
+  const { rating, review_count, run_count, success_rate, rental_model } = listing;
+  return {
+    agent_id: listing.id,
+    title: creatorLine(listing.title, 120),
+    description: creatorLine(listing.description, 280),
+    rental_model,
+    rating,
+    review_count,
+    run_count,
+    success_rate,
+  };
+}

@@ -1,0 +1,61 @@
+import type { ListingSummary } from '@agent-rental/contract';
+import type { CallOptions, RentalClient } from '@agent-rental/sdk';
+
+/** Most words of a task that are looked up. */
+const MAX_WORDS = 8;
+const PAGE = 25;
+
+/** Words that say nothing about what an agent has to be able to do. */
+const COMMON = new Set(
+  (
+    'a about after all also an and any are as at be been before but by can could do does find for from get give had ' +
+    'has have help her here him his how i if in into is it its just list make me more most my need no not of on one ' +
+    'or our out over please she should show so some such tell than that the their them then there these they this ' +
+    'to up us use using want was we were what when where which who will with would you your'
+  ).split(' '),
+);
+
+/** How well agents may do for a task. */
+export interface FoundAgents {
+  /** The likeliest first. */
+  readonly listings: readonly ListingSummary[];
+  /** What was searched for. */
+  readonly words: string;
+}
+
+/**
+ * Finds agents for a task. A search wants every word, and a task is a sentence: so the sentence is tried as it is,
+ * and then its words one by one; an agent counts for the words that find it, rare words more than common ones.
+ *
+ * @throws ApiError or ConnectionError
+ */
+export async function findAgents(
+  client: RentalClient,
+  task: string,
+  query: string | undefined,
+  call: CallOptions,
+): Promise<FoundAgents> {
+  const asked = (query ?? task).slice(0, 400);
+  const whole = await client.searchListings({ q: asked, limit: PAGE }, call);
+  if (whole.listings.length > 0) return { listings: whole.listings, words: asked };
+  const words = wordsOf(asked);
+  const pages = await Promise.all(words.map((q) => client.searchListings({ q, limit: PAGE }, call)));
+  const scored = new Map<string, { listing: ListingSummary; score: number }>();
+  for (const { listings, total } of pages) {
+    listings.forEach((listing, rank) => {
+      const known = scored.get(listing.id) ?? { listing, score: 0 };
+      // The first of a page is worth a little more than the last, whatever the word.
+      const score = known.score + 1 / Math.log2(total + 2) + 0.1 * (1 - rank / PAGE);
+      scored.set(listing.id, { listing, score });
+    });
+  }
+  const found = [...scored.values()].sort((first, second) => second.score - first.score);
+  return { listings: found.map(({ listing }) => listing), words: words.join(' ') };
+}
+
+/** The words of a text that may say what is needed, the longest first. */
+function wordsOf(text: string): string[] {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
+  const telling = [...new Set(words)].filter((word) => !COMMON.has(word));
+  return telling.sort((first, second) => second.length - first.length).slice(0, MAX_WORDS);
+}

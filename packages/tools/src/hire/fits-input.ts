@@ -1,0 +1,49 @@
+import type { Json, JsonSchema } from '@agent-rental/contract';
+import { creatorLine, quoteCreator } from '../creator-text.js';
+
+/** An input that can be sent, or none. */
+export type GivenInput = Json | undefined;
+
+/**
+ * Says what keeps an agent from taking an input, by the outermost layer of its schema; `undefined` when nothing is
+ * seen. A look before paying: the service checks the whole schema before it charges a run, but a rental that turns out
+ * useless is final.
+ */
+export function misfitOf(schema: JsonSchema, input: GivenInput): string | undefined {
+  const required = namesIn(schema['required']);
+  if (input === undefined) {
+    // The task alone may be all that an agent of text needs.
+    return required.length > 0 ? `its input needs ${listed(required)}` : undefined;
+  }
+  const types = [schema['type']].flat().filter((type) => typeof type === 'string');
+  if (types.length > 0 && !types.includes(typeOf(input))) {
+    return `its input is of type ${creatorLine(types.join(' or '), 60)}`;
+  }
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
+  const missing = required.filter((name) => !Object.hasOwn(input, name));
+  if (missing.length > 0) return `its input needs ${listed(missing)}`;
+  const { properties } = schema;
+  if (schema['additionalProperties'] !== false || !isObject(properties)) return undefined;
+  const unknown = Object.keys(input).filter((name) => !Object.hasOwn(properties, name));
+  return unknown.length > 0 ? `its input has no ${listed(unknown)}` : undefined;
+}
+
+function namesIn(value: Json | undefined): string[] {
+  return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];
+}
+
+function listed(names: readonly string[]): string {
+  return names
+    .slice(0, 10)
+    .map((name) => quoteCreator(name, 60))
+    .join(', ');
+}
+
+function typeOf(value: Json): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+function isObject(value: Json | undefined): value is { [key: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

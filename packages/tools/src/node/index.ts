@@ -1,0 +1,2 @@
+export { spendingFromEnvironment, SpendingEnvironmentError } from './environment.js';
+export { fileLedger } from './file-ledger.js';

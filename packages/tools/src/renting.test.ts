@@ -1,0 +1,311 @@
+import type { JsonObject } from '@agent-rental/contract';
+import { createClient } from '@agent-rental/sdk';
+import {
+  createStandIn,
+  hangingAgent,
+  STAND_IN_API_KEY,
+  standInWallet,
+  type StandIn,
+} from '@agent-rental/stand-in';
+import { describe, expect, it } from 'vitest';
+import type { RentedTool, ToolResult } from './rented-tool.js';
+import type { SpendingRequest } from './spending/policy.js';
+import { rentedToolset, type ToolsetOptions } from './toolset.js';
+
+const ID = 'echo-aaaaaa';
+/** The stand-in's deposit, the rent of the accounts and the network's fee. */
+const TOTAL = 10_000_000 + 2_000_000 + 5_000;
+
+function toolsOf(standIn: StandIn, options: ToolsetOptions = {}) {
+  const client = createClient({
+    baseUrl: 'http://market.invalid',
+    apiKey: STAND_IN_API_KEY,
+    fetch: standIn.fetch,
+    retries: 0,
+  });
+  const toolset = rentedToolset(client, options);
+  const named = (name: string): RentedTool => {
+    const tool = toolset.fixedTools.find((one) => one.name === name);
+    if (tool === undefined) throw new Error(`no tool ${name}`);
+    return tool;
+  };
+  return {
+    toolset,
+    rent: (args: object, more?: Parameters<RentedTool['invoke']>[1]) =>
+      named('rent_listing').invoke({ agent_id: ID, ...args }, more),
+    run: (args: object = {}, more?: Parameters<RentedTool['invoke']>[1]) =>
+      named('run_agent').invoke({ agent_id: ID, task: 't', ...args }, more),
+    named,
+  };
+}
+
+const withWallet = (policy: ToolsetOptions['policy'] = {}): ToolsetOptions => ({
+  wallet: standInWallet(),
+  policy,
+});
+
+const structured = (result: ToolResult): JsonObject => result.structured ?? {};
+
+describe('rent_listing without a wallet', () => {
+  it('says where a person pays, how much, and until when; and pays nothing [REN-1]', async () => {
+    const standIn = createStandIn([{ id: ID, title: 'Echo', rental: 'none' }]);
+    const { rent } = toolsOf(standIn, { publicUrl: 'https://market.example' });
+    const offer = structured(await rent({}));
+    expect(offer).toMatchObject({
+      rent_url: `https://market.example/dashboard/rent/${ID}?max_total_lamports=${TOTAL}`,
+      price: {
+        total_lamports: TOTAL,
+        total_sol: 0.012005,
+        deposit_lamports: 10_000_000,
+        per_task_lamports: 2_000_000,
+      },
+      expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string,
+    });
+    expect(offer).not.toHaveProperty('transaction');
+    expect(standIn.paid).toBe(0);
+  });
+
+  it('gives the transaction on request, takes it back signed, and the agent works at once [REN-1, REN-2]', async () => {
+    const standIn = createStandIn([{ id: ID, rental: 'none' }]);
+    const { rent, run } = toolsOf(standIn);
+    const offer = structured(await rent({ transaction: true, deposit_lamports: 20_000_000 }));
+    const { transaction } = offer as { transaction: { transaction: string } };
+    expect(standIn.paid).toBe(0);
+    expect((await run()).error?.code).toBe('credential_not_found');
+    expect(structured(await rent({ signed_transaction: transaction.transaction }))).toMatchObject({
+      rented: true,
+    });
+    expect(standIn.paid).toBe(20_000_000);
+    expect((await run()).status).toBe('completed');
+  });
+
+  it('pays nothing with a wallet that has no policy to pay inside of', async () => {
+    const standIn = createStandIn([{ id: ID, rental: 'none' }]);
+    const { rent } = toolsOf(standIn, { wallet: standInWallet() });
+    expect(structured(await rent({}))).toHaveProperty('rent_url');
+    expect(standIn.paid).toBe(0);
+  });
+});
+
+describe('rent_listing with a wallet', () => {
+  it('pays, and the agent works at once through run_agent and its own tool [REN-2, REN-3]', async () => {
+    const standIn = createStandIn([{ id: ID, rental: 'none' }]);
+    const rented: string[] = [];
+    const { rent, run, toolset } = toolsOf(standIn, { ...withWallet(), onRented: (id) => rented.push(id) });
+    await toolset.list();
+    expect(structured(await rent({}))).toMatchObject({
+      rented: true,
+      paid: { total_lamports: TOTAL },
+      tool_name: 'echo_aaaaaa',
+    });
+    expect(standIn.paid).toBe(10_000_000);
+    expect(rented).toEqual([ID]);
+    expect((await run()).status).toBe('completed');
+    const direct = await toolset.find('echo_aaaaaa');
+    expect((await direct?.invoke({ task: 't' }))?.status).toBe('completed');
+  });
+
+  it('does not pay again for what is rented; renews and tops up what has ended [REN-6]', async () => {
+    const active = createStandIn([{ id: ID }]);
+    expect(structured(await toolsOf(active, withWallet()).rent({}))).toMatchObject({
+      already: true,
+      paid: { total_lamports: 0 },
+    });
+    expect(active.paid).toBe(0);
+
+    const low = createStandIn([{ id: ID, rental: 'low_balance' }]);
+    await toolsOf(low, withWallet()).rent({ deposit_lamports: 3_000_000 });
+    expect(low.paid).toBe(3_000_000);
+
+    const ended = createStandIn([{ id: ID, rental: 'expired', rental_model: 'subscription' }]);
+    await toolsOf(ended, withWallet()).rent({ duration_days: 90 });
+    const asked = ended.requests.filter(({ path }) => path === '/v1/transactions');
+    expect(asked.at(-1)?.body).toMatchObject({ action: 'renew', duration_seconds: 7_776_000 });
+  });
+
+  it('signs nothing above the quote that the policy was asked about [REN-4]', async () => {
+    const standIn = createStandIn([{ id: ID, rental: 'none' }]);
+    await toolsOf(standIn, withWallet()).rent({});
+    const [, signed] = standIn.requests.filter(({ path }) => path === '/v1/transactions');
+    expect(signed?.body).toMatchObject({ max_price_lamports: 2_000_000, deposit_lamports: 10_000_000 });
+  });
+
+  it.each([
+    ['maxDayLamports', { maxDayLamports: BigInt(TOTAL - 1) }],
+    ['maxListingLamports', { maxListingLamports: BigInt(TOTAL - 1) }],
+    ['maxRunLamports', { maxRunLamports: 1_999_999n }],
+    ['listingIds', { listingIds: ['other-aaaaaa'] }],
+  ])('is refused by %s, and nothing is signed [REN-4]', async (rule, policy) => {
+    const standIn = createStandIn([{ id: ID, rental: 'none' }]);
+    const result = await toolsOf(standIn, withWallet(policy)).rent({});
+    expect(result).toMatchObject({ status: 'error', error: { code: 'spending_refused', rule } });
+    expect(result.text).toMatch(/^\[agent-rental\] spending_refused: .*Nothing was spent\./);
+    expect(standIn.paid).toBe(0);
+  });
+
+  it('asks whoever may decide, the call before the toolset; refused where there is nobody [REN-5]', async () => {
+    const policy = { askAboveLamports: 1_000_000n };
+    const asked: SpendingRequest[] = [];
+    const approve = (request: SpendingRequest) => Boolean(asked.push(request));
+    const make = () => createStandIn([{ id: ID, title: 'Echo', rental: 'none' }]);
+
+    const nobody = make();
+    const refused = await toolsOf(nobody, withWallet(policy)).rent({});
+    expect(refused.error).toEqual({
+      code: 'approval_required',
+      approval: { kind: 'rental', agentId: ID, title: 'Echo', lamports: TOTAL, maxRunLamports: 2_000_000 },
+    });
+    expect(nobody.paid).toBe(0);
+
+    const toolset = make();
+    await toolsOf(toolset, { ...withWallet(policy), approve }).rent({});
+    expect(asked).toHaveLength(1);
+    expect(toolset.paid).toBe(10_000_000);
+
+    const call = make();
+    const tools = toolsOf(call, { ...withWallet(policy), approve });
+    expect((await tools.rent({}, { approve: () => false })).error?.rule).toBe('askAboveLamports');
+    expect(asked).toHaveLength(1);
+    expect(call.paid).toBe(0);
+    expect(await tools.named('rent_listing').approvalOf?.({ agent_id: ID })).toEqual(asked[0]);
+  });
+
+  it('gives the day back when the payment was refused [REN-4]', async () => {
+    const standIn = createStandIn([{ id: ID, rental: 'none' }]);
+    const { rent } = toolsOf(standIn, withWallet({ maxDayLamports: BigInt(TOTAL) }));
+    standIn.refuseNextPayment = 'The wallet holds too little SOL.';
+    const refused = await rent({});
+    expect(refused.text).toContain('too little SOL. Nothing was paid.');
+    expect(structured(await rent({}))).toMatchObject({ rented: true });
+    expect(standIn.paid).toBe(10_000_000);
+  });
+
+  it('whose answer is lost sends the same payment again, and pays once [REN-6]', async () => {
+    const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
+    const { rent } = toolsOf(standIn, withWallet({ maxDayLamports: 15_000_000n }));
+    standIn.loseNextPayment = true;
+    const lost = await rent({});
+    expect(lost.status).toBe('error');
+    expect(lost.text).toContain('Whether the rental was paid is not known.');
+    expect(structured(await rent({}))).toMatchObject({ rented: true });
+    expect(standIn.paid).toBe(10_000_000);
+  });
+
+  it('never takes or gives a key [REN-3]', async () => {
+    const standIn = createStandIn([{ id: ID, rental: 'none' }]);
+    const { rent, toolset } = toolsOf(standIn, withWallet());
+    const schemas = JSON.stringify(toolset.fixedTools.map((tool) => tool.inputSchema));
+    expect(schemas).not.toMatch(/private|secret|keypair|api_key|mnemonic/i);
+    expect(JSON.stringify(await rent({}))).not.toMatch(/private|secret|keypair|ark_dev/i);
+  });
+});
+
+describe('a run under a policy', () => {
+  const PRICE = 2_000_000;
+
+  it.each(['run_agent', 'echo_aaaaaa'])(
+    'by %s above its limit is refused before it is sent [REN-4]',
+    async (name) => {
+      const standIn = createStandIn([{ id: ID }]);
+      const { toolset } = toolsOf(standIn, { policy: { maxRunLamports: BigInt(PRICE - 1) } });
+      const tool = await toolset.find(name);
+      const result = await tool?.invoke({ agent_id: ID, task: 't' });
+      expect(result?.error).toEqual({ code: 'spending_refused', rule: 'maxRunLamports' });
+      expect(standIn.charged).toBe(0);
+    },
+  );
+
+  it('counts what was charged, and not what was refused', async () => {
+    const standIn = createStandIn([{ id: ID }]);
+    const { run } = toolsOf(standIn, { policy: { maxDayLamports: BigInt(2 * PRICE) } });
+    standIn.failNextRun = { code: 'rate_limit_exceeded', message: 'Slow down.' };
+    expect((await run()).error?.code).toBe('rate_limit_exceeded');
+    expect((await run()).status).toBe('completed');
+    expect((await run()).status).toBe('completed');
+    expect((await run()).error).toMatchObject({ code: 'spending_refused', rule: 'maxDayLamports' });
+    expect(standIn.charged).toBe(2 * PRICE);
+  });
+
+  it('of an agent that costs nothing per run asks nobody', async () => {
+    const standIn = createStandIn([{ id: ID, rental_model: 'one_time' }]);
+    const { run } = toolsOf(standIn, { policy: { maxDayLamports: 0n, askAboveLamports: 0n } });
+    expect((await run()).status).toBe('completed');
+  });
+
+  it('above the amount that is asked for asks first [REN-5]', async () => {
+    const standIn = createStandIn([{ id: ID }]);
+    const { run, named } = toolsOf(standIn, { policy: { askAboveLamports: BigInt(PRICE - 1) } });
+    expect((await run()).error?.code).toBe('approval_required');
+    expect(standIn.charged).toBe(0);
+    expect(await named('run_agent').approvalOf?.({ agent_id: ID, task: 't' })).toMatchObject({
+      kind: 'run',
+      lamports: PRICE,
+    });
+    expect((await run({}, { approve: () => true })).status).toBe('completed');
+  });
+});
+
+describe('paying once', () => {
+  it('the same tool call id in two conversations is two runs, in one it is one [REN-8]', async () => {
+    const standIn = createStandIn([{ id: ID }]);
+    const { run } = toolsOf(standIn);
+    const inScope = (scope: string) => run({}, { call: { scope, toolCallId: 'call_1' } });
+    await inScope('one');
+    await inScope('two');
+    expect(standIn.charged).toBe(4_000_000);
+    await inScope('one');
+    expect(standIn.charged).toBe(4_000_000);
+  });
+
+  it('every run offers to take over one whose answer reached nobody [REN-7]', async () => {
+    const standIn = createStandIn([{ id: ID }]);
+    standIn.cutNextStream = true;
+    await toolsOf(standIn).run();
+    const runs = standIn.requests.filter(({ path }) => path.startsWith('/v1/execute'));
+    expect(runs).toHaveLength(2);
+    for (const { headers } of runs) expect(headers.get('prefer')).toBe('adopt-undelivered');
+  });
+
+  it('an aborted call cancels its run by its key [REN-7]', async () => {
+    const standIn = createStandIn([{ id: ID, run: hangingAgent().run }]);
+    const controller = new AbortController();
+    const running = toolsOf(standIn).run(
+      {},
+      {
+        idempotencyKey: 'key-1',
+        signal: controller.signal,
+        onDelta: () => controller.abort(new Error('enough')),
+      },
+    );
+    await expect(running).rejects.toThrow('enough');
+    expect(standIn.cancelledKeys).toEqual(['key-1']);
+  });
+
+  it('a model whose run failed is told that calling again charges again [REN-9]', async () => {
+    const standIn = createStandIn([
+      {
+        id: ID,
+        run: async function* () {
+          yield* [];
+          return { status: 'failed', output: 'no' };
+        },
+      },
+    ]);
+    const result = await toolsOf(standIn).run();
+    expect(result.status).toBe('failed');
+    expect(result.text).toContain('Charged 2000000 lamports (0.002 SOL). Calling again charges again.');
+  });
+});
+
+describe('cancel_run', () => {
+  it('says what became of the run', async () => {
+    const standIn = createStandIn([{ id: ID }]);
+    const { run, named } = toolsOf(standIn);
+    const { runId } = await run();
+    const cancelled = await named('cancel_run').invoke({ run_id: runId });
+    expect(cancelled).toMatchObject({ status: 'completed', runId, agentId: ID });
+    expect(cancelled.text).toContain('had ended by itself');
+    expect((await named('cancel_run').invoke({ run_id: 'run_9' })).error?.code).toBe('not_found');
+    expect((await named('cancel_run').invoke({})).error?.code).toBe('invalid_request');
+  });
+});

@@ -1,0 +1,120 @@
+import {
+  solFromLamports,
+  type CredentialVerification,
+  type JsonObject,
+  type Listing,
+  type TransactionProposal,
+  type TransactionQuote,
+  type TransactionRequest,
+} from '@agent-rental/contract';
+import type { CallOptions, RentalClient } from '@agent-rental/sdk';
+
+/** Terms that a caller may choose; what is absent is the listing's own. */
+export interface RentalTerms {
+  /** Per-Task: what is prepaid, or added to a balance that is too low. */
+  readonly depositLamports?: number | undefined;
+  /** Subscription: its window. Default 2,592,000, which is 30 days. */
+  readonly durationSeconds?: 2_592_000 | 7_776_000 | 31_536_000 | undefined;
+}
+
+/** What renting takes: nothing where the rental is active, else a transaction with its price. */
+export interface RentalQuote {
+  readonly listing: Listing;
+  readonly credential: CredentialVerification;
+  /** Absent where nothing has to be paid. */
+  readonly payment?: QuotedPayment;
+}
+
+/** A transaction that rents, renews or tops up, and what it takes out of the wallet. */
+export interface QuotedPayment {
+  /** The request with every amount fixed, so that nothing dearer can be signed. */
+  readonly request: TransactionRequest;
+  readonly proposal: TransactionProposal;
+  /** Everything that leaves the wallet, lamports. */
+  readonly totalLamports: number;
+}
+
+const DAYS_30_SECONDS = 2_592_000;
+
+/**
+ * Finds out what renting an agent takes for this wallet: a rental, a renewal, or more balance; nothing where it is
+ * rented and can be run. So renting twice never pays twice.
+ *
+ * @throws ApiError or ConnectionError
+ */
+export async function quoteRental(
+  client: RentalClient,
+  agentId: string,
+  terms: RentalTerms,
+  call: CallOptions,
+): Promise<RentalQuote> {
+  const [listing, credential] = await Promise.all([
+    client.getListing(agentId, call),
+    client.verifyCredential(agentId, call),
+  ]);
+  if (credential.valid) return { listing, credential };
+  const asked = requestFor(listing, credential, terms);
+  const proposal = await client.createTransaction(asked, call);
+  const request = withAmounts(asked, listing, proposal.quote);
+  return { listing, credential, payment: { request, proposal, totalLamports: totalOf(proposal.quote) } };
+}
+
+/** Everything that a transaction takes out of the wallet, lamports. */
+export function totalOf(quote: TransactionQuote): number {
+  return quote.price_lamports + quote.rent_lamports + quote.network_fee_lamports;
+}
+
+/** A payment's price as tools show it. */
+export function priceFacts({ proposal, totalLamports }: QuotedPayment, listing: Listing): JsonObject {
+  const { price_lamports, rent_lamports, network_fee_lamports, max_price_lamports } = proposal.quote;
+  const isPerTask = listing.rental_model === 'per_query';
+  return {
+    total_lamports: totalLamports,
+    total_sol: solFromLamports(BigInt(totalLamports)),
+    ...(isPerTask ? { deposit_lamports: price_lamports } : { price_lamports }),
+    account_rent_lamports: rent_lamports,
+    network_fee_lamports,
+    ...(isPerTask && max_price_lamports !== undefined ? { per_task_lamports: max_price_lamports } : {}),
+  };
+}
+
+function requestFor(
+  listing: Listing,
+  { status, balance_lamports: balance = 0 }: CredentialVerification,
+  { depositLamports, durationSeconds = DAYS_30_SECONDS }: RentalTerms,
+): TransactionRequest {
+  const listing_id = listing.id;
+  switch (status) {
+    case 'low_balance': {
+      // A balance that would do at a higher agreed price needs the agreement alone.
+      const enough = balance >= listing.price_lamports ? 0 : listing.min_deposit_lamports;
+      return { action: 'topup', listing_id, amount_lamports: depositLamports ?? enough };
+    }
+    case 'expired':
+      return { action: 'renew', listing_id, duration_seconds: durationSeconds };
+    case 'active':
+    case 'not_found':
+      return {
+        action: 'rent',
+        listing_id,
+        ...(listing.rental_model === 'subscription' ? { duration_seconds: durationSeconds } : {}),
+        ...(listing.rental_model === 'per_query' && depositLamports !== undefined
+          ? { deposit_lamports: depositLamports }
+          : {}),
+      };
+    default:
+      return status satisfies never;
+  }
+}
+
+/** The amounts of the quote as the most that is agreed to. */
+function withAmounts(
+  request: TransactionRequest,
+  listing: Listing,
+  quote: TransactionQuote,
+): TransactionRequest {
+  const max_price_lamports = quote.max_price_lamports ?? quote.price_lamports;
+  if (request.action !== 'rent' || listing.rental_model !== 'per_query')
+    return { ...request, max_price_lamports } as TransactionRequest;
+  return { ...request, max_price_lamports, deposit_lamports: quote.price_lamports };
+}

@@ -1,0 +1,69 @@
+import { ApiError, type CallOptions } from '@agent-rental/sdk';
+import { creatorLine } from './creator-text.js';
+import type { ToolCallOptions, ToolResult } from './rented-tool.js';
+import type { SpendingRequest } from './spending/policy.js';
+import type { Reservation } from './spending/spending.js';
+import type { ToolContext } from './tool-context.js';
+
+/** A run's price, reserved. */
+export interface RunReservation extends Reservation {
+  readonly lamports: bigint;
+}
+
+/**
+ * Reserves a run's price, where there is a policy and the run has a price.
+ *
+ * @throws SpendingRefusedError, ApprovalRequiredError; ApiError `service_unavailable` where the price cannot be told
+ */
+export async function reserveRun(
+  context: ToolContext,
+  agentId: string,
+  key: string,
+  options: ToolCallOptions,
+): Promise<RunReservation | undefined> {
+  const { spending } = context;
+  if (spending === undefined) return undefined;
+  const request = await requestOfRun(context, agentId, options);
+  if (request === undefined) return undefined;
+  const { signal, approve = context.approve } = options;
+  const reservation = await spending.reserve(`run ${key}`, request, { approve, signal });
+  return { ...reservation, lamports: BigInt(request.lamports) };
+}
+
+/** What a run would have to be approved for. */
+export async function approvalOfRun(
+  context: ToolContext,
+  agentId: string,
+  call: CallOptions = {},
+): Promise<SpendingRequest | undefined> {
+  if (context.spending === undefined) return undefined;
+  const request = await requestOfRun(context, agentId, call).catch(() => undefined);
+  return request && context.spending.asks(BigInt(request.lamports)) ? request : undefined;
+}
+
+/** What a call charged for certain: nothing where it was refused, the whole price where that is not known. */
+export function chargeOf(result: ToolResult, reserved: bigint): bigint {
+  if (result.costLamports !== undefined) return BigInt(result.costLamports);
+  const status = result.runId === undefined ? result.error?.status : undefined;
+  return status !== undefined && status < 500 ? 0n : reserved;
+}
+
+/** Absent for an agent that there is none of: the service says so in its own words. */
+async function requestOfRun(
+  { client, cache }: ToolContext,
+  agentId: string,
+  call: CallOptions,
+): Promise<SpendingRequest | undefined> {
+  const credential = { listing_id: agentId, listing_title: agentId, rental_model: 'per_query' as const };
+  const definition = await cache.definition(client, credential, call.signal);
+  if (definition === undefined) return undefined;
+  if (definition.priceLamports === undefined) {
+    throw new ApiError({
+      code: 'service_unavailable',
+      status: 503,
+      message: 'What a run costs cannot be looked up just now, and the spending policy has to know.',
+    });
+  }
+  const title = creatorLine(definition.title, 100);
+  return { kind: 'run', agentId, title, lamports: definition.priceLamports };
+}

@@ -1,0 +1,23 @@
+import type { RentalClient } from '@agent-rental/sdk';
+import type { DirectToolCache } from './direct-tool-cache.js';
+import type { PayingWallet } from './renting/paying-wallet.js';
+import type { Approve } from './spending/policy.js';
+import type { Spending } from './spending/spending.js';
+
+/** What the tools of one caller act with. */
+export interface ToolContext {
+  readonly client: RentalClient;
+  readonly cache: DirectToolCache;
+  /** Where people reach the marketplace. */
+  readonly publicUrl: string;
+  /** Absent: nothing limits what is spent here. */
+  readonly spending?: Spending | undefined;
+  /** Absent: rentals are paid elsewhere. */
+  readonly wallet?: PayingWallet | undefined;
+  /** Asked above the policy's amount, where a call brings nobody to ask. */
+  readonly approve?: Approve | undefined;
+  /** Told of each rental that was made. */
+  readonly onRented?: ((agentId: string) => void) | undefined;
+  /** Signed payments whose outcome is not known, by listing: sent again before anything else is signed. */
+  readonly unsettled: Map<string, string>;
+}
