@@ -1,4 +1,4 @@
-import { inSandboxTools } from '@agent-rental/agent-runner';
+import { runnerTools } from '@agent-rental/agent-runner';
 import { createWarmPool, type SandboxDriver } from '@agent-rental/sandbox';
 import type { Keypair } from '@solana/web3.js';
 import type { FastifyInstance } from 'fastify';
@@ -19,9 +19,12 @@ import {
   createPastRuns,
   createReceipts,
   createRepeats,
+  createReviewRun,
   createRunChanges,
   createRunRepository,
+  createSeatRepository,
   createSeats,
+  createWebReader,
   executionRoutes,
   EXPIRY_CRONTAB,
   EXPIRY_TASK,
@@ -68,12 +71,15 @@ import type { Logger } from './platform/logger.js';
 import { createOutboundHttp } from './platform/outbound-http.js';
 import { memoryRateLimits } from './platform/rate-limits.js';
 import { redisRateLimits } from './platform/redis-rate-limits.js';
+import { schemaViolations } from './platform/schema-checks.js';
 import {
   createCreatorSecrets,
   createRegistrationRepository,
   createRegistrationService,
+  createSampleTaker,
   REGISTRATION_TASK,
   registrationRoutes,
+  SAMPLES_TASK,
 } from './registration/index.js';
 import {
   createChargeRepository,
@@ -83,7 +89,8 @@ import {
   createSettlement,
   earningsRoutes,
 } from './settlement/index.js';
-import { createFolderContentStore } from './storage/index.js';
+import { poolShare } from './pool-share.js';
+import { createContentReader, createFolderContentStore } from './storage/index.js';
 import { toolRoutes } from './tools.js';
 import { createProposalBuilder, createTransactionService, transactionRoutes } from './transactions/index.js';
 
@@ -136,12 +143,16 @@ export async function createApp(parts: AppParts): Promise<App> {
   }
 
   const outbound = createOutboundHttp(parts.allowedOrigins);
-  const listings = createListingService(createListingRepository(db));
+  const listings = createListingService(createListingRepository(database));
   const credentialRepository = createCredentialRepository(db);
   const indexer = createIndexer(chain, credentialRepository, logger, parts.indexPollMs);
   const credentials = createCredentialService({ repository: credentialRepository, listings, chain, indexer });
 
-  const files = createFileService({ files: createFileRepository(db, keys), credentials });
+  const files = createFileService({
+    files: createFileRepository(db, keys),
+    credentials,
+    content: createContentReader({ folder: parts.contentFolder, gatewayUrl: config.ipfsGatewayUrl }),
+  });
 
   const charges = countCharges(createChargeRepository(db), metrics);
   const signer = createChargeSigner(chain, authority, protocol.treasury);
@@ -152,7 +163,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const changes = createRunChanges(notifications);
   const live = createLiveRuns({ runs, changes, logger });
   const attendance = createAttendance(db);
-  const seats = createSeats(db);
+  const seats = createSeats({ repository: createSeatRepository(db), changes, logger, line: config.line });
   const reconciler = createReconciler({
     chain,
     charges,
@@ -171,6 +182,10 @@ export async function createApp(parts: AppParts): Promise<App> {
   if (parts.alone) await seats.freeAll();
   await runs.markInterrupted(parts.alone ? 0 : INTERRUPTED_CHECK_MS);
 
+  const runsPython = parts.driver.capabilities?.python === true;
+  const unservedTools: Readonly<Record<string, string>> = runsPython
+    ? {}
+    : { run_python: `"${parts.driver.name}" does not run Python on this machine. Use run_javascript.` };
   const registrationRepository = createRegistrationRepository(db, enqueueTask);
   const registration = createRegistrationService({
     repository: registrationRepository,
@@ -178,7 +193,8 @@ export async function createApp(parts: AppParts): Promise<App> {
     store: createFolderContentStore(parts.contentFolder),
     rules: async () => ({
       outbound,
-      servedTools: new Set(Object.keys(inSandboxTools)),
+      servedTools: new Set(Object.keys(runnerTools).filter((name) => !Object.hasOwn(unservedTools, name))),
+      unservedReasons: unservedTools,
       minQueryPriceLamports: (await readProtocol(chain)).minQueryPriceLamports,
     }),
     programId: chain.programId,
@@ -193,10 +209,10 @@ export async function createApp(parts: AppParts): Promise<App> {
     indexer,
   });
 
+  const share = poolShare(parts.driver, config.sandbox, runsPython ? 3 : 2);
   const poolOptions = {
     driver: parts.driver,
-    size: config.sandbox.poolSize,
-    maxActive: config.sandbox.maxActive,
+    ...share,
     maxWaitMs: SANDBOX_MAX_WAIT_MS,
     onStartFailure: (err: unknown) => logger.error({ err }, 'a sandbox could not be started'),
   };
@@ -204,9 +220,34 @@ export async function createApp(parts: AppParts): Promise<App> {
   const evaluators = createWarmPool({
     ...poolOptions,
     entry: 'evaluator',
-    size: Math.ceil(config.sandbox.poolSize / 2),
+    size: Math.ceil(share.size / 2),
   });
-  await Promise.all([runners.ready(), evaluators.ready()]);
+  const pythonEvaluators = runsPython
+    ? createWarmPool({ ...poolOptions, entry: 'evaluator', language: 'python', size: 1 })
+    : undefined;
+  // The first check of a schema starts its thread: no renter has to wait for that.
+  await Promise.all([
+    runners.ready(),
+    evaluators.ready(),
+    pythonEvaluators?.ready(),
+    schemaViolations({}, null),
+  ]);
+
+  const web = createOutboundHttp(new Set());
+  const declarative = createDeclarativeAgents({
+    runners,
+    evaluators,
+    ...(pythonEvaluators ? { pythonEvaluators } : {}),
+    gateway: createModelGateway(outbound),
+    // Without the exceptions: an agent's pages are never the examples' own addresses.
+    web: createWebReader(web),
+  });
+  const stopping = new AbortController();
+  const samples = createSampleTaker({
+    repository: registrationRepository,
+    keys,
+    run: createReviewRun(declarative, { stopping: stopping.signal, logger }),
+  });
 
   const shared = config.redisUrl
     ? redisRateLimits(config.redisUrl, config.replicas, logger, () => metrics.rateLimitFellBack())
@@ -224,6 +265,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     authenticate,
     onAnswered: (request) => metrics.answered(request),
     requestsPerMinute: config.requestsPerMinute,
+    trustedProxies: config.trustedProxies,
   });
   const spending = createSpending(db);
   identityRoutes(http, {
@@ -254,7 +296,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       files,
       repeats: createRepeats(runs, attendance),
       attendance,
-      callers: createCallers({ runs, attendance, changes, logger }),
+      callers: createCallers({ runs, attendance, changes, logger, graceMs: config.reconnectGraceMs }),
       live,
       changes,
       pastRuns: createPastRuns({ runs, attendance, changes }),
@@ -266,16 +308,13 @@ export async function createApp(parts: AppParts): Promise<App> {
         programId: chain.programId.toBase58(),
       }),
       seats,
-      declarative: createDeclarativeAgents({
-        runners,
-        evaluators,
-        gateway: createModelGateway(outbound),
-      }),
+      declarative,
       connected: createConnectedAgents(outbound),
       keys,
       drain,
     },
     { rateLimits, executionsPerMinute: config.executionsPerMinute, spending },
+    internalRequests,
   );
   toolRoutes(http, { internalRequests });
   openApiRoute(http);
@@ -285,7 +324,12 @@ export async function createApp(parts: AppParts): Promise<App> {
   metrics.watch({
     openCharges: () => counts.openCharges(),
     seatsTaken: () => counts.seatsTaken(),
-    sandboxes: { runner: () => runners.stats(), evaluator: () => evaluators.stats() },
+    runsWaiting: () => counts.runsWaiting(),
+    sandboxes: {
+      runner: () => runners.stats(),
+      evaluator: () => evaluators.stats(),
+      ...(pythonEvaluators ? { python: () => pythonEvaluators.stats() } : {}),
+    },
     connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     indexAgeSeconds: () => indexer.ageSeconds(),
   });
@@ -306,12 +350,21 @@ export async function createApp(parts: AppParts): Promise<App> {
       () => drain.draining,
     ),
   });
-  const mcp = await mountMcp(http, { internalRequests });
+  const mcpBus = await openNotifications(pool, 'agent_rental_mcp', logger);
+  const mcp = await mountMcp(http, {
+    internalRequests,
+    secret: keys.mcp,
+    bus: mcpBus,
+    patienceMs: config.mcpWaitMs,
+    allowedHosts: config.mcpAllowedHosts,
+    publicUrl: config.publicUrl,
+  });
 
   const jobs = await startJobs(
     pool,
     {
       [REGISTRATION_TASK]: async (payload) => registration.validate((payload as { job_id: string }).job_id),
+      [SAMPLES_TASK]: async (payload) => samples.take((payload as { listing_id: string }).listing_id),
       [EXPIRY_TASK]: () => removeExpired(db),
     },
     logger,
@@ -332,6 +385,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     drain: () => drain.drain(config.drainTimeoutMs),
     async close() {
       clearInterval(interrupted);
+      stopping.abort(new Error('The server is stopping.'));
       await drain.drain(config.drainTimeoutMs);
       await mcp.close();
       // The runs are over; whoever still waits for one is answered, and whatever does not end by itself is cut off.
@@ -339,10 +393,10 @@ export async function createApp(parts: AppParts): Promise<App> {
       const cutOff = setTimeout(() => http.server.closeAllConnections(), LAST_REQUESTS_MS);
       await http.close();
       clearTimeout(cutOff);
-      await notifications.close();
+      await Promise.all([notifications.close(), mcpBus.close()]);
       await Promise.all([following.stop(), reconciling.stop(), jobs.stop()]);
-      await Promise.all([runners.close(), evaluators.close()]);
-      await Promise.all([outbound.close(), shared?.close()]);
+      await Promise.all([runners.close(), evaluators.close(), pythonEvaluators?.close()]);
+      await Promise.all([outbound.close(), web.close(), shared?.close()]);
     },
   };
 }

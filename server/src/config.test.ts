@@ -22,8 +22,15 @@ describe('the environment', () => {
       executionsPerMinute: 60,
       review: 'automatic',
       examples: true,
-      sandbox: { minIsolation: 'runtime' },
+      sandbox: { driver: 'auto', minIsolation: 'runtime' },
     });
+  });
+
+  it('may name proxies by address or range, and nothing else', () => {
+    expect(readConfig({}).trustedProxies).toEqual([]);
+    const config = readConfig({ TRUSTED_PROXIES: '10.0.0.0/8, ::1,192.0.2.1' });
+    expect(config.trustedProxies).toEqual(['10.0.0.0/8', '::1', '192.0.2.1']);
+    expect(() => readConfig({ TRUSTED_PROXIES: 'true' })).toThrow(/TRUSTED_PROXIES/);
   });
 
   it('of production asks for more: stronger isolation, an operator, no examples', () => {
@@ -40,7 +47,21 @@ describe('the environment', () => {
     expect(Object.isFrozen(config)).toBe(true);
   });
 
+  it('runs agents on E2B beside production parts where there is a key, elsewhere only when told to', () => {
+    const key = { E2B_API_KEY: 'e2b_key' };
+    const e2b = { apiKey: 'e2b_key', maxSandboxes: 20, createsPerSecond: 1 };
+    expect(readConfig({ ...PRODUCTION, ...key }).sandbox.e2b).toMatchObject(e2b);
+    expect(readConfig(PRODUCTION).sandbox.e2b).toBeUndefined();
+    expect(readConfig({ ...PRODUCTION, ...key, SANDBOX_DRIVER: 'deno' }).sandbox.e2b).toBeUndefined();
+    expect(readConfig(key).sandbox.e2b).toBeUndefined();
+    expect(readConfig({ ...key, SANDBOX_DRIVER: 'e2b' }).sandbox.e2b).toMatchObject(e2b);
+    expect(() => readConfig({ SANDBOX_DRIVER: 'e2b' })).toThrow('E2B_API_KEY');
+  });
+
   it.each([
+    ['SANDBOX_DRIVER', 'docker'],
+    ['E2B_MAX_SANDBOXES', '1'],
+    ['E2B_CREATES_PER_SECOND', '0'],
     ['PORT', 'eighty'],
     ['PORT', '65536'],
     ['PORT', '-1'],
@@ -53,8 +74,12 @@ describe('the environment', () => {
     ['MASTER_KEY', 'not base64!'],
     ['RATE_LIMIT_PER_MINUTE', '0'],
     ['EXECUTIONS_PER_MINUTE', 'many'],
+    ['LINE_MAX_LENGTH', '-1'],
+    ['LINE_MAX_WAIT_SECONDS', '0'],
+    ['RECONNECT_GRACE_SECONDS', '-1'],
     ['SANDBOX_POOL_SIZE', '201'],
     ['SANDBOX_MAX_ACTIVE', '0'],
+    ['SANDBOX_DRIVER', 'docker'],
     ['SANDBOX_MIN_ISOLATION', 'none'],
     ['REVIEW', 'never'],
     ['EXAMPLES', 'false'],

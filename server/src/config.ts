@@ -15,6 +15,10 @@ const environment = z.object({
   PORT: port.default(8787),
   /** Where callers reach the API from outside; wallets sign in to it. */
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+  /** Addresses and ranges whose `X-Forwarded-For` is believed. */
+  TRUSTED_PROXIES: list
+    .pipe(z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], 'must be addresses or ranges')))
+    .optional(),
   LOCAL_CHAIN_PORT: port.default(8899),
   STATE_DIR: z.string().min(1).default('.agent-rental'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -34,9 +38,28 @@ const environment = z.object({
     .optional(),
   RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(1).default(100),
   EXECUTIONS_PER_MINUTE: z.coerce.number().int().min(1).default(60),
+  /** Runs of one listing that may wait for a seat. */
+  LINE_MAX_LENGTH: z.coerce.number().int().min(0).max(1000).default(40),
+  LINE_MAX_WAIT_SECONDS: z.coerce.number().int().min(1).max(300).default(30),
+  /** How long a caller with an idempotency key may be away before its run is stopped. */
+  RECONNECT_GRACE_SECONDS: z.coerce.number().int().min(0).max(300).default(30),
   SANDBOX_POOL_SIZE: z.coerce.number().int().min(1).max(200).default(4),
   SANDBOX_MAX_ACTIVE: z.coerce.number().int().min(1).max(1000).default(40),
+  /** `auto`: E2B beside production parts where there is a key, else the best that works on this machine. */
+  SANDBOX_DRIVER: z.enum(['auto', 'bubblewrap', 'deno', 'e2b']).default('auto'),
+  E2B_API_KEY: z.string().min(1).optional(),
+  E2B_TEMPLATE: z.string().min(1).optional(),
+  /** Of an installation of one's own. */
+  E2B_DOMAIN: z.string().min(1).optional(),
+  /** In place of the addresses below the domain. */
+  E2B_API_URL: z.url({ protocol: /^https?$/ }).optional(),
+  E2B_SANDBOX_URL: z.url({ protocol: /^https?$/ }).optional(),
+  /** The limits of E2B's smallest plan. A run needs two sandboxes. */
+  E2B_MAX_SANDBOXES: z.coerce.number().int().min(2).max(10_000).default(20),
+  E2B_CREATES_PER_SECOND: z.coerce.number().positive().max(1_000).default(1),
   SANDBOX_MIN_ISOLATION: z.enum(['runtime', 'kernel', 'microvm']).optional(),
+  /** How long an MCP call waits for its run; then it answers with the run's id. Clients give up after 60 s. */
+  MCP_WAIT_SECONDS: z.coerce.number().min(0.1).max(300).default(45),
   /** Opens `/metrics` to whoever sends it as a bearer token. */
   METRICS_TOKEN: z
     .string()
@@ -44,6 +67,8 @@ const environment = z.object({
     .optional(),
   /** How long a stop waits for running runs. */
   DRAIN_TIMEOUT_SECONDS: z.coerce.number().int().min(0).max(600).default(30),
+  /** Reads inputs at `ipfs://` that are not in the server's own store. */
+  IPFS_GATEWAY_URL: z.url({ protocol: /^https?$/ }).optional(),
   REVIEW: z.enum(['automatic', 'operator']).optional(),
   /** `off` starts the embedded default without the example agents. */
   EXAMPLES: z.enum(['on', 'off']).default('on'),
@@ -54,6 +79,9 @@ const environment = z.object({
   MODEL_API_KEY: z.string().optional(),
 });
 
+/** Names of this machine, to itself. */
+const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
+
 /** What the server was told, checked and frozen. */
 export interface Config {
   readonly production: boolean;
@@ -61,6 +89,8 @@ export interface Config {
   readonly port: number;
   /** Absent: the API is reached on this machine alone. */
   readonly publicUrl: string | undefined;
+  /** Whose word counts for where a request came from; empty: nobody's. */
+  readonly trustedProxies: readonly string[];
   readonly localChainPort: number;
   readonly stateDir: string;
   readonly logLevel: z.infer<typeof environment>['LOG_LEVEL'];
@@ -77,20 +107,45 @@ export interface Config {
   readonly masterKey: Uint8Array | undefined;
   readonly requestsPerMinute: number;
   readonly executionsPerMinute: number;
+  /** The line of runs that wait for a seat of their listing. */
+  readonly line: { readonly maxLength: number; readonly maxWaitMs: number };
+  /** How long a run goes on for a caller that has gone away and may come back. */
+  readonly reconnectGraceMs: number;
   readonly sandbox: {
     readonly poolSize: number;
     readonly maxActive: number;
+    /** Of this machine; `auto`: bubblewrap where it works, else Deno alone, which is announced. */
+    readonly driver: 'auto' | 'bubblewrap' | 'deno';
     readonly minIsolation: 'runtime' | 'kernel' | 'microvm';
+    /** Set: E2B's sandboxes in place of this machine's. */
+    readonly e2b: E2bConfig | undefined;
   };
+  /** How long an MCP call waits for its run. */
+  readonly mcpWaitMs: number;
+  /** Host names under which MCP may be addressed; absent: any. */
+  readonly mcpAllowedHosts: readonly string[] | undefined;
   /** Absent: the metrics can be read from this machine, and with production parts not at all. */
   readonly metricsToken: string | undefined;
   /** The longest that a stop waits for running runs, before it hands them over. */
   readonly drainTimeoutMs: number;
+  /** Absent: only what the server stored itself is read at `ipfs://`. */
+  readonly ipfsGatewayUrl: string | undefined;
   /** Who approves the first version of a listing. */
   readonly review: 'automatic' | 'operator';
   readonly examples: boolean;
   /** Model settings that are handed to the examples, which play a creator. */
   readonly exampleModel: Readonly<Record<string, string>>;
+}
+
+/** The account of E2B that agents run on, and its limits. */
+export interface E2bConfig {
+  readonly apiKey: string;
+  readonly template: string | undefined;
+  readonly domain: string | undefined;
+  readonly apiUrl: string | undefined;
+  readonly sandboxUrl: string | undefined;
+  readonly maxSandboxes: number;
+  readonly createsPerSecond: number;
 }
 
 /** The environment is not as it should be; the message names each variable. */
@@ -143,6 +198,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     host: value.HOST,
     port: value.PORT,
     publicUrl: value.PUBLIC_URL,
+    trustedProxies: value.TRUSTED_PROXIES ?? [],
     localChainPort: value.LOCAL_CHAIN_PORT,
     stateDir: value.STATE_DIR,
     logLevel: value.LOG_LEVEL,
@@ -156,19 +212,45 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     masterKey: value.MASTER_KEY ? Buffer.from(value.MASTER_KEY, 'base64') : undefined,
     requestsPerMinute: value.RATE_LIMIT_PER_MINUTE,
     executionsPerMinute: value.EXECUTIONS_PER_MINUTE,
+    line: { maxLength: value.LINE_MAX_LENGTH, maxWaitMs: value.LINE_MAX_WAIT_SECONDS * 1000 },
+    reconnectGraceMs: value.RECONNECT_GRACE_SECONDS * 1000,
     sandbox: {
       poolSize: value.SANDBOX_POOL_SIZE,
       maxActive: value.SANDBOX_MAX_ACTIVE,
+      driver: value.SANDBOX_DRIVER === 'e2b' ? 'auto' : value.SANDBOX_DRIVER,
       minIsolation: value.SANDBOX_MIN_ISOLATION ?? (production ? 'kernel' : 'runtime'),
+      e2b: e2bConfig(value, embedded),
     },
+    mcpWaitMs: value.MCP_WAIT_SECONDS * 1000,
+    // A server for this machine alone is what a web page in its browser would try to reach.
+    mcpAllowedHosts:
+      embedded && value.PUBLIC_URL === undefined && LOOPBACK.includes(value.HOST) ? LOOPBACK : undefined,
     metricsToken: value.METRICS_TOKEN,
     drainTimeoutMs: value.DRAIN_TIMEOUT_SECONDS * 1000,
+    ipfsGatewayUrl: value.IPFS_GATEWAY_URL,
     review: value.REVIEW ?? (embedded ? 'automatic' : 'operator'),
     examples: embedded && value.EXAMPLES === 'on',
     exampleModel: Object.fromEntries(
       model.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]]])),
     ),
   });
+}
+
+/** The embedded default spends nobody's account unless it is told to. */
+function e2bConfig(value: z.output<typeof environment>, embedded: boolean): E2bConfig | undefined {
+  const { SANDBOX_DRIVER: driver, E2B_API_KEY: apiKey } = value;
+  if (driver === 'deno' || driver === 'bubblewrap') return undefined;
+  if (driver === 'auto' && (embedded || apiKey === undefined)) return undefined;
+  if (apiKey === undefined) throw new ConfigError('SANDBOX_DRIVER=e2b also needs E2B_API_KEY.');
+  return {
+    apiKey,
+    template: value.E2B_TEMPLATE,
+    domain: value.E2B_DOMAIN,
+    apiUrl: value.E2B_API_URL,
+    sandboxUrl: value.E2B_SANDBOX_URL,
+    maxSandboxes: value.E2B_MAX_SANDBOXES,
+    createsPerSecond: value.E2B_CREATES_PER_SECOND,
+  };
 }
 
 function parseEnvironment<S extends z.ZodObject>(schema: S, env: NodeJS.ProcessEnv): z.output<S> {

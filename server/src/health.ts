@@ -1,15 +1,23 @@
+import type { Health } from '@agent-rental/contract';
 import type { SandboxDriver } from '@agent-rental/sandbox';
 import type { FastifyInstance } from 'fastify';
 
 /** `GET /health`: alive, and how the agents are isolated. */
 export function healthRoutes(
   app: FastifyInstance,
-  { driver, network, review }: { driver: SandboxDriver; network: string; review: string },
+  { driver, network, review }: { driver: SandboxDriver } & Pick<Health, 'network' | 'review'>,
 ): void {
-  app.get('/health', async () => ({
+  app.get('/health', async (): Promise<Health> => ({
     status: 'ok',
     network,
-    sandbox: { driver: driver.name, isolation: driver.isolation, ...driver.guarantees },
+    sandbox: {
+      driver: driver.name,
+      isolation: driver.isolation,
+      memoryBounded: driver.guarantees.memoryBounded,
+      threadsBounded: driver.guarantees.threadsBounded === true,
+      endsWithHost: driver.guarantees.endsWithHost,
+      python: driver.capabilities?.python === true,
+    },
     review,
   }));
 }

@@ -29,7 +29,7 @@ function isPlain(error: unknown): error is Error {
     error instanceof StateFolderError ||
     error instanceof EmbeddedPostgresError ||
     error instanceof PortTakenError ||
-    (error instanceof Error && error.name.startsWith('LocalChain'))
+    (error instanceof Error && /^(LocalChain|Sandbox)/.test(error.name))
   );
 }
 
@@ -88,7 +88,7 @@ async function main(): Promise<void> {
     process.exit();
   }
   // A parent that started us hears it as a message; a person reads it.
-  if (process.send) process.send({ type: 'ready', routes: running.routes });
+  if (process.send) process.send({ type: 'ready', base_url: running.baseUrl, routes: running.routes });
   else print(`\n${running.description}`);
   // A parent that started us and is gone wants us gone too.
   process.once('disconnect', onSignal);

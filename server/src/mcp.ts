@@ -1,4 +1,4 @@
-import { createRentalMcpHandler } from '@agent-rental/mcp-server';
+import { createRentalMcpHandler, type RentalMcpHandlerOptions } from '@agent-rental/mcp-server';
 import { createClient } from '@agent-rental/sdk';
 import type { FastifyInstance } from 'fastify';
 import type { InternalRequests } from './platform/internal-requests.js';
@@ -8,15 +8,25 @@ import { rateHeaders } from './platform/http-server.js';
 /** Never resolved: requests to it stay in this process. */
 const INTERNAL_URL = 'http://marketplace.invalid';
 
+/** What the server decides about MCP. */
+export type McpOptions = Pick<RentalMcpHandlerOptions, 'secret' | 'bus' | 'patienceMs' | 'allowedHosts'>;
+
 /**
  * Mounts MCP at `/mcp`. The caller is verified once, here; each tool call then goes through the app's own
  * API as that caller, so that MCP can do nothing that HTTP cannot.
  */
 export async function mountMcp(
   app: FastifyInstance,
-  { internalRequests }: { internalRequests: InternalRequests },
+  {
+    internalRequests,
+    publicUrl,
+    ...options
+  }: { internalRequests: InternalRequests; publicUrl: string | undefined } & McpOptions,
 ): Promise<{ close(): Promise<void> }> {
-  const mcp = createRentalMcpHandler({ onError: (err) => app.log.warn({ err }, 'an MCP request failed') });
+  const mcp = createRentalMcpHandler({
+    ...options,
+    onError: (err) => app.log.warn({ err }, 'an MCP request failed'),
+  });
   await app.register(async (scope) => {
     // The SDK reads the body itself, so that malformed JSON gets the protocol's own error.
     scope.removeAllContentTypeParsers();
@@ -31,16 +41,28 @@ export async function mountMcp(
         const client = createClient({
           baseUrl: INTERNAL_URL,
           apiKey: 'carried-by-the-channel',
-          fetch: internalRequests.fetchAs(app, principal, request.id),
+          fetch: internalRequests.fetchAs(app, principal, { id: request.id, response: reply.raw }),
           // The MCP client decides about another try.
           retries: 0,
         });
         reply.hijack();
         const headers = { ...reply.getHeaders(), ...rateHeaders(request.rate) };
         for (const [name, value] of Object.entries(headers)) reply.raw.setHeader(name, value ?? '');
-        await mcp.handle(request.raw, reply.raw, { client, id: principal.wallet });
+        await mcp.handle(request.raw, reply.raw, {
+          client,
+          id: principal.wallet,
+          publicUrl: publicUrl ?? listeningUrl(app),
+        });
       },
     });
   });
   return { close: () => mcp.close() };
+}
+
+/** Where this machine reaches the server, for links where no address of the outside is configured. */
+function listeningUrl(app: FastifyInstance): string | undefined {
+  const address = app.server.address();
+  if (typeof address !== 'object' || address === null) return undefined;
+  const host = ['0.0.0.0', '::'].includes(address.address) ? 'localhost' : address.address;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
 }

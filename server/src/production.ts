@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
-import { createDenoDriver, sweepOrphans } from '@agent-rental/sandbox';
 import { PublicKey } from '@solana/web3.js';
 import { createApp } from './app.js';
 import { createChain, loadKeypair } from './chain/index.js';
@@ -8,7 +7,7 @@ import { ConfigError, type Config } from './config.js';
 import { openDatabase } from './platform/database/database.js';
 import { deriveKeys } from './platform/keys.js';
 import type { Logger } from './platform/logger.js';
-import { requireIsolation } from './isolation.js';
+import { openSandboxes } from './isolation.js';
 import type { RunningServer } from './running-server.js';
 
 const INDEX_POLL_MS = 2_000;
@@ -26,10 +25,7 @@ export async function startProduction(
   }
   const authority = await loadKeypair(authorityKeypair);
   const programId = config.programId ? new PublicKey(config.programId) : MARKETPLACE_PROGRAM_ID;
-  await sweepOrphans(join(stateDir, 'sandbox'));
-  const driver = await createDenoDriver({ stateDir: join(stateDir, 'sandbox') });
-  requireIsolation(driver, config.sandbox.minIsolation);
-  await driver.probe();
+  const driver = await openSandboxes(config.sandbox, stateDir, logger);
   const database = openDatabase(databaseUrl, (err) =>
     logger.warn({ err }, 'an idle database connection broke'),
   );
@@ -46,10 +42,11 @@ export async function startProduction(
     alone: false,
     indexPollMs: INDEX_POLL_MS,
   });
-  const url = await app.http.listen({ host: config.host, port: config.port });
+  const baseUrl = await app.http.listen({ host: config.host, port: config.port });
   return {
     failed: new Promise(() => undefined),
-    description: `The marketplace is up at ${url}\n`,
+    baseUrl,
+    description: `The marketplace is up at ${baseUrl}\n`,
     routes: app.http.routes,
     stop: async () => {
       await app.close();

@@ -6,6 +6,8 @@ export interface RunningServer {
   readonly failed: Promise<string>;
   /** Drains and stops everything. */
   stop(): Promise<void>;
+  /** Where its HTTP API is reached from this machine. */
+  readonly baseUrl: string;
   /** What the person at the terminal reads when it is up. */
   readonly description: string;
   /** Every route that it serves. */

@@ -1,14 +1,12 @@
 import { operations, type JsonObject, type ToolFormat } from '@agent-rental/contract';
 import { createClient } from '@agent-rental/sdk';
-import { DirectToolCache, type DirectToolDefinition } from '@agent-rental/tools';
+import { DirectToolCache, rentedDefinitions, type DirectToolDefinition } from '@agent-rental/tools';
 import type { FastifyInstance } from 'fastify';
 import type { InternalRequests } from './platform/internal-requests.js';
 import { addOperation } from './platform/operation-route.js';
 
 /** Never resolved: requests to it stay in this process. */
 const INTERNAL_URL = 'http://marketplace.invalid';
-/** How many listings are looked up at a time. */
-const CONCURRENT = 6;
 
 /**
  * `GET /v1/tools`: the caller's rentals as function definitions. They are made by the same compiler, under the same
@@ -27,14 +25,8 @@ export function toolRoutes(
       fetch: internalRequests.fetchAs(app, principal),
       retries: 0,
     });
-    const page = await client.listCredentials({ status: 'active', limit, offset });
-    const tools: JsonObject[] = [];
-    for (let start = 0; start < page.credentials.length; start += CONCURRENT) {
-      const batch = page.credentials.slice(start, start + CONCURRENT);
-      const defined = await Promise.all(batch.map((credential) => cache.definition(client, credential)));
-      tools.push(...defined.flatMap((tool) => (tool ? [written[format](tool)] : [])));
-    }
-    return { format, tools, total: page.total, limit, offset };
+    const { definitions, total } = await rentedDefinitions(client, cache, { limit, offset });
+    return { format, tools: definitions.map(written[format]), total, limit, offset };
   });
 }
 

@@ -4,6 +4,7 @@ import {
   ACCOUNT_SIZES,
   ACCOUNT_VERSION,
   findAccessCredentialAddress,
+  findListingAddress,
   findPerQueryBalanceAddress,
   MARKETPLACE_PROGRAM_ID,
   PER_QUERY_BALANCE_OFFSETS,
@@ -14,7 +15,12 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Chain } from '../chain/index.js';
 import { createLogger } from '../platform/logger.js';
-import { insertListing, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import {
+  insertListing,
+  newTestListingId,
+  openTestDatabase,
+  type TemporaryDatabase,
+} from '../testing/index.js';
 import { windowBytes, windowFromBytes } from './indexed-account.js';
 import { createIndexer, type Indexer } from './indexer.js';
 import { createCredentialRepository, type CredentialRepository } from './repository.js';
@@ -102,6 +108,9 @@ const credentialAddress = (buyer: PublicKey) => findAccessCredentialAddress(buye
 const balanceAddress = (buyer: PublicKey) => findPerQueryBalanceAddress(buyer, listing).address;
 const rentalOf = (buyer: PublicKey) => repository.findRental(buyer.toBase58(), listingId);
 
+/** Sessions of this database that wait for a lock. */
+const WAITING = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+
 describe('the index', () => {
   it('takes in the same new account from two replicas at once', async () => {
     for (let round = 0; round < 200; round += 1) {
@@ -114,6 +123,46 @@ describe('the index', () => {
       const applied = () => repository.apply([{ kind: 'escrow', row }], 5n, false);
       await Promise.all([applied(), applied(), applied()]);
     }
+  });
+
+  it('takes in a listing although another batch waits for it the other way round', async () => {
+    const draft = async (creator: string) => {
+      const id = newTestListingId();
+      const address = findListingAddress(id).address.toBase58();
+      await insertListing(database.db, { id, address, creator, status: 'draft', published_at: null });
+      return { id, address };
+    };
+    const creator = newKey().toBase58();
+    const [first, mine, last] = [
+      await draft(newKey().toBase58()),
+      await draft(creator),
+      await draft(creator),
+    ];
+    const other = await database.pool.connect();
+    const publish = ({ id }: { id: string }) =>
+      other.query(`update listings set status = 'active', published_at = now() where id = $1`, [id]);
+    // The other batch waits for ever, so that it is ours that is ended.
+    await other.query(`set deadlock_timeout = '1h'`);
+    await other.query('begin');
+    // It counts a listing for search; ours has counted one for its creator, and waits to do the same.
+    await publish(first);
+    const fields = {
+      rental_model: 'per_query' as const,
+      status: 'active' as const,
+      price_lamports: 1n,
+      min_deposit_lamports: 1n,
+      metadata_uri: 'ipfs://x',
+      created_at: new Date(),
+    };
+    const applied = repository.apply([{ kind: 'listing', ...mine, fields }], 5n, true);
+    await expect.poll(async () => (await database.pool.query(WAITING)).rowCount).toBe(1);
+    // And now the other one wants to count for that creator.
+    await publish(last);
+    await other.query('commit');
+    other.release(true);
+    await applied;
+    const row = await database.db.selectFrom('listings').select('status').where('id', '=', mine.id).execute();
+    expect(row).toEqual([{ status: 'active' }]);
   });
 
   it('takes accounts of the program at their own addresses', async () => {

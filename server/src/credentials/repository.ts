@@ -2,6 +2,11 @@ import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/database/database.js';
 import type { IndexedAccount } from './indexed-account.js';
 
+/** PostgreSQL's code for a transaction that it ended so that another can go on. */
+const DEADLOCK_DETECTED = '40P01';
+/** Each time one of those that met has gone on. */
+const MAX_RETRIES = 5;
+
 /** A rental from the index, with what decides about it. */
 export interface RentalRow {
   address: string;
@@ -62,22 +67,24 @@ export function createCredentialRepository(db: Db): CredentialRepository {
   // The most frequent query of all: building and compiling it anew costs as much as sending it.
   const listRentals = rentals('').compile();
 
+  const applyOnce = (accounts: IndexedAccount[], slot: bigint, finalized: boolean): Promise<void> =>
+    db.transaction().execute(async (tx) => {
+      // In one order: transactions that take in the same accounts must not wait for each other.
+      const inOrder = accounts.toSorted((one, other) => (addressOf(one) < addressOf(other) ? -1 : 1));
+      const present = inOrder.filter(({ kind }) => kind !== 'absent');
+      for (const account of present) await store(tx, account, slot);
+      const absent = inOrder.filter(({ kind }) => kind === 'absent').map(addressOf);
+      const removed = await remove(tx, absent, slot);
+      if (finalized) await settle(tx, inOrder.map(addressOf), slot);
+      else await note(tx, [...present.map(addressOf), ...removed], slot);
+    });
+
   return {
     listRentals: async (wallet) =>
       (await db.executeQuery<RentalRow>({ ...listRentals, parameters: [wallet] })).rows,
     findRental: (wallet, listingId) =>
       rentals(wallet).where('listings.id', '=', listingId).executeTakeFirst(),
-    apply: (accounts, slot, finalized) =>
-      db.transaction().execute(async (tx) => {
-        // In one order: transactions that take in the same accounts must not wait for each other.
-        const inOrder = accounts.toSorted((one, other) => (addressOf(one) < addressOf(other) ? -1 : 1));
-        const present = inOrder.filter(({ kind }) => kind !== 'absent');
-        for (const account of present) await store(tx, account, slot);
-        const absent = inOrder.filter(({ kind }) => kind === 'absent').map(addressOf);
-        const removed = await remove(tx, absent, slot);
-        if (finalized) await settle(tx, inOrder.map(addressOf), slot);
-        else await note(tx, [...present.map(addressOf), ...removed], slot);
-      }),
+    apply: (accounts, slot, finalized) => retryDeadlocks(() => applyOnce(accounts, slot, finalized)),
     async unfinalizedUpTo(slot) {
       const rows = await db
         .selectFrom('unfinalized_accounts')
@@ -102,6 +109,21 @@ export function createCredentialRepository(db: Db): CredentialRepository {
         .execute();
     },
   };
+}
+
+/**
+ * Runs a transaction again that PostgreSQL ended to break a deadlock. The order of accounts avoids most; but a trigger
+ * counts listings for their creators and for search, and batches with several new listings come to those rows in
+ * different orders.
+ */
+async function retryDeadlocks<T>(transaction: () => Promise<T>): Promise<T> {
+  for (let left = MAX_RETRIES; ; left -= 1) {
+    try {
+      return await transaction();
+    } catch (error) {
+      if (left === 0 || (error as { code?: unknown }).code !== DEADLOCK_DETECTED) throw error;
+    }
+  }
 }
 
 function addressOf(account: IndexedAccount): string {

@@ -38,14 +38,21 @@ export function createCredentialService(deps: {
 }): CredentialService {
   const { repository, listings, chain, indexer } = deps;
   return {
-    async list(wallet, { status, limit, offset }) {
+    async list(wallet, { status, include, limit, offset }) {
       const now = new Date();
       // One wallet's rentals are few; status depends on the clock, so it is derived here and not stored.
       const all = (await repository.listRentals(wallet)).flatMap((row) => {
         const credential = toCredential(row, now);
         return credential && (status === undefined || credential.status === status) ? [credential] : [];
       });
-      return { credentials: all.slice(offset, offset + limit), total: all.length };
+      const credentials = all.slice(offset, offset + limit);
+      if (include === undefined) return { credentials, total: all.length };
+      const described = await listings.describe(credentials.map(({ listing_id }) => listing_id));
+      const withListings = credentials.map((credential) => {
+        const listing = described.get(credential.listing_id);
+        return listing === undefined ? credential : { ...credential, listing };
+      });
+      return { credentials: withListings, total: all.length };
     },
 
     async verify(wallet, listingId) {

@@ -104,10 +104,13 @@ beforeAll(async () => {
       timeout_seconds: timeoutSeconds,
       listing: { rental_model: 'per_query', price_lamports: PRICE, min_deposit_lamports: PRICE },
     });
-    const job = await vi.waitUntil(async () => {
-      const state = await creator.getJob(registered.job_id);
-      return state.status === 'queued' ? undefined : state;
-    });
+    const job = await vi.waitUntil(
+      async () => {
+        const state = await creator.getJob(registered.job_id);
+        return state.status === 'queued' ? undefined : state;
+      },
+      { timeout: 30_000, interval: 50 },
+    );
     const id = job.result?.listing_id ?? '';
     await publish(creator, creatorSigner, id);
     return { id, secret: registered.webhook_secret ?? '' };

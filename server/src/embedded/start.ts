@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { startLocalChain } from '@agent-rental/local-chain';
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { marketplaceSoPath } from '@agent-rental/program-client/artifact';
-import { createDenoDriver, sweepOrphans } from '@agent-rental/sandbox';
 import { PublicKey } from '@solana/web3.js';
 import { createApp } from '../app.js';
 import { createChain } from '../chain/index.js';
@@ -10,7 +9,7 @@ import type { Config } from '../config.js';
 import { openDatabase } from '../platform/database/database.js';
 import { deriveKeys } from '../platform/keys.js';
 import type { Logger } from '../platform/logger.js';
-import { requireIsolation } from '../isolation.js';
+import { openSandboxes } from '../isolation.js';
 import type { RunningServer } from '../running-server.js';
 import { removeDevFile, writeDevFile, type DevFile } from './dev-file.js';
 import { EXAMPLES_ENTRY, startExamples } from './examples.js';
@@ -19,7 +18,7 @@ import { openEmbeddedKeys } from './keypairs.js';
 import { startEmbeddedPostgres } from './postgres.js';
 import { describeRunning } from './welcome.js';
 
-const INDEX_POLL_MS = 400;
+const INDEX_POLL_MS = 800;
 
 /**
  * Starts the whole marketplace on this machine: PostgreSQL, the chain, the sandbox, the server and the examples.
@@ -42,11 +41,9 @@ export async function startEmbedded(
   const failed = new Promise<string>((resolve) => (reportFailure = resolve));
   try {
     await removeDevFile(stateDir);
-    const sweep = await sweepOrphans(join(stateDir, 'sandbox'));
-    logger.info({ sweep }, 'swept sandboxes of an earlier run');
-    const driver = await createDenoDriver({ stateDir: join(stateDir, 'sandbox') });
+    onStep('Starting the sandbox');
+    const driver = await openSandboxes(config.sandbox, stateDir, logger);
     stops.push(() => driver.close());
-    requireIsolation(driver, config.sandbox.minIsolation);
     const keys = await openEmbeddedKeys(stateDir);
     const programId = config.programId ? new PublicKey(config.programId) : MARKETPLACE_PROGRAM_ID;
 
@@ -70,9 +67,6 @@ export async function startEmbedded(
     stops.push(() => localChain.close());
     void localChain.closed.then(({ reason }) => reportFailure(`The local chain ended: ${reason}`));
     await initializeLocalProtocol(localChain.rpcUrl, localChain.wsUrl, keys, programId);
-
-    onStep('Starting the sandbox');
-    await driver.probe();
 
     onStep('Starting the server');
     const database = openDatabase(postgres.url, (err) =>
@@ -128,7 +122,7 @@ export async function startEmbedded(
     await writeDevFile(stateDir, dev);
     stops.push(() => removeDevFile(stateDir));
     const description = describeRunning(dev, stateDir, driver, config);
-    return { failed, stop, description, routes: app.http.routes };
+    return { failed, stop, baseUrl, description, routes: app.http.routes };
   } catch (error) {
     await stop();
     throw error;

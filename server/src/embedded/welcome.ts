@@ -19,6 +19,7 @@ export function describeRunning(
     `  MCP            ${dev.mcp_url}`,
     `  Solana RPC     ${dev.rpc_url}`,
     `  Isolation      ${driver.isolation} (${driver.name})`,
+    ...(driver.notices ?? []).map((notice) => `                 ${notice}`),
     `  Review         ${config.review === 'automatic' ? 'automatic: every valid agent is approved' : 'by the operator'}`,
     `  Loopback       only the examples' own addresses may be called`,
     `  Ready file     ${join(stateDir, 'dev.json')}`,

@@ -2,7 +2,7 @@ import type { PublicKey } from '@solana/web3.js';
 import type { AccessStatus } from '../credentials/index.js';
 import type { PublishedListing } from '../listings/index.js';
 import { ApiError } from '../platform/api-error.js';
-import { schemaViolations } from '../platform/json-schema.js';
+import { schemaViolations } from '../platform/schema-checks.js';
 
 /** `CredentialRevoked` of the program. */
 const CREDENTIAL_REVOKED = 6006;
@@ -66,9 +66,9 @@ export function requireRunning(status: PublishedListing['status']): void {
  *
  * @throws ApiError `invalid_request` naming the path.
  */
-export function requireValidInput(input: unknown, schema: object): void {
+export async function requireValidInput(input: unknown, schema: object): Promise<void> {
   if (input === undefined) return;
-  const [violation] = schemaViolations(schema, input);
+  const [violation] = await schemaViolations(schema, input);
   if (violation) {
     throw new ApiError(
       'invalid_request',

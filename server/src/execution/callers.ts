@@ -4,9 +4,6 @@ import type { Attendance } from './attendance.js';
 import type { RunChanges } from './run-changes.js';
 import type { FinishedRun, RunRepository, RunRow } from './run-repository.js';
 
-/** A caller that sent an idempotency key may come back for its run this long after it left. */
-const GRACE_MS = 30_000;
-
 /** Somebody who waits for a run. */
 export interface Caller {
   /** Aborted when the connection is gone. */
@@ -55,9 +52,10 @@ export function createCallers(deps: {
   attendance: Attendance;
   changes: RunChanges;
   logger: Logger;
-  graceMs?: number;
+  /** How long a caller that sent an idempotency key may be away before its run is stopped. */
+  graceMs: number;
 }): Callers {
-  const { runs, attendance, changes, logger, graceMs = GRACE_MS } = deps;
+  const { runs, attendance, changes, logger, graceMs } = deps;
 
   /** Asks the run to stop after the grace, unless somebody has asked for it by then. */
   function stopLater(runId: string): void {

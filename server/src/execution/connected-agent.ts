@@ -1,7 +1,7 @@
 import { isShallowEnough } from '@agent-rental/agent-runner';
 import type { Json } from '@agent-rental/contract';
 import { Webhook } from 'standardwebhooks';
-import { schemaViolations } from '../platform/json-schema.js';
+import { schemaViolations } from '../platform/schema-checks.js';
 import {
   ForbiddenUrlError,
   readText,
@@ -84,7 +84,7 @@ async function readAnswer(response: Response, signal: AbortSignal): Promise<stri
   }
 }
 
-function outcomeOf(answer: string | undefined, task: Task): AgentOutcome {
+async function outcomeOf(answer: string | undefined, task: Task): Promise<AgentOutcome> {
   const notInForm = failed("The agent's answer does not have the form it declares.");
   if (answer === undefined) return notInForm;
   let output: Json;
@@ -95,7 +95,6 @@ function outcomeOf(answer: string | undefined, task: Task): AgentOutcome {
   }
   // Deeper than what a sandboxed agent may answer, and than JSON can be written again.
   if (!isShallowEnough(output)) return notInForm;
-  return schemaViolations(task.listing.version.outputSchema, output).length === 0
-    ? { status: 'completed', output }
-    : notInForm;
+  const violations = await schemaViolations(task.listing.version.outputSchema, output);
+  return violations.length === 0 ? { status: 'completed', output } : notInForm;
 }

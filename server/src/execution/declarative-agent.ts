@@ -1,30 +1,38 @@
-import type { JsonObject } from '@agent-rental/agent-runner';
+import { takesAnyText, type JsonObject, type RepositoryFile } from '@agent-rental/agent-runner';
 import {
   driveRun,
   evaluateInSandbox,
+  RequestRefused,
   SandboxUnavailableError,
   type Sandbox,
   type WarmPool,
 } from '@agent-rental/sandbox';
 import type { ModelGateway } from '../model-gateway/index.js';
-import { ModelUnavailableError } from '../model-gateway/index.js';
-import { schemaViolations } from '../platform/json-schema.js';
+import { ModelLimitError, ModelUnavailableError } from '../model-gateway/index.js';
+import { schemaViolations } from '../platform/schema-checks.js';
 import type { Logger } from '../platform/logger.js';
 import type { DeclarativeAgent } from '../registration/index.js';
+import { AnswerStream } from './answer-stream.js';
 import { AgentUnreachableError, type AgentOutcome } from './agent-outcome.js';
 import type { Task } from './parse.js';
+import { WebRefusal, type WebReader } from './web-reader.js';
 
 /** Model calls that an agent may make for one task. */
 const MAX_STEPS = 16;
 /** Time for one piece of the model's code. */
 const EVALUATION_TIMEOUT_MS = 30_000;
 
+/** What a declarative agent is given to do. */
+export type AgentWork = Pick<Task, 'runId' | 'task' | 'input' | 'files'> & {
+  listing: { version: Pick<Task['listing']['version'], 'outputSchema'> };
+};
+
 /** Runs declarative agents: the loop in a sandbox, the model through the gateway. */
 export interface DeclarativeAgents {
   takeSandbox(signal: AbortSignal): Promise<Sandbox>;
   /** Drives one run; the sandbox is gone afterwards. @throws AgentUnreachableError when the model cannot be used. */
   run(
-    task: Task,
+    task: AgentWork,
     agent: DeclarativeAgent,
     sandbox: Sandbox,
     options: { signal: AbortSignal; logger: Pick<Logger, 'info'>; onText(text: string): void },
@@ -34,15 +42,20 @@ export interface DeclarativeAgents {
 export function createDeclarativeAgents(deps: {
   runners: WarmPool;
   evaluators: WarmPool;
+  /** Absent where the sandbox does not run Python; registration then refuses agents that want it. */
+  pythonEvaluators?: WarmPool;
   gateway: ModelGateway;
+  web: WebReader;
 }): DeclarativeAgents {
   return {
     takeSandbox: (signal) => deps.runners.take({ signal }),
 
     async run(task, agent, sandbox, { signal, logger, onText }) {
       const { outputSchema } = task.listing.version;
-      const asText = outputSchema['type'] === 'string';
-      const input = task.input;
+      // Where an answer may have to be repaired, nothing of it leaves before it is whole.
+      const answer = takesAnyText(outputSchema as JsonObject) ? new AnswerStream(onText) : undefined;
+      const { input, files } = inputOf(task, agent);
+      const model = deps.gateway.open(agent);
       try {
         const outcome = await driveRun({
           sandbox,
@@ -50,39 +63,53 @@ export function createDeclarativeAgents(deps: {
           run: {
             runId: task.runId,
             task: task.task,
-            ...(input === undefined ? {} : { input: input }),
+            ...(input === undefined ? {} : { input }),
+            ...(files === undefined ? {} : { files }),
             tools: agent.tools,
             outputSchema: outputSchema as JsonObject,
             maxSteps: MAX_STEPS,
           },
-          completeModel: (request, callSignal) => {
-            // Text beside tool calls is the agent thinking aloud; only where no tool can be called is the
-            // model's text certainly the answer, and can be streamed as it is made.
-            const final = asText && (request.tools.length === 0 || request.toolChoice === 'none');
-            return deps.gateway.complete(agent, request, {
-              signal: callSignal,
-              onText: final ? onText : undefined,
-            });
+          completeModel: async (request, callSignal) => {
+            const mayCallTools = request.tools.length > 0 && request.toolChoice !== 'none';
+            const turn = answer?.turn({ mayCallTools });
+            try {
+              const reply = await model.complete(request, { signal: callSignal, onText: turn?.push });
+              turn?.end({ callsTools: reply.toolCalls.length > 0 });
+              return reply;
+            } catch (error) {
+              throw error instanceof ModelLimitError ? new RequestRefused(error.message) : error;
+            }
           },
-          evaluate: ({ code }, callSignal) =>
-            evaluateInSandbox(
-              deps.evaluators,
-              {
-                code,
-                task: task.task,
-                ...(input === undefined ? {} : { input: input }),
-              },
+          evaluate: ({ code, language }, callSignal) => {
+            const pool = language === 'python' ? deps.pythonEvaluators : deps.evaluators;
+            if (!pool) throw new RequestRefused('Python does not run here.');
+            const seen = files === undefined ? input : { ...(input as JsonObject), files: asJson(files) };
+            return evaluateInSandbox(
+              pool,
+              { code, task: task.task, ...(seen === undefined ? {} : { input: seen }) },
               { timeoutMs: EVALUATION_TIMEOUT_MS, signal: callSignal },
-            ),
-          checkOutput: (output) => {
-            const violations = schemaViolations(outputSchema, output);
+            );
+          },
+          fetchPage: async ({ url }, callSignal) => {
+            try {
+              return await deps.web.read(url, callSignal);
+            } catch (error) {
+              if (error instanceof WebRefusal) throw new RequestRefused(error.message);
+              throw error;
+            }
+          },
+          checkOutput: async (output) => {
+            const violations = await schemaViolations(outputSchema, output);
             return {
               valid: violations.length === 0,
               errors: violations.map(({ path, message }) => `${path || 'the output'} ${message}`),
             };
           },
         });
-        if (outcome.status === 'completed') return { status: 'completed', output: outcome.output };
+        if (outcome.status === 'completed') {
+          if (typeof outcome.output === 'string') answer?.finish(outcome.output);
+          return { status: 'completed', output: outcome.output };
+        }
         if (outcome.failure.cause !== 'agent') {
           logger.info({ run_id: task.runId, cause: outcome.failure.cause }, 'a run failed');
         }
@@ -95,4 +122,24 @@ export function createDeclarativeAgents(deps: {
       }
     },
   };
+}
+
+/**
+ * The input as this agent gets it. An archive comes as its files to an agent that reads repositories, and then
+ * without its bytes.
+ */
+function inputOf(
+  task: AgentWork,
+  agent: DeclarativeAgent,
+): { input: Task['input']; files?: RepositoryFile[] } {
+  const { input, files } = task;
+  const readsFiles = agent.tools.some(({ scope }) => scope === 'repo_scoped');
+  if (files === undefined || !readsFiles || typeof input !== 'object') return { input };
+  const { base64: _, ...about } = input;
+  return { input: about, files: [...files] };
+}
+
+/** The files as code sees them: `text` is null where the content is not text. */
+function asJson(files: readonly RepositoryFile[]): JsonObject[] {
+  return files.map(({ path, size_bytes, text }) => ({ path, size_bytes, text: text ?? null }));
 }

@@ -30,6 +30,7 @@ import { createRepeats } from './repeats.js';
 import { createRunChanges } from './run-changes.js';
 import { createRunRepository } from './run-repository.js';
 import { runTask, type RunTaskDeps, type TaskRequest } from './run-task.js';
+import { createSeatRepository } from './seat-repository.js';
 import { createSeats } from './seats.js';
 
 const logger = pino({ level: 'silent' });
@@ -108,10 +109,15 @@ async function world(landed: () => Partial<SignatureStatus> | null) {
     runs,
     repeats: createRepeats(runs, attendance),
     attendance,
-    callers: createCallers({ runs, attendance, changes, logger }),
+    callers: createCallers({ runs, attendance, changes, logger, graceMs: 20 }),
     live: createLiveRuns({ runs, changes, logger }),
     changes,
-    seats: createSeats(db),
+    seats: createSeats({
+      repository: createSeatRepository(db),
+      changes,
+      logger,
+      line: { maxLength: 0, maxWaitMs: 1_000 },
+    }),
     connected: { run: async () => ({ status: 'completed', output: { answer: 'because' } }) },
     keys,
     drain: createDrain(),

@@ -1,3 +1,5 @@
+import type { Json } from '@agent-rental/contract';
+
 /** Where a run's output goes as it is made. */
 export interface OutputSink {
   /** Called once, before the first delta: from here on the answer is a stream. */
@@ -43,4 +45,9 @@ export class OutputGate {
     this.#held = [];
     for (const delta of held) this.push(delta);
   }
+}
+
+/** An output as a stream's deltas give it: text as it is, anything else as JSON. */
+export function outputAsText(output: Json): string {
+  return typeof output === 'string' ? output : JSON.stringify(output);
 }

@@ -24,7 +24,7 @@ it('a file is the input of the task that names it, if it can be one', async () =
   const withContent = (content: Json) =>
     withInput(task, async (inputUri) => {
       asked.push(inputUri);
-      return content;
+      return { value: content };
     });
   expect((await withContent({ rows: [1] })).input).toEqual({ rows: [1] });
   expect((await withContent('text')).input).toBe('text');

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { isShallowEnough } from '@agent-rental/agent-runner';
-import { idempotencyKey as keySchema, type ExecuteBody, type Json } from '@agent-rental/contract';
+import { idempotencyKey as keySchema, type ExecuteBody } from '@agent-rental/contract';
+import type { ArchivedFile, FileInput } from '../files/index.js';
 import type { PublishedListing } from '../listings/index.js';
 import { ApiError } from '../platform/api-error.js';
 import { canonicalJson } from '../platform/canonical-json.js';
@@ -17,6 +18,10 @@ export interface Task {
   /** As sent, or once it is read the content of the file that `inputUri` names. */
   readonly input: ExecuteBody['input'];
   readonly inputUri: string | undefined;
+  /** What `input` holds, where it is an archive. */
+  readonly files?: readonly ArchivedFile[];
+  /** Goes before others in the line for a seat. */
+  readonly isPriority: boolean;
   /** The smaller of what the request and the manifest say. */
   readonly timeoutSeconds: number;
   readonly idempotencyKey: string | undefined;
@@ -60,6 +65,7 @@ export function parseTask(
     task: body.task,
     input: body.input,
     inputUri: body.input_uri,
+    isPriority: body.priority === 'priority',
     timeoutSeconds: Math.min(
       body.timeout_seconds ?? Number.POSITIVE_INFINITY,
       listing.version.timeoutSeconds,
@@ -78,18 +84,18 @@ const MAX_FILE_INPUT_BYTES = 24 * 1024 * 1024;
  *
  * @throws ApiError `invalid_request` when the content cannot be an input.
  */
-export async function withInput(task: Task, read: (inputUri: string) => Promise<Json>): Promise<Task> {
+export async function withInput(task: Task, read: (inputUri: string) => Promise<FileInput>): Promise<Task> {
   if (task.inputUri === undefined) return task;
-  const input = await read(task.inputUri);
+  const { value: input, files } = await read(task.inputUri);
   if (!isShallowEnough(input)) throw new ApiError('invalid_request', 'input_uri: is nested too deeply.');
   if (typeof input !== 'string' && (typeof input !== 'object' || input === null || Array.isArray(input))) {
     throw new ApiError('invalid_request', 'input_uri: a JSON file must hold an object or a string.');
   }
-  if (Buffer.byteLength(JSON.stringify(input)) > MAX_FILE_INPUT_BYTES) {
+  if (Buffer.byteLength(JSON.stringify(files ?? input)) > MAX_FILE_INPUT_BYTES) {
     throw new ApiError(
       'invalid_request',
       'input_uri: the file has too many characters that are not plain text.',
     );
   }
-  return { ...task, input };
+  return { ...task, input, ...(files === undefined ? {} : { files }) };
 }

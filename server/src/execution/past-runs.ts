@@ -26,11 +26,18 @@ export interface PastRuns {
   /** The wallet's runs without their outputs, newest first. */
   list(wallet: string, query: ListRuns): Promise<{ runs: RunSummary[]; total: number }>;
   /**
-   * What has become of a run; waits for its end up to `waitMs`.
+   * What has become of a run; waits for its end up to `waitMs`. `onAnswer` is told of a result that is given, and notes
+   * whether it arrives; without it a result counts as delivered.
    *
    * @throws ApiError `not_found` for another wallet's run too, and once the result was removed.
    */
-  find(runId: string, wallet: string, waitMs: number, gone: AbortSignal): Promise<RunState>;
+  find(
+    runId: string,
+    wallet: string,
+    waitMs: number,
+    gone: AbortSignal,
+    onAnswer?: (runId: string) => void,
+  ): Promise<RunState>;
   /** Stops a run, and waits until nothing of it is left. @throws ApiError `not_found`. */
   cancel(runId: string, wallet: string, gone: AbortSignal): Promise<Cancellation>;
   /** Stops the run of a key; a request that comes later under it is refused. */
@@ -90,7 +97,7 @@ export function createPastRuns(deps: {
       const { rows, total } = await runs.list(wallet, query.agent_id, query);
       return { total, runs: rows.map(toSummary) };
     },
-    async find(runId, wallet, waitMs, gone) {
+    async find(runId, wallet, waitMs, gone, onAnswer) {
       const known = isRunId(runId) ? await runs.find(runId, wallet) : undefined;
       if (!known) throw unknown();
       // Somebody asks for it: it does not stop for want of a caller.
@@ -98,7 +105,7 @@ export function createPastRuns(deps: {
       const row = waitMs > 0 ? await awaitEnd(runId, wallet, waitMs, gone) : known;
       if (!row) throw unknown();
       const state = stateOf(row);
-      if (state.status !== 'running') await attendance.delivered(runId);
+      if (state.status !== 'running') await (onAnswer ? onAnswer(runId) : attendance.delivered(runId));
       return state;
     },
     async cancel(runId, wallet, gone) {

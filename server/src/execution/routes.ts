@@ -1,7 +1,10 @@
 import { operations } from '@agent-rental/contract';
+import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Spending } from '../identity/index.js';
+import { ApiError } from '../platform/api-error.js';
 import { rateHeaders, refuseIfExceeded, toApiError } from '../platform/http-server.js';
+import type { InternalRequests } from '../platform/internal-requests.js';
 import { addOperation } from '../platform/operation-route.js';
 import type { Principal } from '../platform/principal.js';
 import type { RateLimits } from '../platform/rate-limits.js';
@@ -16,6 +19,7 @@ export function executionRoutes(
   app: FastifyInstance,
   deps: RunTaskDeps & { pastRuns: PastRuns; receipts: Receipts },
   limits: { rateLimits: RateLimits; executionsPerMinute: number; spending: Spending },
+  internalRequests: Pick<InternalRequests, 'outerResponseOf'>,
 ): void {
   /** What is the same for both ways of running a task. */
   const taskRequest = (
@@ -49,19 +53,38 @@ export function executionRoutes(
       },
     };
   };
-  /** Notes whether an answer that is about to be sent reaches its caller. */
-  const noteDelivery = (reply: FastifyReply, runId: string): void => {
+  /**
+   * The response that a caller from outside reads: what an internal request answers is part of another's. To be asked
+   * while the request is new.
+   */
+  const readBy = (request: FastifyRequest, reply: FastifyReply): ServerResponse =>
+    internalRequests.outerResponseOf(request.headers) ?? reply.raw;
+  /**
+   * Notes whether an answer that is about to be sent reaches its caller.
+   *
+   * @param isAwaited whether the caller counts as waiting for the run.
+   */
+  const noteDelivery = (raw: ServerResponse, runId: string, isAwaited = true): void => {
     const note = (noted: Promise<void>) =>
       void noted.catch((err: unknown) => app.log.warn({ err, run_id: runId }, 'a delivery is not on record'));
-    const { raw } = reply;
-    if (raw.destroyed) return note(deps.callers.lost(runId));
-    raw.once('finish', () => note(deps.attendance.delivered(runId)));
-    raw.once('close', () => {
-      if (!raw.writableFinished) note(deps.callers.lost(runId));
-    });
+    const lost = () => {
+      if (isAwaited) note(deps.callers.lost(runId));
+    };
+    if (raw.destroyed) return lost();
+    // A response that is destroyed says that it has finished, too.
+    let isNoted = false;
+    const conclude = (isDelivered: boolean) => {
+      if (isNoted) return;
+      isNoted = true;
+      if (isDelivered) note(deps.attendance.delivered(runId));
+      else lost();
+    };
+    raw.once('finish', () => conclude(!raw.destroyed && raw.socket?.destroyed !== true));
+    raw.once('close', () => conclude(false));
   };
 
   addOperation(app, operations.execute, async ({ principal, body, request, reply }) => {
+    const reader = readBy(request, reply);
     const asked = taskRequest(principal, body, request, reply);
     const { respondAsync, waitSeconds = 0 } = readPreferences(request.headers['prefer']);
     if (respondAsync) applied(reply, `respond-async, wait=${waitSeconds}`);
@@ -72,13 +95,14 @@ export function executionRoutes(
       reply.code(202).header('Location', `/v1/runs/${answer.runId}`);
       return { run_id: answer.runId, agent_id: answer.agentId, status: 'running' as const };
     }
-    noteDelivery(reply, answer.runId);
+    noteDelivery(reader, answer.runId);
     return toRun(answer);
   });
 
   addOperation(app, operations.executeStream, async ({ principal, body, request, reply }) => {
     const stream = new SseStream(reply.raw, () => streamHeaders(reply, request));
     const startedAt = performance.now();
+    const reader = readBy(request, reply);
     try {
       const finished = await runTask(deps, {
         ...taskRequest(principal, body, request, reply),
@@ -88,11 +112,15 @@ export function executionRoutes(
       if (finished.status === 'running') throw new Error('A stream ended before its run.');
       reply.hijack();
       stream.begin(finished.runId);
-      noteDelivery(reply, finished.runId);
+      noteDelivery(reader, finished.runId);
       const { agent_id: _, ...done } = toRun(finished);
       stream.done(done);
     } catch (error) {
-      if (!stream.begun) throw error;
+      if (!stream.begun) {
+        // Its run may still be paid for, and would begin to stream into an answer that says why it does not.
+        stream.abandon();
+        throw error;
+      }
       // The headers have left with a 200: the error can only be told inside the stream.
       reply.hijack();
       const apiError = toApiError(error);
@@ -111,7 +139,11 @@ export function executionRoutes(
   addOperation(app, operations.getRun, async ({ principal, params, request, reply }) => {
     const { waitSeconds } = readPreferences(request.headers['prefer']);
     if (waitSeconds !== undefined) applied(reply, `wait=${waitSeconds}`);
-    return deps.pastRuns.find(params.run_id, principal.wallet, (waitSeconds ?? 0) * 1000, goneSignal(reply));
+    const reader = readBy(request, reply);
+    const waitMs = (waitSeconds ?? 0) * 1000;
+    return deps.pastRuns.find(params.run_id, principal.wallet, waitMs, goneSignal(reply), (runId) =>
+      noteDelivery(reader, runId, false),
+    );
   });
 
   addOperation(app, operations.listRuns, async ({ principal, query }) => {
@@ -142,7 +174,7 @@ function applied(reply: FastifyReply, preference: string): void {
 function goneSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   reply.raw.once('close', () => {
-    if (!reply.raw.writableEnded) controller.abort(new Error('The caller went away.'));
+    if (!reply.raw.writableEnded) controller.abort(new ApiError('invalid_request', 'The caller went away.'));
   });
   return controller.signal;
 }

@@ -69,8 +69,8 @@ export interface RunRepository {
   markUndelivered(runId: string, error: ApiError): Promise<void>;
   wasUndelivered(runId: string): Promise<boolean>;
   /**
-   * Marks runs whose process is gone: those without a live seat that began at least so long ago. (A run gets its
-   * seat just after it begins.) Gives how many.
+   * Marks runs whose process is gone: those without a live seat or place in a line that began at least so long
+   * ago. (A run gets one just after it begins.) Gives how many.
    */
   markInterrupted(minAgeMs: number): Promise<number>;
   /** Asks a run that goes on to stop; false when it has ended, or was asked already. */
@@ -267,7 +267,17 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
               selectFrom('seats')
                 .select('seats.run_id')
                 .whereRef('seats.run_id', '=', 'runs.id')
-                .where('seats.expires_at', '>', new Date()),
+                .where('seats.expires_at', '>', sql<Date>`now()`),
+            ),
+          ),
+        )
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('seat_line')
+                .select('seat_line.run_id')
+                .whereRef('seat_line.run_id', '=', 'runs.id')
+                .where('seat_line.expires_at', '>', sql<Date>`now()`),
             ),
           ),
         )

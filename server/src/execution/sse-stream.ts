@@ -3,24 +3,56 @@ import type { DoneEvent } from '@agent-rental/contract';
 import type { OutputSink } from './output-gate.js';
 
 const HEARTBEAT_MS = 15_000;
+/** A reader that takes nothing for this long is gone. */
+const STALL_MS = 30_000;
+/** The most that waits for a reader: above what the largest output has. */
+const MAX_BEHIND_CHARACTERS = 16 * 1024 * 1024;
 
-/** Writes a run as server-sent events. Nothing is sent before `begin`, so that an error can still be an HTTP status. */
+/**
+ * Writes a run as server-sent events. Nothing is sent before `begin`, so that an error can still be an HTTP status.
+ * What a slow reader has not taken waits as text alone, and becomes one event when it reads again; a reader that
+ * takes nothing is cut off.
+ */
 export class SseStream implements OutputSink {
   readonly #response: ServerResponse;
   readonly #headers: () => Record<string, string>;
+  readonly #stallMs: number;
+  readonly #maxBehind: number;
   #heartbeat: NodeJS.Timeout | undefined;
+  #stall: NodeJS.Timeout | undefined;
+  #isAbandoned = false;
+  /** Deltas that wait for the reader. */
+  #behind: string[] = [];
+  #behindCharacters = 0;
+  #done: DoneEvent | undefined;
 
-  constructor(response: ServerResponse, headers: () => Record<string, string>) {
+  constructor(
+    response: ServerResponse,
+    headers: () => Record<string, string>,
+    { stallMs = STALL_MS, maxBehindCharacters = MAX_BEHIND_CHARACTERS } = {},
+  ) {
     this.#response = response;
     this.#headers = headers;
+    this.#stallMs = stallMs;
+    this.#maxBehind = maxBehindCharacters;
   }
 
   get begun(): boolean {
     return this.#heartbeat !== undefined;
   }
 
+  /** Characters that are kept because the reader has not taken them. */
+  get behindCharacters(): number {
+    return this.#behindCharacters;
+  }
+
+  /** The request is answered in another way: a run that goes on without it writes nothing here any more. */
+  abandon(): void {
+    this.#isAbandoned = true;
+  }
+
   begin(runId: string): void {
-    if (this.begun) return;
+    if (this.begun || this.#isAbandoned || this.#response.headersSent || this.#response.destroyed) return;
     this.#response.writeHead(200, {
       ...this.#headers(),
       'content-type': 'text/event-stream; charset=utf-8',
@@ -28,20 +60,59 @@ export class SseStream implements OutputSink {
       'x-accel-buffering': 'no',
       'x-run-id': runId,
     });
-    // A comment keeps proxies from closing a quiet stream.
-    this.#heartbeat = setInterval(() => this.#write(': still running\n\n'), HEARTBEAT_MS);
-    this.#response.once('close', () => clearInterval(this.#heartbeat));
+    // A comment keeps proxies from closing a quiet stream. One that is behind is not quiet.
+    this.#heartbeat = setInterval(() => {
+      if (!this.#response.writableNeedDrain) this.#write(': still running\n\n');
+    }, HEARTBEAT_MS);
+    this.#response.on('drain', () => {
+      clearTimeout(this.#stall);
+      this.#stall = undefined;
+      this.#catchUp();
+    });
+    this.#response.once('close', () => {
+      clearInterval(this.#heartbeat);
+      clearTimeout(this.#stall);
+      this.#behind = [];
+      this.#behindCharacters = 0;
+    });
     this.#response.flushHeaders();
   }
 
   delta(text: string): void {
-    this.#write(`event: output\ndata: ${JSON.stringify({ delta: text })}\n\n`);
+    if (!this.#isOpen()) return;
+    this.#behind.push(text);
+    this.#behindCharacters += text.length;
+    this.#catchUp();
+    if (this.#behindCharacters > this.#maxBehind) this.#response.destroy();
   }
 
   done(event: DoneEvent): void {
     clearInterval(this.#heartbeat);
-    this.#write(`event: done\ndata: ${JSON.stringify(event)}\n\n`);
-    this.#response.end();
+    if (!this.#isOpen()) return;
+    this.#done = event;
+    this.#catchUp();
+  }
+
+  #isOpen(): boolean {
+    return this.begun && this.#done === undefined && !this.#response.destroyed;
+  }
+
+  /** Writes what waits, if the reader takes it: the deltas in order, and `done` after all of them. */
+  #catchUp(): void {
+    if (!this.#response.writableNeedDrain && this.#behind.length > 0) {
+      const delta = this.#behind.join('');
+      this.#behind = [];
+      this.#behindCharacters = 0;
+      this.#write(`event: output\ndata: ${JSON.stringify({ delta })}\n\n`);
+    }
+    if (this.#done && this.#behind.length === 0 && !this.#response.writableEnded) {
+      this.#write(`event: done\ndata: ${JSON.stringify(this.#done)}\n\n`);
+      this.#response.end();
+    }
+    if (this.#response.writableNeedDrain || this.#done) {
+      // From when it was last known to read: what is made meanwhile gives it no more time.
+      this.#stall ??= setTimeout(() => this.#response.destroy(), this.#stallMs);
+    }
   }
 
   #write(text: string): void {

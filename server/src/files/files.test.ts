@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { removeExpired } from '../execution/index.js';
 import { deriveKeys } from '../platform/keys.js';
 import { newWallet, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import { ContentUnavailableError } from '../storage/index.js';
 import { createFileRepository, type FileRepository } from './repository.js';
 import { createFileService } from './service.js';
 
@@ -21,6 +22,7 @@ async function* chunksOf(content: Buffer, size: number): AsyncGenerator<Buffer> 
 const service = (options: { walletBytes?: number; rentals?: number } = {}) =>
   createFileService({
     files,
+    content: { read: () => Promise.reject(new ContentUnavailableError('away')) },
     credentials: { list: async () => ({ credentials: [], total: options.rentals ?? 1 }) },
     ...(options.walletBytes === undefined ? {} : { walletBytes: options.walletBytes }),
   });
@@ -112,7 +114,7 @@ it('is gone after 24 hours, and sooner when it was never complete [RUN-16]', asy
   await expect(readInput(old.input_uri, wallet)).rejects.toMatchObject({ code: 'invalid_request' });
   await removeExpired(database.db);
   expect(await left(wallet)).toEqual([{ id: kept.file_id }]);
-  expect(await readInput(kept.input_uri, wallet)).toBe('kept');
+  expect(await readInput(kept.input_uri, wallet)).toEqual({ value: 'kept' });
 });
 
 it('of a wallet that rents nothing is not taken', async () => {
@@ -120,4 +122,14 @@ it('of a wallet that rents nothing is not taken', async () => {
   const stored = service({ rentals: 0 }).store(wallet, 'text/plain', chunksOf(Buffer.from('x'), 1));
   await expect(stored).rejects.toMatchObject({ code: 'credential_not_found' });
   expect(await left(wallet)).toEqual([]);
+});
+
+it('of a store that does not answer is 503, and of nobody’s is 400', async () => {
+  const { readInput } = service();
+  await expect(readInput('ipfs://bafkqaaa', newWallet())).rejects.toMatchObject({
+    code: 'service_unavailable',
+  });
+  for (const uri of ['ar://abc', 'https://example.com/file', 'file:///etc/passwd', 'ipfs:/x', '']) {
+    await expect(readInput(uri, newWallet())).rejects.toMatchObject({ code: 'invalid_request' });
+  }
 });

@@ -1,6 +1,8 @@
-import { fileIdOf, inputUriOf, MAX_FILE_BYTES, type Json, type StoredFile } from '@agent-rental/contract';
+import { fileIdOf, inputUriOf, MAX_FILE_BYTES, type StoredFile } from '@agent-rental/contract';
 import type { CredentialService } from '../credentials/index.js';
 import { ApiError } from '../platform/api-error.js';
+import { ContentRefusal, ContentUnavailableError, type ContentReader } from '../storage/index.js';
+import { toFileInput, type FileInput } from './file-input.js';
 import type { FileRepository, FileRow } from './repository.js';
 
 /** Most that one wallet keeps here at a time, in bytes. */
@@ -27,13 +29,15 @@ export interface FileService {
    * The input that an `input_uri` stands for.
    *
    * @throws ApiError `invalid_request`; the same for another wallet's file as for one that does not exist.
+   * `service_unavailable` when the store of a content does not answer.
    */
-  readInput(inputUri: string, wallet: string): Promise<Json>;
+  readInput(inputUri: string, wallet: string): Promise<FileInput>;
 }
 
 export function createFileService(deps: {
   files: FileRepository;
   credentials: Pick<CredentialService, 'list'>;
+  content: ContentReader;
   walletBytes?: number;
 }): FileService {
   const { files, walletBytes = WALLET_BYTES } = deps;
@@ -73,11 +77,12 @@ export function createFileService(deps: {
       if (!UUID.test(fileId) || !(await files.delete(fileId, wallet))) throw unknown();
     },
     async readInput(inputUri, wallet) {
+      if (inputUri.startsWith('ipfs://')) return readContent(inputUri);
       const fileId = fileIdOf(inputUri);
       if (fileId === undefined) {
         throw new ApiError(
           'invalid_request',
-          'input_uri: only files of this service are read. Send the content to POST /v1/files and use its input_uri.',
+          'input_uri: only files of this service and ipfs:// addresses are read. Send the content to POST /v1/files and use its input_uri.',
         );
       }
       const file = await find(fileId, wallet);
@@ -87,9 +92,28 @@ export function createFileService(deps: {
           'input_uri: this wallet has no such file. Files are kept for 24 hours; send it again to POST /v1/files.',
         );
       }
-      return toInput(file, await files.read(file));
+      return toFileInput(file.media_type, await files.read(file));
     },
   };
+
+  /** Public by its address, and so anybody's to name. */
+  async function readContent(inputUri: string): Promise<FileInput> {
+    try {
+      const { bytes, mediaType } = await deps.content.read(inputUri, MAX_FILE_BYTES);
+      return await toFileInput(mediaType, bytes);
+    } catch (error) {
+      if (error instanceof ContentRefusal)
+        throw new ApiError('invalid_request', `input_uri: ${error.message}.`);
+      if (!(error instanceof ContentUnavailableError)) throw error;
+      throw new ApiError(
+        'service_unavailable',
+        'The store of input_uri does not answer. Nothing was charged; try again.',
+        {
+          retryAfterSeconds: 10,
+        },
+      );
+    }
+  }
 
   /** Lets content through up to the limits of a file and of its wallet. */
   async function* bounded(content: AsyncIterable<Buffer>, wallet: string): AsyncGenerator<Buffer> {
@@ -116,22 +140,6 @@ export function createFileService(deps: {
       }
       yield chunk;
     }
-  }
-}
-
-/** What the agent gets: the JSON value of a JSON file, the text of any other. */
-function toInput(file: FileRow, content: Buffer): Json {
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(content);
-  } catch {
-    throw new ApiError('invalid_request', 'input_uri: the file is not text in UTF-8.');
-  }
-  if (file.media_type !== 'application/json' && !file.media_type.endsWith('+json')) return text;
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    throw new ApiError('invalid_request', 'input_uri: the file says it is JSON and is not.');
   }
 }
 

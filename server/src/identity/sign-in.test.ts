@@ -42,6 +42,7 @@ describe('a sign-in message', () => {
       `${full}\nRequest ID: 7\nResources:\n- https://a.example\n- https://b.example`,
     ],
     ['a time before which it is not valid', `${full}\nNot Before: 2026-01-05T10:00:10.000Z`],
+    ['that time just reached', `${full}\nNot Before: 2026-01-05T10:00:30.000Z`],
   ])('with %s is accepted', (_, text) => {
     expect(accepted(text)).toBe(true);
   });
@@ -53,12 +54,20 @@ describe('a sign-in message', () => {
     ['with another nonce', full.replace(nonce, 'cd'.repeat(32))],
     ['without a nonce', full.replace(`\nNonce: ${nonce}`, '')],
     ['with a URI of another site', full.replace('URI: https://market', 'URI: https://evil')],
+    [
+      'with a URI whose site only begins like this one',
+      full.replace('URI: https://market.example:8443', 'URI: https://market.example:8443@evil.example'),
+    ],
     ['with a URI that is none', full.replace('URI: https://market.example:8443', 'URI: here')],
     ['of another version', full.replace('Version: 1', 'Version: 2')],
     ['for another chain', full.replace('solana:devnet', 'solana:mainnet')],
     ['issued after the challenge ended', full.replace('At: 2026-01-05T10:00:00', 'At: 2026-01-05T10:01:00')],
     ['that has expired', full.replace('Time: 2026-01-05T10:01:00', 'Time: 2026-01-05T10:00:30')],
     ['that expires at no time', full.replace('Time: 2026-01-05T10:01:00.000Z', 'Time: never')],
+    [
+      'that expires at a time of another form',
+      full.replace('Time: 2026-01-05T10:01:00.000Z', 'Time: Jan 5 2030'),
+    ],
     ['that is not valid yet', `${full}\nNot Before: 2026-01-05T10:00:31.000Z`],
     ['with a field twice', full.replace('Version: 1', 'Version: 1\nVersion: 1')],
     [
@@ -66,6 +75,7 @@ describe('a sign-in message', () => {
       full.replace('Version: 1\nChain ID: solana:devnet', 'Chain ID: solana:devnet\nVersion: 1'),
     ],
     ['with an unknown field', `${full}\nAdmin: true`],
+    ['with a line after its resources', `${full}\nResources:\n- https://a.example\nAdmin: true`],
     ['with a line after it', `${full}\n`],
     ['with a line before it', `\n${full}`],
     ['with Windows line ends', full.replaceAll('\n', '\r\n')],
@@ -73,6 +83,12 @@ describe('a sign-in message', () => {
       'whose statement has lines that look like fields',
       `${headline}\n${wallet}\n\nHello\nNonce: ${nonce}\n\nNonce: ${'cd'.repeat(32)}`,
     ],
+    [
+      'whose statement has a second line',
+      `${headline}\n${wallet}\n\nHello\nNonce: ${'cd'.repeat(32)}\n\nNonce: ${nonce}`,
+    ],
+    ['without a blank line after the wallet', full.replace(`${wallet}\n\n`, `${wallet}\nHello\n`)],
+    ['to sign in to something else', full.replace('Solana account', 'Wallet account')],
     ['whose nonce stands in the statement', `${headline}\n${wallet}\n\nHello Nonce: ${nonce}`],
     ['of one line', headline],
     ['that is empty', ''],

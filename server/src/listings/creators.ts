@@ -2,13 +2,13 @@ import type { Creator, updateCreatorBody } from '@agent-rental/contract';
 import type { z } from 'zod';
 import { ApiError } from '../platform/api-error.js';
 import type { Db } from '../platform/database/database.js';
-import { cleanLine } from './clean-text.js';
+import { cleanLine, ELLIPSIS } from './clean-text.js';
 
 /** What a listing shows of its creator, from the stored name and count. */
 export function toCreator(wallet: string, displayName: string | null, listingCount: number): Creator {
   return {
     id: wallet,
-    display_name: displayName ?? `${wallet.slice(0, 4)}…${wallet.slice(-4)}`,
+    display_name: displayName ?? wallet.slice(0, 4) + ELLIPSIS + wallet.slice(-4),
     listing_count: listingCount,
   };
 }

@@ -28,7 +28,7 @@ async function insert(name: string, fields: Partial<Insertable<Database['listing
 
 beforeAll(async () => {
   database = await openTestDatabase();
-  listings = createListingService(createListingRepository(database.db));
+  listings = createListingService(createListingRepository(database));
   await insert('invoices', {
     title: 'Invoice reader',
     description: 'Reads invoices and finds what is due.',
@@ -95,7 +95,11 @@ describe('a search', () => {
       rating: 4.5,
       review_count: 2,
       sample_output: ['An answer.'],
-      creator: { id: creator, listing_count: 2, display_name: `${creator.slice(0, 4)}…${creator.slice(-4)}` },
+      creator: {
+        id: creator,
+        listing_count: 2,
+        display_name: `${creator.slice(0, 4)}...${creator.slice(-4)}`,
+      },
     });
   });
 
@@ -159,7 +163,7 @@ describe('a search', () => {
 
   it('cuts descriptions at 280 characters, between characters [LST-4]', async () => {
     const { listings: found } = await search({ category: 'coding' });
-    expect(found[0]?.description).toBe(`${'ü'.repeat(279)}…`);
+    expect(found[0]?.description).toBe(`${'ü'.repeat(277)}...`);
     expect((await listings.detail(ids['code'] ?? '')).description).toBe(LONG);
     const { listings: short } = await search({ category: 'finance' });
     expect(short[0]?.description).toBe('Reads invoices and finds what is due.');

@@ -1,5 +1,5 @@
-import type { Selectable } from 'kysely';
-import type { Db } from '../platform/database/database.js';
+import { sql, type Selectable } from 'kysely';
+import type { Db, OpenDatabase } from '../platform/database/database.js';
 import type { Database } from '../platform/database/schema.js';
 import type { ListingRow } from './listing-row.js';
 import { createListingSearch, type FoundListings } from './search.js';
@@ -19,10 +19,21 @@ export interface ListingRepository {
   search(query: Search): Promise<FoundListings>;
   findPublishedId(address: string): Promise<string | undefined>;
   findVersion(id: string): Promise<Selectable<Database['agent_versions']> | undefined>;
+  /** What the published listings of these ids are called with, in no order. */
+  findCalled(ids: string[]): Promise<CalledRow[]>;
 }
 
-export function createListingRepository(db: Db): ListingRepository {
-  const finder = createListingSearch(db);
+/** A listing with what a caller of it needs to know. */
+export interface CalledRow {
+  id: string;
+  description: string;
+  price_lamports: bigint | null;
+  input_schema: unknown;
+}
+
+export function createListingRepository(database: Pick<OpenDatabase, 'db' | 'pool'>): ListingRepository {
+  const { db } = database;
+  const finder = createListingSearch(database);
   return {
     findPublished: (id) =>
       withCreator(db)
@@ -41,6 +52,20 @@ export function createListingRepository(db: Db): ListingRepository {
     },
 
     findVersion: (id) => db.selectFrom('agent_versions').selectAll().where('id', '=', id).executeTakeFirst(),
+
+    findCalled: (ids) =>
+      db
+        .selectFrom('listings')
+        .innerJoin('agent_versions', 'agent_versions.id', 'listings.version_id')
+        .where('listings.id', '=', sql<string>`any(${ids})`)
+        .where('listings.status', '!=', 'draft')
+        .select([
+          'listings.id',
+          'listings.description',
+          'listings.price_lamports',
+          'agent_versions.input_schema',
+        ])
+        .execute(),
 
     search: (search) => finder.find(search),
   };

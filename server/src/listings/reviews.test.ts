@@ -18,7 +18,7 @@ let creators: Creators;
 
 beforeAll(async () => {
   database = await openTestDatabase();
-  listings = createListingService(createListingRepository(database.db));
+  listings = createListingService(createListingRepository(database));
   reviews = createReviews(database.db, listings);
   creators = createCreators(database.db);
 });
@@ -125,7 +125,7 @@ describe("a creator's name", () => {
     expect(named).toEqual({ id: creator, display_name: 'Ledger Works', listing_count: 1 });
     expect((await listings.detail(id)).creator).toEqual(named);
     const unnamed = await creators.update(creator, { display_name: null });
-    expect(unnamed.display_name).toBe(`${creator.slice(0, 4)}…${creator.slice(-4)}`);
+    expect(unnamed.display_name).toBe(`${creator.slice(0, 4)}...${creator.slice(-4)}`);
     expect((await listings.detail(id)).creator).toEqual(unnamed);
   });
 

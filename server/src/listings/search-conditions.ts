@@ -12,10 +12,10 @@ const and = (conditions: readonly Sql[]): Sql =>
 
 /** Orders of `listing_search` that an index has. Ties are broken to the end, or a row could stand on two pages. */
 export const ORDERS = {
-  newest: sql`published_at desc, seq`,
-  rating: sql`rating desc, published_at desc, seq`,
-  price_asc: sql`price_lamports, published_at desc, seq`,
-  price_desc: sql`price_lamports desc, published_at desc, seq`,
+  newest: 'published_at desc, seq',
+  rating: 'rating desc, published_at desc, seq',
+  price_asc: 'price_lamports, published_at desc, seq',
+  price_desc: 'price_lamports desc, published_at desc, seq',
 };
 
 /** The term that counts every active listing. */
@@ -32,12 +32,29 @@ export function facetConditions({ category, rental_model }: Search): Sql[] {
   return [category, rental_model].filter((name) => name !== undefined).map((name) => sql`${sql.ref(name)}`);
 }
 
-/** Conditions on price and rating, bounds included. */
-export function rangeConditions({ min_price, max_price, min_rating }: Search): Sql[] {
+/** Bounds in the database's units, themselves included; null where the search has none. */
+export interface Bounds {
+  minPriceLamports: bigint | null;
+  maxPriceLamports: bigint | null;
+  minRating: number | null;
+}
+
+/** The bounds of a search. */
+export function boundsOf({ min_price, max_price, min_rating }: Search): Bounds {
+  return {
+    minPriceLamports: min_price === undefined ? null : lamportsFromSol(min_price),
+    maxPriceLamports: max_price === undefined ? null : lamportsFromSol(max_price),
+    minRating: min_rating ?? null,
+  };
+}
+
+/** The bounds as conditions. */
+export function rangeConditions(search: Search): Sql[] {
+  const { minPriceLamports, maxPriceLamports, minRating } = boundsOf(search);
   return [
-    ...(min_price === undefined ? [] : [sql`price_lamports >= ${lamportsFromSol(min_price)}`]),
-    ...(max_price === undefined ? [] : [sql`price_lamports <= ${lamportsFromSol(max_price)}`]),
-    ...(min_rating === undefined ? [] : [sql`rating >= ${min_rating}`]),
+    ...(minPriceLamports === null ? [] : [sql`price_lamports >= ${minPriceLamports}`]),
+    ...(maxPriceLamports === null ? [] : [sql`price_lamports <= ${maxPriceLamports}`]),
+    ...(minRating === null ? [] : [sql`rating >= ${minRating}`]),
   ];
 }
 

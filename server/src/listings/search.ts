@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
-import type { Db } from '../platform/database/database.js';
-import type { ListingRow } from './listing-row.js';
+import type { Db, OpenDatabase } from '../platform/database/database.js';
+import { SUMMARY_COLUMNS, type ListingSummaryRow } from './listing-row.js';
+import { look, type Counts, type Shown } from './look.js';
 import {
   allOf,
   every,
@@ -12,12 +13,11 @@ import {
   type Search,
   type Sql,
 } from './search-conditions.js';
-import { suggestWords } from './suggestion.js';
 
 /** One page of a search. */
 export interface FoundListings {
   /** The page's listings, in their order. */
-  rows: ListingRow[];
+  rows: ListingSummaryRow[];
   /** How many listings there are on all pages, exactly. */
   total: number;
   /** Of a search that found nothing: words that find something. */
@@ -29,10 +29,10 @@ export interface ListingSearch {
   find(search: Search): Promise<FoundListings>;
 }
 
-/** Up to so many matches are ranked one by one; of more, those whose titles have the words come first. */
-const RANKED_AT_MOST = 1_000;
+/** Listings that have the rarest word, up to which all that is asked for is found at once. */
+const FEW = 1_000;
 /** What it costs to walk an order's index to a row and read its document, in rows that the words' index gives. */
-const WALKED_ROW_COST = 10;
+const WALKED_ROW_COST = 30;
 
 /** Part of a result, as long as it is in one order. */
 interface Part {
@@ -42,24 +42,15 @@ interface Part {
   total: number;
 }
 
-/** What the index knows of the words that are looked for. */
-interface Counts {
-  lexemes: string[];
-  /** Listings that have the rarest word; zero without words. */
-  least: number;
-  /** The same of words in titles. */
-  least_title: number;
-  /** Active listings. */
-  on_sale: number;
-  /** Matches, where the rarest word is rare enough to look. */
-  total: bigint;
-}
-
-/** A row of a page; where the page is empty, nothing but its place. */
-type Shown = ListingRow | (Record<keyof ListingRow, null> & { position: null });
-
-/** @param rankedAtMost less than by default in tests, which have few listings */
-export function createListingSearch(db: Db, rankedAtMost = RANKED_AT_MOST): ListingSearch {
+/**
+ * Makes the search. By relevance, listings with all the words in their titles come first, and then the newest.
+ *
+ * @param few less than by default in tests, which have few listings
+ */
+export function createListingSearch(
+  { db, pool }: Pick<OpenDatabase, 'db' | 'pool'>,
+  few = FEW,
+): ListingSearch {
   /** A search without words: the orders' indexes answer it alone. */
   async function browse(search: Search): Promise<FoundListings> {
     const conditions = every(facetConditions(search), rangeConditions(search));
@@ -68,8 +59,8 @@ export function createListingSearch(db: Db, rankedAtMost = RANKED_AT_MOST): List
         ? sql`select count(*) from listing_search where ${conditions}`
         : sql`select coalesce(sum(listing_count), 0)::bigint from search_terms
             where kind = 'lexeme' and term = ${facetLexeme(search) ?? EVERY_LISTING}`;
-    const order = ORDERS[search.sort === 'relevance' ? 'newest' : search.sort];
-    const page = sql`select listing_id from listing_search where ${conditions}
+    const order = sql.raw(ORDERS[search.sort === 'relevance' ? 'newest' : search.sort]);
+    const page = sql`select seq from listing_search where ${conditions}
       order by ${order} limit ${search.limit} offset ${search.offset}`;
     const { rows } = await sql<Shown & { total: bigint }>`
       select counted.total, shown.* from (select (${total}) as total) counted
@@ -77,115 +68,104 @@ export function createListingSearch(db: Db, rankedAtMost = RANKED_AT_MOST): List
     return { rows: shownOf(rows), total: Number(rows[0]?.total ?? 0n) };
   }
 
-  /** How many listings have each word, and, where that is few for one of them, all that is asked for at once. */
-  async function look(search: Search) {
-    const words = wordsOf(search);
-    const facet = facetLexeme(search);
-    const documents = facet ? sql`${words} && ${allOf([facet])}` : words;
-    const order = search.sort === 'relevance' ? rank(words) : ORDERS[search.sort];
-    const page = sql`select listing_id from found order by ${order}
-      limit ${search.limit} offset ${search.offset}`;
-    const { rows } = await sql<Shown & Counts>`
-      with words as (
-        select lexeme, coalesce(whole.listing_count, 0) as count, coalesce(title.listing_count, 0) as title_count
-        from unnest(tsvector_to_array(to_tsvector('english', ${search.q}))) lexeme
-        left join search_terms whole on whole.kind = 'lexeme' and whole.term = lexeme
-        left join search_terms title on title.kind = 'lexeme' and title.term = 'title ' || lexeme
-      ), found as materialized (
-        select seq, listing_id, published_at, price_lamports, rating, document from listing_search
-        where (select min(count) from words) between 1 and ${rankedAtMost}
-          and document @@ (${documents}) and ${every(rangeConditions(search))}
-      )
-      select counts.*, shown.* from (
-        select coalesce(array_agg(lexeme), '{}') as lexemes, coalesce(min(count), 0)::integer as least,
-          coalesce(min(title_count), 0)::integer as least_title, (select count(*) from found) as total,
-          (select listing_count::integer from search_terms
-            where kind = 'lexeme' and term = ${EVERY_LISTING}) as on_sale
-        from words
-      ) counts left join (${show(page)}) shown on true order by position`.execute(db);
-    const [counts] = rows;
-    if (!counts) throw new Error('An aggregate without groups has one row.');
-    return { counts, rows: shownOf(rows), documents };
-  }
-
-  async function count(search: Search, documents: Sql): Promise<number> {
+  async function count(search: Search, documents: Sql, tx: Db): Promise<number> {
     const { rows } = await sql<{ count: bigint }>`
       select count(*) as count from listing_search
-      where ${every([sql`document @@ (${documents})`], rangeConditions(search))}`.execute(db);
+      where ${every([sql`document @@ (${documents})`], rangeConditions(search))}`.execute(tx);
     return Number(rows[0]?.count ?? 0n);
   }
 
   /** A page of a part: by the words' index where they are few, else along the order's. */
-  async function page(search: Search, part: Part, limit: number, offset: number, onSale: number) {
+  async function page(search: Search, part: Part, limit: number, offset: number, onSale: number, tx: Db) {
     if (limit <= 0 || offset >= part.total) return [];
     const rowsWalked = ((offset + limit) * onSale) / part.total;
     const found =
       rowsWalked * WALKED_ROW_COST < part.total
         ? // Wrapped, so that no index on documents is thought of.
           sql`listing_search where ${every([sql`coalesce(document @@ (${part.documents}), false)`], rangeConditions(search))}`
-        : sql`(select * from listing_search where ${every([sql`document @@ (${part.documents})`], rangeConditions(search))}
+        : sql`(select seq, published_at, price_lamports, rating from listing_search where ${every([sql`document @@ (${part.documents})`], rangeConditions(search))}
             offset 0) found`;
-    const page = sql`select listing_id from ${found} order by ${part.order} limit ${limit} offset ${offset}`;
-    const { rows } = await sql<Shown>`${show(page)} order by position`.execute(db);
+    const page = sql`select seq from ${found} order by ${part.order} limit ${limit} offset ${offset}`;
+    const { rows } = await sql<Shown>`${show(page)} order by position`.execute(tx);
     return shownOf(rows);
   }
 
   /** Words that many listings have. */
-  async function findMany(search: Search, seen: Awaited<ReturnType<typeof look>>): Promise<FoundListings> {
-    const { documents, counts } = seen;
+  async function findMany(search: Search, counts: Counts, tx: Db): Promise<FoundListings> {
     const { lexemes, least, least_title: leastTitle, on_sale: onSale } = counts;
+    const documents = documentsOf(search);
     // One word is counted already; for more, and for bounds, the index is asked.
     const counted = lexemes.length === 1 && !facetLexeme(search) && rangeConditions(search).length === 0;
-    const total = counted ? least : await count(search, documents);
+    const total = counted ? least : await count(search, documents, tx);
     const onePart = async (order: Sql): Promise<FoundListings> => {
       const part = { documents, order, total };
-      return { rows: await page(search, part, search.limit, search.offset, onSale), total };
+      return { rows: await page(search, part, search.limit, search.offset, onSale, tx), total };
     };
-    if (search.sort !== 'relevance') return onePart(ORDERS[search.sort]);
-    if (total <= rankedAtMost) return onePart(rank(wordsOf(search)));
-    const order = ORDERS.newest;
+    if (search.sort !== 'relevance') return onePart(sql.raw(ORDERS[search.sort]));
+    const order = sql.raw(ORDERS.newest);
     const titled = allOf(lexemes.map((lexeme) => `title ${lexeme}`));
     const inTitle = { documents: sql`${documents} && ${titled}`, order, total: leastTitle };
-    if (!counted && leastTitle > 0) inTitle.total = await count(search, inTitle.documents);
+    if (!counted && leastTitle > 0) inTitle.total = await count(search, inTitle.documents, tx);
     const others = { documents: sql`${documents} && !! ${titled}`, order, total: total - inTitle.total };
-    const first = await page(search, inTitle, search.limit, search.offset, onSale);
+    const first = await page(search, inTitle, search.limit, search.offset, onSale, tx);
     const rest = await page(
       search,
       others,
       search.limit - first.length,
       Math.max(search.offset - inTitle.total, 0),
       onSale,
+      tx,
     );
     return { rows: [...first, ...rest], total };
   }
 
-  async function find(search: Search): Promise<FoundListings> {
-    if (!search.q?.trim()) return browse(search);
-    const seen = await look(search);
-    const { least, total } = seen.counts;
-    if (least <= rankedAtMost) return { rows: seen.rows, total: Number(total) };
-    return findMany(search, seen);
+  /** Without what the planner likes for words that most listings have: reading every document, all of them out of line. */
+  function byIndexes<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+    return db.transaction().execute(async (tx) => {
+      await sql`set local enable_seqscan = off`.execute(tx);
+      return work(tx);
+    });
   }
 
-  return {
-    async find(search) {
-      const found = await find(search);
-      if (found.total > 0 || !search.q?.trim()) return found;
-      const didYouMean = await suggestWords(db, search.q);
-      if (didYouMean === undefined) return found;
-      const { total } = await find({ ...search, q: didYouMean, limit: 1, offset: 0 });
-      return total > 0 ? { ...found, didYouMean } : found;
-    },
-  };
+  async function find(search: Search): Promise<FoundListings> {
+    if (!search.q?.trim()) return browse(search);
+    const { counts, rows } = await look(pool, search, few);
+    if (counts.least > few) return byIndexes((tx) => findMany(search, counts, tx));
+    const found = { rows: shownOf(rows), total: Number(counts.total) };
+    const didYouMean = counts.did_you_mean;
+    return didYouMean !== null && (await isFound(search, didYouMean)) ? { ...found, didYouMean } : found;
+  }
+
+  /** Whether listings have these words, each of which some have, and all else that is asked for. */
+  async function isFound(search: Search, words: string): Promise<boolean> {
+    const isOneWord = !words.includes(' ') && !facetLexeme(search) && rangeConditions(search).length === 0;
+    if (isOneWord) return true;
+    const asked = { ...search, q: words, limit: 1, offset: 0 };
+    const { counts } = await look(pool, asked, few);
+    if (counts.least <= few) return counts.total > 0n;
+    return (await byIndexes((tx) => count(asked, documentsOf(asked), tx))) > 0;
+  }
+
+  return { find };
 }
 
-/** The listings of a page of ids, with their creators, each at its `position`. */
-const show = (page: Sql): Sql => sql`
-  select listings.*, creators.display_name, creators.listing_count, position
-  from (select listing_id, row_number() over () as position from (${page}) ordered) page
-  join listings on listings.id = page.listing_id
-  join creators on creators.wallet = listings.creator`;
-const shownOf = (rows: readonly Shown[]): ListingRow[] => rows.filter((row) => row.id !== null);
+const SUMMARY = sql.join(SUMMARY_COLUMNS.map((column) => sql.ref(`listings.${column}`)));
 
-const wordsOf = (search: Search): Sql => sql`plainto_tsquery('english', ${search.q})`;
-const rank = (words: Sql): Sql => sql`ts_rank_cd(document, ${words}) desc, published_at desc, seq`;
+/**
+ * The listings of a page of `seq`, with their creators, each at its `position`. Of `seq`, because the orders' indexes have
+ * it: what a page skips is then not read.
+ */
+const show = (page: Sql): Sql => sql`
+  select ${SUMMARY}, creators.display_name, creators.listing_count, position
+  from (select seq, row_number() over () as position from (${page}) ordered) page
+  join listing_search using (seq)
+  join listings on listings.id = listing_search.listing_id
+  join creators on creators.wallet = listings.creator`;
+const shownOf = (rows: readonly Shown[]): ListingSummaryRow[] => rows.filter((row) => row.id !== null);
+
+/** What documents match that have the words, the category and the rental model. */
+function documentsOf(search: Search): Sql {
+  const words = sql`plainto_tsquery('english', ${search.q})`;
+  const facet = facetLexeme(search);
+  return facet ? sql`${words} && ${allOf([facet])}` : words;
+}

@@ -4,13 +4,15 @@ import {
   type Listing,
   type ListingPage,
   type ListingSummary,
+  type RentedListing,
   type searchListingsQuery,
 } from '@agent-rental/contract';
 import type { z } from 'zod';
 import { ApiError } from '../platform/api-error.js';
+import { ELLIPSIS } from './clean-text.js';
 import { toCreator } from './creators.js';
 import { parseListingId } from './listing-id.js';
-import type { ListingRow } from './listing-row.js';
+import type { ListingRow, ListingSummaryRow } from './listing-row.js';
 import type { ListingRepository } from './repository.js';
 
 /** A published listing with its running version, as the other slices use it. */
@@ -44,6 +46,8 @@ export interface ListingService {
   find(id: string): Promise<PublishedListing>;
   /** Id of the published listing whose on-chain account has this address. */
   findIdByAddress(address: string): Promise<string | undefined>;
+  /** By id, what published listings are called with. */
+  describe(ids: string[]): Promise<Map<string, RentedListing>>;
 }
 
 export function createListingService(repository: ListingRepository): ListingService {
@@ -61,6 +65,20 @@ export function createListingService(repository: ListingRepository): ListingServ
 
   return {
     findIdByAddress: (address) => repository.findPublishedId(address),
+
+    async describe(ids) {
+      const rows = ids.length === 0 ? [] : await repository.findCalled(ids);
+      return new Map(
+        rows.map(({ id, description, price_lamports, input_schema }) => [
+          id,
+          {
+            description,
+            price_lamports: Number(price_lamports ?? 0n),
+            input_schema: input_schema as Listing['input_schema'],
+          },
+        ]),
+      );
+    },
 
     async search(query) {
       const { rows, total, didYouMean } = await repository.search(query);
@@ -119,7 +137,7 @@ export function createListingService(repository: ListingRepository): ListingServ
   };
 }
 
-function toSummary(row: ListingRow): ListingSummary {
+function toSummary(row: ListingSummaryRow): ListingSummary {
   return {
     id: row.id,
     title: row.title,
@@ -149,7 +167,7 @@ function cut(text: string, limit: number): string {
   // No more code units than the limit, so no more characters either: most texts, and much cheaper.
   if (text.length <= limit) return text;
   // Without surrogates a code unit is a character.
-  if (!SURROGATE.test(text.slice(0, limit))) return `${text.slice(0, limit - 1)}…`;
+  if (!SURROGATE.test(text.slice(0, limit))) return text.slice(0, limit - ELLIPSIS.length) + ELLIPSIS;
   const characters = Array.from(text);
-  return characters.length <= limit ? text : `${characters.slice(0, limit - 1).join('')}…`;
+  return characters.length <= limit ? text : characters.slice(0, limit - ELLIPSIS.length).join('') + ELLIPSIS;
 }

@@ -76,7 +76,7 @@ const complete = (
   request: Partial<ModelCompleteParams> = {},
   onText?: (text: string) => void,
   signal = new AbortController().signal,
-) => gateway.complete(agent, { ...REQUEST, ...request }, { signal, onText });
+) => gateway.open(agent).complete({ ...REQUEST, ...request }, { signal, onText });
 
 describe('a completion', () => {
   it('streams text as it is made, and gives all of it at the end', async () => {

@@ -1,6 +1,6 @@
 import {
-  inSandboxTools,
-  isInSandboxTool,
+  isRunnerTool,
+  runnerTools,
   type ModelCompleteParams,
   type ModelCompleteResult,
 } from '@agent-rental/agent-runner';
@@ -10,6 +10,13 @@ import type { OutboundHttp } from '../platform/outbound-http.js';
 import type { DeclarativeAgent } from '../registration/index.js';
 import { languageModel } from './language-model.js';
 import { toFinishReason, toModelMessages } from './messages.js';
+import {
+  DEFAULT_MODEL_LIMITS,
+  ModelLimitError,
+  ModelMeter,
+  type ModelLimits,
+  type ModelUsage,
+} from './spending-meter.js';
 
 const RETRIES = 2;
 
@@ -20,30 +27,53 @@ export class ModelUnavailableError extends Error {
 
 /** Calls models for agents that run in sandboxes; the only code that holds vendor keys and system prompts. */
 export interface ModelGateway {
+  /** The model of one run of an agent. */
+  open(agent: DeclarativeAgent): ModelSession;
+}
+
+/** One run's use of its model, up to the run's limits. */
+export interface ModelSession {
+  readonly usage: ModelUsage;
   /**
    * One completion. The system prompt and the key are added here; the caller passes on what the runner asked.
    *
-   * @throws ModelUnavailableError, or the signal's reason when aborted.
+   * @throws ModelUnavailableError; ModelLimitError when the run has used up what it may; the signal's reason when
+   * aborted.
    */
   complete(
-    agent: DeclarativeAgent,
     request: ModelCompleteParams,
     options: { signal: AbortSignal; onText?: ((text: string) => void) | undefined },
   ): Promise<ModelCompleteResult>;
 }
 
-export function createModelGateway(outbound: OutboundHttp): ModelGateway {
+export function createModelGateway(
+  outbound: Pick<OutboundHttp, 'fetch'>,
+  limits: Partial<ModelLimits> = {},
+): ModelGateway {
+  return { open: (agent) => openSession(agent, outbound.fetch, { ...DEFAULT_MODEL_LIMITS, ...limits }) };
+}
+
+function openSession(
+  agent: DeclarativeAgent,
+  fetch: typeof globalThis.fetch,
+  limits: ModelLimits,
+): ModelSession {
+  const meter = new ModelMeter(limits);
   return {
-    async complete(agent, request, { signal, onText }) {
+    get usage() {
+      return meter.usage;
+    },
+    async complete(request, { signal, onText }) {
+      meter.beginCall();
       const { jsonSchema, streamText, tool } = await loadAiSdk();
       const tools: ToolSet = {};
       for (const name of request.tools) {
-        if (!isInSandboxTool(name)) continue;
-        const { description, parameters } = inSandboxTools[name];
+        if (!isRunnerTool(name)) continue;
+        const { description, parameters } = runnerTools[name];
         tools[name] = tool({ description, inputSchema: jsonSchema(parameters) });
       }
       const stream = streamText({
-        model: await languageModel(agent.model, outbound),
+        model: await languageModel(agent.model, meter.metered(fetch)),
         system: agent.systemPrompt,
         messages: toModelMessages(request.messages),
         tools,
@@ -64,19 +94,37 @@ export function createModelGateway(outbound: OutboundHttp): ModelGateway {
             const text = typeof input === 'string' ? input : JSON.stringify(input ?? {});
             result.toolCalls.push({ id: part.toolCallId, name: part.toolName, arguments: text });
           } else if (part.type === 'finish') {
+            if (part.rawFinishReason === undefined) throw new IncompleteAnswerError();
             result.finishReason = toFinishReason(part.finishReason);
+            meter.countTokens(part.totalUsage.inputTokens, part.totalUsage.outputTokens);
           } else if (part.type === 'error') {
             throw part.error;
           }
         }
       } catch (cause) {
         signal.throwIfAborted();
+        const limit = limitIn(cause);
+        if (limit) throw limit;
         throw new ModelUnavailableError(`The model of the agent could not be used: ${reasonOf(cause)}.`);
       }
       signal.throwIfAborted();
       return result;
     },
   };
+}
+
+/** A stream ended and did not say why: somebody on the way cut it, and half an answer is none. */
+class IncompleteAnswerError extends Error {
+  override readonly name = 'IncompleteAnswerError';
+}
+
+/** The limit that an error comes of: the SDK wraps what broke its request. */
+function limitIn(cause: unknown): ModelLimitError | undefined {
+  for (let error = cause, depth = 0; error instanceof Error && depth < 5; depth += 1) {
+    if (error instanceof ModelLimitError) return error;
+    error = (error as { lastError?: unknown }).lastError ?? error.cause;
+  }
+  return undefined;
 }
 
 /**

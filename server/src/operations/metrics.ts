@@ -15,6 +15,8 @@ export interface MetricSources {
   openCharges(): Promise<ReadonlyMap<string, number>>;
   /** Seats that runs hold, on all replicas. */
   seatsTaken(): Promise<number>;
+  /** Runs that wait in a line for one, on all replicas. */
+  runsWaiting(): Promise<number>;
   /** Sandboxes, by pool. */
   sandboxes: Readonly<Record<string, () => SandboxCounts>>;
   /** Connections of the database's pool. */
@@ -28,8 +30,12 @@ export interface SandboxCounts {
   idle: number;
   starting: number;
   active: number;
+  ending: number;
   waiting: number;
+  refillMs: number;
+  startsTotal: number;
   startFailuresTotal: number;
+  diedIdleTotal: number;
   refusedTotal: number;
 }
 
@@ -49,13 +55,15 @@ export interface Metrics {
 
 /** From a cached read to the longest run. */
 const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
-const SANDBOX_STATES = ['idle', 'starting', 'active', 'waiting'] as const;
+// At the default of 10 ms the sampling alone keeps an idle process busy.
+const EVENT_LOOP_PRECISION_MS = 50;
+const SANDBOX_STATES = ['idle', 'starting', 'active', 'ending', 'waiting'] as const;
 
 /** Makes the metrics of one process, those of Node.js itself (event loop, heap, CPU) among them. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_PRECISION_MS });
   const durations = new Histogram({
     name: 'agent_rental_http_request_duration_seconds',
     help: 'Time to answer, by route.',
@@ -126,9 +134,12 @@ function watch(sources: MetricSources, registers: Registry[]): void {
   gauge('seats_taken', 'Seats that runs hold, on all replicas.', [], async (metric) =>
     metric.set(await sources.seatsTaken()),
   );
+  gauge('runs_waiting', 'Runs that wait in a line for a seat, on all replicas.', [], async (metric) =>
+    metric.set(await sources.runsWaiting()),
+  );
   gauge(
     'sandboxes',
-    'Sandboxes by pool and state; waiting are runs that wait for one.',
+    'Sandboxes by pool and state; idle are warm, active are in use, waiting are runs that wait for one.',
     ['pool', 'state'],
     (metric) => {
       for (const [pool, read] of Object.entries(sources.sandboxes)) {
@@ -139,13 +150,27 @@ function watch(sources: MetricSources, registers: Registry[]): void {
   );
   gauge(
     'sandbox_failures',
-    'Sandboxes that did not start, and runs that got none, since the start.',
+    'Sandboxes that did not start or died while they were warm, and runs that got none, since the start.',
     ['pool', 'kind'],
     (metric) => {
       for (const [pool, read] of Object.entries(sources.sandboxes)) {
-        const { startFailuresTotal, refusedTotal } = read();
+        const { startFailuresTotal, diedIdleTotal, refusedTotal } = read();
         metric.set({ pool, kind: 'start' }, startFailuresTotal);
+        metric.set({ pool, kind: 'died' }, diedIdleTotal);
         metric.set({ pool, kind: 'refused' }, refusedTotal);
+      }
+    },
+  );
+  gauge('sandbox_starts', 'Sandboxes that were started, since the start.', ['pool'], (metric) => {
+    for (const [pool, read] of Object.entries(sources.sandboxes)) metric.set({ pool }, read().startsTotal);
+  });
+  gauge(
+    'sandbox_refill_seconds',
+    'How long the warm sandboxes have been fewer than they should be, or were the last time.',
+    ['pool'],
+    (metric) => {
+      for (const [pool, read] of Object.entries(sources.sandboxes)) {
+        metric.set({ pool }, read().refillMs / 1000);
       }
     },
   );

@@ -9,6 +9,8 @@ export interface OperationsRepository {
   openCharges(): Promise<ReadonlyMap<string, number>>;
   /** Seats that runs hold. */
   seatsTaken(): Promise<number>;
+  /** Runs that wait for one. */
+  runsWaiting(): Promise<number>;
 }
 
 export function createOperationsRepository(db: Db): OperationsRepository {
@@ -28,6 +30,14 @@ export function createOperationsRepository(db: Db): OperationsRepository {
     async seatsTaken() {
       const { count } = await db
         .selectFrom('seats')
+        .where('expires_at', '>', new Date())
+        .select((eb) => eb.fn.countAll<bigint>().as('count'))
+        .executeTakeFirstOrThrow();
+      return Number(count);
+    },
+    async runsWaiting() {
+      const { count } = await db
+        .selectFrom('seat_line')
         .where('expires_at', '>', new Date())
         .select((eb) => eb.fn.countAll<bigint>().as('count'))
         .executeTakeFirstOrThrow();

@@ -27,6 +27,8 @@ const reviewOf = (id: string) =>
 
 describe('a review', () => {
   it('is listed while it waits, longest waiting first, with what its creator said', async () => {
+    // What is on sale waits for nobody.
+    await insertListing(database.db, { review_state: 'pending' });
     expect(await operate('reviews')).toBe('No registration waits for a review.');
     const second = await draft({
       created_at: new Date('2026-01-02'),
@@ -67,7 +69,7 @@ describe('a review', () => {
 describe('a limit', () => {
   it("wins over the creator's own until it is cleared", async () => {
     const { id } = await insertListing(database.db, { runs_per_minute: 30 });
-    const listings = createListingService(createListingRepository(database.db));
+    const listings = createListingService(createListingRepository(database));
     const limitOf = async () => (await listings.find(id)).runsPerMinute;
     expect(await limitOf()).toBe(30);
     expect(await operate('limit', id, '500')).toContain('500');

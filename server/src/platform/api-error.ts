@@ -9,7 +9,7 @@ import {
 /** What an {@link ApiError} may carry beside its code and message. */
 export interface ApiErrorDetails {
   onChainError?: OnChainError | undefined;
-  /** Becomes the `Retry-After` header. */
+  /** Becomes the `Retry-After` header; what is over by itself has one in any case. */
   retryAfterSeconds?: number | undefined;
   runId?: string | undefined;
   /** The rule of the API key's spending policy that refused. */
@@ -17,6 +17,12 @@ export interface ApiErrorDetails {
   /** For the log only; never leaves the server. */
   cause?: unknown;
 }
+
+/** When to come back where nothing better is known: every 429 and 503 says it. */
+const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = {
+  rate_limit_exceeded: 5,
+  service_unavailable: 5,
+};
 
 /** An answer other than success. The message is for the caller: nothing internal may stand in it. */
 export class ApiError extends Error {
@@ -33,7 +39,7 @@ export class ApiError extends Error {
     this.code = code;
     this.status = ERROR_STATUS[code];
     this.onChainError = details.onChainError;
-    this.retryAfterSeconds = details.retryAfterSeconds;
+    this.retryAfterSeconds = details.retryAfterSeconds ?? RETRY_AFTER_SECONDS[code];
     this.runId = details.runId;
     this.policyRule = details.policyRule;
   }
@@ -52,8 +58,21 @@ export class ApiError extends Error {
   }
 }
 
+/** What `pg` says when no connection became free, or none could be made, in time; these have no code. */
+const POOL_TIMEOUTS = [
+  'timeout exceeded when trying to connect',
+  'Connection terminated due to connection timeout',
+];
+
 /** The error that hides an unexpected one; the log has the cause under the request id. */
 export function internalError(cause: unknown): ApiError {
+  // All connections of the pool were taken for as long as one waits for them: more load than can be served.
+  if (cause instanceof Error && POOL_TIMEOUTS.includes(cause.message)) {
+    return new ApiError('service_unavailable', 'The server has too much to do at the moment. Try again.', {
+      cause,
+      retryAfterSeconds: 10,
+    });
+  }
   return new ApiError(
     'internal_error',
     'Something went wrong on our side. Try again; quote the request id to support.',

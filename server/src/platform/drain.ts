@@ -3,10 +3,14 @@ import { ApiError } from './api-error.js';
 /** What is still running after its time was up is waited for this much longer, to be handed over in order. */
 const HAND_OVER_MS = 5_000;
 
+const NO_NEW_RUNS = 'The server is shutting down and takes no new runs. Try again.';
+
 /** Lets work in while the server is up, and lets it end when the server goes. */
 export interface Drain {
   /** True from the moment on which nothing new is let in. */
   readonly draining: boolean;
+  /** Aborted when nothing is let in any more: what has not begun need not. The reason is the ApiError for its caller. */
+  readonly begun: AbortSignal;
   /** Aborted when work that is still running has to be handed over; the reason is the ApiError for its caller. */
   readonly timeUp: AbortSignal;
   /**
@@ -24,6 +28,7 @@ export interface Drain {
 
 /** Makes a drain that is open. */
 export function createDrain(): Drain {
+  const beginning = new AbortController();
   const stopping = new AbortController();
   let running = 0;
   let draining: Promise<void> | undefined;
@@ -34,9 +39,10 @@ export function createDrain(): Drain {
     get draining() {
       return draining !== undefined;
     },
+    begun: beginning.signal,
     timeUp: stopping.signal,
     enter() {
-      if (draining) throw refusal('The server is shutting down and takes no new runs. Try again.');
+      if (draining) throw refusal(NO_NEW_RUNS);
       running += 1;
       let inside = true;
       return () => {
@@ -48,6 +54,7 @@ export function createDrain(): Drain {
     },
     drain(timeoutMs) {
       draining ??= (async () => {
+        beginning.abort(refusal(NO_NEW_RUNS));
         const idle = new Promise<void>((resolve) => {
           onIdle = resolve;
           if (running === 0) resolve();

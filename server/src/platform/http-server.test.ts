@@ -45,16 +45,31 @@ const open = define({
   response: z.object({ wallet: z.string() }),
 });
 
+const touch = define({
+  id: 'touch',
+  method: 'POST',
+  path: '/v1/touch',
+  summary: 'Touch',
+  auth: 'bearer',
+  status: 200,
+  response: z.object({ touched: z.boolean() }),
+});
+
 const AUTH = { authorization: 'Bearer good' };
 let app: FastifyInstance;
 let log: string;
 
-async function start(requestsPerMinute = 100, requestTimeoutMs?: number): Promise<void> {
+async function start(
+  requestsPerMinute = 100,
+  requestTimeoutMs?: number,
+  trustedProxies: string[] = [],
+): Promise<void> {
   log = '';
   app = await createHttpServer({
     logger: createLogger('info', { write: (line: string) => void (log += line) }),
     rateLimits: memoryRateLimits(),
     requestsPerMinute,
+    trustedProxies,
     ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
     internalRequests: createInternalRequests(),
     authenticate: async (authorization) => {
@@ -63,6 +78,7 @@ async function start(requestsPerMinute = 100, requestTimeoutMs?: number): Promis
     },
   });
   addOperation(app, echo, async ({ body, query }) => ({ text: body.text.repeat(query.times) }));
+  addOperation(app, touch, async () => ({ touched: true }));
   addOperation(app, open, async ({ principal }) => ({ wallet: principal.wallet }));
   addOperation(app, thing, async ({ params }) => {
     if (params.id === 'none') throw new ApiError('listing_not_found', 'There is none.');
@@ -73,6 +89,7 @@ async function start(requestsPerMinute = 100, requestTimeoutMs?: number): Promis
         onChainError: { program: 'p', anchor_code: 6013 },
       });
     }
+    if (params.id === 'soon') throw new ApiError('service_unavailable', 'Soon.');
     if (params.id === 'crash') throw new Error('postgres://user:hunter2@db failed at /srv/app.js');
     return { id: params.id };
   });
@@ -178,6 +195,13 @@ describe('an answer', () => {
     });
   });
 
+  it('of 503 says when to come back also where nobody knows [ERR-16]', async () => {
+    await start();
+    const response = await app.inject({ url: '/v1/things/soon', headers: AUTH });
+    expectError(response, 503, 'service_unavailable');
+    expect(response.headers['retry-after']).toBe('5');
+  });
+
   it('of 500 says nothing of its cause, which the log has under the request id [ERR-15, ERR-30, LIM-6]', async () => {
     await start();
     const response = await app.inject({ url: '/v1/things/crash', headers: AUTH });
@@ -211,6 +235,22 @@ describe('an answer', () => {
     expectError(await app.inject({ url: '/v1/open' }), 429, 'rate_limit_exceeded');
     const known = await app.inject({ url: '/v1/things/a', headers: AUTH });
     expect(known.statusCode).toBe(200);
+  });
+
+  it('of 429 is for one address, as a trusted proxy tells it, and nobody else [LIM-9]', async () => {
+    const [proxy, stranger] = ['10.1.2.3', '203.0.113.1'];
+    const statusOf = async (remoteAddress: string, forwarded: string) => {
+      const headers = { 'x-forwarded-for': forwarded };
+      return (await app.inject({ url: '/v1/open', remoteAddress, headers })).statusCode;
+    };
+    await start(1, undefined, ['10.0.0.0/8']);
+    expect(await statusOf(proxy, '198.51.100.1')).toBe(200);
+    expect(await statusOf(proxy, '198.51.100.1')).toBe(429);
+    expect(await statusOf(proxy, '198.51.100.2')).toBe(200);
+    // What a caller puts before the proxy's own word is not believed.
+    expect(await statusOf(proxy, '192.0.2.7, 198.51.100.1')).toBe(429);
+    expect(await statusOf(stranger, '192.0.2.8')).toBe(200);
+    expect(await statusOf(stranger, '192.0.2.9')).toBe(429);
   });
 
   it('comes without limit from a route that is no operation', async () => {
@@ -277,6 +317,14 @@ describe('a request', () => {
   it.each(['null', '[]', '"text"', '1'])('whose body is %s is refused [ERR-24]', async (payload) => {
     await start();
     expectError(await post(payload, JSON_TYPE), 400, 'invalid_request');
+  });
+
+  it('without a body is served where none is needed, whatever type it names', async () => {
+    await start();
+    for (const headers of [AUTH, { ...AUTH, ...JSON_TYPE }]) {
+      const response = await app.inject({ method: 'POST', url: '/v1/touch', headers });
+      expect(response.json()).toEqual({ touched: true });
+    }
   });
 
   it('without a body is told that one is required [ERR-10]', async () => {

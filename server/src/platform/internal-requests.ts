@@ -1,10 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Principal } from './principal.js';
 
 const HEADER = 'x-agent-rental-internal';
+
+/** A request from outside that internal ones serve. */
+export interface OuterRequest {
+  readonly id: string;
+  readonly response?: ServerResponse;
+}
 
 /** Requests that the server makes to itself on behalf of a caller whom it has verified already. */
 export interface InternalRequests {
@@ -12,29 +18,33 @@ export interface InternalRequests {
   principalOf(headers: IncomingHttpHeaders): Principal | undefined;
   /** The id of the request that an incoming one was made for, when it is one of ours. */
   requestIdOf(headers: IncomingHttpHeaders): string | undefined;
+  /** The response to the caller from outside that an incoming request serves, when it is one of ours. */
+  outerResponseOf(headers: IncomingHttpHeaders): ServerResponse | undefined;
   /**
    * A `fetch` that reaches the app in this process as `principal`. The response streams; cancelling its body
-   * or aborting the signal closes the inner request, as a client that goes away does. What it logs has `requestId`.
+   * or aborting the signal closes the inner request, as a client that goes away does. What it logs has the id of
+   * `outer`; what it answers has reached the caller once the response of `outer` has.
    */
-  fetchAs(app: FastifyInstance, principal: Principal, requestId?: string): typeof fetch;
+  fetchAs(app: FastifyInstance, principal: Principal, outer?: OuterRequest): typeof fetch;
 }
 
 /** Makes the channel. Its tokens are random, live as long as one request, and never leave the process. */
 export function createInternalRequests(): InternalRequests {
-  const callers = new Map<string, { principal: Principal; requestId: string | undefined }>();
+  const callers = new Map<string, { principal: Principal; outer: OuterRequest | undefined }>();
   const callerOf = (headers: IncomingHttpHeaders) => {
     const token = headers[HEADER];
     return typeof token === 'string' ? callers.get(token) : undefined;
   };
   return {
     principalOf: (headers) => callerOf(headers)?.principal,
-    requestIdOf: (headers) => callerOf(headers)?.requestId,
-    fetchAs: (app, principal, requestId) => async (input, init) => {
+    requestIdOf: (headers) => callerOf(headers)?.outer?.id,
+    outerResponseOf: (headers) => callerOf(headers)?.outer?.response,
+    fetchAs: (app, principal, outer) => async (input, init) => {
       const request = new Request(input, init);
       const url = new URL(request.url);
       const token = randomBytes(32).toString('base64url');
       const body = request.body ? Buffer.from(await request.arrayBuffer()) : undefined;
-      callers.set(token, { principal, requestId });
+      callers.set(token, { principal, outer });
       const response = await app
         .inject({
           method: request.method as 'GET',

@@ -4,9 +4,25 @@ import type pg from 'pg';
 import type { Db } from './database/database.js';
 import type { Logger } from './logger.js';
 
+/** How a task is worked on. */
+export interface TaskOptions {
+  /** Tasks of one queue run one after another, across replicas: the slow ones leave the others their places. */
+  queue?: string;
+  /** How often it is tried. Default: 25 times, over about three days. */
+  maxAttempts?: number;
+}
+
 /** Puts a task into the queue, inside the transaction of the row that it serves. */
-export async function enqueueTask(tx: Db, task: string, payload: Record<string, string>): Promise<void> {
-  await sql`select graphile_worker.add_job(${task}, ${JSON.stringify(payload)}::json)`.execute(tx);
+export async function enqueueTask(
+  tx: Db,
+  task: string,
+  payload: Record<string, string>,
+  { queue, maxAttempts }: TaskOptions = {},
+): Promise<void> {
+  await sql`select graphile_worker.add_job(
+    ${task}, ${JSON.stringify(payload)}::json,
+    queue_name := ${queue ?? null}::text, max_attempts := ${maxAttempts ?? null}::integer
+  )`.execute(tx);
 }
 
 /** Makes the queue's own tables; safe with several replicas at once. */

@@ -47,6 +47,9 @@ function countReference(): boolean {
   return true;
 }
 
+/** Compiling the schema of schemas takes far longer than most schemas: once is enough. */
+const metaSchema = new Ajv2020({ strict: false, logger: false });
+
 const compiled = new Map<string, ValidateFunction>();
 
 /**
@@ -66,6 +69,9 @@ function compile(schema: object): ValidateFunction {
   const ajv = new Ajv2020({
     strict: false,
     allErrors: false,
+    // Done already, by the one instance that has compiled the schema of schemas.
+    validateSchema: false,
+    meta: false,
     validateFormats: true,
     // Or `constructor` would be a property of every object.
     ownProperties: true,
@@ -90,7 +96,11 @@ function compile(schema: object): ValidateFunction {
   ajv.addKeyword({ keyword: REFERENCE_COUNTER, before: '$ref', validate: countReference });
   let validate: ValidateFunction;
   try {
-    validate = ajv.compile(localSchema(schema));
+    const local = localSchema(schema);
+    if (metaSchema.validateSchema(local) !== true) {
+      throw new Error(`schema is invalid: ${metaSchema.errorsText()}`);
+    }
+    validate = ajv.compile(local);
   } catch (error) {
     throw new InvalidSchemaError(`is not a usable JSON Schema: ${(error as Error).message.slice(0, 200)}`);
   }

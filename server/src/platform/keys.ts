@@ -25,6 +25,8 @@ export interface Keys {
   readonly receipt: { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
   /** Authenticates the challenges. */
   readonly challenge: Buffer;
+  /** Signs what MCP clients carry between requests. */
+  readonly mcp: Buffer;
 }
 
 /** Derives the keys (HKDF-SHA256, RFC 5869), one per purpose. */
@@ -57,5 +59,6 @@ export function deriveKeys(masterKey: Uint8Array): Keys {
     jwt: signing('jwt'),
     receipt: signing('receipt'),
     challenge: derive('challenge'),
+    mcp: derive('mcp'),
   };
 }

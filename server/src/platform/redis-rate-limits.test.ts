@@ -37,6 +37,18 @@ test.runIf(url)('two replicas let exactly as many through as the limit says [LIM
   expect(states.filter((state) => !state.exceeded)).toHaveLength(100);
 });
 
+test.runIf(url)('a server that was busy for a while does not take Redis for dead [LIM-12]', async () => {
+  const limits = replica(url ?? '', 4);
+  await connected(limits);
+  const key = randomUUID();
+  const counts = Array.from({ length: 10 }, () => limits.count(key, 100));
+  // Asked, and not yet answered.
+  await new Promise((resolve) => process.nextTick(resolve));
+  const end = performance.now() + 400;
+  while (performance.now() < end);
+  for (const { limit } of await Promise.all(counts)) expect(limit).toBe(100);
+});
+
 test.runIf(url)(
   'a Redis that dies leaves each replica its share of the limit, and takes over again [LIM-13]',
   async () => {

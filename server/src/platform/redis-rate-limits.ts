@@ -4,7 +4,9 @@ import type { Logger } from './logger.js';
 import { memoryRateLimits, rateState, WINDOW_SECONDS, type RateLimits } from './rate-limits.js';
 
 /** A Redis that does not answer within this time is treated as down: a limit must not slow every request. */
-const COMMAND_TIMEOUT_MS = 250;
+const ANSWER_TIMEOUT_MS = 250;
+/** A connection that is silent for so long, while something was asked, is given up. */
+const SOCKET_TIMEOUT_MS = 5_000;
 const RECONNECT_MOST_MS = 2_000;
 /** After a failure Redis is left alone for so long, so that one that hangs slows a request a second, not all. */
 const PAUSE_MS = 1_000;
@@ -29,7 +31,7 @@ export function redisRateLimits(
   const redis = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: COMMAND_TIMEOUT_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
     connectTimeout: 2_000,
     retryStrategy: (attempt) => Math.min(RECONNECT_MOST_MS, attempt * 100),
   });
@@ -62,7 +64,7 @@ export function redisRateLimits(
     async count(key, limit) {
       if (performance.now() < askAgainAt) return countAlone(key, limit);
       try {
-        const state = rateState(await shared.consume(key), limit);
+        const state = rateState(await inTime(shared.consume(key)), limit);
         noteUp();
         return state;
       } catch (error) {
@@ -74,4 +76,22 @@ export function redisRateLimits(
       redis.disconnect();
     },
   };
+}
+
+/**
+ * Gives what Redis answers, or rejects when it is late. What came while this process was busy is read before that is
+ * said: a stall of ours is no outage of Redis, and to count alone then would let more through than the limit.
+ */
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const refuse = () => reject(new Error(`Redis did not answer within ${ANSWER_TIMEOUT_MS} ms.`));
+    // Timers come before what the sockets hold, immediates after it.
+    timer = setTimeout(() => setImmediate(refuse), ANSWER_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -28,14 +28,17 @@ export function createCreatorSecrets(repository: RegistrationRepository, keys: K
     if (!found) throw notYours();
   };
   return {
-    setModelKey: (wallet, listingId, key) =>
-      change(wallet, listingId, (part) => {
+    async setModelKey(wallet, listingId, key) {
+      await change(wallet, listingId, (part) => {
         if (part.mode === 'declarative') return { ...part, model: { ...part.model, key } };
         throw new ApiError(
           'invalid_request',
           'This agent is connected: it runs at its creator’s, and no model key is kept for it here.',
         );
-      }),
+      });
+      // A run that could not be made without the key can be made now.
+      await repository.requestSamples(listingId);
+    },
 
     async rotateWebhookSecret(wallet, listingId) {
       const webhookSecret = newWebhookSecret();

@@ -7,7 +7,8 @@ export {
   type DeclarativeAgent,
   type PrivatePart,
 } from './private-part.js';
-export { createRegistrationRepository, REGISTRATION_TASK } from './repository.js';
+export { createRegistrationRepository, REGISTRATION_TASK, SAMPLES_TASK } from './repository.js';
 export { createReviews, type PendingReview, type Reviews } from './reviews.js';
 export { registrationRoutes } from './routes.js';
+export { createSampleTaker, type ReviewRun, type SampleTaker } from './samples.js';
 export { createRegistrationService, type PublishableListing, type RegistrationService } from './service.js';

@@ -1,6 +1,8 @@
+import type { ListingTerms } from '@agent-rental/contract';
 import { sql, type Insertable, type Selectable } from 'kysely';
 import type { Db } from '../platform/database/database.js';
 import type { Database } from '../platform/database/schema.js';
+import type { TaskOptions } from '../platform/jobs.js';
 
 export type JobRow = Selectable<Database['registration_jobs']>;
 export type VersionRow = Selectable<Database['agent_versions']>;
@@ -21,6 +23,8 @@ export interface VersionUpdate {
   listing: Pick<Insertable<Database['listings']>, 'description' | 'category'>;
   /** What becomes of a review that had ended with a refusal; one that approved or is under way stays. */
   reviewAfterRejection: 'pending' | 'approved';
+  /** The review is to run the agent, should the listing be without samples. */
+  wantsSamples: boolean;
 }
 
 /** Stores registrations: jobs, drafts and versions. */
@@ -32,7 +36,12 @@ export interface RegistrationRepository {
   rejectJob(id: string, error: Record<string, unknown>): Promise<void>;
   completeJob(
     id: string,
-    draft: { listing: Insertable<Database['listings']>; version: Insertable<Database['agent_versions']> },
+    draft: {
+      listing: Insertable<Database['listings']>;
+      version: Insertable<Database['agent_versions']>;
+      /** The review is to run the agent, for samples. */
+      wantsSamples: boolean;
+    },
   ): Promise<void>;
   /** A listing of that creator, in whatever state, with its present version; undefined when it is another's. */
   findOwn(listingId: string, creator: string): Promise<OwnListing | undefined>;
@@ -43,6 +52,18 @@ export interface RegistrationRepository {
   completeUpdate(jobId: string, update: VersionUpdate): Promise<boolean>;
   /** Seals the private part of the present version anew, under the listing's lock. */
   reseal(listingId: string, creator: string, change: (version: VersionRow) => Buffer): Promise<boolean>;
+  /** Queues a run for samples, of a listing that has none. */
+  requestSamples(listingId: string): Promise<void>;
+  /** The version that runs, of a listing that nobody has shown a sample of. */
+  findVersionWithoutSamples(
+    listingId: string,
+  ): Promise<{ version: VersionRow; sampleInput: ListingTerms['sample_input'] } | undefined>;
+  /** Stores what a run of that version gave, unless there are samples meanwhile or another version runs. */
+  storeSamples(
+    listingId: string,
+    versionId: string,
+    samples: { input: string | null; output: string[]; problem: string | null },
+  ): Promise<void>;
   findDraft(listingId: string): Promise<DraftRow | undefined>;
   setTerms(
     listingId: string,
@@ -52,11 +73,25 @@ export interface RegistrationRepository {
 
 /** Name of the background task that validates a registration. */
 export const REGISTRATION_TASK = 'validate_registration';
+/** Name of the background task that runs an agent for its samples. */
+export const SAMPLES_TASK = 'take_samples';
 
-export function createRegistrationRepository(
-  db: Db,
-  enqueue: (tx: Db, task: string, payload: Record<string, string>) => Promise<void>,
-): RegistrationRepository {
+/** One at a time: agents are slow, and are anybody's. */
+const SAMPLES_QUEUE: TaskOptions = { queue: 'review-runs', maxAttempts: 5 };
+
+/** Puts a task into the queue, in a transaction. */
+type Enqueue = (
+  tx: Db,
+  task: string,
+  payload: Record<string, string>,
+  options?: TaskOptions,
+) => Promise<void>;
+
+export function createRegistrationRepository(db: Db, enqueue: Enqueue): RegistrationRepository {
+  const requestSamples = async (tx: Db, listingId: string) => {
+    const listing = await withoutSamples(tx, listingId).select('id').executeTakeFirst();
+    if (listing) await enqueue(tx, SAMPLES_TASK, { listing_id: listingId }, SAMPLES_QUEUE);
+  };
   return {
     createJob: ({ id, wallet, body }) =>
       db.transaction().execute(async (tx) => {
@@ -88,7 +123,7 @@ export function createRegistrationRepository(
         .where('status', '=', 'queued')
         .execute();
     },
-    completeJob: (id, { listing, version }) =>
+    completeJob: (id, { listing, version, wantsSamples }) =>
       db.transaction().execute(async (tx) => {
         const done = await tx
           .updateTable('registration_jobs')
@@ -110,6 +145,7 @@ export function createRegistrationRepository(
           .set({ listing_id: listing.id })
           .where('id', '=', id)
           .execute();
+        if (wantsSamples) await requestSamples(tx, listing.id);
       }),
     async findOwn(listingId, creator) {
       const listing = await db
@@ -126,7 +162,7 @@ export function createRegistrationRepository(
         .executeTakeFirstOrThrow();
       return { listing, version };
     },
-    completeUpdate: (jobId, { listingId, base, version, listing, reviewAfterRejection }) =>
+    completeUpdate: (jobId, { listingId, base, version, listing, reviewAfterRejection, wantsSamples }) =>
       db.transaction().execute(async (tx) => {
         const present = await tx
           .selectFrom('listings')
@@ -160,6 +196,7 @@ export function createRegistrationRepository(
           .where('id', '=', jobId)
           .where('status', '=', 'queued')
           .execute();
+        if (wantsSamples) await requestSamples(tx, listingId);
         return true;
       }),
     reseal: (listingId, creator, change) =>
@@ -184,6 +221,34 @@ export function createRegistrationRepository(
           .execute();
         return true;
       }),
+    requestSamples: (listingId) => requestSamples(db, listingId),
+    async findVersionWithoutSamples(listingId) {
+      const listing = await withoutSamples(db, listingId)
+        .select(['version_id', 'sample_input'])
+        .executeTakeFirst();
+      if (!listing) return undefined;
+      const version = await db
+        .selectFrom('agent_versions')
+        .selectAll()
+        .where('id', '=', listing.version_id)
+        .executeTakeFirstOrThrow();
+      const sampleInput = (listing.sample_input ?? undefined) as ListingTerms['sample_input'];
+      return { version, sampleInput };
+    },
+    async storeSamples(listingId, versionId, { input, output, problem }) {
+      await db
+        .updateTable('listings')
+        .set({
+          sample_output: JSON.stringify(output),
+          sample_problem: problem,
+          // What a creator gave stays, whatever came of it; what was made up is made up again.
+          ...(output.length > 0 ? { sample_input: input } : {}),
+        })
+        .where('id', '=', listingId)
+        .where('version_id', '=', versionId)
+        .where('sample_output', '=', sql<never>`'[]'::jsonb`)
+        .execute();
+    },
     findDraft: (listingId) =>
       db.selectFrom('listings').selectAll().where('id', '=', listingId).executeTakeFirst(),
     async setTerms(listingId, terms) {
@@ -195,4 +260,13 @@ export function createRegistrationRepository(
         .execute();
     },
   };
+}
+
+/** A listing that is not closed and shows no sample. */
+function withoutSamples(db: Db, listingId: string) {
+  return db
+    .selectFrom('listings')
+    .where('id', '=', listingId)
+    .where('status', '!=', 'closed')
+    .where('sample_output', '=', sql<never>`'[]'::jsonb`);
 }

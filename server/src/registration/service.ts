@@ -10,6 +10,7 @@ import type { ContentStore } from '../storage/index.js';
 import { openPrivatePart, sealPrivatePart } from './private-part.js';
 import type { DraftRow, RegistrationRepository, VersionRow } from './repository.js';
 import { findOwnListing } from './own-listing.js';
+import { canBeSampled } from './samples.js';
 import { validateUpdate } from './update.js';
 import { termViolations, validateRegistration, type RegistrationRules, type Violation } from './validate.js';
 import { newWebhookSecret, privatePartOf, publicPart } from './version-parts.js';
@@ -146,7 +147,7 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
         result: { agent_id: draft.id, listing_id: draft.id },
         review: {
           state: draft.review_state,
-          reasons: draft.review_reason === null ? [] : [draft.review_reason],
+          reasons: [draft.review_reason, draft.sample_problem].filter((reason) => reason !== null),
         },
         ...(nextAction && draft.review_state === 'approved' ? { next_action: nextAction } : {}),
       };
@@ -162,7 +163,7 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
         if (violations.length > 0) await reject(jobId, violations);
         return;
       }
-      const validated = validateRegistration(queued, await deps.rules());
+      const validated = await validateRegistration(queued, await deps.rules());
       if (!validated.valid) {
         await reject(jobId, validated.violations);
         return;
@@ -173,6 +174,7 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
       const metadataUri = await deps.store.putJson(publicPart(manifest, queued.manifest, part.salt));
       const listingId = newListingId(manifest.name);
       await repository.completeJob(jobId, {
+        wantsSamples: canBeSampled(part),
         version: {
           id: versionId,
           listing_id: listingId,
@@ -194,6 +196,7 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
           address: findListingAddress(listingId, deps.programId).address.toBase58(),
           metadata_uri: metadataUri,
           sample_output: JSON.stringify(terms?.sample_output ?? []),
+          sample_input: terms?.sample_input === undefined ? null : JSON.stringify(terms.sample_input),
           version_id: versionId,
           review_state: deps.review === 'automatic' ? 'approved' : 'pending',
           published_at: null,

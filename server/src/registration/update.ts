@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { openPrivatePart, sealPrivatePart, type PrivatePart } from './private-part.js';
 import type { RegistrationDeps } from './service.js';
+import { canBeSampled } from './samples.js';
 import { validateRegistration, type Violation } from './validate.js';
 import { privatePartOf, publicPart } from './version-parts.js';
 
@@ -27,7 +28,7 @@ export async function validateUpdate(deps: RegistrationDeps, update: AgentUpdate
     if (!own) throw new Error(`Job ${update.jobId} updates a listing that is not there.`);
     const base = openPrivatePart(keys, own.version.id, own.version.private_part);
     const whole = mergePatch(base.manifest ?? {}, update.changes);
-    const validated = validateRegistration({ manifest: whole, listing: undefined }, await deps.rules());
+    const validated = await validateRegistration({ manifest: whole, listing: undefined }, await deps.rules());
     const violations = [...(validated.valid ? [] : validated.violations), ...nameViolations(base, whole)];
     if (!validated.valid || violations.length > 0) return violations;
     const { manifest } = validated;
@@ -47,6 +48,7 @@ export async function validateUpdate(deps: RegistrationDeps, update: AgentUpdate
         private_part: sealPrivatePart(keys, versionId, part),
       },
       listing: { description: manifest.description, category: [manifest.category] },
+      wantsSamples: canBeSampled(part),
       reviewAfterRejection: deps.review === 'automatic' ? 'approved' : 'pending',
     });
     if (done) return [];

@@ -22,11 +22,12 @@ const { system_prompt: _prompt, tools: _tools, ...PUBLIC_PART } = DECLARATIVE;
 const CONNECTED = { ...PUBLIC_PART, entrypoint_url: 'https://agent.example.com/run' };
 const TERMS = { rental_model: 'per_query', price_lamports: 500_000 };
 
-function violations(manifest: unknown, listing?: unknown): Violation[] {
-  const validated = validateRegistration({ manifest, listing }, rules);
+async function violations(manifest: unknown, listing?: unknown): Promise<Violation[]> {
+  const validated = await validateRegistration({ manifest, listing }, rules);
   return validated.valid ? [] : validated.violations;
 }
-const paths = (manifest: unknown, listing?: unknown) => violations(manifest, listing).map(({ path }) => path);
+const paths = async (manifest: unknown, listing?: unknown) =>
+  (await violations(manifest, listing)).map(({ path }) => path);
 const without = (field: keyof typeof DECLARATIVE) => {
   const { [field]: _, ...rest } = DECLARATIVE;
   return rest;
@@ -50,12 +51,12 @@ describe('a manifest is accepted', () => {
     ],
     ['at an origin that the operator allows', { ...CONNECTED, entrypoint_url: 'http://127.0.0.1:4000/run' }],
     ['with the longest time', { ...DECLARATIVE, timeout_seconds: 300 }],
-  ])('%s', (_, manifest) => {
-    expect(violations(manifest)).toEqual([]);
+  ])('%s', async (_, manifest) => {
+    expect(await violations(manifest)).toEqual([]);
   });
 
-  it('with 60 seconds when it names no time [MAN-14]', () => {
-    expect(validateRegistration({ manifest: DECLARATIVE, listing: TERMS }, rules)).toMatchObject({
+  it('with 60 seconds when it names no time [MAN-14]', async () => {
+    expect(await validateRegistration({ manifest: DECLARATIVE, listing: TERMS }, rules)).toMatchObject({
       valid: true,
       manifest: { timeout_seconds: 60 },
       terms: TERMS,
@@ -169,39 +170,42 @@ describe('a manifest is rejected', () => {
       { ...DECLARATIVE, model: { provider: 'self_hosted', endpoint_url: 'https://10.0.0.1/v1' } },
       'model.endpoint_url',
     ],
-  ])('%s, naming the path', (_, manifest, path) => {
-    const found = violations(manifest);
+  ])('%s, naming the path', async (_, manifest, path) => {
+    const found = await violations(manifest);
     expect(found.map((violation) => violation.path)).toEqual([path]);
     expect(found[0]?.message).not.toBe('');
   });
 
-  it('with 11 tools [MAN-11]', () => {
+  it('with 11 tools [MAN-11]', async () => {
     const tools = Array.from({ length: 11 }, () => tool('read_input'));
-    expect(paths({ ...DECLARATIVE, tools })).toContain('tools');
+    expect(await paths({ ...DECLARATIVE, tools })).toContain('tools');
   });
 
-  it.each([null, 'text', 1, []])('when it is no object: %j', (manifest) => {
-    expect(violations(manifest).length).toBeGreaterThan(0);
+  it.each([null, 'text', 1, []])('when it is no object: %j', async (manifest) => {
+    expect((await violations(manifest)).length).toBeGreaterThan(0);
   });
 
-  it.each([500, 1_500, 5_000])('when it is nested %i levels deep, whatever the stack holds', (depth) => {
-    expect(violations({ ...DECLARATIVE, input_schema: nested(depth) }).length).toBeGreaterThan(0);
-  });
+  it.each([500, 1_500, 5_000])(
+    'when it is nested %i levels deep, whatever the stack holds',
+    async (depth) => {
+      expect((await violations({ ...DECLARATIVE, input_schema: nested(depth) })).length).toBeGreaterThan(0);
+    },
+  );
 
-  it('beyond 64 KB, counted in bytes [MAN-1]', () => {
+  it('beyond 64 KB, counted in bytes [MAN-1]', async () => {
     const size = (prompt: string) =>
       Buffer.byteLength(JSON.stringify({ ...DECLARATIVE, system_prompt: prompt }));
     const room = MANIFEST_MAX_BYTES - size('');
-    expect(violations({ ...DECLARATIVE, system_prompt: 'x'.repeat(room) })).toEqual([]);
-    const [violation] = violations({ ...DECLARATIVE, system_prompt: 'x'.repeat(room + 1) });
+    expect(await violations({ ...DECLARATIVE, system_prompt: 'x'.repeat(room) })).toEqual([]);
+    const [violation] = await violations({ ...DECLARATIVE, system_prompt: 'x'.repeat(room + 1) });
     expect(violation).toEqual({
       path: '',
       message: `the manifest has ${MANIFEST_MAX_BYTES + 1} bytes; the most is ${MANIFEST_MAX_BYTES}`,
     });
-    expect(violations({ ...DECLARATIVE, system_prompt: 'ü'.repeat(room - 1) })).toHaveLength(1);
+    expect(await violations({ ...DECLARATIVE, system_prompt: 'ü'.repeat(room - 1) })).toHaveLength(1);
   });
 
-  it('with every violation at once [REG-6]', () => {
+  it('with every violation at once [REG-6]', async () => {
     const manifest = {
       ...without('description'),
       name: 'Bad Name',
@@ -210,7 +214,7 @@ describe('a manifest is rejected', () => {
       timeout_seconds: 1000,
     };
     const listing = { rental_model: 'weekly', price_lamports: -1 };
-    const found = paths(manifest, listing);
+    const found = await paths(manifest, listing);
     for (const path of [
       'name',
       'description',
@@ -225,7 +229,23 @@ describe('a manifest is rejected', () => {
     }
   });
 
-  it('with every violation of schemas, addresses and tools at once', () => {
+  it('with a tool that is not served here, for the reason that there is [REG-31]', async () => {
+    const manifest = { ...DECLARATIVE, tools: [tool('run_python'), tool('read_input')] };
+    const here = { ...rules, unservedReasons: { run_python: 'it needs Python' } };
+    expect(await validateRegistration({ manifest, listing: TERMS }, here)).toEqual({
+      valid: false,
+      violations: [
+        {
+          path: 'tools.0.name',
+          message: 'run_python is not served by the sandbox in use here: it needs Python',
+        },
+      ],
+    });
+    const served = { ...rules, servedTools: new Set(['run_python', 'read_input']) };
+    expect((await validateRegistration({ manifest, listing: TERMS }, served)).valid).toBe(true);
+  });
+
+  it('with every violation of schemas, addresses and tools at once', async () => {
     const manifest = {
       ...DECLARATIVE,
       input_schema: { type: 'text' },
@@ -233,7 +253,12 @@ describe('a manifest is rejected', () => {
       model: { provider: 'self_hosted', endpoint_url: 'https://10.0.0.1/v1' },
       tools: [tool('run_python')],
     };
-    expect(paths(manifest)).toEqual(['input_schema', 'output_schema', 'model.endpoint_url', 'tools.0.name']);
+    expect(await paths(manifest)).toEqual([
+      'input_schema',
+      'output_schema',
+      'model.endpoint_url',
+      'tools.0.name',
+    ]);
   });
 });
 
@@ -268,12 +293,14 @@ describe('the terms of a listing are rejected', () => {
     ['without samples in the list [LST-15]', { ...TERMS, sample_output: [] }, 'listing.sample_output'],
     ['with no runs a minute', { ...TERMS, runs_per_minute: 0 }, 'listing.runs_per_minute'],
     ['with a field too many', { ...TERMS, discount: 1 }, 'listing.'],
-  ])('%s, naming the path', (_, listing, path) => {
-    expect(paths(DECLARATIVE, listing)).toEqual([path]);
+  ])('%s, naming the path', async (_, listing, path) => {
+    expect(await paths(DECLARATIVE, listing)).toEqual([path]);
   });
 
-  it('not at the least prices', () => {
-    expect(violations(DECLARATIVE, { ...TERMS, price_lamports: 200_000 })).toEqual([]);
-    expect(violations(DECLARATIVE, { rental_model: 'subscription', price_lamports: 1_000 })).toEqual([]);
+  it('not at the least prices', async () => {
+    expect(await violations(DECLARATIVE, { ...TERMS, price_lamports: 200_000 })).toEqual([]);
+    expect(await violations(DECLARATIVE, { rental_model: 'subscription', price_lamports: 1_000 })).toEqual(
+      [],
+    );
   });
 });

@@ -8,8 +8,9 @@ import {
 } from '@agent-rental/contract';
 import type { z } from 'zod';
 import { findJsonProblem } from '../platform/json-bounds.js';
-import { checkSchema, InvalidSchemaError } from '../platform/json-schema.js';
+import { InvalidSchemaError } from '../platform/json-schema.js';
 import { ForbiddenUrlError, type OutboundHttp } from '../platform/outbound-http.js';
+import { checkSchema } from '../platform/schema-checks.js';
 
 /** One thing that is wrong with a registration. `path` is dotted, as in `tools.3.name`. */
 export interface Violation {
@@ -22,6 +23,8 @@ export interface RegistrationRules {
   outbound: OutboundHttp;
   /** Names of the tools that the sandbox in use can serve. */
   servedTools: ReadonlySet<string>;
+  /** Why a tool is not served here, and what would serve it. */
+  unservedReasons?: Readonly<Record<string, string>>;
   /** The least price of a Per-Task listing, in lamports, from the protocol's account. */
   minQueryPriceLamports: bigint;
 }
@@ -31,10 +34,10 @@ export type Validated =
   | { valid: false; violations: Violation[] };
 
 /** Validates a registration's manifest and terms; gives every violation, not only the first. */
-export function validateRegistration(
+export async function validateRegistration(
   body: { manifest: unknown; listing: unknown },
   rules: RegistrationRules,
-): Validated {
+): Promise<Validated> {
   const problem = findJsonProblem(body.manifest) ?? findJsonProblem(body.listing);
   if (problem) return { valid: false, violations: [{ path: problem.field, message: problem.message }] };
   const violations: Violation[] = [];
@@ -47,7 +50,7 @@ export function validateRegistration(
   }
   const parsed = manifest.safeParse(body.manifest);
   if (!parsed.success) violations.push(...fromZod(parsed.error, ''));
-  else violations.push(...manifestViolations(parsed.data, rules));
+  else violations.push(...(await manifestViolations(parsed.data, rules)));
 
   const terms = body.listing === undefined ? undefined : listingTerms.safeParse(body.listing);
   if (terms && !terms.success) violations.push(...fromZod(terms.error, 'listing.'));
@@ -83,11 +86,11 @@ export function termViolations(
   return violations;
 }
 
-function manifestViolations(value: Manifest, rules: RegistrationRules): Violation[] {
+async function manifestViolations(value: Manifest, rules: RegistrationRules): Promise<Violation[]> {
   const violations: Violation[] = [];
   for (const field of ['input_schema', 'output_schema'] as const) {
     try {
-      checkSchema(value[field]);
+      await checkSchema(value[field]);
     } catch (error) {
       if (!(error instanceof InvalidSchemaError)) throw error;
       violations.push({ path: field, message: error.message });
@@ -108,9 +111,10 @@ function manifestViolations(value: Manifest, rules: RegistrationRules): Violatio
   }
   for (const [index, tool] of (value.tools ?? []).entries()) {
     if (!rules.servedTools.has(tool.name)) {
+      const why = rules.unservedReasons?.[tool.name];
       violations.push({
         path: `tools.${index}.name`,
-        message: `${tool.name} is not served by the sandbox in use here`,
+        message: `${tool.name} is not served by the sandbox in use here${why === undefined ? '' : `: ${why}`}`,
       });
     }
   }

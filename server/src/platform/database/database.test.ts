@@ -12,6 +12,9 @@ const MIGRATIONS = [
   '0005-runs',
   '0006-creators',
   '0007-lost-runs',
+  '0008-seat-line',
+  '0009-samples',
+  '0010-typos',
 ];
 
 let database: TemporaryDatabase;
@@ -53,4 +56,28 @@ it('a migration that cannot be done is an error, with its cause', async () => {
   expect(error).toMatchObject({ message: 'The database could not be migrated.' });
   expect((error as Error).cause).toMatchObject({ code: 'ECONNREFUSED' });
   await unreachable.close();
+});
+
+it('a connection is free and set up when it is handed out, also to a callback as the job queue is one', async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error) => void warnings.push(warning);
+  process.on('warning', note);
+  const fresh = openDatabase(database.url, () => undefined);
+  const jit = await new Promise((resolve, reject) => {
+    fresh.pool.connect((error, client, release) => {
+      if (!client) {
+        reject(error ?? new Error('no connection'));
+        return;
+      }
+      client.query<{ jit: string }>('show jit', (failed, result) => {
+        release();
+        if (failed) reject(failed);
+        else resolve(result.rows[0]?.jit);
+      });
+    });
+  });
+  await fresh.close();
+  process.off('warning', note);
+  expect(jit).toBe('off');
+  expect(warnings).toEqual([]);
 });

@@ -7,6 +7,9 @@ import * as listings from './migrations/0004-listings.js';
 import * as runs from './migrations/0005-runs.js';
 import * as creators from './migrations/0006-creators.js';
 import * as lostRuns from './migrations/0007-lost-runs.js';
+import * as seatLine from './migrations/0008-seat-line.js';
+import * as samples from './migrations/0009-samples.js';
+import * as typos from './migrations/0010-typos.js';
 import type { Database } from './schema.js';
 
 /** Query access, outside or inside a transaction. */
@@ -25,6 +28,9 @@ const MIGRATIONS = {
   '0005-runs': runs,
   '0006-creators': creators,
   '0007-lost-runs': lostRuns,
+  '0008-seat-line': seatLine,
+  '0009-samples': samples,
+  '0010-typos': typos,
 };
 
 /** An open database: the pool, and the typed query builder on it. */
@@ -35,19 +41,24 @@ export interface OpenDatabase {
 }
 
 /** Opens the pool. `onError` hears of idle connections that break; the pool replaces them. */
-export function openDatabase(url: string, onError: (error: Error) => void): OpenDatabase {
+export function openDatabase(
+  url: string,
+  onError: (error: Error) => void,
+  maxConnections = 20,
+): OpenDatabase {
   const pool = new Pool({
     connectionString: url,
-    max: 20,
+    max: maxConnections,
     connectionTimeoutMillis: 10_000,
     application_name: 'agent-rental',
+    // Before anybody gets the connection: it runs one query at a time.
+    verify(client, done) {
+      // Compiling a query that counts a million rows takes longer than counting them.
+      client.query('set jit = off', (error) => done(error));
+    },
   });
   pool.on('error', onError);
-  pool.on('connect', (client) => {
-    client.on('error', onError);
-    // Compiling a query that counts a million rows takes longer than counting them.
-    client.query('set jit = off').catch(onError);
-  });
+  pool.on('connect', (client) => client.on('error', onError));
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   return { db, pool, close: () => db.destroy() };
 }

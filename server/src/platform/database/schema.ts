@@ -1,5 +1,5 @@
 import type { Category, ErrorCode, RentalModel, SpendingPolicy } from '@agent-rental/contract';
-import type { Generated, JSONColumnType } from 'kysely';
+import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 
 /** The tables, as the migrations make them. Amounts are lamports in `bigint`; times are `Date`. */
 export interface Database {
@@ -49,6 +49,10 @@ export interface Database {
     address: string;
     metadata_uri: string;
     sample_output: JSONColumnType<string[]>;
+    /** What the samples came of; null when nobody said, and no run was made. */
+    sample_input: ColumnType<unknown, string | null | undefined, string | null>;
+    /** Why the review's run gave no sample. */
+    sample_problem: Generated<string | null>;
     /** The version that runs. */
     version_id: string;
     review_state: 'pending' | 'approved' | 'rejected';
@@ -187,6 +191,18 @@ export interface Database {
   /** The content of a file in sealed parts, so that no file is ever whole in memory while it comes in. */
   file_parts: { file_id: string; position: number; sealed: Buffer };
   seats: { run_id: string; listing_id: string; expires_at: Date };
+  /** Runs that wait for a seat of their listing. */
+  seat_line: {
+    run_id: string;
+    listing_id: string;
+    wallet: string;
+    is_priority: boolean;
+    /** Whose turn it is: shared by what one wallet has waiting in its class; the lowest goes. */
+    turn: bigint;
+    /** Order of arrival. */
+    place: Generated<bigint>;
+    expires_at: Date;
+  };
   charges: {
     run_id: string;
     wallet: string;

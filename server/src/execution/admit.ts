@@ -1,0 +1,37 @@
+import type { Chain } from '../chain/index.js';
+import type { CredentialService } from '../credentials/index.js';
+import type { FileService } from '../files/index.js';
+import type { Allowance } from '../identity/index.js';
+import type { Settlement } from '../settlement/index.js';
+import { requireAccess, requireRunning, requireValidInput } from './access.js';
+import { withInput, type Task } from './parse.js';
+
+/** What admitting needs. */
+export interface AdmitDeps {
+  credentials: Pick<CredentialService, 'indexedStatus'>;
+  settlement: Pick<Settlement, 'hasCredit'>;
+  files: Pick<FileService, 'readInput'>;
+  chain: Pick<Chain, 'programId'>;
+}
+
+/**
+ * Step 2, who may: by the index, so that a stranger is turned away before anything is spent on it. Gives the task
+ * with its input.
+ *
+ * @throws ApiError 403 without access, 400 for an input that the agent does not take.
+ */
+export async function admit(deps: AdmitDeps, task: Task, allowance: Allowance): Promise<Task> {
+  const { listing } = task;
+  allowance.requireListing(listing.id);
+  requireRunning(listing.status);
+  const { status, agreedPriceLamports } = await deps.credentials.indexedStatus(task.wallet, listing.id);
+  const credited = status === 'low_balance' && (await deps.settlement.hasCredit(task.wallet, listing.id));
+  requireAccess(status, listing, {
+    credited,
+    agreedPriceLamports,
+    programId: deps.chain.programId,
+  });
+  const ready = await withInput(task, (inputUri) => deps.files.readInput(inputUri, task.wallet));
+  await requireValidInput(ready.input, listing.version.inputSchema);
+  return ready;
+}

@@ -1,0 +1,85 @@
+import type { Sandbox } from '@agent-rental/sandbox';
+import { findListingAddress, findPerQueryBalanceAddress } from '@agent-rental/program-client';
+import { PublicKey } from '@solana/web3.js';
+import type { Chain } from '../chain/index.js';
+import { accessStatus, readChainStanding } from '../credentials/index.js';
+import type { Allowance } from '../identity/index.js';
+import type { Keys } from '../platform/keys.js';
+import { openPrivatePart, type PrivatePart } from '../registration/index.js';
+import type { ChargeRow, Settlement } from '../settlement/index.js';
+import { requireAccess, requireRunning } from './access.js';
+import type { DeclarativeAgents } from './declarative-agent.js';
+import type { Task } from './parse.js';
+
+/** What checking needs. */
+export interface CheckDeps {
+  chain: Chain;
+  settlement: Pick<Settlement, 'takeCredit' | 'reserve' | 'simulate'>;
+  declarative: Pick<DeclarativeAgents, 'takeSandbox'>;
+  keys: Keys;
+}
+
+/** What the check leaves for the later steps. */
+export interface Checked {
+  agent: PrivatePart;
+  /** For declarative agents. */
+  sandbox: Sandbox | undefined;
+  /** For Per-Task runs that are paid; a credited run is not charged. */
+  charge: ChargeRow | undefined;
+}
+
+/**
+ * Step 4: whether the chain agrees, while a warm sandbox is taken. Whichever fails, no sandbox is left.
+ *
+ * @throws ApiError 403 without access on-chain; SandboxUnavailableError.
+ */
+export async function check(
+  deps: CheckDeps,
+  task: Task,
+  allowance: Allowance,
+  stop: AbortSignal,
+): Promise<Checked> {
+  const { version } = task.listing;
+  const agent = openPrivatePart(deps.keys, version.id, version.privatePart);
+  const taking =
+    agent.mode === 'declarative' ? deps.declarative.takeSandbox(stop) : Promise.resolve(undefined);
+  const [sandbox, charge] = await Promise.allSettled([taking, checkOnChain(deps, task, allowance)]);
+  if (sandbox.status === 'fulfilled' && charge.status === 'fulfilled') {
+    return { agent, sandbox: sandbox.value, charge: charge.value };
+  }
+  if (sandbox.status === 'fulfilled') await sandbox.value?.kill();
+  throw charge.status === 'rejected' ? charge.reason : (sandbox as PromiseRejectedResult).reason;
+}
+
+/** Reads the credential, or simulates the charge, which checks the same and more. */
+async function checkOnChain(
+  deps: CheckDeps,
+  task: Task,
+  allowance: Allowance,
+): Promise<ChargeRow | undefined> {
+  const { listing, wallet, runId } = task;
+  const { settlement, chain } = deps;
+  const perTask = listing.rentalModel === 'per_query';
+  const credited = perTask && (await settlement.takeCredit(wallet, listing.id, runId));
+  if (perTask && !credited) {
+    await allowance.reserve({ id: runId, kind: 'run', lamports: listing.priceLamports });
+    const address = findListingAddress(listing.id, chain.programId).address;
+    const balance = findPerQueryBalanceAddress(new PublicKey(wallet), address, chain.programId).address;
+    const charge = await settlement.reserve({
+      runId,
+      wallet,
+      listingId: listing.id,
+      balanceAddress: balance.toBase58(),
+      priceLamports: listing.priceLamports,
+    });
+    await settlement.simulate(charge);
+    return charge;
+  }
+  const standing = await readChainStanding(chain, listing.id, wallet);
+  if (standing) requireRunning(standing.listing.status);
+  requireAccess(standing ? accessStatus(standing, new Date()) : 'not_found', listing, {
+    credited,
+    programId: chain.programId,
+  });
+  return undefined;
+}

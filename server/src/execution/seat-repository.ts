@@ -1,0 +1,197 @@
+import { sql } from 'kysely';
+import type { Db, Tx } from '../platform/database/database.js';
+
+/** A run that wants a seat. */
+export interface SeatRequest {
+  runId: string;
+  listingId: string;
+  wallet: string;
+  isPriority: boolean;
+}
+
+/** What is held, and for how long. Times are by the database's clock alone: replicas' clocks differ. */
+export interface Bounds {
+  seats: number;
+  lineLength: number;
+  /** A lease ends by itself unless it is renewed: so the seats of a replica that died become free. */
+  leaseMs: number;
+  /** As long for a place in line, and for a seat that was handed to it before it is taken. */
+  claimMs: number;
+}
+
+/** Stores who has a seat of a listing, and who waits for one. */
+export interface SeatRepository {
+  /** Takes a free seat, or where there is none a place in the line; a wallet may have half of the places. */
+  enter(request: SeatRequest, bounds: Bounds): Promise<'seated' | 'waiting' | 'full'>;
+  /** Hands free seats to those whose turn it is. Gives their runs. */
+  handOut(listingId: string, bounds: Bounds): Promise<string[]>;
+  /** Renews what a run in line has; 'gone' when it had let its place lapse. */
+  keep(runId: string, bounds: Bounds): Promise<'seated' | 'waiting' | 'gone'>;
+  /** Renews the leases of seats. What has lapsed stays so. */
+  renew(runIds: string[], bounds: Bounds): Promise<void>;
+  /** Gives up a run's seat, or its place. Gives the listing if a seat became free and somebody waits for it. */
+  leave(runId: string): Promise<string | undefined>;
+  /** Gives up every seat and place. */
+  leaveAll(): Promise<void>;
+}
+
+const after = (ms: number) => sql<Date>`now() + make_interval(secs => ${ms / 1000})`;
+
+export function createSeatRepository(db: Db): SeatRepository {
+  /** The last piece of work on each listing in this process. */
+  const last = new Map<string, Promise<unknown>>();
+  /**
+   * One at a time for each listing. Here too, not only in the database: whoever waits there for the lock holds a
+   * connection that all others lack.
+   */
+  async function ofListing<T>(listingId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+    const before = last.get(listingId);
+    const mine = (async () => {
+      await before?.catch(() => undefined);
+      return locked(listingId, work);
+    })();
+    last.set(listingId, mine);
+    try {
+      return await mine;
+    } finally {
+      if (last.get(listingId) === mine) last.delete(listingId);
+    }
+  }
+
+  /** Under the listing's lock, with nothing left of what has lapsed. */
+  const locked = <T>(listingId: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
+    db.transaction().execute(async (tx) => {
+      await sql`select pg_advisory_xact_lock(hashtextextended(${listingId}, 0))`.execute(tx);
+      // A statement of its own: whoever renews at this moment is waited for, and then counted.
+      await sql`with lapsed as (delete from seats where listing_id = ${listingId} and expires_at <= now())
+        delete from seat_line where listing_id = ${listingId} and expires_at <= now()`.execute(tx);
+      return work(tx);
+    });
+
+  return {
+    enter: (request, bounds) =>
+      ofListing(request.listingId, async (tx) => {
+        const { runId, listingId, wallet, isPriority } = request;
+        const seated = await sql`insert into seats (run_id, listing_id, expires_at)
+          select ${runId}, ${listingId}, ${after(bounds.leaseMs)}
+          where not exists (select from seat_line where listing_id = ${listingId})
+            and (select count(*) from seats where listing_id = ${listingId}) < ${bounds.seats}`.execute(tx);
+        if (seated.numAffectedRows === 1n) return 'seated';
+        const line = await tx
+          .selectFrom('seat_line')
+          .select(({ fn }) => [
+            fn.countAll<bigint>().as('waiting'),
+            fn.countAll<bigint>().filterWhere('wallet', '=', wallet).as('own'),
+            // What a wallet has waiting shares one turn, so that a place more is not a turn more.
+            fn
+              .max('turn')
+              .filterWhere('wallet', '=', wallet)
+              .filterWhere('is_priority', '=', isPriority)
+              .as('turn'),
+          ])
+          .where('listing_id', '=', listingId)
+          .executeTakeFirstOrThrow();
+        // One wallet alone cannot keep all others out of the line.
+        if (line.waiting >= bounds.lineLength || line.own >= Math.ceil(bounds.lineLength / 2)) return 'full';
+        await tx
+          .insertInto('seat_line')
+          .values({
+            run_id: runId,
+            listing_id: listingId,
+            wallet,
+            is_priority: isPriority,
+            turn: line.turn ?? sql<bigint>`nextval('seat_turns')`,
+            expires_at: after(bounds.claimMs),
+          })
+          .execute();
+        return 'waiting';
+      }),
+
+    handOut: (listingId, bounds) =>
+      ofListing(listingId, async (tx) => {
+        const { taken } = await tx
+          .selectFrom('seats')
+          .select((eb) => eb.fn.countAll<bigint>().as('taken'))
+          .where('listing_id', '=', listingId)
+          .executeTakeFirstOrThrow();
+        const seated: string[] = [];
+        for (let free = bounds.seats - Number(taken); free > 0; free -= 1) {
+          const next = await takeFirst(tx, listingId);
+          if (!next) break;
+          await tx
+            .insertInto('seats')
+            .values({ run_id: next, listing_id: listingId, expires_at: after(bounds.claimMs) })
+            .execute();
+          seated.push(next);
+        }
+        return seated;
+      }),
+
+    async keep(runId, bounds) {
+      const { rows } = await sql<{ seated: boolean; waiting: boolean }>`
+        with seat as (update seats set expires_at = ${after(bounds.leaseMs)}
+            where run_id = ${runId} and expires_at > now() returning 1),
+          place as (update seat_line set expires_at = ${after(bounds.claimMs)}
+            where run_id = ${runId} and expires_at > now() returning 1)
+        select exists (select from seat) as seated, exists (select from place) as waiting`.execute(db);
+      if (rows[0]?.seated) return 'seated';
+      return rows[0]?.waiting ? 'waiting' : 'gone';
+    },
+
+    async renew(runIds, bounds) {
+      await db
+        .updateTable('seats')
+        .set({ expires_at: after(bounds.leaseMs) })
+        .where('run_id', 'in', runIds)
+        .where('expires_at', '>', sql<Date>`now()`)
+        .execute();
+    },
+
+    async leave(runId) {
+      const { rows } = await sql<{ listing_id: string }>`
+        with place as (delete from seat_line where run_id = ${runId})
+        delete from seats where run_id = ${runId} returning listing_id`.execute(db);
+      const listingId = rows[0]?.listing_id;
+      if (listingId === undefined) return undefined;
+      // Looked for after the seat is free: whoever comes into the line later sees that it is.
+      const waiting = await db
+        .selectFrom('seat_line')
+        .select('run_id')
+        .where('listing_id', '=', listingId)
+        .limit(1)
+        .executeTakeFirst();
+      return waiting && listingId;
+    },
+
+    async leaveAll() {
+      await db.deleteFrom('seats').execute();
+      await db.deleteFrom('seat_line').execute();
+    },
+  };
+}
+
+/**
+ * Takes the run whose turn it is out of the line: `priority` before `standard`, in each one wallet after the other,
+ * of a wallet what came first. The wallet's next turn comes after everybody's who waits now.
+ */
+async function takeFirst(tx: Tx, listingId: string): Promise<string | undefined> {
+  const first = await tx
+    .deleteFrom('seat_line')
+    .where('run_id', '=', (eb) =>
+      eb
+        .selectFrom('seat_line')
+        .select('run_id')
+        .where('listing_id', '=', listingId)
+        .orderBy('is_priority', 'desc')
+        .orderBy('turn')
+        .orderBy('place')
+        .limit(1),
+    )
+    .returning(['run_id', 'wallet', 'is_priority'])
+    .executeTakeFirst();
+  if (!first) return undefined;
+  await sql`update seat_line set turn = next.turn from (select nextval('seat_turns') as turn) as next
+    where listing_id = ${listingId} and wallet = ${first.wallet}
+      and is_priority = ${first.is_priority}`.execute(tx);
+  return first.run_id;
+}

@@ -1,0 +1,32 @@
+import type { SentCharge, Settlement } from '../settlement/index.js';
+import type { Checked } from './check.js';
+import type { OutputGate } from './output-gate.js';
+
+/**
+ * Step 5, for Per-Task: sign, write down, send; the run does not wait for it, its output does. Opens the gate once
+ * the run is paid; gives the charge, undefined where there is none.
+ */
+export async function settle(
+  deps: { settlement: Pick<Settlement, 'charge'> },
+  checked: Checked,
+  gate: OutputGate,
+  stop: AbortSignal,
+): Promise<SentCharge | undefined> {
+  try {
+    // The last moment at which stopping costs nothing.
+    stop.throwIfAborted();
+    if (!checked.charge) {
+      gate.open();
+      return undefined;
+    }
+    const charge = await deps.settlement.charge(checked.charge);
+    charge.confirmed.then(
+      () => gate.open(),
+      () => undefined,
+    );
+    return charge;
+  } catch (error) {
+    await checked.sandbox?.kill();
+    throw error;
+  }
+}

@@ -1,0 +1,63 @@
+import {
+  ARCHIVE_LIMITS,
+  ArchiveError,
+  SnapshotBuilder,
+  type ArchivedFile,
+  type ArchiveLimits,
+} from './snapshot.js';
+import { unpackTar } from './unpack-tar.js';
+import { unpackZip } from './unpack-zip.js';
+
+/** Media types of the archives that are unpacked. */
+const MEDIA_TYPES = new Set([
+  'application/zip',
+  'application/x-zip-compressed',
+  'application/x-tar',
+  'application/gzip',
+  'application/x-gzip',
+  'application/x-gtar',
+  'application/x-compressed-tar',
+]);
+const UNSAID = 'application/octet-stream';
+/** Where a tar header says what it is. */
+const TAR_MAGIC_OFFSET = 257;
+
+type Format = 'zip' | 'tar' | 'tar.gz';
+
+/** By its first bytes: senders often have no media type for archives. */
+function formatOf(bytes: Buffer): Format | undefined {
+  if (bytes.subarray(0, 2).toString('latin1') === 'PK') return 'zip';
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'tar.gz';
+  const magic = bytes.subarray(TAR_MAGIC_OFFSET, TAR_MAGIC_OFFSET + 5).toString('latin1');
+  return magic === 'ustar' ? 'tar' : undefined;
+}
+
+/** Whether a file is an archive by what its sender says, or by its bytes where the sender said nothing. */
+export function isArchive(mediaType: string, bytes: Buffer): boolean {
+  return MEDIA_TYPES.has(mediaType) || (mediaType === UNSAID && formatOf(bytes) !== undefined);
+}
+
+/**
+ * Unpacks a zip, tar or tar.gz file in memory.
+ *
+ * @throws ArchiveError for one that is broken, too much, or holds anything but plain files and folders inside itself.
+ */
+export async function unpackArchive(
+  bytes: Buffer,
+  limits: ArchiveLimits = ARCHIVE_LIMITS,
+): Promise<ArchivedFile[]> {
+  const format = formatOf(bytes);
+  if (format === undefined) throw new ArchiveError('it is neither a zip nor a tar file');
+  const snapshot = new SnapshotBuilder(limits);
+  const signal = AbortSignal.timeout(limits.timeMs);
+  try {
+    if (format === 'zip') await unpackZip(bytes, snapshot, signal);
+    else await unpackTar(bytes, { gzip: format === 'tar.gz' }, snapshot, limits, signal);
+  } catch (error) {
+    if (error instanceof ArchiveError) throw error;
+    if (signal.aborted) throw new ArchiveError('it takes too long');
+    // The libraries say what is wrong with the bytes; it is the sender's to know.
+    throw new ArchiveError(`it is broken: ${(error as Error).message.slice(0, 200)}`, { cause: error });
+  }
+  return snapshot.files();
+}

@@ -1,0 +1,80 @@
+import type { Json } from '@agent-rental/contract';
+import { ApiError } from '../platform/api-error.js';
+import type { ArchivedFile } from './archive/snapshot.js';
+import { ArchiveError } from './archive/snapshot.js';
+import { isArchive, unpackArchive } from './archive/unpack.js';
+
+/** What a file is as the input of a run. */
+export interface FileInput {
+  /** The JSON value of a JSON file, the text of a text file, and of any other its bytes in an object. */
+  value: Json;
+  /** What an archive holds, for agents that read repositories. */
+  files?: ArchivedFile[];
+}
+
+/** A file that is not text, as the value that `input_schema` sees. */
+export interface BinaryInput {
+  media_type: string;
+  size_bytes: number;
+  base64: string;
+}
+
+/**
+ * Makes the input that a file stands for. An archive is unpacked here, so that a bad one is refused before anything
+ * is charged.
+ *
+ * @throws ApiError `invalid_request` for a file that is not what it says it is.
+ */
+export async function toFileInput(mediaType: string, content: Buffer): Promise<FileInput> {
+  if (isArchive(mediaType, content)) {
+    return { value: toBinary(mediaType, content), files: await unpack(content) };
+  }
+  const text = textOf(content);
+  if (mediaType === 'application/json' || mediaType.endsWith('+json')) {
+    return { value: parseJson(required(text)) };
+  }
+  if (mediaType.startsWith('text/')) return { value: required(text) };
+  return { value: text === undefined || text.includes('\0') ? toBinary(mediaType, content) : text };
+}
+
+function toBinary(mediaType: string, content: Buffer): Json {
+  const binary: BinaryInput = {
+    media_type: mediaType,
+    size_bytes: content.length,
+    base64: content.toString('base64'),
+  };
+  return { ...binary };
+}
+
+async function unpack(content: Buffer): Promise<ArchivedFile[]> {
+  try {
+    return await unpackArchive(content);
+  } catch (error) {
+    if (!(error instanceof ArchiveError)) throw error;
+    throw new ApiError('invalid_request', `input_uri: the archive is not taken: ${error.message}.`);
+  }
+}
+
+function textOf(content: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(content);
+  } catch {
+    return undefined;
+  }
+}
+
+function required(text: string | undefined): string {
+  if (text !== undefined) return text;
+  throw new ApiError(
+    'invalid_request',
+    'input_uri: the file says it is text and is not text in UTF-8. Send it with the media type that it has.',
+  );
+}
+
+function parseJson(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    throw new ApiError('invalid_request', 'input_uri: the file says it is JSON and is not.');
+  }
+}

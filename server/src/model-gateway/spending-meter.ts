@@ -1,0 +1,100 @@
+/** What an agent may use of its model in one run, however it behaves. Calls are counted where the runner is driven. */
+export interface ModelLimits {
+  /** Input and output together, as the vendor counts them. */
+  tokens: number;
+  /** Of one answer, as it comes in. */
+  responseBytes: number;
+  /** Of all requests and answers. */
+  totalBytes: number;
+}
+
+/**
+ * A conversation is at most two million characters and goes out again with each of up to 17 calls; an honest answer
+ * is some hundred kilobytes of events.
+ */
+export const DEFAULT_MODEL_LIMITS: ModelLimits = {
+  tokens: 4_000_000,
+  responseBytes: 16 * 1024 * 1024,
+  totalBytes: 96 * 1024 * 1024,
+};
+
+/** An agent used up what it may use of its model. The message is for the renter. */
+export class ModelLimitError extends Error {
+  override readonly name = 'ModelLimitError';
+}
+
+/** What one run has used of its model so far. */
+export interface ModelUsage {
+  readonly calls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly bytes: number;
+}
+
+/** Counts what one run uses, and ends it at the limit. */
+export class ModelMeter {
+  readonly #limits: ModelLimits;
+  #calls = 0;
+  #inputTokens = 0;
+  #outputTokens = 0;
+  #bytes = 0;
+
+  constructor(limits: ModelLimits) {
+    this.#limits = limits;
+  }
+
+  get usage(): ModelUsage {
+    return {
+      calls: this.#calls,
+      inputTokens: this.#inputTokens,
+      outputTokens: this.#outputTokens,
+      bytes: this.#bytes,
+    };
+  }
+
+  /** @throws ModelLimitError when nothing is left for another call. */
+  beginCall(): void {
+    this.#calls += 1;
+    if (this.#inputTokens + this.#outputTokens >= this.#limits.tokens) {
+      throw new ModelLimitError(`the run used more than ${this.#limits.tokens} tokens`);
+    }
+  }
+
+  countTokens(input: number | undefined, output: number | undefined): void {
+    this.#inputTokens += input ?? 0;
+    this.#outputTokens += output ?? 0;
+  }
+
+  /** `fetch` whose bodies are counted, both ways. An answer beyond the limit breaks with a ModelLimitError. */
+  metered(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+    return async (input, init) => {
+      this.#countBytes(typeof init?.body === 'string' ? Buffer.byteLength(init.body) : 0);
+      const response = await fetch(input, init);
+      if (response.body === null) return response;
+      let size = 0;
+      const counted = new TransformStream<Uint8Array, Uint8Array>({
+        transform: (chunk, controller) => {
+          size += chunk.length;
+          if (size > this.#limits.responseBytes) {
+            throw new ModelLimitError(
+              `its model answered with more than ${this.#limits.responseBytes} bytes`,
+            );
+          }
+          this.#countBytes(chunk.length);
+          controller.enqueue(chunk);
+        },
+      });
+      const { status, statusText, headers } = response;
+      return new Response(response.body.pipeThrough(counted), { status, statusText, headers });
+    };
+  }
+
+  #countBytes(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes > this.#limits.totalBytes) {
+      throw new ModelLimitError(
+        `the run exchanged more than ${this.#limits.totalBytes} bytes with its model`,
+      );
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import {
+  consumeQuery,
+  findListingAddress,
+  MARKETPLACE_PROGRAM_ID,
+  purchaseOneTime,
+  purchasePerQuery,
+  purchaseSubscription,
+  renewSubscription,
+  topupBalance,
+  updateListing,
+} from '@agent-rental/program-client';
+import {
+  Keypair,
+  TransactionMessage,
+  VersionedTransaction,
+  type SignatureStatus,
+  type TransactionInstruction,
+} from '@solana/web3.js';
+import { describe, expect, test } from 'vitest';
+import type { Chain } from '../chain/index.js';
+import type { Allowance } from '../identity/index.js';
+import { ApiError } from '../platform/api-error.js';
+import { rentalSpendsOf } from './rental-spends.js';
+import { createTransactionService } from './service.js';
+
+const wallet = Keypair.generate();
+const buyer = wallet.publicKey;
+const treasury = Keypair.generate().publicKey;
+const listingId = 'invoice-reader-k3x7qa';
+const otherId = 'contract-reader-k3x7qa';
+const addressOf = (id: string) => findListingAddress(id).address.toBase58();
+
+function signed(instructions: TransactionInstruction[]): VersionedTransaction {
+  const recentBlockhash = Keypair.generate().publicKey.toBase58();
+  const message = new TransactionMessage({ payerKey: buyer, recentBlockhash, instructions });
+  const transaction = new VersionedTransaction(message.compileToV0Message());
+  transaction.sign([wallet]);
+  return transaction;
+}
+
+const maxPriceLamports = 7n;
+const rental = { buyer, listingId, maxPriceLamports };
+const window = { ...rental, treasury, durationSeconds: 2_592_000 };
+const deposit = purchasePerQuery({ ...rental, depositLamports: 50n });
+const topup = topupBalance({ ...rental, listingId: otherId, amountLamports: 30n });
+
+describe('what a transaction takes out of the wallet', () => {
+  test.each([
+    ['a purchase for good', purchaseOneTime({ ...rental, treasury }), 7n],
+    ['a subscription', purchaseSubscription(window), 7n],
+    ['a renewal', renewSubscription(window), 7n],
+    ['the first deposit', deposit, 50n],
+    ['a top-up', topupBalance({ ...rental, amountLamports: 30n }), 30n],
+  ])('by %s is what it agrees to at most [ID-32]', (_, instruction, lamports) => {
+    const { message } = signed([instruction]);
+    expect(rentalSpendsOf(message, MARKETPLACE_PROGRAM_ID)).toEqual([
+      { listingAddress: addressOf(listingId), lamports },
+    ]);
+  });
+
+  test('is told for each rental in it', () => {
+    const { message } = signed([deposit, topup]);
+    expect(rentalSpendsOf(message, MARKETPLACE_PROGRAM_ID)).toEqual([
+      { listingAddress: addressOf(listingId), lamports: 50n },
+      { listingAddress: addressOf(otherId), lamports: 30n },
+    ]);
+  });
+
+  test('is nothing where nothing is rented, or another program is called', () => {
+    const programId = Keypair.generate().publicKey;
+    const instructions = [
+      updateListing({ creator: buyer, listingId, status: 'paused' }),
+      consumeQuery({ authority: buyer, buyer, listingId, treasury, sequence: 1n, runId: Buffer.alloc(16) }),
+      purchaseOneTime({ ...rental, treasury, programId }),
+    ];
+    expect(rentalSpendsOf(signed(instructions).message, MARKETPLACE_PROGRAM_ID)).toEqual([]);
+  });
+});
+
+describe('a submitted transaction', () => {
+  /** The service on a chain that answers as it is told, and an allowance that keeps a list. */
+  function serviceWith(chain: Partial<Chain>) {
+    const asked: string[] = [];
+    const held = new Map<string, { kind: string; lamports: bigint }>();
+    const allowance: Allowance = {
+      requireListing: () => undefined,
+      requireRental: (id) => {
+        asked.push(id);
+        if (id === '') throw new ApiError('credential_not_found', 'Not a listing that is known.');
+      },
+      requireRoom: async () => undefined,
+      reserve: async ({ id, ...spend }) => void held.set(id, spend),
+      release: async (id) => void held.delete(id),
+    };
+    const known = new Map([listingId, otherId].map((id) => [addressOf(id), id]));
+    type Deps = Parameters<typeof createTransactionService>[0];
+    const service = createTransactionService({
+      chain: {
+        programId: MARKETPLACE_PROGRAM_ID,
+        preflight: async () => null,
+        statuses: async () => [null],
+        latestBlockhash: async () => ({ blockhash: '', lastValidBlockHeight: 150 }),
+        blockHeight: async () => 1n,
+        logsOf: async () => [],
+        send: async () => undefined,
+        ...chain,
+      } as Chain,
+      listings: { findIdByAddress: async (address: string) => known.get(address) } as Deps['listings'],
+      indexer: { indexTransaction: async () => undefined } as unknown as Deps['indexer'],
+      credentials: { verify: async () => ({ status: 'not_found' }) } as unknown as Deps['credentials'],
+      proposals: {} as Deps['proposals'],
+      registration: {} as Deps['registration'],
+    });
+    const submit = (...instructions: TransactionInstruction[]) =>
+      service.submit(
+        buyer.toBase58(),
+        Buffer.from(signed(instructions).serialize()).toString('base64'),
+        allowance,
+      );
+    return { submit, asked, spends: () => [...held.values()] };
+  }
+  const landed: SignatureStatus = { slot: 1, confirmations: 1, err: null, confirmationStatus: 'confirmed' };
+
+  test('is asked about for each listing, and counted as a whole [ID-32]', async () => {
+    const { submit, asked, spends } = serviceWith({ waitForConfirmation: async () => landed });
+    await submit(deposit, topup);
+    expect(asked).toEqual([listingId, otherId]);
+    expect(spends()).toEqual([{ kind: 'rental', lamports: 80n }]);
+  });
+
+  test('is refused for a listing that is not known, and not counted', async () => {
+    const { submit, spends } = serviceWith({ waitForConfirmation: async () => landed });
+    const unknown = topupBalance({ ...rental, listingId: 'nobody-aaaaaa', amountLamports: 1n });
+    await expect(submit(deposit, unknown)).rejects.toMatchObject({ code: 'credential_not_found' });
+    expect(spends()).toEqual([]);
+  });
+
+  test('that the program refuses takes nothing from the day', async () => {
+    const { submit, spends } = serviceWith({
+      preflight: async () => ({ error: { InstructionError: [0, { Custom: 6003 }] }, logs: [] }),
+    });
+    await expect(submit(deposit)).rejects.toMatchObject({ onChainError: { anchor_code: 6003 } });
+    expect(spends()).toEqual([]);
+  });
+
+  test('that may still land stays counted', async () => {
+    const { submit, spends } = serviceWith({
+      waitForConfirmation: async () => null,
+      blockHeight: async () => 151n,
+    });
+    await expect(submit(deposit)).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(spends()).toEqual([{ kind: 'rental', lamports: 50n }]);
+  });
+});
