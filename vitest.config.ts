@@ -25,6 +25,8 @@ export default defineConfig({
             'server/src/**/*.test.ts',
             'examples/src/**/*.test.ts',
             'test/src/requirements/*.test.ts',
+            'test/src/schema-corpus/*.test.ts',
+            'test/src/adapters/*.test.ts',
           ],
         },
       },

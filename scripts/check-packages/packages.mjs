@@ -8,6 +8,7 @@ export const packages = [
   { folder: 'sdk', browser: ['.', './solana'] },
   { folder: 'tools', browser: ['.'] },
   { folder: 'mcp-server' },
+  { folder: 'cli' },
   { folder: 'langchain', browser: ['.'] },
   { folder: 'ai-sdk', browser: ['.'] },
   { folder: 'agent-runner' },

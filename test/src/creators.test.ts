@@ -3,9 +3,10 @@ import { createAgentHandler } from '@agent-rental/sdk/creator';
 import { isApiError } from '@agent-rental/sdk';
 import { publish, rent, update as updateOnChain, withdraw } from '@agent-rental/sdk/solana';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { jobEnd, newParticipant, publishAgent, textAgent, type Participant } from './support/agents.js';
+import { jobEnd, publishAgent, textAgent } from './support/agents.js';
 import { newStateDir, removeStateDir, startMarketplace, type OwnMarketplace } from './support/marketplace.js';
 import { startModelStandIn, type ModelStandIn } from './support/model-stand-in.js';
+import { newParticipant, type Participant } from './support/participant.js';
 
 const PRICE = 250_000;
 /** The protocol's fee is 2.5 %. */
@@ -42,8 +43,8 @@ beforeAll(async () => {
   model = await startModelStandIn();
   stateDir = await newStateDir();
   marketplace = await startMarketplace(stateDir, { MODEL_BASE_URL: model.baseUrl, MODEL_NAME: 'stand-in' });
-  creator = await newParticipant(marketplace.dev);
-  renter = await newParticipant(marketplace.dev);
+  creator = await newParticipant(marketplace);
+  renter = await newParticipant(marketplace);
   const manifest = textAgent(model.baseUrl, { system_prompt: 'The first prompt.' });
   agentId = await publishAgent(creator, { ...manifest, model_key: 'first-key' });
   await rent(renter.client, renter.signer, agentId, { deposit_lamports: 40 * PRICE });

@@ -146,13 +146,21 @@ describe('the list of credentials', () => {
     expect(new Set(pages.flat()).size).toBe(MODELS.length);
   });
 
-  test.each(['status=not_found', 'status=revoked', 'limit=101', 'limit=0', 'offset=-1', 'wallet=x'])(
-    'is 400 for %s [CRD-4, CRD-5]',
-    async (query) => {
-      const { status, body } = await get(`/v1/credentials?${query}`);
-      expect(status).toBe(400);
-      expect(errorOf(body)).toMatchObject({ code: 'invalid_request' });
-      expect(String(errorOf(body)['message'])).toContain(query.split('=')[0]);
-    },
-  );
+  test.each([
+    'status=not_found',
+    'status=revoked',
+    'limit=101',
+    'limit=0',
+    'limit=',
+    'limit=1.5',
+    'limit=1&limit=2',
+    'offset=-1',
+    'offset=x',
+    'wallet=x',
+  ])('is 400 for %s [CRD-4, CRD-5]', async (query) => {
+    const { status, body } = await get(`/v1/credentials?${query}`);
+    expect(status).toBe(400);
+    expect(errorOf(body)).toMatchObject({ code: 'invalid_request' });
+    expect(String(errorOf(body)['message'])).toContain(query.split('=')[0]);
+  });
 });

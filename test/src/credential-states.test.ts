@@ -10,6 +10,7 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { publishIdleListing, type Terms } from './support/agents.js';
 import { call, login, type Answer } from './support/http.js';
 import {
   newStateDir,
@@ -18,7 +19,7 @@ import {
   startMarketplace,
   type OwnMarketplace,
 } from './support/marketplace.js';
-import { newMarketParty, publishIdleListing, type Party, type Terms } from './support/party.js';
+import { newParticipant, type Participant } from './support/participant.js';
 import { descendants } from './support/processes.js';
 
 const PRICE = 1_000_000;
@@ -29,7 +30,7 @@ const SETTINGS = { EXAMPLES: 'off', SANDBOX_POOL_SIZE: '1' };
 let stateDir: string;
 let marketplace: OwnMarketplace;
 let connection: Connection;
-let creator: Party;
+let creator: Participant;
 
 const ONE_TIME: Terms = { rental_model: 'one_time', price_lamports: PRICE };
 const SUBSCRIPTION: Terms = { rental_model: 'subscription', price_lamports: PRICE };
@@ -39,19 +40,23 @@ beforeAll(async () => {
   stateDir = await newStateDir();
   marketplace = await startMarketplace(stateDir, SETTINGS);
   connection = new Connection(marketplace.dev.rpc_url, 'confirmed');
-  creator = await newParty();
+  creator = await participant();
 });
 afterAll(async () => {
   await marketplace?.stop();
   await removeStateDir(stateDir);
 });
 
-const newParty = () => newMarketParty(marketplace);
+const participant = () => newParticipant(marketplace);
 const publish = (terms: Terms) => publishIdleListing(creator, connection, terms);
-const rent = ({ client, signer }: Party, id: string, terms: Partial<api.RentTerms>) =>
+const rent = ({ client, signer }: Participant, id: string, terms: Partial<api.RentTerms>) =>
   api.rent(client, signer, id, { max_price_lamports: PRICE, ...terms }, { connection });
-const topUp = ({ client, signer }: Party, id: string, amount_lamports: number, max_price_lamports = PRICE) =>
-  api.topUp(client, signer, id, { amount_lamports, max_price_lamports }, { connection });
+const topUp = (
+  { client, signer }: Participant,
+  id: string,
+  amount_lamports: number,
+  max_price_lamports = PRICE,
+) => api.topUp(client, signer, id, { amount_lamports, max_price_lamports }, { connection });
 const changePrice = (id: string, price_lamports: number) =>
   api.update(
     creator.client,
@@ -66,17 +71,18 @@ const send = (instruction: TransactionInstruction, ...signers: Keypair[]) =>
   sendAndConfirmTransaction(connection, new Transaction().add(instruction), signers);
 const key = (name: string) => readKeypair(join(stateDir, 'keys', `${name}.json`));
 
-const verify = async ({ token }: Party, id: string) => {
+const verify = async ({ token }: Participant, id: string) => {
   const { status, body } = await call(marketplace, 'GET', `/v1/credentials/${id}`, { token });
   expect(status).toBe(200);
   return body;
 };
-const list = ({ token }: Party, query = '') => call(marketplace, 'GET', `/v1/credentials${query}`, { token });
-const listed = async (party: Party, query = '') => {
+const list = ({ token }: Participant, query = '') =>
+  call(marketplace, 'GET', `/v1/credentials${query}`, { token });
+const listed = async (party: Participant, query = '') => {
   const { body } = await list(party, query);
   return body as { credentials: Record<string, unknown>[]; total: number };
 };
-const execute = ({ token }: Party, agent_id: string) =>
+const execute = ({ token }: Participant, agent_id: string) =>
   call(marketplace, 'POST', '/v1/execute', { token, body: { agent_id, task: 'nothing' } });
 const errorOf = ({ body }: Answer) => body['error'] as Record<string, unknown>;
 
@@ -84,16 +90,16 @@ const errorOf = ({ body }: Answer) => body['error'] as Record<string, unknown>;
 const indexed = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 20_000, interval: 100 });
 
 /** The address of a credential, derived as the specification gives it. */
-async function credentialAddress({ token, address }: Party, id: string): Promise<string> {
+async function credentialAddress({ token, wallet }: Participant, id: string): Promise<string> {
   const { body } = await call(marketplace, 'GET', `/v1/listings/${id}`, { token });
   const listing = new PublicKey(String(body['on_chain_address'])).toBuffer();
-  const seeds = [Buffer.from('access_credential'), address.toBuffer(), listing];
+  const seeds = [Buffer.from('access_credential'), wallet.publicKey.toBuffer(), listing];
   return PublicKey.findProgramAddressSync(seeds, new PublicKey(marketplace.dev.program_id))[0].toBase58();
 }
 
 describe('a credential', () => {
   test('bought past the API: listed within two seconds of its confirmation [CRD-30]', async () => {
-    const [renter, id] = [await newParty(), await publish(ONE_TIME)];
+    const [renter, id] = [await participant(), await publish(ONE_TIME)];
     const wallet = api.createMarketplaceWallet({
       connection,
       signer: renter.signer,
@@ -109,7 +115,7 @@ describe('a credential', () => {
   });
 
   test('of a Per-Task rental whose balance is spent: low_balance, and active at once after a top-up [CRD-10, CRD-12, CRD-20, CRD-23, CRD-35]', async () => {
-    const [renter, id] = [await newParty(), await publish(PER_QUERY)];
+    const [renter, id] = [await participant(), await publish(PER_QUERY)];
     await rent(renter, id, { deposit_lamports: PRICE });
     expect(await verify(renter, id)).toMatchObject({
       status: 'active',
@@ -120,7 +126,7 @@ describe('a credential', () => {
     const [authority, treasury] = [await key('authority'), await key('treasury')];
     const charge = consumeQuery({
       authority: authority.publicKey,
-      buyer: renter.address,
+      buyer: renter.wallet.publicKey,
       listingId: id,
       treasury: treasury.publicKey,
       sequence: 1n,
@@ -147,7 +153,7 @@ describe('a credential', () => {
   });
 
   test('of a Per-Task rental that cannot pay the price, or has not agreed to it: low_balance [CRD-21, CRD-22, CRD-36]', async () => {
-    const [renter, id] = [await newParty(), await publish(PER_QUERY)];
+    const [renter, id] = [await participant(), await publish(PER_QUERY)];
     await rent(renter, id, { deposit_lamports: 3 * PRICE });
     // Above what was agreed to, though the balance would do.
     await changePrice(id, 2 * PRICE);
@@ -175,7 +181,7 @@ describe('a credential', () => {
   });
 
   test('of a paused listing stays active while its runs are refused; of a closed one it is gone [CRD-27, CRD-28, ERR-9]', async () => {
-    const [renter, id] = [await newParty(), await publish(ONE_TIME)];
+    const [renter, id] = [await participant(), await publish(ONE_TIME)];
     await rent(renter, id, {});
     await api.pause(creator.client, creator.signer, id, { connection });
     expect(await verify(renter, id)).toMatchObject({ status: 'active', valid: true });
@@ -196,7 +202,7 @@ describe('a credential', () => {
   });
 
   test('that was revoked: not_found on a chain that still has its account, and no run [CRD-24, CRD-25, CRD-26]', async () => {
-    const renter = await newParty();
+    const renter = await participant();
     const [bought, prepaid] = [await publish(ONE_TIME), await publish(PER_QUERY)];
     await rent(renter, bought, {});
     await rent(renter, prepaid, { deposit_lamports: PRICE });
@@ -205,9 +211,9 @@ describe('a credential', () => {
       signature: await connection.requestAirdrop(admin.publicKey, 1_000_000_000),
       ...(await connection.getLatestBlockhash()),
     });
-    const buyer = renter.address;
+    const buyer = renter.wallet.publicKey;
     await send(revokeAccess({ admin: admin.publicKey, buyer, listingId: bought }), admin);
-    const revoker = creator.address;
+    const revoker = creator.wallet.publicKey;
     await send(revokePerQueryAccess({ revoker, buyer, listingId: prepaid }), creator.wallet);
 
     for (const [id, rental_model] of [
@@ -235,7 +241,7 @@ describe('a credential', () => {
 
 describe('the list of credentials', () => {
   test('is filtered by status and paged, with the total of the filter [CRD-4, CRD-6]', async () => {
-    const renter = await newParty();
+    const renter = await participant();
     const ids: string[] = [];
     for (const [terms, bought] of [
       [ONE_TIME, {}],
@@ -270,7 +276,7 @@ describe('the list of credentials', () => {
 });
 
 test('while the chain is out of reach a check is a 503 and never a guess; the list goes on [CRD-13]', async () => {
-  const [renter, id] = [await newParty(), await publish(ONE_TIME)];
+  const [renter, id] = [await participant(), await publish(ONE_TIME)];
   await rent(renter, id, {});
   const processes = await descendants(marketplace.process.pid ?? 0);
   const chain = processes.find(({ command }) => /local-chain.*child-main/u.test(command));
@@ -290,12 +296,12 @@ test('while the chain is out of reach a check is a 503 and never a guess; the li
 
 // Last: it starts the server again.
 describe('a subscription, on a server that finds itself a month later', () => {
-  let renter: Party;
+  let renter: Participant;
   let id: string;
   let ends: number;
 
   beforeAll(async () => {
-    renter = await newParty();
+    renter = await participant();
     id = await publish(SUBSCRIPTION);
     await rent(renter, id, { duration_seconds: DAYS_30 });
     const [credential] = (await listed(renter)).credentials;

@@ -35,6 +35,12 @@ test.each(['plain-http', 'langchain-app', 'ai-sdk-app', 'mcp-client'])(
   },
 );
 
+test('an autonomous agent searches, rents within its limit, runs, and is stopped at it [REN-15]', async () => {
+  const { code, output } = await runExample(process.execPath, [`${examples}dist/apps/autonomous-agent.js`]);
+  expect(code, output).toBe(0);
+  expect(output).toMatch(/Stopped: \[agent-rental\] spending_refused: The most within 24 hours/);
+});
+
 test('curl alone, with a signing helper, goes from challenge to result [TXN-13]', async () => {
   const { code, output } = await runExample('bash', [`${examples}src/apps/curl.sh`]);
   expect(code, output).toBe(0);

@@ -1,7 +1,9 @@
+import { zipOf } from '@agent-rental/server/testing';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { PRICE, publishProgram, rentAgent } from './support/agents.js';
 import { call, type Answer } from './support/http.js';
 import { attach, type Marketplace } from './support/marketplace.js';
-import { newParty, PRICE, publishAgent, rentAgent, type Party } from './support/published-agent.js';
+import { newParticipant, type Participant } from './support/participant.js';
 import { rentOverHttp } from './support/renter.js';
 
 /** Says what it got. */
@@ -13,15 +15,15 @@ const MIB = 1024 * 1024;
 
 let marketplace: Marketplace;
 let agentId: string;
-let renter: Party;
+let renter: Participant;
 /** Holds a rental of its own. */
-let other: Party;
+let other: Participant;
 
 beforeAll(async () => {
   marketplace = await attach(inject('stateDir'));
-  const creator = await newParty(marketplace);
-  [renter, other] = [await newParty(marketplace), await newParty(marketplace)];
-  agentId = await publishAgent(marketplace, creator, PROGRAM);
+  const creator = await newParticipant(marketplace);
+  [renter, other] = [await newParticipant(marketplace), await newParticipant(marketplace)];
+  agentId = await publishProgram(marketplace, creator, PROGRAM);
   await rentAgent(renter, agentId);
   await rentAgent(other, agentId);
 });
@@ -90,6 +92,49 @@ describe('a file', () => {
     expect(filed?.body).toMatchObject({ status: 'completed', output: sent?.body['output'] });
   });
 
+  test('that is not text reaches an agent as its bytes', async () => {
+    const bytes = Buffer.from([0x89, 0x50, 0, 0xff, 0xfe]);
+    const file = await renter.client.uploadFile(bytes, { mediaType: 'image/png' });
+    const run = await renter.client.execute({ agent_id: agentId, task: 'look', input_uri: file.input_uri });
+    const value = JSON.stringify({
+      media_type: 'image/png',
+      size_bytes: 5,
+      base64: bytes.toString('base64'),
+    });
+    expect(run.output).toMatchObject({ type: 'object', length: value.length, end: value.slice(-10) });
+  });
+
+  test('that is an archive reaches an agent that reads repositories as its files [EXE-46]', async () => {
+    const creator = await newParticipant(marketplace);
+    const reader = await publishProgram(
+      marketplace,
+      creator,
+      'return { about: Object.keys(input), files: input.files };',
+      { tools: [{ name: 'repo_read', scope: 'repo_scoped' }] },
+    );
+    await rentAgent(renter, reader);
+    const archive = zipOf([
+      { name: 'src/main.py', content: 'print("ü")' },
+      { name: 'logo.png', content: Buffer.from([0, 0xff]) },
+    ]);
+    const file = await renter.client.uploadFile(Uint8Array.from(archive), { mediaType: 'application/zip' });
+    const run = await renter.client.execute({ agent_id: reader, task: 'look', input_uri: file.input_uri });
+    expect(run.output).toEqual({
+      about: ['media_type', 'size_bytes', 'files'],
+      files: [
+        { path: 'logo.png', size_bytes: 2, text: null },
+        { path: 'src/main.py', size_bytes: 11, text: 'print("ü")' },
+      ],
+    });
+  });
+
+  test('of content-addressed storage is the input, by its address alone [EXE-48]', async () => {
+    const listing = await call(marketplace, 'GET', `/v1/listings/${agentId}`, { token: renter.token });
+    const { status, body } = await execute({ input_uri: listing.body['metadata_uri'] });
+    expect([status, body]).toMatchObject([200, { status: 'completed', output: { type: 'object' } }]);
+    expect(JSON.stringify(body['output'])).toContain('category');
+  });
+
   test('is sent, used and deleted by the sdk', async () => {
     const { client } = renter;
     const file = await client.uploadFile(new Blob(['hello']), { mediaType: 'text/plain' });
@@ -126,6 +171,20 @@ describe('what is refused', () => {
     expect(await balance()).toBe(before);
   });
 
+  test.each([
+    ['leads out of itself', zipOf([{ name: '../../etc/passwd', content: 'x' }])],
+    ['holds a link', zipOf([{ name: 'a', content: '/etc/passwd', mode: 0o120_777 }])],
+    ['unpacks without end', zipOf([{ name: 'a', content: Buffer.alloc(64 * MIB) }])],
+    ['is none', Buffer.from('PK, but no archive')],
+  ])('an archive that %s: 400, and nothing is charged', async (_, archive) => {
+    const before = await balance();
+    const file = await renter.client.uploadFile(Uint8Array.from(archive), { mediaType: 'application/zip' });
+    const answer = await execute({ input_uri: file.input_uri });
+    expect(answer.status).toBe(400);
+    expect(errorOf(answer)['message']).toMatch(/^input_uri: the archive is not taken: /);
+    expect(await balance()).toBe(before);
+  });
+
   test('another wallet’s file, in the same words as one that does not exist [RUN-16]', async () => {
     const { body } = await upload('mine');
     const theirs = await execute({ input_uri: body['input_uri'] }, other.token);
@@ -152,7 +211,7 @@ describe('what is refused', () => {
   });
 
   test('a wallet that has rented nothing: 403', async () => {
-    const stranger = await newParty(marketplace);
+    const stranger = await newParticipant(marketplace);
     const answer = await upload('x', 'text/plain', stranger.token);
     expect(answer.status).toBe(403);
     expect(errorOf(answer)).toMatchObject({ code: 'credential_not_found' });

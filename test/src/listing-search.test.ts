@@ -231,7 +231,7 @@ describe("a creator's name", () => {
     const patch = (body: unknown) => call(marketplace, 'PATCH', '/v1/creators/me', { token, body });
     const { id } = marketplace.listing('per_query');
     const address = wallet.publicKey.toBase58();
-    const shortened = { id: address, display_name: `${address.slice(0, 4)}…${address.slice(-4)}` };
+    const shortened = { id: address, display_name: `${address.slice(0, 4)}...${address.slice(-4)}` };
     expect((await detail(id))['creator']).toMatchObject(shortened);
 
     const named = await patch({ display_name: ' Ledger\u202e  Works ' });

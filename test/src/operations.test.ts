@@ -5,10 +5,11 @@ import { promisify } from 'node:util';
 import { createClient } from '@agent-rental/sdk';
 import { createApiKey, rent } from '@agent-rental/sdk/solana';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newParticipant, publishAgent, textAgent, type Participant } from './support/agents.js';
+import { publishAgent, textAgent } from './support/agents.js';
 import { call, login } from './support/http.js';
 import { newStateDir, removeStateDir, startMarketplace, type OwnMarketplace } from './support/marketplace.js';
 import { startModelStandIn, type ModelStandIn } from './support/model-stand-in.js';
+import { newParticipant, type Participant } from './support/participant.js';
 
 const PROMPT = 'prompt-that-nobody-may-see-4711';
 const MODEL_KEY = 'sk-model-key-that-nobody-may-see-4712';
@@ -46,10 +47,10 @@ beforeAll(async () => {
   model = await startModelStandIn();
   stateDir = await newStateDir();
   await start();
-  const creator = await newParticipant(marketplace.dev);
+  const creator = await newParticipant(marketplace);
   const manifest = textAgent(model.baseUrl, { system_prompt: PROMPT });
   agentId = await publishAgent(creator, { ...manifest, model_key: MODEL_KEY });
-  renter = await newParticipant(marketplace.dev);
+  renter = await newParticipant(marketplace);
   await rent(renter.client, renter.signer, agentId, { deposit_lamports: 10_000_000 });
   apiKey = (await createApiKey(renter.client, renter.signer, 'operations')).key;
 }, 120_000);
@@ -81,7 +82,11 @@ describe('a server that is up', () => {
       /^agent_rental_charges_total\{state="confirmed"\} 1$/m,
       /^agent_rental_charges_open\{state="signed"\} 0$/m,
       /^agent_rental_seats_taken 0$/m,
+      /^agent_rental_runs_waiting 0$/m,
       /^agent_rental_sandboxes\{pool="runner",state="idle"\} \d+$/m,
+      /^agent_rental_sandbox_starts\{pool="runner"\} [1-9]\d*$/m,
+      /^agent_rental_sandbox_failures\{pool="runner",kind="died"\} 0$/m,
+      /^agent_rental_sandbox_refill_seconds\{pool="runner"\} 0\.\d+$/m,
       /^agent_rental_database_connections\{state="total"\} [1-9]/m,
       /^agent_rental_index_age_seconds [\d.]+/m,
       /^agent_rental_rate_limit_fallbacks_total 0$/m,

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { call, errorOf } from './support/http.js';
 import { attach, type Marketplace } from './support/marketplace.js';
+import { publishProgram } from './support/agents.js';
+import { newParticipant } from './support/participant.js';
 import { newRenter, type Renter } from './support/renter.js';
 
 const MANIFEST_MAX_BYTES = 64 * 1024;
@@ -121,8 +123,29 @@ describe('a registration', () => {
     expect(JSON.stringify(larger['error'])).toContain(String(MANIFEST_MAX_BYTES));
   });
 
+  test('without samples is run once by its review, with the sample input, and shows what came of it [REG-15]', async () => {
+    const party = await newParticipant(marketplace);
+    const program = 'return { got: input, twice: input.length * 2 };';
+    const id = await publishProgram(marketplace, party, program, { listing: { sample_input: 'four' } });
+    const listing = await vi.waitFor(
+      async () => {
+        const found = await party.client.getListing(id);
+        expect(found.sample_output).not.toEqual([]);
+        return found;
+      },
+      { timeout: 20_000, interval: 100 },
+    );
+    expect(listing.sample_output.map((text) => JSON.parse(text) as unknown)).toEqual([
+      { got: 'four', twice: 8 },
+    ]);
+    // A review is no renter.
+    expect(listing).toMatchObject({ run_count: 0, success_rate: 0 });
+  });
+
   test('keeps its key and prompt out of every answer and the log [REG-19]', async () => {
-    const job = await jobOf({ ...MANIFEST, listing: TERMS, model_key: KEY });
+    // With a sample, or the review would call the vendor with this key.
+    const listing = { ...TERMS, sample_output: ['A sample.'] };
+    const job = await jobOf({ ...MANIFEST, listing, model_key: KEY });
     const { listing_id: id } = job['result'] as { listing_id: string };
     const proposal = await call(marketplace, 'POST', '/v1/transactions', {
       token: creator.token,

@@ -1,9 +1,10 @@
 import { createHash, createPublicKey, verify, type JsonWebKey } from 'node:crypto';
 import { Connection } from '@solana/web3.js';
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { PRICE, publishProgram, rentAgent } from './support/agents.js';
 import { call, type Answer } from './support/http.js';
 import { attach, type Marketplace } from './support/marketplace.js';
-import { newParty, PRICE, publishAgent, rentAgent, type Party } from './support/published-agent.js';
+import { newParticipant, type Participant } from './support/participant.js';
 
 /** Works for as long as the input says, so that a test can do something to a run that goes on. */
 const PROGRAM = `
@@ -15,15 +16,15 @@ const ENDLESS = { wait_ms: 25_000 };
 
 let marketplace: Marketplace;
 let agentId: string;
-let renter: Party;
+let renter: Participant;
 let keys = 0;
 const newKey = () => `runs-${process.pid}-${(keys += 1)}`;
 
 beforeAll(async () => {
   marketplace = await attach(inject('stateDir'));
-  const creator = await newParty(marketplace);
-  renter = await newParty(marketplace);
-  agentId = await publishAgent(marketplace, creator, PROGRAM);
+  const creator = await newParticipant(marketplace);
+  renter = await newParticipant(marketplace);
+  agentId = await publishProgram(marketplace, creator, PROGRAM);
   await rentAgent(renter, agentId, 40);
 });
 
@@ -93,7 +94,7 @@ describe('a run that takes a while', () => {
 
   test('is its wallet’s alone [RUN-2]', async () => {
     const runId = await begin({ input: ENDLESS });
-    const stranger = await newParty(marketplace);
+    const stranger = await newParticipant(marketplace);
     for (const path of [`/v1/runs/${runId}`, `/v1/runs/${runId}x`, '/v1/runs/nothing']) {
       const answer = await get(path, {}, stranger.token);
       expect(answer.status).toBe(404);
@@ -227,7 +228,7 @@ describe('a receipt', () => {
     };
     expect(receipt).toMatchObject({
       run_id: run.body['run_id'],
-      wallet: renter.address,
+      wallet: renter.wallet.publicKey.toBase58(),
       listing_id: agentId,
       status: 'completed',
       cost_lamports: PRICE,
@@ -264,7 +265,7 @@ describe('a receipt', () => {
     expect((await get(`/v1/runs/${runId}/receipt`)).status).toBe(404);
     await cancel(runId);
     expect((await get(`/v1/runs/${runId}/receipt`)).body['receipt']).toMatchObject({ run_id: runId });
-    const stranger = await newParty(marketplace);
+    const stranger = await newParticipant(marketplace);
     expect((await get(`/v1/runs/${runId}/receipt`, {}, stranger.token)).status).toBe(404);
   });
 });
@@ -281,7 +282,7 @@ test('the runs of a wallet are listed, newest first, by pages [RUN-23]', async (
   const next = await get(`/v1/runs?agent_id=${agentId}&limit=1&offset=1`);
   expect(next.body).toMatchObject({ runs: [{ run_id: first.body['run_id'] }], total: page.body['total'] });
   expect((await get('/v1/runs?limit=101')).status).toBe(400);
-  const stranger = await newParty(marketplace);
+  const stranger = await newParticipant(marketplace);
   expect((await get('/v1/runs', {}, stranger.token)).body).toMatchObject({ runs: [], total: 0 });
 });
 

@@ -78,6 +78,19 @@ describe('outside /v1', () => {
     });
   });
 
+  test('and under it, every route of the server is described [SVC-14]', async () => {
+    const { body } = await call(marketplace, 'GET', '/openapi.json');
+    const paths = body['paths'] as Record<string, Record<string, unknown>>;
+    // HEAD is GET without a body, OPTIONS the preflight's; MCP describes its messages itself.
+    const routes = inject('routes').filter(({ method }) => !['HEAD', 'OPTIONS'].includes(method));
+    expect(routes.length).toBeGreaterThan(30);
+    const missing = routes.filter(({ method, path }) => {
+      const item = paths[path.replaceAll(/:(\w+)/g, '{$1}')];
+      return !item || (path !== '/mcp' && !(method.toLowerCase() in item));
+    });
+    expect(missing).toEqual([]);
+  });
+
   test('the description of the API is for everybody [ID-4, SVC-5]', async () => {
     const { status, body } = await call(marketplace, 'GET', '/openapi.json');
     expect(status).toBe(200);

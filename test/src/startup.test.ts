@@ -43,6 +43,12 @@ test.each([
   [{ PORT: 'eighty' }, /PORT/],
   [{ DATABASE_URL: 'postgres://127.0.0.1/x' }, /SOLANA_RPC_URLS, AUTHORITY_KEYPAIR, MASTER_KEY/],
   [{ SANDBOX_MIN_ISOLATION: 'microvm' }, /SANDBOX_MIN_ISOLATION=runtime|SANDBOX_MIN_ISOLATION=kernel/],
+  [{ SANDBOX_DRIVER: 'e2b' }, /E2B_API_KEY/],
+  [{ SANDBOX_DRIVER: 'e2b', E2B_API_KEY: 'key', E2B_API_URL: 'http://127.0.0.1:1' }, /E2B cannot be reached/],
+  [
+    { SANDBOX_DRIVER: 'deno', SANDBOX_MIN_ISOLATION: 'kernel' },
+    /"deno" isolates at level "runtime".*"kernel"/,
+  ],
 ])('a wrong environment %j is named in one line [OPS-7, OPS-10]', async (env, message) => {
   const { code, stderr } = await runToEnd(await emptyStateDir(), env);
   expect(code).toBe(1);

@@ -1,17 +1,17 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { call } from './support/http.js';
 import { attach, type Marketplace } from './support/marketplace.js';
-import { newParty, type Party } from './support/published-agent.js';
+import { newParticipant, type Participant } from './support/participant.js';
 import { rentOverHttp } from './support/renter.js';
 
 const FORMATS = ['openai', 'openai_responses', 'anthropic', 'gemini', 'mcp', 'json_schema'] as const;
 
 let marketplace: Marketplace;
-let renter: Party;
+let renter: Participant;
 
 beforeAll(async () => {
   marketplace = await attach(inject('stateDir'));
-  renter = await newParty(marketplace);
+  renter = await newParticipant(marketplace);
   for (const model of ['one_time', 'subscription', 'per_query'] as const) {
     await rentOverHttp(marketplace, renter, model);
   }
@@ -61,7 +61,7 @@ describe('the rentals of a wallet as tools', () => {
     expect(tools).toEqual(asDefault);
   });
 
-  test('are those of MCP, to the letter', async () => {
+  test('are those of MCP, which takes files by input_uri as well', async () => {
     const { body } = await get('?format=mcp');
     const answer = await fetch(marketplace.dev.mcp_url, {
       method: 'POST',
@@ -72,10 +72,13 @@ describe('the rentals of a wallet as tools', () => {
       },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }),
     });
-    const text = await answer.text();
+    const message = (await answer.text()).split('\n').find((line) => line.startsWith('data: ')) ?? '';
+    const { result } = JSON.parse(message.slice('data: '.length)) as { result: { tools: Json[] } };
     for (const tool of toolsIn(body)) {
-      expect(text).toContain(JSON.stringify(tool['name']));
-      expect(text).toContain(JSON.stringify(tool['inputSchema']).slice(1, -1));
+      const { properties, ...schema } = tool['inputSchema'] as { properties: Json };
+      const mcp = result.tools.find(({ name }) => name === tool['name']);
+      const input_uri: unknown = expect.objectContaining({ type: 'string' });
+      expect(mcp?.['inputSchema']).toEqual({ ...schema, properties: { ...properties, input_uri } });
     }
   });
 
@@ -99,8 +102,23 @@ describe('the rentals of a wallet as tools', () => {
     expect(run.body).toMatchObject({ status: 'completed' });
   });
 
+  test('come with what their listings are called with, where that is asked for [CRD-37]', async () => {
+    const list = async (query: string) =>
+      (await call(marketplace, 'GET', `/v1/credentials${query}`, { token: renter.token })).body[
+        'credentials'
+      ];
+    for (const credential of (await list('?include=listing')) as Json[]) {
+      const listing = await renter.client.getListing(String(credential['listing_id']));
+      const { description, price_lamports, input_schema } = listing;
+      expect(credential['listing']).toEqual({ description, price_lamports, input_schema });
+    }
+    for (const credential of (await list('')) as Json[]) expect(credential).not.toHaveProperty('listing');
+    const refused = await call(marketplace, 'GET', '/v1/credentials?include=all', { token: renter.token });
+    expect(refused.status).toBe(400);
+  });
+
   test('of a wallet that rents nothing are none', async () => {
-    const stranger = await newParty(marketplace);
+    const stranger = await newParticipant(marketplace);
     expect((await get('', stranger.token)).body).toMatchObject({ tools: [], total: 0 });
   });
 

@@ -11,9 +11,10 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { publishIdleListing, type Terms } from './support/agents.js';
 import { call, errorOf } from './support/http.js';
 import { newStateDir, removeStateDir, startMarketplace, type OwnMarketplace } from './support/marketplace.js';
-import { newMarketParty, publishIdleListing, type Party, type Terms } from './support/party.js';
+import { newParticipant, type Participant } from './support/participant.js';
 
 const PRICE = 1_000_000;
 const DAYS_30 = 2_592_000;
@@ -30,7 +31,7 @@ type Verbs = Pick<
   'renew' | 'reclaim' | 'update' | 'pause' | 'resume' | 'close' | 'withdraw' | 'rent' | 'topUp'
 >;
 
-const WAYS: Record<string, (party: Party) => Verbs> = {
+const WAYS: Record<string, (party: Participant) => Verbs> = {
   'through the API': ({ client, signer }) => {
     const options = { connection };
     const through = async (sent: Promise<unknown>) => {
@@ -65,8 +66,8 @@ afterAll(async () => {
   await removeStateDir(stateDir);
 });
 
-const newParty = () => newMarketParty(marketplace);
-const publishListing = (party: Party, terms: Terms) => publishIdleListing(party, connection, terms);
+const participant = () => newParticipant(marketplace);
+const publishListing = (party: Participant, terms: Terms) => publishIdleListing(party, connection, terms);
 
 async function refusalOf(
   action: Promise<unknown>,
@@ -80,7 +81,7 @@ async function refusalOf(
   throw new Error('It was not refused.');
 }
 
-const execute = (party: Party, agent_id: string) =>
+const execute = (party: Participant, agent_id: string) =>
   call(marketplace, 'POST', '/v1/execute', { token: party.token, body: { agent_id, task: 'nothing' } });
 
 /** The index follows the chain: what was sent past the API is there a moment later. */
@@ -89,14 +90,14 @@ const indexed = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 10_
 const lamportsOf = (address: PublicKey) => connection.getBalance(address, 'confirmed');
 
 describe.each(Object.keys(WAYS))('%s', (way) => {
-  const verbsOf = (party: Party): Verbs => {
+  const verbsOf = (party: Participant): Verbs => {
     const make = WAYS[way];
     if (!make) throw new Error(`There is no way ${way}.`);
     return make(party);
   };
 
   test('a Per-Task balance: rented, low after a rise of the price, topped up, reclaimed once closed [CRD-18, CRD-22, CRD-23, CRD-28, LST-34, TXN-1]', async () => {
-    const [creator, renter] = await Promise.all([newParty(), newParty()]);
+    const [creator, renter] = await Promise.all([participant(), participant()]);
     const [selling, renting] = [verbsOf(creator), verbsOf(renter)];
     const id = await publishListing(creator, {
       rental_model: 'per_query',
@@ -136,7 +137,7 @@ describe.each(Object.keys(WAYS))('%s', (way) => {
     });
     expect(await renter.client.getListing(id)).toMatchObject({ status: 'closed' });
 
-    const before = await lamportsOf(renter.address);
+    const before = await lamportsOf(renter.wallet.publicKey);
     let quoted: number | undefined;
     const approve: api.ActionOptions['approve'] = (quote) => {
       quoted = quote.returned_lamports;
@@ -144,12 +145,12 @@ describe.each(Object.keys(WAYS))('%s', (way) => {
     };
     await renting.reclaim(id, { approve });
     expect(quoted).toBeGreaterThan(4 * PRICE);
-    expect(await lamportsOf(renter.address)).toBe(before + (quoted ?? 0) - SIGNATURE_FEE);
+    expect(await lamportsOf(renter.wallet.publicKey)).toBe(before + (quoted ?? 0) - SIGNATURE_FEE);
     expect((await refusalOf(renting.reclaim(id))).code).toMatch(/credential_not_found|invalid_request/);
   });
 
   test('a subscription: rented, renewed to a later end, and its listing not closed before it [PRG-10, PRG-20, PRG-23, PRG-28, TXN-1]', async () => {
-    const [creator, renter] = await Promise.all([newParty(), newParty()]);
+    const [creator, renter] = await Promise.all([participant(), participant()]);
     const [selling, renting] = [verbsOf(creator), verbsOf(renter)];
     const id = await publishListing(creator, { rental_model: 'subscription', price_lamports: PRICE });
     const end = async () => {
@@ -164,9 +165,9 @@ describe.each(Object.keys(WAYS))('%s', (way) => {
     const dear = renting.renew(id, { duration_seconds: DAYS_90, max_price_lamports: 3 * PRICE - 1 });
     expect((await refusalOf(dear)).code).toBe('insufficient_balance');
 
-    const before = await lamportsOf(renter.address);
+    const before = await lamportsOf(renter.wallet.publicKey);
     await renting.renew(id, { duration_seconds: DAYS_90, max_price_lamports: 3 * PRICE });
-    expect(await lamportsOf(renter.address)).toBe(before - 3 * PRICE - SIGNATURE_FEE);
+    expect(await lamportsOf(renter.wallet.publicKey)).toBe(before - 3 * PRICE - SIGNATURE_FEE);
     await indexed(async () => expect(await end()).toBeGreaterThan(first));
     expect(await end()).toBeLessThanOrEqual(Date.now() + DAYS_90 * 1000);
     const shorter = renting.renew(id, { duration_seconds: DAYS_30, max_price_lamports: PRICE });
@@ -179,17 +180,17 @@ describe.each(Object.keys(WAYS))('%s', (way) => {
   });
 
   test('a listing: paused and resumed, its earnings withdrawn in part, the rest at its close [CRD-27, ERR-9, PRG-7, PRG-26, TXN-1, TXN-7, TXN-18, MON-11]', async () => {
-    const [creator, renter, late] = await Promise.all([newParty(), newParty(), newParty()]);
+    const [creator, renter, late] = await Promise.all([participant(), participant(), participant()]);
     const [selling, renting] = [verbsOf(creator), verbsOf(renter)];
     const id = await publishListing(creator, { rental_model: 'one_time', price_lamports: PRICE });
-    const renterBefore = await lamportsOf(renter.address);
+    const renterBefore = await lamportsOf(renter.wallet.publicKey);
     let rent = 0;
     await renting.rent(
       id,
       {},
       { approve: (quote) => ((rent = quote.rent_lamports), quote.price_lamports === PRICE) },
     );
-    expect(await lamportsOf(renter.address)).toBe(renterBefore - PRICE - rent - SIGNATURE_FEE);
+    expect(await lamportsOf(renter.wallet.publicKey)).toBe(renterBefore - PRICE - rent - SIGNATURE_FEE);
 
     await selling.pause(id);
     const paused = await refusalOf(verbsOf(late).rent(id, { max_price_lamports: PRICE }));
@@ -210,19 +211,19 @@ describe.each(Object.keys(WAYS))('%s', (way) => {
 
     // 2.5% of the price is the protocol's.
     const earned = PRICE - PRICE / 40;
-    const before = await lamportsOf(creator.address);
+    const before = await lamportsOf(creator.wallet.publicKey);
     await selling.withdraw(id, { amount_lamports: 1_000 });
-    expect(await lamportsOf(creator.address)).toBe(before + 1_000 - SIGNATURE_FEE);
+    expect(await lamportsOf(creator.wallet.publicKey)).toBe(before + 1_000 - SIGNATURE_FEE);
     expect((await refusalOf(selling.withdraw(id, { amount_lamports: earned }))).code).toBe('invalid_request');
     await selling.close(id);
-    expect(await lamportsOf(creator.address)).toBe(before + earned - 2 * SIGNATURE_FEE);
+    expect(await lamportsOf(creator.wallet.publicKey)).toBe(before + earned - 2 * SIGNATURE_FEE);
     const nothing = await refusalOf(selling.withdraw(id));
     expect(nothing).toMatchObject({ code: 'invalid_request' });
     expect((await refusalOf(selling.resume(id))).code).toMatch(/listing_not_found|listing_paused/);
   });
 
   test('nobody acts on the listing of another, and nobody pays who says no [TXN-12, TXN-17]', async () => {
-    const [creator, stranger] = await Promise.all([newParty(), newParty()]);
+    const [creator, stranger] = await Promise.all([participant(), participant()]);
     const id = await publishListing(creator, { rental_model: 'one_time', price_lamports: PRICE });
     const other = verbsOf(stranger);
     const refusals = await Promise.all(
@@ -237,13 +238,13 @@ describe.each(Object.keys(WAYS))('%s', (way) => {
           : { code: 'listing_not_found', anchorCode: undefined },
       );
     }
-    const before = await lamportsOf(stranger.address);
+    const before = await lamportsOf(stranger.wallet.publicKey);
     await expect(other.rent(id, {}, { approve: () => false })).rejects.toMatchObject({ reason: 'declined' });
-    expect(await lamportsOf(stranger.address)).toBe(before);
+    expect(await lamportsOf(stranger.wallet.publicKey)).toBe(before);
   });
 
   test('a wallet without money is told so [TXN-6]', async () => {
-    const creator = await newParty();
+    const creator = await participant();
     const id = await publishListing(creator, { rental_model: 'one_time', price_lamports: PRICE });
     const signer = api.keypairSigner(Keypair.generate());
     const client = createClient({ baseUrl: marketplace.dev.base_url, signer });
@@ -258,7 +259,7 @@ describe.each(Object.keys(WAYS))('%s', (way) => {
 describe('a wallet with an RPC endpoint alone', () => {
   /** A signer that signs what it makes of the instructions, as wallet applications do. */
   const changing = (
-    { wallet, signer }: Party,
+    { wallet, signer }: Participant,
     change: (instructions: TransactionInstruction[]) => TransactionInstruction[],
   ): api.WalletSigner => ({
     ...signer,
@@ -278,7 +279,7 @@ describe('a wallet with an RPC endpoint alone', () => {
   });
 
   test('is not asked to sign what cannot work', async () => {
-    const [creator, renter] = await Promise.all([newParty(), newParty()]);
+    const [creator, renter] = await Promise.all([participant(), participant()]);
     const id = await publishListing(creator, { rental_model: 'one_time', price_lamports: PRICE });
     const signTransaction = vi.fn(renter.signer.signTransaction);
     const approve = vi.fn(() => true);
@@ -301,7 +302,7 @@ describe('a wallet with an RPC endpoint alone', () => {
   });
 
   test('may add a compute budget and a blockhash of its own, and nothing else [TXN-16]', async () => {
-    const [creator, renter] = await Promise.all([newParty(), newParty()]);
+    const [creator, renter] = await Promise.all([participant(), participant()]);
     const id = await publishListing(creator, { rental_model: 'one_time', price_lamports: PRICE });
     const rentBy = (signer: api.WalletSigner) =>
       api
@@ -309,14 +310,14 @@ describe('a wallet with an RPC endpoint alone', () => {
         .rent(id, { max_price_lamports: PRICE });
     const lamports = 1_000;
     const transfer = SystemProgram.transfer({
-      fromPubkey: renter.address,
-      toPubkey: creator.address,
+      fromPubkey: renter.wallet.publicKey,
+      toPubkey: creator.wallet.publicKey,
       lamports,
     });
-    const before = await lamportsOf(renter.address);
+    const before = await lamportsOf(renter.wallet.publicKey);
     const greedy = changing(renter, (instructions) => [...instructions, transfer]);
     await expect(rentBy(greedy)).rejects.toMatchObject({ reason: 'program' });
-    expect(await lamportsOf(renter.address)).toBe(before);
+    expect(await lamportsOf(renter.wallet.publicKey)).toBe(before);
 
     const budget = ComputeBudgetProgram.setComputeUnitLimit({ units: 100_000 });
     await rentBy(changing(renter, (instructions) => [budget, ...instructions]));
@@ -325,9 +326,9 @@ describe('a wallet with an RPC endpoint alone', () => {
 });
 
 describe('with nothing but HTTP', () => {
-  const propose = (party: Party, body: Record<string, unknown>) =>
+  const propose = (party: Participant, body: Record<string, unknown>) =>
     call(marketplace, 'POST', '/v1/transactions', { token: party.token, body });
-  const submit = (party: Party, proposal: Record<string, unknown>) => {
+  const submit = (party: Participant, proposal: Record<string, unknown>) => {
     const wire = Buffer.from(String(proposal['transaction']), 'base64');
     const transaction = VersionedTransaction.deserialize(wire);
     transaction.sign([party.wallet]);
@@ -338,17 +339,17 @@ describe('with nothing but HTTP', () => {
     });
   };
 
-  let stranger: Party;
+  let stranger: Participant;
   let perQueryId: string;
 
   beforeAll(async () => {
-    const [creator, other] = await Promise.all([newParty(), newParty()]);
+    const [creator, other] = await Promise.all([participant(), participant()]);
     stranger = other;
     perQueryId = await publishListing(creator, { rental_model: 'per_query', price_lamports: PRICE });
   });
 
   test('a quote says what leaves, what is agreed to, and what comes back [TXN-2, TXN-3, TXN-4]', async () => {
-    const [creator, renter] = await Promise.all([newParty(), newParty()]);
+    const [creator, renter] = await Promise.all([participant(), participant()]);
     const id = await publishListing(creator, { rental_model: 'subscription', price_lamports: PRICE });
     const rent = await propose(renter, {
       action: 'rent',
@@ -357,7 +358,7 @@ describe('with nothing but HTTP', () => {
       max_price_lamports: 4 * PRICE,
     });
     expect(rent.body).toMatchObject({
-      payer: renter.address.toBase58(),
+      payer: renter.wallet.publicKey.toBase58(),
       chain: 'solana:localnet',
       quote: {
         price_lamports: 3 * PRICE,
@@ -377,7 +378,7 @@ describe('with nothing but HTTP', () => {
   });
 
   test('the program’s own refusal comes with its code [ERR-2, TXN-9, TXN-11, TXN-15]', async () => {
-    const [creator, renter] = await Promise.all([newParty(), newParty()]);
+    const [creator, renter] = await Promise.all([participant(), participant()]);
     const id = await publishListing(creator, { rental_model: 'one_time', price_lamports: PRICE });
     const rent = { action: 'rent', listing_id: id, max_price_lamports: PRICE };
     const [first, second] = [
@@ -418,7 +419,7 @@ describe('with nothing but HTTP', () => {
   });
 
   test('an update that the program would refuse is refused before it is signed', async () => {
-    const creator = await newParty();
+    const creator = await participant();
     const id = await publishListing(creator, { rental_model: 'per_query', price_lamports: PRICE });
     const listing_id = id;
     for (const changes of [{}, { price_lamports: 2 * PRICE }, { min_deposit_lamports: PRICE - 1 }]) {

@@ -11,8 +11,8 @@ import type { RecordedQuery } from './http/probe-messages.js';
 import { atMost, median, round, type Findings, type Row, type Suite, type Target } from './report.js';
 
 const LISTINGS = 500;
-const ROUNDS = 7;
-const REQUESTS_PER_ROUND = 400;
+const ROUNDS = 11;
+const REQUESTS_PER_ROUND = 800;
 const RECORDINGS = 5;
 const WARM_UP_REQUESTS = 1_500;
 

@@ -1,7 +1,7 @@
 import type { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
-import type { Marketplace } from './marketplace.js';
+import type { Served } from './marketplace.js';
 
 /** A plain HTTP answer. */
 export interface Answer {
@@ -12,7 +12,7 @@ export interface Answer {
 
 /** Speaks to the API as curl does: no client of ours in between. */
 export async function call(
-  marketplace: Marketplace,
+  { dev }: Served,
   method: string,
   path: string,
   options: {
@@ -29,7 +29,7 @@ export async function call(
     headers['content-type'] ??= 'application/json';
     init.body = options.raw ?? JSON.stringify(options.body);
   }
-  const response = await fetch(marketplace.dev.base_url + path, init);
+  const response = await fetch(dev.base_url + path, init);
   const text = await response.text();
   return {
     status: response.status,
@@ -42,12 +42,12 @@ export async function call(
 export const errorOf = (body: Answer['body']) => body['error'] as Record<string, unknown>;
 
 /** Logs a wallet in by signing a challenge. */
-export async function login(marketplace: Marketplace, wallet: Keypair): Promise<string> {
+export async function login(server: Served, wallet: Keypair): Promise<string> {
   const address = wallet.publicKey.toBase58();
-  const { body } = await call(marketplace, 'GET', `/v1/auth/challenge?wallet=${address}`);
+  const { body } = await call(server, 'GET', `/v1/auth/challenge?wallet=${address}`);
   const challenge = String(body['challenge']);
   const signature = bs58.encode(nacl.sign.detached(Buffer.from(challenge), wallet.secretKey));
-  const answer = await call(marketplace, 'POST', '/v1/auth/token', {
+  const answer = await call(server, 'POST', '/v1/auth/token', {
     body: { wallet: address, challenge, signature },
   });
   return String(answer.body['token']);

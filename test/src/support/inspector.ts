@@ -4,6 +4,8 @@ import type { ChildProcess } from 'node:child_process';
 export interface Inspector {
   /** Collects garbage, then gives what the process still holds. */
   heapAfterCollection(): Promise<{ heapUsed: number; external: number; arrayBuffers: number; rss: number }>;
+  /** What keeps the event loop of the process alive, counted by kind. */
+  activeResources(): Promise<Record<string, number>>;
   close(): void;
 }
 
@@ -37,17 +39,26 @@ export async function inspect(output: () => string, child: ChildProcess): Promis
     socket.send(JSON.stringify({ id, method, params }));
     return new Promise((resolve) => waiting.set(id, resolve));
   };
+  const evaluate = async <T>(expression: string): Promise<T> => {
+    const answer = await ask('Runtime.evaluate', {
+      expression: `JSON.stringify(${expression})`,
+      returnByValue: true,
+    });
+    return JSON.parse((answer as { result: { value: string } }).result.value) as T;
+  };
   return {
     async heapAfterCollection() {
       // What a finaliser frees goes with the second.
       await ask('HeapProfiler.collectGarbage');
       await ask('HeapProfiler.collectGarbage');
-      const answer = await ask('Runtime.evaluate', {
-        expression: 'JSON.stringify(process.memoryUsage())',
-        returnByValue: true,
-      });
-      const { value } = (answer as { result: { value: string } }).result;
-      return JSON.parse(value) as Awaited<ReturnType<Inspector['heapAfterCollection']>>;
+      return evaluate('process.memoryUsage()');
+    },
+    async activeResources() {
+      const counts: Record<string, number> = {};
+      for (const kind of await evaluate<string[]>('process.getActiveResourcesInfo()')) {
+        counts[kind] = (counts[kind] ?? 0) + 1;
+      }
+      return counts;
     },
     close: () => socket.close(),
   };

@@ -26,8 +26,13 @@ export interface Dev {
   }[];
 }
 
+/** A server that can be called. */
+export interface Served {
+  readonly dev: Pick<Dev, 'base_url'>;
+}
+
 /** A running marketplace, as a script finds it by its ready file. */
-export interface Marketplace {
+export interface Marketplace extends Served {
   readonly dev: Dev;
   readonly stateDir: string;
   readonly apiKey: string;
@@ -44,8 +49,8 @@ export interface Route {
   path: string;
 }
 
-/** A marketplace whose process the test owns. */
-export interface OwnMarketplace extends Marketplace {
+/** A server whose process the test owns. */
+export interface OwnServer extends Served {
   readonly process: ChildProcess;
   readonly routes: Route[];
   /** What it printed so far. */
@@ -55,6 +60,9 @@ export interface OwnMarketplace extends Marketplace {
   /** Ends it as Ctrl-C does. Its state stays. Gives the exit code. */
   stop(): Promise<number | null>;
 }
+
+/** A marketplace whose process the test owns. */
+export type OwnMarketplace = Marketplace & OwnServer;
 
 /** Makes an empty state folder, with a space in its name. */
 export function newStateDir(): Promise<string> {
@@ -89,19 +97,24 @@ export async function startMarketplace(
   stateDir: string,
   env: Record<string, string> = {},
 ): Promise<OwnMarketplace> {
+  return { ...(await startServer(stateDir, env)), ...(await attach(stateDir)) };
+}
+
+/** Starts a server, on whatever parts the environment names, and waits until it is ready. */
+export async function startServer(stateDir: string, env: Record<string, string>): Promise<OwnServer> {
   const child = spawnServer(stateDir, env);
   let output = '';
   child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  const { routes } = await new Promise<{ routes: Route[] }>((resolve, reject) => {
-    child.once('message', (ready) => resolve(ready as { routes: Route[] }));
+  const ready = await new Promise<{ base_url: string; routes: Route[] }>((resolve, reject) => {
+    child.once('message', (message) => resolve(message as { base_url: string; routes: Route[] }));
     void exited.then((code) => reject(new Error(`The server ended with ${code}:\n${output}`)));
   });
   return {
-    ...(await attach(stateDir)),
+    dev: { base_url: ready.base_url },
     process: child,
-    routes,
+    routes: ready.routes,
     output: () => output,
     kill: async () => {
       child.kill('SIGKILL');

@@ -2,6 +2,11 @@ import { Connection, Keypair, LAMPORTS_PER_SOL, PublicKey, VersionedTransaction 
 import { call, login } from './http.js';
 import type { Dev, Marketplace } from './marketplace.js';
 
+/** Where somebody can get SOL and be served. */
+export interface Market {
+  readonly dev: Pick<Dev, 'base_url' | 'rpc_url'>;
+}
+
 /** A wallet of the test's own, logged in. */
 export interface Renter {
   wallet: Keypair;
@@ -9,13 +14,13 @@ export interface Renter {
 }
 
 /** Makes a wallet with SOL, which has rented nothing. */
-export async function newRenter(marketplace: Marketplace): Promise<Renter> {
+export async function newRenter(market: Market): Promise<Renter> {
   const wallet = Keypair.generate();
-  const connection = new Connection(marketplace.dev.rpc_url, 'confirmed');
+  const connection = new Connection(market.dev.rpc_url, 'confirmed');
   const signature = await connection.requestAirdrop(wallet.publicKey, LAMPORTS_PER_SOL);
   const latest = await connection.getLatestBlockhash();
   await connection.confirmTransaction({ signature, ...latest });
-  return { wallet, token: await login(marketplace, wallet) };
+  return { wallet, token: await login(market, wallet) };
 }
 
 /** Rents by HTTP alone: the API proposes, the wallet signs, the API submits. */

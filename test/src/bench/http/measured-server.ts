@@ -27,9 +27,21 @@ async function ask<P extends ProbeAnswer['probe']>(
   probe: P,
 ): Promise<Extract<ProbeAnswer, { probe: P }>> {
   child.send({ probe } satisfies { probe: ProbeQuestion['probe'] });
-  for (;;) {
-    const [answer] = (await once(child, 'message')) as [Partial<ProbeAnswer>];
-    if (answer.probe === probe) return answer as Extract<ProbeAnswer, { probe: P }>;
+  const answered = new AbortController();
+  const { signal } = answered;
+  const ended = once(child, 'exit', { signal }).then(([code, by]) => {
+    throw new Error(`The measured server ended with ${code ?? by}.`);
+  });
+  try {
+    for (;;) {
+      const [answer] = (await Promise.race([once(child, 'message', { signal }), ended])) as [
+        Partial<ProbeAnswer>,
+      ];
+      if (answer.probe === probe) return answer as Extract<ProbeAnswer, { probe: P }>;
+    }
+  } finally {
+    ended.catch(() => undefined);
+    answered.abort();
   }
 }
 

@@ -17,12 +17,16 @@ let database: DatabaseAddress | undefined;
 function record(): void {
   queries = [];
   prototype.query = function recorded(...args) {
-    const [first, values] = args;
+    const [first, parameters] = args;
     const text = typeof first === 'string' ? first : (first as { text?: unknown }).text;
-    const given = values ?? (first as { values?: unknown }).values;
+    const given = parameters ?? (first as { values?: unknown }).values;
     const { host, port, user, password, database: name } = this;
     database = { host, port, user, password, database: name };
-    if (typeof text === 'string') queries.push({ text, values: Array.isArray(given) ? given : [] });
+    // No message carries a bigint; PostgreSQL takes its digits as well.
+    const values = (Array.isArray(given) ? given : []).map((value) =>
+      typeof value === 'bigint' ? String(value) : (value as unknown),
+    );
+    if (typeof text === 'string') queries.push({ text, values });
     return query.apply(this, args);
   };
 }

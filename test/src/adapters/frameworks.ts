@@ -1,0 +1,107 @@
+/** One tool call in each framework, by its offline model, and what that model was given back. */
+import { rentedTools as aiTools } from '@agent-rental/ai-sdk';
+import { rentedTools as langchainTools } from '@agent-rental/langchain';
+import { createRentalMcpHandler } from '@agent-rental/mcp-server';
+import { createClient, type RentalClient } from '@agent-rental/sdk';
+import { STAND_IN_API_KEY } from '@agent-rental/stand-in';
+import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import * as ai6 from 'ai';
+import { MockLanguageModelV3 } from 'ai/test';
+import * as ai7 from 'ai-7';
+import { MockLanguageModelV4 } from 'ai-7/test';
+import { createAgent, fakeModel } from 'langchain';
+
+/** What a model is given as the result of a tool call. */
+export interface SeenResult {
+  /** The texts, in order. */
+  readonly texts: readonly string[];
+  readonly isError: boolean;
+  /** Beside the texts, where a framework has a place for it; not every client shows it to the model. */
+  readonly structured?: unknown;
+}
+
+/** Calls a tool and tells what the model saw. */
+export type Framework = (client: RentalClient, name: string, args: object) => Promise<SeenResult>;
+
+globalThis.AI_SDK_LOG_WARNINGS = false;
+
+/** A client of a marketplace that answers by a function. */
+export function clientOver(answer: typeof fetch): RentalClient {
+  return createClient({ baseUrl: 'http://m.invalid', apiKey: STAND_IN_API_KEY, fetch: answer, retries: 0 });
+}
+
+async function overMcp(client: RentalClient, name: string, args: object): Promise<SeenResult> {
+  const handler = createRentalMcpHandler();
+  const mcp = new Client({ name: 'a-client', version: '1.0.0' });
+  const answer = async (url: string | URL | Request, init?: RequestInit) =>
+    handler.fetch(new Request(url, init), { client, id: 'caller' });
+  await mcp.connect(new StreamableHTTPClientTransport(new URL('http://mcp.invalid/mcp'), { fetch: answer }));
+  try {
+    const result = await mcp.callTool({ name, arguments: { ...args } });
+    // Links to the rest of a long output are blocks of their own.
+    const texts = result.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+    const { structuredContent: structured, isError = false } = result;
+    return { texts, isError, ...(structured === undefined ? {} : { structured }) };
+  } finally {
+    await mcp.close();
+    await handler.close();
+  }
+}
+
+async function inLangChain(client: RentalClient, name: string, args: object): Promise<SeenResult> {
+  const model = fakeModel()
+    .respondWithTools([{ name, args: { ...args }, id: 'call_1' }])
+    .respond(new AIMessage('Done.'));
+  const agent = createAgent({ model, tools: await langchainTools(client) });
+  const { messages } = await agent.invoke({ messages: [new HumanMessage('Go.')] });
+  const message = messages.find((one) => ToolMessage.isInstance(one));
+  if (typeof message?.content !== 'string') throw new Error('The model was given no text.');
+  return { texts: [message.content], isError: message.status === 'error' };
+}
+
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+};
+
+function inAiSdk(ai: typeof ai6, Model: typeof MockLanguageModelV3): Framework {
+  return async (client, name, args) => {
+    const model = new Model({
+      doGenerate: [
+        {
+          content: [{ type: 'tool-call', toolCallId: 'call_1', toolName: name, input: JSON.stringify(args) }],
+          finishReason: { unified: 'tool-calls', raw: undefined },
+          usage,
+          warnings: [],
+        },
+        {
+          content: [{ type: 'text', text: 'Done.' }],
+          finishReason: { unified: 'stop', raw: undefined },
+          usage,
+          warnings: [],
+        },
+      ],
+    });
+    const tools = await aiTools(client);
+    await ai.generateText({ model, tools, prompt: 'Go.', stopWhen: ai.stepCountIs(2) });
+    const prompt = model.doGenerateCalls[1]?.prompt ?? [];
+    const [part] = prompt.flatMap((message) => (message.role === 'tool' ? message.content : []));
+    if (part?.type !== 'tool-result') throw new Error('The model was given no result.');
+    const { output } = part;
+    if (output.type !== 'text' && output.type !== 'error-text')
+      throw new Error(`It was given ${output.type}.`);
+    return { texts: [output.value], isError: output.type === 'error-text' };
+  };
+}
+
+/** Every framework there is an adapter for. */
+export const FRAMEWORKS: Readonly<Record<string, Framework>> = {
+  MCP: overMcp,
+  LangChain: inLangChain,
+  'AI SDK 6': inAiSdk(ai6, MockLanguageModelV3),
+  'AI SDK 7': inAiSdk(
+    ai7 as unknown as typeof ai6,
+    MockLanguageModelV4 as unknown as typeof MockLanguageModelV3,
+  ),
+};

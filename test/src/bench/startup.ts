@@ -1,0 +1,143 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { SandboxDriver } from '@agent-rental/sandbox';
+import { readConfig } from '@agent-rental/server/config';
+import { openSandboxes } from '@agent-rental/server/isolation';
+import {
+  atMost,
+  median,
+  percentile,
+  round,
+  type Findings,
+  type Row,
+  type Suite,
+  type Target,
+} from './report.js';
+import { benchPool, coldFirstLine, refillPerSecond, warmFirstLines } from './startup/first-line.js';
+import { startRentedAgents, type RentalModel, type RequestTimes } from './startup/rented-agents.js';
+
+/** Ready sandboxes: enough for the widest burst. */
+const POOL_SIZE = 25;
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 8);
+const CONCURRENCY = [1, 10, 20] as const;
+/** Bursts of one are cheap, and a p95 of ten would be their slowest. */
+const BURSTS_A_ROUND: Readonly<Record<number, number>> = { 1: 4, 10: 1, 20: 1 };
+const KINDS: readonly RentalModel[] = ['subscription', 'per_query'];
+const WARM_UP_RUNS = 10;
+/** The specification's bound of a task's start-up. */
+const START_UP_MS = 200;
+
+async function run(progress: (line: string) => void): Promise<Findings> {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-rental bench '));
+  const logger = { info: () => {}, warn: () => {} };
+  const driver = await openSandboxes(readConfig({}).sandbox, folder, logger);
+  const rows: Row[] = [];
+  const targets: Target[] = [];
+  try {
+    const coldP95 = await measureSandboxes(driver, { rows, targets, progress });
+    await driver.close();
+    await measureRequests(coldP95, { rows, targets, progress });
+  } finally {
+    await driver.close();
+    await rm(folder, { recursive: true });
+  }
+  return {
+    setting: { driver: driver.name, isolation: driver.isolation, pool_size: POOL_SIZE },
+    rows,
+    targets,
+  };
+}
+
+interface Sheet {
+  rows: Row[];
+  targets: Target[];
+  progress(line: string): void;
+}
+
+function rowOf(what: string, concurrent: number, times: readonly number[]): Row {
+  return {
+    what,
+    concurrent,
+    p50_ms: round(median(times)),
+    p95_ms: round(percentile(times, 95)),
+    samples: times.length,
+  };
+}
+
+/** Cold starts and takes from a pool in turns, so that what else the machine does falls on both. */
+async function measureSandboxes(driver: SandboxDriver, { rows, targets, progress }: Sheet): Promise<number> {
+  const pool = benchPool(driver, POOL_SIZE);
+  await pool.ready();
+  const cold: number[] = [];
+  const warm = new Map<number, number[]>(CONCURRENCY.map((concurrent) => [concurrent, []]));
+  const refills: number[] = [];
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    progress(`Sandboxes, round ${round} of ${ROUNDS}`);
+    for (const concurrent of CONCURRENCY) {
+      for (let burst = 0; burst < (BURSTS_A_ROUND[concurrent] ?? 1); burst += 1) {
+        warm.get(concurrent)?.push(...(await warmFirstLines(pool, POOL_SIZE, concurrent)));
+      }
+    }
+    refills.push(await refillPerSecond(pool, POOL_SIZE));
+    for (let start = 0; start < 4; start += 1) cold.push(await coldFirstLine(driver));
+  }
+  await pool.close();
+  const coldP95 = percentile(cold, 95);
+  rows.push(rowOf('cold start to first line', 1, cold));
+  for (const [concurrent, times] of warm) {
+    rows.push(rowOf('take to first line', concurrent, times));
+    const ratio = percentile(times, 95) / coldP95;
+    targets.push(atMost(`take to first line at ${concurrent}, p95 over the cold p95`, ratio, 0.25, 'times'));
+  }
+  rows.push({
+    what: 'refill of a drained pool',
+    sandboxes_per_second: round(median(refills)),
+    samples: ROUNDS,
+  });
+  return coldP95;
+}
+
+/** Whole requests against a server of its own, until the agent's first line and until the answer. */
+async function measureRequests(coldP95: number, { rows, targets, progress }: Sheet): Promise<void> {
+  progress('Starting the marketplace');
+  const agents = await startRentedAgents(POOL_SIZE);
+  try {
+    for (const kind of KINDS) {
+      for (let run = 0; run < WARM_UP_RUNS; run += 1) await agents.run(kind, 1);
+    }
+    for (const kind of KINDS) {
+      for (const concurrent of CONCURRENCY) {
+        progress(`Requests, ${kind}, ${concurrent} at once`);
+        const times: RequestTimes[] = [];
+        for (let burst = 0; burst < ROUNDS * (BURSTS_A_ROUND[concurrent] ?? 1); burst += 1) {
+          times.push(...(await agents.run(kind, concurrent)));
+        }
+        const firstLines = times.map(({ firstLineMs }) => firstLineMs);
+        const p95 = percentile(firstLines, 95);
+        rows.push(rowOf(`request to first line, ${kind}`, concurrent, firstLines));
+        rows.push(
+          rowOf(
+            `whole run without its model, ${kind}`,
+            concurrent,
+            times.map(({ overheadMs }) => overheadMs),
+          ),
+        );
+        const name = `request to first line, ${kind}, at ${concurrent}`;
+        if (concurrent === 1) {
+          targets.push(atMost(`${name}, p95 over the cold p95`, p95 / coldP95, 0.5, 'times'));
+        }
+        targets.push(atMost(`${name}, p95`, p95, START_UP_MS, 'ms'));
+      }
+    }
+  } finally {
+    await agents.stop();
+  }
+}
+
+/** What a warm sandbox saves, and how much of it is left to a caller. */
+export const suite: Suite = {
+  name: 'startup',
+  summary: "time to an agent's first line: from the warm pool and in a whole request, against a cold start",
+  run,
+};

@@ -1,0 +1,293 @@
+import { Random } from '../program-fuzz/random.js';
+import {
+  requestDigest,
+  RUN_PRICE,
+  sendRun,
+  settled,
+  startBusyMarketplace,
+  type BusyMarketplace,
+  type Census,
+} from '../support/busy-marketplace.js';
+import { descendants } from '../support/processes.js';
+import type { Renter } from '../support/renter.js';
+import { slowAnswer, slowTask } from '../support/slow-agents.js';
+
+export interface LoadOptions {
+  listings: number;
+  /** How long an agent works on a task. */
+  runMs: number;
+  /** At most what the seats hold: 20 a listing. */
+  withinSeconds: number;
+  /** Twice what seats and line hold. */
+  overSeconds: number;
+  /** Runs at once on each listing within its capacity. */
+  concurrency: number;
+  lineLength: number;
+  seed: number;
+  log(line: string): void;
+}
+
+/** What one leg saw. */
+export interface Leg {
+  sent: number;
+  answers: Record<string, number>;
+  /** Of runs that were answered, beyond the agent's own time. */
+  overhead_ms: { p50: number; p99: number; max: number };
+  /** Of requests that were refused. */
+  refused_ms: { p50: number; p99: number; max: number };
+  sandboxes_killed: number;
+}
+
+export interface LoadReport {
+  seed: number;
+  within: Leg;
+  over: Leg;
+  heap_mb: { before: number; after_within: number; after: number };
+  rss_mb: { before: number; after_within: number; after: number };
+  before: Census;
+  after: Census;
+  runs_on_record: number;
+  /** What is wrong; empty when every bound holds. */
+  broken: string[];
+}
+
+const SEATS = 20;
+const LINE_WAIT_SECONDS = 30;
+/** The longest that a request may be kept: the line, a sandbox, and the charge, each with its own bound. */
+const LONGEST_REFUSAL_MS = (LINE_WAIT_SECONDS + 10 + 10) * 1000;
+const MEGABYTE = 1024 * 1024;
+/** What an idle heap may differ by: caches of compiled schemas, of statements, of tokens. */
+const HEAP_SLACK_MB = 24;
+const KILL_EVERY_MS = 3_000;
+/** Callers that leave before they have their answer, in percent. */
+const LEAVES = 8;
+
+/** A request as it was sent, and what came of it. */
+interface Sent {
+  digest: string;
+  left: boolean;
+  status: number | undefined;
+  body: string;
+}
+
+/** Works a marketplace hard within its capacity and beyond, with callers that leave and sandboxes that die. */
+export async function runLoad(options: LoadOptions): Promise<LoadReport> {
+  const market = await startBusyMarketplace({
+    SANDBOX_POOL_SIZE: '8',
+    SANDBOX_MAX_ACTIVE: String(options.listings * SEATS + 20),
+    LINE_MAX_LENGTH: String(options.lineLength),
+    LINE_MAX_WAIT_SECONDS: String(LINE_WAIT_SECONDS),
+  });
+  try {
+    return await load(market, options);
+  } finally {
+    await market.close();
+  }
+}
+
+async function load(market: BusyMarketplace, options: LoadOptions): Promise<LoadReport> {
+  const { log, seed, runMs } = options;
+  const random = new Random(seed);
+  const listings: { id: string; renters: Renter[] }[] = [];
+  let deposited = 0;
+  for (let index = 0; index < options.listings; index += 1) {
+    const id = await market.publish(index % 2 === 0 ? 'declarative' : 'connected', `loaded-${index}`);
+    const runs = Math.ceil(((options.withinSeconds + options.overSeconds) * 1000 * SEATS) / runMs) + 50;
+    const renters = [await market.renter([id], runs), await market.renter([id], runs)];
+    deposited += 2 * runs * RUN_PRICE;
+    listings.push({ id, renters });
+  }
+  const broken: string[] = [];
+  const sent: Sent[] = [];
+  const run = async (name: string, perListing: number, seconds: number): Promise<Leg> => {
+    log(`${name}: ${perListing} at once on each of ${listings.length} listings, ${seconds} s`);
+    const leg = await runLeg(market, options, { name, listings, perListing, seconds, random, sent, broken });
+    log(`${name}: ${JSON.stringify(leg)}`);
+    return leg;
+  };
+  await run('warm-up', Math.min(4, options.concurrency), Math.ceil(runMs / 1000));
+  const before = await settled(market);
+  const heapBefore = await market.inspector.heapAfterCollection();
+  const within = await run('within', options.concurrency, options.withinSeconds);
+  await settled(market, before);
+  const heapWithin = await market.inspector.heapAfterCollection();
+  const over = await run('over', 2 * (SEATS + options.lineLength), options.overSeconds);
+  const after = await settled(market, before);
+  const heapAfter = await market.inspector.heapAfterCollection();
+
+  for (const [what, was] of Object.entries(before)) {
+    const is = after[what as keyof Census];
+    // Timers come and go with the pool's connections; a leak would be one a run.
+    const slack = what === 'timers' ? 10 : 0;
+    if (is > was + slack) broken.push(`${what}: ${was} before, ${is} after`);
+  }
+  const mb = (bytes: number) => Math.round(bytes / MEGABYTE);
+  if (mb(heapAfter.heapUsed - heapBefore.heapUsed) > HEAP_SLACK_MB) broken.push('the heap has grown');
+  if ((over.answers['429'] ?? 0) + (over.answers['503'] ?? 0) === 0)
+    broken.push('nobody was refused beyond capacity');
+  const runsOnRecord = await checkRecords(market, sent, deposited, broken);
+  return {
+    seed,
+    within,
+    over,
+    heap_mb: {
+      before: mb(heapBefore.heapUsed),
+      after_within: mb(heapWithin.heapUsed),
+      after: mb(heapAfter.heapUsed),
+    },
+    rss_mb: { before: mb(heapBefore.rss), after_within: mb(heapWithin.rss), after: mb(heapAfter.rss) },
+    before,
+    after,
+    runs_on_record: runsOnRecord,
+    broken: [...new Set(broken)],
+  };
+}
+
+interface LegPlan {
+  name: string;
+  listings: { id: string; renters: Renter[] }[];
+  perListing: number;
+  seconds: number;
+  random: Random;
+  sent: Sent[];
+  broken: string[];
+}
+
+/** Callers that each send one run after the other, on every listing. */
+async function runLeg(
+  market: BusyMarketplace,
+  { runMs }: LoadOptions,
+  { name, listings, perListing, seconds, random, sent, broken }: LegPlan,
+): Promise<Leg> {
+  const end = performance.now() + seconds * 1000;
+  const answers: Leg['answers'] = {};
+  const overhead: number[] = [];
+  const refused: number[] = [];
+  let count = 0;
+  const answered = (how: string) => (answers[how] = (answers[how] ?? 0) + 1);
+
+  const caller = async (agentId: string, renter: Renter): Promise<void> => {
+    while (performance.now() < end) {
+      count += 1;
+      const task = `${name}-${count}`;
+      const body = {
+        agent_id: agentId,
+        task: slowTask(runMs, task),
+        priority: random.chance(20) ? 'priority' : 'standard',
+      };
+      const path = random.chance(50) ? '/v1/execute' : '/v1/execute/stream';
+      const leaves = random.chance(LEAVES);
+      const startedAt = performance.now();
+      const sending = sendRun(market, path, renter, body);
+      const leaving = leaves && setTimeout(() => sending.leave(), random.below(runMs));
+      const answer = await sending.answer;
+      if (leaving) clearTimeout(leaving);
+      const tookMs = performance.now() - startedAt;
+      sent.push({ digest: requestDigest(body), left: leaves, status: answer.status, body: answer.body });
+      if (answer.status === undefined) {
+        answered('left');
+        if (!leaves) broken.push('a connection broke by itself');
+      } else if (answer.status === 200) {
+        const { status, output } = resultOf(answer.body);
+        answered(`200 ${status}`);
+        overhead.push(tookMs - runMs);
+        if (status === 'completed' && output !== slowAnswer(task))
+          broken.push(`a wrong answer: ${String(output)}`);
+      } else {
+        answered(String(answer.status));
+        refused.push(tookMs);
+        const retryAfter = Number(answer.headers['retry-after']);
+        if (![429, 503].includes(answer.status)) broken.push(`an answer ${answer.status}: ${answer.body}`);
+        if (!(retryAfter > 0)) broken.push(`${answer.status} without Retry-After`);
+        if (tookMs > LONGEST_REFUSAL_MS) broken.push(`a refusal after ${Math.round(tookMs)} ms`);
+        // Comes back sooner than it is told to: the worst that callers do.
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+      }
+    }
+  };
+
+  let killed = 0;
+  const killing = setInterval(() => void killOne().then((did) => (killed += did ? 1 : 0)), KILL_EVERY_MS);
+  const killOne = async (): Promise<boolean> => {
+    const sandboxes = (await descendants(market.server.process.pid ?? 0)).filter(({ command }) =>
+      /\bdeno\b/.test(command),
+    );
+    const victim = sandboxes[random.below(Math.max(1, sandboxes.length))];
+    try {
+      if (victim) process.kill(victim.pid, 'SIGKILL');
+      return victim !== undefined;
+    } catch {
+      // It has ended by itself.
+      return false;
+    }
+  };
+  await Promise.all(
+    listings.flatMap(({ id, renters }) =>
+      Array.from({ length: perListing }, (_, index) => caller(id, renters[index % renters.length] as Renter)),
+    ),
+  );
+  clearInterval(killing);
+  return {
+    sent: count,
+    answers,
+    overhead_ms: quantiles(overhead),
+    refused_ms: quantiles(refused),
+    sandboxes_killed: killed,
+  };
+}
+
+/** The end of a run, as either endpoint gives it. */
+function resultOf(body: string): { status: string; output: unknown } {
+  const json = body.startsWith('{')
+    ? body
+    : (/event: done\ndata: (.*)/.exec(body)?.[1] ?? '{"status":"no done"}');
+  return JSON.parse(json) as { status: string; output: unknown };
+}
+
+/** Every run is on record once, as its caller was told, and paid once; gives how many there are. */
+async function checkRecords(
+  { database }: BusyMarketplace,
+  sent: Sent[],
+  deposited: number,
+  broken: string[],
+): Promise<number> {
+  const { rows } = await database.query<{ digest: string; status: string; charge: string | null }>(
+    `select encode(request_digest, 'hex') as digest, runs.status, coalesce(charges.state, case when credits.run_id is not null then 'confirmed' end) as charge
+      from runs left join charges on charges.run_id = runs.id
+        -- A run after one that was ours to make good is paid by its credit.
+        left join credits on credits.used_by_run_id = runs.id where length(request_digest) = 32`,
+  );
+  const records = new Map<string, { status: string; charge: string | null }[]>();
+  for (const row of rows) records.set(row.digest, [...(records.get(row.digest) ?? []), row]);
+  for (const { digest, left, status, body } of sent) {
+    const [record, ...more] = records.get(digest) ?? [];
+    if (more.length > 0) broken.push('a request has two records');
+    if (record?.status === 'running') broken.push('a run is still running');
+    if (status === 200) {
+      const told = resultOf(body).status;
+      const isFault = body.includes('"error"');
+      if (!isFault && record?.status !== told)
+        broken.push(`told ${told}, on record ${record?.status ?? 'not at all'}`);
+      if (!isFault && !['confirmed', 'finalized'].includes(record?.charge ?? ''))
+        broken.push('a run that was not paid');
+    } else if (!left && status === 429 && record) {
+      broken.push('a refused run is on record');
+    }
+  }
+  const { rows: money } = await database.query<{ balance: string; charged: string }>(
+    `select (select sum(balance_lamports) from balances join listings on listings.address = listing_address
+        where listings.id like 'loaded-%') as balance,
+      (select coalesce(sum(price_lamports), 0) from charges where listing_id like 'loaded-%'
+        and state in ('confirmed', 'finalized', 'credited')) as charged`,
+  );
+  const { balance, charged } = money[0] ?? {};
+  if (Number(balance) + Number(charged) !== deposited)
+    broken.push(`the money does not add up: ${balance} + ${charged} of ${deposited}`);
+  return rows.length;
+}
+
+function quantiles(values: number[]): { p50: number; p99: number; max: number } {
+  const sorted = values.toSorted((one, other) => one - other);
+  const at = (share: number) => Math.round(sorted[Math.ceil(sorted.length * share) - 1] ?? 0);
+  return { p50: at(0.5), p99: at(0.99), max: at(1) };
+}

@@ -1,0 +1,12 @@
+/** `npm run conformance`: the protocol's conformance suites, all eras, against the adapter. Ends with 1 on a failure. */
+import { runSuite, SUITES } from './suites.js';
+
+for (const name of Object.keys(SUITES) as (keyof typeof SUITES)[]) {
+  const { passed, failures } = await runSuite(name);
+  const isGood = failures.length === 0 && passed >= SUITES[name].checks;
+  if (!isGood) process.exitCode = 1;
+  process.stdout.write(
+    `${isGood ? 'ok ' : 'BAD'} ${name}: ${passed} passed, ${failures.length} scenarios failed\n`,
+  );
+  for (const failure of failures) process.stdout.write(`      ${failure}\n`);
+}

@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const INSTALL_TIMEOUT_MS = 300_000;
+
+/**
+ * Path of a file in a package that only tests need, installed from npm, without install scripts, into the system's
+ * temporary folder, where it stays for the next run. Not a dependency: two versions of it are needed, or its own
+ * dependencies are many.
+ *
+ * @throws Error when npm cannot install it
+ */
+export async function npmTool(name: string, version: string, path: string): Promise<string> {
+  const folder = join(tmpdir(), `agent-rental-tool${name.replaceAll(/[@/]/g, '-')}-${version}`);
+  if (!existsSync(folder)) {
+    // Appears at once and complete, so that runs side by side do not meet half of it.
+    const draft = await mkdtemp(`${folder}-`);
+    try {
+      const options = ['--prefix', draft, '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock'];
+      await run('npm', ['install', ...options, `${name}@${version}`], { timeout: INSTALL_TIMEOUT_MS });
+      await rename(draft, folder);
+    } catch (error) {
+      await rm(draft, { recursive: true, force: true });
+      if (!existsSync(folder)) throw error;
+    }
+  }
+  return join(folder, 'node_modules', name, path);
+}

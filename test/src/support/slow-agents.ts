@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Both kinds of agent, on loopback: a model for declarative ones, and a connected one. */
+export interface SlowAgents {
+  /** For `MODEL_BASE_URL`; makes the connected agent's address an allowed one too. */
+  readonly modelUrl: string;
+  readonly agentUrl: string;
+  readonly port: number;
+  /** Requests that are being worked on. */
+  readonly open: number;
+  close(): Promise<void>;
+}
+
+/** What a task must hold to take that long, and to be told apart from others. */
+export const slowTask = (ms: number, name: string): string => `wait ${ms} ms for <${name}>`;
+/** What the agents answer to a slow task. */
+export const slowAnswer = (name: string): string => `done with ${name}`;
+
+const PIECES = 4;
+
+/** Starts agents that work for as long as their task says, in pieces where they stream. */
+export async function startSlowAgents(
+  onRequest: (request: IncomingMessage, body: string) => void = () => undefined,
+): Promise<SlowAgents> {
+  let open = 0;
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      onRequest(request, body);
+      open += 1;
+      const timers = new Set<NodeJS.Timeout>();
+      response.once('close', () => {
+        open -= 1;
+        for (const timer of timers) clearTimeout(timer);
+      });
+      // As vendors do that repeat what they were sent.
+      if (body.includes('<refuse>')) {
+        const message = `${request.headers.authorization} may not do ${body}`;
+        response
+          .writeHead(401, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ error: { message } }));
+        return;
+      }
+      const [, ms = '0', name = ''] = /wait (\d+) ms for <([^>]*)>/.exec(body) ?? [];
+      const later = (part: number, work: () => void) =>
+        timers.add(setTimeout(work, (Number(ms) * part) / PIECES));
+      if (request.url?.startsWith('/agent')) {
+        later(PIECES, () =>
+          response
+            .writeHead(200, { 'content-type': 'application/json' })
+            .end(JSON.stringify(slowAnswer(name))),
+        );
+      } else {
+        streamCompletion(response, slowAnswer(name), later);
+      }
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    modelUrl: `http://127.0.0.1:${port}/v1`,
+    agentUrl: `http://127.0.0.1:${port}/agent`,
+    port,
+    get open() {
+      return open;
+    },
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+function streamCompletion(
+  response: ServerResponse,
+  text: string,
+  later: (part: number, work: () => void) => void,
+): void {
+  const chunk = (delta: object, finish: string | null) =>
+    response.write(
+      `data: ${JSON.stringify({
+        id: 'chatcmpl-1',
+        object: 'chat.completion.chunk',
+        created: 0,
+        model: 'stand-in',
+        choices: [{ index: 0, delta, finish_reason: finish }],
+      })}\n\n`,
+    );
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const size = Math.ceil(text.length / PIECES);
+  for (let part = 1; part <= PIECES; part += 1) {
+    const content = text.slice((part - 1) * size, part * size);
+    later(part, () => {
+      chunk({ role: 'assistant', content }, null);
+      if (part < PIECES) return;
+      chunk({}, 'stop');
+      response.end('data: [DONE]\n\n');
+    });
+  }
+}
