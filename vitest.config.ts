@@ -6,6 +6,8 @@ const plugins = [requirements()];
 const common = {
   testTimeout: 30_000,
   hookTimeout: 60_000,
+  // What is awaited comes when it comes: a busy machine is no failure.
+  expect: { poll: { timeout: 15_000 } },
   // Retrying hides a bug in the code or in the test.
   retry: 0,
 };

@@ -176,9 +176,12 @@ describe.runIf(onHardenedMachine)('the hardened sandbox', () => {
     const starts = Array.from({ length: 4 }, () => driver.start({ entry: 'runner' }).catch(() => undefined));
     await driver.close();
     await Promise.all(starts);
-    await vi.waitFor(() => {
-      expect(descendants(process.pid).filter((pid) => !before.has(pid))).toEqual([]);
-    });
+    await vi.waitFor(
+      () => {
+        expect(descendants(process.pid).filter((pid) => !before.has(pid))).toEqual([]);
+      },
+      { timeout: 15_000 },
+    );
     expect(await recordedPids(stateDir)).toEqual([]);
   });
 
@@ -196,9 +199,12 @@ describe.runIf(onHardenedMachine)('the hardened sandbox', () => {
       host.kill('SIGKILL');
       await once(host, 'exit');
     }
-    await vi.waitFor(() => {
-      expect(runningOf(tree)).toEqual([]);
-    });
+    await vi.waitFor(
+      () => {
+        expect(runningOf(tree)).toEqual([]);
+      },
+      { timeout: 15_000 },
+    );
     expect(await sweepOrphans(stateDir)).toEqual({ killed: 0, alreadyGone: 1, inUse: 0 });
   });
 

@@ -198,9 +198,12 @@ describe('when the host is killed with SIGKILL', () => {
   test.runIf(process.platform === 'linux')('a busy sandbox ends with it', async () => {
     const { host: child, pid } = await startBusyHost({});
     await killAtOnce(child);
-    await vi.waitFor(async () => {
-      expect(await isRunning(pid)).toBe(false);
-    });
+    await vi.waitFor(
+      async () => {
+        expect(await isRunning(pid)).toBe(false);
+      },
+      { timeout: 15_000 },
+    );
     expect(await sweepOrphans(stateDir)).toEqual({ killed: 0, alreadyGone: 1, inUse: 0 });
   });
 

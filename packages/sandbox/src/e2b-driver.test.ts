@@ -221,7 +221,7 @@ test('lines arrive in the order in which they were sent, however long each call 
     return text.split('\\n').map((line) => line.length > 10 ? line.length : line);`;
   const message: EvaluateMessage = { type: 'evaluate', protocol: 1, code, task: 'x' };
   sandbox.send(JSON.stringify(message));
-  await vi.waitFor(() => expect(call).toBe(1));
+  await vi.waitFor(() => expect(call).toBe(1), { timeout: 15_000 });
   const numbers = Array.from({ length: 20 }, (_, index) => String(index));
   for (const line of [...numbers, 'x'.repeat(2_000_000), 'end']) {
     sandbox.send(line);

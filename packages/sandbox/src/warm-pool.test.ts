@@ -45,9 +45,12 @@ function createPool(driver: SandboxDriver, options: object = {}): WarmPool {
 }
 
 async function untilIdle(pool: WarmPool, idle: number): Promise<void> {
-  await vi.waitFor(() => {
-    expect(pool.stats()).toMatchObject({ idle, starting: 0 });
-  });
+  await vi.waitFor(
+    () => {
+      expect(pool.stats()).toMatchObject({ idle, starting: 0 });
+    },
+    { timeout: 15_000 },
+  );
 }
 
 describe('createWarmPool', () => {
@@ -97,9 +100,12 @@ describe('createWarmPool', () => {
     const pool = createPool(driver);
     await pool.ready();
     driver.started[0]?.end('crashed');
-    await vi.waitFor(() => {
-      expect(pool.stats()).toMatchObject({ idle: 2, diedIdleTotal: 1 });
-    });
+    await vi.waitFor(
+      () => {
+        expect(pool.stats()).toMatchObject({ idle: 2, diedIdleTotal: 1 });
+      },
+      { timeout: 15_000 },
+    );
     const taken = [await pool.take(), await pool.take()];
     expect(taken).not.toContain(driver.started[0]);
     await pool.close();
@@ -150,13 +156,19 @@ describe('createWarmPool', () => {
     const [first] = driver.started;
     if (first === undefined) throw new Error('none was started');
     first.kill = () => new Promise((resolve) => (gone = resolve));
-    await vi.waitFor(() => {
-      expect(pool.stats()).toMatchObject({ idle: 0, ending: 1, starting: 0 });
-    });
+    await vi.waitFor(
+      () => {
+        expect(pool.stats()).toMatchObject({ idle: 0, ending: 1, starting: 0 });
+      },
+      { timeout: 15_000 },
+    );
     gone();
-    await vi.waitFor(() => {
-      expect(driver.started.length).toBeGreaterThan(1);
-    });
+    await vi.waitFor(
+      () => {
+        expect(driver.started.length).toBeGreaterThan(1);
+      },
+      { timeout: 15_000 },
+    );
     await pool.close();
   });
 
@@ -232,9 +244,12 @@ describe('createWarmPool', () => {
           resolve(late);
         };
       });
-    await vi.waitFor(() => {
-      expect(pool.stats().starting).toBe(1);
-    });
+    await vi.waitFor(
+      () => {
+        expect(pool.stats().starting).toBe(1);
+      },
+      { timeout: 15_000 },
+    );
     const closing = pool.close();
     finishStart();
     await closing;

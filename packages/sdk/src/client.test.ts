@@ -56,7 +56,7 @@ describe('a run that is not wanted any more', () => {
     return { requests, client: createClient({ baseUrl, apiKey: 'k', fetch: doFetch }) };
   };
   const cancelled = async ({ requests }: ReturnType<typeof asked>) => {
-    await vi.waitUntil(() => requests.length === 2);
+    await vi.waitUntil(() => requests.length === 2, { timeout: 15_000 });
     expect(requests[1]?.path).toBe('/v1/runs/cancel');
     const key = header(requests[0], 'idempotency-key');
     expect(JSON.parse(requests[1]?.init.body as string)).toEqual({ idempotency_key: key });
@@ -71,7 +71,7 @@ describe('a run that is not wanted any more', () => {
         }),
     );
     const run = http.client.execute(body, { signal: abort.signal });
-    await vi.waitUntil(() => http.requests.length === 1);
+    await vi.waitUntil(() => http.requests.length === 1, { timeout: 15_000 });
     abort.abort(new Error('not wanted'));
     await expect(run).rejects.toThrow('not wanted');
     await cancelled(http);
@@ -128,7 +128,7 @@ describe('a run', () => {
     const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
     const controller = new AbortController();
     const run = client.execute(body, { signal: controller.signal });
-    await vi.waitFor(() => expect(http.requests).toHaveLength(1));
+    await vi.waitFor(() => expect(http.requests).toHaveLength(1), { timeout: 15_000 });
     controller.abort(new Error('enough'));
     await expect(run).rejects.toThrow('enough');
   });

@@ -120,7 +120,9 @@ async function attend(replica: Replica, task: Task, caller: Caller = patient) {
 
 /** Waits until a caller is counted as waiting, or as gone. */
 const waiters = (task: Task, count: number) =>
-  vi.waitUntil(async () => (await here.runs.find(task.runId, task.wallet))?.waiters === count);
+  vi.waitUntil(async () => (await here.runs.find(task.runId, task.wallet))?.waiters === count, {
+    timeout: 15_000,
+  });
 
 describe('a repeated request', () => {
   it('under the same key waits for the first run, on every replica, and gets its answer [RUN-3]', async () => {
@@ -269,7 +271,9 @@ describe('a caller that goes away', () => {
     const { answer } = await attend(here, first, caller);
     leave();
     await expect(answer).rejects.toThrow('gone');
-    await vi.waitUntil(async () => (await here.runs.find(first.runId, first.wallet))?.status === 'failed');
+    await vi.waitUntil(async () => (await here.runs.find(first.runId, first.wallet))?.status === 'failed', {
+      timeout: 15_000,
+    });
     expect(await stopReason(first)).toBe('caller_left');
   });
 
@@ -279,7 +283,7 @@ describe('a caller that goes away', () => {
     const { answer } = await attend(here, first, caller);
     leave();
     await expect(answer).rejects.toThrow('gone');
-    await vi.waitUntil(async () => (await stopReason(first)) === 'caller_left');
+    await vi.waitUntil(async () => (await stopReason(first)) === 'caller_left', { timeout: 15_000 });
   });
 
   it.each(['repeats its request on another replica', 'asks for the run by its id'])(
@@ -388,7 +392,9 @@ describe('a long poll', () => {
     const { first, wallet } = await newTask('poll-1');
     await ask(there, first);
     const polled = here.pastRuns.find(first.runId, wallet, 60_000, never);
-    await vi.waitUntil(async () => (await here.runs.find(first.runId, wallet))?.keeps_going);
+    await vi.waitUntil(async () => (await here.runs.find(first.runId, wallet))?.keeps_going, {
+      timeout: 15_000,
+    });
     await finish(there, first);
     expect(await polled).toMatchObject({ status: 'completed', output: 'the answer' });
   });
@@ -399,7 +405,9 @@ describe('a long poll', () => {
     expect(await here.pastRuns.find(first.runId, wallet, 1, never)).toMatchObject({ status: 'running' });
     const stopping = await openReplica(database.url);
     const polled = stopping.pastRuns.find(first.runId, wallet, 60_000, never);
-    await vi.waitUntil(async () => (await here.runs.find(first.runId, wallet))?.keeps_going);
+    await vi.waitUntil(async () => (await here.runs.find(first.runId, wallet))?.keeps_going, {
+      timeout: 15_000,
+    });
     stopping.changes.close();
     expect(await polled).toMatchObject({ status: 'running' });
     await stopping.close();

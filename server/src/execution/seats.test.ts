@@ -106,7 +106,7 @@ async function newListing() {
 
 /** Waits until so many runs are in line. */
 const inLine = (listing: Awaited<ReturnType<typeof newListing>>, count: number) =>
-  vi.waitUntil(async () => (await listing.count('seat_line')) === count, { interval: 5 });
+  vi.waitUntil(async () => (await listing.count('seat_line')) === count, { interval: 5, timeout: 15_000 });
 
 describe('the seats of a listing', () => {
   it('are exactly twenty, for sixty who ask four replicas at once [EXE-27]', async () => {
@@ -145,7 +145,7 @@ describe('the seats of a listing', () => {
       const rows = await database.db.selectFrom('seats').select('run_id').execute();
       return new Set(rows.map((row) => row.run_id));
     };
-    await vi.waitUntil(async () => !(await alive()).has(lapsing.runId));
+    await vi.waitUntil(async () => !(await alive()).has(lapsing.runId), { timeout: 15_000 });
     // The one is renewed well after the other has lapsed; a lapsed lease does not come back.
     await here.repository.renew([lapsing.runId], bounds);
     expect(await alive()).toContain(kept.runId);
@@ -215,7 +215,7 @@ describe('the line for a seat', () => {
     for (const runId of seated.slice(0, waits.length)) {
       const before = order.length;
       await here.seats.free(runId);
-      await vi.waitUntil(() => order.length > before, { interval: 2 });
+      await vi.waitUntil(() => order.length > before, { interval: 2, timeout: 15_000 });
     }
     expect(order).toEqual([
       'alice first',

@@ -61,8 +61,11 @@ async function killedBeforeCommit(statements: string[]): Promise<void> {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
   await client.query('begin');
   for (const statement of statements) await client.query(statement);
-  await sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(database.db);
-  await ended;
+  // By a connection of its own: those of the pool may all be waiting for what this one has locked.
+  const killer = new Client({ connectionString: database.url });
+  await killer.connect();
+  await killer.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+  await Promise.all([ended, killer.end()]);
 }
 
 describe('the derived fields of listings and creators', () => {

@@ -17,14 +17,17 @@ function replica(at: string, replicas = 1): SharedRateLimits {
 /** Waits until a replica counts in Redis: before it is connected it counts by itself. */
 async function connected(...limits: SharedRateLimits[]): Promise<void> {
   const key = randomUUID();
-  await vi.waitFor(async () => {
-    for (const [index, one] of limits.entries()) {
-      const { remaining, limit } = await one.count(`${key}:${index}`, 1_000_000);
-      expect(limit).toBe(1_000_000);
-      const other = await limits[(index + 1) % limits.length]?.count(`${key}:${index}`, 1_000_000);
-      expect(other?.remaining).toBe(remaining - 1);
-    }
-  });
+  await vi.waitFor(
+    async () => {
+      for (const [index, one] of limits.entries()) {
+        const { remaining, limit } = await one.count(`${key}:${index}`, 1_000_000);
+        expect(limit).toBe(1_000_000);
+        const other = await limits[(index + 1) % limits.length]?.count(`${key}:${index}`, 1_000_000);
+        expect(other?.remaining).toBe(remaining - 1);
+      }
+    },
+    { timeout: 15_000 },
+  );
 }
 
 test.runIf(url)('two replicas let exactly as many through as the limit says [LIM-12]', async () => {
