@@ -2,6 +2,7 @@ import {
   CHARGE_WINDOW_BITS,
   MAX_SEQUENCE_JUMP,
   sequenceState,
+  topupBalance,
   updateProtocol,
 } from '@agent-rental/program-client';
 import type { Keypair, TransactionInstruction } from '@solana/web3.js';
@@ -171,5 +172,12 @@ onEveryChain(Market.start, (at) => {
     ]);
     expect(tally(outcomes)).toEqual({ charged: 1, InsufficientBalance: 1 });
     expect(await market.balance(listingId)).toMatchObject({ balanceLamports: 0n });
+    // The other one too, once there is money for it; and what the chains are compared by is the same, whoever was first.
+    const { buyer } = market;
+    const topup = { buyer: buyer.publicKey, listingId, amountLamports: PRICE, maxPriceLamports: PRICE };
+    await market.send(topupBalance(topup), buyer);
+    const late = outcomes[0]?.err === null ? 2n : 1n;
+    expect(tally(await landAtOnce([{ listingId, sequence: late, run: 3 }]))).toEqual({ charged: 1 });
+    expect(await market.balance(listingId)).toMatchObject({ balanceLamports: 0n, highestSequence: 2n });
   });
 });
