@@ -44,8 +44,6 @@ export function createReconciler(deps: {
     const runId = charge.run_id;
     if (landed === 'confirmed' || landed === 'finalized') {
       await charges.move(runId, ['signed'], 'confirmed');
-      // Before `finalized`, too: a charge may only stop counting as open once the index has seen it.
-      await indexer.indexAccounts([new PublicKey(charge.balance_address)]);
       const owed = await deps.onPaid(runId);
       if (owed) await charges.credit(runId);
       if (landed === 'finalized') await charges.move(runId, ['confirmed'], owed ? 'credited' : 'finalized');
@@ -83,29 +81,59 @@ export function createReconciler(deps: {
       const found = await chain.statuses(batch, true);
       for (const [index, signature] of batch.entries()) statuses.set(signature, found[index] ?? null);
     }
-    for (const { charge, signatures } of open) {
-      const landed = landedState(signatures.map(({ signature }) => statuses.get(signature) ?? null));
-      await settle(charge, signatures, landed, heights).catch((err: unknown) =>
-        logger.error({ err, run_id: charge.run_id }, 'a charge could not be settled; it is tried again'),
-      );
-    }
+    const standing = open
+      .map(({ charge, signatures }) => ({
+        charge,
+        signatures,
+        landed: landedState(signatures.map(({ signature }) => statuses.get(signature) ?? null)),
+      }))
+      // Most only wait to become final; to look after each of them in every round costs more than their runs did.
+      .filter(({ charge, landed }) => charge.state !== 'confirmed' || landed !== 'confirmed');
+    const isPaid = ({ landed }: { landed: Landed }) => landed === 'confirmed' || landed === 'finalized';
+    const settleAll = async (which: typeof standing): Promise<void> => {
+      for (const { charge, signatures, landed } of which) {
+        await settle(charge, signatures, landed, heights).catch((err: unknown) =>
+          logger.error({ err, run_id: charge.run_id }, 'a charge could not be settled; it is tried again'),
+        );
+      }
+    };
+    await settleAll(standing.filter((each) => !isPaid(each)));
+    const paid = standing.filter(isPaid);
+    if (paid.length === 0) return;
+    // Before any of them is `finalized`: a charge may only stop counting as open once the index has seen it.
+    const balances = new Set(paid.map(({ charge }) => charge.balance_address));
+    await indexer.indexAccounts([...balances].map((address) => new PublicKey(address)));
+    await settleAll(paid);
   }
 
   return {
     reconcile,
     start() {
-      let round = Promise.resolve();
-      const timer = setInterval(() => {
-        round = round
-          .then(reconcile)
-          .catch((err: unknown) =>
+      const stopping = new AbortController();
+      const { signal } = stopping;
+      let wake = (): void => undefined;
+      const follow = async () => {
+        // One round after the other: rounds that take longer than the time between them would pile up.
+        while (!signal.aborted) {
+          await new Promise<void>((resolve) => {
+            const timer = setTimeout(resolve, ROUND_MS);
+            wake = () => {
+              clearTimeout(timer);
+              resolve();
+            };
+          });
+          if (signal.aborted) return;
+          await reconcile().catch((err: unknown) =>
             logger.warn({ err }, 'charges could not be reconciled; it is tried again'),
           );
-      }, ROUND_MS);
+        }
+      };
+      const following = follow();
       return {
         stop: () => {
-          clearInterval(timer);
-          return round;
+          stopping.abort();
+          wake();
+          return following;
         },
       };
     },
