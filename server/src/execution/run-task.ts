@@ -18,6 +18,7 @@ import type { Repeats } from './repeats.js';
 import { run, type RunAgentDeps } from './run-agent.js';
 import type { RunChanges } from './run-changes.js';
 import type { FinishedRun, RunRepository } from './run-repository.js';
+import type { SeatRequest } from './seat-repository.js';
 import type { Seats } from './seats.js';
 import { settle } from './settle.js';
 import { undo, type UndoDeps } from './undo.js';
@@ -89,10 +90,13 @@ async function begin(
   task: Task,
   request: TaskRequest,
 ): Promise<{ work: Promise<FinishedRun> } | undefined> {
-  const leave = deps.drain.enter();
+  const leaves = [deps.drain.enter()];
+  const leave = () => leaves.forEach((each) => each());
   let work: Promise<FinishedRun> | undefined;
   try {
     const admitted = await admit(deps, task, request.allowance);
+    // Before anything is written down: to be refused has to cost less than to be let in.
+    leaves.push(deps.seats.comeIn(seatRequest(admitted)));
     if (!(await deps.repeats.begin(admitted))) return undefined;
     work = deps.live.start(admitted.runId, (stop) => carryOut(deps, admitted, request, stop));
     return { work };
@@ -144,9 +148,12 @@ async function parse(deps: RunTaskDeps, request: TaskRequest): Promise<Task> {
 
 /** 3. One of the listing's seats, or the line for them: nothing is spent there yet, so a stop costs nothing. */
 async function seat(deps: RunTaskDeps, task: Task, stop: AbortSignal): Promise<void> {
-  const { runId, wallet, isPriority } = task;
   const signal = AbortSignal.any([stop, deps.drain.begun]);
-  await deps.seats.take({ runId, listingId: task.listing.id, wallet, isPriority }, signal);
+  await deps.seats.take(seatRequest(task), signal);
+}
+
+function seatRequest({ runId, listing, wallet, isPriority }: Task): SeatRequest {
+  return { runId, listingId: listing.id, wallet, isPriority };
 }
 
 /** Gives a run that has happened already to a caller that asks again. */

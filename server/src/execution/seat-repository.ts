@@ -13,6 +13,8 @@ export interface SeatRequest {
 export interface Bounds {
   seats: number;
   lineLength: number;
+  /** How many of the places in line one wallet may have. */
+  ownLength: number;
   /** A lease ends by itself unless it is renewed: so the seats of a replica that died become free. */
   leaseMs: number;
   /** As long for a place in line, and for a seat that was handed to it before it is taken. */
@@ -21,9 +23,9 @@ export interface Bounds {
 
 /** Stores who has a seat of a listing, and who waits for one. */
 export interface SeatRepository {
-  /** Takes a free seat, or where there is none a place in the line; a wallet may have half of the places. */
+  /** Takes a free seat, or where there is none a place in the line. */
   enter(request: SeatRequest, bounds: Bounds): Promise<'seated' | 'waiting' | 'full'>;
-  /** Hands free seats to those whose turn it is. Gives their runs. */
+  /** Hands free seats to those whose turn it is. Gives their runs, to one of those who ask at the same time. */
   handOut(listingId: string, bounds: Bounds): Promise<string[]>;
   /** Renews what a run in line has; 'gone' when it had let its place lapse. */
   keep(runId: string, bounds: Bounds): Promise<'seated' | 'waiting' | 'gone'>;
@@ -40,6 +42,8 @@ const after = (ms: number) => sql<Date>`now() + make_interval(secs => ${ms / 100
 export function createSeatRepository(db: Db): SeatRepository {
   /** The last piece of work on each listing in this process. */
   const last = new Map<string, Promise<unknown>>();
+  /** Hand-outs that have not begun. */
+  const awaited = new Map<string, Promise<string[]>>();
   /**
    * One at a time for each listing. Here too, not only in the database: whoever waits there for the lock holds a
    * connection that all others lack.
@@ -91,8 +95,7 @@ export function createSeatRepository(db: Db): SeatRepository {
           ])
           .where('listing_id', '=', listingId)
           .executeTakeFirstOrThrow();
-        // One wallet alone cannot keep all others out of the line.
-        if (line.waiting >= bounds.lineLength || line.own >= Math.ceil(bounds.lineLength / 2)) return 'full';
+        if (line.waiting >= bounds.lineLength || line.own >= bounds.ownLength) return 'full';
         await tx
           .insertInto('seat_line')
           .values({
@@ -107,25 +110,24 @@ export function createSeatRepository(db: Db): SeatRepository {
         return 'waiting';
       }),
 
-    handOut: (listingId, bounds) =>
-      ofListing(listingId, async (tx) => {
-        const { taken } = await tx
-          .selectFrom('seats')
-          .select((eb) => eb.fn.countAll<bigint>().as('taken'))
-          .where('listing_id', '=', listingId)
-          .executeTakeFirstOrThrow();
-        const seated: string[] = [];
-        for (let free = bounds.seats - Number(taken); free > 0; free -= 1) {
-          const next = await takeFirst(tx, listingId);
-          if (!next) break;
-          await tx
-            .insertInto('seats')
-            .values({ run_id: next, listing_id: listingId, expires_at: after(bounds.claimMs) })
-            .execute();
-          seated.push(next);
-        }
-        return seated;
-      }),
+    async handOut(listingId, bounds) {
+      const joined = awaited.get(listingId);
+      if (joined) {
+        // It will see all that this one would, and its runs are told by who began it.
+        await joined;
+        return [];
+      }
+      const mine = ofListing(listingId, (tx) => {
+        awaited.delete(listingId);
+        return seatThoseInLine(tx, listingId, bounds);
+      });
+      awaited.set(listingId, mine);
+      try {
+        return await mine;
+      } finally {
+        if (awaited.get(listingId) === mine) awaited.delete(listingId);
+      }
+    },
 
     async keep(runId, bounds) {
       const { rows } = await sql<{ seated: boolean; waiting: boolean }>`
@@ -168,6 +170,26 @@ export function createSeatRepository(db: Db): SeatRepository {
       await db.deleteFrom('seat_line').execute();
     },
   };
+}
+
+/** Gives the free seats to those whose turn it is. */
+async function seatThoseInLine(tx: Tx, listingId: string, bounds: Bounds): Promise<string[]> {
+  const { taken } = await tx
+    .selectFrom('seats')
+    .select((eb) => eb.fn.countAll<bigint>().as('taken'))
+    .where('listing_id', '=', listingId)
+    .executeTakeFirstOrThrow();
+  const seated: string[] = [];
+  for (let free = bounds.seats - Number(taken); free > 0; free -= 1) {
+    const next = await takeFirst(tx, listingId);
+    if (!next) break;
+    await tx
+      .insertInto('seats')
+      .values({ run_id: next, listing_id: listingId, expires_at: after(bounds.claimMs) })
+      .execute();
+    seated.push(next);
+  }
+  return seated;
 }
 
 /**

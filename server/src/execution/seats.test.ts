@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createDrain } from '../platform/drain.js';
@@ -138,7 +139,7 @@ describe('the seats of a listing', () => {
     const kept = await listing.request();
     await seats.take(kept, never);
     const lapsing = await listing.request();
-    const bounds = { seats: 20, lineLength: 0, leaseMs: 400, claimMs: 400 };
+    const bounds = { seats: 20, lineLength: 0, ownLength: 0, leaseMs: 400, claimMs: 400 };
     expect(await here.repository.enter(lapsing, bounds)).toBe('seated');
     const alive = async () => {
       await here.repository.handOut(listing.id, bounds);
@@ -152,6 +153,40 @@ describe('the seats of a listing', () => {
     expect(await alive()).not.toContain(lapsing.runId);
     await seats.free(kept.runId);
     expect(await listing.count('seats')).toBe(0);
+  });
+
+  it('keep no connection from others while their listing is busy elsewhere', async () => {
+    const [listing, other] = [await newListing(), await newListing()];
+    // More than the pool has connections.
+    const requests = await Promise.all(Array.from({ length: 10 }, () => listing.request()));
+    const quick = await other.request();
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    let busy: Promise<void> | undefined;
+    await new Promise<void>((resolve) => {
+      busy = database.db.transaction().execute(async (tx) => {
+        await sql`select pg_advisory_xact_lock(hashtextextended(${listing.id}, 0))`.execute(tx);
+        resolve();
+        await released;
+      });
+    });
+    const entering = requests.map((request) => here.repository.enter(request, BOUNDS));
+    const handingOut = Array.from({ length: 10 }, () => here.repository.handOut(listing.id, BOUNDS));
+    expect(await here.repository.enter(quick, BOUNDS)).toBe('seated');
+    release();
+    await busy;
+    expect(new Set(await Promise.all(entering))).toEqual(new Set(['seated']));
+    expect((await Promise.all(handingOut)).flat()).toEqual([]);
+  });
+
+  it('are handed out once, to one of those who ask for it at the same time', async () => {
+    const listing = await newListing();
+    const [freed = ''] = await listing.fill();
+    const next = await listing.request();
+    expect(await here.repository.enter(next, BOUNDS)).toBe('waiting');
+    await here.repository.leave(freed);
+    const asked = Array.from({ length: 10 }, () => here.repository.handOut(listing.id, BOUNDS));
+    expect((await Promise.all(asked)).flat()).toEqual([next.runId]);
   });
 
   it('of a replica that was killed go to those who wait on others [EXE-28]', async () => {
@@ -233,7 +268,7 @@ describe('the line for a seat', () => {
     'is round-robin whatever comes, leaves and ends, in any order [EXE-28]',
     { timeout: 90_000 },
     async () => {
-      const bounds = { seats: 2, lineLength: 1000, leaseMs: 60_000, claimMs: 60_000 };
+      const bounds = { seats: 2, lineLength: 1000, ownLength: 1000, leaseMs: 60_000, claimMs: 60_000 };
       const wallets = Array.from({ length: 4 }, newWallet);
       const step = fc.oneof(
         {
@@ -396,7 +431,8 @@ describe('the line for a seat', () => {
   it('passes over those whose replica died, after a moment', async () => {
     const listing = await newListing();
     const seated = await listing.fill();
-    const bounds = { ...BOUNDS, claimMs: 50 };
+    // Long enough for both to be in line at the same time on a busy machine.
+    const bounds = { ...BOUNDS, claimMs: 3_000 };
     // Nobody claims it, nobody keeps it: as after a kill.
     const dead = await listing.request();
     expect(await here.repository.enter(dead, bounds)).toBe('waiting');
@@ -411,7 +447,7 @@ describe('the line for a seat', () => {
   });
 });
 
-const BOUNDS = { seats: 20, lineLength: 1000, leaseMs: 60_000, claimMs: 60_000 };
+const BOUNDS = { seats: 20, lineLength: 1000, ownLength: 1000, leaseMs: 60_000, claimMs: 60_000 };
 
 /** Waits until a run is in line, or has been let in. */
 async function inLineOrSeated(runId: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { ApiError } from '../platform/api-error.js';
 import type { Logger } from '../platform/logger.js';
 import type { RunChanges } from './run-changes.js';
+import { createSeatDemand } from './seat-demand.js';
 import type { SeatRepository, SeatRequest } from './seat-repository.js';
 
 /** Runs of one listing at the same time (spec, "Limits"). */
@@ -9,9 +10,17 @@ const SEATS_PER_LISTING = 20;
 const LEASE_MS = 60_000;
 /** As long for those who wait, to take a seat that was given to them and to say that they are still there. */
 const CLAIM_MS = 15_000;
+const FULL = 'the line of those who wait is full';
 
 /** The seats of listings, shared by all replicas, and the lines of runs that wait for them. */
 export interface Seats {
+  /**
+   * Counts a run in that will want a seat; gives what counts it out again. Costs no look into the database, so that it
+   * can keep up with refusing.
+   *
+   * @throws ApiError `rate_limit_exceeded` with `Retry-After` when seats and line are certainly full.
+   */
+  comeIn(request: SeatRequest): () => void;
   /**
    * Takes a seat, in turn where others wait too. It is kept until `free`, while this process lives.
    *
@@ -37,9 +46,12 @@ export function createSeats(deps: {
   const bounds = {
     seats: SEATS_PER_LISTING,
     lineLength: line.maxLength,
+    // One wallet alone cannot keep all others out of the line.
+    ownLength: Math.ceil(line.maxLength / 2),
     leaseMs,
     claimMs: Math.min(leaseMs, CLAIM_MS),
   };
+  const demand = createSeatDemand(bounds);
   const held = new Set<string>();
   let renewing: NodeJS.Timeout | undefined;
 
@@ -52,6 +64,7 @@ export function createSeats(deps: {
       }, leaseMs / 4);
     }
     held.add(runId);
+    demand.seated(runId);
   }
 
   function letGo(runId: string): void {
@@ -87,7 +100,7 @@ export function createSeats(deps: {
     try {
       let state: 'seated' | 'waiting' | 'gone' | 'full' = await repository.enter(request, bounds);
       while (state !== 'seated') {
-        if (state === 'full') throw refusal('the line of those who wait is full');
+        if (state === 'full') throw refusal(FULL);
         signal.throwIfAborted();
         // By oneself too: a seat may have lapsed, or have become free while this run came into the line.
         await handOut(listingId);
@@ -105,6 +118,11 @@ export function createSeats(deps: {
   }
 
   return {
+    comeIn(request) {
+      const leave = demand.add(request);
+      if (leave === undefined) throw refusal(FULL);
+      return leave;
+    },
     async take(request, signal) {
       try {
         await wait(request, signal);
