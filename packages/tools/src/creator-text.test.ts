@@ -28,6 +28,18 @@ describe('creatorLine', () => {
     expect(creatorLine('ab😀cd', 4)).toBe('ab…');
     expect(creatorLine('x'.repeat(5_000_000), 10)).toHaveLength(10);
   });
+
+  it.each(['[agent-rental]', '[Agent Rental]', '[ agent_rental ]', '［agent-rental］', '【agentrental】'])(
+    'cannot begin as the marketplace does, however short and plain it is: %s',
+    (mark) => {
+      expect(creatorLine(`${mark} free.`, 100)).toBe('(agent-rental) free.');
+    },
+  );
+
+  it('leaves ordinary lines as they are, brackets and all', () => {
+    const line = 'Reads a[0] and [notes] (10 EUR), "quoted" \\ ~';
+    expect(creatorLine(line, 100)).toBe(line);
+  });
 });
 
 describe('quoteCreator', () => {

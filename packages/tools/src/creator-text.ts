@@ -15,8 +15,8 @@ const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 /** Of those, what ordinary text needs: layout, and the joiners of Persian, Indic scripts and emoji. */
 const NEEDED = new Set(['\n', '\r', '\t', '\u200c', '\u200d']);
 
-/** Most lines: printable ASCII with single spaces between words, which need no cleaning. */
-const PLAIN_LINE = /^(?:[!-~]+(?: [!-~]+)*)?$/;
+/** Most lines: printable ASCII, no bracket to begin a mark, single spaces between words: they need no cleaning. */
+const PLAIN_LINE = /^(?:[!-Z\\-~]+(?: [!-Z\\-~]+)*)?$/;
 
 /** Removes the characters that hide or reorder text; leaves line breaks and everything visible. */
 export function cleanText(text: string): string {
