@@ -2,6 +2,65 @@
 
 // src/protocol.ts
 var PROTOCOL_VERSION = 1;
+var NOT_IN_FORM = "The agent's answer does not have the form it declares";
+
+// src/stdio.ts
+var READ_BUFFER_BYTES = 64 * 1024;
+function denoStdio(deno) {
+  const buffer = new Uint8Array(READ_BUFFER_BYTES);
+  const encoder = new TextEncoder();
+  return {
+    async read() {
+      const count = await deno.stdin.read(buffer);
+      return count === null ? null : buffer.subarray(0, count);
+    },
+    write(text) {
+      let rest = encoder.encode(text);
+      while (rest.length > 0) rest = rest.subarray(deno.stdout.writeSync(rest));
+      return Promise.resolve();
+    },
+    exit: (code) => {
+      deno.exit(code);
+    }
+  };
+}
+function nodeStdio() {
+  const chunks = process.stdin[Symbol.asyncIterator]();
+  return {
+    async read() {
+      const next = await chunks.next();
+      return next.done === true ? null : next.value;
+    },
+    write: (text) => new Promise((resolve, reject) => {
+      process.stdout.write(text, (error) => {
+        if (error == null) resolve();
+        else reject(error);
+      });
+    }),
+    exit: (code) => {
+      process.exit(code);
+    }
+  };
+}
+function openStdio() {
+  const deno = globalThis.Deno;
+  return deno === void 0 ? nodeStdio() : denoStdio(deno);
+}
+function readLines(stdio2) {
+  const first = stdio2.read();
+  return (async function* lines2() {
+    const decoder = new TextDecoder();
+    let rest = "";
+    for (let chunk = await first; chunk !== null; chunk = await stdio2.read()) {
+      const parts = decoder.decode(chunk, { stream: true }).split("\n");
+      rest += parts[0] ?? "";
+      for (const part of parts.slice(1)) {
+        yield rest;
+        rest = part;
+      }
+    }
+  })();
+}
 
 // src/runner/host.ts
 var HostRefusal = class extends Error {
@@ -463,7 +522,7 @@ function listFiles(files, rawArguments) {
 function readFileLines(files, rawArguments) {
   const args = parseArguments(rawArguments, ["path", "line", "lines"]);
   const path = requiredText(args, "path", MAX_PATH_CHARACTERS);
-  const first2 = optionalInteger(args, "line", { min: 1, max: Number.MAX_SAFE_INTEGER, fallback: 1 });
+  const first = optionalInteger(args, "line", { min: 1, max: Number.MAX_SAFE_INTEGER, fallback: 1 });
   const count = optionalInteger(args, "lines", { min: 1, max: 5e3, fallback: 500 });
   const wanted = folderOf(path).slice(0, -1);
   const file = requireFiles(files).find((candidate) => candidate.path === wanted);
@@ -473,12 +532,12 @@ function readFileLines(files, rawArguments) {
   const lines2 = file.text.split("\n");
   const taken = [];
   let characters = 0;
-  for (const line of lines2.slice(first2 - 1, first2 - 1 + count)) {
+  for (const line of lines2.slice(first - 1, first - 1 + count)) {
     if (taken.length > 0 && characters + line.length > MAX_READ_CHARACTERS2) break;
     taken.push(line.slice(0, MAX_READ_CHARACTERS2));
     characters += line.length + 1;
   }
-  const next = first2 + taken.length;
+  const next = first + taken.length;
   return { text: taken.join("\n"), total_lines: lines2.length, next_line: next <= lines2.length ? next : null };
 }
 function searchAll(files, folder, find, maxResults) {
@@ -665,7 +724,7 @@ async function runAgent(run, host) {
     }
     if (repairAsked) {
       const reasons = errors.slice(0, MAX_SHOWN_ERRORS).join("; ");
-      return failed(`The agent's answer does not have the form it declares: ${reasons}.`);
+      return failed(`${NOT_IN_FORM}: ${reasons}.`);
     }
     repairAsked = true;
     lastCall = Math.max(lastCall, call + 1);
@@ -675,62 +734,60 @@ async function runAgent(run, host) {
   return failed(`The agent did not finish within ${run.maxSteps} steps.`);
 }
 
-// src/stdio.ts
-var READ_BUFFER_BYTES = 64 * 1024;
-function denoStdio(deno) {
-  const buffer = new Uint8Array(READ_BUFFER_BYTES);
+// src/runner/serve-run.ts
+async function serveRun(lines2, write2) {
+  const first = await lines2.next();
+  if (first.done === true) return 0;
+  const { run, protocol } = JSON.parse(first.value);
+  let done;
+  try {
+    done = protocol === PROTOCOL_VERSION ? await runAgent(run, connectHost(lines2, write2)) : { type: "done", status: "failed", output: "The agent was asked in a version it does not speak." };
+  } catch (error) {
+    if (error instanceof HostGone) return 1;
+    throw error;
+  }
+  await write2(JSON.stringify(done));
+  return 0;
+}
+
+// src/runner/rehearse.ts
+var RUN = {
+  type: "run",
+  protocol: PROTOCOL_VERSION,
+  run: {
+    runId: "rehearsal",
+    task: "Say it.",
+    input: { text: "x" },
+    tools: [{ name: "read_input", scope: "input_only" }],
+    outputSchema: { type: "string" },
+    maxSteps: 2
+  }
+};
+var REPLIES = [
+  {
+    id: 1,
+    result: {
+      content: null,
+      toolCalls: [{ id: "call", name: "read_input", arguments: "{}" }],
+      finishReason: "tool_calls"
+    }
+  },
+  { id: 2, result: { content: "It.", toolCalls: [], finishReason: "stop" } },
+  { id: 3, result: { valid: true, errors: [] } }
+];
+async function rehearse() {
   const encoder = new TextEncoder();
-  return {
-    async read() {
-      const count = await deno.stdin.read(buffer);
-      return count === null ? null : buffer.subarray(0, count);
-    },
-    write(text) {
-      let rest = encoder.encode(text);
-      while (rest.length > 0) rest = rest.subarray(deno.stdout.writeSync(rest));
-      return Promise.resolve();
-    },
-    exit: (code) => {
-      deno.exit(code);
-    }
+  const bytes = [RUN, ...REPLIES].map((message) => encoder.encode(`${JSON.stringify(message)}
+`));
+  const lines2 = [];
+  const write2 = async (line) => {
+    lines2.push(line);
   };
-}
-function nodeStdio() {
-  const chunks = process.stdin[Symbol.asyncIterator]();
-  return {
-    async read() {
-      const next = await chunks.next();
-      return next.done === true ? null : next.value;
-    },
-    write: (text) => new Promise((resolve, reject) => {
-      process.stdout.write(text, (error) => {
-        if (error == null) resolve();
-        else reject(error);
-      });
-    }),
-    exit: (code) => {
-      process.exit(code);
-    }
-  };
-}
-function openStdio() {
-  const deno = globalThis.Deno;
-  return deno === void 0 ? nodeStdio() : denoStdio(deno);
-}
-function readLines(stdio2) {
-  const first2 = stdio2.read();
-  return (async function* lines2() {
-    const decoder = new TextDecoder();
-    let rest = "";
-    for (let chunk = await first2; chunk !== null; chunk = await stdio2.read()) {
-      const parts = decoder.decode(chunk, { stream: true }).split("\n");
-      rest += parts[0] ?? "";
-      for (const part of parts.slice(1)) {
-        yield rest;
-        rest = part;
-      }
-    }
-  })();
+  await serveRun(
+    readLines({ read: async () => bytes.shift() ?? null, write: write2, exit: () => void 0 }),
+    write2
+  );
+  return lines2;
 }
 
 // src/runner/main.ts
@@ -738,20 +795,7 @@ var stdio = openStdio();
 var lines = readLines(stdio);
 var write = (line) => stdio.write(`${line}
 `);
+await rehearse();
 var ready = { type: "ready", protocol: PROTOCOL_VERSION, entry: "runner" };
 await write(JSON.stringify(ready));
-var first = await lines.next();
-if (first.done === true) {
-  stdio.exit(0);
-} else {
-  const { run, protocol } = JSON.parse(first.value);
-  let done;
-  try {
-    done = protocol === PROTOCOL_VERSION ? await runAgent(run, connectHost(lines, write)) : { type: "done", status: "failed", output: "The agent was asked in a version it does not speak." };
-  } catch (error) {
-    if (error instanceof HostGone) stdio.exit(1);
-    throw error;
-  }
-  await write(JSON.stringify(done));
-  stdio.exit(0);
-}
+stdio.exit(await serveRun(lines, write));

@@ -12,6 +12,7 @@ export { isShallowEnough, MAX_JSON_DEPTH } from './parse-json.js';
 export { parseReadyMessage, parseRunnerMessage, ProtocolViolation } from './parse-runner-message.js';
 export { SPOKEN_CHARACTERS, SPOKEN_SEPARATOR, takesAnyText } from './spoken-text.js';
 export {
+  NOT_IN_FORM,
   PROTOCOL_VERSION,
   type ChatMessage,
   type CodeEvaluateParams,

@@ -8,6 +8,9 @@
 /** Raised whenever a message changes its shape. Both sides refuse another version. */
 export const PROTOCOL_VERSION = 1;
 
+/** How a failure begins whose reason is the form of the answer. */
+export const NOT_IN_FORM = "The agent's answer does not have the form it declares";
+
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 export type JsonObject = { [key: string]: JsonValue };
 

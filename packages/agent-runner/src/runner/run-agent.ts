@@ -1,10 +1,11 @@
-import type {
-  ChatMessage,
-  DoneMessage,
-  JsonValue,
-  ModelCompleteResult,
-  RunRequest,
-  ToolCall,
+import {
+  type ChatMessage,
+  type DoneMessage,
+  type JsonValue,
+  type ModelCompleteResult,
+  NOT_IN_FORM,
+  type RunRequest,
+  type ToolCall,
 } from '../protocol.js';
 import { addSpoken, SPOKEN_CHARACTERS, takesAnyText } from '../spoken-text.js';
 import { answerKind, readAnswer } from './answer.js';
@@ -127,7 +128,7 @@ export async function runAgent(run: RunRequest, host: Host): Promise<DoneMessage
     }
     if (repairAsked) {
       const reasons = errors.slice(0, MAX_SHOWN_ERRORS).join('; ');
-      return failed(`The agent's answer does not have the form it declares: ${reasons}.`);
+      return failed(`${NOT_IN_FORM}: ${reasons}.`);
     }
     repairAsked = true;
     lastCall = Math.max(lastCall, call + 1);
