@@ -77,11 +77,11 @@ export interface WarmPool {
 }
 
 /**
- * Starting a process costs the host milliseconds of its own time, and the machine more. What was taken is replaced a
- * moment later, when the run it was taken for is under way; takes that go on put it off, but not for long.
+ * Starting a sandbox takes as much of the machine as dozens of runs take to begin. What was taken is replaced a moment
+ * later, when the runs that came together are under way; takes that go on put it off, but not for long.
  */
-const REFILL_DELAY_MS = 30;
-const LONGEST_REFILL_DELAY_MS = 150;
+const REFILL_DELAY_MS = 100;
+const LONGEST_REFILL_DELAY_MS = 1_000;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
 
