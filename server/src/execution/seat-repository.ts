@@ -39,20 +39,32 @@ export interface SeatRepository {
 
 const after = (ms: number) => sql<Date>`now() + make_interval(secs => ${ms / 1000})`;
 
+type Entry = 'seated' | 'waiting' | 'full';
+
+/** A request that waits until its listing's turn has come in this process. */
+interface Entrant {
+  request: SeatRequest;
+  bounds: Bounds;
+  resolve(entry: Entry): void;
+  reject(error: unknown): void;
+}
+
 export function createSeatRepository(db: Db): SeatRepository {
   /** The last piece of work on each listing in this process. */
   const last = new Map<string, Promise<unknown>>();
+  /** Who enters with the next piece of work. */
+  const entrants = new Map<string, Entrant[]>();
   /** Hand-outs that have not begun. */
   const awaited = new Map<string, Promise<string[]>>();
   /**
    * One at a time for each listing. Here too, not only in the database: whoever waits there for the lock holds a
    * connection that all others lack.
    */
-  async function ofListing<T>(listingId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  async function ofListing<T>(listingId: string, work: () => Promise<T>): Promise<T> {
     const before = last.get(listingId);
     const mine = (async () => {
       await before?.catch(() => undefined);
-      return locked(listingId, work);
+      return work();
     })();
     last.set(listingId, mine);
     try {
@@ -72,42 +84,46 @@ export function createSeatRepository(db: Db): SeatRepository {
       return work(tx);
     });
 
+  /** Lets all in who wait to enter, in their order and in one statement: it is the statements that take time. */
+  async function letIn(listingId: string, together: Entrant[]): Promise<void> {
+    const column = <T>(valueOf: (entrant: Entrant) => T): T[] => together.map(valueOf);
+    try {
+      const { rows } = await sql<{ entry: Entry }>`
+        select take_seat(run_id, ${listingId}, wallet, is_priority, seats, line_length, own_length,
+          make_interval(secs => lease), make_interval(secs => claim)) as entry
+        from unnest(
+          ${column(({ request }) => request.runId)}::uuid[],
+          ${column(({ request }) => request.wallet)}::text[],
+          ${column(({ request }) => request.isPriority)}::boolean[],
+          ${column(({ bounds }) => bounds.seats)}::integer[],
+          ${column(({ bounds }) => bounds.lineLength)}::integer[],
+          ${column(({ bounds }) => bounds.ownLength)}::integer[],
+          ${column(({ bounds }) => bounds.leaseMs / 1000)}::float8[],
+          ${column(({ bounds }) => bounds.claimMs / 1000)}::float8[]
+        ) as entrant (run_id, wallet, is_priority, seats, line_length, own_length, lease, claim)`.execute(db);
+      for (const [index, { entry }] of rows.entries()) together[index]?.resolve(entry);
+    } catch (error) {
+      // One that cannot be let in, because its run is gone, does not keep out the others.
+      if (together.length > 1) for (const entrant of together) await letIn(listingId, [entrant]);
+      else together[0]?.reject(error);
+    }
+  }
+
   return {
     enter: (request, bounds) =>
-      ofListing(request.listingId, async (tx) => {
-        const { runId, listingId, wallet, isPriority } = request;
-        const seated = await sql`insert into seats (run_id, listing_id, expires_at)
-          select ${runId}, ${listingId}, ${after(bounds.leaseMs)}
-          where not exists (select from seat_line where listing_id = ${listingId})
-            and (select count(*) from seats where listing_id = ${listingId}) < ${bounds.seats}`.execute(tx);
-        if (seated.numAffectedRows === 1n) return 'seated';
-        const line = await tx
-          .selectFrom('seat_line')
-          .select(({ fn }) => [
-            fn.countAll<bigint>().as('waiting'),
-            fn.countAll<bigint>().filterWhere('wallet', '=', wallet).as('own'),
-            // What a wallet has waiting shares one turn, so that a place more is not a turn more.
-            fn
-              .max('turn')
-              .filterWhere('wallet', '=', wallet)
-              .filterWhere('is_priority', '=', isPriority)
-              .as('turn'),
-          ])
-          .where('listing_id', '=', listingId)
-          .executeTakeFirstOrThrow();
-        if (line.waiting >= bounds.lineLength || line.own >= bounds.ownLength) return 'full';
-        await tx
-          .insertInto('seat_line')
-          .values({
-            run_id: runId,
-            listing_id: listingId,
-            wallet,
-            is_priority: isPriority,
-            turn: line.turn ?? sql<bigint>`nextval('seat_turns')`,
-            expires_at: after(bounds.claimMs),
-          })
-          .execute();
-        return 'waiting';
+      new Promise((resolve, reject) => {
+        const { listingId } = request;
+        const entrant: Entrant = { request, bounds, resolve, reject };
+        const waiting = entrants.get(listingId);
+        if (waiting) waiting.push(entrant);
+        else {
+          entrants.set(listingId, [entrant]);
+          void ofListing(listingId, async () => {
+            const together = entrants.get(listingId) ?? [];
+            entrants.delete(listingId);
+            await letIn(listingId, together);
+          });
+        }
       }),
 
     async handOut(listingId, bounds) {
@@ -117,10 +133,12 @@ export function createSeatRepository(db: Db): SeatRepository {
         await joined;
         return [];
       }
-      const mine = ofListing(listingId, (tx) => {
-        awaited.delete(listingId);
-        return seatThoseInLine(tx, listingId, bounds);
-      });
+      const mine = ofListing(listingId, () =>
+        locked(listingId, (tx) => {
+          awaited.delete(listingId);
+          return seatThoseInLine(tx, listingId, bounds);
+        }),
+      );
       awaited.set(listingId, mine);
       try {
         return await mine;

@@ -15,6 +15,7 @@ const MIGRATIONS = [
   '0008-seat-line',
   '0009-samples',
   '0010-typos',
+  '0011-seat-taking',
 ];
 
 let database: TemporaryDatabase;

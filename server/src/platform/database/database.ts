@@ -10,6 +10,7 @@ import * as lostRuns from './migrations/0007-lost-runs.js';
 import * as seatLine from './migrations/0008-seat-line.js';
 import * as samples from './migrations/0009-samples.js';
 import * as typos from './migrations/0010-typos.js';
+import * as seatTaking from './migrations/0011-seat-taking.js';
 import type { Database } from './schema.js';
 
 /** Query access, outside or inside a transaction. */
@@ -31,6 +32,7 @@ const MIGRATIONS = {
   '0008-seat-line': seatLine,
   '0009-samples': samples,
   '0010-typos': typos,
+  '0011-seat-taking': seatTaking,
 };
 
 /** An open database: the pool, and the typed query builder on it. */
