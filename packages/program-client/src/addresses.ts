@@ -15,9 +15,30 @@ export const MAX_LISTING_ID_BYTES = 32;
 
 const utf8 = new TextEncoder();
 
+/** Addresses that were derived last: finding a bump tries points of a curve, which takes half a millisecond and more. */
+const derived = new Map<string, DerivedAddress>();
+const MOST_REMEMBERED = 10_000;
+
 function derive(seeds: Uint8Array[], programId: PublicKey): DerivedAddress {
+  const key = [programId.toBytes(), ...seeds].map((seed) => toHex(seed)).join(' ');
+  const known = derived.get(key);
+  if (known) {
+    // The one that was asked for last is forgotten last.
+    derived.delete(key);
+    derived.set(key, known);
+    return known;
+  }
   const [address, bump] = PublicKey.findProgramAddressSync(seeds, programId);
-  return { address, bump };
+  const found = Object.freeze({ address, bump });
+  derived.set(key, found);
+  if (derived.size > MOST_REMEMBERED) derived.delete(derived.keys().next().value ?? '');
+  return found;
+}
+
+function toHex(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += byte.toString(16).padStart(2, '0');
+  return text;
 }
 
 /** Address of the one `Protocol` account: `["protocol"]`. */

@@ -9,6 +9,7 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { ApiError } from '../platform/api-error.js';
+import { createAccountReader } from './account-reader.js';
 import { accountsOfCalls } from './program-calls.js';
 
 const CALL_TIMEOUT_MS = 15_000;
@@ -86,16 +87,20 @@ export function createChain(rpcUrl: string, programId: PublicKey): Chain {
   const statuses = async (signatures: string[], searchTransactionHistory = false) =>
     (await reach(() => connection.getSignatureStatuses(signatures, { searchTransactionHistory }))).value;
 
+  const readAccounts = async (addresses: PublicKey[], commitment: 'confirmed' | 'finalized') => {
+    const { context, value } = await reach(() =>
+      connection.getMultipleAccountsInfoAndContext(addresses, commitment),
+    );
+    return { slot: BigInt(context.slot), accounts: value };
+  };
+  const readTogether = createAccountReader((addresses) => readAccounts(addresses, 'confirmed'));
+
   return {
     programId,
     latestBlockhash,
     statuses,
-    async getAccounts(addresses, commitment = 'confirmed') {
-      const { context, value } = await reach(() =>
-        connection.getMultipleAccountsInfoAndContext(addresses, commitment),
-      );
-      return { slot: BigInt(context.slot), accounts: value };
-    },
+    getAccounts: (addresses, commitment = 'confirmed') =>
+      commitment === 'confirmed' ? readTogether(addresses) : readAccounts(addresses, commitment),
     async simulate(payer, instructions) {
       const { blockhash } = await latestBlockhash();
       const message = new TransactionMessage({ payerKey: payer, recentBlockhash: blockhash, instructions });

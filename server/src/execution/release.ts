@@ -35,18 +35,18 @@ export async function release(
     await charge?.confirmed;
   } catch (error) {
     // The result is there and waits for its charge; whoever asks for the run by its id or key gets it then.
-    if (error instanceof ChargePendingError) await holdResult(deps, finished);
+    if (error instanceof ChargePendingError) await holdResult(deps, task, finished);
     throw error;
   }
   gate.open();
-  await deps.runs.finish(finished);
+  await deps.runs.finish(finished, task.salt);
   if (outcome.status === 'completed' && gate.text === '') gate.push(outputAsText(outcome.output));
   return finished;
 }
 
 /** Keeps a result for when its charge is confirmed. */
-async function holdResult(deps: ReleaseDeps, finished: FinishedRun): Promise<void> {
-  await deps.runs.hold(finished);
+async function holdResult(deps: ReleaseDeps, task: Task, finished: FinishedRun): Promise<void> {
+  await deps.runs.hold(finished, task.salt);
   // Confirmed while it was being written down: nobody else would notice.
   if (await deps.settlement.isConfirmed(finished.runId)) await deps.runs.finishHeld(finished.runId);
 }

@@ -52,10 +52,13 @@ export interface RunRepository {
   ): Promise<{ rows: RunListItem[]; total: number }>;
   /** The result; undefined while the run goes on, when it came to nothing, and once its output was removed. */
   toFinished(row: RunRow): FinishedRun | undefined;
-  /** Records the end of a run, and counts it for its listing unless somebody stopped it. */
-  finish(run: FinishedRun): Promise<void>;
+  /**
+   * Records the end of a run, and counts it for its listing unless somebody stopped it. `salt` is the one it began with,
+   * where the caller still has it.
+   */
+  finish(run: FinishedRun, salt?: Buffer): Promise<void>;
   /** Keeps a result that may not leave yet, because its charge is not confirmed. */
-  hold(run: FinishedRun): Promise<void>;
+  hold(run: FinishedRun, salt?: Buffer): Promise<void>;
   /** Lets a result go that was held; false when none was. */
   finishHeld(runId: string): Promise<boolean>;
   /** Gives a held result up: its charge has failed. */
@@ -112,46 +115,57 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
     idempotency_key: sql<string | null>`case when stop_reason = 'cancelled' then idempotency_key end`,
   });
 
-  const sealedResult = async (run: FinishedRun) => {
-    const row = await db.selectFrom('runs').select('salt').where('id', '=', run.runId).executeTakeFirst();
+  const sealedResult = async (run: FinishedRun, knownSalt: Buffer | undefined) => {
+    const salt = knownSalt ?? (await saltOf(run.runId));
     return {
       output: keys.seal(JSON.stringify(run.output), outputContext(run.runId)),
-      output_digest: saltedDigest(row?.salt ?? Buffer.alloc(0), run.output),
+      output_digest: saltedDigest(salt, run.output),
       cost_lamports: run.costLamports,
       duration_ms: run.durationMs,
     };
   };
 
-  /** Ends a run that is `running`, and counts it; gives whether it was. */
-  const end = (
+  async function saltOf(runId: string): Promise<Buffer> {
+    const row = await db.selectFrom('runs').select('salt').where('id', '=', runId).executeTakeFirst();
+    return row?.salt ?? Buffer.alloc(0);
+  }
+
+  /** Ends a run that is `running`, and counts it, in one statement; gives whether it was. */
+  async function end(
     runId: string,
     status: FinishedRun['status'] | 'held',
     result: Partial<Awaited<ReturnType<typeof sealedResult>>>,
-  ): Promise<boolean> =>
-    db.transaction().execute(async (tx) => {
-      let update = tx
-        .updateTable('runs')
-        .set({ ...result, outcome: null, finished_at: new Date() })
-        .where('id', '=', runId)
-        .where('status', '=', 'running');
-      update =
-        status === 'held'
-          ? update.set({ status: sql<FinishedRun['status']>`outcome` }).where('outcome', 'is not', null)
-          : update.set({ status });
-      const row = await update.returning(['listing_id', 'status', 'stop_reason']).executeTakeFirst();
-      if (!row) return false;
-      // Whoever stops runs must not be able to spoil an agent's success rate.
-      if (row.status === 'failed' && row.stop_reason !== null) return true;
-      await tx
-        .updateTable('listings')
-        .set({
-          run_count: sql`run_count + 1`,
-          completed_count: sql`completed_count + ${row.status === 'completed' ? 1 : 0}`,
-        })
-        .where('id', '=', row.listing_id)
-        .execute();
-      return true;
-    });
+  ): Promise<boolean> {
+    const ended = await db
+      .with('ended', (cte) => {
+        const update = cte
+          .updateTable('runs')
+          .set({ ...result, outcome: null, finished_at: new Date() })
+          .where('id', '=', runId)
+          .where('status', '=', 'running');
+        return (
+          status === 'held'
+            ? update.set({ status: sql<FinishedRun['status']>`outcome` }).where('outcome', 'is not', null)
+            : update.set({ status })
+        ).returning(['listing_id', 'status', 'stop_reason']);
+      })
+      .with('counted', (cte) =>
+        cte
+          .updateTable('listings')
+          .from('ended')
+          .set({
+            run_count: sql`run_count + 1`,
+            completed_count: sql`completed_count + (ended.status = 'completed')::integer`,
+          })
+          .whereRef('listings.id', '=', 'ended.listing_id')
+          // Whoever stops runs must not be able to spoil an agent's success rate.
+          .where((eb) => eb.or([eb('ended.status', '=', 'completed'), eb('ended.stop_reason', 'is', null)])),
+      )
+      .selectFrom('ended')
+      .select('listing_id')
+      .executeTakeFirst();
+    return ended !== undefined;
+  }
 
   return {
     toFinished(row) {
@@ -220,13 +234,13 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
       return { rows, total: Number(total) };
     },
 
-    async finish(run) {
-      const ended = await end(run.runId, run.status, await sealedResult(run));
+    async finish(run, salt) {
+      const ended = await end(run.runId, run.status, await sealedResult(run, salt));
       if (!ended) throw new Error(`Run ${run.runId} had ended already.`);
     },
-    async hold(run) {
+    async hold(run, salt) {
       await ofRunning(run.runId)
-        .set({ ...(await sealedResult(run)), outcome: run.status })
+        .set({ ...(await sealedResult(run, salt)), outcome: run.status })
         .execute();
     },
     finishHeld: (runId) => end(runId, 'held', {}),

@@ -125,8 +125,7 @@ async function carryOut(
   } catch (error) {
     throw await undo(deps, task, request, charge, error);
   } finally {
-    await deps.seats.free(task.runId);
-    await deps.changes.announce(task.runId);
+    await Promise.all([deps.seats.free(task.runId), deps.changes.announce(task.runId)]);
   }
 }
 

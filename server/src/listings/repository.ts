@@ -19,6 +19,8 @@ export interface ListingRepository {
   search(query: Search): Promise<FoundListings>;
   findPublishedId(address: string): Promise<string | undefined>;
   findVersion(id: string): Promise<Selectable<Database['agent_versions']> | undefined>;
+  /** A listing that is or was on sale, with its running version: all that a run needs to know of it. */
+  findRun(id: string): Promise<RunListingRow | undefined>;
   /** What the published listings of these ids are called with, in no order. */
   findCalled(ids: string[]): Promise<CalledRow[]>;
 }
@@ -31,10 +33,58 @@ export interface CalledRow {
   input_schema: unknown;
 }
 
+/** A published listing with its running version. */
+export type RunListingRow = Pick<
+  Selectable<Database['listings']>,
+  | 'id'
+  | 'title'
+  | 'creator'
+  | 'address'
+  | 'rental_model'
+  | 'price_lamports'
+  | 'min_deposit_lamports'
+  | 'operator_runs_per_minute'
+  | 'runs_per_minute'
+  | 'metadata_uri'
+  | 'status'
+  | 'version_id'
+> &
+  Pick<
+    Selectable<Database['agent_versions']>,
+    'input_schema' | 'output_schema' | 'timeout_seconds' | 'private_part'
+  >;
+
 export function createListingRepository(database: Pick<OpenDatabase, 'db' | 'pool'>): ListingRepository {
   const { db } = database;
   const finder = createListingSearch(database);
+  // Every run asks for one: building and compiling the query anew costs as much as sending it.
+  const findRun = db
+    .selectFrom('listings')
+    .innerJoin('agent_versions', 'agent_versions.id', 'listings.version_id')
+    .where('listings.id', '=', '')
+    .where('listings.status', '!=', sql.lit('draft'))
+    .select([
+      'listings.id',
+      'listings.title',
+      'listings.creator',
+      'listings.address',
+      'listings.rental_model',
+      'listings.price_lamports',
+      'listings.min_deposit_lamports',
+      'listings.operator_runs_per_minute',
+      'listings.runs_per_minute',
+      'listings.metadata_uri',
+      'listings.status',
+      'listings.version_id',
+      'agent_versions.input_schema',
+      'agent_versions.output_schema',
+      'agent_versions.timeout_seconds',
+      'agent_versions.private_part',
+    ])
+    .compile();
   return {
+    findRun: async (id) => (await db.executeQuery<RunListingRow>({ ...findRun, parameters: [id] })).rows[0],
+
     findPublished: (id) =>
       withCreator(db)
         .where('listings.id', '=', id)

@@ -50,11 +50,13 @@ export interface ListingService {
   describe(ids: string[]): Promise<Map<string, RentedListing>>;
 }
 
+const notFound = () =>
+  new ApiError('listing_not_found', 'There is no such listing. Search with GET /v1/listings.');
+
 export function createListingService(repository: ListingRepository): ListingService {
   const findRow = async (text: string): Promise<ListingRow> => {
     const row = await repository.findPublished(parseListingId(text));
-    if (!row)
-      throw new ApiError('listing_not_found', 'There is no such listing. Search with GET /v1/listings.');
+    if (!row) throw notFound();
     return row;
   };
   const versionOf = async (row: ListingRow) => {
@@ -112,8 +114,8 @@ export function createListingService(repository: ListingRepository): ListingServ
     },
 
     async find(id) {
-      const row = await findRow(id);
-      const version = await versionOf(row);
+      const row = await repository.findRun(parseListingId(id));
+      if (!row) throw notFound();
       return {
         id: row.id,
         title: row.title,
@@ -126,11 +128,11 @@ export function createListingService(repository: ListingRepository): ListingServ
         status: publishedStatus(row),
         metadataUri: row.metadata_uri,
         version: {
-          id: version.id,
-          inputSchema: version.input_schema,
-          outputSchema: version.output_schema,
-          timeoutSeconds: version.timeout_seconds,
-          privatePart: version.private_part,
+          id: row.version_id,
+          inputSchema: row.input_schema,
+          outputSchema: row.output_schema,
+          timeoutSeconds: row.timeout_seconds,
+          privatePart: row.private_part,
         },
       };
     },
@@ -155,7 +157,7 @@ function toSummary(row: ListingSummaryRow): ListingSummary {
   };
 }
 
-function publishedStatus(row: ListingRow): 'active' | 'paused' | 'closed' {
+function publishedStatus(row: Pick<ListingRow, 'id' | 'status'>): 'active' | 'paused' | 'closed' {
   if (row.status === 'draft') throw new Error(`Listing ${row.id} is a draft.`);
   return row.status;
 }

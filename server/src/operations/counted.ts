@@ -3,8 +3,8 @@ import type { Metrics } from './metrics.js';
 /** What is counted of the store of runs. */
 interface CountedRuns {
   begin(run: never): Promise<boolean>;
-  finish(run: { status: 'completed' | 'failed' }): Promise<void>;
-  hold(run: { status: 'completed' | 'failed' }): Promise<void>;
+  finish(run: { status: 'completed' | 'failed' }, salt?: Buffer): Promise<void>;
+  hold(run: { status: 'completed' | 'failed' }, salt?: Buffer): Promise<void>;
   discard(runId: string, error: never): Promise<void>;
   markUndelivered(runId: string, error: never): Promise<void>;
 }
@@ -17,12 +17,12 @@ export function countRuns<R extends CountedRuns>(runs: R, metrics: Metrics): R {
       if (begun) metrics.runBegan();
       return begun;
     },
-    async finish(run) {
-      await runs.finish(run);
+    async finish(run, salt) {
+      await runs.finish(run, salt);
       metrics.runEnded(run.status);
     },
-    async hold(run) {
-      await runs.hold(run);
+    async hold(run, salt) {
+      await runs.hold(run, salt);
       metrics.runEnded('held');
     },
     async discard(runId, error) {

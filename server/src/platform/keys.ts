@@ -29,17 +29,18 @@ export interface Keys {
   readonly mcp: Buffer;
 }
 
+/** The private key of an Ed25519 seed, for OpenSSL: it signs in a twentieth of the time that JavaScript takes. */
+export function ed25519PrivateKey(seed: Uint8Array): KeyObject {
+  return createPrivateKey({ key: Buffer.concat([PKCS8_ED25519, seed]), format: 'der', type: 'pkcs8' });
+}
+
 /** Derives the keys (HKDF-SHA256, RFC 5869), one per purpose. */
 export function deriveKeys(masterKey: Uint8Array): Keys {
   const derive = (purpose: string) =>
     Buffer.from(hkdfSync('sha256', masterKey, new Uint8Array(), `agent-rental/${purpose}/v1`, 32));
   const storage = derive('storage');
   const signing = (purpose: string) => {
-    const privateKey = createPrivateKey({
-      key: Buffer.concat([PKCS8_ED25519, derive(purpose)]),
-      format: 'der',
-      type: 'pkcs8',
-    });
+    const privateKey = ed25519PrivateKey(derive(purpose));
     return { privateKey, publicKey: createPublicKey(privateKey) };
   };
   return {

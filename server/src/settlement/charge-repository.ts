@@ -79,23 +79,23 @@ export function createChargeRepository(db: Db): ChargeRepository {
           highestSequence: balance.highest_sequence,
           window: windowFromBytes(balance.window_bits),
         };
-        const open = await tx
-          .selectFrom('charges')
-          .select(['sequence', 'price_lamports'])
-          .where('balance_address', '=', order.balanceAddress)
-          .where('state', 'in', ['reserved', 'signed', 'confirmed'])
-          .execute();
+        // The newest of all, whatever its state, comes with those that are open.
+        const { rows } = await sql<{ sequence: bigint; price_lamports: bigint; is_open: boolean }>`
+          select sequence, price_lamports, true as is_open from charges
+            where balance_address = ${order.balanceAddress} and state in ('reserved', 'signed', 'confirmed')
+          union all
+          (select sequence, price_lamports, false from charges
+            where balance_address = ${order.balanceAddress} order by sequence desc limit 1)`.execute(tx);
+        const open = rows.filter((charge) => charge.is_open);
         // A charge whose bit is set in this snapshot is already out of the snapshot's balance.
         const pending = open.filter((charge) => !isSequenceConsumed(snapshot, charge.sequence));
         const spoken = pending.reduce((sum, charge) => sum + charge.price_lamports, 0n);
         const available = balance.balance_lamports - spoken;
         if (available < order.priceLamports) throw insufficient(available, order.priceLamports);
-        const { last } = await tx
-          .selectFrom('charges')
-          .select((eb) => eb.fn.max('sequence').as('last'))
-          .where('balance_address', '=', order.balanceAddress)
-          .executeTakeFirstOrThrow();
-        const highest = last !== null && last > snapshot.highestSequence ? last : snapshot.highestSequence;
+        const highest = rows.reduce(
+          (high, { sequence: used }) => (used > high ? used : high),
+          snapshot.highestSequence,
+        );
         const sequence = highest + 1n;
         const lowest = pending.reduce(
           (low, charge) => (charge.sequence < low ? charge.sequence : low),
@@ -149,24 +149,16 @@ export function createChargeRepository(db: Db): ChargeRepository {
       await db.deleteFrom('charges').where('run_id', '=', runId).where('state', '=', 'reserved').execute();
     },
 
-    recordSignature: (runId, signed) =>
-      db.transaction().execute(async (tx) => {
-        await tx
-          .insertInto('charge_signatures')
-          .values({
-            signature: signed.signature,
-            run_id: runId,
-            wire: signed.wire,
-            last_valid_block_height: signed.lastValidBlockHeight,
-          })
-          .execute();
-        await tx
-          .updateTable('charges')
-          .set({ state: 'signed', updated_at: new Date() })
-          .where('run_id', '=', runId)
-          .where('state', 'in', ['reserved', 'signed', 'confirmed'])
-          .execute();
-      }),
+    async recordSignature(runId, signed) {
+      // Both in one statement: the run waits for it.
+      await sql`
+        with signature as (
+          insert into charge_signatures (signature, run_id, wire, last_valid_block_height)
+          values (${signed.signature}, ${runId}, ${signed.wire}, ${signed.lastValidBlockHeight})
+        )
+        update charges set state = 'signed', updated_at = now()
+        where run_id = ${runId} and state in ('reserved', 'signed', 'confirmed')`.execute(db);
+    },
 
     async move(runId, from, to) {
       const moved = await db

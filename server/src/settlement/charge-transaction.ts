@@ -1,3 +1,4 @@
+import { sign } from 'node:crypto';
 import { consumeQuery } from '@agent-rental/program-client';
 import {
   ComputeBudgetProgram,
@@ -9,6 +10,7 @@ import {
 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { Chain } from '../chain/index.js';
+import { ed25519PrivateKey } from '../platform/keys.js';
 import type { ChargeRow, SignedCharge } from './charge-repository.js';
 
 /** Several times what `consume_query` needs; a bound, so that the fee of a priority price stays small. */
@@ -24,6 +26,8 @@ export interface ChargeSigner {
 }
 
 export function createChargeSigner(chain: Chain, authority: Keypair, treasury: PublicKey): ChargeSigner {
+  // Every paid run waits for a signature.
+  const privateKey = ed25519PrivateKey(authority.secretKey.subarray(0, 32));
   const instruction = (charge: ChargeRow) =>
     consumeQuery({
       authority: authority.publicKey,
@@ -48,7 +52,7 @@ export function createChargeSigner(chain: Chain, authority: Keypair, treasury: P
         ],
       });
       const transaction = new VersionedTransaction(message.compileToV0Message());
-      transaction.sign([authority]);
+      transaction.addSignature(authority.publicKey, sign(null, transaction.message.serialize(), privateKey));
       return {
         signature: bs58.encode(transaction.signatures[0] ?? new Uint8Array()),
         wire: Buffer.from(transaction.serialize()),

@@ -1,0 +1,60 @@
+import type { PublicKey } from '@solana/web3.js';
+import type { AccountsAtSlot } from './chain.js';
+
+/** Accounts that one call of the RPC gives. */
+const MOST_ACCOUNTS = 100;
+
+interface Reading {
+  addresses: PublicKey[];
+  resolve(found: AccountsAtSlot): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Reads accounts. What is asked for in one turn of the event loop, by runs that begin together, goes out as one call;
+ * nothing is remembered: each call is made after it was asked for.
+ */
+export function createAccountReader(
+  read: (addresses: PublicKey[]) => Promise<AccountsAtSlot>,
+): (addresses: PublicKey[]) => Promise<AccountsAtSlot> {
+  let waiting: Reading[] = [];
+
+  /** As many of those that wait as one call has room for, the first at least. */
+  function nextTogether(): { readings: Reading[]; places: Map<string, number>; addresses: PublicKey[] } {
+    const places = new Map<string, number>();
+    const addresses: PublicKey[] = [];
+    const readings: Reading[] = [];
+    for (const reading of waiting) {
+      const fresh = reading.addresses.filter((address) => !places.has(address.toBase58()));
+      if (readings.length > 0 && addresses.length + fresh.length > MOST_ACCOUNTS) break;
+      for (const address of fresh) {
+        places.set(address.toBase58(), addresses.length);
+        addresses.push(address);
+      }
+      readings.push(reading);
+    }
+    waiting = waiting.slice(readings.length);
+    return { readings, places, addresses };
+  }
+
+  async function readNext(): Promise<void> {
+    const { readings, places, addresses } = nextTogether();
+    try {
+      const { slot, accounts } = await read(addresses);
+      const accountAt = (address: PublicKey) => accounts[places.get(address.toBase58()) ?? -1] ?? null;
+      for (const reading of readings) reading.resolve({ slot, accounts: reading.addresses.map(accountAt) });
+    } catch (error) {
+      for (const reading of readings) reading.reject(error);
+    }
+  }
+
+  return (addresses) =>
+    new Promise((resolve, reject) => {
+      if (waiting.length === 0) {
+        setImmediate(() => {
+          while (waiting.length > 0) void readNext();
+        });
+      }
+      waiting.push({ addresses, resolve, reject });
+    });
+}
