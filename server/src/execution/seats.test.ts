@@ -189,6 +189,19 @@ describe('the seats of a listing', () => {
     expect((await Promise.all(asked)).flat()).toEqual([next.runId]);
   });
 
+  it('and places are kept by those who ask for one again: they were handed it while they asked what they have', async () => {
+    const listing = await newListing();
+    const [freed = ''] = await listing.fill();
+    const next = await listing.request();
+    for (const again of [1, 2]) {
+      expect(await here.repository.enter(next, BOUNDS), `${again}`).toBe('waiting');
+    }
+    await here.repository.leave(freed);
+    expect(await here.repository.handOut(listing.id, BOUNDS)).toEqual([next.runId]);
+    expect(await here.repository.enter(next, BOUNDS)).toBe('seated');
+    expect([await listing.count('seats'), await listing.count('seat_line')]).toEqual([20, 0]);
+  });
+
   it('of a replica that was killed go to those who wait on others [EXE-28]', async () => {
     const listing = await newListing();
     const requests = await Promise.all(Array.from({ length: 20 }, () => listing.request()));

@@ -19,6 +19,15 @@ const STATEMENTS = [
     perform pg_advisory_xact_lock(hashtextextended(listing, 0));
     with lapsed as (delete from seats where listing_id = listing and expires_at <= now())
       delete from seat_line where listing_id = listing and expires_at <= now();
+    -- Whoever asked what it has while it was handed a seat was told that it has nothing.
+    update seats set expires_at = now() + lease where run_id = run;
+    if found then
+      return 'seated';
+    end if;
+    update seat_line set expires_at = now() + claim where run_id = run;
+    if found then
+      return 'waiting';
+    end if;
     insert into seats (run_id, listing_id, expires_at) select run, listing, now() + lease
       where not exists (select from seat_line where listing_id = listing)
         and (select count(*) from seats where listing_id = listing) < seat_count;
