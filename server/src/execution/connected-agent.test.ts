@@ -21,12 +21,15 @@ const OUTPUT_SCHEMA = { type: 'object', required: ['total'], properties: { total
 let server: HttpStandIn;
 let serve: StandInListener;
 let asked: string[];
+/** What left of the answers before they were whole. */
+let texts: string[];
 let outbound: OutboundHttp;
 let agents: ConnectedAgents;
 let agent: ConnectedAgent;
 
 beforeEach(async () => {
   asked = [];
+  texts = [];
   server = await startHttpStandIn((request, response) => {
     asked.push(`${request.method} ${request.url}`);
     return serve(request, response);
@@ -52,7 +55,8 @@ const newTask = (
     listing,
   );
 };
-const never = new AbortController().signal;
+const onText = (text: string) => void texts.push(text);
+const options = { signal: new AbortController().signal, onText };
 const answer = (status: number, body: string, headers: Record<string, string> = {}) => {
   serve = (_, response) => void response.writeHead(status, headers).end(body);
 };
@@ -66,7 +70,7 @@ describe('a call to a connected agent', () => {
       response.end('{"total":3}');
     };
     const task = newTask({ items: ['ü'] });
-    expect(await agents.run(task, agent, never)).toEqual({ status: 'completed', output: { total: 3 } });
+    expect(await agents.run(task, agent, options)).toEqual({ status: 'completed', output: { total: 3 } });
     const headers = seen?.request.headers as Record<string, string>;
     const body = seen?.body ?? '';
     expect(asked).toEqual(['POST /run']);
@@ -93,26 +97,26 @@ describe('a call to a connected agent', () => {
     ['is cut off', '{"total":'],
   ])('whose answer %s is a failed run [EXE-32]', async (_, body) => {
     answer(200, body);
-    expect(await agents.run(newTask(), agent, never)).toEqual(FAILED);
+    expect(await agents.run(newTask(), agent, options)).toEqual(FAILED);
   });
 
   it('whose answer is nested deeper than we can store is a failed run', async () => {
     const depth = 20_000;
     answer(200, `{"total":1,"more":${'['.repeat(depth)}${']'.repeat(depth)}}`);
-    expect((await agents.run(newTask(), agent, never)).status).toBe('failed');
+    expect((await agents.run(newTask(), agent, options)).status).toBe('failed');
   });
 
   it('whose answer is nested deeper than its own schema can follow is a failed run', async () => {
     answer(200, '['.repeat(100_000) + ']'.repeat(100_000));
     const schema = { type: 'array', items: { $ref: '#' } };
-    expect(await agents.run(newTask(undefined, schema), agent, never)).toEqual(FAILED);
+    expect(await agents.run(newTask(undefined, schema), agent, options)).toEqual(FAILED);
   });
 
   it.each([400, 401, 422, 500])(
     'answered by %i is a failed run, which tells the renter nothing of it',
     async (status) => {
       answer(status, 'Traceback: secret path /srv/agent.py');
-      const outcome = await agents.run(newTask(), agent, never);
+      const outcome = await agents.run(newTask(), agent, options);
       expect(outcome).toEqual(FAILED);
       expect(JSON.stringify(outcome)).not.toMatch(/Traceback|srv|127\.0\.0\.1/);
     },
@@ -120,21 +124,25 @@ describe('a call to a connected agent', () => {
 
   it.each([404, 410, 502, 503, 504])('answered by %i never reached the agent', async (status) => {
     answer(status, 'nobody here');
-    await expect(agents.run(newTask(), agent, never)).rejects.toThrow(AgentUnreachableError);
+    await expect(agents.run(newTask(), agent, options)).rejects.toThrow(AgentUnreachableError);
   });
 
   it('to a port where nobody listens never reached the agent', async () => {
     const gone = await startHttpStandIn(() => undefined);
     await gone.close();
     const open = createOutboundHttp(new Set([gone.origin]));
-    const call = createConnectedAgents(open).run(newTask(), { ...agent, entrypointUrl: gone.origin }, never);
+    const call = createConnectedAgents(open).run(
+      newTask(),
+      { ...agent, entrypointUrl: gone.origin },
+      options,
+    );
     await expect(call).rejects.toThrow(AgentUnreachableError);
     await open.close();
   });
 
   it('that is hung up on never reached the agent', async () => {
     serve = (request) => void request.socket.destroy();
-    await expect(agents.run(newTask(), agent, never)).rejects.toThrow(AgentUnreachableError);
+    await expect(agents.run(newTask(), agent, options)).rejects.toThrow(AgentUnreachableError);
   });
 
   it('to an address that may not be called any more never reached the agent [EXE-37]', async () => {
@@ -143,7 +151,7 @@ describe('a call to a connected agent', () => {
       'https://localhost/run',
       'http://example.com/',
     ]) {
-      await expect(agents.run(newTask(), { ...agent, entrypointUrl }, never)).rejects.toThrow(
+      await expect(agents.run(newTask(), { ...agent, entrypointUrl }, options)).rejects.toThrow(
         AgentUnreachableError,
       );
     }
@@ -152,7 +160,7 @@ describe('a call to a connected agent', () => {
 
   it.each([301, 302, 307, 308])('is not redirected by %i [EXE-37]', async (status) => {
     answer(status, '', { location: `${server.origin}/secret` });
-    expect(await agents.run(newTask(), agent, never)).toEqual(FAILED);
+    expect(await agents.run(newTask(), agent, options)).toEqual(FAILED);
     expect(asked).toEqual(['POST /run']);
   });
 
@@ -166,7 +174,7 @@ describe('a call to a connected agent', () => {
       response.on('drain', more);
       more();
     };
-    expect(await agents.run(newTask(), agent, never)).toEqual(FAILED);
+    expect(await agents.run(newTask(), agent, options)).toEqual(FAILED);
     await closed;
   });
 
@@ -175,7 +183,7 @@ describe('a call to a connected agent', () => {
       response.writeHead(200, { 'content-length': 100 });
       response.write('{"total"', () => request.socket.destroy());
     };
-    expect(await agents.run(newTask(), agent, never)).toEqual(FAILED);
+    expect(await agents.run(newTask(), agent, options)).toEqual(FAILED);
   });
 
   it.each(['before', 'within'])('that is aborted %s its answer closes the connection', async (when) => {
@@ -188,11 +196,116 @@ describe('a call to a connected agent', () => {
         else response.write('{"total"', () => resolve(response));
       };
     });
-    const call = agents.run(newTask(), agent, controller.signal).catch((error: unknown) => error);
+    const call = agents
+      .run(newTask(), agent, { signal: controller.signal, onText })
+      .catch((error: unknown) => error);
     await arrived;
     const reason = new Error('enough');
     controller.abort(reason);
     expect(await call).toBe(reason);
+    await closed;
+  });
+});
+
+describe('an answer as an event stream', () => {
+  const TEXT = { type: 'string' };
+  const event = (name: string, data: unknown) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+  const stream = (...events: string[]) =>
+    answer(200, events.join(''), { 'content-type': 'text/event-stream; charset=utf-8' });
+  const run = (schema: Record<string, unknown> = TEXT) =>
+    agents.run(newTask(undefined, schema), agent, options);
+
+  it('is asked for beside JSON', async () => {
+    let accept: string | undefined;
+    serve = (request, response) => {
+      accept = request.headers.accept;
+      response.end('"plain"');
+    };
+    expect(await run()).toEqual({ status: 'completed', output: 'plain' });
+    expect(accept).toBe('application/json, text/event-stream');
+    expect(texts).toEqual([]);
+  });
+
+  it('lets text out while it comes, and is its pieces together [EXE-36]', async () => {
+    let finish = () => undefined as unknown;
+    const first = new Promise<void>((resolve) => {
+      serve = (_, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(': hello\n\n' + event('output', { delta: 'Grü' }));
+        finish = () =>
+          response.end(event('other', {}) + event('output', { delta: 'ße' }) + event('done', {}));
+      };
+      options.onText = (text) => {
+        texts.push(text);
+        resolve();
+      };
+    });
+    const call = run();
+    await first;
+    options.onText = onText;
+    expect(texts).toEqual(['Grü']);
+    finish();
+    expect(await call).toEqual({ status: 'completed', output: 'Grüße' });
+    expect(texts).toEqual(['Grü', 'ße']);
+  });
+
+  it('may end with the output itself, which begins with what has left', async () => {
+    stream(event('output', { delta: 'a' }), event('done', { output: 'ab', status: 'completed' }));
+    expect(await run()).toEqual({ status: 'completed', output: 'ab' });
+    stream(event('output', { delta: 'a' }), event('done', { output: 'b' }));
+    expect(await run()).toEqual(FAILED);
+  });
+
+  it('of another form than text leaves whole, by its schema alone [EXE-36]', async () => {
+    stream(event('output', { delta: 'adding' }), event('done', { output: { total: 3 } }));
+    expect(await run(OUTPUT_SCHEMA)).toEqual({ status: 'completed', output: { total: 3 } });
+    stream(event('output', { delta: 'adding' }), event('done', { output: { total: 'three' } }));
+    expect(await run(OUTPUT_SCHEMA)).toEqual(FAILED);
+    expect(texts).toEqual([]);
+  });
+
+  it.each([
+    [
+      'says that it failed',
+      [event('output', { delta: 'a' }), event('done', { status: 'failed', output: 'b' })],
+    ],
+    ['ends without an end', [event('output', { delta: 'a' })]],
+    ['is empty', []],
+    ['holds what is not JSON', ['event: output\ndata: {\n\n', event('done', {})]],
+    ['holds a delta that is no text', [event('output', { delta: 5 }), event('done', {})]],
+    ['ends in an unknown state', [event('done', { status: 'perhaps' })]],
+    [
+      'is nested deeper than we can store',
+      [`event: done\ndata: {"output":${'['.repeat(20_000)}${']'.repeat(20_000)}}\n\n`],
+    ],
+  ])('that %s is a failed run [EXE-32]', async (_, events) => {
+    stream(...events);
+    expect(await run({})).toEqual(FAILED);
+  });
+
+  it('without an end is hung up on when it is too large', async () => {
+    let closed: Promise<unknown> | undefined;
+    serve = (_, response) => {
+      closed = once(response, 'close');
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const more = () => {
+        while (!response.destroyed && response.write(event('output', { delta: 'x'.repeat(65_536) })));
+      };
+      response.on('drain', more);
+      more();
+    };
+    expect(await run()).toEqual(FAILED);
+    await closed;
+  });
+
+  it('is not waited for beyond its done', async () => {
+    let closed: Promise<unknown> | undefined;
+    serve = (_, response) => {
+      closed = once(response, 'close');
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(event('done', { output: 'done' }));
+    };
+    expect(await run()).toEqual({ status: 'completed', output: 'done' });
     await closed;
   });
 });

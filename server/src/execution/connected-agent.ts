@@ -1,32 +1,33 @@
-import { isShallowEnough } from '@agent-rental/agent-runner';
-import type { Json } from '@agent-rental/contract';
+import { takesAnyText, type JsonObject } from '@agent-rental/agent-runner';
 import { Webhook } from 'standardwebhooks';
 import { schemaViolations } from '../platform/schema-checks.js';
-import {
-  ForbiddenUrlError,
-  readText,
-  ResponseTooLargeError,
-  type OutboundHttp,
-} from '../platform/outbound-http.js';
+import { ForbiddenUrlError, type OutboundHttp } from '../platform/outbound-http.js';
 import { signingSecrets, type ConnectedAgent } from '../registration/index.js';
-import { AgentUnreachableError, type AgentOutcome } from './agent-outcome.js';
+import { AgentUnreachableError, FAILED_FORM, FAILED_TASK, type AgentOutcome } from './agent-outcome.js';
+import { readAnswer, type ConnectedAnswer } from './connected-answer.js';
 import type { Task } from './parse.js';
 
-const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 /** Answers of proxies and hosts in front of an agent that is not there. */
 const NOT_THERE = new Set([404, 410, 502, 503, 504]);
 
 const failed = (output: string): AgentOutcome => ({ status: 'failed', output });
 
+interface CallOptions {
+  signal: AbortSignal;
+  /** Gets an answer in free text while it comes, where the endpoint answers as an event stream. */
+  onText(text: string): void;
+}
+
 /** Calls creators' own endpoints, signed as Standard Webhooks are. */
 export interface ConnectedAgents {
   /** @throws AgentUnreachableError when the endpoint was never reached. */
-  run(task: Task, agent: ConnectedAgent, signal: AbortSignal): Promise<AgentOutcome>;
+  run(task: Task, agent: ConnectedAgent, options: CallOptions): Promise<AgentOutcome>;
 }
 
 export function createConnectedAgents(outbound: OutboundHttp): ConnectedAgents {
   return {
-    async run(task, agent, signal) {
+    async run(task, agent, options) {
+      const { signal } = options;
       const body = JSON.stringify({
         run_id: task.runId,
         agent_id: task.listing.id,
@@ -47,7 +48,7 @@ export function createConnectedAgents(outbound: OutboundHttp): ConnectedAgents {
           method: 'POST',
           headers: {
             'content-type': 'application/json',
-            accept: 'application/json',
+            accept: 'application/json, text/event-stream',
             'webhook-id': task.runId,
             'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
             'webhook-signature': signature,
@@ -66,35 +67,28 @@ export function createConnectedAgents(outbound: OutboundHttp): ConnectedAgents {
       }
       if (!response.ok) {
         await response.body?.cancel();
-        return failed('The agent could not do the task.');
+        return failed(FAILED_TASK);
       }
-      return outcomeOf(await readAnswer(response, signal), task);
+      return outcomeOf(response, task, options);
     },
   };
 }
 
-/** The body as text; undefined when it is too large or breaks off. */
-async function readAnswer(response: Response, signal: AbortSignal): Promise<string | undefined> {
+/** What the answer comes to, in the form that the agent declares. */
+async function outcomeOf(response: Response, task: Task, options: CallOptions): Promise<AgentOutcome> {
+  const { outputSchema } = task.listing.version;
+  // Where an answer may turn out to be none, nothing of it leaves before it is whole.
+  const onText = takesAnyText(outputSchema as JsonObject) ? options.onText : () => undefined;
+  let answer: ConnectedAnswer;
   try {
-    return await readText(response, MAX_ANSWER_BYTES);
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof ResponseTooLargeError) return undefined;
-    return undefined;
-  }
-}
-
-async function outcomeOf(answer: string | undefined, task: Task): Promise<AgentOutcome> {
-  const notInForm = failed("The agent's answer does not have the form it declares.");
-  if (answer === undefined) return notInForm;
-  let output: Json;
-  try {
-    output = JSON.parse(answer) as Json;
+    answer = await readAnswer(response, onText);
   } catch {
-    return notInForm;
+    // Too large, or broken off.
+    options.signal.throwIfAborted();
+    return failed(FAILED_TASK);
   }
-  // Deeper than what a sandboxed agent may answer, and than JSON can be written again.
-  if (!isShallowEnough(output)) return notInForm;
-  const violations = await schemaViolations(task.listing.version.outputSchema, output);
-  return violations.length === 0 ? { status: 'completed', output } : notInForm;
+  if (answer === 'failed') return failed(FAILED_TASK);
+  if (answer === 'malformed') return failed(FAILED_FORM);
+  const violations = await schemaViolations(outputSchema, answer.output);
+  return violations.length === 0 ? { status: 'completed', output: answer.output } : failed(FAILED_FORM);
 }

@@ -1,4 +1,4 @@
-import { takesAnyText, type JsonObject, type RepositoryFile } from '@agent-rental/agent-runner';
+import { NOT_IN_FORM, takesAnyText, type JsonObject, type RepositoryFile } from '@agent-rental/agent-runner';
 import {
   driveRun,
   evaluateInSandbox,
@@ -13,7 +13,7 @@ import { schemaViolations } from '../platform/schema-checks.js';
 import type { Logger } from '../platform/logger.js';
 import type { DeclarativeAgent } from '../registration/index.js';
 import { AnswerStream } from './answer-stream.js';
-import { AgentUnreachableError, type AgentOutcome } from './agent-outcome.js';
+import { AgentUnreachableError, FAILED_FORM, FAILED_TASK, type AgentOutcome } from './agent-outcome.js';
 import type { Task } from './parse.js';
 import { WebRefusal, type WebReader } from './web-reader.js';
 
@@ -113,7 +113,9 @@ export function createDeclarativeAgents(deps: {
         if (outcome.failure.cause !== 'agent') {
           logger.info({ run_id: task.runId, cause: outcome.failure.cause }, 'a run failed');
         }
-        return { status: 'failed', output: outcome.output };
+        // The words of its runner would tell that it has one.
+        const told = outcome.output.startsWith(NOT_IN_FORM) ? FAILED_FORM : FAILED_TASK;
+        return { status: 'failed', output: told, detail: outcome.output };
       } catch (error) {
         if (error instanceof ModelUnavailableError)
           throw new AgentUnreachableError(error.message, { cause: error.cause });

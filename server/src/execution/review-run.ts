@@ -24,7 +24,7 @@ export function createReviewRun(
         onText: () => undefined,
       });
       if (outcome.status === 'completed') return { output: outcome.output };
-      if (!signal.aborted) return { problem: outcome.output };
+      if (!signal.aborted) return { problem: outcome.detail ?? outcome.output };
     } catch (error) {
       if (error instanceof AgentUnreachableError) return { problem: error.message };
       if (!signal.aborted) throw error;

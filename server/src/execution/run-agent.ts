@@ -31,15 +31,12 @@ export async function run(
   const timeout = AbortSignal.timeout(task.timeoutSeconds * 1000);
   const { timeUp } = deps.drain;
   const signal = AbortSignal.any([timeout, stop, timeUp]);
+  const options = { signal, logger, onText: (text: string) => gate.push(text) };
   try {
     const outcome =
       agent.mode === 'connected'
-        ? await deps.connected.run(task, agent, signal)
-        : await deps.declarative.run(task, agent, sandbox as Sandbox, {
-            signal,
-            logger,
-            onText: (text) => gate.push(text),
-          });
+        ? await deps.connected.run(task, agent, options)
+        : await deps.declarative.run(task, agent, sandbox as Sandbox, options);
     if (outcome.status === 'completed' || !signal.aborted) return outcome;
   } catch (error) {
     if (!signal.aborted) throw error;

@@ -13,8 +13,19 @@ export const agentTask = z.object({
 });
 export type AgentTask = z.infer<typeof agentTask>;
 
-/** Does the work: gets the task, returns what the agent's output schema declares. */
-export type AgentFunction = (task: AgentTask, context: { signal: AbortSignal }) => Promise<Json> | Json;
+/**
+ * Text as it is written, piece by piece. A generator may return the output; without one, the pieces together are it.
+ */
+export type AnswerPieces = AsyncIterable<string> | AsyncGenerator<string, Json | void, undefined>;
+
+/**
+ * Does the work: gets the task, returns what the agent's output schema declares. An `async function*` yields an answer in
+ * free text while it is written; a renter who streams reads it as it comes.
+ */
+export type AgentFunction = (
+  task: AgentTask,
+  context: { signal: AbortSignal },
+) => Promise<Json | AnswerPieces> | Json | AnswerPieces;
 
 export interface AgentHandlerOptions {
   /** Shown once when the agent was registered. */
@@ -48,10 +59,42 @@ export function createAgentHandler(options: AgentHandlerOptions): (request: Requ
       return json(401, { error: 'The signature does not match, or the task is malformed.' });
     }
     try {
-      return json(200, await options.run(task, { signal: request.signal }));
+      const answer = await options.run(task, { signal: request.signal });
+      return isPieces(answer) ? eventStream(answer, options.onError) : json(200, answer);
     } catch (error) {
       options.onError?.(error);
       return json(500, { error: 'The agent failed.' });
     }
   };
+}
+
+function isPieces(answer: Json | AnswerPieces): answer is AnswerPieces {
+  return typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer;
+}
+
+/** Sends each piece as an `output` event, and at the end one `done`. Whoever hangs up ends the generator. */
+function eventStream(pieces: AnswerPieces, onError: AgentHandlerOptions['onError']): Response {
+  const encoder = new TextEncoder();
+  const iterator = pieces[Symbol.asyncIterator]() as AsyncIterator<string, Json | void, undefined>;
+  const event = (name: string, data: unknown) =>
+    encoder.encode(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await iterator.next();
+        if (!done) return controller.enqueue(event('output', { delta: value }));
+        controller.enqueue(event('done', value === undefined ? {} : { output: value }));
+      } catch (error) {
+        onError?.(error);
+        controller.enqueue(event('done', { status: 'failed' }));
+      }
+      controller.close();
+    },
+    async cancel() {
+      await iterator.return?.();
+    },
+  });
+  return new Response(body, {
+    headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
+  });
 }

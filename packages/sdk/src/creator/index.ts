@@ -1,4 +1,4 @@
 export { agentTask, createAgentHandler } from './agent-handler.js';
-export type { AgentFunction, AgentHandlerOptions, AgentTask } from './agent-handler.js';
+export type { AgentFunction, AgentHandlerOptions, AgentTask, AnswerPieces } from './agent-handler.js';
 export { serveAgent } from './serve-agent.js';
 export type { ServeAgentOptions, ServedAgent } from './serve-agent.js';

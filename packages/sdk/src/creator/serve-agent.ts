@@ -1,5 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { createAgentHandler, type AgentHandlerOptions } from './agent-handler.js';
 
 export interface ServeAgentOptions extends AgentHandlerOptions {
@@ -68,5 +71,12 @@ async function answer(
   if (method !== 'GET' && method !== 'HEAD') init.body = Buffer.concat(chunks);
   const response = await handle(new Request(`http://agent.invalid${incoming.url ?? '/'}`, init));
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-  outgoing.end(Buffer.from(await response.arrayBuffer()));
+  if (response.body === null) {
+    outgoing.end();
+    return;
+  }
+  await pipeline(Readable.fromWeb(response.body as NodeReadableStream), outgoing).catch((error: unknown) => {
+    // Whoever asked has hung up, and hears nothing of it.
+    if (!gone.signal.aborted) throw error;
+  });
 }
