@@ -10,6 +10,7 @@ import {
 } from '@solana/web3.js';
 import { ApiError } from '../platform/api-error.js';
 import { createAccountReader } from './account-reader.js';
+import { createConfirmations } from './confirmations.js';
 import { accountsOfCalls } from './program-calls.js';
 
 const CALL_TIMEOUT_MS = 15_000;
@@ -93,6 +94,10 @@ export function createChain(rpcUrl: string, programId: PublicKey): Chain {
     );
     return { slot: BigInt(context.slot), accounts: value };
   };
+  const waitForConfirmation = createConfirmations(
+    { statuses, blockHeight: () => reach(() => connection.getBlockHeight('confirmed')) },
+    POLL_MS,
+  );
   const readTogether = createAccountReader((addresses) => readAccounts(addresses, 'confirmed'));
 
   return {
@@ -127,22 +132,7 @@ export function createChain(rpcUrl: string, programId: PublicKey): Chain {
     async minimumBalance(bytes) {
       return BigInt(await reach(() => connection.getMinimumBalanceForRentExemption(bytes)));
     },
-    async waitForConfirmation(signature, lastValidBlockHeight, signal) {
-      while (!signal.aborted) {
-        const [status] = await statuses([signature]);
-        if (
-          status?.err ||
-          status?.confirmationStatus === 'confirmed' ||
-          status?.confirmationStatus === 'finalized'
-        ) {
-          return status;
-        }
-        const height = await reach(() => connection.getBlockHeight('confirmed'));
-        if (height > lastValidBlockHeight) return null;
-        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-      }
-      return null;
-    },
+    waitForConfirmation,
     async logsOf(signature) {
       const transaction = await reach(() =>
         connection.getTransaction(signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 }),

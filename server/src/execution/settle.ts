@@ -3,7 +3,7 @@ import type { Checked } from './check.js';
 import type { OutputGate } from './output-gate.js';
 
 /**
- * Step 5, for Per-Task: sign, write down, send; the run does not wait for it, its output does. Opens the gate once
+ * Step 5, for Per-Task: sign, write down, send; the run waits for none of it, its output does. Opens the gate once
  * the run is paid; gives the charge, undefined where there is none.
  */
 export async function settle(
@@ -19,7 +19,7 @@ export async function settle(
       gate.open();
       return undefined;
     }
-    const charge = await deps.settlement.charge(checked.charge);
+    const charge = deps.settlement.charge(checked.charge);
     charge.confirmed.then(
       () => gate.open(),
       () => undefined,

@@ -22,10 +22,11 @@ export async function undo(
   deps: UndoDeps,
   task: Task,
   { allowance, logger }: { allowance: Allowance; logger: Log },
-  charge: SentCharge | undefined,
+  begun: SentCharge | undefined,
   error: unknown,
 ): Promise<ApiError> {
   if (error instanceof ChargePendingError) return error;
+  const charge = (await begun?.written) ? begun : undefined;
   const answer = toAnswer(logger, task, charge, error);
   if (charge) {
     // The run is marked first: should this process end now, the credit follows when the charge is reconciled.
@@ -52,7 +53,7 @@ function toAnswer(logger: Log, task: Task, charge: SentCharge | undefined, error
   if (error instanceof SandboxUnavailableError) {
     return new ApiError(
       'service_unavailable',
-      'No sandbox is free at the moment. Nothing was charged; try again.',
+      'There is no room for another run at the moment. Nothing was charged; try again.',
       {
         retryAfterSeconds: error.retryAfterSeconds,
       },

@@ -23,9 +23,11 @@ export class ChargePendingError extends ApiError {
   }
 }
 
-/** A charge that was sent. */
+/** A charge on its way. */
 export interface SentCharge {
   readonly priceLamports: bigint;
+  /** Whether it was written down; only then is it sent, and may take the money. Never rejects. */
+  readonly written: Promise<boolean>;
   /**
    * Resolves once the charge is confirmed on-chain: from then on output may leave.
    *
@@ -41,8 +43,8 @@ export interface Settlement {
   reserve(order: ChargeOrder): Promise<ChargeRow>;
   /** Simulates the charge on-chain: the credential check of a Per-Task run. @throws ApiError with the reason. */
   simulate(charge: ChargeRow): Promise<void>;
-  /** Signs, writes down, sends; does not wait. */
-  charge(charge: ChargeRow): Promise<SentCharge>;
+  /** Signs, writes down, sends; does not wait for any of it. */
+  charge(charge: ChargeRow): SentCharge;
   /** What a run was charged, for its receipt; undefined when nothing was taken. */
   paidFor(runId: string): Promise<{ lamports: bigint; signature: string; credited: boolean } | undefined>;
   /** Whether the charge of a run has been confirmed on-chain. */
@@ -122,14 +124,21 @@ export function createSettlement(deps: {
       if (error) throw apiErrorOfTransaction(error, logs, chain.programId);
     },
 
-    async charge(charge) {
-      const signed = await signer.sign(charge);
-      // Written before it is sent: whatever happens from here on, the charge can be found again.
-      await charges.recordSignature(charge.run_id, signed);
-      const confirmed = land(charge, signed);
+    charge(charge) {
+      const writing = (async () => {
+        const signed = await signer.sign(charge);
+        // Written before it is sent: whatever happens from here on, the charge can be found again.
+        await charges.recordSignature(charge.run_id, signed);
+        return signed;
+      })();
+      const confirmed = writing.then((signed) => land(charge, signed));
       // Whoever awaits it hears of a failure; until then it must not count as unhandled.
       confirmed.catch(() => undefined);
-      return { priceLamports: charge.price_lamports, confirmed };
+      const written = writing.then(
+        () => true,
+        () => false,
+      );
+      return { priceLamports: charge.price_lamports, written, confirmed };
     },
   };
 }

@@ -1,0 +1,89 @@
+import type { SignatureStatus } from '@solana/web3.js';
+
+/** Signatures that one call of the RPC tells the status of. */
+const MOST_SIGNATURES = 256;
+
+interface Waiting {
+  signature: string;
+  lastValidBlockHeight: number;
+  signal: AbortSignal;
+  resolve(status: SignatureStatus | null): void;
+  reject(error: unknown): void;
+}
+
+/** What is asked of the chain. */
+export interface ConfirmationSource {
+  statuses(signatures: string[]): Promise<(SignatureStatus | null)[]>;
+  blockHeight(): Promise<number>;
+}
+
+/**
+ * Waits for transactions. All that are waited for at the same time are asked about together, every `pollMs`: the calls
+ * do not grow with the number of runs.
+ */
+export function createConfirmations(
+  source: ConfirmationSource,
+  pollMs: number,
+): (signature: string, lastValidBlockHeight: number, signal: AbortSignal) => Promise<SignatureStatus | null> {
+  let waiting: Waiting[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let isAsking = false;
+
+  const isSettled = (status: SignatureStatus | null | undefined): status is SignatureStatus =>
+    status?.err != null ||
+    status?.confirmationStatus === 'confirmed' ||
+    status?.confirmationStatus === 'finalized';
+
+  /** Asks about some; gives those of which nothing is known yet. */
+  async function ask(some: Waiting[]): Promise<Waiting[]> {
+    try {
+      const statuses = await source.statuses(some.map(({ signature }) => signature));
+      const open = some.filter(({ resolve }, index) => {
+        const status = statuses[index];
+        if (isSettled(status)) resolve(status);
+        return !isSettled(status);
+      });
+      if (open.length === 0) return [];
+      const height = await source.blockHeight();
+      return open.filter(({ lastValidBlockHeight, signal, resolve }) => {
+        const isOver = signal.aborted || height > lastValidBlockHeight;
+        if (isOver) resolve(null);
+        return !isOver;
+      });
+    } catch (error) {
+      for (const { reject } of some) reject(error);
+      return [];
+    }
+  }
+
+  async function askAll(): Promise<void> {
+    const all = waiting;
+    waiting = [];
+    isAsking = true;
+    const pages: Waiting[][] = [];
+    for (let start = 0; start < all.length; start += MOST_SIGNATURES) {
+      pages.push(all.slice(start, start + MOST_SIGNATURES));
+    }
+    const open = (await Promise.all(pages.map(ask))).flat();
+    isAsking = false;
+    // Whoever came meanwhile has not been asked about.
+    const next = waiting.length > 0 ? 0 : pollMs;
+    waiting.push(...open);
+    if (waiting.length > 0) askIn(next);
+  }
+
+  function askIn(ms: number): void {
+    clearTimeout(timer);
+    timer = setTimeout(() => void askAll(), ms);
+  }
+
+  return (signature, lastValidBlockHeight, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal.aborted) {
+        resolve(null);
+        return;
+      }
+      waiting.push({ signature, lastValidBlockHeight, signal, resolve, reject });
+      if (!isAsking) askIn(0);
+    });
+}
