@@ -8,6 +8,8 @@ export interface ModelCall {
   body: string;
   key: string;
   answer(text: string): void;
+  /** Ends its answer as vendors do that will not give one. */
+  decline(): void;
   refuse(status: number, message: string): void;
 }
 
@@ -41,7 +43,8 @@ export async function startModelStandIn(): Promise<ModelStandIn> {
       const call: ModelCall = {
         body,
         key: request.headers.authorization?.replace('Bearer ', '') ?? '',
-        answer: (text) => writeCompletion(response, text),
+        answer: (text) => writeCompletion(response, text, 'stop'),
+        decline: () => writeCompletion(response, '', 'content_filter'),
         refuse: (status, message) =>
           void response
             .writeHead(status, { 'content-type': 'application/json' })
@@ -81,7 +84,7 @@ async function relay(
   response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
 }
 
-function writeCompletion(response: ServerResponse, text: string): void {
+function writeCompletion(response: ServerResponse, text: string, reason: string): void {
   const chunk = (delta: object, finish: string | null) =>
     `data: ${JSON.stringify({
       id: 'chatcmpl-1',
@@ -92,6 +95,6 @@ function writeCompletion(response: ServerResponse, text: string): void {
     })}\n\n`;
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.write(chunk({ role: 'assistant', content: text }, null));
-  response.write(chunk({}, 'stop'));
+  response.write(chunk({}, reason));
   response.end('data: [DONE]\n\n');
 }
