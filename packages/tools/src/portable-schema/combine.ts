@@ -39,6 +39,8 @@ export function intersectNodes(first: SchemaNode, second: SchemaNode): SchemaNod
  * objects become one object with the properties of all, of which only the common ones are required.
  */
 export function uniteNodes(alternatives: readonly SchemaNode[]): SchemaNode {
+  const [only] = alternatives;
+  if (only !== undefined && alternatives.length === 1 && only.kind !== 'null') return only;
   const present = alternatives.filter((node) => node.kind !== 'null');
   const nullable = present.length < alternatives.length;
   const [first, ...rest] = present;

@@ -33,9 +33,34 @@ export interface SchemaNode {
 
 export type NodeKind = 'string' | 'number' | 'integer' | 'boolean' | 'object' | 'array' | 'null' | 'json';
 
-/** A node of a kind, with nothing said about it. */
-export function bareNode(kind: NodeKind, extra: Partial<SchemaNode> = {}): SchemaNode {
-  return { kind, notes: [], limits: {}, properties: new Map(), required: new Set(), loose: false, ...extra };
+/** What most nodes lack; they share it, because a page of rentals has thousands of nodes. */
+const NONE = {
+  notes: [] as readonly string[],
+  limits: {},
+  properties: new Map<string, SchemaNode>(),
+  required: new Set<string>(),
+} as const;
+
+/** A node of a kind, with nothing said about it beside `given`. */
+export function bareNode(kind: NodeKind, given: Partial<SchemaNode> = {}): SchemaNode {
+  // Every field, always in this order: nodes of one shape are several times faster to make and to read.
+  return {
+    kind,
+    description: given.description,
+    notes: given.notes ?? NONE.notes,
+    values: given.values,
+    limits: given.limits ?? NONE.limits,
+    properties: given.properties ?? NONE.properties,
+    required: given.required ?? NONE.required,
+    items: given.items,
+    allowsText: given.allowsText,
+    nullable: given.nullable,
+    places: given.places,
+    isBoundText: given.isBoundText,
+    texts: given.texts,
+    scalars: given.scalars,
+    loose: given.loose ?? false,
+  };
 }
 
 /** Any JSON value. */
@@ -44,10 +69,8 @@ export function anyNode(notes: readonly string[] = []): SchemaNode {
 }
 
 /** The properties of an object node; one that is required without being described may be anything. */
-export function propertiesOf(node: SchemaNode): Map<string, SchemaNode> {
-  const properties = new Map(node.properties);
-  for (const name of node.required) {
-    if (!properties.has(name)) properties.set(name, anyNode());
-  }
-  return properties;
+export function propertiesOf(node: SchemaNode): ReadonlyMap<string, SchemaNode> {
+  const undescribed = Array.from(node.required).filter((name) => !node.properties.has(name));
+  if (undescribed.length === 0) return node.properties;
+  return new Map([...node.properties, ...undescribed.map((name) => [name, anyNode()] as const)]);
 }

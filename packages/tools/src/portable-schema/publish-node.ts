@@ -6,25 +6,26 @@ const DESCRIPTION_LENGTH = 320;
 
 /** Writes a node as JSON Schema with one `type` in every place, which Gemini demands and all others take. */
 export function publishNode(node: SchemaNode): JsonObject {
-  const schema: [string, Json][] = [['type', publishedType(node)]];
+  const schema: Record<string, Json> = { type: publishedType(node) };
   const description = describe(node);
-  if (description !== '') schema.push(['description', description]);
-  if (node.values !== undefined) schema.push(['enum', [...node.values]]);
-  schema.push(...Object.entries(node.limits));
+  if (description !== '') schema['description'] = description;
+  if (node.values !== undefined) schema['enum'] = [...node.values];
+  Object.assign(schema, node.limits);
   if (node.kind === 'object') {
     const properties = propertiesOf(node);
     if (properties.size > 0) {
-      const published = Array.from(properties, ([name, property]) => [name, publishNode(property)] as const);
       // `fromEntries` makes `__proto__` an ordinary property.
-      schema.push(['properties', Object.fromEntries(published)]);
+      schema['properties'] = Object.fromEntries(
+        Array.from(properties, ([name, property]) => [name, publishNode(property)]),
+      );
     }
     // Absence is the one way to say null, so that what may be null may be absent.
-    const required = [...node.required].filter((name) => properties.get(name)?.nullable !== true);
-    if (required.length > 0) schema.push(['required', required]);
+    const required = Array.from(node.required).filter((name) => properties.get(name)?.nullable !== true);
+    if (required.length > 0) schema['required'] = required;
   }
   // An array without items makes OpenAI and Gemini refuse the whole request.
-  if (node.kind === 'array') schema.push(['items', publishNode(node.items ?? anyNode())]);
-  return Object.fromEntries(schema);
+  if (node.kind === 'array') schema['items'] = publishNode(node.items ?? anyNode());
+  return schema;
 }
 
 function publishedType(node: SchemaNode): string {
@@ -32,8 +33,11 @@ function publishedType(node: SchemaNode): string {
 }
 
 function describe(node: SchemaNode): string {
+  const isJsonText = node.kind === 'json' || node.kind === 'null';
+  // Most nodes have a description and no more, which is a bounded line already.
+  if (!isJsonText && node.notes.length === 0) return node.description ?? '';
   const notes = [...new Set(node.notes)];
-  if (node.kind === 'json' || node.kind === 'null') {
+  if (isJsonText) {
     notes.unshift(node.allowsText === true ? 'plain text, or any JSON value as JSON text' : 'as JSON text');
   }
   const words = notes.length > 0 ? `(${notes.join('; ')})` : '';

@@ -81,8 +81,21 @@ const IN_WORDS = [
   'contentMediaType',
 ] as const;
 
+/** The same, for a first look: most schemas have none of them. */
+const SPOKEN: ReadonlySet<string> = new Set(IN_WORDS);
+
 /** Keywords that leave a text less than free. */
 const BINDING = ['format', 'pattern', 'minLength', 'maxLength', 'contentEncoding', 'contentMediaType'];
+
+/** Keywords that are published as they are. */
+const PUBLISHED: ReadonlySet<string> = new Set([
+  'type',
+  'description',
+  'properties',
+  'required',
+  'items',
+  'enum',
+]);
 
 /** Keywords that say nothing about the value, or are read elsewhere. */
 const SILENT: ReadonlySet<string> = new Set([
@@ -127,7 +140,7 @@ function read(schema: unknown, reading: Reading, path: readonly unknown[]): Sche
   if (path.length > MAX_DEPTH || path.includes(schema)) return stub(schema);
   const inner = [...path, schema];
 
-  const parts: SchemaNode[] = [ownKeywords(schema, reading, inner)];
+  const parts = [ownKeywords(schema, reading, inner)];
   const reference = schema['$ref'] ?? schema['$dynamicRef'];
   if (typeof reference === 'string') parts.push(referenced(reference, reading, inner));
   for (const part of list(schema['allOf'])) parts.push(read(part, reading, inner));
@@ -165,17 +178,14 @@ function ownKeywords(schema: Json, reading: Reading, path: readonly unknown[]): 
       : [values === undefined ? namedKind(schema) : kindOfValues(values)];
   const node = uniteNodes(kinds.map((kind) => ofKind(kind, schema, reading, path)));
   const loose = node.loose || Object.keys(schema).some((keyword) => !isExact(keyword, schema, node.kind));
-  return { ...node, notes: [...node.notes, ...wordsFor(schema)], loose };
+  const words = wordsFor(schema);
+  if (words.length === 0 && loose === node.loose) return node;
+  return { ...node, notes: [...node.notes, ...words], loose };
 }
 
 function ofKind(kind: NodeKind, schema: Json, reading: Reading, path: readonly unknown[]): SchemaNode {
   if (kind === 'json') return ofMixedValues(allowedValues(schema));
-  const limits = Object.fromEntries(
-    (LIMITS[kind] ?? []).flatMap((keyword) => {
-      const limit = schema[keyword];
-      return isLimit(keyword, limit) ? [[keyword, limit]] : [];
-    }),
-  );
+  const limits = limitsOf(kind, schema);
   const values = allowedValues(schema);
   if (values !== undefined && kind !== 'object' && kind !== 'array') {
     const strings = values.filter((value) => typeof value === 'string');
@@ -195,6 +205,15 @@ function ofKind(kind: NodeKind, schema: Json, reading: Reading, path: readonly u
   if (kind === 'array') return bareNode(kind, { limits, ...arrayItems(schema, reading, path) });
   if (kind === 'object') return bareNode(kind, { limits, ...objectProperties(schema, reading, path) });
   return bareNode(kind, { limits });
+}
+
+function limitsOf(kind: NodeKind, schema: Json): Record<string, number> {
+  const limits: Record<string, number> = {};
+  for (const keyword of LIMITS[kind] ?? []) {
+    const limit = schema[keyword];
+    if (isLimit(keyword, limit)) limits[keyword] = limit;
+  }
+  return limits;
 }
 
 /** Values of several types. */
@@ -260,6 +279,7 @@ function objectProperties(schema: Json, reading: Reading, path: readonly unknown
 }
 
 function wordsFor(schema: Json): string[] {
+  if (!Object.keys(schema).some((keyword) => SPOKEN.has(keyword))) return [];
   return IN_WORDS.flatMap((keyword) =>
     schema[keyword] === undefined
       ? []
@@ -269,8 +289,7 @@ function wordsFor(schema: Json): string[] {
 
 /** Whether a keyword is in the published schema as the creator wrote it. */
 function isExact(keyword: string, schema: Json, kind: NodeKind): boolean {
-  if (['type', 'description', 'properties', 'required', 'items', 'enum'].includes(keyword)) return true;
-  if (SILENT.has(keyword)) return true;
+  if (PUBLISHED.has(keyword) || SILENT.has(keyword)) return true;
   return (LIMITS[kind] ?? []).includes(keyword) && isLimit(keyword, schema[keyword]);
 }
 
@@ -304,8 +323,10 @@ function showable(values: readonly string[]): boolean {
   );
 }
 
-function list(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : value === undefined ? [] : [value];
+const NONE: readonly unknown[] = [];
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : value === undefined ? NONE : [value];
 }
 
 function isObject(value: unknown): value is Json {
