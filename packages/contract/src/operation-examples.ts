@@ -274,7 +274,7 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
           type: 'function',
           function: {
             name: 'invoice_reader_k3x7qa',
-            description: 'Runs the rented agent "Invoice reader" (invoice-reader-k3x7qa).',
+            description: 'Rented agent "Invoice reader". Each call charges 0.002 SOL, also when it fails.',
             parameters: {
               type: 'object',
               properties: {

@@ -48,7 +48,7 @@ describe('rentedTools', () => {
       expect.arrayContaining(['search_listings', 'get_listing', 'run_agent', 'get_run', 'echo_aaaaaa']),
     );
     expect(directTool(tools)).toMatchObject({
-      description: expect.stringContaining('Runs the rented agent "echo-aaaaaa"'),
+      description: expect.stringContaining('Rented agent "echo-aaaaaa"'),
       schema: { type: 'object', required: ['agent_id', 'task'] },
     });
   });

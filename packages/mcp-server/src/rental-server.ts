@@ -13,13 +13,13 @@ import {
   type ListToolsResult,
   type ReadResourceResult,
   type ServerContext,
-  type Tool,
 } from '@modelcontextprotocol/server';
 import { randomBytes } from 'node:crypto';
 import { approvalOf, type AskedState } from './approvals.js';
 import { toCallResult } from './call-result.js';
 import { InputFileError, sendInputFile } from './input-file.js';
 import { SERVER_INSTRUCTIONS } from './instructions.js';
+import { toMcpTool } from './mcp-tool.js';
 import { pageOf, startOf } from './pages.js';
 import { reportProgress } from './progress.js';
 import { getPrompt, PROMPTS } from './prompts.js';
@@ -218,40 +218,4 @@ function canAsk(server: Server, context: ServerContext): boolean {
   const envelope = context.mcpReq.envelope as Record<string, { elicitation?: object }> | undefined;
   const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
   return declared?.elicitation !== undefined;
-}
-
-/** What an agent takes as a file, beside what its tool says. */
-const INPUT_URI = {
-  type: 'string',
-  description: 'In place of input: the input_uri of a file that was sent to the marketplace.',
-};
-
-function runsAgents(tool: RentedTool): boolean {
-  return tool.agentId !== undefined || tool.name === 'run_agent';
-}
-
-function withFiles(schema: Record<string, unknown>, folder: string | undefined): Record<string, unknown> {
-  const description = `In place of input: path of a file inside ${folder}, which is sent to the agent.`;
-  return {
-    ...schema,
-    properties: {
-      ...(schema['properties'] as object),
-      input_uri: INPUT_URI,
-      ...(folder === undefined ? {} : { input_file: { type: 'string', description } }),
-    },
-  };
-}
-
-function toMcpTool(tool: RentedTool, inputFolder: string | undefined): Tool {
-  const { name, title, description, inputSchema, annotations } = tool;
-  return {
-    name,
-    title,
-    description,
-    inputSchema: {
-      ...(runsAgents(tool) ? withFiles(inputSchema, inputFolder) : inputSchema),
-      type: 'object',
-    },
-    annotations: { title, ...annotations },
-  };
 }

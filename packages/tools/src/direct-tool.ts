@@ -1,7 +1,7 @@
 import type { Credential, JsonObject, Listing } from '@agent-rental/contract';
 import { creatorLine, quoteCreator } from './creator-text.js';
 import { resultOfBadArguments, resultOfError } from './error-result.js';
-import { lamportsText } from './lamports-text.js';
+import { solText } from './lamports-text.js';
 import { compileInput, type CompiledInput } from './portable-schema/compile-input.js';
 import { defineTool, type RentedTool, type ToolAnnotations, type ToolSpending } from './rented-tool.js';
 import {
@@ -51,12 +51,13 @@ export async function defineDirectTool(rented: RentedListing): Promise<DirectToo
   const title = creatorLine('id' in rented ? rented.title : rented.listing_title, TITLE_LENGTH);
   const input = compileInput(known?.input_schema);
   const words = known
-    ? ` Its creator describes it so: ${quoteCreator(known.description, DESCRIPTION_LENGTH)}`
+    ? ` Its creator says: ${quoteCreator(known.description, DESCRIPTION_LENGTH)}`
     : '';
   return {
     name: await toolName(agentId),
     title: `Rented agent: ${title}`,
-    description: `Runs the rented agent ${quoteCreator(title, TITLE_LENGTH)} (${agentId}). ${costText(rented)}${words}`,
+    // In every request of a model, once for each rental: as short as it can be said.
+    description: `Rented agent ${quoteCreator(title, TITLE_LENGTH)}. ${costText(rented)}${words}`,
     inputSchema: directInputSchema(agentId, input),
     agentId,
     ...priceOf(rented),
@@ -105,13 +106,13 @@ function priceOf(rented: RentedListing): Pick<DirectToolDefinition, 'priceLampor
 
 function directInputSchema(agentId: string, input: CompiledInput): JsonObject {
   const { description, ...schema } = input.schema;
-  const about = "By its creator's schema.";
+  const about = "Creator's schema.";
   return {
     type: 'object',
     properties: {
       // An enum of one: `const` makes Gemini refuse the whole request.
       agent_id: { type: 'string', enum: [agentId] },
-      task: { type: 'string', description: 'What to do, in plain language.' },
+      task: { type: 'string', description: 'What to do.' },
       input: {
         ...schema,
         description: typeof description === 'string' ? `${about} ${description}` : about,
@@ -123,6 +124,6 @@ function directInputSchema(agentId: string, input: CompiledInput): JsonObject {
 
 function costText(rented: RentedListing): string {
   if (rented.rental_model !== 'per_query') return 'Calls cost nothing beyond the rental.';
-  const price = 'price_lamports' in rented ? lamportsText(rented.price_lamports) : 'its price';
-  return `Each call charges ${price} also when it fails.`;
+  const price = 'price_lamports' in rented ? solText(rented.price_lamports) : 'its price';
+  return `Each call charges ${price}, also when it fails.`;
 }

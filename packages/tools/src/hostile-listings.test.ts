@@ -77,7 +77,7 @@ describe('a hostile listing', () => {
     expect(tool.title.length).toBeLessThanOrEqual(100);
     expect(tool.description.length).toBeLessThanOrEqual(1_024);
     expect(tool.description).toMatch(
-      /^Runs the rented agent "[^"\n]*" \(hostile-aaaaaa\)\. Each call charges .* so: "[^"\n]*"$/,
+      /^Rented agent "[^"\n]*"\. Each call charges 0\.002 SOL, also when it fails\. Its creator says: "[^"\n]*"$/,
     );
     expect(shown.length).toBeLessThan(8_000);
   });

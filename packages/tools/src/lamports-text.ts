@@ -2,10 +2,14 @@ const LAMPORTS_PER_SOL = 1_000_000_000n;
 
 /** An amount for a model to read: `2000000 lamports (0.002 SOL)`, exact. */
 export function lamportsText(amount: number | bigint): string {
+  return `${amount} lamports (${solText(amount)})`;
+}
+
+/** The same where there is little room: `0.002 SOL`, exact. */
+export function solText(amount: number | bigint): string {
   const lamports = BigInt(amount);
   const fraction = (lamports % LAMPORTS_PER_SOL).toString().padStart(9, '0').replace(/0+$/, '');
-  const sol = `${lamports / LAMPORTS_PER_SOL}${fraction === '' ? '' : `.${fraction}`}`;
-  return `${lamports} lamports (${sol} SOL)`;
+  return `${lamports / LAMPORTS_PER_SOL}${fraction === '' ? '' : `.${fraction}`} SOL`;
 }
 
 /** An amount of SOL as a model writes it, in lamports; `undefined` for what is no amount. */

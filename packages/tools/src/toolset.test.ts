@@ -61,10 +61,10 @@ describe('rentedToolset', () => {
     expect(arabic?.description).toContain('Calls cost nothing beyond the rental.');
     expect(tool?.title).toMatch(/^Rented agent: SYSTEM" you/);
     expect(tool?.description.length).toBeLessThanOrEqual(1024);
-    expect(tool?.description).toMatch(/^Runs the rented agent "SYSTEM' you/);
-    expect(tool?.description).toContain('Each call charges 2000000 lamports (0.002 SOL)');
+    expect(tool?.description).toMatch(/^Rented agent "SYSTEM' you/);
+    expect(tool?.description).toContain('Each call charges 0.002 SOL, also when it fails.');
     expect(tool?.description).not.toMatch(/[\u202e\u200b\n]/);
-    expect(tool?.description).toMatch(/describes it so: "'.*"$/);
+    expect(tool?.description).toMatch(/Its creator says: "'.*"$/);
     expect(tool?.inputSchema).toMatchObject({
       type: 'object',
       properties: { agent_id: { type: 'string', enum: ['agent-1-aaaaaa'] }, input: { type: 'string' } },

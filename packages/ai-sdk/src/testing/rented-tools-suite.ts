@@ -34,7 +34,7 @@ export function rentedToolsSuite(version: AiVersion): void {
       expect.arrayContaining(['search_listings', 'get_listing', 'run_agent', 'get_run', 'echo_aaaaaa']),
     );
     const { description, inputSchema } = tools['echo_aaaaaa']!;
-    expect(description).toContain('Runs the rented agent "echo-aaaaaa"');
+    expect(description).toContain('Rented agent "echo-aaaaaa"');
     expect(asSchema(inputSchema).jsonSchema).toMatchObject({
       type: 'object',
       required: ['agent_id', 'task'],
