@@ -8,10 +8,12 @@ export function pageOf<T>(
   size: number,
 ): { items: readonly T[]; nextCursor?: string } {
   const end = start + size;
-  return {
-    items: items.slice(start, end),
-    ...(end < items.length ? { nextCursor: Buffer.from(`${list}:${end}`).toString('base64url') } : {}),
-  };
+  return { items: items.slice(start, end), ...nextAfter(list, end, items.length) };
+}
+
+/** The cursor of the page that begins at `end`, where the list goes on there. */
+export function nextAfter(list: string, end: number, total: number): { nextCursor?: string } {
+  return end < total ? { nextCursor: Buffer.from(`${list}:${end}`).toString('base64url') } : {};
 }
 
 /** Where the page of a cursor begins. @throws ProtocolError for one that this list did not give. */

@@ -1,5 +1,11 @@
 import type { RentalClient } from '@agent-rental/sdk';
-import { MARKETPLACE_MARK, resultOfError, type RentedTool, type RentedToolset } from '@agent-rental/tools';
+import {
+  MARKETPLACE_MARK,
+  resultOfError,
+  type RentedTool,
+  type RentedToolset,
+  type ToolPage,
+} from '@agent-rental/tools';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   createRequestStateCodec,
@@ -20,7 +26,7 @@ import { toCallResult } from './call-result.js';
 import { InputFileError, sendInputFile } from './input-file.js';
 import { SERVER_INSTRUCTIONS } from './instructions.js';
 import { toMcpTool } from './mcp-tool.js';
-import { pageOf, startOf } from './pages.js';
+import { nextAfter, pageOf, startOf } from './pages.js';
 import { reportProgress } from './progress.js';
 import { getPrompt, PROMPTS } from './prompts.js';
 import { listResources, readResource, RESOURCE_TEMPLATES } from './resources.js';
@@ -133,20 +139,30 @@ function toolHandlers(
   codec: RequestStateCodec<AskedState>,
 ): Pick<RentalHandlers, 'listTools' | 'callTool'> {
   const { toolset, onError, pageSize = PAGE_SIZE, patienceMs = PATIENCE_MS, call } = options;
+  const partOf = (tools: readonly RentedTool[], start: number): ToolPage => ({
+    tools: tools.slice(start, start + pageSize),
+    total: tools.length,
+  });
+  const lookAt = async (start: number, given: { signal: AbortSignal }): Promise<ToolPage> => {
+    // Over HTTP each page has a server of its own, which has nothing of the pages before.
+    if (call !== undefined) return toolset.page(start, pageSize, given);
+    // A first page is a new look; the pages after it go on in the same list.
+    return partOf(await (start === 0 ? toolset.refresh(given) : toolset.list(given)), start);
+  };
   return {
     async listTools(params, { mcpReq: { signal } }) {
       const start = startOf('tools', params?.cursor);
-      // A first page is a new look; the pages after it go on in the same list.
-      const look = start === 0 ? toolset.refresh : toolset.list;
-      const tools = await look({ signal }).catch((error: unknown) => {
+      const page = await lookAt(start, { signal }).catch((error: unknown) => {
         signal.throwIfAborted();
         // A marketplace that cannot be reached must not take the client's session down with it: the tools
         // that are always there say what is wrong when they are called.
         onError?.(error);
-        return toolset.fixedTools;
+        return partOf(toolset.fixedTools, start);
       });
-      const { items, ...next } = pageOf('tools', tools, start, pageSize);
-      return { tools: items.map((tool) => toMcpTool(tool, options.inputFolder)), ...next };
+      return {
+        tools: page.tools.map((tool) => toMcpTool(tool, options.inputFolder)),
+        ...nextAfter('tools', start + pageSize, page.total),
+      };
     },
 
     async callTool(params, context) {

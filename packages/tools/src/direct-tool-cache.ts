@@ -4,7 +4,8 @@ import { defineDirectTool, type DirectToolDefinition } from './direct-tool.js';
 
 /** How long a definition is used before the listing is fetched again: an update reaches tools in this time. */
 const MAX_AGE_MS = 60_000;
-const MAX_ENTRIES = 1_000;
+/** Several callers' worth: with fewer, callers who share a cache would take turns in emptying it. */
+const MAX_ENTRIES = 4_000;
 
 /** A listing that does not answer in this time is offered without its schema. */
 const FETCH_TIMEOUT_MS = 5_000;
@@ -21,15 +22,16 @@ interface Entry {
 export class DirectToolCache {
   readonly #entries = new Map<string, Entry>();
   readonly #now: () => number;
+  #freshUntilMs = Number.NEGATIVE_INFINITY;
 
   /** @param now the clock, in milliseconds. */
   constructor(now: () => number = Date.now) {
     this.#now = now;
   }
 
-  /** Whether nothing was kept yet. */
+  /** Whether nothing is here that is not too old. */
   get isEmpty(): boolean {
-    return this.#entries.size === 0;
+    return this.#now() >= this.#freshUntilMs;
   }
 
   /** Whether a listing's definition is here and not too old. */
@@ -77,7 +79,8 @@ export class DirectToolCache {
   #keep(id: string, definition: DirectToolDefinition): void {
     // Deleted first, so that the map's order is the order of use.
     this.#entries.delete(id);
-    this.#entries.set(id, { definition, expiresAtMs: this.#now() + MAX_AGE_MS });
+    this.#freshUntilMs = this.#now() + MAX_AGE_MS;
+    this.#entries.set(id, { definition, expiresAtMs: this.#freshUntilMs });
     const [oldest] = this.#entries.keys();
     if (this.#entries.size > MAX_ENTRIES && oldest !== undefined) this.#entries.delete(oldest);
   }

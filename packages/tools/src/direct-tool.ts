@@ -24,6 +24,10 @@ export const RUN_ANNOTATIONS: ToolAnnotations = {
   openWorldHint: true,
 };
 
+/** How much is kept of what was described: some megabytes, whatever creators write. */
+const KEPT = { entries: 2_000, keyLength: 4_000 } as const;
+const definitions = new Map<string, DirectToolDefinition>();
+
 const TITLE_LENGTH = 80;
 const DESCRIPTION_LENGTH = 500;
 
@@ -44,15 +48,37 @@ export type RentedListing =
   | Pick<Listing, 'id' | 'title' | 'description' | 'rental_model' | 'price_lamports' | 'input_schema'>
   | Pick<Credential, 'listing_id' | 'listing_title' | 'rental_model'>;
 
-/** Describes the direct tool of a rental. */
+/**
+ * Describes the direct tool of a rental. The same words and schema give the same definition: tools are often built anew
+ * for every conversation, and what a listing says changes once in a while.
+ */
 export async function defineDirectTool(rented: RentedListing): Promise<DirectToolDefinition> {
+  const key = keyOf(rented);
+  const known = definitions.get(key) ?? (await describeRental(rented));
+  if (key.length <= KEPT.keyLength) {
+    // Deleted first, so that the map's order is the order of use.
+    definitions.delete(key);
+    definitions.set(key, known);
+    const [oldest] = definitions.keys();
+    if (definitions.size > KEPT.entries && oldest !== undefined) definitions.delete(oldest);
+  }
+  return known;
+}
+
+/** Everything that a definition is made of. */
+function keyOf(rented: RentedListing): string {
+  if (!('id' in rented))
+    return JSON.stringify([rented.listing_id, rented.listing_title, rented.rental_model]);
+  const { id, title, description, rental_model, price_lamports, input_schema } = rented;
+  return JSON.stringify([id, title, rental_model, description, price_lamports, input_schema]);
+}
+
+async function describeRental(rented: RentedListing): Promise<DirectToolDefinition> {
   const known = 'id' in rented ? rented : undefined;
   const agentId = 'id' in rented ? rented.id : rented.listing_id;
   const title = creatorLine('id' in rented ? rented.title : rented.listing_title, TITLE_LENGTH);
   const input = compileInput(known?.input_schema);
-  const words = known
-    ? ` Its creator says: ${quoteCreator(known.description, DESCRIPTION_LENGTH)}`
-    : '';
+  const words = known ? ` Its creator says: ${quoteCreator(known.description, DESCRIPTION_LENGTH)}` : '';
   return {
     name: await toolName(agentId),
     title: `Rented agent: ${title}`,
@@ -67,12 +93,16 @@ export async function defineDirectTool(rented: RentedListing): Promise<DirectToo
 
 /** Binds a direct tool to the client that calls it. */
 export function bindDirectTool(context: ToolContext, definition: DirectToolDefinition): RentedTool {
-  const { input, priceLamports, ...described } = definition;
+  const { name, title, description, inputSchema, agentId, input, priceLamports } = definition;
   return defineTool({
-    ...described,
+    name,
+    title,
+    description,
+    inputSchema,
+    agentId,
     annotations: RUN_ANNOTATIONS,
     spending: async () => spendingOfRun(priceLamports),
-    approvalOf: (_args, call) => approvalOfRun(context, definition.agentId, call),
+    approvalOf: (_args, call) => approvalOfRun(context, agentId, call),
     stream: async function* (args, options = {}) {
       let run: RunTask;
       try {
@@ -80,7 +110,7 @@ export function bindDirectTool(context: ToolContext, definition: DirectToolDefin
         // The binding wins: whatever `agent_id` says, this tool runs this agent.
         const value = given['input'] ?? undefined;
         run = {
-          agentId: definition.agentId,
+          agentId,
           task: taskArgument(given),
           ...inputArgument(value === undefined ? undefined : input.read(value)),
           ...inputUriArgument(given),

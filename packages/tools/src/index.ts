@@ -26,4 +26,4 @@ export type { SpendingEntry, SpendingLedger } from './spending/ledger.js';
 export type { Approve, SpendingPolicy, SpendingRequest, SpendingRule } from './spending/policy.js';
 export { RESERVED_TOOL_NAMES, TOOL_NAME_MAX_LENGTH, toolName } from './tool-name.js';
 export { rentedToolset } from './toolset.js';
-export type { RentedToolset, ToolsetOptions } from './toolset.js';
+export type { RentedToolset, ToolPage, ToolsetOptions } from './toolset.js';

@@ -1,47 +1,72 @@
+import type { Credential } from '@agent-rental/contract';
 import type { CallOptions, RentalClient } from '@agent-rental/sdk';
 import type { DirectToolDefinition } from './direct-tool.js';
 import type { DirectToolCache } from './direct-tool-cache.js';
 
+/** Largest page of credentials that the API gives. */
+export const CREDENTIALS_PAGE = 100;
+
 /** How many listings are fetched one by one; more come with the list of rentals. */
 const FETCHED_ONE_BY_ONE = 6;
 
-/** A page of the caller's active rentals, as definitions of their direct tools. */
+/** Part of the caller's active rentals, as definitions of their direct tools. */
 export interface DefinitionPage {
   readonly definitions: readonly DirectToolDefinition[];
-  /** The listings came with the list; where there is another page, they should again. */
-  readonly included: boolean;
-  /** Rentals on all pages. */
+  /** Rentals in all. */
   readonly total: number;
 }
 
+/** A page of rentals as it was listed. */
+interface RentalPage {
+  readonly credentials: readonly Credential[];
+  readonly total: number;
+  /** The listings came with the list; where there is another page, they should again. */
+  readonly included: boolean;
+}
+
 /**
- * Fetches one page of definitions, the most recent rental first. What the cache lacks comes with the list itself,
- * unless it is little: a request per rental would run into the limit of requests.
+ * Fetches definitions, the most recent rental first. What the cache lacks comes with the list itself, unless it is
+ * little: a request per rental would run into the limit of requests. Beyond a hundred rentals the other requests are
+ * on their way while the first answer is worked on.
  *
- * @param page at most 100 rentals.
  * @throws ApiError or ConnectionError when the rentals cannot be listed.
  */
 export async function rentedDefinitions(
   client: RentalClient,
   cache: DirectToolCache,
-  page: { limit: number; offset: number; include?: boolean },
+  { offset, limit }: { offset: number; limit: number },
   options: CallOptions = {},
 ): Promise<DefinitionPage> {
-  const { limit, offset } = page;
-  const list = (include: boolean) =>
-    client.listCredentials(
-      { status: 'active', limit, offset, ...(include ? { include: 'listing' } : {}) },
-      options,
-    );
-  let included = page.include === true || cache.isEmpty;
-  let { credentials, total } = await list(included);
-  const missing = credentials.filter(({ listing_id }) => !cache.has(listing_id));
-  if (!included && missing.length > FETCHED_ONE_BY_ONE) {
-    included = true;
-    ({ credentials, total } = await list(included));
-  }
-  const definitions = await Promise.all(
-    credentials.map((credential) => cache.definition(client, credential, options.signal)),
-  );
-  return { definitions: definitions.filter((definition) => definition !== undefined), included, total };
+  const listFrom = (start: number, isCold: boolean): Promise<RentalPage> => {
+    const page = { limit: Math.min(offset + limit - start, CREDENTIALS_PAGE), offset: start, isCold };
+    return listPage(client, cache, page, options);
+  };
+  const define = async ({ credentials }: RentalPage) =>
+    Promise.all(credentials.map((credential) => cache.definition(client, credential, options.signal)));
+
+  const first = await listFrom(offset, cache.isEmpty);
+  const end = Math.min(offset + limit, first.total);
+  const others = [];
+  for (let start = offset + CREDENTIALS_PAGE; start < end; start += CREDENTIALS_PAGE)
+    others.push(listFrom(start, first.included).then(define));
+  const definitions = (await Promise.all([define(first), ...others])).flat();
+  return { definitions: definitions.filter((definition) => definition !== undefined), total: first.total };
+}
+
+async function listPage(
+  client: RentalClient,
+  cache: DirectToolCache,
+  { isCold, ...page }: { limit: number; offset: number; isCold: boolean },
+  options: CallOptions,
+): Promise<RentalPage> {
+  const list = async (included: boolean): Promise<RentalPage> => {
+    const include = included ? ({ include: 'listing' } as const) : {};
+    return {
+      ...(await client.listCredentials({ status: 'active', ...page, ...include }, options)),
+      included,
+    };
+  };
+  const listed = await list(isCold);
+  const missing = listed.credentials.filter(({ listing_id }) => !cache.has(listing_id));
+  return listed.included || missing.length <= FETCHED_ONE_BY_ONE ? listed : list(true);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RESERVED_TOOL_NAMES, TOOL_NAME_MAX_LENGTH, toolName } from './tool-name.js';
+import { listingIdOf, RESERVED_TOOL_NAMES, TOOL_NAME_MAX_LENGTH, toolName } from './tool-name.js';
 
 describe('toolName', () => {
   it('is the listing id with underscores', async () => {
@@ -35,6 +35,23 @@ describe('toolName', () => {
     ];
     const names = await Promise.all(ids.map(toolName));
     expect(new Set(names).size).toBe(ids.length);
+  });
+
+  it.each(['invoice-reader-k3x7qa', 'a-1-2-aaaaaa'])('tells the listing id again (%s)', async (id) => {
+    expect(listingIdOf(await toolName(id))).toBe(id);
+  });
+
+  it('tells none where it is not the id with underscores', async () => {
+    for (const id of ['9-lives-aaaaaa', 'Lives-aaaaaa', 'lives', `${'x'.repeat(40)}-aaaaaa`])
+      expect(listingIdOf(await toolName(id))).toBeUndefined();
+    for (const name of [
+      ...RESERVED_TOOL_NAMES,
+      'invoice-reader-k3x7qa',
+      'Invoice_reader_k3x7qa',
+      '',
+      '_aaaaaa',
+    ])
+      expect(listingIdOf(name)).toBeUndefined();
   });
 
   it('cannot be another tool: ids end in six base32 characters and no reserved name does', () => {

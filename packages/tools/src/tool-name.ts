@@ -41,6 +41,13 @@ export async function toolName(id: string): Promise<string> {
   return `${stem}_${await hash(id)}`;
 }
 
+/** The listing id of a name that is one with underscores; absent for names with a hash, which tell no id. */
+export function listingIdOf(name: string): string | undefined {
+  if (!/^[a-z][a-z0-9_]*$/.test(name) || RESERVED_TOOL_NAMES.has(name)) return undefined;
+  const id = name.replaceAll('_', '-');
+  return listingId.safeParse(id).success ? id : undefined;
+}
+
 async function hash(id: string): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(id)));
   return Array.from(digest.subarray(0, HASH_LENGTH), (byte) => BASE32[byte % 32]).join('');

@@ -2,7 +2,7 @@ import { createClient, type RentalClient } from '@agent-rental/sdk';
 import { describe, expect, it } from 'vitest';
 import { DirectToolCache } from './direct-tool-cache.js';
 import { createStandIn, STAND_IN_API_KEY, type StandIn, type StandInListing } from '@agent-rental/stand-in';
-import { RESERVED_TOOL_NAMES } from './tool-name.js';
+import { RESERVED_TOOL_NAMES, toolName } from './tool-name.js';
 import { rentedToolset } from './toolset.js';
 
 function clientOf(standIn: StandIn): RentalClient {
@@ -108,6 +108,30 @@ describe('rentedToolset', () => {
     expect((await toolset.refresh()).map((tool) => tool.name)).toContain('agent_2_aaaaaa');
   });
 
+  it('finds a tool by its name alone, however many rentals there are', async () => {
+    const rented = Array.from({ length: 250 }, (_, index) => listing(index));
+    const standIn = createStandIn([...rented, { id: '9-lives-aaaaaa' }, listing(300, { rental: 'none' })]);
+    const cache = new DirectToolCache();
+    const found = async (name: string) => {
+      standIn.requests.length = 0;
+      const tool = await rentedToolset(clientOf(standIn), { cache }).find(name);
+      return { agentId: tool?.agentId, asked: standIn.requests.map(({ path }) => path) };
+    };
+    const first = { agentId: 'agent-7-aaaaaa', asked: ['/v1/listings/agent-7-aaaaaa'] };
+    expect(await found('agent_7_aaaaaa')).toEqual(first);
+    expect(await found('agent_7_aaaaaa')).toEqual({ ...first, asked: [] });
+    expect(await found('search_everything')).toMatchObject({ agentId: undefined });
+    // A name with a hash tells no listing: the rentals are looked through.
+    const hashed = await toolName('9-lives-aaaaaa');
+    expect(await found(hashed)).toMatchObject({ agentId: '9-lives-aaaaaa' });
+    // What is not rented is refused when it is called, by the service, with what to do.
+    const stranger = await rentedToolset(clientOf(standIn)).find('agent_300_aaaaaa');
+    const refused = await stranger?.invoke({ task: 't' });
+    expect(refused).toMatchObject({ status: 'error', error: { code: 'credential_not_found' } });
+    expect(refused?.text).toContain('rent_listing');
+    expect(standIn.charged).toBe(0);
+  });
+
   it('fetches all listings with the list, once for many toolsets, and again when they have aged', async () => {
     const standIn = createStandIn(Array.from({ length: 20 }, (_, index) => listing(index)));
     let nowMs = 0;
@@ -121,7 +145,55 @@ describe('rentedToolset', () => {
     expect(await requests()).toEqual(['/v1/credentials listing']);
     expect(await requests()).toEqual(['/v1/credentials alone']);
     nowMs = 60_001;
-    expect(await requests()).toEqual(['/v1/credentials alone', '/v1/credentials listing']);
+    expect(await requests()).toEqual(['/v1/credentials listing']);
+  });
+
+  it('describes a listing as it is now, whatever another client was told of it before', async () => {
+    const described = async (more: Partial<StandInListing>) => {
+      const standIn = createStandIn([listing(1, { description: 'Adds.', ...more })]);
+      const tool = (await rentedToolset(clientOf(standIn)).list()).at(-1)!;
+      const spending = await tool.spending({});
+      const { name, title, description, inputSchema } = tool;
+      return JSON.stringify({ name, title, description, inputSchema, spending });
+    };
+    const changes: Partial<StandInListing>[] = [
+      {},
+      { id: 'agent-2-aaaaaa' },
+      { title: 'Another' },
+      { description: 'Subtracts.' },
+      { price_lamports: 3_000_000 },
+      { rental_model: 'one_time' },
+      { input_schema: { type: 'string' } },
+    ];
+    const seen = [];
+    for (const change of changes) seen.push(await described(change));
+    expect(new Set(seen).size).toBe(changes.length);
+    expect(await described({})).toBe(seen[0]);
+  });
+
+  it('gives any page of the list with requests for that page alone', async () => {
+    const standIn = createStandIn(Array.from({ length: 250 }, (_, index) => listing(index)));
+    const all = (await rentedToolset(clientOf(standIn), { limit: 240 }).list()).map(({ name }) => name);
+    expect(all).toHaveLength(FIXED.length + 240);
+    for (const [start, size, requests] of [
+      [0, 5, 1],
+      [5, 20, 1],
+      [0, 50, 1],
+      [50, 50, 1],
+      [200, 50, 1],
+      [7, 150, 2],
+      [0, 1_000, 3],
+      [246, 10, 1],
+      [300, 10, 1],
+    ] as const) {
+      standIn.requests.length = 0;
+      const page = await rentedToolset(clientOf(standIn), { limit: 240 }).page(start, size);
+      expect(page.tools.map(({ name }) => name)).toEqual(all.slice(start, start + size));
+      expect(page.total).toBe(all.length);
+      expect(standIn.requests, `from ${start} on, ${size}`).toHaveLength(requests);
+    }
+    const none = await rentedToolset(clientOf(standIn), { limit: 0 }).page(0, 50);
+    expect(none).toMatchObject({ tools: { length: FIXED.length }, total: FIXED.length });
   });
 
   it('fetches a few new listings one by one', async () => {

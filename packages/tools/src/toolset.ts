@@ -8,20 +8,17 @@ import { hireTool } from './fixed-tools/hire.js';
 import { rentListingTool } from './fixed-tools/rent-listing.js';
 import { runAgentTool } from './fixed-tools/run-agent.js';
 import { searchListingsTool } from './fixed-tools/search-listings.js';
-import { rentedDefinitions } from './rented-definitions.js';
+import { CREDENTIALS_PAGE, rentedDefinitions } from './rented-definitions.js';
 import type { RentedTool } from './rented-tool.js';
 import type { PayingWallet } from './renting/paying-wallet.js';
 import type { SpendingLedger } from './spending/ledger.js';
 import type { Approve, SpendingPolicy } from './spending/policy.js';
 import { createSpending } from './spending/spending.js';
 import type { ToolContext } from './tool-context.js';
-import { toolName } from './tool-name.js';
+import { listingIdOf, toolName } from './tool-name.js';
 
 /** Most direct tools by default: clients put tools aside from about thirty on. */
 export const DIRECT_TOOLS_DEFAULT = 30;
-
-/** Largest page of credentials that the API gives. */
-const CREDENTIALS_PAGE = 100;
 
 /** Most direct tools at all. */
 const DIRECT_TOOLS_MAX = 1_000;
@@ -46,6 +43,13 @@ export interface ToolsetOptions {
   readonly onRented?: ((agentId: string) => void) | undefined;
 }
 
+/** Part of a list of tools. */
+export interface ToolPage {
+  readonly tools: readonly RentedTool[];
+  /** Tools in the whole list. */
+  readonly total: number;
+}
+
 /** The tools of one caller. */
 export interface RentedToolset {
   /** The tools that need no rental. */
@@ -59,8 +63,16 @@ export interface RentedToolset {
   /** As `list`, fetched again. */
   refresh(options?: CallOptions): Promise<readonly RentedTool[]>;
   /**
+   * The tools from one place in the list on, fetched now and without the rest of it: for servers that give it in pages
+   * and keep nothing between two of them.
+   *
+   * @throws ApiError or ConnectionError when the rentals cannot be listed.
+   */
+  page(start: number, size: number, options?: CallOptions): Promise<ToolPage>;
+  /**
    * A tool by its name. Finds the tool of any rental, also of one that is not listed: made a moment ago,
-   * beyond the limit, or out of balance.
+   * beyond the limit, or out of balance. Where the name tells the listing, nobody asks whether it is rented: that of
+   * one which is not says how to rent it when it is called.
    *
    * @throws ApiError or ConnectionError when the rentals cannot be listed.
    */
@@ -94,16 +106,15 @@ export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}
   ];
   let listed: readonly RentedTool[] | undefined;
 
+  /** Direct tools of the rentals from `start` up to `end`, and how many there are in all. */
+  const fetchDirect = async (start: number, end: number, given: CallOptions): Promise<ToolPage> => {
+    const range = { offset: start, limit: end - start };
+    const { definitions, total } = await rentedDefinitions(client, cache, range, given);
+    const tools = definitions.map((definition) => bindDirectTool(context, definition));
+    return { tools, total: Math.min(total, limit) };
+  };
   const fetchTools = async (given: CallOptions): Promise<readonly RentedTool[]> => {
-    const direct: RentedTool[] = [];
-    let total = limit;
-    let include = false;
-    for (let offset = 0; offset < Math.min(limit, total); offset += CREDENTIALS_PAGE) {
-      const page = { limit: Math.min(limit - offset, CREDENTIALS_PAGE), offset, include };
-      const rented = await rentedDefinitions(client, cache, page, given);
-      ({ total, included: include } = rented);
-      direct.push(...rented.definitions.map((definition) => bindDirectTool(context, definition)));
-    }
+    const direct = limit === 0 ? [] : (await fetchDirect(0, limit, given)).tools;
     listed = [...fixedTools, ...direct];
     return listed;
   };
@@ -112,9 +123,27 @@ export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}
     fixedTools,
     list: async (given = {}) => listed ?? fetchTools(given),
     refresh: (given = {}) => fetchTools(given),
+    page: async (start, size, given = {}) => {
+      const fixed = fixedTools.slice(start, start + size);
+      const from = Math.max(start - fixedTools.length, 0);
+      const to = Math.min(from + size - fixed.length, limit);
+      // Past the end, or a page of fixed tools alone, somebody still wants to know how many there are.
+      const direct =
+        limit === 0 ? { tools: [], total: 0 } : await fetchDirect(from, Math.max(to, from + 1), given);
+      return {
+        tools: [...fixed, ...direct.tools.slice(0, Math.max(to - from, 0))],
+        total: fixedTools.length + direct.total,
+      };
+    },
     find: async (name, given = {}) => {
       const known = [...fixedTools, ...(listed ?? [])].find((tool) => tool.name === name);
       if (known !== undefined) return known;
+      const id = listingIdOf(name);
+      if (id !== undefined) {
+        const asked = { listing_id: id, listing_title: id, rental_model: 'per_query' } as const;
+        const definition = await cache.definition(client, asked, given.signal);
+        return definition && bindDirectTool(context, definition);
+      }
       let total = 1;
       for (let offset = 0; offset < total; offset += CREDENTIALS_PAGE) {
         const page = await client.listCredentials({ limit: CREDENTIALS_PAGE, offset }, given);
