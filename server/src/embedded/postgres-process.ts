@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PostgresBinaries } from './postgres-binaries.js';
@@ -52,6 +53,18 @@ export async function launchPostmaster(
   }
 }
 
+const MEGABYTE = 1024 * 1024;
+
+/**
+ * A quarter of the memory, as PostgreSQL's manual has it ("Resource Consumption"), up to what a million listings need:
+ * counting what a search finds visits most pages of its table, and from the system's cache each takes a call. What is
+ * not used takes no memory.
+ */
+function sharedBuffersMb(): number {
+  const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  return Math.max(64, Math.min(1024, Math.floor(memory / 4 / MEGABYTE)));
+}
+
 function spawnPostgres(
   { dataDir, path, account }: PostgresHome,
   { postgres }: PostgresBinaries,
@@ -64,9 +77,7 @@ function spawnPostgres(
     // A socket's path is limited to about 100 characters, which a state folder's may exceed.
     unix_socket_directories: '',
     max_connections: 100,
-    // Room for what searches of a million listings count over: from the system's cache it takes a call a page, which is
-    // three times as long. What is not used takes no memory.
-    shared_buffers: '256MB',
+    shared_buffers: `${sharedBuffersMb()}MB`,
     max_wal_size: '256MB',
     // Saves three worker processes; asynchronous reads pay on larger machines.
     io_method: 'sync',

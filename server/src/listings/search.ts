@@ -92,11 +92,11 @@ export function createListingSearch(
 
   /** Words that many listings have. */
   async function findMany(search: Search, counts: Counts, tx: Db): Promise<FoundListings> {
-    const { lexemes, least, least_title: leastTitle, on_sale: onSale } = counts;
+    const { lexemes, rarest, rarest_title: rarestTitle, on_sale: onSale } = counts;
     const documents = documentsOf(search);
     // One word is counted already; for more, and for bounds, the index is asked.
     const counted = lexemes.length === 1 && !facetLexeme(search) && rangeConditions(search).length === 0;
-    const total = counted ? least : await count(search, documents, tx);
+    const total = counted ? rarest : await count(search, documents, tx);
     const onePart = async (order: Sql): Promise<FoundListings> => {
       const part = { documents, order, total };
       return { rows: await page(search, part, search.limit, search.offset, onSale, tx), total };
@@ -104,8 +104,8 @@ export function createListingSearch(
     if (search.sort !== 'relevance') return onePart(sql.raw(ORDERS[search.sort]));
     const order = sql.raw(ORDERS.newest);
     const titled = allOf(lexemes.map((lexeme) => `title ${lexeme}`));
-    const inTitle = { documents: sql`${documents} && ${titled}`, order, total: leastTitle };
-    if (!counted && leastTitle > 0) inTitle.total = await count(search, inTitle.documents, tx);
+    const inTitle = { documents: sql`${documents} && ${titled}`, order, total: rarestTitle };
+    if (!counted && rarestTitle > 0) inTitle.total = await count(search, inTitle.documents, tx);
     const others = { documents: sql`${documents} && !! ${titled}`, order, total: total - inTitle.total };
     const first = await page(search, inTitle, search.limit, search.offset, onSale, tx);
     const rest = await page(
@@ -130,7 +130,7 @@ export function createListingSearch(
   async function find(search: Search): Promise<FoundListings> {
     if (!search.q?.trim()) return browse(search);
     const { counts, rows } = await look(pool, search, few);
-    if (counts.least > few) return byIndexes((tx) => findMany(search, counts, tx));
+    if (counts.rarest > few) return byIndexes((tx) => findMany(search, counts, tx));
     const found = { rows: shownOf(rows), total: Number(counts.total) };
     const didYouMean = counts.did_you_mean;
     return didYouMean !== null && (await isFound(search, didYouMean)) ? { ...found, didYouMean } : found;
@@ -142,7 +142,7 @@ export function createListingSearch(
     if (isOneWord) return true;
     const asked = { ...search, q: words, limit: 1, offset: 0 };
     const { counts } = await look(pool, asked, few);
-    if (counts.least <= few) return counts.total > 0n;
+    if (counts.rarest <= few) return counts.total > 0n;
     return (await byIndexes((tx) => count(asked, documentsOf(asked), tx))) > 0;
   }
 

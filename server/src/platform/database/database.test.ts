@@ -16,6 +16,7 @@ const MIGRATIONS = [
   '0009-samples',
   '0010-typos',
   '0011-seat-taking',
+  '0012-few-listings',
 ];
 
 let database: TemporaryDatabase;

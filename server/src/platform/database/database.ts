@@ -11,6 +11,7 @@ import * as seatLine from './migrations/0008-seat-line.js';
 import * as samples from './migrations/0009-samples.js';
 import * as typos from './migrations/0010-typos.js';
 import * as seatTaking from './migrations/0011-seat-taking.js';
+import * as fewListings from './migrations/0012-few-listings.js';
 import type { Database } from './schema.js';
 
 /** Query access, outside or inside a transaction. */
@@ -33,6 +34,7 @@ const MIGRATIONS = {
   '0009-samples': samples,
   '0010-typos': typos,
   '0011-seat-taking': seatTaking,
+  '0012-few-listings': fewListings,
 };
 
 /** An open database: the pool, and the typed query builder on it. */
