@@ -125,6 +125,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     closing = true;
   });
   app.addHook('onRequest', async (request, reply) => {
+    options.internalRequests.closeOnAbort(request.headers, reply.raw);
     reply.header(HEADERS.requestId, request.id);
     if (closing) {
       reply.header('Connection', 'close');

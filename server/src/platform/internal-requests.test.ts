@@ -51,11 +51,16 @@ beforeEach(async () => {
   let close: () => void;
   const closed = new Promise<void>((resolve) => (close = resolve));
   waiting = { arrived, closed };
-  app.get('/wait', { config: { auth: 'bearer' } }, async (_, reply) => {
-    reply.raw.once('close', () => close());
-    arrive();
-    await closed;
-    return {};
+  app.route({
+    method: ['GET', 'POST'],
+    url: '/wait',
+    config: { auth: 'bearer' },
+    handler: async (_, reply) => {
+      reply.raw.once('close', () => close());
+      arrive();
+      await closed;
+      return {};
+    },
   });
 });
 afterEach(() => app.close());
@@ -105,10 +110,13 @@ describe('an internal request', () => {
     await streams[0]?.closed;
   });
 
-  it('is closed inside when its signal aborts before there is an answer', async () => {
+  it.each([
+    ['without a body', {}],
+    ['whose body has been read', whoami],
+  ])('%s is closed inside when its signal aborts before there is an answer', async (_, init) => {
     const controller = new AbortController();
     const answer = internal
-      .fetchAs(app, RENTER)(`${BASE}/wait`, { signal: controller.signal })
+      .fetchAs(app, RENTER)(`${BASE}/wait`, { ...init, signal: controller.signal })
       .catch((error: unknown) => error);
     await waiting.arrived;
     controller.abort();

@@ -20,6 +20,8 @@ export interface InternalRequests {
   requestIdOf(headers: IncomingHttpHeaders): string | undefined;
   /** The response to the caller from outside that an incoming request serves, when it is one of ours. */
   outerResponseOf(headers: IncomingHttpHeaders): ServerResponse | undefined;
+  /** Closes an incoming request when whoever made it aborts, when it is one of ours. To be called as it comes in. */
+  closeOnAbort(headers: IncomingHttpHeaders, response: ServerResponse): void;
   /**
    * A `fetch` that reaches the app in this process as `principal`. The response streams; cancelling its body
    * or aborting the signal closes the inner request, as a client that goes away does. What it logs has the id of
@@ -30,7 +32,10 @@ export interface InternalRequests {
 
 /** Makes the channel. Its tokens are random, live as long as one request, and never leave the process. */
 export function createInternalRequests(): InternalRequests {
-  const callers = new Map<string, { principal: Principal; outer: OuterRequest | undefined }>();
+  const callers = new Map<
+    string,
+    { principal: Principal; outer: OuterRequest | undefined; signal: AbortSignal }
+  >();
   const callerOf = (headers: IncomingHttpHeaders) => {
     const token = headers[HEADER];
     return typeof token === 'string' ? callers.get(token) : undefined;
@@ -39,20 +44,32 @@ export function createInternalRequests(): InternalRequests {
     principalOf: (headers) => callerOf(headers)?.principal,
     requestIdOf: (headers) => callerOf(headers)?.outer?.id,
     outerResponseOf: (headers) => callerOf(headers)?.outer?.response,
+    closeOnAbort: (headers, response) => {
+      const signal = callerOf(headers)?.signal;
+      if (!signal) return;
+      const close = () => response.destroy();
+      if (signal.aborted) {
+        close();
+        return;
+      }
+      signal.addEventListener('abort', close, { once: true });
+      response.once('close', () => signal.removeEventListener('abort', close));
+    },
     fetchAs: (app, principal, outer) => async (input, init) => {
       const request = new Request(input, init);
       const url = new URL(request.url);
       const token = randomBytes(32).toString('base64url');
       const body = request.body ? Buffer.from(await request.arrayBuffer()) : undefined;
-      callers.set(token, { principal, outer });
+      request.signal.throwIfAborted();
+      callers.set(token, { principal, outer, signal: request.signal });
       const response = await app
         .inject({
           method: request.method as 'GET',
           url: url.pathname + url.search,
           headers: { ...Object.fromEntries(request.headers), [HEADER]: token },
           ...(body ? { payload: body } : {}),
+          // Its own `signal` does nothing between the end of the request's body and the answer's headers.
           payloadAsStream: true,
-          signal: request.signal,
         })
         .finally(() => callers.delete(token));
       const stream = response.stream();
