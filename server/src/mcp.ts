@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { InternalRequests } from './platform/internal-requests.js';
 import { ApiError } from './platform/api-error.js';
 import { rateHeaders } from './platform/http-server.js';
+import { listeningUrl } from './platform/listening-url.js';
 
 /** Never resolved: requests to it stay in this process. */
 const INTERNAL_URL = 'http://marketplace.invalid';
@@ -46,6 +47,8 @@ export async function mountMcp(
           retries: 0,
         });
         reply.hijack();
+        // Its end is not announced again: nobody would notice that the caller has left.
+        if (reply.raw.destroyed) return;
         const headers = { ...reply.getHeaders(), ...rateHeaders(request.rate) };
         for (const [name, value] of Object.entries(headers)) reply.raw.setHeader(name, value ?? '');
         await mcp.handle(request.raw, reply.raw, {
@@ -57,12 +60,4 @@ export async function mountMcp(
     });
   });
   return { close: () => mcp.close() };
-}
-
-/** Where this machine reaches the server, for links where no address of the outside is configured. */
-function listeningUrl(app: FastifyInstance): string | undefined {
-  const address = app.server.address();
-  if (typeof address !== 'object' || address === null) return undefined;
-  const host = ['0.0.0.0', '::'].includes(address.address) ? 'localhost' : address.address;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
 }

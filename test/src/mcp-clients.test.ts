@@ -44,7 +44,7 @@ async function newAgentServer(): Promise<{ place: Place & { env: object }; party
     AGENT_RENTAL_WALLET: path,
     AGENT_RENTAL_MAX_DAY_SOL: '0.05',
     AGENT_RENTAL_SPENDING_DIR: join(folder, 'spending'),
-    AGENT_RENTAL_WAIT_SECONDS: '1',
+    AGENT_RENTAL_WAIT_SECONDS: '5',
   };
   return { place: { command: process.execPath, args: [BIN], env }, party };
 }
@@ -112,6 +112,76 @@ describe.each(Object.keys(OFFICIAL_CLIENTS))('%s', (name) => {
     expect(new Set(two.map(runIdOf)).size).toBe(2);
     expect(await spent(party)).toBe(3 * PRICE);
     expect(proxy.cuts).toBe(3);
+  }, 120_000);
+});
+
+describe('a client that resumes nothing and tries again at once', () => {
+  /** One POST, as long as it takes; undefined when its answer breaks off. */
+  async function tryOnce(
+    url: string,
+    token: string,
+    task: string,
+    wait_ms: number,
+  ): Promise<Seen | undefined> {
+    const params = {
+      name: 'run_agent',
+      arguments: { agent_id: agentId, task, input: { wait_ms } },
+      _meta: {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientInfo': { name: 'by-hand', version: '1.0.0' },
+        'io.modelcontextprotocol/clientCapabilities': {},
+      },
+    };
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'run_agent',
+    };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    try {
+      const answer = await fetch(url, { method: 'POST', headers, body });
+      const lines = (await answer.text()).split('\n').filter((line) => line.startsWith('data: {'));
+      const last = lines.at(-1)?.slice('data: '.length);
+      return last === undefined ? undefined : (JSON.parse(last) as { result: Seen }).result;
+    } catch {
+      return undefined;
+    }
+  }
+
+  test('gets its answers, and pays once a call, however early its streams are cut [ADP-9, RUN-7]', async () => {
+    const party = await newParticipant(marketplace);
+    await rentAgent(party, agentId, 20);
+    const cut = new Set<string>();
+    const proxy = await openCuttingProxy(marketplace.dev.base_url, ({ body }) => {
+      const task = /"task":"(.*?)"/.exec(body)?.[1] ?? '';
+      if (cut.has(task)) return undefined;
+      cut.add(task);
+      return 'begin';
+    });
+    onTestFinished(proxy.close);
+    const url = `${proxy.baseUrl}/mcp`;
+    // The last takes longer than a retry waits for a departure: what counts is that the departure is noted.
+    const waits = [0, 60, 120, 180, 240, 300, 360, 420, 480, 6_000];
+    const tasks = waits.map((wait_ms) => ({ task: `again after ${wait_ms}`, wait_ms }));
+    for (const { task, wait_ms } of tasks) {
+      expect(await tryOnce(url, party.token, task, wait_ms)).toBeUndefined();
+      const again = await tryOnce(url, party.token, task, wait_ms);
+      expect(again?.structuredContent).toEqual({ task });
+    }
+    expect(proxy.cuts).toBe(tasks.length);
+    expect(await spent(party)).toBe(tasks.length * PRICE);
+  }, 120_000);
+
+  test('and two calls at the same moment, nobody gone, are two runs [RUN-8]', async () => {
+    const party = await newParticipant(marketplace);
+    await rentAgent(party, agentId, 10);
+    const url = marketplace.dev.mcp_url;
+    const two = await Promise.all([0, 1].map(() => tryOnce(url, party.token, 'both', 4_000)));
+    expect(two.map((seen) => seen?.structuredContent)).toEqual([{ task: 'both' }, { task: 'both' }]);
+    expect(await spent(party)).toBe(2 * PRICE);
   }, 120_000);
 });
 

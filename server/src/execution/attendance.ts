@@ -4,6 +4,8 @@ import type { Task } from './parse.js';
 
 /** A run whose answer reached nobody may be taken over for this long after its last caller left. */
 const ADOPTABLE_MS = 10 * 60_000;
+/** An answer that was not noted as delivered or lost for so long never will be: its server is gone. */
+const DELIVERY_MS = 60_000;
 
 /** Who waits for a run, on whichever replica, and whether its answer has reached anybody. */
 export interface Attendance {
@@ -20,9 +22,50 @@ export interface Attendance {
    * first. No other caller gets it while this one waits.
    */
   adopt(task: Task): Promise<string | undefined>;
+  /** Whether somebody seems to wait for an equal run of the same wallet, or for its answer, which is on its way. */
+  isAttended(task: Task): Promise<boolean>;
+  /**
+   * Begins a run, alone among the callers with equal requests, unless there is one that may be taken over, or, while
+   * `isPatient`, one that somebody seems to wait for. Undefined: there is.
+   */
+  beginAlone<T>(task: Task, isPatient: boolean, begin: (db: Db) => Promise<T>): Promise<T | undefined>;
 }
 
 export function createAttendance(db: Db): Attendance {
+  /** Runs of equal requests whose answer has not reached anybody. */
+  const equal = (on: Db, { wallet, listing, digest }: Task) =>
+    on
+      .selectFrom('runs')
+      .select('id')
+      .where('wallet', '=', wallet)
+      .where('listing_id', '=', listing.id)
+      .where('request_digest', '=', digest)
+      .where('status', '!=', 'undelivered')
+      .where('stop_reason', 'is', null)
+      .where('delivered_at', 'is', null);
+  const left = (on: Db, task: Task) =>
+    equal(on, task)
+      .where('left_at', '>=', new Date(Date.now() - ADOPTABLE_MS))
+      .where((row) => row.or([row('status', '=', 'running'), row('output', 'is not', null)]));
+  const attended = (on: Db, task: Task) =>
+    equal(on, task)
+      .where('left_at', 'is', null)
+      .where((row) =>
+        row.or([row('status', '=', 'running'), row('finished_at', '>=', new Date(Date.now() - DELIVERY_MS))]),
+      );
+  /**
+   * Callers with equal requests choose one after the other. The run's own transactions are waited for: a row that is
+   * passed over because it is locked would be a run paid twice.
+   */
+  const inTurn = <T>(task: Task, choose: (tx: Db) => Promise<T>): Promise<T> =>
+    db.transaction().execute(async (tx) => {
+      const among = `${task.wallet} ${task.listing.id} ${task.digest.toString('hex')}`;
+      await sql`select pg_advisory_xact_lock(hashtextextended(${among}, 0))`.execute(tx);
+      return choose(tx);
+    });
+  const isThere = async (found: ReturnType<typeof equal>): Promise<boolean> =>
+    (await found.limit(1).executeTakeFirst()) !== undefined;
+
   return {
     async arrive(runId) {
       await db
@@ -59,33 +102,21 @@ export function createAttendance(db: Db): Attendance {
         .execute();
     },
     adopt: (task) =>
-      db.transaction().execute(async (tx) => {
-        // Callers with equal requests choose one after the other. The run's own transactions are waited for: a row
-        // that is passed over because it is locked would be a run paid twice.
-        const among = `${task.wallet} ${task.listing.id} ${task.digest.toString('hex')}`;
-        await sql`select pg_advisory_xact_lock(hashtextextended(${among}, 0))`.execute(tx);
+      inTurn(task, async (tx) => {
         const adopted = await tx
           .updateTable('runs')
           .set({ waiters: 1, left_at: null })
-          .where('id', '=', (eb) =>
-            eb
-              .selectFrom('runs')
-              .select('id')
-              .where('wallet', '=', task.wallet)
-              .where('listing_id', '=', task.listing.id)
-              .where('request_digest', '=', task.digest)
-              .where('status', '!=', 'undelivered')
-              .where('stop_reason', 'is', null)
-              .where('delivered_at', 'is', null)
-              .where('left_at', '>=', new Date(Date.now() - ADOPTABLE_MS))
-              .where((row) => row.or([row('status', '=', 'running'), row('output', 'is not', null)]))
-              .orderBy('left_at')
-              .limit(1)
-              .forNoKeyUpdate(),
-          )
+          .where('id', '=', left(tx, task).orderBy('left_at').limit(1).forNoKeyUpdate())
           .returning('id')
           .executeTakeFirst();
         return adopted?.id;
+      }),
+    isAttended: (task) => isThere(attended(db, task)),
+    beginAlone: (task, isPatient, begin) =>
+      inTurn(task, async (tx) => {
+        if (await isThere(left(tx, task))) return undefined;
+        if (isPatient && (await isThere(attended(tx, task)))) return undefined;
+        return begin(tx);
       }),
   };
 }

@@ -1,5 +1,6 @@
 import { ApiError } from '../platform/api-error.js';
 import type { Logger } from '../platform/logger.js';
+import { ChargePendingError } from '../settlement/index.js';
 import type { Attendance } from './attendance.js';
 import type { RunChanges } from './run-changes.js';
 import type { FinishedRun, RunRepository, RunRow } from './run-repository.js';
@@ -98,6 +99,10 @@ export function createCallers(deps: {
         await depart(runId, caller);
         caller.gone.throwIfAborted();
         return { runId, agentId, status: 'running' };
+      } catch (error) {
+        // Its result is kept until it is paid: the caller goes without an answer, and may ask for it.
+        if (error instanceof ChargePendingError) await attendance.leave(runId, true);
+        throw error;
       } finally {
         clearTimeout(timer);
       }

@@ -151,6 +151,9 @@ async function world(landed: () => Partial<SignatureStatus> | null) {
   const pastRuns = createPastRuns({ runs, attendance, changes });
   return {
     execute: () => runTask(deps, request),
+    /** As a client asks whose calls have no key that stays the same. */
+    executeAgain: (onAdopted: () => void) =>
+      runTask(deps, { ...request, idempotencyKey: `again-${wallet}`, onAdopted }),
     look: (runId: string) => pastRuns.find(runId, wallet, 0, never),
     reconcile: () => reconciler.reconcile(),
     hasCredit: () => settlement.hasCredit(wallet, row.id),
@@ -178,6 +181,17 @@ it('a charge that is confirmed late is a 503 with the run, and then the result u
   expect(await look(runId)).toMatchObject({ ...result, cost_lamports: Number(PRICE) });
   expect(await execute()).toMatchObject({ ...result, runId });
   expect(await hasCredit()).toBe(false);
+});
+
+it('a charge that is confirmed late is taken over by an equal request under another key, and not paid again [RUN-7]', async () => {
+  let status: Partial<SignatureStatus> | null = null;
+  const { execute, executeAgain, reconcile } = await world(() => status);
+  const { runId } = await errorOf(execute());
+  status = { err: null, confirmationStatus: 'confirmed' };
+  await reconcile();
+  let adopted = 0;
+  expect(await executeAgain(() => (adopted += 1))).toMatchObject({ runId, status: 'completed' });
+  expect(adopted).toBe(1);
 });
 
 it('a charge that fails in the end takes its result with it, and nothing is credited', async () => {

@@ -1,4 +1,5 @@
 import { ApiError } from '../platform/api-error.js';
+import type { Adoption } from './adoption.js';
 import type { Attendance } from './attendance.js';
 import { requireHope } from './callers.js';
 import type { Task } from './parse.js';
@@ -13,11 +14,12 @@ export interface Repeats {
    */
   find(task: Task): Promise<string | undefined>;
   /**
-   * Writes the run down as begun; false when a request under the same key came first.
+   * Writes the run down as begun; false when a request under the same key came first, or, for a caller that would
+   * rather take a run over, when there is one to be looked at again.
    *
    * @throws ApiError `invalid_request` when the key was cancelled before.
    */
-  begin(task: Task): Promise<boolean>;
+  begin(task: Task, adoption?: Adoption): Promise<boolean>;
 }
 
 export function createRepeats(runs: RunRepository, attendance: Attendance): Repeats {
@@ -37,8 +39,8 @@ export function createRepeats(runs: RunRepository, attendance: Attendance): Repe
       await attendance.arrive(row.id);
       return row.id;
     },
-    async begin(task) {
-      const begun = await runs.begin({
+    async begin(task, adoption) {
+      const run = {
         id: task.runId,
         listingId: task.listing.id,
         versionId: task.listing.version.id,
@@ -47,7 +49,10 @@ export function createRepeats(runs: RunRepository, attendance: Attendance): Repe
         requestDigest: task.digest,
         salt: task.salt,
         inputDigest: saltedDigest(task.salt, { task: task.task, input: task.input }),
-      });
+      };
+      const begun = adoption
+        ? ((await attendance.beginAlone(task, adoption.isPatient, (tx) => runs.begin(run, tx))) ?? false)
+        : await runs.begin(run);
       if (!begun || task.idempotencyKey === undefined) return begun;
       // Looked up after the run is written down, as a cancel looks for runs after it has written down the key:
       // whichever comes second sees the other.

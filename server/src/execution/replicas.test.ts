@@ -12,6 +12,7 @@ import {
   publishedListing,
   type TemporaryDatabase,
 } from '../testing/index.js';
+import { beginAdoption } from './adoption.js';
 import { createAttendance } from './attendance.js';
 import { createCallers, type Answer, type Caller } from './callers.js';
 import { removeExpired } from './expiry.js';
@@ -384,6 +385,84 @@ describe('a run whose answer reached nobody', () => {
     const { first, again } = await newTask('mcp-2');
     await ask(here, first);
     expect(await here.attendance.adopt(again({}, 'mcp-3'))).toBeUndefined();
+  });
+});
+
+describe('an equal request that comes while the caller of the first may be about to be gone', () => {
+  const PATIENT_MS = 60_000;
+  const twoCallers = async (departureMs = PATIENT_MS) => {
+    const { first, again } = await newTask('retry-1');
+    const second = again({}, 'retry-2');
+    await ask(here, first);
+    return { first, second, adoption: beginAdoption(there.attendance, second, departureMs) };
+  };
+
+  it('takes its run over as soon as the departure is noted, on another replica [RUN-7]', async () => {
+    const { first, adoption } = await twoCallers();
+    const found = adoption.find(never);
+    await here.attendance.leave(first.runId, false);
+    expect(await found).toBe(first.runId);
+  });
+
+  it('takes it over also when its end came first, and then the news that it did not arrive [RUN-7]', async () => {
+    const { first, adoption } = await twoCallers();
+    const found = adoption.find(never);
+    await finish(here, first);
+    await here.callers.lost(first.runId);
+    expect(await found).toBe(first.runId);
+  });
+
+  it('is a run of its own as soon as the first answer is delivered [RUN-8]', async () => {
+    const { first, second, adoption } = await twoCallers();
+    const found = adoption.find(never);
+    await finish(here, first);
+    await here.attendance.delivered(first.runId);
+    expect(await found).toBeUndefined();
+    expect(await there.repeats.begin(second, adoption)).toBe(true);
+  });
+
+  it('is a run of its own after a moment, when the first caller stays [RUN-8]', async () => {
+    const { second, adoption } = await twoCallers(50);
+    expect(await adoption.find(never)).toBeUndefined();
+    expect(await there.repeats.begin(second, adoption)).toBe(true);
+  });
+
+  it('waits for no departure when its own caller goes', async () => {
+    const { adoption } = await twoCallers();
+    await expect(adoption.find(AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+  });
+
+  it('begins nothing beside the other, whichever of the two is written down first [RUN-7]', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const { again } = await newTask(`retry-race-${round}`);
+      const tasks = [again(), again({}, `retry-race-again-${round}`)];
+      const begun = await Promise.all(
+        tasks.map((task, index) => {
+          const replica = index === 0 ? here : there;
+          return replica.repeats.begin(task, beginAdoption(replica.attendance, task));
+        }),
+      );
+      expect(begun.filter(Boolean)).toHaveLength(1);
+    }
+  });
+
+  it('begins nothing when the other was left between its look and its beginning [RUN-7]', async () => {
+    const { first, second, adoption } = await twoCallers(50);
+    expect(await adoption.find(never)).toBeUndefined();
+    await here.attendance.leave(first.runId, true);
+    expect(await there.repeats.begin(second, adoption)).toBe(false);
+    expect(await adoption.find(never)).toBe(first.runId);
+  });
+
+  it('waits for nobody of a server that ended before it knew whether its answer arrived', async () => {
+    const { first, adoption } = await twoCallers();
+    await finish(here, first);
+    await database.db
+      .updateTable('runs')
+      .set({ finished_at: new Date(Date.now() - 60_001) })
+      .where('id', '=', first.runId)
+      .execute();
+    expect(await adoption.find(never)).toBeUndefined();
   });
 });
 

@@ -173,8 +173,11 @@ function applied(reply: FastifyReply, preference: string): void {
 /** Aborts when the connection breaks before the answer is complete. */
 function goneSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
+  const abort = () => controller.abort(new ApiError('invalid_request', 'The caller went away.'));
+  // Whoever went away before anybody looked is not announced again.
+  if (reply.raw.destroyed) abort();
   reply.raw.once('close', () => {
-    if (!reply.raw.writableEnded) controller.abort(new ApiError('invalid_request', 'The caller went away.'));
+    if (!reply.raw.writableEnded) abort();
   });
   return controller.signal;
 }

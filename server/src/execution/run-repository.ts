@@ -39,8 +39,8 @@ export interface NewRun {
 
 /** Stores runs. Outputs are sealed: a dump of the database shows none. */
 export interface RunRepository {
-  /** Writes a run down; false when the wallet has one under the same idempotency key already. */
-  begin(run: NewRun): Promise<boolean>;
+  /** Writes a run down; false when the wallet has one under the same idempotency key already. `on`: a transaction. */
+  begin(run: NewRun, on?: Db): Promise<boolean>;
   findByKey(wallet: string, idempotencyKey: string): Promise<RunRow | undefined>;
   /** A run of this wallet. */
   find(runId: string, wallet: string): Promise<RunRow | undefined>;
@@ -180,8 +180,8 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
         durationMs: row.duration_ms ?? 0,
       };
     },
-    async begin(run) {
-      const inserted = await db
+    async begin(run, on = db) {
+      const inserted = await on
         .insertInto('runs')
         .values({
           id: run.id,

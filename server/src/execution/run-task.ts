@@ -6,6 +6,7 @@ import type { Drain } from '../platform/drain.js';
 import type { Logger } from '../platform/logger.js';
 import type { SentCharge, Settlement } from '../settlement/index.js';
 import { admit, type AdmitDeps } from './admit.js';
+import { beginAdoption, type Adoption } from './adoption.js';
 import type { Attendance } from './attendance.js';
 import type { Answer, Caller, Callers } from './callers.js';
 import { check, type CheckDeps } from './check.js';
@@ -67,14 +68,18 @@ export interface TaskRequest {
 export async function runTask(deps: RunTaskDeps, request: TaskRequest): Promise<Answer> {
   const { caller, sink } = request;
   const task = await parse(deps, request);
+  const adoption = request.onAdopted && beginAdoption(deps.attendance, task);
   for (;;) {
     // A repeat gets its answer whatever has become of the rental since: it was paid for.
     const repeated = await deps.repeats.find(task);
-    const earlier = repeated ?? (await adopt(deps, task, request));
-    // Whoever takes a run over knows it by its id alone, and may not wait for its end.
-    if (repeated === undefined && earlier !== undefined) sink?.begin(earlier);
+    const earlier = repeated ?? (await adoption?.find(caller.gone));
+    if (repeated === undefined && earlier !== undefined) {
+      request.onAdopted?.();
+      // Whoever takes a run over knows it by its id alone, and may not wait for its end.
+      sink?.begin(earlier);
+    }
     if (earlier === undefined) {
-      const begun = await begin(deps, task, request);
+      const begun = await begin(deps, task, request, adoption);
       const run = { runId: task.runId, agentId: task.listing.id };
       if (begun) return deps.callers.attend(run, caller, begun.work);
     } else {
@@ -84,20 +89,23 @@ export async function runTask(deps: RunTaskDeps, request: TaskRequest): Promise<
   }
 }
 
-/** Lets a run begin to work by itself; undefined when another request under its key came first. */
+/** Lets a run begin to work by itself; undefined when another request came first. */
 async function begin(
   deps: RunTaskDeps,
   task: Task,
   request: TaskRequest,
+  adoption: Adoption | undefined,
 ): Promise<{ work: Promise<FinishedRun> } | undefined> {
   const leaves = [deps.drain.enter()];
   const leave = () => leaves.forEach((each) => each());
   let work: Promise<FinishedRun> | undefined;
   try {
     const admitted = await admit(deps, task, request.allowance);
+    // Nobody pays for what nobody waits for, unless it was to be begun and left.
+    if (request.caller.patienceMs === undefined) request.caller.gone.throwIfAborted();
     // Before anything is written down: to be refused has to cost less than to be let in.
     leaves.push(deps.seats.comeIn(seatRequest(admitted)));
-    if (!(await deps.repeats.begin(admitted))) return undefined;
+    if (!(await deps.repeats.begin(admitted, adoption))) return undefined;
     work = deps.live.start(admitted.runId, (stop) => carryOut(deps, admitted, request, stop));
     return { work };
   } finally {
@@ -127,14 +135,6 @@ async function carryOut(
   } finally {
     await Promise.all([deps.seats.free(task.runId), deps.changes.announce(task.runId)]);
   }
-}
-
-/** An equal run of this wallet whose answer reached nobody. */
-async function adopt(deps: RunTaskDeps, task: Task, request: TaskRequest): Promise<string | undefined> {
-  if (!request.onAdopted) return undefined;
-  const runId = await deps.attendance.adopt(task);
-  if (runId !== undefined) request.onAdopted();
-  return runId;
 }
 
 /** 1. What is asked, of which listing, how often. */

@@ -31,7 +31,7 @@ async def rents(session, job):
     long = await session.call_tool("run_agent", {**agent, "task": "long", "input": {"wait_ms": 20000}})
     long_id = long.meta["agent-rental/run"]["run_id"]
     cancelled = await session.call_tool("cancel_run", {"run_id": long_id})
-    slow = await session.call_tool("run_agent", {**agent, "task": "slow", "input": {"wait_ms": 2500}})
+    slow = await session.call_tool("run_agent", {**agent, "task": "slow", "input": {"wait_ms": 8000}})
     result = await session.call_tool("get_run", {"run_id": slow.meta["agent-rental/run"]["run_id"]})
     return {
         "found": texts(found)[0],
@@ -72,7 +72,7 @@ async def langchain(job):
     ran = await say("run_agent", **agent, task="first", input={"wait_ms": 0})
     long = await say("run_agent", **agent, task="long", input={"wait_ms": 20000})
     cancelled = await say("cancel_run", run_id=long.split()[2])
-    slow = await say("run_agent", **agent, task="slow", input={"wait_ms": 2500})
+    slow = await say("run_agent", **agent, task="slow", input={"wait_ms": 8000})
     result = await say("get_run", run_id=slow.split()[2])
     return {
         "found": found,

@@ -17,6 +17,7 @@ const MIGRATIONS = [
   '0010-typos',
   '0011-seat-taking',
   '0012-few-listings',
+  '0013-equal-runs',
 ];
 
 let database: TemporaryDatabase;

@@ -12,6 +12,7 @@ import * as samples from './migrations/0009-samples.js';
 import * as typos from './migrations/0010-typos.js';
 import * as seatTaking from './migrations/0011-seat-taking.js';
 import * as fewListings from './migrations/0012-few-listings.js';
+import * as equalRuns from './migrations/0013-equal-runs.js';
 import type { Database } from './schema.js';
 
 /** Query access, outside or inside a transaction. */
@@ -35,6 +36,7 @@ const MIGRATIONS = {
   '0010-typos': typos,
   '0011-seat-taking': seatTaking,
   '0012-few-listings': fewListings,
+  '0013-equal-runs': equalRuns,
 };
 
 /** An open database: the pool, and the typed query builder on it. */
