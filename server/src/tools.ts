@@ -26,26 +26,44 @@ export function toolRoutes(
       retries: 0,
     });
     const { definitions, total } = await rentedDefinitions(client, cache, { limit, offset });
-    return { format, tools: definitions.map(written[format]), total, limit, offset };
+    return { format, tools: written[format](definitions), total, limit, offset };
   });
 }
 
-/** One definition in each form that models and frameworks take. */
-const written: Record<ToolFormat, (tool: DirectToolDefinition) => JsonObject> = {
-  openai: ({ name, description, inputSchema }) => ({
-    type: 'function',
-    function: { name, description, parameters: inputSchema },
-  }),
-  openai_responses: ({ name, description, inputSchema }) => ({
-    type: 'function',
-    name,
-    description,
-    parameters: inputSchema,
-    // Strict mode wants every property required; `input` is not.
-    strict: false,
-  }),
-  anthropic: ({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema }),
-  gemini: ({ name, description, inputSchema }) => ({ name, description, parameters: inputSchema }),
-  mcp: ({ name, title, description, inputSchema }) => ({ name, title, description, inputSchema }),
-  json_schema: ({ name, description, inputSchema }) => ({ title: name, description, ...inputSchema }),
+/** Definitions as each kind of request to a model takes them in its `tools`, and as MCP lists them. */
+const written: Record<ToolFormat, (tools: readonly DirectToolDefinition[]) => JsonObject[]> = {
+  // Chat completions.
+  openai: (tools) =>
+    tools.map(({ name, description, inputSchema }) => ({
+      type: 'function',
+      function: { name, description, parameters: inputSchema },
+    })),
+  openai_responses: (tools) =>
+    tools.map(({ name, description, inputSchema }) => ({
+      type: 'function',
+      name,
+      description,
+      parameters: inputSchema,
+      // Strict mode wants every property required; `input` is not.
+      strict: false,
+    })),
+  anthropic: (tools) =>
+    tools.map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
+  // All functions are one tool; one without functions is refused.
+  gemini: (tools) =>
+    tools.length === 0
+      ? []
+      : [
+          {
+            functionDeclarations: tools.map(({ name, description, inputSchema }) => ({
+              name,
+              description,
+              parameters: inputSchema,
+            })),
+          },
+        ],
+  mcp: (tools) =>
+    tools.map(({ name, title, description, inputSchema }) => ({ name, title, description, inputSchema })),
+  json_schema: (tools) =>
+    tools.map(({ name, description, inputSchema }) => ({ title: name, description, ...inputSchema })),
 };

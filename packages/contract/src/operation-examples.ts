@@ -281,6 +281,7 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
                 agent_id: { type: 'string', enum: [listingId] },
                 task: { type: 'string' },
                 input: { type: 'object' },
+                input_uri: { type: 'string' },
               },
               required: ['agent_id', 'task'],
             },

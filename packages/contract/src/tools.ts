@@ -17,8 +17,8 @@ export type ToolFormat = z.infer<typeof toolFormat>;
 export const listToolsQuery = z.strictObject({ format: toolFormat.default('openai'), ...page });
 
 /**
- * Answer of `GET /v1/tools`: the active rentals as function definitions, one each, in the form asked for. The
- * arguments of a call are a body of `POST /v1/execute`.
+ * Answer of `GET /v1/tools`: the active rentals as function definitions, in the form asked for. `tools` is that of a
+ * request to a model, as a whole. The arguments of a call are a body of `POST /v1/execute`.
  */
 export const listToolsResponse = z
   .object({

@@ -1,26 +1,15 @@
 import type { RentedTool } from '@agent-rental/tools';
 import type { Tool } from '@modelcontextprotocol/server';
 
-/** What an agent takes as a file, beside what its tool says. */
-const INPUT_URI = {
-  type: 'string',
-  description: 'Of a sent file, in place of input.',
-};
-
 function runsAgents(tool: RentedTool): boolean {
   return tool.agentId !== undefined || tool.name === 'run_agent';
 }
 
-function withFiles(schema: Record<string, unknown>, folder: string | undefined): Record<string, unknown> {
+/** The schema with what a server on the caller's own machine takes beside it: files of one folder. */
+function withFiles(schema: Record<string, unknown>, folder: string): Record<string, unknown> {
   const description = `In place of input: path of a file inside ${folder}, which is sent to the agent.`;
-  return {
-    ...schema,
-    properties: {
-      ...(schema['properties'] as object),
-      input_uri: INPUT_URI,
-      ...(folder === undefined ? {} : { input_file: { type: 'string', description } }),
-    },
-  };
+  const properties = schema['properties'] as object;
+  return { ...schema, properties: { ...properties, input_file: { type: 'string', description } } };
 }
 
 /** What clients take a tool for that says nothing about itself (MCP, `ToolAnnotations`). */
@@ -35,14 +24,13 @@ function unassumed(annotations: RentedTool['annotations']): NonNullable<Tool['an
 /** A tool in the words of MCP. @param inputFolder the folder whose files a call may name. */
 export function toMcpTool(tool: RentedTool, inputFolder: string | undefined): Tool {
   const { name, title, description, inputSchema, annotations } = tool;
+  const schema =
+    inputFolder !== undefined && runsAgents(tool) ? withFiles(inputSchema, inputFolder) : inputSchema;
   return {
     name,
     title,
     description,
-    inputSchema: {
-      ...(runsAgents(tool) ? withFiles(inputSchema, inputFolder) : inputSchema),
-      type: 'object',
-    },
+    inputSchema: { ...schema, type: 'object' },
     // Of the many, only what a client would not assume by itself.
     annotations: tool.agentId === undefined ? { title, ...annotations } : unassumed(annotations),
   };

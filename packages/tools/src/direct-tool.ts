@@ -8,6 +8,7 @@ import {
   argumentsObject,
   BadArgumentsError,
   inputArgument,
+  INPUT_URI_SCHEMA,
   inputUriArgument,
   taskArgument,
 } from './run-arguments.js';
@@ -147,6 +148,7 @@ function directInputSchema(agentId: string, input: CompiledInput): JsonObject {
         ...schema,
         description: typeof description === 'string' ? `${about} ${description}` : about,
       },
+      input_uri: INPUT_URI_SCHEMA,
     },
     required: ['agent_id', 'task'],
   };

@@ -37,6 +37,12 @@ export function inputArgument(input: unknown): Pick<RunTask, 'input'> {
   return { input: input as JsonObject };
 }
 
+/** `input_uri` in the schema of a tool that runs an agent. */
+export const INPUT_URI_SCHEMA = {
+  type: 'string',
+  description: "In place of input: a sent file's input_uri.",
+};
+
 /** `input_uri` of a call, where there is one. */
 export function inputUriArgument(args: Record<string, unknown>): Pick<RunTask, 'inputUri'> {
   const inputUri = textArgument(args, 'input_uri')?.trim();

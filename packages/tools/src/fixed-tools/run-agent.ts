@@ -8,6 +8,7 @@ import {
   argumentsObject,
   BadArgumentsError,
   inputArgument,
+  INPUT_URI_SCHEMA,
   inputUriArgument,
   taskArgument,
 } from '../run-arguments.js';
@@ -39,6 +40,7 @@ export function runAgentTool(context: ToolContext): RentedTool {
             "Input in the shape of the agent's input_schema (get_listing shows it). For an agent whose input " +
             'is a text: {"text": "..."}.',
         },
+        input_uri: INPUT_URI_SCHEMA,
       },
       required: ['agent_id', 'task'],
     },
