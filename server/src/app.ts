@@ -10,6 +10,7 @@ import {
   createIndexer,
   credentialRoutes,
 } from './credentials/index.js';
+import { dashboardRoutes } from './dashboard/index.js';
 import {
   createAttendance,
   createCallers,
@@ -64,6 +65,7 @@ import { openNotifications } from './platform/database/notifications.js';
 import { createDrain } from './platform/drain.js';
 import { createHttpServer } from './platform/http-server.js';
 import { createInternalRequests } from './platform/internal-requests.js';
+import { listeningUrl } from './platform/listening-url.js';
 import { enqueueTask, migrateJobs, startJobs } from './platform/jobs.js';
 import { ApiError } from './platform/api-error.js';
 import type { Keys } from './platform/keys.js';
@@ -317,6 +319,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     internalRequests,
   );
   toolRoutes(http, { internalRequests });
+  dashboardRoutes(http, { listings, baseUrl: () => config.publicUrl ?? listeningUrl(http) ?? '' });
   openApiRoute(http);
   jwksRoute(http, receiptSigner);
   healthRoutes(http, { driver: parts.driver, network: config.network, review: config.review });

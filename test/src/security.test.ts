@@ -27,6 +27,7 @@ const PUBLIC = new Set([
   'GET /metrics',
   'GET /openapi.json',
   'GET /.well-known/jwks.json',
+  'GET /dashboard/rent/:listing_id',
   'OPTIONS *',
 ]);
 /** Routes on which a resource of another wallet may be named: they show what is public, or one's own standing. */

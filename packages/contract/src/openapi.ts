@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ERROR_STATUS, errorEnvelope } from './errors.js';
 import { operationExamples } from './operation-examples.js';
 import { operations, type Operation, type OperationId } from './operations.js';
-import { MCP_PATH, serviceEndpoints, type ServiceEndpoint } from './service-endpoints.js';
+import { MCP_PATH, RENT_PAGE_PATH, serviceEndpoints, type ServiceEndpoint } from './service-endpoints.js';
 
 type Schema = Record<string, unknown>;
 
@@ -49,7 +49,11 @@ export function openApiDocument(version: string): Schema {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    paths: { ...paths, [MCP_PATH]: MCP },
+    paths: {
+      ...paths,
+      [RENT_PAGE_PATH.replace(/:([a-z_]+)/, '{$1}')]: { get: describeRentPage(errorSchema) },
+      [MCP_PATH]: MCP,
+    },
     components: {
       schemas: components,
       securitySchemes: {
@@ -146,6 +150,30 @@ const MCP = {
     'Streamable HTTP, with the same bearer as `/v1`: search, rent and run agents as tools. Its messages are ' +
     'those of the protocol, which its clients speak.',
 };
+
+function describeRentPage(errorSchema: Schema): Schema {
+  const text = { type: 'string' };
+  return {
+    operationId: 'getRentPage',
+    summary: 'A page for people: what a rental costs, and how to pay for it',
+    security: [],
+    parameters: [
+      { name: 'listing_id', in: 'path', required: true, schema: text, example: 'expense-reconciler-7k2m9q' },
+      {
+        name: 'max_total_lamports',
+        in: 'query',
+        required: false,
+        description: 'What the link was offered for, in all.',
+        schema: text,
+        example: '12000000',
+      },
+    ],
+    responses: {
+      ...describeErrors([400, 403, 404, 429, ...SERVICE_ERRORS], errorSchema),
+      200: { description: 'Success', headers: HEADERS, content: { 'text/html': { schema: text } } },
+    },
+  };
+}
 
 /** Errors that any endpoint outside `/v1` may answer with. */
 const SERVICE_ERRORS = [500, 503];

@@ -143,3 +143,6 @@ export const serviceEndpoints = {
 
 /** The path of MCP, whose requests and answers are described by that protocol. */
 export const MCP_PATH = '/mcp';
+
+/** The page that `rent_url` of the tools leads to. */
+export const RENT_PAGE_PATH = '/dashboard/rent/:listing_id';
