@@ -2,6 +2,7 @@
 import { createClient } from '@agent-rental/sdk';
 import { WalletFileError } from '@agent-rental/sdk/node';
 import { rentedToolset } from '@agent-rental/tools';
+import { SpendingEnvironmentError } from '@agent-rental/tools/node';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { EnvironmentError, readEnvironment } from './environment.js';
 import { createRentalServer } from './rental-server.js';
@@ -19,7 +20,7 @@ With a wallet and at least one limit, rent_listing and hire pay; without, they s
                             the most for a run, in 24 hours, and for one agent in 24 hours
   AGENT_RENTAL_ASK_ABOVE_SOL  above this amount the user is asked
   AGENT_RENTAL_LISTINGS     the only agents that may be rented or run, by id, with commas
-  AGENT_RENTAL_SPENDING_DIR where is kept what was spent (default ~/.agent-rental/spending/<wallet>)
+  AGENT_RENTAL_SPENDING_DIR where is kept what each wallet or key has spent (default ~/.agent-rental/spending)
 
 More:
   AGENT_RENTAL_INPUT_DIR    the only folder whose files a call may send as input_file
@@ -29,6 +30,9 @@ Options:
   --help     show this
   --version  show the version
 `;
+
+/** What is wrong with the settings, and no bug. */
+const SETTING_ERRORS = [EnvironmentError, SpendingEnvironmentError, WalletFileError];
 
 /** One line on stderr; stdout belongs to the protocol. */
 function report(error: unknown): void {
@@ -59,7 +63,7 @@ if (argument === undefined) {
   try {
     serve();
   } catch (error) {
-    if (!(error instanceof EnvironmentError) && !(error instanceof WalletFileError)) throw error;
+    if (!SETTING_ERRORS.some((kind) => error instanceof kind)) throw error;
     report(error);
     process.exitCode = 1;
   }

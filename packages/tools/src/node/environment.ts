@@ -53,8 +53,9 @@ export function spendingFromEnvironment(
     policy.listingIds = ids;
   }
   if (Object.keys(policy).length === 0) return undefined;
-  const home = environment['AGENT_RENTAL_HOME']?.trim() || join(homedir(), '.agent-rental');
+  const parent =
+    environment['AGENT_RENTAL_SPENDING_DIR']?.trim() || join(homedir(), '.agent-rental', 'spending');
   // Neither an address nor a key belongs into the name of a folder as it is.
   const folder = createHash('sha256').update(owner).digest('hex').slice(0, 32);
-  return { policy, ledger: fileLedger(join(home, 'spending', folder)) };
+  return { policy, ledger: fileLedger(join(parent, folder)) };
 }

@@ -108,9 +108,9 @@ describe('a ledger in a folder', () => {
 
 describe('spendingFromEnvironment', () => {
   it('reads the rules exactly, and keeps wallets apart', async () => {
-    const home = await newFolder();
+    const parent = await newFolder();
     const environment = {
-      AGENT_RENTAL_HOME: home,
+      AGENT_RENTAL_SPENDING_DIR: parent,
       AGENT_RENTAL_MAX_RUN_SOL: '0.1',
       AGENT_RENTAL_MAX_DAY_SOL: '1.000000001',
       AGENT_RENTAL_MAX_LISTING_SOL: '0',
