@@ -1,8 +1,10 @@
 /**
- * What users of tool servers and adapters complain of most, each as a test that it does not happen here. Two are
- * shown where they live: that agents outlive a client's 60 seconds, in the tests of the MCP server; that one payment
- * never serves twice at once, in those of execution (RUN-3) and settlement. A remote server that wants a key and no
- * OAuth is the one that remains.
+ * What users of tool servers and adapters complain of most, each as a test that it does not happen here. Some are
+ * shown where they live: that agents outlive a client's 60 seconds, in `mcp-long-runs.test.ts` (ADP-13); that types are
+ * too deep for the compiler, in `types-of-both-versions.test.ts` of the AI SDK adapter; that retries pay twice through
+ * broken connections, in `mcp-clients.test.ts` (ADP-9); that one payment never serves twice at once, in the tests of
+ * execution (RUN-3) and settlement; that sandboxes leak, in the abort battery; cold starts, in `bench -- startup`. A
+ * remote server that wants a key and no OAuth is the one that remains.
  */
 import { createStandIn, hangingAgent, type StandInListing } from '@agent-rental/stand-in';
 import { rentedToolset, type RentedTool } from '@agent-rental/tools';
