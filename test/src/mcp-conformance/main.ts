@@ -1,4 +1,8 @@
-/** `npm run conformance`: the protocol's conformance suites, all eras, against the adapter. Ends with 1 on a failure. */
+/**
+ * `npm run conformance`: the protocol's conformance suites, all eras, against the adapter, and its Inspector against the
+ * tools. Ends with 1 on a failure.
+ */
+import { inspectTools } from './inspector.js';
 import { runSuite, SUITES } from './suites.js';
 
 for (const name of Object.keys(SUITES) as (keyof typeof SUITES)[]) {
@@ -9,4 +13,12 @@ for (const name of Object.keys(SUITES) as (keyof typeof SUITES)[]) {
     `${isGood ? 'ok ' : 'BAD'} ${name}: ${passed} passed, ${failures.length} scenarios failed\n`,
   );
   for (const failure of failures) process.stdout.write(`      ${failure}\n`);
+}
+
+for (const [where, { code, tools, report }] of Object.entries(await inspectTools())) {
+  if (code !== 0) process.exitCode = 1;
+  process.stdout.write(
+    `${code === 0 ? 'ok ' : 'BAD'} Inspector --strict, ${where}: ${tools} tools, exit ${code}\n`,
+  );
+  if (code !== 0) process.stdout.write(`${report.replaceAll(/^/gm, '      ')}\n`);
 }
