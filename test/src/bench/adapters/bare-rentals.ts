@@ -1,0 +1,51 @@
+import type { Credential } from '@agent-rental/contract';
+import type { GivenTool } from './leg.js';
+import type { Caller } from './rented-marketplace.js';
+
+/** Largest page that the API gives. */
+const PAGE = 100;
+
+/**
+ * A caller's rentals, with nothing between the API and the program but `fetch`. How many there are is in the first
+ * answer; the other pages are fetched at once.
+ */
+export async function bareRentals(
+  { baseUrl, token }: Caller,
+  rentals: number,
+  include: '' | '&include=listing' = '',
+): Promise<Credential[]> {
+  const get = async (offset: number) => {
+    const query = `status=active&limit=${Math.min(PAGE, rentals - offset)}&offset=${offset}${include}`;
+    const page = await bareGet(baseUrl, token, `/v1/credentials?${query}`);
+    return page as { credentials: Credential[]; total: number };
+  };
+  const first = await get(0);
+  const pages = Math.ceil(Math.min(first.total, rentals) / PAGE);
+  const others = await Promise.all(Array.from({ length: pages - 1 }, (_, index) => get((index + 1) * PAGE)));
+  return [first, ...others].flatMap(({ credentials }) => credentials);
+}
+
+/** Gets JSON. */
+export async function bareGet(baseUrl: string, token: string, path: string): Promise<unknown> {
+  const response = await fetch(baseUrl + path, { headers: { authorization: `Bearer ${token}` } });
+  if (!response.ok) throw new Error(`GET ${path} answered ${response.status}: ${await response.text()}`);
+  return response.json();
+}
+
+/** A rental as somebody writes it down who trusts its creator and has one model to please. */
+export function bareTool({ listing_id: id, listing }: Credential): GivenTool {
+  if (listing === undefined) throw new Error(`${id} came without its listing.`);
+  return {
+    name: id.replaceAll('-', '_'),
+    description: listing.description,
+    inputSchema: {
+      type: 'object',
+      properties: {
+        agent_id: { type: 'string', enum: [id] },
+        task: { type: 'string' },
+        input: listing.input_schema,
+      },
+      required: ['agent_id', 'task'],
+    },
+  };
+}

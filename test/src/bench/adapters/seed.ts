@@ -1,0 +1,81 @@
+import type { Pool } from 'pg';
+import { TYPICAL_LISTINGS } from './typical-listings.js';
+
+/** Copies a published listing into that many with typical texts and schemas, each under an id like any other. */
+export async function copyListings(database: Pool, listingId: string, count: number): Promise<void> {
+  await database.query(
+    `create unlogged table bench_copies as
+     select n, gen_random_uuid() as version_id, typical, 'bench listing ' || n as address,
+       trim('-' from left(regexp_replace(lower(typical->>'title'), '[^a-z]+', '-', 'g'), 24)) || '-'
+         || translate(lpad(n::text, 6, '0'), '0189', 'abcd') as id
+     from generate_series(1, ${count}) n,
+       lateral (select $1::jsonb -> ((n - 1) % jsonb_array_length($1::jsonb))::int as typical) one`,
+    [JSON.stringify(TYPICAL_LISTINGS)],
+  );
+  await insertCopies(
+    database,
+    'listings',
+    `'id', copy.id, 'address', copy.address, 'version_id', copy.version_id, 'title', typical->'title',
+     'description', typical->'description'`,
+    `from listings original, bench_copies copy where original.id = $1`,
+    [listingId],
+  );
+  await insertCopies(
+    database,
+    'agent_versions',
+    `'id', copy.version_id, 'listing_id', copy.id, 'input_schema', typical->'input_schema'`,
+    `from agent_versions original, bench_copies copy
+     where original.id = (select version_id from listings where id = $1)`,
+    [listingId],
+  );
+}
+
+/** Gives every copy another schema than it had: nothing that was made of the old one is of use. */
+export async function reviseCopies(database: Pool, revision: number): Promise<void> {
+  await database.query(
+    `update agent_versions set input_schema = input_schema || jsonb_build_object('title', 'Revision ' || $1::int)
+     where id in (select version_id from bench_copies)`,
+    [revision],
+  );
+}
+
+/**
+ * Lets a wallet have rented the first `count` of the copies, on the terms of the one rental that `holder` has. They
+ * are in the index alone: they can be listed, not run.
+ */
+export async function rentCopies(
+  database: Pool,
+  holder: string,
+  wallet: string,
+  count: number,
+): Promise<void> {
+  for (const table of ['credentials', 'balances']) {
+    await insertCopies(
+      database,
+      table,
+      `'address', $2 || copy.n, 'buyer', $2::text, 'listing_address', copy.address`,
+      `from ${table} original, bench_copies copy where original.buyer = $1 and copy.n <= $3`,
+      [holder, wallet, count],
+    );
+  }
+}
+
+async function insertCopies(
+  database: Pool,
+  table: string,
+  changes: string,
+  from: string,
+  values: unknown[],
+): Promise<void> {
+  const { rows } = await database.query<{ column_name: string }>(
+    `select column_name from information_schema.columns
+     where table_name = $1 and table_schema = 'public' and is_generated = 'NEVER'`,
+    [table],
+  );
+  const columns = rows.map((row) => `"${row.column_name}"`).join(', ');
+  const copies = `select (jsonb_populate_record(null::${table}, to_jsonb(original) || jsonb_build_object(${changes}))).* ${from}`;
+  await database.query(
+    `insert into ${table} (${columns}) select ${columns} from (${copies}) as copies`,
+    values,
+  );
+}
