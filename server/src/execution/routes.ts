@@ -124,7 +124,9 @@ export function executionRoutes(
       // The headers have left with a 200: the error can only be told inside the stream.
       reply.hijack();
       const apiError = toApiError(error);
-      request.log.error({ err: apiError.cause ?? apiError }, 'a stream broke off');
+      // A caller that went away is no fault of ours.
+      if (apiError.status >= 500)
+        request.log.error({ err: apiError.cause ?? apiError }, 'a stream broke off');
       stream.done({
         run_id: apiError.runId ?? '',
         status: 'failed',
