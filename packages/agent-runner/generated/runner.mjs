@@ -783,10 +783,7 @@ async function rehearse() {
   const write2 = async (line) => {
     lines2.push(line);
   };
-  await serveRun(
-    readLines({ read: async () => bytes.shift() ?? null, write: write2, exit: () => void 0 }),
-    write2
-  );
+  await serveRun(readLines({ read: async () => bytes.shift() ?? null, write: write2, exit: () => void 0 }), write2);
   return lines2;
 }
 
