@@ -85,6 +85,29 @@ describe('agent-rental-mcp', () => {
     expect((await client.listTools()).tools).toHaveLength(8);
   });
 
+  it('remembers over a restart what an API key has spent', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'agent rental '));
+    closing.push(() => rm(folder, { recursive: true }));
+    const listing = { id: 'echo-aaaaaa', rental_model: 'per_query', price_lamports: 1_000_000 } as const;
+    const env = {
+      AGENT_RENTAL_URL: await listen(createStandIn([listing])),
+      AGENT_RENTAL_API_KEY: STAND_IN_API_KEY,
+      AGENT_RENTAL_MAX_DAY_SOL: '0.0015',
+      AGENT_RENTAL_SPENDING_DIR: folder,
+    };
+    const call = async () => {
+      const client = await connect('SDK v1 (2025-11-25)', env);
+      const result = await client.callTool('echo_aaaaaa', { task: 't' });
+      await client.close();
+      return result;
+    };
+    expect((await call()).isError).toBeFalsy();
+    expect(await call()).toMatchObject({
+      isError: true,
+      _meta: { 'agent-rental/error': { code: 'spending_refused' } },
+    });
+  });
+
   it('says on stderr, and to the model, what is wrong with the key', async () => {
     const baseUrl = await listen(createStandIn([{ id: 'echo-aaaaaa' }]));
     const env = { AGENT_RENTAL_URL: baseUrl, AGENT_RENTAL_API_KEY: 'ark_dev_wrong' };
