@@ -93,7 +93,7 @@ import {
 } from './settlement/index.js';
 import { poolShare } from './pool-share.js';
 import { createContentReader, createFolderContentStore } from './storage/index.js';
-import { toolRoutes } from './tools.js';
+import { readPublishedInput, toolRoutes } from './tools.js';
 import { createProposalBuilder, createTransactionService, transactionRoutes } from './transactions/index.js';
 
 /** What the app is made of; the embedded default and production bring different ones. */
@@ -290,6 +290,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   executionRoutes(
     http,
     {
+      readPublishedInput,
       listings,
       credentials,
       chain,

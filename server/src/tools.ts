@@ -1,6 +1,11 @@
 import { operations, type JsonObject, type ToolFormat } from '@agent-rental/contract';
 import { createClient } from '@agent-rental/sdk';
-import { DirectToolCache, rentedDefinitions, type DirectToolDefinition } from '@agent-rental/tools';
+import {
+  compileInput,
+  DirectToolCache,
+  rentedDefinitions,
+  type DirectToolDefinition,
+} from '@agent-rental/tools';
 import type { FastifyInstance } from 'fastify';
 import type { InternalRequests } from './platform/internal-requests.js';
 import { addOperation } from './platform/operation-route.js';
@@ -28,6 +33,15 @@ export function toolRoutes(
     const { definitions, total } = await rentedDefinitions(client, cache, { limit, offset });
     return { format, tools: written[format](definitions), total, limit, offset };
   });
+}
+
+/** What an input means that follows a definition of these; the input as it is where it cannot be read so. */
+export function readPublishedInput(schema: object, input: unknown): unknown {
+  try {
+    return compileInput(schema).read(input);
+  } catch {
+    return input;
+  }
 }
 
 /** Definitions as each kind of request to a model takes them in its `tools`, and as MCP lists them. */

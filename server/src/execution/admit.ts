@@ -2,6 +2,7 @@ import type { Chain } from '../chain/index.js';
 import type { CredentialService } from '../credentials/index.js';
 import type { FileService } from '../files/index.js';
 import type { Allowance } from '../identity/index.js';
+import { ApiError } from '../platform/api-error.js';
 import type { Settlement } from '../settlement/index.js';
 import { requireAccess, requireRunning, requireValidInput } from './access.js';
 import { withInput, type Task } from './parse.js';
@@ -12,6 +13,8 @@ export interface AdmitDeps {
   settlement: Pick<Settlement, 'hasCredit'>;
   files: Pick<FileService, 'readInput'>;
   chain: Pick<Chain, 'programId'>;
+  /** What an input means that follows the published form of a schema, as a model writes it, in the schema's own. */
+  readPublishedInput: (schema: object, input: unknown) => unknown;
 }
 
 /**
@@ -32,6 +35,26 @@ export async function admit(deps: AdmitDeps, task: Task, allowance: Allowance): 
     programId: deps.chain.programId,
   });
   const ready = await withInput(task, (inputUri) => deps.files.readInput(inputUri, task.wallet));
-  await requireValidInput(ready.input, listing.version.inputSchema);
-  return ready;
+  return withValidInput(deps, ready);
+}
+
+/**
+ * Takes an input in the creator's form, or in that of the tool's definition, which is all that a model can say of some
+ * schemas.
+ */
+async function withValidInput({ readPublishedInput }: AdmitDeps, task: Task): Promise<Task> {
+  const schema = task.listing.version.inputSchema;
+  try {
+    await requireValidInput(task.input, schema);
+    return task;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error;
+    const input = readPublishedInput(schema, task.input) as Task['input'];
+    const isValid = await requireValidInput(input, schema).then(
+      () => true,
+      () => false,
+    );
+    if (!isValid) throw error;
+    return { ...task, input };
+  }
 }
