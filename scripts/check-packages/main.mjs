@@ -1,12 +1,14 @@
 /**
  * `npm run check:packages`: packs what is published, looks into each tarball, and installs them all together in an
- * empty project, where Node 20 and 22, two versions of TypeScript and a bundler for browsers must be content.
+ * empty project, where Node 20 and 22, two versions of TypeScript and a bundler for browsers must be content. Of the MCP
+ * server it also makes the bundle.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build, root } from '../build.mjs';
+import { bundleProblems, registryProblems } from './bundle.mjs';
 import { browserProblems, createProject, nodeProblems } from './consumer.mjs';
 import { packages } from './packages.mjs';
 import { tarballProblems } from './tarball.mjs';
@@ -44,6 +46,8 @@ try {
       report(`${entry} in a browser`, problems, `${Math.ceil(bytes / 1024)} KiB, minified`);
     }
   }
+  report('the MCP bundle, validated, packed, unpacked and started', await bundleProblems(work, tarballs));
+  report("the MCP registry's entry", registryProblems(tarballs));
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
