@@ -144,7 +144,7 @@ describe('an operator', () => {
     expect(await operate('reject', listingId, '--reason', 'too late')).toMatchObject({ code: 1, out: '' });
   });
 
-  test("sets a listing's limit over the default and over its creator's own, and takes it back [LIM-3, LIM-4, LIM-7, LIM-14]", async () => {
+  test("sets a listing's limit over the default and over its creator's own, and takes it back [LIM-3, LIM-4, LIM-7, LIM-14, LIM-17]", async () => {
     const plain = await register();
     const own = await register({ runs_per_minute: 7 });
     for (const { listingId } of [plain, own]) {
@@ -157,6 +157,10 @@ describe('an operator', () => {
       expect(await operate('limit', listingId, '12')).toMatchObject({ code: 0, err: '' });
       expect(await tries(listingId, 15)).toEqual({ 403: 12, 429: 3 });
     }
+    // Higher than the default, too: what a creator asks for whose agent is called more often.
+    expect(await operate('limit', plain.listingId, '75')).toMatchObject({ code: 0, err: '' });
+    expect(await tries(plain.listingId, 80)).toEqual({ 403: 75, 429: 5 });
+    await operate('limit', plain.listingId, '12');
     const token = await login(marketplace, Keypair.generate());
     const body = { agent_id: plain.listingId, task: 'x' };
     const { headers } = await call(marketplace, 'POST', '/v1/execute', { token, body });
