@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/database/database.js';
+import { together, type Outcome } from '../platform/together.js';
 
 /** A run that wants a seat. */
 export interface SeatRequest {
@@ -41,19 +42,15 @@ const after = (ms: number) => sql<Date>`now() + make_interval(secs => ${ms / 100
 
 type Entry = 'seated' | 'waiting' | 'full';
 
-/** A request that waits until its listing's turn has come in this process. */
+/** A request to enter. */
 interface Entrant {
   request: SeatRequest;
   bounds: Bounds;
-  resolve(entry: Entry): void;
-  reject(error: unknown): void;
 }
 
 export function createSeatRepository(db: Db): SeatRepository {
   /** The last piece of work on each listing in this process. */
   const last = new Map<string, Promise<unknown>>();
-  /** Who enters with the next piece of work. */
-  const entrants = new Map<string, Entrant[]>();
   /** Hand-outs that have not begun. */
   const awaited = new Map<string, Promise<string[]>>();
   /**
@@ -84,47 +81,45 @@ export function createSeatRepository(db: Db): SeatRepository {
       return work(tx);
     });
 
-  /** Lets all in who wait to enter, in their order and in one statement: it is the statements that take time. */
-  async function letIn(listingId: string, together: Entrant[]): Promise<void> {
-    const column = <T>(valueOf: (entrant: Entrant) => T): T[] => together.map(valueOf);
-    try {
-      const { rows } = await sql<{ entry: Entry }>`
+  const enterAll = async (listingId: string, entrants: readonly Entrant[]): Promise<Entry[]> => {
+    const { rows } = await sql<{ entry: Entry }>`
         select take_seat(run_id, ${listingId}, wallet, is_priority, seats, line_length, own_length,
           make_interval(secs => lease), make_interval(secs => claim)) as entry
         from unnest(
-          ${column(({ request }) => request.runId)}::uuid[],
-          ${column(({ request }) => request.wallet)}::text[],
-          ${column(({ request }) => request.isPriority)}::boolean[],
-          ${column(({ bounds }) => bounds.seats)}::integer[],
-          ${column(({ bounds }) => bounds.lineLength)}::integer[],
-          ${column(({ bounds }) => bounds.ownLength)}::integer[],
-          ${column(({ bounds }) => bounds.leaseMs / 1000)}::float8[],
-          ${column(({ bounds }) => bounds.claimMs / 1000)}::float8[]
+          ${entrants.map(({ request }) => request.runId)}::uuid[],
+          ${entrants.map(({ request }) => request.wallet)}::text[],
+          ${entrants.map(({ request }) => request.isPriority)}::boolean[],
+          ${entrants.map(({ bounds }) => bounds.seats)}::integer[],
+          ${entrants.map(({ bounds }) => bounds.lineLength)}::integer[],
+          ${entrants.map(({ bounds }) => bounds.ownLength)}::integer[],
+          ${entrants.map(({ bounds }) => bounds.leaseMs / 1000)}::float8[],
+          ${entrants.map(({ bounds }) => bounds.claimMs / 1000)}::float8[]
         ) as entrant (run_id, wallet, is_priority, seats, line_length, own_length, lease, claim)`.execute(db);
-      for (const [index, { entry }] of rows.entries()) together[index]?.resolve(entry);
+    return rows.map(({ entry }) => entry);
+  };
+
+  /** All who wait to enter, in their order and in one statement: it is the statements that take time. */
+  const enterTogether = together<Entrant, Entry>(async (listingId, entrants) => {
+    try {
+      return (await enterAll(listingId, entrants)).map((value) => ({ value }));
     } catch (error) {
+      if (entrants.length === 1) throw error;
       // One that cannot be let in, because its run is gone, does not keep out the others.
-      if (together.length > 1) for (const entrant of together) await letIn(listingId, [entrant]);
-      else together[0]?.reject(error);
+      const outcomes: Outcome<Entry>[] = [];
+      for (const entrant of entrants) {
+        outcomes.push(
+          await enterAll(listingId, [entrant]).then(
+            ([value = 'full']) => ({ value }),
+            (reason: unknown) => ({ error: reason }),
+          ),
+        );
+      }
+      return outcomes;
     }
-  }
+  });
 
   return {
-    enter: (request, bounds) =>
-      new Promise((resolve, reject) => {
-        const { listingId } = request;
-        const entrant: Entrant = { request, bounds, resolve, reject };
-        const waiting = entrants.get(listingId);
-        if (waiting) waiting.push(entrant);
-        else {
-          entrants.set(listingId, [entrant]);
-          void ofListing(listingId, async () => {
-            const together = entrants.get(listingId) ?? [];
-            entrants.delete(listingId);
-            await letIn(listingId, together);
-          });
-        }
-      }),
+    enter: (request, bounds) => enterTogether(request.listingId, { request, bounds }),
 
     async handOut(listingId, bounds) {
       const joined = awaited.get(listingId);

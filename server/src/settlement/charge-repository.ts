@@ -1,9 +1,7 @@
-import { isSequenceConsumed, sequenceState } from '@agent-rental/program-client';
 import { sql, type Selectable } from 'kysely';
-import { windowFromBytes } from '../credentials/index.js';
-import { ApiError } from '../platform/api-error.js';
 import type { Db } from '../platform/database/database.js';
 import type { Database } from '../platform/database/schema.js';
+import { createReservations } from './charge-reservations.js';
 
 export type ChargeRow = Selectable<Database['charges']>;
 export type ChargeState = ChargeRow['state'];
@@ -61,69 +59,10 @@ export interface ChargeRepository {
   returnCredit(runId: string): Promise<void>;
 }
 
-/** The program keeps 256 sequences apart; a reservation must never fall out of that window while open. */
-const WINDOW = 255n;
-
 export function createChargeRepository(db: Db): ChargeRepository {
+  const reserve = createReservations(db);
   return {
-    reserve: (order) =>
-      db.transaction().execute(async (tx) => {
-        const balance = await tx
-          .selectFrom('balances')
-          .selectAll()
-          .where('address', '=', order.balanceAddress)
-          .forUpdate()
-          .executeTakeFirst();
-        if (!balance) throw insufficient(0n, order.priceLamports);
-        const snapshot = {
-          highestSequence: balance.highest_sequence,
-          window: windowFromBytes(balance.window_bits),
-        };
-        // The newest of all, whatever its state, comes with those that are open.
-        const { rows } = await sql<{ sequence: bigint; price_lamports: bigint; is_open: boolean }>`
-          select sequence, price_lamports, true as is_open from charges
-            where balance_address = ${order.balanceAddress} and state in ('reserved', 'signed', 'confirmed')
-          union all
-          (select sequence, price_lamports, false from charges
-            where balance_address = ${order.balanceAddress} order by sequence desc limit 1)`.execute(tx);
-        const open = rows.filter((charge) => charge.is_open);
-        // A charge whose bit is set in this snapshot is already out of the snapshot's balance.
-        const pending = open.filter((charge) => !isSequenceConsumed(snapshot, charge.sequence));
-        const spoken = pending.reduce((sum, charge) => sum + charge.price_lamports, 0n);
-        const available = balance.balance_lamports - spoken;
-        if (available < order.priceLamports) throw insufficient(available, order.priceLamports);
-        const highest = rows.reduce(
-          (high, { sequence: used }) => (used > high ? used : high),
-          snapshot.highestSequence,
-        );
-        const sequence = highest + 1n;
-        const lowest = pending.reduce(
-          (low, charge) => (charge.sequence < low ? charge.sequence : low),
-          sequence,
-        );
-        if (sequence - lowest > WINDOW || sequenceState(snapshot, sequence) !== 'free') {
-          throw new ApiError(
-            'service_unavailable',
-            'Too many charges of this rental are still open. Try again.',
-            {
-              retryAfterSeconds: 5,
-            },
-          );
-        }
-        return tx
-          .insertInto('charges')
-          .values({
-            run_id: order.runId,
-            wallet: order.wallet,
-            listing_id: order.listingId,
-            balance_address: order.balanceAddress,
-            price_lamports: order.priceLamports,
-            sequence,
-            state: 'reserved',
-          })
-          .returningAll()
-          .executeTakeFirstOrThrow();
-      }),
+    reserve,
 
     find: (runId) => db.selectFrom('charges').selectAll().where('run_id', '=', runId).executeTakeFirst(),
 
@@ -275,11 +214,4 @@ export function createChargeRepository(db: Db): ChargeRepository {
         .execute();
     },
   };
-}
-
-function insufficient(available: bigint, price: bigint): ApiError {
-  return new ApiError(
-    'insufficient_balance',
-    `The prepaid balance has ${available} lamports left for new runs; one costs ${price}. Top it up.`,
-  );
 }
