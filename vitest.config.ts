@@ -4,8 +4,8 @@ import { requirements } from './test/src/requirements/vitest-plugin.js';
 const plugins = [requirements()];
 
 const common = {
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
   // What is awaited comes when it comes: a busy machine is no failure.
   expect: { poll: { timeout: 15_000 } },
   // Retrying hides a bug in the code or in the test.

@@ -37,10 +37,12 @@ export function beginAdoption(
     },
     async find(gone) {
       for (let ms = LOOK_MS.first; ; ms = Math.min(2 * ms, LOOK_MS.most)) {
+        // Before the look for one to take over: a caller that is gone in between is still waited for.
+        const isAttended = isPatient() && (await attendance.isAttended(task));
         const runId = await attendance.adopt(task);
         if (runId !== undefined) return runId;
         gone.throwIfAborted();
-        if (!isPatient() || !(await attendance.isAttended(task))) return undefined;
+        if (!isAttended) return undefined;
         deadline ??= performance.now() + departureMs;
         await pause(ms);
       }

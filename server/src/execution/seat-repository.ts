@@ -163,10 +163,10 @@ export function createSeatRepository(db: Db): SeatRepository {
     },
 
     async leave(runId) {
-      const { rows } = await sql<{ listing_id: string }>`
-        with place as (delete from seat_line where run_id = ${runId})
-        delete from seats where run_id = ${runId} returning listing_id`.execute(db);
-      const listingId = rows[0]?.listing_id;
+      const { rows } = await sql<{
+        listing_id: string | null;
+      }>`select leave_seat(${runId}) as listing_id`.execute(db);
+      const listingId = rows[0]?.listing_id ?? undefined;
       if (listingId === undefined) return undefined;
       // Looked for after the seat is free: whoever comes into the line later sees that it is.
       const waiting = await db

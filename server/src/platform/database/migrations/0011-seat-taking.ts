@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 
-/** Takes a seat in one call, where the lock, what has lapsed, the seat and the line were one each. */
+/** Takes a seat in one call, where the lock, what has lapsed, the seat and the line were one each; and gives it up. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
 }
@@ -46,5 +46,15 @@ const STATEMENTS = [
     insert into seat_line (run_id, listing_id, wallet, is_priority, turn, expires_at)
       values (run, listing, renter, priority, coalesce(own_turn, nextval('seat_turns')), now() + claim);
     return 'waiting';
+  end $$`,
+
+  // The place first: while it is taken out of the line and seated, this waits, and then sees the seat.
+  `create function leave_seat(run uuid) returns text language plpgsql as $$
+  declare
+    listing text;
+  begin
+    delete from seat_line where run_id = run;
+    delete from seats where run_id = run returning listing_id into listing;
+    return listing;
   end $$`,
 ];
