@@ -5,9 +5,11 @@ import {
   TransactionMessage,
   VersionedTransaction,
   type AccountInfo,
+  type FetchFn,
   type SignatureStatus,
   type TransactionInstruction,
 } from '@solana/web3.js';
+import { request } from 'undici';
 import { ApiError } from '../platform/api-error.js';
 import { createAccountReader } from './account-reader.js';
 import { createConfirmations } from './confirmations.js';
@@ -68,12 +70,27 @@ export interface Chain {
   changedAccounts(signature: string): Promise<PublicKey[] | null>;
 }
 
+/** `fetch` as far as web3.js uses it. Without streams on both sides, a call costs a third of the time. */
+const fetchFrom =
+  (rpcUrl: string) =>
+  async (...[, init]: Parameters<FetchFn>): Promise<Response> => {
+    const { statusCode, body } = await request(rpcUrl, {
+      method: 'POST',
+      headers: init?.headers as Record<string, string>,
+      body: init?.body as string,
+      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+    });
+    const text = await body.text();
+    const answer = { ok: statusCode === 200, status: statusCode, statusText: '', text: async () => text };
+    return answer as Response;
+  };
+
 /** Connects to an RPC endpoint. */
 export function createChain(rpcUrl: string, programId: PublicKey): Chain {
   const connection = new Connection(rpcUrl, {
     commitment: 'confirmed',
     disableRetryOnRateLimit: true,
-    fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(CALL_TIMEOUT_MS) }),
+    fetch: fetchFrom(rpcUrl),
   });
   let cached: { at: number; value: Promise<{ blockhash: string; lastValidBlockHeight: number }> } | undefined;
 
