@@ -13,6 +13,7 @@ import {
 import { dashboardRoutes } from './dashboard/index.js';
 import {
   createAttendance,
+  createBeginnings,
   createCallers,
   createConnectedAgents,
   createDeclarativeAgents,
@@ -211,11 +212,14 @@ export async function createApp(parts: AppParts): Promise<App> {
     indexer,
   });
 
+  const beginnings = createBeginnings((seconds) => metrics.agentBegan(seconds));
   const share = poolShare(parts.driver, config.sandbox, runsPython ? 3 : 2);
   const poolOptions = {
     driver: parts.driver,
     ...share,
     maxWaitMs: SANDBOX_MAX_WAIT_MS,
+    // A start takes as much of the machine as dozens of runs take to begin.
+    isBusy: () => beginnings.pending > 0,
     onStartFailure: (err: unknown) => logger.error({ err }, 'a sandbox could not be started'),
   };
   const runners = createWarmPool({ ...poolOptions, entry: 'runner' });
@@ -301,6 +305,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       attendance,
       callers: createCallers({ runs, attendance, changes, logger, graceMs: config.reconnectGraceMs }),
       live,
+      beginnings,
       changes,
       pastRuns: createPastRuns({ runs, attendance, changes }),
       receipts: createReceipts({

@@ -92,6 +92,29 @@ describe('driveRun', () => {
     });
   });
 
+  test.each([
+    ['hello', ['hello']],
+    ['another', ['hello', 'another']],
+  ])('checks the result %j, after the runner has asked about "hello"', async (output, checked) => {
+    const sandbox = new FakeSandbox();
+    script(
+      sandbox,
+      () => sandbox.say({ id: 1, method: 'output.check', params: { output: 'hello' } }),
+      () => {
+        sandbox.say({ ...done, output });
+        sandbox.end();
+      },
+    );
+    const asked: unknown[] = [];
+    const checkOutput: DriveRunOptions['checkOutput'] = (value) => {
+      asked.push(value);
+      return { valid: value === 'hello', errors: [] };
+    };
+    const outcome = await driveRun(optionsFor(sandbox, { checkOutput }));
+    expect(asked).toEqual(checked);
+    expect(outcome.status).toBe(output === 'hello' ? 'completed' : 'failed');
+  });
+
   test('passes the words of a run that failed by itself on', async () => {
     const sandbox = new FakeSandbox();
     script(sandbox, () => {

@@ -67,6 +67,36 @@ describe('createWarmPool', () => {
     await pool.close();
   });
 
+  test('puts its refill off while the machine is busy, though not for long, and never for who waits', async () => {
+    vi.useFakeTimers();
+    try {
+      const driver = new FakeDriver();
+      let isBusy = true;
+      const pool = createPool(driver, { size: 2, isBusy: () => isBusy });
+      await pool.ready();
+      await pool.take();
+      await vi.advanceTimersByTimeAsync(900);
+      expect(driver.started).toHaveLength(2);
+      await vi.advanceTimersByTimeAsync(200);
+      expect(driver.started).toHaveLength(3);
+      // Not busy any more: soon.
+      await pool.take();
+      await vi.advanceTimersByTimeAsync(200);
+      expect(driver.started).toHaveLength(3);
+      isBusy = false;
+      await vi.advanceTimersByTimeAsync(60);
+      expect(driver.started).toHaveLength(4);
+      isBusy = true;
+      const emptied = createPool(driver, { size: 1, isBusy: () => isBusy });
+      await emptied.ready();
+      await emptied.take();
+      await expect(emptied.take()).resolves.toBeInstanceOf(FakeSandbox);
+      await Promise.all([pool.close(), emptied.close()]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test('waits in order while as many are in use as may be', async () => {
     const driver = new FakeDriver();
     const pool = createPool(driver, { maxActive: 1 });

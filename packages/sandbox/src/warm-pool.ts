@@ -34,6 +34,11 @@ export interface WarmPoolOptions {
   maxSandboxes?: number;
   /** How many to start at the same time; more only slow each other down. Default 2. */
   maxConcurrentStarts?: number;
+  /**
+   * Whether the machine has something more urgent to do than to replace what was taken. While it says so and nobody waits,
+   * the refill is put off, though not for long. Default: never.
+   */
+  isBusy?: () => boolean;
   /** Told of every start that failed, for the log. */
   onStartFailure?: (error: unknown) => void;
 }
@@ -80,7 +85,7 @@ export interface WarmPool {
  * Starting a sandbox takes as much of the machine as dozens of runs take to begin. What was taken is replaced a moment
  * later, when the runs that came together are under way; takes that go on put it off, but not for long.
  */
-const REFILL_DELAY_MS = 100;
+const REFILL_DELAY_MS = 50;
 const LONGEST_REFILL_DELAY_MS = 1_000;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
@@ -89,6 +94,7 @@ const LAST_RETRY_MS = 5_000;
 export function createWarmPool(options: WarmPoolOptions): WarmPool {
   const { driver, entry, language, limits, maxActive, maxWaitMs, onStartFailure } = options;
   const { maxWaiting = 256, maxConcurrentStarts = 2, maxSandboxes = Infinity } = options;
+  const { isBusy = () => false } = options;
   const maxIdleMs = driver.capacity?.maxIdleMs;
   const retryAfterSeconds = Math.max(1, Math.ceil(maxWaitMs / 1000));
   const size = Math.min(options.size, maxSandboxes);
@@ -109,8 +115,8 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
   let lastFailure: unknown;
   let retryTimer: NodeJS.Timeout | undefined;
   let refillTimer: NodeJS.Timeout | undefined;
-  /** The latest that the refill may be put off to, in milliseconds of `performance.now`. */
-  let refillBy = 0;
+  /** The latest that the refill may be put off to, in milliseconds of `performance.now`; undefined while none is. */
+  let refillBy: number | undefined;
   let recycleTimer: NodeJS.Timeout | undefined;
   let closed = false;
   let takenTotal = 0;
@@ -150,14 +156,18 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
     if (line.length > 0) fill();
     if (closed) return;
     const now = performance.now();
-    if (refillTimer === undefined) refillBy = now + LONGEST_REFILL_DELAY_MS;
-    else clearTimeout(refillTimer);
+    const by = (refillBy ??= now + LONGEST_REFILL_DELAY_MS);
+    clearTimeout(refillTimer);
     refillTimer = setTimeout(
       () => {
-        refillTimer = undefined;
+        if (isBusy() && performance.now() < by) {
+          refill();
+          return;
+        }
+        refillBy = undefined;
         fill();
       },
-      Math.min(REFILL_DELAY_MS, refillBy - now),
+      Math.max(0, Math.min(REFILL_DELAY_MS, by - now)),
     );
     refillTimer.unref();
   }

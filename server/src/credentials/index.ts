@@ -3,5 +3,5 @@ export { windowFromBytes } from './indexed-account.js';
 export { createIndexer, type Indexer } from './indexer.js';
 export { createCredentialRepository } from './repository.js';
 export { credentialRoutes } from './routes.js';
-export { createCredentialService, type CredentialService } from './service.js';
+export { createCredentialService, type CredentialService, type IndexedStatus } from './service.js';
 export { accessStatus, type AccessStatus } from './standing.js';

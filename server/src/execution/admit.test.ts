@@ -15,7 +15,6 @@ const SCHEMA = {
 };
 const listing = publishedListing({ inputSchema: SCHEMA }, {});
 const deps = {
-  credentials: { indexedStatus: async () => ({ status: 'active', agreedPriceLamports: null }) },
   settlement: { hasCredit: async () => false },
   files: { readInput: async () => undefined },
   chain: {},
@@ -23,7 +22,8 @@ const deps = {
 } as unknown as AdmitDeps;
 const admitted = async (input: never) => {
   const task = parseTask('wallet', { agent_id: listing.id, task: 'Do it.', input }, undefined, listing);
-  return (await admit(deps, task, { requireListing: () => undefined } as never)).input;
+  const access = Promise.resolve({ status: 'active', agreedPriceLamports: null } as const);
+  return (await admit(deps, task, { requireListing: () => undefined } as never, access)).input;
 };
 
 describe('an input', () => {

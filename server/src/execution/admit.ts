@@ -1,5 +1,5 @@
 import type { Chain } from '../chain/index.js';
-import type { CredentialService } from '../credentials/index.js';
+import type { CredentialService, IndexedStatus } from '../credentials/index.js';
 import type { FileService } from '../files/index.js';
 import type { Allowance } from '../identity/index.js';
 import { ApiError } from '../platform/api-error.js';
@@ -21,13 +21,19 @@ export interface AdmitDeps {
  * Step 2, who may: by the index, so that a stranger is turned away before anything is spent on it. Gives the task
  * with its input.
  *
+ * @param access what the index says of the wallet and the listing.
  * @throws ApiError 403 without access, 400 for an input that the agent does not take.
  */
-export async function admit(deps: AdmitDeps, task: Task, allowance: Allowance): Promise<Task> {
+export async function admit(
+  deps: AdmitDeps,
+  task: Task,
+  allowance: Allowance,
+  access: Promise<IndexedStatus>,
+): Promise<Task> {
   const { listing } = task;
   allowance.requireListing(listing.id);
   requireRunning(listing.status);
-  const { status, agreedPriceLamports } = await deps.credentials.indexedStatus(task.wallet, listing.id);
+  const { status, agreedPriceLamports } = await access;
   const credited = status === 'low_balance' && (await deps.settlement.hasCredit(task.wallet, listing.id));
   requireAccess(status, listing, {
     credited,

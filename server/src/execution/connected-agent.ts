@@ -14,6 +14,8 @@ const failed = (output: string): AgentOutcome => ({ status: 'failed', output });
 
 interface CallOptions {
   signal: AbortSignal;
+  /** Called when the task goes out. */
+  onBegan?(): void;
   /** Gets an answer in free text while it comes, where the endpoint answers as an event stream. */
   onText(text: string): void;
 }
@@ -43,6 +45,7 @@ export function createConnectedAgents(outbound: OutboundHttp): ConnectedAgents {
         .map((secret) => new Webhook(secret).sign(task.runId, sentAt, body))
         .join(' ');
       let response: Response;
+      options.onBegan?.();
       try {
         response = await outbound.fetch(agent.entrypointUrl, {
           method: 'POST',

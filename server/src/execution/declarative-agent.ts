@@ -35,7 +35,13 @@ export interface DeclarativeAgents {
     task: AgentWork,
     agent: DeclarativeAgent,
     sandbox: Sandbox,
-    options: { signal: AbortSignal; logger: Pick<Logger, 'info'>; onText(text: string): void },
+    options: {
+      signal: AbortSignal;
+      logger: Pick<Logger, 'info'>;
+      /** Called with the first line of its sandbox; again with later ones. */
+      onBegan?(): void;
+      onText(text: string): void;
+    },
   ): Promise<AgentOutcome>;
 }
 
@@ -50,7 +56,7 @@ export function createDeclarativeAgents(deps: {
   return {
     takeSandbox: (signal) => deps.runners.take({ signal }),
 
-    async run(task, agent, sandbox, { signal, logger, onText }) {
+    async run(task, agent, sandbox, { signal, logger, onBegan, onText }) {
       const { outputSchema } = task.listing.version;
       // Where an answer may have to be repaired, nothing of it leaves before it is whole.
       const answer = takesAnyText(outputSchema as JsonObject) ? new AnswerStream(onText) : undefined;
@@ -69,6 +75,7 @@ export function createDeclarativeAgents(deps: {
             outputSchema: outputSchema as JsonObject,
             maxSteps: MAX_STEPS,
           },
+          onStep: () => onBegan?.(),
           completeModel: async (request, callSignal) => {
             const mayCallTools = request.tools.length > 0 && request.toolChoice !== 'none';
             const turn = answer?.turn({ mayCallTools });

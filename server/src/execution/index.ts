@@ -1,5 +1,6 @@
 export { createAttendance } from './attendance.js';
 export { createCallers } from './callers.js';
+export { createBeginnings } from './beginnings.js';
 export { createConnectedAgents } from './connected-agent.js';
 export { createDeclarativeAgents } from './declarative-agent.js';
 export { EXPIRY_CRONTAB, EXPIRY_TASK, removeExpired } from './expiry.js';

@@ -23,6 +23,7 @@ import {
   type TemporaryDatabase,
 } from '../testing/index.js';
 import { createAttendance } from './attendance.js';
+import { createBeginnings } from './beginnings.js';
 import { createCallers } from './callers.js';
 import { createLiveRuns } from './live-runs.js';
 import { createPastRuns } from './past-runs.js';
@@ -111,6 +112,7 @@ async function world(landed: () => Partial<SignatureStatus> | null) {
     attendance,
     callers: createCallers({ runs, attendance, changes, logger, graceMs: 20 }),
     live: createLiveRuns({ runs, changes, logger }),
+    beginnings: createBeginnings(),
     changes,
     seats: createSeats({
       repository: createSeatRepository(db),

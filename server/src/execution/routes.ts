@@ -38,6 +38,7 @@ export function executionRoutes(
       body,
       idempotencyKey,
       logger: request.log,
+      receivedAt: performance.now() - reply.elapsedTime,
       caller: {
         gone: goneSignal(reply),
         patienceMs: undefined,

@@ -26,12 +26,12 @@ export async function run(
   task: Task,
   { agent, sandbox }: Checked,
   gate: OutputGate,
-  { stop, logger }: { stop: AbortSignal; logger: Pick<Logger, 'info'> },
+  { stop, began, logger }: { stop: AbortSignal; began(): void; logger: Pick<Logger, 'info'> },
 ): Promise<AgentOutcome> {
   const timeout = AbortSignal.timeout(task.timeoutSeconds * 1000);
   const { timeUp } = deps.drain;
   const signal = AbortSignal.any([timeout, stop, timeUp]);
-  const options = { signal, logger, onText: (text: string) => gate.push(text) };
+  const options = { signal, logger, onBegan: began, onText: (text: string) => gate.push(text) };
   try {
     const outcome =
       agent.mode === 'connected'

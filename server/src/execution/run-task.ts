@@ -1,5 +1,6 @@
 import type { ExecuteBody } from '@agent-rental/contract';
 import type { Chain } from '../chain/index.js';
+import type { IndexedStatus } from '../credentials/index.js';
 import type { Allowance } from '../identity/index.js';
 import type { ListingService } from '../listings/index.js';
 import type { Drain } from '../platform/drain.js';
@@ -8,6 +9,7 @@ import type { SentCharge, Settlement } from '../settlement/index.js';
 import { admit, type AdmitDeps } from './admit.js';
 import { beginAdoption, type Adoption } from './adoption.js';
 import type { Attendance } from './attendance.js';
+import type { Beginnings } from './beginnings.js';
 import type { Answer, Caller, Callers } from './callers.js';
 import { check, type CheckDeps } from './check.js';
 import type { DeclarativeAgents } from './declarative-agent.js';
@@ -31,6 +33,7 @@ export interface RunTaskDeps extends AdmitDeps, CheckDeps, RunAgentDeps, Release
   attendance: Attendance;
   callers: Callers;
   live: LiveRuns;
+  beginnings: Beginnings;
   changes: RunChanges;
   // Each step names the part of these that it uses.
   chain: Chain;
@@ -53,6 +56,8 @@ export interface TaskRequest {
   /** Gets the output as it is made; absent for a caller that only wants the end. */
   sink?: OutputSink;
   caller: Caller;
+  /** In milliseconds of `performance.now`. */
+  receivedAt: number;
   /** Called when the request takes over an undelivered run; absent for a caller that does not want to. */
   onAdopted?: (() => void) | undefined;
   /** Knows the request's id. */
@@ -67,9 +72,11 @@ export interface TaskRequest {
  */
 export async function runTask(deps: RunTaskDeps, request: TaskRequest): Promise<Answer> {
   const { caller, sink } = request;
+  // Asked for beside the listing; whoever has waited for another run first asks again.
+  let access: Promise<IndexedStatus> | undefined = accessOf(deps, request);
   const task = await parse(deps, request);
   const adoption = request.onAdopted && beginAdoption(deps.attendance, task);
-  for (;;) {
+  for (; ; access = undefined) {
     // A repeat gets its answer whatever has become of the rental since: it was paid for.
     const repeated = await deps.repeats.find(task);
     const earlier = repeated ?? (await adoption?.find(caller.gone));
@@ -79,7 +86,7 @@ export async function runTask(deps: RunTaskDeps, request: TaskRequest): Promise<
       sink?.begin(earlier);
     }
     if (earlier === undefined) {
-      const begun = await begin(deps, task, request, adoption);
+      const begun = await begin(deps, task, request, { access: access ?? accessOf(deps, request), adoption });
       const run = { runId: task.runId, agentId: task.listing.id };
       if (begun) return deps.callers.attend(run, caller, begun.work);
     } else {
@@ -94,19 +101,21 @@ async function begin(
   deps: RunTaskDeps,
   task: Task,
   request: TaskRequest,
-  adoption: Adoption | undefined,
+  { access, adoption }: { access: Promise<IndexedStatus>; adoption: Adoption | undefined },
 ): Promise<{ work: Promise<FinishedRun> } | undefined> {
   const leaves = [deps.drain.enter()];
+  const { began, over } = deps.beginnings.enter(request.receivedAt);
+  leaves.push(over);
   const leave = () => leaves.forEach((each) => each());
   let work: Promise<FinishedRun> | undefined;
   try {
-    const admitted = await admit(deps, task, request.allowance);
+    const admitted = await admit(deps, task, request.allowance, access);
     // Nobody pays for what nobody waits for, unless it was to be begun and left.
     if (request.caller.patienceMs === undefined) request.caller.gone.throwIfAborted();
     // Before anything is written down: to be refused has to cost less than to be let in.
     leaves.push(deps.seats.comeIn(seatRequest(admitted)));
     if (!(await deps.repeats.begin(admitted, adoption))) return undefined;
-    work = deps.live.start(admitted.runId, (stop) => carryOut(deps, admitted, request, stop));
+    work = deps.live.start(admitted.runId, (stop) => carryOut(deps, admitted, request, { stop, began }));
     return { work };
   } finally {
     if (work) work.then(leave, leave);
@@ -119,7 +128,7 @@ async function carryOut(
   deps: RunTaskDeps,
   task: Task,
   request: TaskRequest,
-  stop: AbortSignal,
+  { stop, began }: { stop: AbortSignal; began(): void },
 ): Promise<FinishedRun> {
   let charge: SentCharge | undefined;
   try {
@@ -128,13 +137,20 @@ async function carryOut(
     const checked = await check(deps, task, request.allowance, stop);
     const gate = new OutputGate(request.sink, task.runId);
     charge = await settle(deps, checked, gate, stop);
-    const outcome = await run(deps, task, checked, gate, { stop, logger: request.logger });
+    const outcome = await run(deps, task, checked, gate, { stop, began, logger: request.logger });
     return await release(deps, task, charge, gate, outcome, startedAt);
   } catch (error) {
     throw await undo(deps, task, request, charge, error);
   } finally {
     await Promise.all([deps.seats.free(task.runId), deps.changes.announce(task.runId)]);
   }
+}
+
+/** What the index says of the caller's access. Nobody may come to need it. */
+function accessOf(deps: RunTaskDeps, { wallet, body }: TaskRequest): Promise<IndexedStatus> {
+  const access = deps.credentials.indexedStatus(wallet, body.agent_id);
+  access.catch(() => undefined);
+  return access;
 }
 
 /** 1. What is asked, of which listing, how often. */

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { createBeginnings } from './beginnings.js';
+
+it('a run is beginning from its request until its agent has said something, or it is over', () => {
+  const seconds: number[] = [];
+  const beginnings = createBeginnings((each) => seconds.push(each));
+  const receivedAt = performance.now() - 1_000;
+  const [one, other] = [beginnings.enter(receivedAt), beginnings.enter(receivedAt)];
+  expect(beginnings.pending).toBe(2);
+  one.began();
+  one.began();
+  one.over();
+  expect(beginnings.pending).toBe(1);
+  // Refused, for instance: no start to be counted.
+  other.over();
+  other.began();
+  expect(beginnings.pending).toBe(0);
+  expect(seconds).toHaveLength(1);
+  expect(seconds[0]).toBeGreaterThanOrEqual(1);
+});
