@@ -51,9 +51,9 @@ describe('a spending policy', () => {
     expect(await ruleOf(spend(rental(41)))).toBe('maxDayLamports');
     expect(await ruleOf(spend(rental(40)))).toBeNull();
     expect(await ruleOf(spend(run(100)))).toBeNull();
-    clock.nowMs += 23 * HOUR_MS;
+    clock.nowMs += 24 * HOUR_MS - 1;
     expect(await ruleOf(spend(rental(1)))).toBe('maxDayLamports');
-    clock.nowMs += HOUR_MS + 1;
+    clock.nowMs += 2;
     expect(await ruleOf(spend(rental(100)))).toBeNull();
   });
 

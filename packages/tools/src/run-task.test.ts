@@ -1,0 +1,269 @@
+import { ApiError, ConnectionError, createClient, type RentalClient } from '@agent-rental/sdk';
+import { createStandIn, STAND_IN_API_KEY, type StandIn } from '@agent-rental/stand-in';
+import { once } from 'node:events';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Patience } from './long-run.js';
+import type { InvokeOptions, ToolResult } from './rented-tool.js';
+import { rentedToolset, type ToolsetOptions } from './toolset.js';
+
+const ID = 'echo-aaaaaa';
+const PRICE = 2_000_000;
+const ENDED = { run_id: 'run_9', agent_id: ID, status: 'completed', output: 'late', duration_ms: 1 } as const;
+const RUNNING = { run_id: 'run_9', agent_id: ID, status: 'running' } as const;
+
+function clientOf(standIn: StandIn, changes: Partial<RentalClient> = {}): RentalClient {
+  const client = createClient({
+    baseUrl: 'http://market.invalid',
+    apiKey: STAND_IN_API_KEY,
+    fetch: standIn.fetch,
+    retries: 0,
+  });
+  return { ...client, ...changes };
+}
+
+async function run(
+  client: RentalClient,
+  options: InvokeOptions = {},
+  toolset: ToolsetOptions = {},
+): Promise<ToolResult> {
+  const tool = rentedToolset(client, toolset).fixedTools.find(({ name }) => name === 'run_agent');
+  return tool!.invoke({ agent_id: ID, task: 't' }, options);
+}
+
+/** A stream that says nothing until nobody waits any more. */
+function silentStream(runId?: string): RentalClient['executeStream'] {
+  return async function* (_body, { leave, onRunId } = {}) {
+    yield* [];
+    if (runId !== undefined) onRunId?.(runId);
+    if (leave === undefined) throw new Error('Nothing would ever end this wait.');
+    if (!leave.aborted) await once(leave, 'abort');
+    throw leave.reason;
+  };
+}
+
+describe('a run', () => {
+  it('whose stream ends with a fault of the service says how to get its result', async () => {
+    const error = {
+      code: 'service_unavailable',
+      message: 'Not yet paid.',
+      status: 503,
+      run_id: 'run_9',
+    } as const;
+    const { agent_id: _, ...done } = { ...ENDED, status: 'failed' as const, cost_lamports: 0, error };
+    const client = clientOf(createStandIn(), {
+      async *executeStream() {
+        yield { event: 'done', data: done };
+      },
+    });
+    const result = await run(client);
+    expect(result).toMatchObject({
+      status: 'error',
+      runId: 'run_9',
+      error: { code: 'service_unavailable', status: 503 },
+    });
+    expect(result.text).toContain('get_run {"run_id": "run_9"}');
+  });
+
+  it('of which no answer comes may have been charged, and is said to be taken over by the next call', async () => {
+    const lost = async () => {
+      throw new ConnectionError('The line is dead.');
+    };
+    const client = clientOf(createStandIn(), {
+      execute: lost,
+      async *executeStream() {
+        yield* [];
+        await lost();
+      },
+    });
+    const { text, error } = await run(client);
+    expect(error?.code).toBe('connection_error');
+    expect(text).toContain('may have been charged');
+    expect(text).toContain('takes that run over');
+  });
+
+  it('says nothing hidden while it works', async () => {
+    const standIn = createStandIn([
+      {
+        id: ID,
+        run: async function* () {
+          yield 'a\u202e\u200bb';
+          return { output: 'done' };
+        },
+      },
+    ]);
+    const deltas: string[] = [];
+    await run(clientOf(standIn), { onDelta: (delta) => deltas.push(delta) });
+    expect(deltas).toEqual(['ab']);
+  });
+
+  it.each([
+    ['', "[agent-rental] The agent's output is an empty text."],
+    ['plain', 'plain'],
+  ])('with the output %j is read as something', async (output, text) => {
+    const standIn = createStandIn([
+      {
+        id: ID,
+        run: async function* () {
+          yield* [];
+          return { output };
+        },
+      },
+    ]);
+    expect((await run(clientOf(standIn))).text).toBe(text);
+  });
+
+  it('that fails at length is told in short', async () => {
+    const standIn = createStandIn([
+      {
+        id: ID,
+        run: async function* () {
+          yield* [];
+          return { status: 'failed', output: 'no '.repeat(50_000) };
+        },
+      },
+    ]);
+    const { text } = await run(clientOf(standIn));
+    expect(text).toContain('no no no');
+    expect(text.length).toBeLessThan(5_000);
+  });
+});
+
+describe('a run that takes longer than its call waits', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it('goes on, and the call says how to get its result', async () => {
+    const getRun = vi.fn<RentalClient['getRun']>(async () => RUNNING);
+    const client = clientOf(createStandIn(), { executeStream: silentStream('run_9'), getRun });
+    const result = await run(client, { patienceMs: 1 });
+    expect(result).toMatchObject({ status: 'running', runId: 'run_9', agentId: ID });
+    expect(result.text).toContain('get_run {"run_id": "run_9"}');
+    expect(getRun).toHaveBeenCalledWith('run_9', expect.anything());
+  });
+
+  it('and has just ended is answered with its end', async () => {
+    const getRun = async () => ({ ...ENDED, cost_lamports: 5 });
+    const client = clientOf(createStandIn(), { executeStream: silentStream('run_9'), getRun });
+    expect(await run(client, { patienceMs: 1 })).toMatchObject({ status: 'completed', text: 'late' });
+  });
+
+  it.each(['came to nothing', 'was not begun'])(
+    'and %s is begun in the background, under the same key',
+    async (state) => {
+      const fault = { code: 'service_unavailable', message: 'Gone.', status: 503 } as const;
+      const getRun = vi.fn<RentalClient['getRun']>(
+        async () =>
+          ({ ...ENDED, status: 'failed', cost_lamports: 0, error: fault }) as unknown as typeof RUNNING,
+      );
+      const executeAsync = vi.fn<RentalClient['executeAsync']>(async () => ({
+        ...RUNNING,
+        run_id: 'run_10',
+      }));
+      const executeStream = silentStream(state === 'came to nothing' ? 'run_9' : undefined);
+      const client = clientOf(createStandIn(), { executeStream, getRun, executeAsync });
+      const result = await run(client, { patienceMs: 1, idempotencyKey: 'key-1' });
+      expect(result).toMatchObject({ status: 'running', runId: 'run_10' });
+      expect(getRun).toHaveBeenCalledTimes(state === 'came to nothing' ? 1 : 0);
+      expect(executeAsync).toHaveBeenCalledWith(
+        { agent_id: ID, task: 't' },
+        expect.objectContaining({ idempotencyKey: 'key-1' }),
+      );
+    },
+  );
+
+  it('ends at once for a caller who leaves before', async () => {
+    const leaving = new AbortController();
+    const running = run(clientOf(createStandIn(), { executeStream: silentStream('run_9') }), {
+      patienceMs: 3_600_000,
+      leave: leaving.signal,
+    });
+    leaving.abort(new Error('hung up'));
+    await expect(running).rejects.toThrow('hung up');
+  });
+
+  it('leaves no timer behind once the call is over', () => {
+    vi.useFakeTimers();
+    const patience = new Patience({ patienceMs: 60_000 });
+    expect(vi.getTimerCount()).toBe(1);
+    patience.end();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('what a run counts for under a policy', () => {
+  const twoRuns = { policy: { maxDayLamports: BigInt(2 * PRICE) } };
+
+  it('is what it was charged', async () => {
+    const client = clientOf(createStandIn([{ id: ID }]), {
+      async *executeStream() {
+        const { agent_id: _, ...done } = ENDED;
+        yield { event: 'done', data: { ...done, cost_lamports: PRICE / 4 } };
+      },
+    });
+    const tool = rentedToolset(client, twoRuns).fixedTools.find(({ name }) => name === 'run_agent')!;
+    const statuses: string[] = [];
+    for (let count = 0; count < 6; count += 1)
+      statuses.push((await tool.invoke({ agent_id: ID, task: 't' })).status);
+    // A whole price is reserved each time; with five quarters spent it does not fit any more.
+    expect(statuses).toEqual([...Array.from({ length: 5 }, () => 'completed'), 'error']);
+  });
+
+  it.each([
+    ['a fault of the service', { status: 503 }],
+    ['a refusal of a run that had begun', { status: 429, runId: 'run_9' }],
+  ])('is its price after %s, which may have been charged', async (_, facts) => {
+    const client = clientOf(createStandIn([{ id: ID }]), {
+      async *executeStream() {
+        yield* [];
+        throw new ApiError({ code: 'service_unavailable', message: 'Not now.', ...facts });
+      },
+    });
+    const tool = rentedToolset(client, twoRuns).fixedTools.find(({ name }) => name === 'run_agent')!;
+    const call = async () => (await tool.invoke({ agent_id: ID, task: 't' })).error?.code;
+    expect([await call(), await call(), await call()]).toEqual([
+      'service_unavailable',
+      'service_unavailable',
+      'spending_refused',
+    ]);
+  });
+
+  it('has to be known before it is run', async () => {
+    const standIn = createStandIn([{ id: ID }]);
+    const getListing = async () => {
+      throw new ConnectionError('The line is dead.');
+    };
+    const result = await run(clientOf(standIn, { getListing }), {}, twoRuns);
+    expect(result.error?.code).toBe('service_unavailable');
+    expect(standIn.charged).toBe(0);
+  });
+
+  it('is counted once for the same call, however often it is made', async () => {
+    const standIn = createStandIn([{ id: ID }]);
+    const client = clientOf(standIn);
+    const tool = rentedToolset(client, { policy: { maxDayLamports: BigInt(PRICE) } }).fixedTools.find(
+      ({ name }) => name === 'run_agent',
+    )!;
+    for (let count = 0; count < 3; count += 1) {
+      const again = await tool.invoke({ agent_id: ID, task: 't' }, { idempotencyKey: 'key-1' });
+      expect(again.status).toBe('completed');
+    }
+    expect(standIn.charged).toBe(PRICE);
+  });
+
+  it('is asked about above the amount alone, of the call’s own approver before the toolset’s', async () => {
+    const standIn = createStandIn([{ id: ID }]);
+    const ask = (askAboveLamports: number): ToolsetOptions => ({
+      policy: { askAboveLamports: BigInt(askAboveLamports) },
+      approve: () => true,
+    });
+    const approvalOf = async (options: ToolsetOptions) => {
+      const tool = await rentedToolset(clientOf(standIn), options).find('echo_aaaaaa');
+      return tool?.approvalOf?.({ task: 't' });
+    };
+    expect(await approvalOf(ask(PRICE))).toBeUndefined();
+    expect(await approvalOf(ask(PRICE - 1))).toMatchObject({ kind: 'run', lamports: PRICE });
+    expect((await run(clientOf(standIn), {}, ask(PRICE - 1))).status).toBe('completed');
+    const refused = await run(clientOf(standIn), { approve: () => false }, ask(PRICE - 1));
+    expect(refused.error).toMatchObject({ code: 'spending_refused', rule: 'askAboveLamports' });
+    expect(standIn.charged).toBe(PRICE);
+  });
+});
