@@ -30,8 +30,7 @@ const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
  */
 export async function toolName(id: string): Promise<string> {
   const plain = id.replaceAll('-', '_');
-  if (listingId.safeParse(id).success && /^[a-z]/.test(plain) && !RESERVED_TOOL_NAMES.has(plain))
-    return plain;
+  if (listingIdOf(plain) === id) return plain;
   const readable =
     plain
       .toLowerCase()

@@ -109,6 +109,9 @@ const SILENT: ReadonlySet<string> = new Set([
   'examples',
 ]);
 
+/** Keywords of which one of several schemas holds. */
+const ALTERNATIVES = ['anyOf', 'oneOf'] as const;
+
 type Json = Record<string, unknown>;
 
 interface Reading {
@@ -140,17 +143,14 @@ function read(schema: unknown, reading: Reading, path: readonly unknown[]): Sche
   if (path.length > MAX_DEPTH || path.includes(schema)) return stub(schema);
   const inner = [...path, schema];
 
-  const parts = [ownKeywords(schema, reading, inner)];
+  let node = ownKeywords(schema, reading, inner);
   const reference = schema['$ref'] ?? schema['$dynamicRef'];
-  if (typeof reference === 'string') parts.push(referenced(reference, reading, inner));
-  for (const part of list(schema['allOf'])) parts.push(read(part, reading, inner));
-  for (const keyword of ['anyOf', 'oneOf']) {
-    const alternatives = list(schema[keyword]);
-    if (alternatives.length > 0) {
-      parts.push(uniteNodes(alternatives.map((alternative) => read(alternative, reading, inner))));
-    }
+  if (typeof reference === 'string') node = intersectNodes(node, referenced(reference, reading, inner));
+  for (const part of list(schema['allOf'])) node = intersectNodes(node, read(part, reading, inner));
+  for (const keyword of ALTERNATIVES) {
+    const alternatives = list(schema[keyword]).map((alternative) => read(alternative, reading, inner));
+    if (alternatives.length > 0) node = intersectNodes(node, uniteNodes(alternatives));
   }
-  const node = parts.reduce(intersectNodes);
   const said = schema['description'] ?? schema['title'];
   return typeof said === 'string' ? { ...node, description: creatorLine(said, DESCRIPTION_LENGTH) } : node;
 }
@@ -170,17 +170,18 @@ function referenced(reference: string, reading: Reading, path: readonly unknown[
 }
 
 function ownKeywords(schema: Json, reading: Reading, path: readonly unknown[]): SchemaNode {
-  const types = list(schema['type']).filter((type) => typeof type === 'string' && KINDS.has(type));
-  const values = allowedValues(schema);
-  const kinds =
-    types.length > 0
-      ? (types as NodeKind[])
-      : [values === undefined ? namedKind(schema) : kindOfValues(values)];
-  const node = uniteNodes(kinds.map((kind) => ofKind(kind, schema, reading, path)));
+  const node = uniteNodes(kindsOf(schema).map((kind) => ofKind(kind, schema, reading, path)));
   const loose = node.loose || Object.keys(schema).some((keyword) => !isExact(keyword, schema, node.kind));
   const words = wordsFor(schema);
   if (words.length === 0 && loose === node.loose) return node;
   return { ...node, notes: [...node.notes, ...words], loose };
+}
+
+function kindsOf(schema: Json): readonly NodeKind[] {
+  const types = list(schema['type']).filter((type) => typeof type === 'string' && KINDS.has(type));
+  if (types.length > 0) return types as readonly NodeKind[];
+  const values = allowedValues(schema);
+  return [values === undefined ? namedKind(schema) : kindOfValues(values)];
 }
 
 function ofKind(kind: NodeKind, schema: Json, reading: Reading, path: readonly unknown[]): SchemaNode {
