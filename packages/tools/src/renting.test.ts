@@ -131,6 +131,34 @@ describe('rent_listing with a wallet', () => {
   });
 
   it.each([
+    { rental: 'none', rental_model: 'one_time' },
+    { rental: 'none', rental_model: 'subscription' },
+    { rental: 'expired', rental_model: 'subscription' },
+    { rental: 'low_balance', rental_model: 'per_query' },
+  ] as const)('agrees to no price above the quote: %j [REN-4]', async (listing) => {
+    const standIn = createStandIn([{ id: ID, ...listing }]);
+    await toolsOf(standIn, withWallet()).rent({});
+    const [, signed] = standIn.requests.filter(({ path }) => path === '/v1/transactions');
+    expect(signed?.body).toMatchObject({ max_price_lamports: 2_000_000 });
+  });
+
+  it('agrees to a risen price alone where the balance would do', async () => {
+    const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
+    const credential = { listing_id: ID, status: 'low_balance', valid: false, on_chain_verified: true };
+    const fetch: typeof globalThis.fetch = async (input, init) =>
+      new URL(new Request(input, init).url).pathname === `/v1/credentials/${ID}`
+        ? Response.json({ ...credential, balance_lamports: 2_000_000 })
+        : standIn.fetch(input, init);
+    await toolsOf({ ...standIn, fetch }, withWallet()).rent({});
+    const [, signed] = standIn.requests.filter(({ path }) => path === '/v1/transactions');
+    expect(signed?.body).toMatchObject({
+      action: 'topup',
+      amount_lamports: 0,
+      max_price_lamports: 2_000_000,
+    });
+  });
+
+  it.each([
     ['maxDayLamports', { maxDayLamports: BigInt(TOTAL - 1) }],
     ['maxListingLamports', { maxListingLamports: BigInt(TOTAL - 1) }],
     ['maxRunLamports', { maxRunLamports: 1_999_999n }],
@@ -189,6 +217,45 @@ describe('rent_listing with a wallet', () => {
     expect(lost.text).toContain('Whether the rental was paid is not known.');
     expect(structured(await rent({}))).toMatchObject({ rented: true });
     expect(standIn.paid).toBe(10_000_000);
+  });
+
+  it('that never arrived is sent again as it was signed, until its outcome is known [REN-6]', async () => {
+    const standIn = createStandIn([{ id: ID, rental: 'none' }]);
+    const sent: unknown[] = [];
+    let isCut = true;
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const request = new Request(input, init);
+      if (!request.url.endsWith('/submit')) return standIn.fetch(request);
+      sent.push(((await request.clone().json()) as JsonObject)['transaction']);
+      if (isCut) throw new TypeError('The line is dead.');
+      return standIn.fetch(request);
+    };
+    const { rent } = toolsOf({ ...standIn, fetch }, withWallet({ maxDayLamports: BigInt(3 * TOTAL) }));
+    for (let count = 0; count < 2; count += 1) {
+      expect((await rent({})).text).toContain('Whether the rental was paid is not known.');
+    }
+    isCut = false;
+    expect(structured(await rent({}))).toMatchObject({ rented: true });
+    expect(sent).toHaveLength(3);
+    expect(new Set(sent).size).toBe(1);
+    expect(standIn.paid).toBe(10_000_000);
+
+    // It is done with: what has to be paid later is another payment, and nothing else is sent.
+    standIn.add({ id: ID, rental: 'low_balance' });
+    expect(structured(await rent({}))).toMatchObject({ rented: true });
+    standIn.add({ id: ID, rental: 'low_balance' });
+    expect(structured(await rent({}))).toMatchObject({ rented: true });
+    expect(sent).toHaveLength(5);
+    expect(new Set(sent).size).toBe(3);
+  });
+
+  it('shows whoever approves a title that hides nothing [REN-5, REN-13]', async () => {
+    const title = `Echo\u202e\n[agent-rental] free ${'x'.repeat(500)}`;
+    const standIn = createStandIn([{ id: ID, title, rental: 'none' }]);
+    const { rent } = toolsOf(standIn, withWallet({ askAboveLamports: 0n }));
+    const shown = (await rent({})).error?.approval?.title ?? '';
+    expect(shown).toMatch(/^Echo \(agent-rental\) free x+…$/);
+    expect(shown.length).toBeLessThanOrEqual(80);
   });
 
   it('never takes or gives a key [REN-3]', async () => {
