@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { call } from '../support/http.js';
 import {
+  censusAfter,
+  censusAtRest,
   requestDigest,
   RUN_PRICE,
   sendRun,
-  settled,
   startBusyMarketplace,
   until,
   type BusyMarketplace,
-  type Census,
 } from '../support/busy-marketplace.js';
+import { leftBehind, type Census } from '../support/census.js';
 import { Random } from '../program-fuzz/random.js';
 import type { Renter } from '../support/renter.js';
 import { slowTask } from '../support/slow-agents.js';
@@ -22,6 +23,8 @@ export interface BatteryOptions {
   runs: number;
   seed: number;
   concurrency: number;
+  /** The moment of an abort is drawn from this, from the request on. */
+  latestAbortMs: number;
   log(line: string): void;
 }
 
@@ -40,9 +43,7 @@ export interface BatteryReport {
 
 /** The agents would be busy for this long. */
 const WORK_MS = 60_000;
-/** The moment of an abort is drawn from this. */
-const LATEST_ABORT_MS = 4_000;
-const GRACE_SECONDS = 3;
+const GRACE_SECONDS = 1;
 
 /** Cancels runs at random moments by each way, and counts what is left of them. */
 export async function runAbortBattery(options: BatteryOptions): Promise<BatteryReport> {
@@ -59,7 +60,7 @@ export async function runAbortBattery(options: BatteryOptions): Promise<BatteryR
 }
 
 async function battery(market: BusyMarketplace, options: BatteryOptions): Promise<BatteryReport> {
-  const { runs, seed, concurrency, log } = options;
+  const { runs, seed, concurrency, latestAbortMs, log } = options;
   const random = new Random(seed);
   const listings = [
     await market.publish('declarative', 'slow-declarative'),
@@ -77,7 +78,7 @@ async function battery(market: BusyMarketplace, options: BatteryOptions): Promis
     const { status, body } = await answer;
     if (status !== 200) throw new Error(`The first run was answered ${status}: ${body}`);
   }
-  const before = await settled(market);
+  const before = await censusAtRest(market);
   log(`before: ${JSON.stringify(before)}`);
 
   const plans = Array.from({ length: runs }, (_, index) => ({
@@ -85,7 +86,7 @@ async function battery(market: BusyMarketplace, options: BatteryOptions): Promis
     way: WAYS[index % WAYS.length] as Way,
     agentId: listings[random.chance(50) ? 0 : 1] as string,
     path: random.chance(50) ? ('/v1/execute' as const) : ('/v1/execute/stream' as const),
-    abortAfterMs: random.below(LATEST_ABORT_MS),
+    abortAfterMs: random.below(latestAbortMs),
   }));
   const aborted = new Map<string, { way: Way; at: number }>();
   const queue = plans.values();
@@ -95,8 +96,7 @@ async function battery(market: BusyMarketplace, options: BatteryOptions): Promis
     }),
   );
   log(`${runs} runs aborted; waiting for what is left of them`);
-  await until(async () => (await market.census()).runsRunning === 0, 30_000).catch(() => undefined);
-  const after = await settled(market, before);
+  const after = await censusAfter(market, before);
   stop();
 
   const records = {} as BatteryReport['records'];
@@ -128,10 +128,7 @@ async function battery(market: BusyMarketplace, options: BatteryOptions): Promis
     const endedAt = row && ends.get(row.id);
     if (endedAt !== undefined && way !== 'timeout') gone[way].push(endedAt - at);
   }
-  for (const [what, was] of Object.entries(before)) {
-    const is = after[what as keyof Census];
-    if (is > was) broken.push(`${what}: ${was} before, ${is} after`);
-  }
+  broken.push(...leftBehind(before, after));
   broken.push(...(await moneyIsRight(market)));
   return { seed, runs, records, gone_ms: mapWays(gone), before, after, broken };
 }
@@ -201,6 +198,13 @@ async function listenToEnds(
 
 /** What was prepaid is either still there or was charged for a run that is on record. */
 async function moneyIsRight({ database }: BusyMarketplace): Promise<string[]> {
+  const isSettled = async () => {
+    const { rows } = await database.query<{ open: boolean }>(
+      `select exists (select from charges where state in ('reserved', 'signed')) as open`,
+    );
+    return rows[0]?.open === false;
+  };
+  await until(isSettled).catch(() => undefined);
   const { rows } = await database.query<{ open: string; unrecorded: string; wrong: string }>(
     `select count(*) filter (where charges.state in ('reserved', 'signed')) as open,
         count(*) filter (where runs.id is null) as unrecorded,

@@ -9,6 +9,7 @@ const report = await runAbortBattery({
   runs: Number(values.runs),
   seed: Number(values.seed ?? Math.floor(Math.random() * 2 ** 31)),
   concurrency: 25,
+  latestAbortMs: 4_000,
   log: (line) => process.stderr.write(`${line}\n`),
 });
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);

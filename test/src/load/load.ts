@@ -1,16 +1,20 @@
+import { copyFile } from 'node:fs/promises';
 import { Random } from '../program-fuzz/random.js';
 import {
+  censusAfter,
+  censusAtRest,
   requestDigest,
   RUN_PRICE,
   sendRun,
-  settled,
   startBusyMarketplace,
   type BusyMarketplace,
-  type Census,
 } from '../support/busy-marketplace.js';
+import { leftBehind, type Census } from '../support/census.js';
 import { descendants } from '../support/processes.js';
 import type { Renter } from '../support/renter.js';
 import { slowAnswer, slowTask } from '../support/slow-agents.js';
+import { watchMemory, type MemoryByPart } from './memory.js';
+import { checkRecords, resultOf, type Sent } from './records.js';
 
 export interface LoadOptions {
   listings: number;
@@ -25,6 +29,8 @@ export interface LoadOptions {
   lineLength: number;
   seed: number;
   log(line: string): void;
+  /** Where the server's log is to be kept. */
+  keepLog?: string | undefined;
 }
 
 /** What one leg saw. */
@@ -44,6 +50,8 @@ export interface LoadReport {
   over: Leg;
   heap_mb: { before: number; after_within: number; after: number };
   rss_mb: { before: number; after_within: number; after: number };
+  /** The most that each part of the marketplace had while it worked. */
+  peak_mb: MemoryByPart;
   before: Census;
   after: Census;
   runs_on_record: number;
@@ -62,14 +70,6 @@ const KILL_EVERY_MS = 3_000;
 /** Callers that leave before they have their answer, in percent. */
 const LEAVES = 8;
 
-/** A request as it was sent, and what came of it. */
-interface Sent {
-  digest: string;
-  left: boolean;
-  status: number | undefined;
-  body: string;
-}
-
 /** Works a marketplace hard within its capacity and beyond, with callers that leave and sandboxes that die. */
 export async function runLoad(options: LoadOptions): Promise<LoadReport> {
   const market = await startBusyMarketplace({
@@ -81,6 +81,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
   try {
     return await load(market, options);
   } finally {
+    if (options.keepLog !== undefined) await copyFile(market.logFile, options.keepLog);
     await market.close();
   }
 }
@@ -106,21 +107,16 @@ async function load(market: BusyMarketplace, options: LoadOptions): Promise<Load
     return leg;
   };
   await run('warm-up', Math.min(4, options.concurrency), Math.ceil(runMs / 1000));
-  const before = await settled(market);
+  const before = await censusAtRest(market);
+  const memory = watchMemory(market.server.process.pid ?? 0);
   const heapBefore = await market.inspector.heapAfterCollection();
   const within = await run('within', options.concurrency, options.withinSeconds);
-  await settled(market, before);
+  await censusAfter(market, before);
   const heapWithin = await market.inspector.heapAfterCollection();
   const over = await run('over', 2 * (SEATS + options.lineLength), options.overSeconds);
-  const after = await settled(market, before);
+  const after = await censusAfter(market, before);
   const heapAfter = await market.inspector.heapAfterCollection();
-
-  for (const [what, was] of Object.entries(before)) {
-    const is = after[what as keyof Census];
-    // Timers come and go with the pool's connections; a leak would be one a run.
-    const slack = what === 'timers' ? 10 : 0;
-    if (is > was + slack) broken.push(`${what}: ${was} before, ${is} after`);
-  }
+  broken.push(...leftBehind(before, after));
   const mb = (bytes: number) => Math.round(bytes / MEGABYTE);
   if (mb(heapAfter.heapUsed - heapBefore.heapUsed) > HEAP_SLACK_MB) broken.push('the heap has grown');
   if ((over.answers['429'] ?? 0) + (over.answers['503'] ?? 0) === 0)
@@ -135,6 +131,7 @@ async function load(market: BusyMarketplace, options: LoadOptions): Promise<Load
       after_within: mb(heapWithin.heapUsed),
       after: mb(heapAfter.heapUsed),
     },
+    peak_mb: memory.stop(),
     rss_mb: { before: mb(heapBefore.rss), after_within: mb(heapWithin.rss), after: mb(heapAfter.rss) },
     before,
     after,
@@ -234,56 +231,6 @@ async function runLeg(
     refused_ms: quantiles(refused),
     sandboxes_killed: killed,
   };
-}
-
-/** The end of a run, as either endpoint gives it. */
-function resultOf(body: string): { status: string; output: unknown } {
-  const json = body.startsWith('{')
-    ? body
-    : (/event: done\ndata: (.*)/.exec(body)?.[1] ?? '{"status":"no done"}');
-  return JSON.parse(json) as { status: string; output: unknown };
-}
-
-/** Every run is on record once, as its caller was told, and paid once; gives how many there are. */
-async function checkRecords(
-  { database }: BusyMarketplace,
-  sent: Sent[],
-  deposited: number,
-  broken: string[],
-): Promise<number> {
-  const { rows } = await database.query<{ digest: string; status: string; charge: string | null }>(
-    `select encode(request_digest, 'hex') as digest, runs.status, coalesce(charges.state, case when credits.run_id is not null then 'confirmed' end) as charge
-      from runs left join charges on charges.run_id = runs.id
-        -- A run after one that was ours to make good is paid by its credit.
-        left join credits on credits.used_by_run_id = runs.id where length(request_digest) = 32`,
-  );
-  const records = new Map<string, { status: string; charge: string | null }[]>();
-  for (const row of rows) records.set(row.digest, [...(records.get(row.digest) ?? []), row]);
-  for (const { digest, left, status, body } of sent) {
-    const [record, ...more] = records.get(digest) ?? [];
-    if (more.length > 0) broken.push('a request has two records');
-    if (record?.status === 'running') broken.push('a run is still running');
-    if (status === 200) {
-      const told = resultOf(body).status;
-      const isFault = body.includes('"error"');
-      if (!isFault && record?.status !== told)
-        broken.push(`told ${told}, on record ${record?.status ?? 'not at all'}`);
-      if (!isFault && !['confirmed', 'finalized'].includes(record?.charge ?? ''))
-        broken.push('a run that was not paid');
-    } else if (!left && status === 429 && record) {
-      broken.push('a refused run is on record');
-    }
-  }
-  const { rows: money } = await database.query<{ balance: string; charged: string }>(
-    `select (select sum(balance_lamports) from balances join listings on listings.address = listing_address
-        where listings.id like 'loaded-%') as balance,
-      (select coalesce(sum(price_lamports), 0) from charges where listing_id like 'loaded-%'
-        and state in ('confirmed', 'finalized', 'credited')) as charged`,
-  );
-  const { balance, charged } = money[0] ?? {};
-  if (Number(balance) + Number(charged) !== deposited)
-    broken.push(`the money does not add up: ${balance} + ${charged} of ${deposited}`);
-  return rows.length;
 }
 
 function quantiles(values: number[]): { p50: number; p99: number; max: number } {

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, readlink } from 'node:fs/promises';
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
 import { findRunningPostgres } from '@agent-rental/server/testing';
 import { createClient } from '@agent-rental/sdk';
 import { keypairSigner, publish, rent } from '@agent-rental/sdk/solana';
 import { Pool } from 'pg';
+import { leftBehind, takeCensus, type Census } from './census.js';
 import { inspect, type Inspector } from './inspector.js';
 import { newStateDir, removeStateDir, startMarketplace, type OwnMarketplace } from './marketplace.js';
-import { descendants } from './processes.js';
 import { newRenter, type Renter } from './renter.js';
 import { startSlowAgents, type SlowAgents } from './slow-agents.js';
 
@@ -28,21 +29,11 @@ export interface BusyMarketplace {
   renter(listingIds: string[], runs: number): Promise<Renter>;
   /** What is there now. */
   census(): Promise<Census>;
+  /** Open connections that runs were sent on. */
+  readonly callers: Set<Socket>;
+  /** The server's log, while it is up. */
+  readonly logFile: string;
   close(): Promise<void>;
-}
-
-/** Everything that a run may leave behind, counted from `/proc`, the process and the database. */
-export interface Census {
-  /** Processes of the server and its children, the database's apart. */
-  processes: number;
-  /** Connections between the server and the agents or its callers. */
-  connections: number;
-  pipes: number;
-  timers: number;
-  seats: number;
-  inLine: number;
-  runsRunning: number;
-  chargesReserved: number;
 }
 
 /** Starts it with both kinds of agents behind it. */
@@ -64,6 +55,7 @@ export async function startBusyMarketplace(
   // Whatever ends it early is told by the server's own end.
   database.on('error', () => undefined);
   const inspector = await inspect(server.output, server.process);
+  const callers = new Set<Socket>();
   const creator = await newRenter(server);
   const signer = keypairSigner(creator.wallet);
   const client = createClient({ baseUrl: server.dev.base_url, signer });
@@ -101,25 +93,17 @@ export async function startBusyMarketplace(
       for (const id of listingIds) await rent(renting, own, id, { deposit_lamports: runs * RUN_PRICE });
       return renter;
     },
-    async census() {
-      const pid = server.process.pid ?? 0;
-      const count = async (query: string) =>
-        Number((await database.query<{ count: string }>(query)).rows[0]?.count);
-      const [children, descriptors, resources] = await Promise.all([
-        descendants(pid),
-        openDescriptors(pid, [agents.port, Number(new URL(server.dev.base_url).port)]),
-        inspector.activeResources(),
-      ]);
-      return {
-        processes: children.filter(({ command }) => !command.startsWith('postgres')).length,
-        ...descriptors,
-        timers: resources['Timeout'] ?? 0,
-        seats: await count('select count(*) from seats'),
-        inLine: await count('select count(*) from seat_line'),
-        runsRunning: await count(`select count(*) from runs where status = 'running'`),
-        chargesReserved: await count(`select count(*) from charges where state = 'reserved'`),
-      };
-    },
+    census: () =>
+      takeCensus({
+        pid: server.process.pid ?? 0,
+        database,
+        inspector,
+        agentPort: agents.port,
+        serverPort: Number(new URL(server.dev.base_url).port),
+        callers,
+      }),
+    callers,
+    logFile: join(stateDir, 'server.log'),
     close: async () => {
       // A fatal error waits for the inspector to leave before it is told.
       inspector.close();
@@ -132,57 +116,58 @@ export async function startBusyMarketplace(
   };
 }
 
-/** Pipes of a process, and its TCP connections that have one of these ports at either end. */
-async function openDescriptors(
-  pid: number,
-  ports: number[],
-): Promise<{ pipes: number; connections: number }> {
-  const names = await readdir(`/proc/${pid}/fd`);
-  const targets = await Promise.all(
-    names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => undefined)),
-  );
-  const inodes = new Set(targets.map((target) => /^socket:\[(\d+)\]$/.exec(target ?? '')?.[1]));
-  const rows = (await readFile(`/proc/${pid}/net/tcp`, 'utf8')).split('\n').slice(1);
-  const connections = rows.filter((row) => {
-    const fields = row.trim().split(/\s+/);
-    const [local, remote] = [fields[1], fields[2]].map((end) =>
-      Number.parseInt(end?.split(':')[1] ?? '', 16),
-    );
-    const established = fields[3] === '01';
-    return (
-      established && inodes.has(fields[9]) && (ports.includes(local ?? 0) || ports.includes(remote ?? 0))
-    );
-  });
-  return {
-    pipes: targets.filter((target) => target?.startsWith('pipe:')).length,
-    connections: connections.length,
-  };
-}
-
 /** Asks again until there is an answer; for scripts, which have no test runner's `waitUntil`. */
-export async function until<T>(ask: () => Promise<T | undefined | false>, timeoutMs = 60_000): Promise<T> {
+export async function until<T>(
+  ask: () => Promise<T | undefined | false>,
+  timeoutMs = 60_000,
+  everyMs = 100,
+): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer;
     if (performance.now() > deadline) throw new Error(`Nothing came within ${timeoutMs} ms.`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }
 
-/** The census once it does not shrink any more, or is what it was before. */
-export async function settled(market: BusyMarketplace, before?: Census): Promise<Census> {
+/** The longest that what a run leaves may take to go, on a machine that is busy with other things. */
+const SETTLE_MS = 60_000;
+/** How long nothing may change before what is there counts as what there is without runs. */
+const QUIET_MS = 2_000;
+
+/** What is there while nothing runs and every warm sandbox is ready. */
+export async function censusAtRest(market: BusyMarketplace): Promise<Census> {
   let last = await market.census();
   let since = performance.now();
-  const isBack = () =>
-    before && Object.entries(before).every(([what, was]) => last[what as keyof Census] <= was);
   await until(async () => {
     const now = await market.census();
-    if (JSON.stringify(now) !== JSON.stringify(last)) since = performance.now();
+    if (now.processes !== last.processes || now.pipes !== last.pipes) since = performance.now();
     last = now;
-    return isBack() || performance.now() - since > (before ? 15_000 : 3_000);
-  }, 120_000);
+    const { seats, inLine, runsRunning, chargesReserved, agentConnections, callerConnections } = now;
+    const isBusy =
+      seats + inLine + runsRunning + chargesReserved + agentConnections + callerConnections > 0 ||
+      !(await hasWarmSandboxes(market));
+    return !isBusy && performance.now() - since > QUIET_MS;
+  }, SETTLE_MS);
   return last;
+}
+
+/** Whether every pool of sandboxes is full, and none is in use, on its way in or on its way out. */
+async function hasWarmSandboxes({ server }: BusyMarketplace): Promise<boolean> {
+  const metrics = await (await fetch(`${server.dev.base_url}/metrics`)).text();
+  const counts = [...metrics.matchAll(/^agent_rental_sandboxes\{.*state="(\w+)"\} (\d+)$/gm)];
+  return counts.length > 0 && counts.every(([, state, count]) => state === 'idle' || count === '0');
+}
+
+/** The census once nothing is left that was not there before, or when it ought to have been so for long. */
+export async function censusAfter(market: BusyMarketplace, before: Census): Promise<Census> {
+  const deadline = performance.now() + SETTLE_MS;
+  for (;;) {
+    const now = await market.census();
+    if (leftBehind(before, now).length === 0 || performance.now() > deadline) return now;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
 }
 
 /** An answer, as far as it came. */
@@ -202,7 +187,7 @@ export interface Sending {
 
 /** Sends a run. */
 export function sendRun(
-  { server }: BusyMarketplace,
+  { server, callers }: BusyMarketplace,
   path: '/v1/execute' | '/v1/execute/stream',
   { token }: Renter,
   body: Record<string, unknown>,
@@ -225,6 +210,10 @@ export function sendRun(
         response.on('error', () => resolve(told));
       },
     );
+    request.on('socket', (socket) => {
+      callers.add(socket);
+      socket.once('close', () => callers.delete(socket));
+    });
     request.on('error', () => resolve(told));
     request.end(JSON.stringify(body));
   });

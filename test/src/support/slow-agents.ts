@@ -26,6 +26,8 @@ export async function startSlowAgents(
 ): Promise<SlowAgents> {
   let open = 0;
   const server = createServer((request, response) => {
+    // No connection is kept for a next call: those that are open belong to runs.
+    response.shouldKeepAlive = false;
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {

@@ -1,0 +1,100 @@
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import type { Pool } from 'pg';
+import type { Inspector } from './inspector.js';
+import { descendants } from './processes.js';
+
+/** Everything that a run may leave behind, counted from `/proc`, the process and the database. */
+export interface Census {
+  /** Processes of the server and its children, the database's apart. */
+  processes: number;
+  pipes: number;
+  /** Connections to agents and models. */
+  agentConnections: number;
+  /** Connections of callers: those that a run's caller still has, and those that the server keeps of callers long gone. */
+  callerConnections: number;
+  /** Without those of the database's connections, each of which has one while it is idle. */
+  timers: number;
+  seats: number;
+  inLine: number;
+  runsRunning: number;
+  chargesReserved: number;
+}
+
+/** What is counted in the database. */
+type Rows = Pick<Census, 'seats' | 'inLine' | 'runsRunning' | 'chargesReserved'>;
+
+/** Whose leftovers are counted. */
+export interface Counted {
+  readonly pid: number;
+  readonly database: Pool;
+  readonly inspector: Inspector;
+  readonly agentPort: number;
+  readonly serverPort: number;
+  /** Connections of this process that runs were sent on and that are not closed. */
+  readonly callers: ReadonlySet<unknown>;
+}
+
+/** What the server does by itself has timers, too; a leak would be one a run. */
+const TIMER_SLACK = 10;
+
+const ESTABLISHED = '01';
+const LISTENING = '0A';
+
+/** Counts now. */
+export async function takeCensus(counted: Counted): Promise<Census> {
+  const { pid, database, inspector, agentPort, serverPort, callers } = counted;
+  const [children, descriptors, resources, { rows }] = await Promise.all([
+    descendants(pid),
+    readDescriptors(pid),
+    inspector.activeResources(),
+    database.query<{ connections: number } & Rows>(
+      `select (select count(*) from pg_stat_activity where application_name = 'agent-rental')::int as connections,
+        (select count(*) from seats)::int as seats,
+        (select count(*) from seat_line)::int as "inLine",
+        (select count(*) from runs where status = 'running')::int as "runsRunning",
+        (select count(*) from charges where state = 'reserved')::int as "chargesReserved"`,
+    ),
+  ]);
+  const { sockets, pipes } = descriptors;
+  const { connections, ...left } = rows[0] as { connections: number } & Rows;
+  // A connection whose other end is open may be a client's that keeps it; none was sent a run on but `callers`.
+  const halfClosed = sockets.filter(
+    ({ local, state }) => local === serverPort && state !== ESTABLISHED && state !== LISTENING,
+  );
+  return {
+    processes: children.filter(({ command }) => !command.startsWith('postgres')).length,
+    pipes,
+    agentConnections: sockets.filter(({ remote }) => remote === agentPort).length,
+    callerConnections: callers.size + halfClosed.length,
+    timers: Math.max(0, (resources['Timeout'] ?? 0) - connections),
+    ...left,
+  };
+}
+
+/** What there is now and was not before, in words; nothing where nothing was left behind. */
+export function leftBehind(before: Census, after: Census): string[] {
+  return Object.entries(before).flatMap(([what, was]) => {
+    const is = after[what as keyof Census];
+    return is > was + (what === 'timers' ? TIMER_SLACK : 0) ? [`${what}: ${was} before, ${is} after`] : [];
+  });
+}
+
+/** Pipes and TCP sockets that a process holds. */
+async function readDescriptors(
+  pid: number,
+): Promise<{ pipes: number; sockets: { local: number; remote: number; state: string }[] }> {
+  const names = await readdir(`/proc/${pid}/fd`);
+  const targets = await Promise.all(
+    names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => undefined)),
+  );
+  const inodes = new Set(targets.map((target) => /^socket:\[(\d+)\]$/.exec(target ?? '')?.[1]));
+  const rows = (await readFile(`/proc/${pid}/net/tcp`, 'utf8')).trim().split('\n').slice(1);
+  const portOf = (end = '') => Number.parseInt(end.split(':')[1] ?? '', 16);
+  return {
+    pipes: targets.filter((target) => target?.startsWith('pipe:')).length,
+    sockets: rows
+      .map((row) => row.trim().split(/\s+/))
+      .filter((fields) => inodes.has(fields[9]))
+      .map((fields) => ({ local: portOf(fields[1]), remote: portOf(fields[2]), state: fields[3] ?? '' })),
+  };
+}
