@@ -78,19 +78,28 @@ function eventStream(pieces: AnswerPieces, onError: AgentHandlerOptions['onError
   const iterator = pieces[Symbol.asyncIterator]() as AsyncIterator<string, Json | void, undefined>;
   const event = (name: string, data: unknown) =>
     encoder.encode(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+  let isGone = false;
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
+      let last: Uint8Array;
       try {
         const { done, value } = await iterator.next();
-        if (!done) return controller.enqueue(event('output', { delta: value }));
-        controller.enqueue(event('done', value === undefined ? {} : { output: value }));
+        if (isGone) return;
+        if (!done) {
+          controller.enqueue(event('output', { delta: value }));
+          return;
+        }
+        last = event('done', value === undefined ? {} : { output: value });
       } catch (error) {
         onError?.(error);
-        controller.enqueue(event('done', { status: 'failed' }));
+        if (isGone) return;
+        last = event('done', { status: 'failed' });
       }
+      controller.enqueue(last);
       controller.close();
     },
     async cancel() {
+      isGone = true;
       await iterator.return?.();
     },
   });
