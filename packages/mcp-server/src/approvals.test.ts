@@ -1,0 +1,70 @@
+import type { RentedTool, SpendingRequest } from '@agent-rental/tools';
+import { createRequestStateCodec, type ServerContext } from '@modelcontextprotocol/server';
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { approvalOf, type AskedState } from './approvals.js';
+
+const codec = createRequestStateCodec<AskedState>({ key: randomBytes(32) });
+
+function toolAsking(lamports: number, name = 'run_agent'): RentedTool {
+  const request: SpendingRequest = { kind: 'run', agentId: 'a-aaaaaa', title: 'A', lamports };
+  return { name, approvalOf: async () => request } as unknown as RentedTool;
+}
+
+/** A round of a call: what the client carries back, and its user's answer. */
+function round(asked?: string, approve?: unknown): ServerContext {
+  return {
+    mcpReq: {
+      signal: new AbortController().signal,
+      requestState: () => (asked === undefined ? undefined : { asked }),
+      inputResponses:
+        approve === undefined ? undefined : { approve: { action: 'accept', content: { approve } } },
+    },
+  } as unknown as ServerContext;
+}
+
+/** What a client carries after the question about a call. */
+async function askedAbout(tool: RentedTool, args: unknown): Promise<string> {
+  const first = await approvalOf({ tool, args, canAsk: true }, round(), codec);
+  if (!('ask' in first)) throw new Error('Nobody was asked.');
+  const state = (await codec.verify(first.ask.requestState ?? '', round())) as AskedState;
+  return state.asked;
+}
+
+describe('an approval', () => {
+  const args = { agent_id: 'a-aaaaaa', task: 't' };
+
+  it('holds for the call and the amount that the user was asked about', async () => {
+    const tool = toolAsking(2_000_000);
+    const asked = await askedAbout(tool, args);
+    const approval = await approvalOf({ tool, args, canAsk: true }, round(asked, true), codec);
+    if ('ask' in approval) throw new Error('Asked again.');
+    const request: SpendingRequest = { kind: 'run', agentId: 'a-aaaaaa', title: 'A', lamports: 2_000_000 };
+    expect(await approval.approve?.(request, {})).toBe(true);
+    expect(await approval.approve?.({ ...request, lamports: 2_000_001 }, {})).toBe(false);
+  });
+
+  it.each([false, 'true', 1, null])('is none when the answer is %j', async (answer) => {
+    const tool = toolAsking(2_000_000);
+    const asked = await askedAbout(tool, args);
+    const approval = await approvalOf({ tool, args, canAsk: true }, round(asked, answer), codec);
+    if ('ask' in approval) throw new Error('Asked again.');
+    const request: SpendingRequest = { kind: 'run', agentId: 'a-aaaaaa', title: 'A', lamports: 1 };
+    expect(await approval.approve?.(request, {})).toBe(false);
+  });
+
+  it.each([
+    ['other arguments', toolAsking(2_000_000), { ...args, task: 'something else' }],
+    ['another amount', toolAsking(3_000_000), args],
+    ['another tool', toolAsking(2_000_000, 'hire'), args],
+  ])('of one call is none for one with %s: the user is asked again', async (_, tool, given) => {
+    const asked = await askedAbout(toolAsking(2_000_000), args);
+    const approval = await approvalOf({ tool, args: given, canAsk: true }, round(asked, true), codec);
+    expect(approval).toHaveProperty('ask');
+  });
+
+  it('is not asked for where the client cannot ask', async () => {
+    const approval = await approvalOf({ tool: toolAsking(1), args, canAsk: false }, round(), codec);
+    expect(approval).toEqual({ approve: undefined });
+  });
+});

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { toCallResult } from './call-result.js';
+
+const PICTURE = `data:image/png;base64,${Buffer.from('\u0089PNG').toString('base64')}`;
+
+describe('a result that is cut for its length', () => {
+  const facts = { status: 'completed', runId: 'run_1', nextOffset: 5, note: 'Charged.' } as const;
+
+  it('has a link to the whole, which does not come back beside it', () => {
+    const result = toCallResult({ ...facts, text: '{"tex', structured: { text: 'x'.repeat(50_000) } });
+    expect(result).not.toHaveProperty('structuredContent');
+    expect(result.content.map(({ type }) => type)).toEqual(['text', 'resource_link', 'text']);
+  });
+
+  it('comes whole where it is its files alone that make it long, and is cut where it is not', () => {
+    const long = { picture: PICTURE, text: 'x'.repeat(50_000) };
+    const cut = toCallResult({ ...facts, text: '{"pic', structured: long });
+    expect(cut.content[0]).toEqual({ type: 'text', text: '{"pic' });
+    expect(cut).not.toHaveProperty('structuredContent');
+    const short = toCallResult({ ...facts, text: '{"pic', structured: { picture: PICTURE, text: 'x' } });
+    expect(short.structuredContent).toMatchObject({ text: 'x' });
+    expect(short.content.map(({ type }) => type)).toEqual(['text', 'image', 'text']);
+  });
+});
