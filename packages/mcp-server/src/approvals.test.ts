@@ -27,7 +27,7 @@ function round(asked?: string, approve?: unknown): ServerContext {
 async function askedAbout(tool: RentedTool, args: unknown): Promise<string> {
   const first = await approvalOf({ tool, args, canAsk: true }, round(), codec);
   if (!('ask' in first)) throw new Error('Nobody was asked.');
-  const state = (await codec.verify(first.ask.requestState ?? '', round())) as AskedState;
+  const state: AskedState = await codec.verify(first.ask.requestState ?? '', round());
   return state.asked;
 }
 

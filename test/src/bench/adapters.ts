@@ -142,8 +142,6 @@ async function measureLists(
     tokens_per_tool: round(size.tokens),
     floor_bytes_per_tool: round(sizeOf(bareTools.slice(-rentals)).bytes),
   });
-  // Once for a listing and process: shown beside the others, and no target.
-  if (areNew) return;
   targets.push(atMost(`${what}, time over the floor's`, ratioOf(pairs), LIMIT_TIMES, 'times'));
   if (rentals > 1) targets.push(atMost(`${what}, size of a tool`, size.bytes, LIMIT_BYTES, 'bytes'));
 }
