@@ -95,6 +95,22 @@ describe('createE2bDriver', () => {
     await expect(driver.start({ entry: 'runner' })).rejects.toThrow('closed');
   });
 
+  test('closing waits for machines whose command has just ended by itself', async () => {
+    const driver = await createDriver();
+    const sandboxes = await Promise.all([1, 2, 3].map(() => driver.start({ entry: 'evaluator' })));
+    const message: EvaluateMessage = { type: 'evaluate', protocol: 1, code: 'return 1;', task: 'x' };
+    await Promise.all(
+      sandboxes.map(async (sandbox) => {
+        sandbox.send(JSON.stringify(message));
+        for await (const _ of sandbox.lines);
+        // As whoever ran it does; a machine that goes by itself is not waited for.
+        await sandbox.kill();
+      }),
+    );
+    await driver.close();
+    expect(standIn.machines.size).toBe(0);
+  });
+
   test.each([
     [{ status: 404, message: "template 'none' not found" }, /template "none" \(404\).*E2B_TEMPLATE/],
     [{ status: 429, message: 'too many' }, /limits \(429\).*E2B_MAX_SANDBOXES/],

@@ -162,7 +162,8 @@ export async function createE2bDriver(options: E2bDriverOptions): Promise<Sandbo
     async close() {
       closing.abort();
       await Promise.allSettled(starting);
-      await Promise.all([...running].map((sandbox) => sandbox.kill()));
+      // Until the last machine is gone, also of those whose command had ended: nobody would remove it after us.
+      await Promise.all([...running].map((sandbox) => Promise.all([sandbox.kill(), sandbox.exited])));
     },
   };
 }
