@@ -27,9 +27,9 @@ export function facetLexeme({ category, rental_model }: Search): string | undefi
   return parts.filter(Boolean).join(' ') || undefined;
 }
 
-/** Category and rental model as conditions on the columns of their names. */
-export function facetConditions({ category, rental_model }: Search): Sql[] {
-  return [category, rental_model].filter((name) => name !== undefined).map((name) => sql`${sql.ref(name)}`);
+/** The columns that are true of listings of the category and the rental model that are asked for: they have these names. */
+export function facetColumns({ category, rental_model }: Search): string[] {
+  return [category, rental_model].filter((name) => name !== undefined);
 }
 
 /** Bounds in the database's units, themselves included; null where the search has none. */
@@ -48,14 +48,19 @@ export function boundsOf({ min_price, max_price, min_rating }: Search): Bounds {
   };
 }
 
-/** The bounds as conditions. */
-export function rangeConditions(search: Search): Sql[] {
+/** The bounds that a search has: what stands left of each value, and the value. */
+export function rangesOf(search: Search): { compared: string; value: bigint | number }[] {
   const { minPriceLamports, maxPriceLamports, minRating } = boundsOf(search);
   return [
-    ...(minPriceLamports === null ? [] : [sql`price_lamports >= ${minPriceLamports}`]),
-    ...(maxPriceLamports === null ? [] : [sql`price_lamports <= ${maxPriceLamports}`]),
-    ...(minRating === null ? [] : [sql`rating >= ${minRating}`]),
+    ...(minPriceLamports === null ? [] : [{ compared: 'price_lamports >=', value: minPriceLamports }]),
+    ...(maxPriceLamports === null ? [] : [{ compared: 'price_lamports <=', value: maxPriceLamports }]),
+    ...(minRating === null ? [] : [{ compared: 'rating >=', value: minRating }]),
   ];
+}
+
+/** The bounds as conditions. */
+export function rangeConditions(search: Search): Sql[] {
+  return rangesOf(search).map(({ compared, value }) => sql`${sql.raw(compared)} ${value}`);
 }
 
 /** A `tsquery` of lexemes that must all be there, as they are: they are not parsed as words. */

@@ -1,12 +1,11 @@
 import { sql } from 'kysely';
 import type { Db, OpenDatabase } from '../platform/database/database.js';
-import { SUMMARY_COLUMNS, type ListingSummaryRow } from './listing-row.js';
+import { browse, SHOWN } from './browse.js';
+import type { ListingSummaryRow } from './listing-row.js';
 import { look, type Counts, type Shown } from './look.js';
 import {
   allOf,
   every,
-  EVERY_LISTING,
-  facetConditions,
   facetLexeme,
   ORDERS,
   rangeConditions,
@@ -51,23 +50,6 @@ export function createListingSearch(
   { db, pool }: Pick<OpenDatabase, 'db' | 'pool'>,
   few = FEW,
 ): ListingSearch {
-  /** A search without words: the orders' indexes answer it alone. */
-  async function browse(search: Search): Promise<FoundListings> {
-    const conditions = every(facetConditions(search), rangeConditions(search));
-    const total =
-      rangeConditions(search).length > 0
-        ? sql`select count(*) from listing_search where ${conditions}`
-        : sql`select coalesce(sum(listing_count), 0)::bigint from search_terms
-            where kind = 'lexeme' and term = ${facetLexeme(search) ?? EVERY_LISTING}`;
-    const order = sql.raw(ORDERS[search.sort === 'relevance' ? 'newest' : search.sort]);
-    const page = sql`select seq from listing_search where ${conditions}
-      order by ${order} limit ${search.limit} offset ${search.offset}`;
-    const { rows } = await sql<Shown & { total: bigint }>`
-      select counted.total, shown.* from (select (${total}) as total) counted
-      left join (${show(page)}) shown on true order by position`.execute(db);
-    return { rows: shownOf(rows), total: Number(rows[0]?.total ?? 0n) };
-  }
-
   async function count(search: Search, documents: Sql, tx: Db): Promise<number> {
     const { rows } = await sql<{ count: bigint }>`
       select count(*) as count from listing_search
@@ -86,7 +68,8 @@ export function createListingSearch(
         : sql`(select seq, published_at, price_lamports, rating from listing_search where ${every([sql`document @@ (${part.documents})`], rangeConditions(search))}
             offset 0) found`;
     const page = sql`select seq from ${found} order by ${part.order} limit ${limit} offset ${offset}`;
-    const { rows } = await sql<Shown>`${show(page)} order by position`.execute(tx);
+    const { rows } = await sql<Shown>`
+      ${sql.raw(SHOWN.before)}${page}${sql.raw(SHOWN.after)} order by position`.execute(tx);
     return shownOf(rows);
   }
 
@@ -128,7 +111,7 @@ export function createListingSearch(
   }
 
   async function find(search: Search): Promise<FoundListings> {
-    if (!search.q?.trim()) return browse(search);
+    if (!search.q?.trim()) return browse(pool, search);
     const { counts, rows } = await look(pool, search, few);
     if (counts.rarest > few) return byIndexes((tx) => findMany(search, counts, tx));
     const found = { rows: shownOf(rows), total: Number(counts.total) };
@@ -149,18 +132,6 @@ export function createListingSearch(
   return { find };
 }
 
-const SUMMARY = sql.join(SUMMARY_COLUMNS.map((column) => sql.ref(`listings.${column}`)));
-
-/**
- * The listings of a page of `seq`, with their creators, each at its `position`. Of `seq`, because the orders' indexes have
- * it: what a page skips is then not read.
- */
-const show = (page: Sql): Sql => sql`
-  select ${SUMMARY}, creators.display_name, creators.listing_count, position
-  from (select seq, row_number() over () as position from (${page}) ordered) page
-  join listing_search using (seq)
-  join listings on listings.id = listing_search.listing_id
-  join creators on creators.wallet = listings.creator`;
 const shownOf = (rows: readonly Shown[]): ListingSummaryRow[] => rows.filter((row) => row.id !== null);
 
 /** What documents match that have the words, the category and the rental model. */
