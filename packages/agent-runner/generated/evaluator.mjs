@@ -9,8 +9,9 @@ function denoStdio(deno) {
   const buffer = new Uint8Array(READ_BUFFER_BYTES);
   const encoder = new TextEncoder();
   return {
+    // Blocks: whoever reads here has nothing else to do, and another thread would have to be woken first.
     async read() {
-      const count = await deno.stdin.read(buffer);
+      const count = deno.stdin.readSync(buffer);
       return count === null ? null : buffer.subarray(0, count);
     },
     write(text) {
@@ -25,10 +26,13 @@ function denoStdio(deno) {
 }
 function nodeStdio() {
   const chunks = process.stdin[Symbol.asyncIterator]();
+  let next = chunks.next();
   return {
     async read() {
-      const next = await chunks.next();
-      return next.done === true ? null : next.value;
+      const { done, value } = await next;
+      if (done === true) return null;
+      next = chunks.next();
+      return value;
     },
     write: (text) => new Promise((resolve, reject) => {
       process.stdout.write(text, (error) => {
@@ -45,20 +49,20 @@ function openStdio() {
   const deno = globalThis.Deno;
   return deno === void 0 ? nodeStdio() : denoStdio(deno);
 }
-function readLines(stdio2) {
-  const first2 = stdio2.read();
-  return (async function* lines2() {
-    const decoder = new TextDecoder();
-    let rest = "";
-    for (let chunk = await first2; chunk !== null; chunk = await stdio2.read()) {
-      const parts = decoder.decode(chunk, { stream: true }).split("\n");
-      rest += parts[0] ?? "";
-      for (const part of parts.slice(1)) {
-        yield rest;
-        rest = part;
-      }
+var NEWLINE = 10;
+async function* readLines(stdio2) {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for (let chunk = await stdio2.read(); chunk !== null; chunk = await stdio2.read()) {
+    const isWhole = chunk.at(-1) === NEWLINE;
+    const text = isWhole ? decoder.decode(chunk) : decoder.decode(chunk, { stream: true });
+    const parts = text.split("\n");
+    rest += parts[0] ?? "";
+    for (const part of parts.slice(1)) {
+      yield rest;
+      rest = part;
     }
-  })();
+  }
 }
 
 // src/evaluator/captured-console.ts

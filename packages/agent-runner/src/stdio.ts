@@ -1,6 +1,6 @@
 /** Standard input and output, the same on Deno and on Node. */
 export interface Stdio {
-  /** The next bytes, or null at the end of the input. */
+  /** The next bytes, or null at the end of the input. Nothing else may happen while it waits. */
   read(): Promise<Uint8Array | null>;
   /** Resolves when the text was handed to the operating system. */
   write(text: string): Promise<void>;
@@ -8,7 +8,7 @@ export interface Stdio {
 }
 
 interface DenoGlobal {
-  stdin: { read(into: Uint8Array): Promise<number | null> };
+  stdin: { readSync(into: Uint8Array): number | null };
   stdout: { writeSync(bytes: Uint8Array): number };
   exit(code: number): void;
 }
@@ -23,8 +23,9 @@ function denoStdio(deno: DenoGlobal): Stdio {
   const buffer = new Uint8Array(READ_BUFFER_BYTES);
   const encoder = new TextEncoder();
   return {
+    // Blocks: whoever reads here has nothing else to do, and another thread would have to be woken first.
     async read() {
-      const count = await deno.stdin.read(buffer);
+      const count = deno.stdin.readSync(buffer);
       return count === null ? null : buffer.subarray(0, count);
     },
     write(text) {
@@ -40,10 +41,14 @@ function denoStdio(deno: DenoGlobal): Stdio {
 
 function nodeStdio(): Stdio {
   const chunks = process.stdin[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  // Under way at once, so that its start-up cost is paid before the sandbox calls itself ready.
+  let next = chunks.next();
   return {
     async read() {
-      const next = await chunks.next();
-      return next.done === true ? null : next.value;
+      const { done, value } = await next;
+      if (done === true) return null;
+      next = chunks.next();
+      return value;
     },
     write: (text) =>
       new Promise((resolve, reject) => {
@@ -64,23 +69,22 @@ export function openStdio(): Stdio {
   return deno === undefined ? nodeStdio() : denoStdio(deno);
 }
 
-/**
- * The lines of the input. The first read is under way when this returns, so that its start-up cost is paid
- * before the sandbox calls itself ready.
- */
-export function readLines(stdio: Stdio): AsyncIterator<string> {
-  const first = stdio.read();
-  return (async function* lines() {
-    const decoder = new TextDecoder();
-    let rest = '';
-    for (let chunk = await first; chunk !== null; chunk = await stdio.read()) {
-      // A long line arrives in many chunks: look for its end in the new one alone.
-      const parts = decoder.decode(chunk, { stream: true }).split('\n');
-      rest += parts[0] ?? '';
-      for (const part of parts.slice(1)) {
-        yield rest;
-        rest = part;
-      }
+const NEWLINE = 0x0a;
+
+/** The lines of the input. Nothing is read before the first one is asked for. */
+export async function* readLines(stdio: Pick<Stdio, 'read'>): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for (let chunk = await stdio.read(); chunk !== null; chunk = await stdio.read()) {
+    // What ends with a line ends with a character too: no state is kept then, which costs half as much.
+    const isWhole = chunk.at(-1) === NEWLINE;
+    const text = isWhole ? decoder.decode(chunk) : decoder.decode(chunk, { stream: true });
+    // A long line arrives in many chunks: look for its end in the new one alone.
+    const parts = text.split('\n');
+    rest += parts[0] ?? '';
+    for (const part of parts.slice(1)) {
+      yield rest;
+      rest = part;
     }
-  })();
+  }
 }

@@ -40,6 +40,6 @@ export async function rehearse(): Promise<string[]> {
   const write = async (line: string): Promise<void> => {
     lines.push(line);
   };
-  await serveRun(readLines({ read: async () => bytes.shift() ?? null, write, exit: () => undefined }), write);
+  await serveRun(readLines({ read: async () => bytes.shift() ?? null }), write);
   return lines;
 }
