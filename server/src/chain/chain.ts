@@ -124,8 +124,9 @@ export function createChain(rpcUrl: string, programId: PublicKey): Chain {
     getAccounts: (addresses, commitment = 'confirmed') =>
       commitment === 'confirmed' ? readTogether(addresses) : readAccounts(addresses, commitment),
     async simulate(payer, instructions) {
-      const { blockhash } = await latestBlockhash();
-      const message = new TransactionMessage({ payerKey: payer, recentBlockhash: blockhash, instructions });
+      // Any will do, for it is replaced.
+      const recentBlockhash = payer.toBase58();
+      const message = new TransactionMessage({ payerKey: payer, recentBlockhash, instructions });
       const transaction = new VersionedTransaction(message.compileToV0Message());
       const { value } = await reach(() =>
         connection.simulateTransaction(transaction, { sigVerify: false, replaceRecentBlockhash: true }),

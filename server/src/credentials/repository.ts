@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/database/database.js';
+import { prepare } from '../platform/database/prepared-statements.js';
 import type { IndexedAccount } from './indexed-account.js';
 
 /** PostgreSQL's code for a transaction that it ended so that another can go on. */
@@ -64,8 +65,11 @@ export function createCredentialRepository(db: Db): CredentialRepository {
       .orderBy('credentials.purchased_at', 'desc')
       .orderBy('credentials.address');
 
-  // The most frequent query of all: building and compiling it anew costs as much as sending it.
+  // The most frequent queries of all: building and compiling them anew costs as much as sending them.
   const listRentals = rentals('').compile();
+  const findRental = rentals('').where('listings.id', '=', '').compile();
+  prepare(listRentals.sql);
+  prepare(findRental.sql);
 
   const applyOnce = (accounts: IndexedAccount[], slot: bigint, finalized: boolean): Promise<void> =>
     db.transaction().execute(async (tx) => {
@@ -82,8 +86,8 @@ export function createCredentialRepository(db: Db): CredentialRepository {
   return {
     listRentals: async (wallet) =>
       (await db.executeQuery<RentalRow>({ ...listRentals, parameters: [wallet] })).rows,
-    findRental: (wallet, listingId) =>
-      rentals(wallet).where('listings.id', '=', listingId).executeTakeFirst(),
+    findRental: async (wallet, listingId) =>
+      (await db.executeQuery<RentalRow>({ ...findRental, parameters: [wallet, listingId] })).rows[0],
     apply: (accounts, slot, finalized) => retryDeadlocks(() => applyOnce(accounts, slot, finalized)),
     async unfinalizedUpTo(slot) {
       const rows = await db

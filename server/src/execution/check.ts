@@ -6,7 +6,7 @@ import { accessStatus, readChainStanding } from '../credentials/index.js';
 import type { Allowance } from '../identity/index.js';
 import type { Keys } from '../platform/keys.js';
 import { openPrivatePart, type PrivatePart } from '../registration/index.js';
-import type { ChargeRow, Settlement } from '../settlement/index.js';
+import type { Charge, Settlement } from '../settlement/index.js';
 import { requireAccess, requireRunning } from './access.js';
 import type { DeclarativeAgents } from './declarative-agent.js';
 import type { Task } from './parse.js';
@@ -14,7 +14,7 @@ import type { Task } from './parse.js';
 /** What checking needs. */
 export interface CheckDeps {
   chain: Chain;
-  settlement: Pick<Settlement, 'takeCredit' | 'reserve' | 'simulate'>;
+  settlement: Pick<Settlement, 'reserve' | 'simulate'>;
   declarative: Pick<DeclarativeAgents, 'takeSandbox'>;
   keys: Keys;
 }
@@ -25,7 +25,7 @@ export interface Checked {
   /** For declarative agents. */
   sandbox: Sandbox | undefined;
   /** For Per-Task runs that are paid; a credited run is not charged. */
-  charge: ChargeRow | undefined;
+  charge: Charge | undefined;
 }
 
 /**
@@ -52,28 +52,18 @@ export async function check(
 }
 
 /** Reads the credential, or simulates the charge, which checks the same and more. */
-async function checkOnChain(
-  deps: CheckDeps,
-  task: Task,
-  allowance: Allowance,
-): Promise<ChargeRow | undefined> {
-  const { listing, wallet, runId } = task;
-  const { settlement, chain } = deps;
-  const perTask = listing.rentalModel === 'per_query';
-  const credited = perTask && (await settlement.takeCredit(wallet, listing.id, runId));
-  if (perTask && !credited) {
-    await allowance.reserve({ id: runId, kind: 'run', lamports: listing.priceLamports });
-    const address = findListingAddress(listing.id, chain.programId).address;
-    const balance = findPerQueryBalanceAddress(new PublicKey(wallet), address, chain.programId).address;
-    const charge = await settlement.reserve({
-      runId,
-      wallet,
-      listingId: listing.id,
-      balanceAddress: balance.toBase58(),
-      priceLamports: listing.priceLamports,
-    });
-    await settlement.simulate(charge);
-    return charge;
+async function checkOnChain(deps: CheckDeps, task: Task, allowance: Allowance): Promise<Charge | undefined> {
+  const { listing, wallet } = task;
+  const { chain } = deps;
+  let credited = false;
+  if (listing.rentalModel === 'per_query') {
+    const charge = await reserve(deps, task);
+    if (charge !== 'credited') {
+      await allowance.reserve({ id: task.runId, kind: 'run', lamports: listing.priceLamports });
+      await deps.settlement.simulate(charge);
+      return charge;
+    }
+    credited = true;
   }
   const standing = await readChainStanding(chain, listing.id, wallet);
   if (standing) requireRunning(standing.listing.status);
@@ -82,4 +72,20 @@ async function checkOnChain(
     programId: chain.programId,
   });
   return undefined;
+}
+
+/** The credit that pays for the run, or what it is going to cost. */
+function reserve(
+  { settlement, chain }: CheckDeps,
+  { listing, wallet, runId }: Task,
+): Promise<Charge | 'credited'> {
+  const address = findListingAddress(listing.id, chain.programId).address;
+  const balance = findPerQueryBalanceAddress(new PublicKey(wallet), address, chain.programId).address;
+  return settlement.reserve({
+    runId,
+    wallet,
+    listingId: listing.id,
+    balanceAddress: balance.toBase58(),
+    priceLamports: listing.priceLamports,
+  });
 }

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Json } from '@agent-rental/contract';
-import { sql, type Selectable } from 'kysely';
+import { CompiledQuery, sql, type Selectable } from 'kysely';
 import type { ApiError } from '../platform/api-error.js';
 import { canonicalJson } from '../platform/canonical-json.js';
 import type { Db } from '../platform/database/database.js';
+import { prepare } from '../platform/database/prepared-statements.js';
 import type { Database } from '../platform/database/schema.js';
 import type { Keys } from '../platform/keys.js';
 
@@ -36,6 +37,10 @@ export interface NewRun {
   salt: Buffer;
   inputDigest: Buffer;
 }
+
+const BEGIN_RUN = prepare(`
+  insert into runs (id, listing_id, version_id, wallet, status, idempotency_key, request_digest, salt, input_digest)
+  values ($1, $2, $3, $4, 'running', $5, $6, $7, $8) on conflict (wallet, idempotency_key) do nothing`);
 
 /** Stores runs. Outputs are sealed: a dump of the database shows none. */
 export interface RunRepository {
@@ -181,25 +186,19 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
       };
     },
     async begin(run, on = db) {
-      const inserted = await on
-        .insertInto('runs')
-        .values({
-          id: run.id,
-          listing_id: run.listingId,
-          version_id: run.versionId,
-          wallet: run.wallet,
-          status: 'running',
-          idempotency_key: run.idempotencyKey ?? null,
-          request_digest: run.requestDigest,
-          salt: run.salt,
-          input_digest: run.inputDigest,
-          duration_ms: null,
-          output: null,
-          finished_at: null,
-        })
-        .onConflict((conflict) => conflict.columns(['wallet', 'idempotency_key']).doNothing())
-        .executeTakeFirst();
-      return inserted.numInsertedOrUpdatedRows === 1n;
+      const inserted = await on.executeQuery(
+        CompiledQuery.raw(BEGIN_RUN, [
+          run.id,
+          run.listingId,
+          run.versionId,
+          run.wallet,
+          run.idempotencyKey ?? null,
+          run.requestDigest,
+          run.salt,
+          run.inputDigest,
+        ]),
+      );
+      return inserted.numAffectedRows === 1n;
     },
     findByKey: (wallet, idempotencyKey) =>
       db

@@ -1,5 +1,6 @@
-import { sql } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import type { Db, Tx } from '../platform/database/database.js';
+import { prepare } from '../platform/database/prepared-statements.js';
 import { together, type Outcome } from '../platform/together.js';
 
 /** A run that wants a seat. */
@@ -48,6 +49,13 @@ interface Entrant {
   bounds: Bounds;
 }
 
+const TAKE_SEATS = prepare(`
+  select take_seat(run_id, $1, wallet, is_priority, seats, line_length, own_length,
+    make_interval(secs => lease), make_interval(secs => claim)) as entry
+  from unnest($2::uuid[], $3::text[], $4::boolean[], $5::integer[], $6::integer[], $7::integer[], $8::float8[], $9::float8[])
+    as entrant (run_id, wallet, is_priority, seats, line_length, own_length, lease, claim)`);
+const LEAVE_SEAT = prepare('select leave_seat($1) as listing_id');
+
 export function createSeatRepository(db: Db): SeatRepository {
   /** The last piece of work on each listing in this process. */
   const last = new Map<string, Promise<unknown>>();
@@ -82,19 +90,19 @@ export function createSeatRepository(db: Db): SeatRepository {
     });
 
   const enterAll = async (listingId: string, entrants: readonly Entrant[]): Promise<Entry[]> => {
-    const { rows } = await sql<{ entry: Entry }>`
-        select take_seat(run_id, ${listingId}, wallet, is_priority, seats, line_length, own_length,
-          make_interval(secs => lease), make_interval(secs => claim)) as entry
-        from unnest(
-          ${entrants.map(({ request }) => request.runId)}::uuid[],
-          ${entrants.map(({ request }) => request.wallet)}::text[],
-          ${entrants.map(({ request }) => request.isPriority)}::boolean[],
-          ${entrants.map(({ bounds }) => bounds.seats)}::integer[],
-          ${entrants.map(({ bounds }) => bounds.lineLength)}::integer[],
-          ${entrants.map(({ bounds }) => bounds.ownLength)}::integer[],
-          ${entrants.map(({ bounds }) => bounds.leaseMs / 1000)}::float8[],
-          ${entrants.map(({ bounds }) => bounds.claimMs / 1000)}::float8[]
-        ) as entrant (run_id, wallet, is_priority, seats, line_length, own_length, lease, claim)`.execute(db);
+    const { rows } = await db.executeQuery<{ entry: Entry }>(
+      CompiledQuery.raw(TAKE_SEATS, [
+        listingId,
+        entrants.map(({ request }) => request.runId),
+        entrants.map(({ request }) => request.wallet),
+        entrants.map(({ request }) => request.isPriority),
+        entrants.map(({ bounds }) => bounds.seats),
+        entrants.map(({ bounds }) => bounds.lineLength),
+        entrants.map(({ bounds }) => bounds.ownLength),
+        entrants.map(({ bounds }) => bounds.leaseMs / 1000),
+        entrants.map(({ bounds }) => bounds.claimMs / 1000),
+      ]),
+    );
     return rows.map(({ entry }) => entry);
   };
 
@@ -163,9 +171,9 @@ export function createSeatRepository(db: Db): SeatRepository {
     },
 
     async leave(runId) {
-      const { rows } = await sql<{
-        listing_id: string | null;
-      }>`select leave_seat(${runId}) as listing_id`.execute(db);
+      const { rows } = await db.executeQuery<{ listing_id: string | null }>(
+        CompiledQuery.raw(LEAVE_SEAT, [runId]),
+      );
       const listingId = rows[0]?.listing_id ?? undefined;
       if (listingId === undefined) return undefined;
       // Looked for after the seat is free: whoever comes into the line later sees that it is.

@@ -1,14 +1,18 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { API_KEY_PREFIX, type ApiKey, type ApiKeyTerms, type SpendingPolicy } from '@agent-rental/contract';
-import { sql, type Selectable } from 'kysely';
+import { CompiledQuery, sql, type Selectable } from 'kysely';
 import { ApiError } from '../platform/api-error.js';
 import type { Db } from '../platform/database/database.js';
+import { prepare } from '../platform/database/prepared-statements.js';
 import type { Database } from '../platform/database/schema.js';
 
 const KEY_BYTES = 32;
 /** Working keys of one wallet at most: a wallet that makes more has lost track of them. */
 const MOST_KEYS = 100;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+type FoundKey = Pick<Selectable<Database['api_keys']>, 'id' | 'wallet' | 'policy' | 'revoked_at'>;
+const FIND_KEY = prepare('select id, wallet, policy, revoked_at from api_keys where digest = $1');
 
 /** API keys: tied to a wallet, without expiry, stored as hashes. */
 export interface ApiKeys {
@@ -107,11 +111,8 @@ export function createApiKeys(db: Db, network: 'localnet' | 'devnet' | 'mainnet'
         );
       }
       // Found by its hash: no secret is compared byte by byte. Read every time: a revoked key ends at once.
-      const row = await db
-        .selectFrom('api_keys')
-        .select(['id', 'wallet', 'policy', 'revoked_at'])
-        .where('digest', '=', digestOf(key))
-        .executeTakeFirst();
+      const { rows } = await db.executeQuery<FoundKey>(CompiledQuery.raw(FIND_KEY, [digestOf(key)]));
+      const [row] = rows;
       if (!row || row.revoked_at)
         throw new ApiError('invalid_api_key', 'The API key is not valid or was revoked.');
       return { wallet: row.wallet, id: row.id, policy: row.policy };

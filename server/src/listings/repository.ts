@@ -1,5 +1,6 @@
 import { sql, type Selectable } from 'kysely';
 import type { Db, OpenDatabase } from '../platform/database/database.js';
+import { prepare } from '../platform/database/prepared-statements.js';
 import type { Database } from '../platform/database/schema.js';
 import type { ListingRow } from './listing-row.js';
 import { createListingSearch, type FoundListings } from './search.js';
@@ -82,6 +83,7 @@ export function createListingRepository(database: Pick<OpenDatabase, 'db' | 'poo
       'agent_versions.private_part',
     ])
     .compile();
+  prepare(findRun.sql);
   return {
     findRun: async (id) => (await db.executeQuery<RunListingRow>({ ...findRun, parameters: [id] })).rows[0],
 

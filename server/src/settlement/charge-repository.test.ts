@@ -15,6 +15,7 @@ import {
 } from '../testing/index.js';
 import {
   createChargeRepository,
+  type Charge,
   type ChargeRepository,
   type ChargeRow,
   type ChargeState,
@@ -50,7 +51,7 @@ class BalanceAccount {
     this.balance = balance;
   }
 
-  consume(charge: ChargeRow): void {
+  consume(charge: Charge): void {
     if (isSequenceConsumed(this, charge.sequence))
       throw new Error(`sequence ${charge.sequence} charged twice`);
     if (charge.price_lamports > this.balance) throw new Error('the balance cannot pay');
@@ -85,7 +86,7 @@ class BalanceAccount {
       .execute();
   }
 
-  async reserve(priceLamports: bigint): Promise<ChargeRow | 'insufficient'> {
+  async reserve(priceLamports: bigint): Promise<Charge | 'credited' | 'insufficient'> {
     const runId = await insertRun(database.db, listing, this.wallet);
     try {
       return await charges.reserve({
@@ -116,13 +117,13 @@ const newSignature = () => ({
   lastValidBlockHeight: 100n,
 });
 
-async function reserved(account: BalanceAccount, price: bigint): Promise<ChargeRow> {
+async function reserved(account: BalanceAccount, price: bigint): Promise<Charge> {
   const charge = await account.reserve(price);
-  if (charge === 'insufficient') throw new Error('the balance should have paid for this');
+  if (typeof charge === 'string') throw new Error('the balance should have paid for this');
   return charge;
 }
 
-async function advance(charge: ChargeRow | undefined, from: ChargeState, to: ChargeState): Promise<void> {
+async function advance(charge: Charge | undefined, from: ChargeState, to: ChargeState): Promise<void> {
   if (charge && !(await charges.move(charge.run_id, [from], to))) throw new Error(`was not ${from}`);
 }
 
@@ -245,7 +246,7 @@ describe('the open charges of a balance', () => {
     const account = new BalanceAccount(1050n);
     await account.index();
     const results = await Promise.all(Array.from({ length: 30 }, () => account.reserve(100n)));
-    const made = results.filter((result) => result !== 'insufficient');
+    const made = results.filter((result) => typeof result !== 'string');
     expect(made).toHaveLength(10);
     expect(made.map(({ sequence }) => sequence).toSorted((a, b) => Number(a - b))).toEqual(
       Array.from({ length: 10 }, (_, index) => BigInt(index + 1)),
@@ -294,7 +295,7 @@ describe('the open charges of a balance', () => {
 
 describe('a charge', () => {
   let account: BalanceAccount;
-  let charge: ChargeRow;
+  let charge: Charge;
   beforeEach(async () => {
     account = new BalanceAccount(1000n);
     await account.index();
@@ -359,6 +360,21 @@ describe('a charge', () => {
 
 describe('a credit', () => {
   const newRun = (wallet: string) => insertRun(database.db, listing, wallet);
+  /** Whether a run without a balance is let in. */
+  async function takeCredit(
+    wallet: string,
+    listingId: string,
+    runId: string,
+    on = charges,
+  ): Promise<boolean> {
+    try {
+      const order = { runId, wallet, listingId, balanceAddress: `none of ${wallet}`, priceLamports: 1n };
+      return (await on.reserve(order)) === 'credited';
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'insufficient_balance') return false;
+      throw error;
+    }
+  }
 
   it('is given once for a charged run, and used once, however many try [MON-5]', async () => {
     const account = new BalanceAccount(1000n);
@@ -366,7 +382,7 @@ describe('a credit', () => {
     const [first, second] = [await reserved(account, 10n), await reserved(account, 10n)];
     await Promise.all([first, first, first, second].map(({ run_id: id }) => charges.credit(id)));
     const runs = await Promise.all(Array.from({ length: 12 }, () => newRun(account.wallet)));
-    const taken = await Promise.all(runs.map((run) => charges.takeCredit(account.wallet, listing.id, run)));
+    const taken = await Promise.all(runs.map((run) => takeCredit(account.wallet, listing.id, run)));
     expect(taken.filter(Boolean)).toHaveLength(2);
   });
 
@@ -376,10 +392,10 @@ describe('a credit', () => {
     await charges.credit((await reserved(account, 10n)).run_id);
     const [first, second] = [await newRun(account.wallet), await newRun(account.wallet)];
     await database.db.transaction().execute(async (tx) => {
-      expect(await createChargeRepository(tx).takeCredit(account.wallet, listing.id, first)).toBe(true);
-      expect(await charges.takeCredit(account.wallet, listing.id, second)).toBe(false);
+      expect(await takeCredit(account.wallet, listing.id, first, createChargeRepository(tx))).toBe(true);
+      expect(await takeCredit(account.wallet, listing.id, second)).toBe(false);
     });
-    expect(await charges.takeCredit(account.wallet, listing.id, second)).toBe(false);
+    expect(await takeCredit(account.wallet, listing.id, second)).toBe(false);
   });
 
   it('is of its wallet and listing alone [MON-5]', async () => {
@@ -387,11 +403,9 @@ describe('a credit', () => {
     await account.index();
     await charges.credit((await reserved(account, 10n)).run_id);
     const other = newWallet();
-    expect(await charges.takeCredit(other, listing.id, await newRun(other))).toBe(false);
-    expect(await charges.takeCredit(account.wallet, 'another-abcdef', await newRun(account.wallet))).toBe(
-      false,
-    );
-    expect(await charges.takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(true);
+    expect(await takeCredit(other, listing.id, await newRun(other))).toBe(false);
+    expect(await takeCredit(account.wallet, 'another-abcdef', await newRun(account.wallet))).toBe(false);
+    expect(await takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(true);
   });
 
   it('can be used again after it was given back', async () => {
@@ -399,10 +413,10 @@ describe('a credit', () => {
     await account.index();
     await charges.credit((await reserved(account, 10n)).run_id);
     const run = await newRun(account.wallet);
-    expect(await charges.takeCredit(account.wallet, listing.id, run)).toBe(true);
+    expect(await takeCredit(account.wallet, listing.id, run)).toBe(true);
     await charges.returnCredit(run);
-    expect(await charges.takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(true);
-    expect(await charges.takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(false);
+    expect(await takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(true);
+    expect(await takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(false);
   });
 
   it('follows, once, for a charge that was final before its run was known to be lost [MON-5]', async () => {
@@ -424,18 +438,18 @@ describe('a credit', () => {
     expect(await charges.wasCredited(delivered.run_id)).toBe(false);
     // The free run is lost in its turn: it was not used up.
     const free = await newRun(account.wallet);
-    expect(await charges.takeCredit(account.wallet, listing.id, free)).toBe(true);
-    expect(await charges.takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(false);
+    expect(await takeCredit(account.wallet, listing.id, free)).toBe(true);
+    expect(await takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(false);
     await end(free, 'undelivered');
     await charges.makeGood();
-    expect(await charges.takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(true);
-    expect(await charges.takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(false);
+    expect(await takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(true);
+    expect(await takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(false);
   });
 
   it('is not given for a run that was never charged', async () => {
     const wallet = newWallet();
     await charges.credit(await newRun(wallet));
     await charges.credit(randomUUID());
-    expect(await charges.takeCredit(wallet, listing.id, await newRun(wallet))).toBe(false);
+    expect(await takeCredit(wallet, listing.id, await newRun(wallet))).toBe(false);
   });
 });

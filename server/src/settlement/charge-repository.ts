@@ -6,6 +6,9 @@ import { createReservations } from './charge-reservations.js';
 export type ChargeRow = Selectable<Database['charges']>;
 export type ChargeState = ChargeRow['state'];
 
+/** What a charge's transaction is made of. */
+export type Charge = Omit<ChargeRow, 'state' | 'created_at' | 'updated_at'>;
+
 /** What is charged to whom. */
 export interface ChargeOrder {
   runId: string;
@@ -25,11 +28,12 @@ export interface SignedCharge {
 /** The one table of charges. A charge only ever moves forward through its states. */
 export interface ChargeRepository {
   /**
-   * Takes the price out of what the balance still has for open charges, and gives the charge its sequence.
+   * Uses up a credit for the run, where there is one. Else takes the price out of what the balance still has for open
+   * charges, and gives the charge its sequence.
    *
-   * @throws ApiError `insufficient_balance`.
+   * @throws ApiError `insufficient_balance`; `service_unavailable` when too many charges are open.
    */
-  reserve(order: ChargeOrder): Promise<ChargeRow>;
+  reserve(order: ChargeOrder): Promise<Charge | 'credited'>;
   /** The charge of a run. */
   find(runId: string): Promise<ChargeRow | undefined>;
   /** All transactions of a run's charge, oldest first. */
@@ -53,8 +57,6 @@ export interface ChargeRepository {
    */
   makeGood(): Promise<void>;
   hasCredit(wallet: string, listingId: string): Promise<boolean>;
-  /** Uses up one credit for a new run; false when there is none. */
-  takeCredit(wallet: string, listingId: string, runId: string): Promise<boolean>;
   /** Gives a used credit back, when the new run was not delivered either. */
   returnCredit(runId: string): Promise<void>;
 }
@@ -184,26 +186,6 @@ export function createChargeRepository(db: Db): ChargeRepository {
         .limit(1)
         .executeTakeFirst();
       return found !== undefined;
-    },
-
-    async takeCredit(wallet, listingId, runId) {
-      const taken = await db
-        .updateTable('credits')
-        .set({ used_by_run_id: runId })
-        .where('run_id', '=', (eb) =>
-          eb
-            .selectFrom('credits')
-            .select('run_id')
-            .where('wallet', '=', wallet)
-            .where('listing_id', '=', listingId)
-            .where('used_by_run_id', 'is', null)
-            .orderBy('created_at')
-            .limit(1)
-            .forUpdate()
-            .skipLocked(),
-        )
-        .executeTakeFirst();
-      return taken.numUpdatedRows === 1n;
     },
 
     async returnCredit(runId) {

@@ -11,7 +11,7 @@ import {
 import bs58 from 'bs58';
 import type { Chain } from '../chain/index.js';
 import { ed25519PrivateKey } from '../platform/keys.js';
-import type { ChargeRow, SignedCharge } from './charge-repository.js';
+import type { Charge, SignedCharge } from './charge-repository.js';
 
 /** Several times what `consume_query` needs; a bound, so that the fee of a priority price stays small. */
 const COMPUTE_UNIT_LIMIT = 20_000;
@@ -20,15 +20,15 @@ const COMPUTE_UNIT_LIMIT = 20_000;
 export interface ChargeSigner {
   readonly authority: PublicKey;
   /** The `consume_query` of a charge; the same whenever it is built. */
-  instruction(charge: ChargeRow): TransactionInstruction;
+  instruction(charge: Charge): TransactionInstruction;
   /** Signs it over a recent blockhash; the sequence stays, so it can charge once at most. */
-  sign(charge: ChargeRow, freshBlockhash?: boolean): Promise<SignedCharge>;
+  sign(charge: Charge, freshBlockhash?: boolean): Promise<SignedCharge>;
 }
 
 export function createChargeSigner(chain: Chain, authority: Keypair, treasury: PublicKey): ChargeSigner {
   // Every paid run waits for a signature.
   const privateKey = ed25519PrivateKey(authority.secretKey.subarray(0, 32));
-  const instruction = (charge: ChargeRow) =>
+  const instruction = (charge: Charge) =>
     consumeQuery({
       authority: authority.publicKey,
       buyer: new PublicKey(charge.wallet),

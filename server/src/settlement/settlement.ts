@@ -2,7 +2,7 @@ import { PublicKey } from '@solana/web3.js';
 import { apiErrorOfTransaction, type Chain } from '../chain/index.js';
 import type { Indexer } from '../credentials/index.js';
 import { ApiError } from '../platform/api-error.js';
-import type { ChargeOrder, ChargeRepository, ChargeRow, SignedCharge } from './charge-repository.js';
+import type { Charge, ChargeOrder, ChargeRepository, ChargeRow, SignedCharge } from './charge-repository.js';
 import type { ChargeSigner } from './charge-transaction.js';
 
 /** The longest a caller waits for its charge. The charge itself goes on being settled. */
@@ -39,12 +39,12 @@ export interface SentCharge {
 
 /** Charges per-task runs, each at most once. */
 export interface Settlement {
-  /** Sets the price of a run aside. @throws ApiError `insufficient_balance`. */
-  reserve(order: ChargeOrder): Promise<ChargeRow>;
+  /** Uses up a credit for the run, or else sets its price aside. @throws ApiError `insufficient_balance`. */
+  reserve(order: ChargeOrder): Promise<Charge | 'credited'>;
   /** Simulates the charge on-chain: the credential check of a Per-Task run. @throws ApiError with the reason. */
-  simulate(charge: ChargeRow): Promise<void>;
+  simulate(charge: Charge): Promise<void>;
   /** Signs, writes down, sends; does not wait for any of it. */
-  charge(charge: ChargeRow): SentCharge;
+  charge(charge: Charge): SentCharge;
   /** What a run was charged, for its receipt; undefined when nothing was taken. */
   paidFor(runId: string): Promise<{ lamports: bigint; signature: string; credited: boolean } | undefined>;
   /** Whether the charge of a run has been confirmed on-chain. */
@@ -54,7 +54,6 @@ export interface Settlement {
   /** Gives one free run for a run that was paid and not delivered; once per run. */
   credit(runId: string): Promise<void>;
   hasCredit(wallet: string, listingId: string): Promise<boolean>;
-  takeCredit(wallet: string, listingId: string, runId: string): Promise<boolean>;
   /** Gives back the credit that a run used which does not happen. */
   returnCredit(runId: string): Promise<void>;
 }
@@ -68,7 +67,7 @@ export function createSettlement(deps: {
   const { chain, charges, signer, indexer } = deps;
 
   /** Rebroadcasts the same bytes until they land or their blockhash has expired. */
-  async function land(charge: ChargeRow, signed: SignedCharge): Promise<void> {
+  async function land(charge: Charge, signed: SignedCharge): Promise<void> {
     const signal = AbortSignal.timeout(CONFIRM_TIMEOUT_MS);
     const send = () => chain.send(signed.wire).catch(() => undefined);
     await send();
@@ -116,7 +115,6 @@ export function createSettlement(deps: {
     release: (runId) => charges.release(runId),
     credit: (runId) => charges.credit(runId),
     hasCredit: (wallet, listingId) => charges.hasCredit(wallet, listingId),
-    takeCredit: (wallet, listingId, runId) => charges.takeCredit(wallet, listingId, runId),
     returnCredit: (runId) => charges.returnCredit(runId),
 
     async simulate(charge) {

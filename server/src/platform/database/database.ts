@@ -13,6 +13,8 @@ import * as typos from './migrations/0010-typos.js';
 import * as seatTaking from './migrations/0011-seat-taking.js';
 import * as fewListings from './migrations/0012-few-listings.js';
 import * as equalRuns from './migrations/0013-equal-runs.js';
+import * as chargeReservations from './migrations/0014-charge-reservations.js';
+import { PreparingClient } from './prepared-statements.js';
 import type { Database } from './schema.js';
 
 /** Query access, outside or inside a transaction. */
@@ -37,6 +39,7 @@ const MIGRATIONS = {
   '0011-seat-taking': seatTaking,
   '0012-few-listings': fewListings,
   '0013-equal-runs': equalRuns,
+  '0014-charge-reservations': chargeReservations,
 };
 
 /** An open database: the pool, and the typed query builder on it. */
@@ -53,6 +56,7 @@ export function openDatabase(
   maxConnections = 20,
 ): OpenDatabase {
   const pool = new Pool({
+    Client: PreparingClient,
     connectionString: url,
     max: maxConnections,
     connectionTimeoutMillis: 10_000,

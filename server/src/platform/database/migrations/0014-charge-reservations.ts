@@ -1,0 +1,60 @@
+import { sql, type Kysely } from 'kysely';
+
+/** Takes credits and reserves charges in one call, where each credit was one and each reservation five. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await sql.raw(RESERVE_CHARGES).execute(db);
+}
+
+// The bounds are the program's: it keeps 256 sequences apart, and takes none more than 1,024 above its highest.
+// In PL/pgSQL each statement sees what is committed when it begins: so whoever had the lock before is counted.
+const RESERVE_CHARGES = `
+create function reserve_charges(balance text, renter text, listing text, runs uuid[], prices bigint[])
+returns table (outcome text, new_sequence bigint, available bigint) language plpgsql as $$
+#variable_conflict use_column
+declare
+  account balances%rowtype;
+  credited boolean[];
+  lowest bigint;
+  highest bigint;
+begin
+  -- Nothing is sent before its signature is written down for good, and this with it: so nobody waits for the disk here.
+  perform set_config('synchronous_commit', 'off', true);
+  for place in 1 .. cardinality(runs) loop
+    update credits set used_by_run_id = runs[place] where run_id = (
+      select run_id from credits
+      where wallet = renter and listing_id = listing and used_by_run_id is null
+      order by created_at limit 1 for update skip locked);
+    credited[place] := found;
+  end loop;
+  available := 0;
+  if false = any (credited) then
+    select * into account from balances where address = balance for update;
+    -- A charge whose bit is set in this snapshot is already out of the snapshot's balance.
+    select coalesce(account.balance_lamports, 0) - coalesce(sum(price_lamports), 0), min(sequence)
+      into available, lowest from charges
+      where balance_address = balance and state in ('reserved', 'signed', 'confirmed')
+        and case when account.highest_sequence - sequence between 0 and 255
+          then get_bit(account.window_bits, (account.highest_sequence - sequence)::integer) = 0 else true end;
+    select greatest(max(sequence), account.highest_sequence) into highest from charges
+      where balance_address = balance;
+  end if;
+  for place in 1 .. cardinality(runs) loop
+    new_sequence := null;
+    if credited[place] then
+      outcome := 'credited';
+    elsif account.address is null or available < prices[place] then
+      outcome := 'insufficient';
+    elsif highest + 1 - coalesce(lowest, highest + 1) > 255 or highest + 1 - account.highest_sequence > 1024 then
+      outcome := 'full';
+    else
+      outcome := 'reserved';
+      highest := highest + 1;
+      lowest := coalesce(lowest, highest);
+      available := available - prices[place];
+      new_sequence := highest;
+      insert into charges (run_id, wallet, listing_id, balance_address, price_lamports, sequence, state)
+        values (runs[place], renter, listing, balance, prices[place], highest, 'reserved');
+    end if;
+    return next;
+  end loop;
+end $$`;
