@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { PublicKey } from '@solana/web3.js';
 import { apiErrorOfTransaction, type Chain } from '../chain/index.js';
 import type { Indexer } from '../credentials/index.js';
@@ -124,6 +125,8 @@ export function createSettlement(deps: {
 
     charge(charge) {
       const writing = (async () => {
+        // The run begins first: what is done for it in this turn of the event loop does not wait for a signature.
+        await setImmediate();
         const signed = await signer.sign(charge);
         // Written before it is sent: whatever happens from here on, the charge can be found again.
         await charges.recordSignature(charge.run_id, signed);

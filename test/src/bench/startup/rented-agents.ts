@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { publish, rent } from '@agent-rental/sdk/solana';
 import { textAgent } from '../../support/agents.js';
@@ -7,9 +8,11 @@ import {
   removeStateDir,
   startMarketplace,
   type Marketplace,
+  type OwnServer,
 } from '../../support/marketplace.js';
 import { newParticipant, type Participant } from '../../support/participant.js';
 import { startModelStandIn, type ModelStandIn } from '../../support/model-stand-in.js';
+import { FIRST_LINES, type FirstLines } from './first-line-probe.js';
 
 const LOOK_AGAIN_MS = 20;
 const PRICE_LAMPORTS = 250_000;
@@ -22,18 +25,20 @@ const TERMS = {
 
 export type RentalModel = keyof typeof TERMS;
 
-/** What a request took, in milliseconds from when it was sent. */
+/** What requests took, in milliseconds. */
 export interface RequestTimes {
-  /** Until the first line of the agent in its sandbox: it asks for the model, and the model's server has been asked. */
-  firstLineMs: number;
-  /** Until the whole answer was there, without the model's own time. */
-  overheadMs: number;
+  /** From when each was received to the first line of its agent, as the server measures it. */
+  firstLines: number[];
+  /** From when each was sent until the model's server was asked for it. */
+  asked: number[];
+  /** From when each was sent until the whole answer was there, without the model's own time. */
+  overheads: number[];
 }
 
 /** A marketplace as `npm start` runs it, with a published agent of each kind, rented, and a model that answers at once. */
 export interface RentedAgents {
   /** Sends as many runs at once, once the pool is full. */
-  run(model: RentalModel, concurrent: number): Promise<RequestTimes[]>;
+  run(model: RentalModel, concurrent: number): Promise<RequestTimes>;
   stop(): Promise<void>;
 }
 
@@ -79,6 +84,15 @@ async function untilPoolIsFull(marketplace: Marketplace, size: number): Promise<
   }
 }
 
+/** What the server's metric of first lines has heard since it was last asked. */
+async function firstLinesOf({ process: child }: Pick<OwnServer, 'process'>): Promise<number[]> {
+  child.send(FIRST_LINES);
+  for (;;) {
+    const [answer] = (await once(child, 'message')) as [Partial<FirstLines>];
+    if (answer.probe === FIRST_LINES) return answer.ms ?? [];
+  }
+}
+
 /** Publishes an agent of each kind and rents them; gives their ids and the renters' tokens. */
 async function rentAgents(
   marketplace: Marketplace,
@@ -106,6 +120,7 @@ export async function startRentedAgents(poolSize: number): Promise<RentedAgents>
   const marketplace = await startMarketplace(stateDir, {
     MODEL_BASE_URL: model.baseUrl,
     MODEL_NAME: 'stand-in',
+    NODE_OPTIONS: `--import ${new URL('first-line-probe.js', import.meta.url).href}`,
     SANDBOX_POOL_SIZE: String(poolSize),
     NODE_ENV: 'production',
     SANDBOX_MIN_ISOLATION: 'runtime',
@@ -120,9 +135,11 @@ export async function startRentedAgents(poolSize: number): Promise<RentedAgents>
     await stop();
     throw error;
   });
+  // Of the agents' own first runs.
+  await firstLinesOf(marketplace);
   let tasks = 0;
 
-  async function runOne(agentId: string): Promise<RequestTimes> {
+  async function runOne(agentId: string): Promise<{ askedMs: number; overheadMs: number }> {
     tasks += 1;
     const task = `task-${tasks}-`;
     const asked = askedAt(task);
@@ -132,13 +149,20 @@ export async function startRentedAgents(poolSize: number): Promise<RentedAgents>
     const { status, body: answer } = await call(marketplace, 'POST', '/v1/execute', { token, body });
     const endedAt = performance.now();
     if (status !== 200 || answer['status'] !== 'completed') throw new Error(JSON.stringify(answer));
-    return { firstLineMs: (await asked) - startedAt, overheadMs: endedAt - startedAt };
+    return { askedMs: (await asked) - startedAt, overheadMs: endedAt - startedAt };
   }
 
   return {
     async run(kind, concurrent) {
       await untilPoolIsFull(marketplace, poolSize);
-      return Promise.all(Array.from({ length: concurrent }, () => runOne(agents[kind])));
+      const times = await Promise.all(Array.from({ length: concurrent }, () => runOne(agents[kind])));
+      const firstLines = await firstLinesOf(marketplace);
+      if (firstLines.length !== concurrent) throw new Error(`${firstLines.length} agents said something.`);
+      return {
+        firstLines,
+        asked: times.map(({ askedMs }) => askedMs),
+        overheads: times.map(({ overheadMs }) => overheadMs),
+      };
     },
     stop,
   };
