@@ -280,6 +280,22 @@ describe('the open charges of a balance', () => {
     expect((await reserved(account, 1n)).sequence).toBe(257n);
   });
 
+  it('stay as near to what the chain has seen as the program wants it', async () => {
+    const account = new BalanceAccount(10_000n);
+    await account.index();
+    const { run_id: failed } = await reserved(account, 1n);
+    const atSequence = (sequence: bigint) =>
+      database.db
+        .updateTable('charges')
+        .set({ sequence, state: 'failed' })
+        .where('run_id', '=', failed)
+        .execute();
+    await atSequence(1_024n);
+    await expect(account.reserve(1n)).rejects.toMatchObject({ code: 'service_unavailable' });
+    await atSequence(1_023n);
+    expect((await reserved(account, 1n)).sequence).toBe(1_024n);
+  });
+
   it('begin after what the chain has seen, when the chain is ahead of the database', async () => {
     const account = new BalanceAccount(1000n);
     account.highestSequence = 41n;
@@ -384,6 +400,27 @@ describe('a credit', () => {
     const runs = await Promise.all(Array.from({ length: 12 }, () => newRun(account.wallet)));
     const taken = await Promise.all(runs.map((run) => takeCredit(account.wallet, listing.id, run)));
     expect(taken.filter(Boolean)).toHaveLength(2);
+  });
+
+  it('pays for one of the runs that come together, and the others are charged', async () => {
+    const account = new BalanceAccount(25n);
+    await account.index();
+    const paid = await reserved(account, 5n);
+    await charges.credit(paid.run_id);
+    const results = await Promise.all(Array.from({ length: 4 }, () => account.reserve(10n)));
+    expect(results.filter((result) => result === 'credited')).toHaveLength(1);
+    expect(results.filter((result) => result === 'insufficient')).toHaveLength(1);
+    const made = results.filter((result) => typeof result !== 'string');
+    expect(made.map(({ sequence }) => sequence)).toEqual([paid.sequence + 1n, paid.sequence + 2n]);
+    const { run_id, wallet, listing_id, balance_address, price_lamports, sequence } = made[0] ?? paid;
+    expect(await charges.find(run_id)).toMatchObject({
+      wallet,
+      listing_id,
+      balance_address,
+      price_lamports,
+      sequence,
+      state: 'reserved',
+    });
   });
 
   it('that another replica is just taking is not taken', async () => {

@@ -1,8 +1,9 @@
-import { sql } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openEmptyDatabase, type TemporaryDatabase } from '../../testing/index.js';
 import { migrateJobs } from '../jobs.js';
 import { migrate, openDatabase } from './database.js';
+import { prepare } from './prepared-statements.js';
 
 const MIGRATIONS = [
   '0001-initial',
@@ -18,6 +19,7 @@ const MIGRATIONS = [
   '0011-seat-taking',
   '0012-few-listings',
   '0013-equal-runs',
+  '0014-charge-reservations',
 ];
 
 let database: TemporaryDatabase;
@@ -83,4 +85,21 @@ it('a connection is free and set up when it is handed out, also to a callback as
   process.off('warning', note);
   expect(jit).toBe('off');
   expect(warnings).toEqual([]);
+});
+
+it('what is prepared is planned once by each connection, in and outside of transactions, and nothing else is', async () => {
+  const doubled = prepare('select $1::integer * 2 as doubled');
+  const one = openDatabase(database.url, () => undefined, 1);
+  const plans = async () =>
+    (await one.pool.query<{ statement: string }>('select statement from pg_prepared_statements')).rows;
+  const double = async (db: Pick<typeof one.db, 'executeQuery'>, value: number) =>
+    (await db.executeQuery<{ doubled: number }>(CompiledQuery.raw(doubled, [value]))).rows;
+  expect(await double(one.db, 2)).toEqual([{ doubled: 4 }]);
+  expect(await one.db.transaction().execute((tx) => double(tx, 3))).toEqual([{ doubled: 6 }]);
+  expect((await one.pool.query(doubled, [4])).rows).toEqual([{ doubled: 8 }]);
+  expect((await one.pool.query('select $1::integer * 3 as tripled', [4])).rows).toEqual([{ tripled: 12 }]);
+  expect(await plans()).toEqual([{ statement: doubled }]);
+  await expect(one.pool.query(doubled, ['none'])).rejects.toThrow('invalid input syntax');
+  expect(await double(one.db, 5)).toEqual([{ doubled: 10 }]);
+  await one.close();
 });
