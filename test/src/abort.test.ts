@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { createClient } from '@agent-rental/sdk';
 import { keypairSigner } from '@agent-rental/sdk/solana';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -14,6 +13,7 @@ import { leftBehind, type Census } from './support/census.js';
 import { call } from './support/http.js';
 import type { Renter } from './support/renter.js';
 import { slowTask } from './support/slow-agents.js';
+import { stalledSoFarMs } from './support/stalled.js';
 
 /** On a quiet server. */
 const BOUND_MS = 500;
@@ -57,12 +57,6 @@ interface Gone {
 
 const isInTime = ({ tookMs, stalledMs }: Gone): boolean =>
   tookMs <= Math.min(BOUND_MS + stalledMs, BOUND_ON_A_BUSY_MACHINE_MS);
-
-/** Time in which something waited for a processor since the machine began, as Linux counts it; 0 where it does not. */
-async function stalledSoFarMs(): Promise<number> {
-  const pressure = await readFile('/proc/pressure/cpu', 'utf8').catch(() => '');
-  return Number(/^some .*total=(\d+)$/m.exec(pressure)?.[1] ?? 0) / 1000;
-}
 
 /** Waits until nothing is left of the run. */
 async function goneAfter(abortedAt: number): Promise<Gone> {

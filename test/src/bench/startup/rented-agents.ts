@@ -14,6 +14,8 @@ import { newParticipant, type Participant } from '../../support/participant.js';
 import { startModelStandIn, type ModelStandIn } from '../../support/model-stand-in.js';
 import { FIRST_LINES, type FirstLines } from './first-line-probe.js';
 
+/** As it was built: a test is run from the sources. */
+const PROBE = new URL('../../../dist/bench/startup/first-line-probe.js', import.meta.url);
 const LOOK_AGAIN_MS = 20;
 const PRICE_LAMPORTS = 250_000;
 /** The runs of a burst come from several wallets: charges of one may not be open without bound. */
@@ -120,7 +122,7 @@ export async function startRentedAgents(poolSize: number): Promise<RentedAgents>
   const marketplace = await startMarketplace(stateDir, {
     MODEL_BASE_URL: model.baseUrl,
     MODEL_NAME: 'stand-in',
-    NODE_OPTIONS: `--import ${new URL('first-line-probe.js', import.meta.url).href}`,
+    NODE_OPTIONS: `--import ${PROBE.href}`,
     SANDBOX_POOL_SIZE: String(poolSize),
     NODE_ENV: 'production',
     SANDBOX_MIN_ISOLATION: 'runtime',
