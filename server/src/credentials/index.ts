@@ -1,5 +1,4 @@
 export { readChainStanding } from './chain-standing.js';
-export { windowFromBytes } from './indexed-account.js';
 export { createIndexer, type Indexer } from './indexer.js';
 export { createCredentialRepository } from './repository.js';
 export { credentialRoutes } from './routes.js';

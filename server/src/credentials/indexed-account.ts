@@ -114,14 +114,9 @@ export function readIndexedAccount(
   }
 }
 
-/** The charge window as stored: 32 bytes, bit `i` of the little-endian number for `highest - i`. */
+/** The charge window as stored: 32 bytes, bit `i` of the little-endian number for `highest - i`, as `get_bit` has it. */
 export function windowBytes(window: bigint): Buffer {
   return Buffer.from(Buffer.from(window.toString(16).padStart(WINDOW_BYTES * 2, '0'), 'hex').toReversed());
-}
-
-/** Reads the stored form back. */
-export function windowFromBytes(bytes: Buffer): bigint {
-  return BigInt(`0x${Buffer.from(bytes.toReversed()).toString('hex') || '0'}`);
 }
 
 function dateOf(unixSeconds: bigint): Date {
