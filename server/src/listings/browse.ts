@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { SUMMARY_COLUMNS, type ListingSummaryRow } from './listing-row.js';
+import { SHOWN_COLUMNS, toRows, type ListingSummaryRow, type ShownValues } from './listing-row.js';
 import {
   EVERY_LISTING,
   facetColumns,
@@ -14,8 +14,7 @@ import {
  * `seq`, because the orders' indexes have it: what a page skips is then not read.
  */
 export const SHOWN = {
-  before: `select ${SUMMARY_COLUMNS.map((column) => `listings.${column}`).join(', ')},
-      creators.display_name, creators.listing_count, position
+  before: `select ${SHOWN_COLUMNS}, position
     from (select seq, row_number() over () as position from (`,
   after: `) ordered) page
     join listing_search using (seq)
@@ -48,62 +47,6 @@ export async function browse(
   const page = `select seq from listing_search ${where} order by ${order} limit $1 offset $2`;
   const text = `select counted.total, shown.* from (select (${total}) as total) counted
     left join (${SHOWN.before}${page}${SHOWN.after}) shown on true order by position`;
-  const { rows } = await pool.query<ShownValues>({ text, values, rowMode: 'array' });
-  return { rows: rows.flatMap(toRow), total: Number(rows[0]?.[0] ?? 0n) };
-}
-
-type ValuesOf<Columns extends readonly unknown[]> = {
-  -readonly [at in keyof Columns]: Columns[at] extends keyof ListingSummaryRow
-    ? ListingSummaryRow[Columns[at]]
-    : never;
-};
-
-/** A row by place, which costs the driver a fraction of one by name. Of an empty page all but the total are null. */
-type ShownValues = [
-  total: bigint,
-  ...ValuesOf<typeof SUMMARY_COLUMNS>,
-  ...ValuesOf<['display_name', 'listing_count']>,
-  position: bigint | null,
-];
-
-function toRow(values: ShownValues): ListingSummaryRow[] {
-  const [
-    ,
-    id,
-    creator,
-    title,
-    description,
-    category,
-    rental_model,
-    price_lamports,
-    run_count,
-    completed_count,
-    rating_sum,
-    review_count,
-    updated_at,
-    sample_output,
-    display_name,
-    listing_count,
-    position,
-  ] = values;
-  if (position === null) return [];
-  return [
-    {
-      id,
-      creator,
-      title,
-      description,
-      category,
-      rental_model,
-      price_lamports,
-      run_count,
-      completed_count,
-      rating_sum,
-      review_count,
-      updated_at,
-      sample_output,
-      display_name,
-      listing_count,
-    },
-  ];
+  const { rows } = await pool.query<[total: bigint, ...ShownValues]>({ text, values, rowMode: 'array' });
+  return { rows: rows.flatMap(([, ...shown]) => toRows(shown)), total: Number(rows[0]?.[0] ?? 0n) };
 }

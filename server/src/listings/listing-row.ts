@@ -29,3 +29,51 @@ export type ListingSummaryRow = Pick<
   ListingRow,
   (typeof SUMMARY_COLUMNS)[number] | 'display_name' | 'listing_count'
 >;
+
+/** The same in SQL, of a listing and its creator. */
+export const SHOWN_COLUMNS = [
+  ...SUMMARY_COLUMNS.map((column) => `listings.${column}`),
+  'creators.display_name',
+  'creators.listing_count',
+].join(', ');
+
+type ValuesOf<Columns extends readonly (keyof ListingSummaryRow)[]> = {
+  -readonly [At in keyof Columns]: ListingSummaryRow[Columns[At]];
+};
+
+/**
+ * Of a row by place, which costs the driver a fraction of one by name: the columns, and the place on its page. All are
+ * null in a row that only says that a page is empty.
+ */
+export type ShownValues = [
+  ...ValuesOf<typeof SUMMARY_COLUMNS>,
+  ...ValuesOf<['display_name', 'listing_count']>,
+  position: bigint | null,
+];
+
+/** The listing of a row by place; none where the page is empty. */
+export function toRows(values: ShownValues): ListingSummaryRow[] {
+  const [id, creator, title, description, category, rental_model, price_lamports, ...others] = values;
+  const [run_count, completed_count, rating_sum, review_count, updated_at, sample_output, ...end] = others;
+  const [display_name, listing_count, position] = end;
+  if (position === null) return [];
+  return [
+    {
+      id,
+      creator,
+      title,
+      description,
+      category,
+      rental_model,
+      price_lamports,
+      run_count,
+      completed_count,
+      rating_sum,
+      review_count,
+      updated_at,
+      sample_output,
+      display_name,
+      listing_count,
+    },
+  ];
+}

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { SUMMARY_COLUMNS, type ListingSummaryRow } from './listing-row.js';
+import { SHOWN_COLUMNS, toRows, type ListingSummaryRow, type ShownValues } from './listing-row.js';
 import { boundsOf, facetLexeme, type Search } from './search-conditions.js';
 
 /** What the index knows of the words that are looked for. */
@@ -17,9 +17,6 @@ export interface Counts {
   did_you_mean: string | null;
 }
 
-/** A row of a page; where the page is empty, nothing but its place. */
-export type Shown = ListingSummaryRow | (Record<keyof ListingSummaryRow, null> & { position: null });
-
 /**
  * How many listings have each word, and, where that is few for one of them, all that is asked for at once.
  *
@@ -32,24 +29,39 @@ export async function look(
   pool: Pool,
   search: Search,
   few: number,
-): Promise<{ counts: Counts; rows: Shown[] }> {
+): Promise<{ counts: Counts; rows: ListingSummaryRow[] }> {
   const { q, sort, limit, offset } = search;
   const { minPriceLamports, maxPriceLamports, minRating } = boundsOf(search);
   const facet = facetLexeme(search) ?? null;
-  const { rows } = await pool.query<Counts & Shown>({
+  const { rows } = await pool.query<[...CountValues, ...ShownValues]>({
     name: 'find few listings',
     text: TEXT,
     values: [q, facet, few, sort, limit, offset, minPriceLamports, maxPriceLamports, minRating],
+    rowMode: 'array',
   });
-  const [counts] = rows;
-  if (!counts) throw new Error('There is a row even where nothing is found.');
-  return { counts, rows };
+  const [first] = rows;
+  if (!first) throw new Error('There is a row even where nothing is found.');
+  const [lexemes, rarest, rarest_title, on_sale, total, did_you_mean] = first;
+  return {
+    counts: { lexemes, rarest, rarest_title, on_sale, total, did_you_mean },
+    rows: rows.flatMap((row) => toRows(row.slice(COUNTS) as ShownValues)),
+  };
 }
+
+/** How many values of a row are counts. */
+const COUNTS = 6;
+type CountValues = [
+  lexemes: Counts['lexemes'],
+  rarest: number,
+  rarest_title: number,
+  on_sale: number,
+  total: bigint,
+  did_you_mean: string | null,
+];
 
 const TEXT = `
   select case when coalesce(position, 1) = 1 then lexemes end as lexemes, rarest, rarest_title, on_sale, total, did_you_mean,
-    ${SUMMARY_COLUMNS.map((column) => `listings.${column}`).join(', ')},
-    creators.display_name, creators.listing_count, position
+    ${SHOWN_COLUMNS}, position
   from find_few_listings($1, $2, $3, $4, $5, $6, $7, $8, $9) found
   left join listings on listings.id = found.listing_id
   left join creators on creators.wallet = listings.creator

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db, OpenDatabase } from '../platform/database/database.js';
 import { browse, SHOWN } from './browse.js';
 import type { ListingSummaryRow } from './listing-row.js';
-import { look, type Counts, type Shown } from './look.js';
+import { look, type Counts } from './look.js';
 import {
   allOf,
   every,
@@ -68,9 +68,9 @@ export function createListingSearch(
         : sql`(select seq, published_at, price_lamports, rating from listing_search where ${every([sql`document @@ (${part.documents})`], rangeConditions(search))}
             offset 0) found`;
     const page = sql`select seq from ${found} order by ${part.order} limit ${limit} offset ${offset}`;
-    const { rows } = await sql<Shown>`
+    const { rows } = await sql<ListingSummaryRow>`
       ${sql.raw(SHOWN.before)}${page}${sql.raw(SHOWN.after)} order by position`.execute(tx);
-    return shownOf(rows);
+    return rows;
   }
 
   /** Words that many listings have. */
@@ -114,7 +114,7 @@ export function createListingSearch(
     if (!search.q?.trim()) return browse(pool, search);
     const { counts, rows } = await look(pool, search, few);
     if (counts.rarest > few) return byIndexes((tx) => findMany(search, counts, tx));
-    const found = { rows: shownOf(rows), total: Number(counts.total) };
+    const found = { rows, total: Number(counts.total) };
     const didYouMean = counts.did_you_mean;
     return didYouMean !== null && (await isFound(search, didYouMean)) ? { ...found, didYouMean } : found;
   }
@@ -131,8 +131,6 @@ export function createListingSearch(
 
   return { find };
 }
-
-const shownOf = (rows: readonly Shown[]): ListingSummaryRow[] => rows.filter((row) => row.id !== null);
 
 /** What documents match that have the words, the category and the rental model. */
 function documentsOf(search: Search): Sql {
