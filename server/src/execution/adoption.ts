@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Attendance } from './attendance.js';
+import type { Attendance, EqualRuns } from './attendance.js';
 import type { Task } from './parse.js';
 
 /**
@@ -23,12 +23,15 @@ export interface Adoption {
   readonly isPatient: boolean;
 }
 
-/** Begins to look for `task`. */
+/** Begins to look for `task`, beside whatever its request has to ask first. */
 export function beginAdoption(
-  attendance: Pick<Attendance, 'adopt' | 'isAttended'>,
+  attendance: Pick<Attendance, 'adopt' | 'look'>,
   task: Task,
   departureMs = DEPARTURE_MS,
 ): Adoption {
+  let begun: Promise<EqualRuns> | undefined = attendance.look(task);
+  // Nobody may come to need it.
+  begun.catch(() => undefined);
   let deadline: number | undefined;
   const isPatient = (): boolean => deadline === undefined || performance.now() < deadline;
   return {
@@ -37,12 +40,14 @@ export function beginAdoption(
     },
     async find(gone) {
       for (let ms = LOOK_MS.first; ; ms = Math.min(2 * ms, LOOK_MS.most)) {
-        // Before the look for one to take over: a caller that is gone in between is still waited for.
-        const isAttended = isPatient() && (await attendance.isAttended(task));
-        const runId = await attendance.adopt(task);
+        const looking = begun ?? attendance.look(task);
+        begun = undefined;
+        const { isLeft, isAttended } = await looking;
+        // Mostly there is none: then nobody has to wait for the turn to take one over.
+        const runId = isLeft ? await attendance.adopt(task) : undefined;
         if (runId !== undefined) return runId;
         gone.throwIfAborted();
-        if (!isAttended) return undefined;
+        if (!isAttended || !isPatient()) return undefined;
         deadline ??= performance.now() + departureMs;
         await pause(ms);
       }

@@ -7,6 +7,14 @@ const ADOPTABLE_MS = 10 * 60_000;
 /** An answer that was not noted as delivered or lost for so long never will be: its server is gone. */
 const DELIVERY_MS = 60_000;
 
+/** What has become of the callers of equal runs whose answer has not reached anybody. */
+export interface EqualRuns {
+  /** One was left, and may be taken over. */
+  readonly isLeft: boolean;
+  /** Somebody seems to wait for one, or for its answer, which is on its way. */
+  readonly isAttended: boolean;
+}
+
 /** Who waits for a run, on whichever replica, and whether its answer has reached anybody. */
 export interface Attendance {
   /** One more caller waits. */
@@ -22,8 +30,8 @@ export interface Attendance {
    * first. No other caller gets it while this one waits.
    */
   adopt(task: Task): Promise<string | undefined>;
-  /** Whether somebody seems to wait for an equal run of the same wallet, or for its answer, which is on its way. */
-  isAttended(task: Task): Promise<boolean>;
+  /** Looks for equal runs of the same wallet, and touches none. */
+  look(task: Task): Promise<EqualRuns>;
   /**
    * Begins a run, alone among the callers with equal requests, unless there is one that may be taken over, or, while
    * `isPatient`, one that somebody seems to wait for. Undefined: there is.
@@ -63,8 +71,15 @@ export function createAttendance(db: Db): Attendance {
       await sql`select pg_advisory_xact_lock(hashtextextended(${among}, 0))`.execute(tx);
       return choose(tx);
     });
-  const isThere = async (found: ReturnType<typeof equal>): Promise<boolean> =>
-    (await found.limit(1).executeTakeFirst()) !== undefined;
+  const look = async (on: Db, task: Task): Promise<EqualRuns> => {
+    const { isLeft, isAttended } = await on
+      .selectNoFrom(({ exists }) => [
+        exists(left(on, task)).as('isLeft'),
+        exists(attended(on, task)).as('isAttended'),
+      ])
+      .executeTakeFirstOrThrow();
+    return { isLeft: isLeft === true, isAttended: isAttended === true };
+  };
 
   return {
     async arrive(runId) {
@@ -111,12 +126,11 @@ export function createAttendance(db: Db): Attendance {
           .executeTakeFirst();
         return adopted?.id;
       }),
-    isAttended: (task) => isThere(attended(db, task)),
+    look: (task) => look(db, task),
     beginAlone: (task, isPatient, begin) =>
       inTurn(task, async (tx) => {
-        if (await isThere(left(tx, task))) return undefined;
-        if (isPatient && (await isThere(attended(tx, task)))) return undefined;
-        return begin(tx);
+        const { isLeft, isAttended } = await look(tx, task);
+        return isLeft || (isPatient && isAttended) ? undefined : begin(tx);
       }),
   };
 }
