@@ -27,7 +27,12 @@ export const RUN_ANNOTATIONS: ToolAnnotations = {
 
 /** How much is kept of what was described: some megabytes, whatever creators write. */
 const KEPT = { entries: 2_000, keyLength: 4_000 } as const;
-const definitions = new Map<string, DirectToolDefinition>();
+/**
+ * In halves: when the one in use is full, it becomes the older one, and what nobody has asked for since goes with the
+ * older one before. To take out the oldest entry for each new one would have to find it first, behind those taken out.
+ */
+let recent = new Map<string, DirectToolDefinition>();
+let older = recent;
 
 const TITLE_LENGTH = 80;
 const DESCRIPTION_LENGTH = 500;
@@ -55,15 +60,16 @@ export type RentedListing =
  */
 export async function defineDirectTool(rented: RentedListing): Promise<DirectToolDefinition> {
   const key = keyOf(rented);
-  const known = definitions.get(key) ?? (await describeRental(rented));
-  if (key.length <= KEPT.keyLength) {
-    // Deleted first, so that the map's order is the order of use.
-    definitions.delete(key);
-    definitions.set(key, known);
-    const [oldest] = definitions.keys();
-    if (definitions.size > KEPT.entries && oldest !== undefined) definitions.delete(oldest);
+  const known = recent.get(key);
+  if (known !== undefined) return known;
+  const definition = older.get(key) ?? (await describeRental(rented));
+  if (key.length > KEPT.keyLength) return definition;
+  if (recent.size >= KEPT.entries / 2) {
+    older = recent;
+    recent = new Map();
   }
-  return known;
+  recent.set(key, definition);
+  return definition;
 }
 
 /** Everything that a definition is made of. */

@@ -31,8 +31,14 @@ export interface CompiledInput {
  */
 export function compileInput(inputSchema: unknown): CompiledInput {
   const { node, schema } = inputNode(inputSchema);
-  const textOnly = node.kind === 'string';
-  return { rung: rungOf(node, inputSchema), schema, textOnly, read: (value) => readInput(node, value) };
+  let reader: SchemaNode | undefined;
+  return {
+    rung: rungOf(node, inputSchema),
+    schema,
+    textOnly: node.kind === 'string',
+    // Read again by the first call: most tools are never called, and their nodes would be most of what is kept.
+    read: (value) => readInput((reader ??= inputNode(inputSchema).node), value),
+  };
 }
 
 function inputNode(inputSchema: unknown): { node: SchemaNode; schema: JsonObject } {
