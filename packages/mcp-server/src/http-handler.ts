@@ -210,12 +210,11 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     if (request.method !== 'POST') return rejection(405, -32_000, 'Method not allowed.');
     const read = await readRequestBody(request, DEFAULT_MAX_REQUEST_BODY_SIZE);
     if (read.tooLarge) return rejection(413, -32_000, 'The request is too large.');
-    const { url, method, headers, signal } = request;
-    const reread = new Request(url, { method, headers, signal, body: read.text });
     const body = parsed(read.text);
     if (Array.isArray(body))
       return rejection(400, -32_600, 'Batches are not supported: send one message at a time.');
-    return isJSONRPCResponse(body) ? takeAnswer(body) : serveMessage(reread, caller, body);
+    if (isJSONRPCResponse(body)) return takeAnswer(body);
+    return serveMessage(body === undefined ? reread(request, read.text) : request, caller, body);
   };
 
   return {
@@ -258,6 +257,11 @@ function refuseForeign(request: Request, allowed: readonly string[]): Response |
   return (
     hostHeaderValidationResponse(request, [...allowed]) ?? originValidationResponse(request, [...allowed])
   );
+}
+
+/** A request whose body the SDK can read once more. */
+function reread({ url, method, headers, signal }: Request, body: string): Request {
+  return new Request(url, { method, headers, signal, body });
 }
 
 /** Absent for what is not JSON, which the SDK answers as the protocol wants it. */

@@ -77,20 +77,31 @@ export function createInternalRequests(): InternalRequests {
       const headers = Object.entries(response.headers).flatMap(([name, value]): [string, string][] =>
         value === undefined ? [] : [[name, String(value)]],
       );
-      // As with a real fetch, an abort also breaks off a body that is being read.
-      const answer = toWebStream(stream).pipeThrough(new TransformStream(), { signal: request.signal });
-      return new Response(answer, { status: response.statusCode, headers });
+      return new Response(toWebStream(stream, request.signal), { status: response.statusCode, headers });
     },
   };
 }
 
-/** A stream as a web stream. (`Readable.toWeb` throws out of an event, uncaught, when it is cancelled with data waiting.) */
-function toWebStream(stream: Readable): ReadableStream<Uint8Array> {
+/**
+ * A stream as a web stream. (`Readable.toWeb` throws out of an event, uncaught, when it is cancelled with data waiting.)
+ * As with a real fetch, an abort also breaks off a body that is being read.
+ */
+function toWebStream(stream: Readable, signal: AbortSignal): ReadableStream<Uint8Array> {
   const chunks = stream.iterator() as AsyncIterator<Buffer>;
   return new ReadableStream<Uint8Array>(
     {
+      start(controller) {
+        const abort = () => {
+          controller.error(signal.reason);
+          stream.destroy();
+        };
+        if (signal.aborted) abort();
+        signal.addEventListener('abort', abort, { once: true });
+        stream.once('close', () => signal.removeEventListener('abort', abort));
+      },
       async pull(controller) {
         const { value, done } = await chunks.next();
+        if (signal.aborted) return;
         if (done) controller.close();
         else controller.enqueue(new Uint8Array(value));
       },
