@@ -26,8 +26,8 @@ interface RentalPage {
 
 /**
  * Fetches definitions, the most recent rental first. What the cache lacks comes with the list itself, unless it is
- * little: a request per rental would run into the limit of requests. Beyond a hundred rentals the other requests are
- * on their way while the first answer is worked on.
+ * little: a request per rental would run into the limit of requests. Where more than a page is wanted, the others are on
+ * their way while the first is worked on.
  *
  * @throws ApiError or ConnectionError when the rentals cannot be listed.
  */
@@ -41,13 +41,25 @@ export async function rentedDefinitions(
     const page = { limit: Math.min(offset + limit - start, CREDENTIALS_PAGE), offset: start, isCold };
     return listPage(client, cache, page, options);
   };
-  const define = async ({ credentials }: RentalPage) =>
-    Promise.all(credentials.map((credential) => cache.definition(client, credential, options.signal)));
+  const define = async ({ credentials, included }: RentalPage) => {
+    const definitions = [];
+    for (const credential of credentials) {
+      const definition = cache.definition(client, credential, options.signal);
+      // What came with the list is made one by one: the requests for the other pages leave between the first of them.
+      definitions.push(included ? await definition : definition);
+    }
+    return Promise.all(definitions);
+  };
 
-  const first = await listFrom(offset, cache.isEmpty);
+  const isCold = cache.isEmpty;
+  const listing = listFrom(offset, isCold);
+  // Whoever wants more than a page mostly has more; only how much more is not known yet.
+  const others = limit > CREDENTIALS_PAGE ? [listFrom(offset + CREDENTIALS_PAGE, isCold).then(define)] : [];
+  // Where the first page fails, nobody hears of the second.
+  others.forEach((other) => other.catch(() => undefined));
+  const first = await listing;
   const end = Math.min(offset + limit, first.total);
-  const others = [];
-  for (let start = offset + CREDENTIALS_PAGE; start < end; start += CREDENTIALS_PAGE)
+  for (let start = offset + 2 * CREDENTIALS_PAGE; start < end; start += CREDENTIALS_PAGE)
     others.push(listFrom(start, first.included).then(define));
   const definitions = (await Promise.all([define(first), ...others])).flat();
   return { definitions: definitions.filter((definition) => definition !== undefined), total: first.total };

@@ -221,6 +221,25 @@ describe('rentedToolset', () => {
     expect(standIn.requests).toHaveLength(3);
   });
 
+  it('asks for a second page together with the first, where more than one is wanted', async () => {
+    const standIn = createStandIn(Array.from({ length: 150 }, (_, index) => listing(index)));
+    const client = clientOf(standIn);
+    let askForSecond = (): void => undefined;
+    const secondAsked = new Promise<void>((resolve) => {
+      askForSecond = resolve;
+    });
+    const listCredentials: typeof client.listCredentials = async (query, call) => {
+      if (query?.offset === 0) await secondAsked;
+      else askForSecond();
+      return client.listCredentials(query, call);
+    };
+    const tools = await rentedToolset({ ...client, listCredentials }, { limit: 300 }).list();
+    expect(tools).toHaveLength(FIXED.length + 150);
+    expect(standIn.requests).toHaveLength(2);
+    const failing = { ...client, listCredentials: () => Promise.reject(new Error('down')) };
+    await expect(rentedToolset(failing, { limit: 300 }).list()).rejects.toThrow('down');
+  });
+
   it('leaves out a rental whose listing is gone', async () => {
     const client = {
       ...clientOf(createStandIn()),
