@@ -165,6 +165,18 @@ describe('spending above what passes by itself', () => {
   });
 });
 
+it('a run is streamed to a client that wants to know how it goes on, and to no other', async () => {
+  const market = agentThatSays('x');
+  const client = await connect(market);
+  const asked = async (options?: { onprogress: () => void }) => {
+    market.requests.length = 0;
+    expect((await client.callTool(call, options)).content).toContainEqual({ type: 'text', text: 'x' });
+    return market.requests.map(({ path }) => path);
+  };
+  expect(await asked()).toContain('/v1/execute');
+  expect(await asked({ onprogress: () => undefined })).toContain('/v1/execute/stream');
+});
+
 describe('an input file', () => {
   async function newFolder(): Promise<{ inside: string; outside: string }> {
     const outside = await mkdtemp(join(tmpdir(), 'agent rental input '));
@@ -185,7 +197,7 @@ describe('an input file', () => {
     await client.callTool({ ...call, arguments: { task: 't', input_file: 'notes.txt' } });
     const [sent] = market.requests.filter(({ path }) => path === '/v1/files');
     expect(sent).toMatchObject({ body: 'notes' });
-    const run = market.requests.find(({ path }) => path === '/v1/execute/stream');
+    const run = market.requests.find(({ path }) => path === '/v1/execute');
     expect(run?.body).toMatchObject({ input_uri: expect.stringMatching(/^agent-rental:/) as string });
   });
 

@@ -210,6 +210,7 @@ function toolHandlers(
             approve: approval.approve,
             patienceMs,
             onDelta: progress.output,
+            endOnly: meta?.progressToken === undefined,
           }),
         );
       } finally {

@@ -26,6 +26,11 @@ export interface ToolCallOptions {
   readonly leave?: AbortSignal | undefined;
   /** Longest wait for a run's end; after it the result is that it goes on. Default: as long as it takes. */
   readonly patienceMs?: number | undefined;
+  /**
+   * Nobody reads the output as it is made: a plain answer is asked for in place of a stream, which takes less to read.
+   * Not for waits so long that a silent connection is given up on the way. Default false.
+   */
+  readonly endOnly?: boolean | undefined;
   /** Asked before more is spent than the policy lets pass by itself. Wins over the toolset's. */
   readonly approve?: Approve | undefined;
 }

@@ -74,7 +74,7 @@ async function* runPatiently(
     },
   };
   try {
-    return yield* endOfRun(client, body, request);
+    return yield* endOfRun(client, body, request, options.endOnly);
   } catch (error) {
     options.signal?.throwIfAborted();
     options.leave?.throwIfAborted();
@@ -90,12 +90,14 @@ async function* endOfRun(
   client: RentalClient,
   body: ExecuteBody,
   request: ExecuteOptions,
+  endOnly = false,
 ): AsyncGenerator<string, ToolResult, undefined> {
   const throwIfOver = (): void => {
     request.signal?.throwIfAborted();
     request.leave?.throwIfAborted();
   };
   try {
+    if (endOnly) return resultOfRun(await client.execute(body, request));
     for await (const event of client.executeStream(body, request)) {
       if (event.event === 'done') return resultOfDone(body.agent_id, event.data);
       yield cleanText(event.data.delta);
