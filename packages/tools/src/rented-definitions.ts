@@ -46,7 +46,8 @@ export async function rentedDefinitions(
     for (const credential of credentials) {
       const definition = cache.definition(client, credential, options.signal);
       // What came with the list is made one by one: the requests for the other pages leave between the first of them.
-      definitions.push(included ? await definition : definition);
+      if (included) await definition;
+      definitions.push(definition);
     }
     return Promise.all(definitions);
   };
@@ -56,7 +57,7 @@ export async function rentedDefinitions(
   // Whoever wants more than a page mostly has more; only how much more is not known yet.
   const others = limit > CREDENTIALS_PAGE ? [listFrom(offset + CREDENTIALS_PAGE, isCold).then(define)] : [];
   // Where the first page fails, nobody hears of the second.
-  others.forEach((other) => other.catch(() => undefined));
+  for (const other of others) other.catch(() => undefined);
   const first = await listing;
   const end = Math.min(offset + limit, first.total);
   for (let start = offset + 2 * CREDENTIALS_PAGE; start < end; start += CREDENTIALS_PAGE)
