@@ -1,5 +1,6 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import type { ExamplesFolder } from './examples-folder.js';
 
 /** The port of one of the examples' servers: chosen at the first start, the same ever after. */
@@ -29,11 +30,29 @@ export async function startOnPort<T>(server: string, port: number, start: () => 
   }
 }
 
+/**
+ * Below those that systems give to whoever asks for any (from 32,768 on Linux, from 49,152 elsewhere): while the server
+ * is stopped, nobody gets its port by chance.
+ */
+const PORTS = { from: 20_000, to: 32_000 } as const;
+const TRIES = 100;
+
 async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const port = randomInt(PORTS.from, PORTS.to);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`None of ${TRIES} ports from ${PORTS.from} to ${PORTS.to} is free.`);
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const probe = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(probe, 'listening');
+  } catch {
+    return false;
+  }
   probe.close();
   await once(probe, 'close');
-  return port;
+  return true;
 }
