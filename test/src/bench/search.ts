@@ -8,8 +8,11 @@ import { seedListings } from './search/seed.js';
 const LISTINGS = Number(process.env['BENCH_LISTINGS'] ?? 1_000_000);
 /** Measured queries of each kind, so many that one disturbance is not the p95. */
 const ROUNDS = 21;
-/** A server's connections live long: by then PostgreSQL has planned what it keeps the plan of. */
-const WARM_UP_ROUNDS = 6;
+/**
+ * A server's connections live long: by then PostgreSQL has planned what it keeps the plan of, and each of a kind's seven
+ * examples was asked for once.
+ */
+const WARM_UP_ROUNDS = 7;
 
 /** Search against the plain `count(*) over ()` query, query by query, on the same rows. */
 export const suite: Suite = {

@@ -60,6 +60,8 @@ export function openDatabase(
     connectionString: url,
     max: maxConnections,
     connectionTimeoutMillis: 10_000,
+    // Opening one, and planning what is prepared on it, takes longer than most runs take to begin.
+    idleTimeoutMillis: 600_000,
     application_name: 'agent-rental',
     // Before anybody gets the connection: it runs one query at a time.
     verify(client, done) {

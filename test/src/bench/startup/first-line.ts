@@ -3,6 +3,8 @@ import { createWarmPool, type Sandbox, type SandboxDriver, type WarmPool } from 
 import { setTimeout as delay } from 'node:timers/promises';
 
 const LOOK_AGAIN_MS = 5;
+/** By then what came before has settled: its sandboxes are gone, and those in their place have nothing left to do. */
+export const SETTLED_MS = 100;
 
 /** A task as it comes: 4 KB of input, and nothing to do before the model is asked. */
 const RUN: RunMessage = {
@@ -42,13 +44,14 @@ async function firstLines(concurrent: number, take: () => Promise<Sandbox>): Pro
 
 /** A sandbox that is started for its run. */
 export async function coldFirstLine(driver: SandboxDriver): Promise<number> {
+  await delay(SETTLED_MS);
   const [ms = Number.NaN] = await firstLines(1, () => driver.start({ entry: 'runner' }));
   return ms;
 }
 
 /** Sandboxes for as many runs at once, from a pool that is full. */
 export async function warmFirstLines(pool: WarmPool, size: number, concurrent: number): Promise<number[]> {
-  await untilFull(pool, size);
+  await untilSettled(pool, size);
   return firstLines(concurrent, () => pool.take());
 }
 
@@ -69,4 +72,10 @@ export function benchPool(driver: SandboxDriver, size: number): WarmPool {
 
 async function untilFull(pool: WarmPool, size: number): Promise<void> {
   while (pool.stats().idle < size || pool.stats().active > 0) await delay(LOOK_AGAIN_MS);
+}
+
+/** The same, with nothing left to do that is not measured. */
+async function untilSettled(pool: WarmPool, size: number): Promise<void> {
+  await untilFull(pool, size);
+  await delay(SETTLED_MS);
 }

@@ -13,6 +13,7 @@ import {
 import { newParticipant, type Participant } from '../../support/participant.js';
 import { startModelStandIn, type ModelStandIn } from '../../support/model-stand-in.js';
 import { FIRST_LINES, type FirstLines } from './first-line-probe.js';
+import { SETTLED_MS } from './first-line.js';
 
 /** As it was built: a test is run from the sources. */
 const PROBE = new URL('../../../dist/bench/startup/first-line-probe.js', import.meta.url);
@@ -81,9 +82,10 @@ async function untilPoolIsFull(marketplace: Marketplace, size: number): Promise<
   const full = new RegExp(String.raw`^agent_rental_sandboxes\{pool="runner",state="idle"\} ${size}$`, 'm');
   for (;;) {
     const response = await fetch(`${marketplace.dev.base_url}/metrics`);
-    if (full.test(await response.text())) return;
+    if (full.test(await response.text())) break;
     await delay(LOOK_AGAIN_MS);
   }
+  await delay(SETTLED_MS);
 }
 
 /** What the server's metric of first lines has heard since it was last asked. */
