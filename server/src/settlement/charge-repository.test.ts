@@ -411,7 +411,8 @@ describe('a credit', () => {
     expect(results.filter((result) => result === 'credited')).toHaveLength(1);
     expect(results.filter((result) => result === 'insufficient')).toHaveLength(1);
     const made = results.filter((result) => typeof result !== 'string');
-    expect(made.map(({ sequence }) => sequence)).toEqual([paid.sequence + 1n, paid.sequence + 2n]);
+    const sequences = made.map(({ sequence: one }) => one).toSorted((one, other) => Number(one - other));
+    expect(sequences).toEqual([paid.sequence + 1n, paid.sequence + 2n]);
     const { run_id, wallet, listing_id, balance_address, price_lamports, sequence } = made[0] ?? paid;
     expect(await charges.find(run_id)).toMatchObject({
       wallet,
