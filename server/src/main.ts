@@ -64,6 +64,8 @@ async function main(): Promise<void> {
     stopping ??= (async () => {
       await running?.stop();
       await folder.close();
+      // What is still collected: it is not left to the end of the process alone.
+      logger.flush();
     })();
     return stopping;
   };
