@@ -57,6 +57,9 @@ async function main(): Promise<void> {
     ? createLogger(config.logLevel, logDestination(join(folder.path, 'server.log')))
     : createLogger(config.logLevel);
 
+  // However the process ends by itself: pino does that only for what it writes asynchronously.
+  process.once('exit', () => logger.flush());
+
   let running: RunningServer | undefined;
   let stopping: Promise<void> | undefined;
   const stop = (code: number): Promise<void> => {
@@ -64,8 +67,6 @@ async function main(): Promise<void> {
     stopping ??= (async () => {
       await running?.stop();
       await folder.close();
-      // What is still collected: it is not left to the end of the process alone.
-      logger.flush();
     })();
     return stopping;
   };

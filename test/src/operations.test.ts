@@ -175,15 +175,19 @@ describe('a server that is told to stop', () => {
     model.always(undefined);
   }, 90_000);
 
-  test('ends at once when it is told so twice [OPS-4]', async () => {
+  test('ends at once when it is told so twice, with all that it logged on disk [OPS-4]', async () => {
     const running = execute().catch((error: unknown) => error);
     await model.nextCall();
     const end = exited();
     marketplace.process.kill('SIGTERM');
     await expect.poll(async () => (await ready()).status).toBe(503);
+    const last = await ready();
     marketplace.process.kill('SIGTERM');
     // The model never answers: nothing that the server waits for can have ended.
     expect(await end).toBe(130);
+    // Lines are collected for a while before they are written.
+    const log = await readFile(join(stateDir, 'server.log'), 'utf8');
+    expect(log).toContain(String(last.headers.get('x-request-id')));
     expect(await running).toBeInstanceOf(TypeError);
     // What it left behind is cleared by the next start.
     await start();
