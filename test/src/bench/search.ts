@@ -6,13 +6,13 @@ import { createPlainListings, plainQuery, type Query } from './search/plain.js';
 import { seedListings } from './search/seed.js';
 
 const LISTINGS = Number(process.env['BENCH_LISTINGS'] ?? 1_000_000);
-/** Measured queries of each kind, so many that one disturbance is not the p95. */
-const ROUNDS = 21;
+/** What is measured of a kind: so many rounds that one disturbance is not the p95, and more of kinds that are quick. */
+const MEASURED = { rounds: 21, ms: 3_000 } as const;
 /**
- * A server's connections live long: by then PostgreSQL has planned what it keeps the plan of, and each of a kind's seven
- * examples was asked for once.
+ * A server and its connections live long: by then the engine has compiled what runs, PostgreSQL has planned what it keeps
+ * the plan of, and each of a kind's seven examples was asked for.
  */
-const WARM_UP_ROUNDS = 7;
+const WARM_UP = { rounds: 7, ms: 1_000 } as const;
 
 /** Search against the plain `count(*) over ()` query, query by query, on the same rows. */
 export const suite: Suite = {
@@ -50,19 +50,25 @@ async function measure(database: TemporaryDatabase, progress: (line: string) => 
   const all: Timings = { search: [], plain: [] };
   let slower = 0;
   for (const { kind, queries } of kinds) {
-    const timings: Timings = { search: [], plain: [] };
-    for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round += 1) {
-      // Side by side: whatever else the machine does, it does to both.
+    // Side by side: whatever else the machine does, it does to both. Who goes first changes.
+    const once = async (round: number): Promise<{ search: number; plain: number }> => {
       const query = queries[round % queries.length] as Query;
-      const search = await timed(() => repository.search(query));
-      const plain = await timed(() => connection.query<{ total: bigint }>(plainQuery(query)));
-      requireSameTotal(kind, query, search.value.total, plain.value.rows);
-      if (round < WARM_UP_ROUNDS) continue;
-      timings.search.push(search.ms);
-      timings.plain.push(plain.ms);
-    }
-    all.search.push(...timings.search);
-    all.plain.push(...timings.plain);
+      const search = () => timed(() => repository.search(query));
+      const plain = () => timed(() => connection.query<{ total: bigint }>(plainQuery(query)));
+      const isSearchFirst = Math.floor(round / queries.length) % 2 === 0;
+      const first = isSearchFirst ? undefined : await plain();
+      const found = await search();
+      const expected = first ?? (await plain());
+      requireSameTotal(kind, query, found.value.total, expected.value.rows);
+      return { search: found.ms, plain: expected.ms };
+    };
+    await repeat(once, WARM_UP);
+    const rounds = await repeat(once, MEASURED);
+    const timings = timingsOf(rounds);
+    // Each kind counts as much as any other.
+    const some = timingsOf(evenly(rounds, MEASURED.rounds));
+    all.search.push(...some.search);
+    all.plain.push(...some.plain);
     const row = toRow(kind, timings);
     if (Math.max(row.p50_ms / row.plain_p50_ms, row.p95_ms / row.plain_p95_ms) > 1) slower += 1;
     rows.push(row);
@@ -90,6 +96,30 @@ async function measure(database: TemporaryDatabase, progress: (line: string) => 
   };
 }
 
+/** So many rounds, and until so much time has passed. */
+async function repeat<T>(
+  once: (round: number) => Promise<T>,
+  atLeastThese: { rounds: number; ms: number },
+): Promise<T[]> {
+  const startedAt = performance.now();
+  const values: T[] = [];
+  while (values.length < atLeastThese.rounds || performance.now() - startedAt < atLeastThese.ms)
+    values.push(await once(values.length));
+  return values;
+}
+
+/** That many of them, from all parts of the list. */
+function evenly<T>(values: readonly T[], count: number): T[] {
+  return values.filter(
+    (_, index) =>
+      Math.floor((index * count) / values.length) !== Math.floor(((index + 1) * count) / values.length),
+  );
+}
+
+function timingsOf(rounds: readonly { search: number; plain: number }[]): Timings {
+  return { search: rounds.map(({ search }) => search), plain: rounds.map(({ plain }) => plain) };
+}
+
 async function timed<T>(work: () => Promise<T>): Promise<{ value: T; ms: number }> {
   const startedAt = performance.now();
   const value = await work();
@@ -111,5 +141,6 @@ function toRow(kind: string, { search, plain }: Timings) {
     p95_ms: round(percentile(search, 95)),
     plain_p50_ms: round(median(plain)),
     plain_p95_ms: round(percentile(plain, 95)),
+    samples: search.length,
   };
 }
