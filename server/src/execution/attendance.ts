@@ -1,11 +1,7 @@
-import { sql } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import type { Db } from '../platform/database/database.js';
+import { prepare } from '../platform/database/prepared-statements.js';
 import type { Task } from './parse.js';
-
-/** A run whose answer reached nobody may be taken over for this long after its last caller left. */
-const ADOPTABLE_MS = 10 * 60_000;
-/** An answer that was not noted as delivered or lost for so long never will be: its server is gone. */
-const DELIVERY_MS = 60_000;
 
 /** What has become of the callers of equal runs whose answer has not reached anybody. */
 export interface EqualRuns {
@@ -32,55 +28,13 @@ export interface Attendance {
   adopt(task: Task): Promise<string | undefined>;
   /** Looks for equal runs of the same wallet, and touches none. */
   look(task: Task): Promise<EqualRuns>;
-  /**
-   * Begins a run, alone among the callers with equal requests, unless there is one that may be taken over, or, while
-   * `isPatient`, one that somebody seems to wait for. Undefined: there is.
-   */
-  beginAlone<T>(task: Task, isPatient: boolean, begin: (db: Db) => Promise<T>): Promise<T | undefined>;
 }
 
-export function createAttendance(db: Db): Attendance {
-  /** Runs of equal requests whose answer has not reached anybody. */
-  const equal = (on: Db, { wallet, listing, digest }: Task) =>
-    on
-      .selectFrom('runs')
-      .select('id')
-      .where('wallet', '=', wallet)
-      .where('listing_id', '=', listing.id)
-      .where('request_digest', '=', digest)
-      .where('status', '!=', 'undelivered')
-      .where('stop_reason', 'is', null)
-      .where('delivered_at', 'is', null);
-  const left = (on: Db, task: Task) =>
-    equal(on, task)
-      .where('left_at', '>=', new Date(Date.now() - ADOPTABLE_MS))
-      .where((row) => row.or([row('status', '=', 'running'), row('output', 'is not', null)]));
-  const attended = (on: Db, task: Task) =>
-    equal(on, task)
-      .where('left_at', 'is', null)
-      .where((row) =>
-        row.or([row('status', '=', 'running'), row('finished_at', '>=', new Date(Date.now() - DELIVERY_MS))]),
-      );
-  /**
-   * Callers with equal requests choose one after the other. The run's own transactions are waited for: a row that is
-   * passed over because it is locked would be a run paid twice.
-   */
-  const inTurn = <T>(task: Task, choose: (tx: Db) => Promise<T>): Promise<T> =>
-    db.transaction().execute(async (tx) => {
-      const among = `${task.wallet} ${task.listing.id} ${task.digest.toString('hex')}`;
-      await sql`select pg_advisory_xact_lock(hashtextextended(${among}, 0))`.execute(tx);
-      return choose(tx);
-    });
-  const look = async (on: Db, task: Task): Promise<EqualRuns> => {
-    const { isLeft, isAttended } = await on
-      .selectNoFrom(({ exists }) => [
-        exists(left(on, task)).as('isLeft'),
-        exists(attended(on, task)).as('isAttended'),
-      ])
-      .executeTakeFirstOrThrow();
-    return { isLeft: isLeft === true, isAttended: isAttended === true };
-  };
+const LOOK_FOR_EQUAL_RUNS = prepare(`
+  select bool_or(left_at is not null) as "isLeft", bool_or(left_at is null) as "isAttended" from unheard_runs
+  where wallet = $1 and listing_id = $2 and request_digest = $3`);
 
+export function createAttendance(db: Db): Attendance {
   return {
     async arrive(runId) {
       await db
@@ -116,21 +70,16 @@ export function createAttendance(db: Db): Attendance {
         .where('delivered_at', 'is', null)
         .execute();
     },
-    adopt: (task) =>
-      inTurn(task, async (tx) => {
-        const adopted = await tx
-          .updateTable('runs')
-          .set({ waiters: 1, left_at: null })
-          .where('id', '=', left(tx, task).orderBy('left_at').limit(1).forNoKeyUpdate())
-          .returning('id')
-          .executeTakeFirst();
-        return adopted?.id;
-      }),
-    look: (task) => look(db, task),
-    beginAlone: (task, isPatient, begin) =>
-      inTurn(task, async (tx) => {
-        const { isLeft, isAttended } = await look(tx, task);
-        return isLeft || (isPatient && isAttended) ? undefined : begin(tx);
-      }),
+    async adopt({ wallet, listing, digest }) {
+      const { rows } = await sql<{ adopted: string | null }>`
+        select adopt_run(${wallet}, ${listing.id}, ${digest}) as adopted`.execute(db);
+      return rows[0]?.adopted ?? undefined;
+    },
+    async look({ wallet, listing, digest }) {
+      const { rows } = await db.executeQuery<EqualRuns>(
+        CompiledQuery.raw(LOOK_FOR_EQUAL_RUNS, [wallet, listing.id, digest]),
+      );
+      return { isLeft: rows[0]?.isLeft === true, isAttended: rows[0]?.isAttended === true };
+    },
   };
 }

@@ -79,8 +79,12 @@ async function ask(replica: Replica, task: Task, caller: Caller = patient): Prom
   for (;;) {
     const earlier = await replica.repeats.find(task);
     if (earlier === undefined) {
-      if (await replica.repeats.begin(task)) return undefined;
-      continue;
+      if (!(await replica.repeats.begin(task))) continue;
+      await replica.repeats.requireNotCancelled(task).catch(async (refusal: ApiError) => {
+        await replica.runs.discard(task.runId, refusal);
+        throw refusal;
+      });
+      return undefined;
     }
     const answer = await replica.callers.join(earlier, task.wallet, caller);
     if (answer) return answer;
@@ -418,13 +422,13 @@ describe('an equal request that comes while the caller of the first may be about
     await finish(here, first);
     await here.attendance.delivered(first.runId);
     expect(await found).toBeUndefined();
-    expect(await there.repeats.begin(second, adoption)).toBe(true);
+    expect(await there.repeats.begin(second, { adoption })).toBe(true);
   });
 
   it('is a run of its own after a moment, when the first caller stays [RUN-8]', async () => {
     const { second, adoption } = await twoCallers(50);
     expect(await adoption.find(never)).toBeUndefined();
-    expect(await there.repeats.begin(second, adoption)).toBe(true);
+    expect(await there.repeats.begin(second, { adoption })).toBe(true);
   });
 
   it('waits for no departure when its own caller goes', async () => {
@@ -439,7 +443,7 @@ describe('an equal request that comes while the caller of the first may be about
       const begun = await Promise.all(
         tasks.map((task, index) => {
           const replica = index === 0 ? here : there;
-          return replica.repeats.begin(task, beginAdoption(replica.attendance, task));
+          return replica.repeats.begin(task, { adoption: beginAdoption(replica.attendance, task) });
         }),
       );
       expect(begun.filter(Boolean)).toHaveLength(1);
@@ -450,7 +454,7 @@ describe('an equal request that comes while the caller of the first may be about
     const { first, second, adoption } = await twoCallers(50);
     expect(await adoption.find(never)).toBeUndefined();
     await here.attendance.leave(first.runId, true);
-    expect(await there.repeats.begin(second, adoption)).toBe(false);
+    expect(await there.repeats.begin(second, { adoption })).toBe(false);
     expect(await adoption.find(never)).toBe(first.runId);
   });
 

@@ -38,14 +38,23 @@ export interface NewRun {
   inputDigest: Buffer;
 }
 
-const BEGIN_RUN = prepare(`
-  insert into runs (id, listing_id, version_id, wallet, status, idempotency_key, request_digest, salt, input_digest)
-  values ($1, $2, $3, $4, 'running', $5, $6, $7, $8) on conflict (wallet, idempotency_key) do nothing`);
+/** How a run begins. */
+export interface Beginning {
+  /**
+   * Alone among the callers with equal requests: not while there is an equal run that may be taken over, nor, if
+   * `isPatient`, one that somebody seems to wait for.
+   */
+  alone?: { isPatient: boolean } | undefined;
+  /** Somebody is told of the run before anything of it is spent or answered: a crash of the database may not lose it. */
+  isDurable?: boolean | undefined;
+}
+
+const BEGIN_RUN = prepare('select begin_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) as begun');
 
 /** Stores runs. Outputs are sealed: a dump of the database shows none. */
 export interface RunRepository {
-  /** Writes a run down; false when the wallet has one under the same idempotency key already. `on`: a transaction. */
-  begin(run: NewRun, on?: Db): Promise<boolean>;
+  /** Writes a run down; false when the wallet has one under the same key already, or an equal one that it must look at. */
+  begin(run: NewRun, how?: Beginning): Promise<boolean>;
   findByKey(wallet: string, idempotencyKey: string): Promise<RunRow | undefined>;
   /** A run of this wallet. */
   find(runId: string, wallet: string): Promise<RunRow | undefined>;
@@ -185,8 +194,8 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
         durationMs: row.duration_ms ?? 0,
       };
     },
-    async begin(run, on = db) {
-      const inserted = await on.executeQuery(
+    async begin(run, { alone, isDurable = false } = {}) {
+      const { rows } = await db.executeQuery<{ begun: boolean }>(
         CompiledQuery.raw(BEGIN_RUN, [
           run.id,
           run.listingId,
@@ -196,9 +205,12 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
           run.requestDigest,
           run.salt,
           run.inputDigest,
+          alone !== undefined,
+          alone?.isPatient ?? false,
+          isDurable,
         ]),
       );
-      return inserted.numAffectedRows === 1n;
+      return rows[0]?.begun === true;
     },
     findByKey: (wallet, idempotencyKey) =>
       db

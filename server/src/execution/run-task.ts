@@ -20,7 +20,7 @@ import { release, type ReleaseDeps } from './release.js';
 import type { Repeats } from './repeats.js';
 import { run, type RunAgentDeps } from './run-agent.js';
 import type { RunChanges } from './run-changes.js';
-import type { FinishedRun, RunRepository } from './run-repository.js';
+import type { FinishedRun, RunRepository, RunRow } from './run-repository.js';
 import type { SeatRequest } from './seat-repository.js';
 import type { Seats } from './seats.js';
 import { settle } from './settle.js';
@@ -72,13 +72,13 @@ export interface TaskRequest {
  */
 export async function runTask(deps: RunTaskDeps, request: TaskRequest): Promise<Answer> {
   const { caller, sink } = request;
-  // Asked for beside the listing; whoever has waited for another run first asks again.
-  let access: Promise<IndexedStatus> | undefined = accessOf(deps, request);
+  let ahead: LookedAhead | undefined = lookAhead(deps, request);
   const task = await parse(deps, request);
   const adoption = request.onAdopted && beginAdoption(deps.attendance, task);
-  for (; ; access = undefined) {
+  // Whoever has waited for another run first looks again.
+  for (; ; ahead = undefined) {
     // A repeat gets its answer whatever has become of the rental since: it was paid for.
-    const repeated = await deps.repeats.find(task);
+    const repeated = await deps.repeats.find(task, ahead?.repeated);
     const earlier = repeated ?? (await adoption?.find(caller.gone));
     if (repeated === undefined && earlier !== undefined) {
       request.onAdopted?.();
@@ -86,7 +86,8 @@ export async function runTask(deps: RunTaskDeps, request: TaskRequest): Promise<
       sink?.begin(earlier);
     }
     if (earlier === undefined) {
-      const begun = await begin(deps, task, request, { access: access ?? accessOf(deps, request), adoption });
+      const access = ahead?.access ?? accessOf(deps, request);
+      const begun = await begin(deps, task, request, { access, adoption });
       const run = { runId: task.runId, agentId: task.listing.id };
       if (begun) return deps.callers.attend(run, caller, begun.work);
     } else {
@@ -114,7 +115,9 @@ async function begin(
     if (request.caller.patienceMs === undefined) request.caller.gone.throwIfAborted();
     // Before anything is written down: to be refused has to cost less than to be let in.
     leaves.push(deps.seats.comeIn(seatRequest(admitted)));
-    if (!(await deps.repeats.begin(admitted, adoption))) return undefined;
+    // Whoever is told that the run goes on is told something that lasts.
+    const isDurable = request.caller.patienceMs !== undefined;
+    if (!(await deps.repeats.begin(admitted, { adoption, isDurable }))) return undefined;
     work = deps.live.start(admitted.runId, (stop) => carryOut(deps, admitted, request, { stop, began }));
     return { work };
   } finally {
@@ -146,6 +149,18 @@ async function carryOut(
   }
 }
 
+/** What a request asks for beside its listing. Nobody may come to need it. */
+interface LookedAhead {
+  access: Promise<IndexedStatus>;
+  repeated: Promise<RunRow | undefined>;
+}
+
+function lookAhead(deps: RunTaskDeps, request: TaskRequest): LookedAhead {
+  const repeated = deps.repeats.look(request.wallet, request.idempotencyKey);
+  repeated.catch(() => undefined);
+  return { access: accessOf(deps, request), repeated };
+}
+
 /** What the index says of the caller's access. Nobody may come to need it. */
 function accessOf(deps: RunTaskDeps, { wallet, body }: TaskRequest): Promise<IndexedStatus> {
   const access = deps.credentials.indexedStatus(wallet, body.agent_id);
@@ -163,8 +178,12 @@ async function parse(deps: RunTaskDeps, request: TaskRequest): Promise<Task> {
 
 /** 3. One of the listing's seats, or the line for them: nothing is spent there yet, so a stop costs nothing. */
 async function seat(deps: RunTaskDeps, task: Task, stop: AbortSignal): Promise<void> {
-  const signal = AbortSignal.any([stop, deps.drain.begun]);
+  const refused = new AbortController();
+  const allowed = deps.repeats.requireNotCancelled(task).catch((error: unknown) => refused.abort(error));
+  const signal = AbortSignal.any([stop, deps.drain.begun, refused.signal]);
   await deps.seats.take(seatRequest(task), signal);
+  await allowed;
+  refused.signal.throwIfAborted();
 }
 
 function seatRequest({ runId, listing, wallet, isPriority }: Task): SeatRequest {

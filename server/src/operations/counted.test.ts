@@ -2,12 +2,12 @@ import { expect, it } from 'vitest';
 import { countRuns } from './counted.js';
 import { createMetrics } from './metrics.js';
 
-it('a run that is counted begins in the transaction that was given: another connection might have to be waited for', async () => {
+it('a run that is counted begins as it was asked to: alone, and for good', async () => {
   const given: unknown[] = [];
   const none = async () => undefined;
   const runs = countRuns(
     {
-      begin: async (run: string, on?: object) => given.push(run, on) > 0,
+      begin: async (run: string, how?: object) => given.push(run, how) > 0,
       finish: none,
       hold: none,
       discard: none,
@@ -15,7 +15,7 @@ it('a run that is counted begins in the transaction that was given: another conn
     },
     createMetrics(),
   );
-  const transaction = {};
-  expect(await runs.begin('a run', transaction)).toBe(true);
-  expect(given).toEqual(['a run', transaction]);
+  const how = {};
+  expect(await runs.begin('a run', how)).toBe(true);
+  expect(given).toEqual(['a run', how]);
 });

@@ -2,7 +2,7 @@ import type { Metrics } from './metrics.js';
 
 /** What is counted of the store of runs. */
 interface CountedRuns {
-  begin(run: never, on?: never): Promise<boolean>;
+  begin(run: never, how?: never): Promise<boolean>;
   finish(run: { status: 'completed' | 'failed' }, salt?: Buffer): Promise<void>;
   hold(run: { status: 'completed' | 'failed' }, salt?: Buffer): Promise<void>;
   discard(runId: string, error: never): Promise<void>;
@@ -12,8 +12,8 @@ interface CountedRuns {
 /** The store of runs, with each beginning and end counted. */
 export function countRuns<R extends CountedRuns>(runs: R, metrics: Metrics): R {
   const counted: CountedRuns = {
-    async begin(run, on) {
-      const begun = await runs.begin(run, on);
+    async begin(run, how) {
+      const begun = await runs.begin(run, how);
       if (begun) metrics.runBegan();
       return begun;
     },

@@ -20,6 +20,7 @@ const MIGRATIONS = [
   '0012-few-listings',
   '0013-equal-runs',
   '0014-charge-reservations',
+  '0015-run-beginnings',
 ];
 
 let database: TemporaryDatabase;

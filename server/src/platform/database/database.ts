@@ -14,6 +14,7 @@ import * as seatTaking from './migrations/0011-seat-taking.js';
 import * as fewListings from './migrations/0012-few-listings.js';
 import * as equalRuns from './migrations/0013-equal-runs.js';
 import * as chargeReservations from './migrations/0014-charge-reservations.js';
+import * as runBeginnings from './migrations/0015-run-beginnings.js';
 import { PreparingClient } from './prepared-statements.js';
 import type { Database } from './schema.js';
 
@@ -40,6 +41,7 @@ const MIGRATIONS = {
   '0012-few-listings': fewListings,
   '0013-equal-runs': equalRuns,
   '0014-charge-reservations': chargeReservations,
+  '0015-run-beginnings': runBeginnings,
 };
 
 /** An open database: the pool, and the typed query builder on it. */
