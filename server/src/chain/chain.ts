@@ -1,21 +1,18 @@
 import {
   Connection,
+  type MessageV0,
   type PublicKey,
   type TransactionError,
-  TransactionMessage,
   VersionedTransaction,
   type AccountInfo,
-  type FetchFn,
   type SignatureStatus,
-  type TransactionInstruction,
 } from '@solana/web3.js';
-import { request } from 'undici';
 import { ApiError } from '../platform/api-error.js';
 import { createAccountReader } from './account-reader.js';
 import { createConfirmations } from './confirmations.js';
 import { accountsOfCalls } from './program-calls.js';
+import { createRpc, fetchFrom } from './rpc.js';
 
-const CALL_TIMEOUT_MS = 15_000;
 /** A blockhash lives about a minute; a cached one this old still leaves time to land. */
 const BLOCKHASH_CACHE_MS = 5_000;
 const POLL_MS = 150;
@@ -45,8 +42,8 @@ export interface Chain {
   getAccounts(addresses: PublicKey[], commitment?: 'confirmed' | 'finalized'): Promise<AccountsAtSlot>;
   /** A recent blockhash; `fresh` skips the cache. */
   latestBlockhash(fresh?: boolean): Promise<{ blockhash: string; lastValidBlockHeight: number }>;
-  /** Runs a transaction without signatures or effect. */
-  simulate(payer: PublicKey, instructions: TransactionInstruction[]): Promise<Simulation>;
+  /** Runs a transaction without signatures or effect, on a recent blockhash in place of the message's own. */
+  simulate(message: MessageV0): Promise<Simulation>;
   /** Simulates signed bytes, signatures checked; null when they would succeed. */
   preflight(wire: Uint8Array): Promise<{ error: TransactionError; logs: string[] } | null>;
   /** Hands bytes to the network; says nothing about whether they land. */
@@ -70,21 +67,6 @@ export interface Chain {
   changedAccounts(signature: string): Promise<PublicKey[] | null>;
 }
 
-/** `fetch` as far as web3.js uses it. Without streams on both sides, a call costs a third of the time. */
-const fetchFrom =
-  (rpcUrl: string) =>
-  async (...[, init]: Parameters<FetchFn>): Promise<Response> => {
-    const { statusCode, body } = await request(rpcUrl, {
-      method: 'POST',
-      headers: init?.headers as Record<string, string>,
-      body: init?.body as string,
-      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
-    });
-    const text = await body.text();
-    const answer = { ok: statusCode === 200, status: statusCode, statusText: '', text: async () => text };
-    return answer as Response;
-  };
-
 /** Connects to an RPC endpoint. */
 export function createChain(rpcUrl: string, programId: PublicKey): Chain {
   const connection = new Connection(rpcUrl, {
@@ -92,6 +74,7 @@ export function createChain(rpcUrl: string, programId: PublicKey): Chain {
     disableRetryOnRateLimit: true,
     fetch: fetchFrom(rpcUrl),
   });
+  const rpc = createRpc(rpcUrl);
   let cached: { at: number; value: Promise<{ blockhash: string; lastValidBlockHeight: number }> } | undefined;
 
   const latestBlockhash = (fresh = false) => {
@@ -102,14 +85,12 @@ export function createChain(rpcUrl: string, programId: PublicKey): Chain {
     }
     return cached.value;
   };
-  const statuses = async (signatures: string[], searchTransactionHistory = false) =>
-    (await reach(() => connection.getSignatureStatuses(signatures, { searchTransactionHistory }))).value;
+  const statuses = (signatures: string[], searchHistory = false) =>
+    reach(() => rpc.getSignatureStatuses(signatures, searchHistory));
 
   const readAccounts = async (addresses: PublicKey[], commitment: 'confirmed' | 'finalized') => {
-    const { context, value } = await reach(() =>
-      connection.getMultipleAccountsInfoAndContext(addresses, commitment),
-    );
-    return { slot: BigInt(context.slot), accounts: value };
+    const { slot, accounts } = await reach(() => rpc.getMultipleAccounts(addresses, commitment));
+    return { slot: BigInt(slot), accounts };
   };
   const waitForConfirmation = createConfirmations(
     { statuses, blockHeight: () => reach(() => connection.getBlockHeight('confirmed')) },
@@ -123,15 +104,10 @@ export function createChain(rpcUrl: string, programId: PublicKey): Chain {
     statuses,
     getAccounts: (addresses, commitment = 'confirmed') =>
       commitment === 'confirmed' ? readTogether(addresses) : readAccounts(addresses, commitment),
-    async simulate(payer, instructions) {
-      // Any will do, for it is replaced.
-      const recentBlockhash = payer.toBase58();
-      const message = new TransactionMessage({ payerKey: payer, recentBlockhash, instructions });
-      const transaction = new VersionedTransaction(message.compileToV0Message());
-      const { value } = await reach(() =>
-        connection.simulateTransaction(transaction, { sigVerify: false, replaceRecentBlockhash: true }),
-      );
-      return { error: value.err, logs: value.logs ?? [] };
+    async simulate(message) {
+      const wire = new VersionedTransaction(message).serialize();
+      const { err, logs } = await reach(() => rpc.simulateTransaction(wire));
+      return { error: err, logs: logs ?? [] };
     },
     async preflight(wire) {
       const transaction = VersionedTransaction.deserialize(wire);

@@ -1,4 +1,4 @@
-export { readChainStanding } from './chain-standing.js';
+export { readChainStanding, type ChainStanding } from './chain-standing.js';
 export { createIndexer, type Indexer } from './indexer.js';
 export { createCredentialRepository } from './repository.js';
 export { credentialRoutes } from './routes.js';

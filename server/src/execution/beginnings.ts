@@ -8,11 +8,14 @@ export interface Beginnings {
   enter(receivedAt: number): { began(): void; over(): void };
   /** How many there are. */
   readonly pending: number;
+  /** Resolves when all of them have begun, after so many milliseconds at the latest. */
+  allBegun(mostMs: number): Promise<void>;
 }
 
 /** @param onBegan hears how long a run took from its request to the first line of its agent, in seconds. */
 export function createBeginnings(onBegan: (seconds: number) => void = () => undefined): Beginnings {
   let pending = 0;
+  const waiting = new Set<() => void>();
   return {
     get pending() {
       return pending;
@@ -24,6 +27,7 @@ export function createBeginnings(onBegan: (seconds: number) => void = () => unde
         if (!isPending) return false;
         isPending = false;
         pending -= 1;
+        if (pending === 0) for (const tell of waiting) tell();
         return true;
       };
       return {
@@ -33,5 +37,16 @@ export function createBeginnings(onBegan: (seconds: number) => void = () => unde
         over: () => void leave(),
       };
     },
+    allBegun: (mostMs) =>
+      new Promise((resolve) => {
+        const tell = (): void => {
+          clearTimeout(timer);
+          waiting.delete(tell);
+          resolve();
+        };
+        const timer = setTimeout(tell, mostMs);
+        waiting.add(tell);
+        if (pending === 0) tell();
+      }),
   };
 }

@@ -2,7 +2,7 @@ import type { Sandbox } from '@agent-rental/sandbox';
 import { findListingAddress, findPerQueryBalanceAddress } from '@agent-rental/program-client';
 import { PublicKey } from '@solana/web3.js';
 import type { Chain } from '../chain/index.js';
-import { accessStatus, readChainStanding } from '../credentials/index.js';
+import { accessStatus, readChainStanding, type ChainStanding } from '../credentials/index.js';
 import type { Allowance } from '../identity/index.js';
 import type { Keys } from '../platform/keys.js';
 import { openPrivatePart, type PrivatePart } from '../registration/index.js';
@@ -19,6 +19,27 @@ export interface CheckDeps {
   keys: Keys;
 }
 
+/** What the chain said may be as old as this when a run is checked by it; who has waited in line asks again. */
+const FRESH_MS = 1_000;
+
+/** A renter's standing on-chain, asked for before the check. */
+export interface AskedStanding {
+  readonly standing: Promise<ChainStanding | undefined>;
+  /** In milliseconds of `performance.now`. */
+  readonly askedAt: number;
+}
+
+/** Asks the chain while the run is written down and gets its seat. Undefined: its charge is simulated, which is asked then. */
+export function askChain({ chain }: Pick<CheckDeps, 'chain'>, task: Task): AskedStanding | undefined {
+  const { listing, wallet } = task;
+  if (listing.rentalModel === 'per_query') return undefined;
+  const askedAt = performance.now();
+  const standing = readChainStanding(chain, listing.id, wallet);
+  // Nobody may come to need it.
+  standing.catch(() => undefined);
+  return { standing, askedAt };
+}
+
 /** What the check leaves for the later steps. */
 export interface Checked {
   agent: PrivatePart;
@@ -31,19 +52,20 @@ export interface Checked {
 /**
  * Step 4: whether the chain agrees, while a warm sandbox is taken. Whichever fails, no sandbox is left.
  *
+ * @param asked what the chain was asked already
  * @throws ApiError 403 without access on-chain; SandboxUnavailableError.
  */
 export async function check(
   deps: CheckDeps,
   task: Task,
   allowance: Allowance,
-  stop: AbortSignal,
+  { stop, asked }: { stop: AbortSignal; asked: AskedStanding | undefined },
 ): Promise<Checked> {
   const { version } = task.listing;
   const agent = openPrivatePart(deps.keys, version.id, version.privatePart);
   const taking =
     agent.mode === 'declarative' ? deps.declarative.takeSandbox(stop) : Promise.resolve(undefined);
-  const [sandbox, charge] = await Promise.allSettled([taking, checkOnChain(deps, task, allowance)]);
+  const [sandbox, charge] = await Promise.allSettled([taking, checkOnChain(deps, task, allowance, asked)]);
   if (sandbox.status === 'fulfilled' && charge.status === 'fulfilled') {
     return { agent, sandbox: sandbox.value, charge: charge.value };
   }
@@ -52,7 +74,12 @@ export async function check(
 }
 
 /** Reads the credential, or simulates the charge, which checks the same and more. */
-async function checkOnChain(deps: CheckDeps, task: Task, allowance: Allowance): Promise<Charge | undefined> {
+async function checkOnChain(
+  deps: CheckDeps,
+  task: Task,
+  allowance: Allowance,
+  asked: AskedStanding | undefined,
+): Promise<Charge | undefined> {
   const { listing, wallet } = task;
   const { chain } = deps;
   let credited = false;
@@ -65,7 +92,8 @@ async function checkOnChain(deps: CheckDeps, task: Task, allowance: Allowance): 
     }
     credited = true;
   }
-  const standing = await readChainStanding(chain, listing.id, wallet);
+  const isFresh = asked !== undefined && performance.now() - asked.askedAt <= FRESH_MS;
+  const standing = await (isFresh ? asked.standing : readChainStanding(chain, listing.id, wallet));
   if (standing) requireRunning(standing.listing.status);
   requireAccess(standing ? accessStatus(standing, new Date()) : 'not_found', listing, {
     credited,

@@ -11,7 +11,7 @@ import { beginAdoption, type Adoption } from './adoption.js';
 import type { Attendance } from './attendance.js';
 import type { Beginnings } from './beginnings.js';
 import type { Answer, Caller, Callers } from './callers.js';
-import { check, type CheckDeps } from './check.js';
+import { askChain, check, type AskedStanding, type CheckDeps } from './check.js';
 import type { DeclarativeAgents } from './declarative-agent.js';
 import type { LiveRuns } from './live-runs.js';
 import { OutputGate, outputAsText, type OutputSink } from './output-gate.js';
@@ -115,10 +115,13 @@ async function begin(
     if (request.caller.patienceMs === undefined) request.caller.gone.throwIfAborted();
     // Before anything is written down: to be refused has to cost less than to be let in.
     leaves.push(deps.seats.comeIn(seatRequest(admitted)));
+    const asked = askChain(deps, admitted);
     // Whoever is told that the run goes on is told something that lasts.
     const isDurable = request.caller.patienceMs !== undefined;
     if (!(await deps.repeats.begin(admitted, { adoption, isDurable }))) return undefined;
-    work = deps.live.start(admitted.runId, (stop) => carryOut(deps, admitted, request, { stop, began }));
+    work = deps.live.start(admitted.runId, (stop) =>
+      carryOut(deps, admitted, request, { stop, began, asked }),
+    );
     return { work };
   } finally {
     if (work) work.then(leave, leave);
@@ -131,13 +134,13 @@ async function carryOut(
   deps: RunTaskDeps,
   task: Task,
   request: TaskRequest,
-  { stop, began }: { stop: AbortSignal; began(): void },
+  { stop, began, asked }: { stop: AbortSignal; began(): void; asked: AskedStanding | undefined },
 ): Promise<FinishedRun> {
   let charge: SentCharge | undefined;
   try {
     await seat(deps, task, stop);
     const startedAt = performance.now();
-    const checked = await check(deps, task, request.allowance, stop);
+    const checked = await check(deps, task, request.allowance, { stop, asked });
     const gate = new OutputGate(request.sink, task.runId);
     charge = await settle(deps, checked, gate, stop);
     const outcome = await run(deps, task, checked, gate, { stop, began, logger: request.logger });

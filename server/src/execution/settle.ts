@@ -1,13 +1,18 @@
 import type { SentCharge, Settlement } from '../settlement/index.js';
+import type { Beginnings } from './beginnings.js';
 import type { Checked } from './check.js';
 import type { OutputGate } from './output-gate.js';
 
+/** How long a charge waits at the most for runs to begin. */
+const HEAD_START_MS = 50;
+
 /**
- * Step 5, for Per-Task: sign, write down, send; the run waits for none of it, its output does. Opens the gate once
- * the run is paid; gives the charge, undefined where there is none.
+ * Step 5, for Per-Task: sign, write down, send, once the agent has begun, and those of other runs that begin; the run
+ * waits for none of it, its output does. Opens the gate once the run is paid; gives the charge, undefined where there is
+ * none.
  */
 export async function settle(
-  deps: { settlement: Pick<Settlement, 'charge'> },
+  deps: { settlement: Pick<Settlement, 'charge'>; beginnings: Pick<Beginnings, 'allBegun'> },
   checked: Checked,
   gate: OutputGate,
   stop: AbortSignal,
@@ -19,7 +24,7 @@ export async function settle(
       gate.open();
       return undefined;
     }
-    const charge = deps.settlement.charge(checked.charge);
+    const charge = deps.settlement.charge(checked.charge, deps.beginnings.allBegun(HEAD_START_MS));
     charge.confirmed.then(
       () => gate.open(),
       () => undefined,

@@ -44,8 +44,8 @@ export interface Settlement {
   reserve(order: ChargeOrder): Promise<Charge | 'credited'>;
   /** Simulates the charge on-chain: the credential check of a Per-Task run. @throws ApiError with the reason. */
   simulate(charge: Charge): Promise<void>;
-  /** Signs, writes down, sends; does not wait for any of it. */
-  charge(charge: Charge): SentCharge;
+  /** Signs, writes down, sends, once `after` has resolved; the caller waits for none of it. */
+  charge(charge: Charge, after: Promise<void>): SentCharge;
   /** What a run was charged, for its receipt; undefined when nothing was taken. */
   paidFor(runId: string): Promise<{ lamports: bigint; signature: string; credited: boolean } | undefined>;
   /** Whether the charge of a run has been confirmed on-chain. */
@@ -119,13 +119,14 @@ export function createSettlement(deps: {
     returnCredit: (runId) => charges.returnCredit(runId),
 
     async simulate(charge) {
-      const { error, logs } = await chain.simulate(signer.authority, [signer.instruction(charge)]);
+      const { error, logs } = await chain.simulate(signer.message(charge));
       if (error) throw apiErrorOfTransaction(error, logs, chain.programId);
     },
 
-    charge(charge) {
+    charge(charge, after) {
       const writing = (async () => {
-        // The run begins first: what is done for it in this turn of the event loop does not wait for a signature.
+        await after;
+        // What is done for the run in this turn of the event loop does not wait for a signature.
         await setImmediate();
         const signed = await signer.sign(charge);
         // Written before it is sent: whatever happens from here on, the charge can be found again.
