@@ -1,16 +1,19 @@
 import { rentedTools as aiTools } from '@agent-rental/ai-sdk';
 import { rentedTools as langchainTools } from '@agent-rental/langchain';
 import { createClient } from '@agent-rental/sdk';
-import { connectMcp } from './mcp.js';
+import { DynamicStructuredTool, type StructuredToolInterface } from '@langchain/core/tools';
+import { jsonSchema, tool, type ToolSet } from 'ai';
+import { BARE_CALL, bareCall, type BareCall } from './bare-call.js';
+import { connectMcp, startMcpProcess } from './mcp.js';
 import type { RentedMarketplace } from './rented-marketplace.js';
 
 /** Runs the runner's agent once; gives what the model would read. */
 export type Call = (task: string) => Promise<string>;
 
-/** Ways to run a rented agent: `fetch` alone, and through each adapter. */
+/** Ways to run a rented agent: `fetch` alone, and in each framework the adapter and a tool over `fetch`. */
 export interface Calls {
-  readonly floor: Call;
-  readonly ours: Readonly<Record<string, Call>>;
+  readonly fetch: Call;
+  readonly frameworks: Readonly<Record<string, { readonly ours: Call; readonly floor: Call }>>;
   close(): Promise<void>;
 }
 
@@ -19,44 +22,78 @@ export async function openCalls({ runner, mcpUrl }: RentedMarketplace): Promise<
   const { baseUrl, token, agentId: agent_id } = runner;
   const name = agent_id.replaceAll('-', '_');
   const client = createClient({ baseUrl, apiKey: token });
-  const langchainTool = found((await langchainTools(client)).find((tool) => tool.name === name));
-  const { execute } = found((await aiTools(client))[name]);
-  const mcp = await connectMcp(mcpUrl, runner);
-  let callId = 0;
+  const bare = await startMcpProcess({ baseUrl, agent: name });
+  const [mcp, bareMcp] = await Promise.all([connectMcp(mcpUrl, runner), connectMcp(bare.url, runner)]);
+  const callMcp =
+    (connected: McpClient): Call =>
+    async (task) => {
+      const { content } = await connected.callTool({ name, arguments: { agent_id, task } });
+      return content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
+    };
+  const run = (args: BareCall) => bareCall(runner, args);
   return {
-    async floor(task) {
-      const response = await fetch(`${baseUrl}/v1/execute`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ agent_id, task }),
-      });
-      return String(((await response.json()) as { output?: unknown }).output);
-    },
-    ours: {
-      async MCP(task) {
-        const { content } = await mcp.callTool({ name, arguments: { agent_id, task } });
-        return content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
+    fetch: (task) => bareCall(runner, { agent_id, task }),
+    frameworks: {
+      MCP: { ours: callMcp(mcp), floor: callMcp(bareMcp) },
+      LangChain: {
+        ours: callLangChain(
+          found((await langchainTools(client)).find((tool) => tool.name === name)),
+          agent_id,
+        ),
+        floor: callLangChain(
+          new DynamicStructuredTool({ name, description: 'Runs it.', schema: BARE_CALL, func: run as never }),
+          agent_id,
+        ),
       },
-      async LangChain(task) {
-        callId += 1;
-        const args = { agent_id, task };
-        const message: unknown = await langchainTool.invoke({
-          type: 'tool_call',
-          id: `call_${callId}`,
-          name,
-          args,
-        });
-        return String((message as { content: unknown }).content);
-      },
-      async 'AI SDK'(task) {
-        callId += 1;
-        const outputs = found(execute)({ agent_id, task }, { toolCallId: `call_${callId}`, messages: [] });
-        let text = '';
-        for await (const output of outputs as AsyncIterable<{ text: string }>) text = output.text;
-        return text;
+      'AI SDK': {
+        ours: callAiSdk(found((await aiTools(client))[name]), agent_id),
+        floor: callAiSdk(
+          tool({
+            description: 'Runs it.',
+            inputSchema: jsonSchema<BareCall>(BARE_CALL),
+            execute: run,
+          }) as AnyAiTool,
+          agent_id,
+        ),
       },
     },
-    close: () => mcp.close(),
+    async close() {
+      await Promise.all([mcp.close(), bareMcp.close()]);
+      await bare.stop();
+    },
+  };
+}
+
+type McpClient = Awaited<ReturnType<typeof connectMcp>>;
+type AnyAiTool = NonNullable<ToolSet[string]>;
+
+function callLangChain(built: StructuredToolInterface, agent_id: string): Call {
+  let calls = 0;
+  return async (task) => {
+    calls += 1;
+    const args = { agent_id, task };
+    const message: unknown = await built.invoke({
+      type: 'tool_call',
+      id: `call_${calls}`,
+      name: built.name,
+      args,
+    });
+    return String((message as { content: unknown }).content);
+  };
+}
+
+function callAiSdk(built: AnyAiTool, agent_id: string): Call {
+  let calls = 0;
+  return async (task) => {
+    calls += 1;
+    const given: unknown = found(built.execute)(
+      { agent_id, task },
+      { toolCallId: `call_${calls}`, messages: [] },
+    );
+    if (given instanceof Promise) return String(await given);
+    let text = '';
+    for await (const output of given as AsyncIterable<{ text: string }>) text = output.text;
+    return text;
   };
 }
 

@@ -5,6 +5,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { BARE_CALL, bareCall, type BareCall } from './bare-call.js';
 import { bareRentals } from './bare-rentals.js';
 import type { GivenTool } from './leg.js';
 
@@ -13,6 +14,8 @@ export interface McpServerOptions {
   readonly baseUrl: string;
   /** For the SDK as it is: the tools, ready-made. Absent: the adapter. */
   readonly given?: { readonly fixed: readonly GivenTool[]; readonly rented: readonly GivenTool[] };
+  /** For the SDK as it is, with one tool, of this name, that runs an agent. */
+  readonly agent?: string;
 }
 
 /** Everything on one page, as the SDK's own server has it. */
@@ -57,9 +60,31 @@ function bare({ baseUrl, given }: McpServerOptions): RequestListener {
   };
 }
 
+/** One tool over `fetch`. */
+function bareTool({ baseUrl }: McpServerOptions, name: string): RequestListener {
+  const inputSchema = fromJsonSchema<BareCall>(BARE_CALL);
+  const handler = createMcpHandler(async ({ authInfo }) => {
+    const server = new McpServer({ name: 'bare', version: '1.0.0' });
+    server.registerTool(name, { description: 'Runs it.', inputSchema }, async (args) => ({
+      content: [{ type: 'text', text: await bareCall({ baseUrl, token: authInfo?.token ?? '' }, args) }],
+    }));
+    return server;
+  });
+  return (incoming, outgoing) => {
+    const token = incoming.headers.authorization?.slice('Bearer '.length) ?? '';
+    const fetch = (request: Request) =>
+      handler.fetch(request, { authInfo: { token, clientId: '', scopes: [] } });
+    void toNodeHandler({ fetch })(incoming as typeof incoming & { method: string; url: string }, outgoing);
+  };
+}
+
+function listenerOf(options: McpServerOptions): RequestListener {
+  if (options.agent !== undefined) return bareTool(options, options.agent);
+  return options.given ? bare(options) : adapter(options);
+}
+
 process.once('message', (message) => {
-  const options = message as McpServerOptions;
-  const server = createServer(options.given ? bare(options) : adapter(options));
+  const server = createServer(listenerOf(message as McpServerOptions));
   server.listen(0, '127.0.0.1', () => {
     process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp` });
   });

@@ -9,6 +9,7 @@ import type { Caller } from './rented-marketplace.js';
 
 /** An MCP server in a process of its own, and the official client's way to it. */
 export interface McpProcess extends Leg {
+  readonly url: string;
   stop(): Promise<void>;
 }
 
@@ -21,6 +22,7 @@ export async function startMcpProcess(options: McpServerOptions): Promise<McpPro
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
   const clients = new Map<number, Promise<Client>>();
   return {
+    url,
     async list(caller, rentals) {
       // Connections stay open, as a client's do.
       const client = clients.get(rentals) ?? connectMcp(`${url}?rentals=${rentals}`, caller);
