@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { publishedListing } from '../testing/index.js';
 import { readPublishedInput } from '../tools.js';
 import { admit, type AdmitDeps } from './admit.js';
-import { parseTask } from './parse.js';
+import { parseOrder, taskOf } from './parse.js';
 
 const SCHEMA = {
   type: 'object',
@@ -21,7 +21,8 @@ const deps = {
   readPublishedInput,
 } as unknown as AdmitDeps;
 const admitted = async (input: never) => {
-  const task = parseTask('wallet', { agent_id: listing.id, task: 'Do it.', input }, undefined, listing);
+  const body = { agent_id: listing.id, task: 'Do it.', input };
+  const task = taskOf(parseOrder('wallet', body, undefined), body, listing);
   const access = Promise.resolve({ status: 'active', agreedPriceLamports: null } as const);
   return (await admit(deps, task, { requireListing: () => undefined } as never, access)).input;
 };

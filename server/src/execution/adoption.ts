@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Attendance, EqualRuns } from './attendance.js';
-import type { Task } from './parse.js';
+import type { Order } from './parse.js';
 
 /**
  * How long a request waits while somebody still seems to wait for an equal run. It may be the same caller, who asks
@@ -23,13 +23,13 @@ export interface Adoption {
   readonly isPatient: boolean;
 }
 
-/** Begins to look for `task`, beside whatever its request has to ask first. */
+/** Begins to look for `order`, beside whatever its request has to ask first. */
 export function beginAdoption(
   attendance: Pick<Attendance, 'adopt' | 'look'>,
-  task: Task,
+  order: Order,
   departureMs = DEPARTURE_MS,
 ): Adoption {
-  let begun: Promise<EqualRuns> | undefined = attendance.look(task);
+  let begun: Promise<EqualRuns> | undefined = attendance.look(order);
   // Nobody may come to need it.
   begun.catch(() => undefined);
   let deadline: number | undefined;
@@ -40,11 +40,11 @@ export function beginAdoption(
     },
     async find(gone) {
       for (let ms = LOOK_MS.first; ; ms = Math.min(2 * ms, LOOK_MS.most)) {
-        const looking = begun ?? attendance.look(task);
+        const looking = begun ?? attendance.look(order);
         begun = undefined;
         const { isLeft, isAttended } = await looking;
         // Mostly there is none: then nobody has to wait for the turn to take one over.
-        const runId = isLeft ? await attendance.adopt(task) : undefined;
+        const runId = isLeft ? await attendance.adopt(order) : undefined;
         if (runId !== undefined) return runId;
         gone.throwIfAborted();
         if (!isAttended || !isPatient()) return undefined;

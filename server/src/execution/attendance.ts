@@ -1,7 +1,7 @@
 import { CompiledQuery, sql } from 'kysely';
 import type { Db } from '../platform/database/database.js';
 import { prepare } from '../platform/database/prepared-statements.js';
-import type { Task } from './parse.js';
+import type { Order } from './parse.js';
 
 /** What has become of the callers of equal runs whose answer has not reached anybody. */
 export interface EqualRuns {
@@ -22,12 +22,12 @@ export interface Attendance {
   /** An answer has reached a caller. */
   delivered(runId: string): Promise<void>;
   /**
-   * Gives the caller of `task` an equal run of the same wallet whose answer reached nobody; the one that was left
+   * Gives the caller of `order` an equal run of the same wallet whose answer reached nobody; the one that was left
    * first. No other caller gets it while this one waits.
    */
-  adopt(task: Task): Promise<string | undefined>;
+  adopt(order: Order): Promise<string | undefined>;
   /** Looks for equal runs of the same wallet, and touches none. */
-  look(task: Task): Promise<EqualRuns>;
+  look(order: Order): Promise<EqualRuns>;
 }
 
 const LOOK_FOR_EQUAL_RUNS = prepare(`
@@ -70,14 +70,14 @@ export function createAttendance(db: Db): Attendance {
         .where('delivered_at', 'is', null)
         .execute();
     },
-    async adopt({ wallet, listing, digest }) {
+    async adopt({ wallet, agentId, digest }) {
       const { rows } = await sql<{ adopted: string | null }>`
-        select adopt_run(${wallet}, ${listing.id}, ${digest}) as adopted`.execute(db);
+        select adopt_run(${wallet}, ${agentId}, ${digest}) as adopted`.execute(db);
       return rows[0]?.adopted ?? undefined;
     },
-    async look({ wallet, listing, digest }) {
+    async look({ wallet, agentId, digest }) {
       const { rows } = await db.executeQuery<EqualRuns>(
-        CompiledQuery.raw(LOOK_FOR_EQUAL_RUNS, [wallet, listing.id, digest]),
+        CompiledQuery.raw(LOOK_FOR_EQUAL_RUNS, [wallet, agentId, digest]),
       );
       return { isLeft: rows[0]?.isLeft === true, isAttended: rows[0]?.isAttended === true };
     },

@@ -13,7 +13,7 @@ import {
 } from '../testing/index.js';
 import { AgentUnreachableError } from './agent-outcome.js';
 import { createConnectedAgents, type ConnectedAgents } from './connected-agent.js';
-import { parseTask, type Task } from './parse.js';
+import { parseOrder, taskOf, type Task } from './parse.js';
 
 const SECRET = `whsec_${Buffer.alloc(24, 5).toString('base64')}`;
 const OUTPUT_SCHEMA = { type: 'object', required: ['total'], properties: { total: { type: 'number' } } };
@@ -48,12 +48,8 @@ const newTask = (
   outputSchema: Record<string, unknown> = OUTPUT_SCHEMA,
 ): Task => {
   const listing = publishedListing({ outputSchema, timeoutSeconds: 30 });
-  return parseTask(
-    'wallet',
-    { agent_id: listing.id, task: 'Add up.', ...(input ? { input } : {}) },
-    undefined,
-    listing,
-  );
+  const body = { agent_id: listing.id, task: 'Add up.', ...(input ? { input } : {}) };
+  return taskOf(parseOrder('wallet', body, undefined), body, listing);
 };
 const onText = (text: string) => void texts.push(text);
 const options = { signal: new AbortController().signal, onText };

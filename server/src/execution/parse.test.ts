@@ -1,11 +1,13 @@
 import type { ExecuteBody, Json } from '@agent-rental/contract';
 import { expect, it } from 'vitest';
 import { publishedListing } from '../testing/index.js';
-import { parseTask, withInput } from './parse.js';
+import { parseOrder, taskOf, withInput } from './parse.js';
 
 const listing = publishedListing({ timeoutSeconds: 60 });
-const parse = (body: Partial<ExecuteBody>, key?: string) =>
-  parseTask('wallet', { agent_id: listing.id, task: 'Do it.', ...body }, key, listing);
+const parse = (asked: Partial<ExecuteBody>, key?: string) => {
+  const body = { agent_id: listing.id, task: 'Do it.', ...asked };
+  return taskOf(parseOrder('wallet', body, key), body, listing);
+};
 
 function nested(depth: number): Record<string, never> {
   let value: Record<string, unknown> = {};

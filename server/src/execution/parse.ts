@@ -9,21 +9,17 @@ import { canonicalJson } from '../platform/canonical-json.js';
 /** Largest `input`, as JSON. */
 const MAX_INPUT_BYTES = 1024 * 1024;
 
-/** One task, understood. */
-export interface Task {
+/** What is asked, before its listing is known. */
+export interface Order {
   readonly runId: string;
   readonly wallet: string;
-  readonly listing: PublishedListing;
+  readonly agentId: string;
   readonly task: string;
   /** As sent, or once it is read the content of the file that `inputUri` names. */
   readonly input: ExecuteBody['input'];
   readonly inputUri: string | undefined;
-  /** What `input` holds, where it is an archive. */
-  readonly files?: readonly ArchivedFile[];
   /** Goes before others in the line for a seat. */
   readonly isPriority: boolean;
-  /** The smaller of what the request and the manifest say. */
-  readonly timeoutSeconds: number;
   readonly idempotencyKey: string | undefined;
   /** Hash of the request: tells a repeat from another request under the same key. */
   readonly digest: Buffer;
@@ -31,17 +27,21 @@ export interface Task {
   readonly salt: Buffer;
 }
 
+/** One task, understood. */
+export interface Task extends Order {
+  readonly listing: PublishedListing;
+  /** What `input` holds, where it is an archive. */
+  readonly files?: readonly ArchivedFile[];
+  /** The smaller of what the request and the manifest say. */
+  readonly timeoutSeconds: number;
+}
+
 /**
  * Understands an execute request.
  *
  * @throws ApiError `invalid_request` for what makes no sense in any listing.
  */
-export function parseTask(
-  wallet: string,
-  body: ExecuteBody,
-  idempotencyKey: string | undefined,
-  listing: PublishedListing,
-): Task {
+export function parseOrder(wallet: string, body: ExecuteBody, idempotencyKey: string | undefined): Order {
   if (body.input !== undefined && body.input_uri !== undefined) {
     throw new ApiError('invalid_request', 'Send input or input_uri, not both.');
   }
@@ -61,19 +61,25 @@ export function parseTask(
   return {
     runId: randomUUID(),
     wallet,
-    listing,
+    agentId: body.agent_id,
     task: body.task,
     input: body.input,
     inputUri: body.input_uri,
     isPriority: body.priority === 'priority',
-    timeoutSeconds: Math.min(
-      body.timeout_seconds ?? Number.POSITIVE_INFINITY,
-      listing.version.timeoutSeconds,
-    ),
     idempotencyKey,
     digest: createHash('sha256').update(canonicalJson(body)).digest(),
     salt: randomBytes(16),
   };
+}
+
+/** The task of an order. @param listing the one that the order names */
+export function taskOf(
+  order: Order,
+  { timeout_seconds: asked }: ExecuteBody,
+  listing: PublishedListing,
+): Task {
+  const timeoutSeconds = Math.min(asked ?? Number.POSITIVE_INFINITY, listing.version.timeoutSeconds);
+  return { ...order, listing, timeoutSeconds };
 }
 
 /** Largest input out of a file as JSON, which is how it reaches the agent: what must be escaped grows. */

@@ -17,7 +17,7 @@ import { createAttendance } from './attendance.js';
 import { createCallers, type Answer, type Caller } from './callers.js';
 import { removeExpired } from './expiry.js';
 import { createLiveRuns } from './live-runs.js';
-import { parseTask, type Task } from './parse.js';
+import { parseOrder, taskOf, type Task } from './parse.js';
 import { createPastRuns } from './past-runs.js';
 import { createRepeats } from './repeats.js';
 import { createRunChanges } from './run-changes.js';
@@ -69,8 +69,10 @@ const patient: Caller = { gone: never, patienceMs: undefined, mayComeBack: true 
 async function newTask(key: string | undefined, wallet = newWallet()) {
   const row = await insertListing(database.db);
   const listing = publishedListing({ id: row.version_id }, { id: row.id });
-  const again = (changed: Partial<ExecuteBody> = {}, otherKey = key): Task =>
-    parseTask(wallet, { agent_id: row.id, task: 'Do it.', ...changed }, otherKey, listing);
+  const again = (changed: Partial<ExecuteBody> = {}, otherKey = key): Task => {
+    const body = { agent_id: row.id, task: 'Do it.', ...changed };
+    return taskOf(parseOrder(wallet, body, otherKey), body, listing);
+  };
   return { first: again(), again, wallet };
 }
 

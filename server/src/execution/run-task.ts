@@ -15,7 +15,7 @@ import { askChain, check, type AskedStanding, type CheckDeps } from './check.js'
 import type { DeclarativeAgents } from './declarative-agent.js';
 import type { LiveRuns } from './live-runs.js';
 import { OutputGate, outputAsText, type OutputSink } from './output-gate.js';
-import { parseTask, type Task } from './parse.js';
+import { parseOrder, taskOf, type Order, type Task } from './parse.js';
 import { release, type ReleaseDeps } from './release.js';
 import type { Repeats } from './repeats.js';
 import { run, type RunAgentDeps } from './run-agent.js';
@@ -72,9 +72,10 @@ export interface TaskRequest {
  */
 export async function runTask(deps: RunTaskDeps, request: TaskRequest): Promise<Answer> {
   const { caller, sink } = request;
+  const order = parseOrder(request.wallet, request.body, request.idempotencyKey);
   let ahead: LookedAhead | undefined = lookAhead(deps, request);
-  const task = await parse(deps, request);
-  const adoption = request.onAdopted && beginAdoption(deps.attendance, task);
+  const adoption = request.onAdopted && beginAdoption(deps.attendance, order);
+  const task = await parse(deps, request, order);
   // Whoever has waited for another run first looks again.
   for (; ; ahead = undefined) {
     // A repeat gets its answer whatever has become of the rental since: it was paid for.
@@ -172,11 +173,10 @@ function accessOf(deps: RunTaskDeps, { wallet, body }: TaskRequest): Promise<Ind
 }
 
 /** 1. What is asked, of which listing, how often. */
-async function parse(deps: RunTaskDeps, request: TaskRequest): Promise<Task> {
-  const listing = await deps.listings.find(request.body.agent_id);
-  const task = parseTask(request.wallet, request.body, request.idempotencyKey, listing);
+async function parse(deps: RunTaskDeps, request: TaskRequest, order: Order): Promise<Task> {
+  const listing = await deps.listings.find(order.agentId);
   await request.countExecution(listing.id, listing.runsPerMinute);
-  return task;
+  return taskOf(order, request.body, listing);
 }
 
 /** 3. One of the listing's seats, or the line for them: nothing is spent there yet, so a stop costs nothing. */

@@ -65,6 +65,7 @@ beforeEach(async () => {
 });
 afterEach(() => app.close());
 
+const streaming = { headers: { accept: 'text/event-stream' } };
 const whoami = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"a":"ü"}' };
 
 describe('an internal request', () => {
@@ -94,7 +95,7 @@ describe('an internal request', () => {
   });
 
   it('streams: what is written arrives before the end', async () => {
-    const response = await internal.fetchAs(app, RENTER)(`${BASE}/stream`);
+    const response = await internal.fetchAs(app, RENTER)(`${BASE}/stream`, streaming);
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     const read = async () => Buffer.from((await reader.read()).value ?? []).toString('utf8');
     expect(await read()).toBe('first');
@@ -105,7 +106,7 @@ describe('an internal request', () => {
   });
 
   it('is closed inside when its body is cancelled', async () => {
-    const response = await internal.fetchAs(app, RENTER)(`${BASE}/stream`);
+    const response = await internal.fetchAs(app, RENTER)(`${BASE}/stream`, streaming);
     await response.body?.cancel();
     await streams[0]?.closed;
   });
@@ -113,6 +114,7 @@ describe('an internal request', () => {
   it.each([
     ['without a body', {}],
     ['whose body has been read', whoami],
+    ['that would stream', streaming],
   ])('%s is closed inside when its signal aborts before there is an answer', async (_, init) => {
     const controller = new AbortController();
     const answer = internal
@@ -126,7 +128,10 @@ describe('an internal request', () => {
 
   it('is closed inside when its signal aborts while it streams', async () => {
     const controller = new AbortController();
-    const response = await internal.fetchAs(app, RENTER)(`${BASE}/stream`, { signal: controller.signal });
+    const response = await internal.fetchAs(app, RENTER)(`${BASE}/stream`, {
+      ...streaming,
+      signal: controller.signal,
+    });
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     await reader.read();
     controller.abort();

@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Principal } from './principal.js';
 
 const HEADER = 'x-agent-rental-internal';
+const EVENT_STREAM = 'text/event-stream';
+/** Statuses with which a `Response` may have no body (Fetch, "null body status"). */
+const HAS_NO_BODY = new Set([101, 204, 205, 304]);
+const NEVER = new AbortController().signal;
 
 /** A request from outside that internal ones serve. */
 export interface OuterRequest {
@@ -23,9 +27,9 @@ export interface InternalRequests {
   /** Closes an incoming request when whoever made it aborts, when it is one of ours. To be called as it comes in. */
   closeOnAbort(headers: IncomingHttpHeaders, response: ServerResponse): void;
   /**
-   * A `fetch` that reaches the app in this process as `principal`. The response streams; cancelling its body
-   * or aborting the signal closes the inner request, as a client that goes away does. What it logs has the id of
-   * `outer`; what it answers has reached the caller once the response of `outer` has.
+   * A `fetch` that reaches the app in this process as `principal`. A response streams if an event stream is accepted;
+   * cancelling its body or aborting the signal closes the inner request, as a client that goes away does. What it logs
+   * has the id of `outer`; what it answers has reached the caller once the response of `outer` has.
    */
   fetchAs(app: FastifyInstance, principal: Principal, outer?: OuterRequest): typeof fetch;
 }
@@ -56,30 +60,80 @@ export function createInternalRequests(): InternalRequests {
       response.once('close', () => signal.removeEventListener('abort', close));
     },
     fetchAs: (app, principal, outer) => async (input, init) => {
-      const request = new Request(input, init);
-      const url = new URL(request.url);
+      const { method, url, headers, body, signal } = await partsOf(input, init);
+      signal.throwIfAborted();
       const token = randomBytes(32).toString('base64url');
-      const body = request.body ? Buffer.from(await request.arrayBuffer()) : undefined;
-      request.signal.throwIfAborted();
-      callers.set(token, { principal, outer, signal: request.signal });
-      const response = await app
-        .inject({
-          method: request.method as 'GET',
-          url: url.pathname + url.search,
-          headers: { ...Object.fromEntries(request.headers), [HEADER]: token },
-          ...(body ? { payload: body } : {}),
-          // Its own `signal` does nothing between the end of the request's body and the answer's headers.
-          payloadAsStream: true,
-        })
-        .finally(() => callers.delete(token));
-      const stream = response.stream();
-      stream.once('close', () => response.raw.res.destroy());
-      const headers = Object.entries(response.headers).flatMap(([name, value]): [string, string][] =>
-        value === undefined ? [] : [[name, String(value)]],
-      );
-      return new Response(toWebStream(stream, request.signal), { status: response.statusCode, headers });
+      callers.set(token, { principal, outer, signal });
+      const isStream = headers['accept'] === EVENT_STREAM;
+      const request = {
+        method: method as 'GET',
+        url: url.pathname + url.search,
+        headers: { ...headers, [HEADER]: token },
+        ...(body === undefined ? {} : { payload: body }),
+      };
+      try {
+        // Their own `signal` does nothing between the end of the request's body and the answer's headers.
+        const response = await (isStream
+          ? app.inject({ ...request, payloadAsStream: true })
+          : app.inject(request));
+        const answer = { status: response.statusCode, headers: asHeaders(response.headers) };
+        if (isStream) {
+          const stream = response.stream();
+          stream.once('close', () => response.raw.res.destroy());
+          return new Response(toWebStream(stream, signal), answer);
+        }
+        // Where all of it is there, a stream on the way costs more than the rest.
+        response.raw.res.destroy();
+        return new Response(
+          HAS_NO_BODY.has(answer.status) ? null : new Uint8Array(response.rawPayload),
+          answer,
+        );
+      } catch (error) {
+        signal.throwIfAborted();
+        throw error;
+      } finally {
+        callers.delete(token);
+      }
     },
   };
+}
+
+/** What a request consists of. */
+interface RequestParts {
+  method: string;
+  url: URL;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  body: Buffer | string | undefined;
+  signal: AbortSignal;
+}
+
+/** Those of the sdk are mostly texts: to make a `Request` of one takes longer than to serve some. */
+async function partsOf(...[input, init = {}]: Parameters<typeof fetch>): Promise<RequestParts> {
+  const { method = 'GET', headers = {}, body, signal } = init;
+  if (typeof input !== 'string' || (body && typeof body !== 'string')) {
+    const request = new Request(input, init);
+    return {
+      method: request.method,
+      url: new URL(request.url),
+      headers: Object.fromEntries(request.headers),
+      body: request.body ? Buffer.from(await request.arrayBuffer()) : undefined,
+      signal: request.signal,
+    };
+  }
+  return {
+    method,
+    url: new URL(input),
+    headers: Object.fromEntries(new Headers(headers)),
+    body: body ?? undefined,
+    signal: signal ?? NEVER,
+  };
+}
+
+function asHeaders(headers: OutgoingHttpHeaders): [string, string][] {
+  return Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
 }
 
 /**
