@@ -1,0 +1,186 @@
+import { SystemProgram } from '@solana/web3.js';
+import { describe, expect, it } from 'vitest';
+import { ACCOUNT_SIZES } from './accounts.js';
+import { revokePerQueryAccess } from './instructions/access.js';
+import { closeListing, withdrawEarnings } from './instructions/listing.js';
+import { purchasePerQuery, topupBalance } from './instructions/rental.js';
+import { expectRefusal } from './testing/expect-refusal.js';
+import { DEPOSIT, Market, PRICE } from './testing/market.js';
+
+const MAX = 2n ** 64n - 1n;
+
+describe('per-query balances', () => {
+  function setup() {
+    const market = new Market();
+    const listingId = market.list('per_query');
+    const input = { buyer: market.buyer, listingId, depositLamports: DEPOSIT, maxPriceLamports: PRICE };
+    return { market, listingId, input, chain: market.chain };
+  }
+
+  it('holds the whole deposit, of which no fee is taken [PRG-9]', () => {
+    const { market, listingId, input, chain } = setup();
+    const at = market.addresses(listingId);
+    const before = { buyer: chain.lamports(market.buyer), treasury: chain.lamports(market.treasury) };
+    const { events } = chain.succeed(purchasePerQuery(input));
+    const rents = [ACCOUNT_SIZES.AccessCredential, ACCOUNT_SIZES.PerQueryBalance].map((size) =>
+      chain.rent(size),
+    );
+    expect(chain.lamports(at.balance)).toBe((rents[1] ?? 0n) + DEPOSIT);
+    expect(chain.lamports(market.buyer)).toBe(before.buyer - DEPOSIT - (rents[0] ?? 0n) - (rents[1] ?? 0n));
+    expect(chain.lamports(market.treasury)).toBe(before.treasury);
+    expect(market.balance(listingId)).toMatchObject({
+      version: 1,
+      buyer: market.buyer,
+      listing: at.listing,
+      balanceLamports: DEPOSIT,
+      maxPriceLamports: PRICE,
+      totalDepositedLamports: DEPOSIT,
+      totalSpentLamports: 0n,
+      highestSequence: 0n,
+      window: 0n,
+    });
+    expect(market.credential(listingId)).toMatchObject({
+      rentalModel: 'per_query',
+      valid: true,
+      expiresAt: null,
+    });
+    expect(events).toEqual([
+      {
+        name: 'PerQueryPurchased',
+        data: {
+          listing: at.listing,
+          buyer: market.buyer,
+          depositLamports: DEPOSIT,
+          maxPriceLamports: PRICE,
+        },
+      },
+    ]);
+  });
+
+  it('keeps the listing’s minimum and the buyer’s cap [PRG-19]', () => {
+    const { market, listingId, input, chain } = setup();
+    market.updateListing(listingId, { minDepositLamports: 3n * PRICE });
+    expectRefusal(
+      chain.send(purchasePerQuery({ ...input, depositLamports: 3n * PRICE - 1n })),
+      'DepositTooLow',
+    );
+    expectRefusal(
+      chain.send(purchasePerQuery({ ...input, maxPriceLamports: PRICE - 1n })),
+      'PriceAboveLimit',
+    );
+    chain.succeed(purchasePerQuery({ ...input, depositLamports: 3n * PRICE }));
+  });
+
+  it('is topped up, not bought again [PRG-33]', () => {
+    const { market, listingId, input, chain } = setup();
+    market.rent(listingId);
+    expectRefusal(chain.send(purchasePerQuery(input)), 'InvalidAccessType');
+    const topup = { ...input, amountLamports: 123n, maxPriceLamports: 5n * PRICE };
+    const before = chain.lamports(market.addresses(listingId).balance);
+    const { events } = chain.succeed(topupBalance(topup));
+    expect(chain.lamports(market.addresses(listingId).balance)).toBe(before + 123n);
+    expect(market.balance(listingId)).toMatchObject({
+      balanceLamports: DEPOSIT + 123n,
+      totalDepositedLamports: DEPOSIT + 123n,
+      maxPriceLamports: 5n * PRICE,
+    });
+    expect(events).toEqual([
+      {
+        name: 'BalanceToppedUp',
+        data: {
+          listing: market.addresses(listingId).listing,
+          buyer: market.buyer,
+          amountLamports: 123n,
+          balanceLamports: DEPOSIT + 123n,
+          maxPriceLamports: 5n * PRICE,
+        },
+      },
+    ]);
+  });
+
+  it('accepts a higher price by adding nothing [PRG-11]', () => {
+    const { market, listingId, input, chain } = setup();
+    market.rent(listingId);
+    market.updateListing(listingId, { priceLamports: 2n * PRICE, minDepositLamports: 2n * PRICE });
+    expect(market.hasAccess(listingId)).toBe(false);
+    const topup = { ...input, amountLamports: 0n };
+    expectRefusal(
+      chain.send(topupBalance({ ...topup, maxPriceLamports: 2n * PRICE - 1n })),
+      'PriceAboveLimit',
+    );
+    chain.succeed(topupBalance({ ...topup, maxPriceLamports: 2n * PRICE }));
+    expect(market.hasAccess(listingId)).toBe(true);
+    expect(market.balance(listingId).balanceLamports).toBe(DEPOSIT);
+  });
+
+  it('refuses a top-up beyond all numbers', () => {
+    const { market, listingId, input, chain } = setup();
+    market.rent(listingId);
+    expectRefusal(chain.send(topupBalance({ ...input, amountLamports: MAX })), 'ArithmeticOverflow');
+    chain.fund(market.addresses(listingId).balance, 1n);
+    expect(
+      chain.send(purchasePerQuery({ ...input, buyer: chain.wallet(), depositLamports: MAX })).error,
+    ).toBe(6014);
+  });
+
+  it('takes no money while listing or protocol are paused, the listing closed or the credential revoked [PRG-24, PRG-34, PRG-46]', () => {
+    const { market, listingId, input, chain } = setup();
+    market.rent(listingId);
+    const topup = topupBalance({ ...input, amountLamports: 1n });
+    const buy = purchasePerQuery({ ...input, buyer: chain.wallet() });
+    market.updateListing(listingId, { status: 'paused' });
+    expectRefusal(chain.send(topup), 'ListingNotActive');
+    expectRefusal(chain.send(buy), 'ListingNotActive');
+    market.updateListing(listingId, { status: 'active' });
+    market.updateProtocol({ paused: true });
+    expectRefusal(chain.send(topup), 'ProtocolPaused');
+    expectRefusal(chain.send(buy), 'ProtocolPaused');
+    market.updateProtocol({ paused: false });
+    chain.succeed(revokePerQueryAccess({ revoker: market.creator, buyer: market.buyer, listingId }));
+    expectRefusal(chain.send(topup), 'CredentialRevoked');
+    expectRefusal(chain.send(purchasePerQuery(input)), 'CredentialRevoked');
+    chain.succeed(closeListing({ creator: market.creator, listingId }));
+    expectRefusal(chain.send(buy), 'ListingNotActive');
+  });
+
+  it('needs the right credential to top up', () => {
+    const { market, input, chain } = setup();
+    expectRefusal(chain.send(topupBalance({ ...input, amountLamports: 1n })), 'CredentialNotFound');
+    const oneTime = market.list('one_time');
+    market.rent(oneTime);
+    expectRefusal(
+      chain.send(topupBalance({ ...input, listingId: oneTime, amountLamports: 1n })),
+      'InvalidAccessType',
+    );
+    expectRefusal(
+      chain.send(purchasePerQuery({ ...input, listingId: market.list('one_time') })),
+      'InvalidAccessType',
+    );
+  });
+
+  it('opens on addresses that somebody sent lamports to, which add nothing to the balance [PRG-35]', () => {
+    const { market, listingId, input, chain } = setup();
+    const at = market.addresses(listingId);
+    chain.fund(at.balance, 10n ** 9n);
+    chain.fund(at.credential, 5n);
+    chain.succeed(purchasePerQuery(input));
+    expect(chain.lamports(at.balance)).toBe(10n ** 9n + DEPOSIT);
+    expect(market.balance(listingId).balanceLamports).toBe(DEPOSIT);
+    expect(chain.account(at.balance)?.owner.equals(SystemProgram.programId)).toBe(false);
+  });
+
+  it('keeps money apart by listing and by buyer', () => {
+    const { market, listingId, chain } = setup();
+    const other = market.list('per_query');
+    const second = chain.wallet();
+    market.rent(listingId);
+    market.rent(listingId, second);
+    market.rent(other);
+    chain.succeed(market.charge(listingId, 1n));
+    expect(market.balance(listingId).balanceLamports).toBe(DEPOSIT - PRICE);
+    expect(market.balance(listingId, second).balanceLamports).toBe(DEPOSIT);
+    expect(market.balance(other).balanceLamports).toBe(DEPOSIT);
+    chain.succeed(withdrawEarnings({ creator: market.creator, listingId }));
+    expect(market.escrow(other).earningsLamports).toBe(0n);
+  });
+});
