@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/database/database.js';
 import { prepare } from '../platform/database/prepared-statements.js';
+import { sharedRead } from '../platform/together.js';
 import type { IndexedAccount } from './indexed-account.js';
 
 /** PostgreSQL's code for a transaction that it ended so that another can go on. */
@@ -70,6 +71,12 @@ export function createCredentialRepository(db: Db): CredentialRepository {
   const findRental = rentals('').where('listings.id', '=', '').compile();
   prepare(listRentals.sql);
   prepare(findRental.sql);
+  // A program's runs often come together.
+  const readRental = sharedRead(async (key): Promise<RentalRow | undefined> => {
+    const [wallet, ...listingId] = key.split(' ');
+    const parameters = [wallet, listingId.join(' ')];
+    return (await db.executeQuery<RentalRow>({ ...findRental, parameters })).rows[0];
+  });
 
   const applyOnce = (accounts: IndexedAccount[], slot: bigint, finalized: boolean): Promise<void> =>
     db.transaction().execute(async (tx) => {
@@ -86,8 +93,7 @@ export function createCredentialRepository(db: Db): CredentialRepository {
   return {
     listRentals: async (wallet) =>
       (await db.executeQuery<RentalRow>({ ...listRentals, parameters: [wallet] })).rows,
-    findRental: async (wallet, listingId) =>
-      (await db.executeQuery<RentalRow>({ ...findRental, parameters: [wallet, listingId] })).rows[0],
+    findRental: (wallet, listingId) => readRental(`${wallet} ${listingId}`),
     apply: (accounts, slot, finalized) => retryDeadlocks(() => applyOnce(accounts, slot, finalized)),
     async unfinalizedUpTo(slot) {
       const rows = await db

@@ -2,6 +2,7 @@ import { sql, type Selectable } from 'kysely';
 import type { Db, OpenDatabase } from '../platform/database/database.js';
 import { prepare } from '../platform/database/prepared-statements.js';
 import type { Database } from '../platform/database/schema.js';
+import { sharedRead } from '../platform/together.js';
 import type { ListingRow } from './listing-row.js';
 import { createListingSearch, type FoundListings } from './search.js';
 import type { Search } from './search-conditions.js';
@@ -85,7 +86,9 @@ export function createListingRepository(database: Pick<OpenDatabase, 'db' | 'poo
     .compile();
   prepare(findRun.sql);
   return {
-    findRun: async (id) => (await db.executeQuery<RunListingRow>({ ...findRun, parameters: [id] })).rows[0],
+    findRun: sharedRead(
+      async (id) => (await db.executeQuery<RunListingRow>({ ...findRun, parameters: [id] })).rows[0],
+    ),
 
     findPublished: (id) =>
       withCreator(db)

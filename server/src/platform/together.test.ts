@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { together } from './together.js';
+import { sharedRead, together } from './together.js';
 
 /** Work that ends when it is told to. */
 function heldWork() {
@@ -49,5 +49,26 @@ describe('work that is asked for at the same time', () => {
     expect(await first).toBe(broken);
     rounds[1]?.end();
     expect(await second).toBe(20);
+  });
+});
+
+describe('a read that is asked for at the same time', () => {
+  it('is shared by those who asked before it began, and by no one who came later', async () => {
+    const begun: { key: string; end(value: string): void; fail(error: Error): void }[] = [];
+    const read = sharedRead<string>((key) => new Promise((end, fail) => begun.push({ key, end, fail })));
+    const [first, other] = [read('a'), read('b')];
+    const [second, third] = [read('a'), read('a')];
+    expect(begun.map(({ key }) => key)).toEqual(['a', 'b']);
+    begun[0]?.end('before the change');
+    begun[1]?.end('of another');
+    expect(await Promise.all([first, other])).toEqual(['before the change', 'of another']);
+    expect(begun.map(({ key }) => key)).toEqual(['a', 'b', 'a']);
+    begun[2]?.end('after the change');
+    expect(await Promise.all([second, third])).toEqual(['after the change', 'after the change']);
+    const failing = [read('a'), read('a')];
+    begun[3]?.fail(new Error('gone'));
+    await expect(failing[0]).rejects.toThrow('gone');
+    begun[4]?.end('there again');
+    expect(await failing[1]).toBe('there again');
   });
 });

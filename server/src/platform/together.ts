@@ -39,3 +39,17 @@ export function together<Item, Result>(
       if (waiting === undefined) void rounds(key);
     });
 }
+
+/**
+ * Makes a read that all share who ask for the same at the same time: one at a time for each key. Nothing is remembered:
+ * each read begins after it was asked for.
+ *
+ * @param read gives what nobody changes
+ */
+export function sharedRead<Result>(read: (key: string) => Promise<Result>): (key: string) => Promise<Result> {
+  const reads = together<undefined, Result>(async (key, askers) => {
+    const value = await read(key);
+    return askers.map(() => ({ value }));
+  });
+  return (key) => reads(key, undefined);
+}
