@@ -44,7 +44,8 @@ const statuses = inContext(
         slot: z.number(),
         confirmations: z.number().nullable(),
         err: transactionError.nullable(),
-        confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']),
+        // Not there, or null, on nodes that do not know it.
+        confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullish(),
       })
       .nullable(),
   ),
@@ -76,7 +77,7 @@ export function createRpc(rpcUrl: string): Rpc {
     const body = JSON.stringify({ jsonrpc: '2.0', id: calls, method, params });
     const { text } = await post(rpcUrl, { 'content-type': 'application/json' }, body);
     const answer = JSON.parse(text) as { result?: unknown; error?: unknown };
-    if (answer.error !== undefined) throw new Error(`${method}: ${JSON.stringify(answer.error)}`);
+    if (answer.error != null) throw new Error(`${method}: ${JSON.stringify(answer.error)}`);
     return result.parse(answer.result);
   }
   return {
@@ -105,7 +106,13 @@ export function createRpc(rpcUrl: string): Rpc {
       return (await call('simulateTransaction', [transaction, options], simulation)).value;
     },
     async getSignatureStatuses(signatures, searchTransactionHistory) {
-      return (await call('getSignatureStatuses', [signatures, { searchTransactionHistory }], statuses)).value;
+      const params = [signatures, { searchTransactionHistory }];
+      const { value } = await call('getSignatureStatuses', params, statuses);
+      return value.map((status) => {
+        if (status === null) return null;
+        const { confirmationStatus, ...known } = status;
+        return confirmationStatus == null ? known : { ...known, confirmationStatus };
+      });
     },
   };
 }

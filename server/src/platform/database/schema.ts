@@ -145,14 +145,6 @@ export interface Database {
   index_cursor: { program_id: string; signature: string };
   /** Accounts to be read again, at `finalized`, once this slot is. */
   unfinalized_accounts: { address: string; slot: bigint };
-  /** A view: runs whose answer has not reached anybody; those that were left, and those that somebody waits for. */
-  unheard_runs: {
-    id: string;
-    wallet: string;
-    listing_id: string;
-    request_digest: Buffer;
-    left_at: Date | null;
-  };
   runs: {
     id: string;
     listing_id: string;
