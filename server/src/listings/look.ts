@@ -4,6 +4,7 @@ import { boundsOf, facetLexeme, type Search } from './search-conditions.js';
 
 /** What the index knows of the words that are looked for. */
 export interface Counts {
+  /** The words as they are indexed; none where the rarest is rare enough to look. */
   lexemes: string[];
   /** Listings that have the rarest word; zero without words. */
   rarest: number;
@@ -21,7 +22,7 @@ export interface Counts {
  * How many listings have each word, and, where that is few for one of them, all that is asked for at once.
  *
  * Most searches are this statement alone, and planning it takes longer than running it: it has a name, so that each
- * connection plans it once. What the function does, migration 0012 tells.
+ * connection plans it once. What the function does, migrations 0012 and 0016 tell.
  *
  * @param few listings that have the rarest word, up to which they are looked through
  */
@@ -60,7 +61,7 @@ type CountValues = [
 ];
 
 const TEXT = `
-  select case when coalesce(position, 1) = 1 then lexemes end as lexemes, rarest, rarest_title, on_sale, total, did_you_mean,
+  select lexemes, rarest, rarest_title, on_sale, total, did_you_mean,
     ${SHOWN_COLUMNS}, position
   from find_few_listings($1, $2, $3, $4, $5, $6, $7, $8, $9) found
   left join listings on listings.id = found.listing_id

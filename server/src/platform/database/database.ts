@@ -15,6 +15,7 @@ import * as fewListings from './migrations/0012-few-listings.js';
 import * as equalRuns from './migrations/0013-equal-runs.js';
 import * as chargeReservations from './migrations/0014-charge-reservations.js';
 import * as runBeginnings from './migrations/0015-run-beginnings.js';
+import * as rareWords from './migrations/0016-rare-words.js';
 import { PreparingClient } from './prepared-statements.js';
 import type { Database } from './schema.js';
 
@@ -42,6 +43,7 @@ const MIGRATIONS = {
   '0013-equal-runs': equalRuns,
   '0014-charge-reservations': chargeReservations,
   '0015-run-beginnings': runBeginnings,
+  '0016-rare-words': rareWords,
 };
 
 /** An open database: the pool, and the typed query builder on it. */
