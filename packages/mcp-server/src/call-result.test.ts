@@ -22,3 +22,18 @@ describe('a result that is cut for its length', () => {
     expect(short.content.map(({ type }) => type)).toEqual(['text', 'image', 'text']);
   });
 });
+
+it('takes twenty files out of an output, and leaves what is more where it is', () => {
+  const pictures = Array.from({ length: 21 }, () => PICTURE);
+  const result = toCallResult({
+    status: 'completed',
+    runId: 'run_1',
+    note: 'Charged.',
+    text: JSON.stringify({ pictures }),
+    structured: { pictures },
+  });
+  expect(result.content.filter(({ type }) => type === 'image')).toHaveLength(20);
+  const left = result.structuredContent as { pictures: string[] };
+  expect(left.pictures.filter((picture) => picture === PICTURE)).toHaveLength(1);
+  expect(left.pictures[20]).toBe(PICTURE);
+});

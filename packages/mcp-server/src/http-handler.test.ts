@@ -1,4 +1,6 @@
 import { createStandIn, hangingAgent } from '@agent-rental/stand-in';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { MCP_CLIENTS, type McpClient, type Server } from './testing/mcp-clients.js';
 import { serveMcp } from './testing/serve-mcp.js';
@@ -181,6 +183,12 @@ describe('MCP over bare HTTP', () => {
   const message = (method: string, params: unknown, id?: number) =>
     JSON.stringify({ jsonrpc: '2.0', method, params, ...(id === undefined ? {} : { id }) });
 
+  const opening = {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'raw', version: '1' },
+  };
+
   it.each([
     ['{"jsonrpc"', 400, -32_700],
     ['', 400, -32_700],
@@ -194,14 +202,24 @@ describe('MCP over bare HTTP', () => {
     expect(await response.json()).toMatchObject({ error: { code } });
   });
 
+  it.each([
+    [{}, 200],
+    [{ origin: 'http://127.0.0.1:8080' }, 200],
+    [{ origin: 'http://evil.example' }, 403],
+    [{ host: 'evil.example' }, 403],
+  ])('answers hosts and origins that are allowed, and no others (%j)', async (given, status) => {
+    const { url } = await serve(createStandIn(), { allowedHosts: ['127.0.0.1'] });
+    const body = message('initialize', opening, 1);
+    // Not by `fetch`, which names the host itself.
+    const asking = request(url, { method: 'POST', headers: { ...headers, ...given } }).end(body);
+    const [response] = (await once(asking, 'response')) as [IncomingMessage];
+    response.resume();
+    expect(response.statusCode).toBe(status);
+  });
+
   it('gives 2025-era clients a session that no server ever forgets', async () => {
     const { url } = await serve(createStandIn());
-    const params = {
-      protocolVersion: '2025-06-18',
-      capabilities: {},
-      clientInfo: { name: 'raw', version: '1' },
-    };
-    const opened = await post(url, message('initialize', params, 1));
+    const opened = await post(url, message('initialize', opening, 1));
     expect(opened.headers.get('mcp-session-id')).toMatch(/^[\w-]+\.[\w-]{43}$/);
     await opened.text();
     const foreign = await post(url, message('tools/list', {}, 2), { 'mcp-session-id': 'of-another-server' });

@@ -2,7 +2,7 @@ import { createClient } from '@agent-rental/sdk';
 import { createStandIn, STAND_IN_API_KEY, type StandIn } from '@agent-rental/stand-in';
 import { rentedToolset, type ToolsetOptions } from '@agent-rental/tools';
 import { Client as ClientV2, InMemoryTransport } from '@modelcontextprotocol/client';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -184,6 +184,9 @@ describe('an input file', () => {
     const inside = await mkdtemp(join(outside, 'allowed '));
     await writeFile(join(outside, 'secret.txt'), 'secret');
     await writeFile(join(inside, 'notes.txt'), 'notes');
+    await mkdir(join(inside, 'folder'));
+    await writeFile(join(inside, 'long.txt'), '');
+    await truncate(join(inside, 'long.txt'), 8 * 1024 * 1024 + 1);
     await symlink(join(outside, 'secret.txt'), join(inside, 'link.txt'));
     return { inside, outside };
   }
@@ -201,17 +204,22 @@ describe('an input file', () => {
     expect(run?.body).toMatchObject({ input_uri: expect.stringMatching(/^agent-rental:/) as string });
   });
 
-  it.each(['../secret.txt', 'link.txt', '/etc/passwd', 'none.txt', '.', '..'])(
-    'that is not inside it is refused, and nothing is run (%s)',
-    async (path) => {
-      const { inside } = await newFolder();
-      const market = agentThatSays('x');
-      const client = await connect(market, { inputFolder: inside });
-      const result = await client.callTool({ ...call, arguments: { task: 't', input_file: path } });
-      expect(result.isError).toBe(true);
-      expect(market.charged).toBe(0);
-    },
-  );
+  it.each([
+    ...['../secret.txt', 'link.txt', '/etc/passwd', 'none.txt', '.', '..', 'folder'].map((path) => ({
+      path,
+      reason: 'is not a file inside',
+    })),
+    { path: 'long.txt', reason: 'has 8388609 bytes; the most is 8388608' },
+  ])('that may not be sent is refused, and nothing is run ($path)', async ({ path, reason }) => {
+    const { inside } = await newFolder();
+    const market = agentThatSays('x');
+    const client = await connect(market, { inputFolder: inside });
+    const result = await client.callTool({ ...call, arguments: { task: 't', input_file: path } });
+    expect(result.isError).toBe(true);
+    expect(JSON.stringify(result.content)).toContain(reason);
+    expect(market.charged).toBe(0);
+    expect(market.requests.filter((request) => request.path === '/v1/files')).toEqual([]);
+  });
 
   it('is no argument without such a folder', async () => {
     const market = agentThatSays('x');
