@@ -10,6 +10,9 @@ const MAX_ENTRIES = 4_000;
 /** A listing that does not answer in this time is offered without its schema. */
 const FETCH_TIMEOUT_MS = 5_000;
 
+/** What of a rental its tool is made of. */
+type RentedCredential = Pick<Credential, 'listing_id' | 'listing_title' | 'rental_model' | 'listing'>;
+
 interface Entry {
   readonly definition: DirectToolDefinition;
   readonly expiresAtMs: number;
@@ -48,18 +51,25 @@ export class DirectToolCache {
    */
   async definition(
     client: RentalClient,
-    credential: Pick<Credential, 'listing_id' | 'listing_title' | 'rental_model' | 'listing'>,
+    credential: RentedCredential,
     signal?: AbortSignal,
   ): Promise<DirectToolDefinition | undefined> {
-    const id = credential.listing_id;
-    const known = this.#entries.get(id);
+    const known = this.#entries.get(credential.listing_id);
     if (known !== undefined && this.#now() < known.expiresAtMs) return known.definition;
-    if (credential.listing !== undefined) {
-      const { listing_title: title, rental_model, listing } = credential;
-      const definition = await defineDirectTool({ id, title, rental_model, ...listing });
-      this.#keep(id, definition);
-      return definition;
-    }
+    if (credential.listing === undefined) return this.#fetched(client, credential, known?.definition, signal);
+    const { listing_id: id, listing_title: title, rental_model, listing } = credential;
+    const definition = await defineDirectTool({ id, title, rental_model, ...listing });
+    this.#keep(id, definition);
+    return definition;
+  }
+
+  async #fetched(
+    client: RentalClient,
+    credential: RentedCredential,
+    old: DirectToolDefinition | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<DirectToolDefinition | undefined> {
+    const id = credential.listing_id;
     const timeout = AbortSignal.timeout(FETCH_TIMEOUT_MS);
     try {
       const listing = await client.getListing(id, {
@@ -72,7 +82,7 @@ export class DirectToolCache {
     } catch (error) {
       signal?.throwIfAborted();
       if (isApiError(error) && error.code === 'listing_not_found') return undefined;
-      return known?.definition ?? defineDirectTool(credential);
+      return old ?? defineDirectTool(credential);
     }
   }
 

@@ -1,8 +1,9 @@
-import type { Credential, JsonObject, Listing } from '@agent-rental/contract';
+import type { Credential, JsonObject } from '@agent-rental/contract';
 import { creatorLine, quoteCreator } from './creator-text.js';
 import { resultOfBadArguments, resultOfError } from './error-result.js';
 import { solText } from './lamports-text.js';
 import { compileInput, type CompiledInput } from './portable-schema/compile-input.js';
+import { keepDefinition, keptDefinition, type DescribedListing } from './kept-definitions.js';
 import { defineTool, type RentedTool, type ToolAnnotations, type ToolSpending } from './rented-tool.js';
 import {
   argumentsObject,
@@ -25,15 +26,6 @@ export const RUN_ANNOTATIONS: ToolAnnotations = {
   openWorldHint: true,
 };
 
-/** How much is kept of what was described: some megabytes, whatever creators write. */
-const KEPT = { entries: 2_000, keyLength: 4_000 } as const;
-/**
- * In halves: when the one in use is full, it becomes the older one, and what nobody has asked for since goes with the
- * older one before. To take out the oldest entry for each new one would have to find it first, behind those taken out.
- */
-let recent = new Map<string, DirectToolDefinition>();
-let older = recent;
-
 const TITLE_LENGTH = 80;
 const DESCRIPTION_LENGTH = 500;
 
@@ -51,33 +43,17 @@ export interface DirectToolDefinition {
 
 /** What is known of a rented listing; of one that could not be fetched, only what the credential says. */
 export type RentedListing =
-  | Pick<Listing, 'id' | 'title' | 'description' | 'rental_model' | 'price_lamports' | 'input_schema'>
+  | DescribedListing
   | Pick<Credential, 'listing_id' | 'listing_title' | 'rental_model'>;
 
-/**
- * Describes the direct tool of a rental. The same words and schema give the same definition: tools are often built anew
- * for every conversation, and what a listing says changes once in a while.
- */
+/** Describes the direct tool of a rental. The same words and schema give the same definition. */
 export async function defineDirectTool(rented: RentedListing): Promise<DirectToolDefinition> {
-  const key = keyOf(rented);
-  const known = recent.get(key);
-  if (known !== undefined) return known;
-  const definition = older.get(key) ?? (await describeRental(rented));
-  if (key.length > KEPT.keyLength) return definition;
-  if (recent.size >= KEPT.entries / 2) {
-    older = recent;
-    recent = new Map();
-  }
-  recent.set(key, definition);
+  if (!('id' in rented)) return describeRental(rented);
+  const kept = keptDefinition(rented);
+  if (kept !== undefined) return kept;
+  const definition = await describeRental(rented);
+  keepDefinition(rented, definition);
   return definition;
-}
-
-/** Everything that a definition is made of. */
-function keyOf(rented: RentedListing): string {
-  if (!('id' in rented))
-    return JSON.stringify([rented.listing_id, rented.listing_title, rented.rental_model]);
-  const { id, title, description, rental_model, price_lamports, input_schema } = rented;
-  return JSON.stringify([id, title, rental_model, description, price_lamports, input_schema]);
 }
 
 async function describeRental(rented: RentedListing): Promise<DirectToolDefinition> {
@@ -141,22 +117,26 @@ function priceOf(rented: RentedListing): Pick<DirectToolDefinition, 'priceLampor
   return 'price_lamports' in rented ? { priceLamports: rented.price_lamports } : {};
 }
 
+/** What is the same for all is there once: a list of hundreds is often kept. */
+const TASK_SCHEMA = { type: 'string', description: 'What to do.' };
+const REQUIRED = ['agent_id', 'task'];
+
 function directInputSchema(agentId: string, input: CompiledInput): JsonObject {
-  const { description, ...schema } = input.schema;
+  const { description } = input.schema;
   const about = "Creator's schema.";
   return {
     type: 'object',
     properties: {
       // An enum of one: `const` makes Gemini refuse the whole request.
       agent_id: { type: 'string', enum: [agentId] },
-      task: { type: 'string', description: 'What to do.' },
+      task: TASK_SCHEMA,
       input: {
-        ...schema,
+        ...input.schema,
         description: typeof description === 'string' ? `${about} ${description}` : about,
       },
       input_uri: INPUT_URI_SCHEMA,
     },
-    required: ['agent_id', 'task'],
+    required: REQUIRED,
   };
 }
 

@@ -211,6 +211,54 @@ describe('compileInput', () => {
     });
   });
 
+  it('falls to a plain object where the schema is longer than 6,000 characters, and not before', () => {
+    const described = (count: number, length: number) => ({
+      type: 'object',
+      properties: Object.fromEntries(
+        Array.from({ length: count }, (_, index) => [
+          `name${index}`,
+          { type: 'string', description: 'x'.repeat(length) },
+        ]),
+      ),
+    });
+    const long = compileInput(described(21, 236)).schema;
+    expect(JSON.stringify(long).length).toBeGreaterThan(5_900);
+    expect(Object.keys(long['properties'] ?? {})).toHaveLength(21);
+    expect(compileInput(described(22, 236))).toMatchObject({ rung: 'object', schema: { type: 'object' } });
+  });
+
+  it('reads the last of many members as well as the first, and one schema in several places', () => {
+    const text = { type: 'string' };
+    const names = Array.from({ length: 30 }, (_, index) => `name${index}`);
+    const properties = Object.fromEntries(
+      names.map((name) => [name, { type: 'object', properties: { text } }]),
+    );
+    expect(compileInput({ type: 'object', properties })).toMatchObject({
+      rung: 'exact',
+      schema: { properties },
+    });
+  });
+
+  it('takes the words beside a reference before those behind it', () => {
+    const { schema } = compileInput({
+      type: 'object',
+      properties: {
+        said: { $ref: '#/$defs/place', description: 'Here.' },
+        left: { $ref: '#/$defs/place' },
+        free: { description: 'Anything.' },
+      },
+      $defs: { place: { type: 'string', description: 'There.' } },
+    });
+    const descriptions = Object.values(schema['properties'] as Record<string, JsonObject>).map(
+      ({ description }) => description,
+    );
+    expect(descriptions).toEqual([
+      'Here.',
+      'There.',
+      'Anything. (plain text, or any JSON value as JSON text)',
+    ]);
+  });
+
   it('publishes text for an agent that takes text, and gives it text', () => {
     const compiled = compileInput({ type: 'string', description: 'A contract.' });
     expect(compiled).toMatchObject({

@@ -3,6 +3,7 @@ import { anyNode, bareNode, type SchemaNode } from './node.js';
 import { publishNode } from './publish-node.js';
 import { namedKind, readSchema } from './read-schema.js';
 import { readValue } from './read-value.js';
+import { roughLength } from './rough-length.js';
 
 /** Longest published schema of one input, in characters of JSON. */
 const MAX_PUBLISHED_LENGTH = 6_000;
@@ -52,9 +53,15 @@ function inputNode(inputSchema: unknown): { node: SchemaNode; schema: JsonObject
   if (node.kind !== 'object' && node.kind !== 'string')
     return published({ ...anyNode(node.notes), description: node.description });
   const exact = published(node);
-  return JSON.stringify(exact.schema).length <= MAX_PUBLISHED_LENGTH
-    ? exact
-    : published(plainNode(inputSchema));
+  return isLong(exact.schema) ? published(plainNode(inputSchema)) : exact;
+}
+
+function isLong(schema: JsonObject): boolean {
+  // Its texts are cleaned, so that nothing is twice as long as it seems.
+  return (
+    2 * roughLength(schema, MAX_PUBLISHED_LENGTH) > MAX_PUBLISHED_LENGTH &&
+    JSON.stringify(schema).length > MAX_PUBLISHED_LENGTH
+  );
 }
 
 function plainNode(inputSchema: unknown): SchemaNode {
@@ -75,7 +82,8 @@ function rungOf(node: SchemaNode, inputSchema: unknown): SchemaRung {
 
 function isLoose(node: SchemaNode): boolean {
   if (node.loose || (node.items !== undefined && isLoose(node.items))) return true;
-  return [...node.properties.values()].some(isLoose);
+  for (const property of node.properties.values()) if (isLoose(property)) return true;
+  return false;
 }
 
 function readInput(node: SchemaNode, value: unknown): unknown {

@@ -114,8 +114,11 @@ const ALTERNATIVES = ['anyOf', 'oneOf'] as const;
 
 type Json = Record<string, unknown>;
 
+/** A page of rentals has thousands of places: what is read of each makes as little garbage as it can. */
 interface Reading {
   readonly root: unknown;
+  /** The references and combinations that led to where the reading is. */
+  readonly path: unknown[];
   nodes: number;
 }
 
@@ -125,7 +128,7 @@ interface Reading {
  * @throws SchemaTooLargeError when it has too many parts once its references are followed.
  */
 export function readSchema(schema: unknown): SchemaNode {
-  return read(schema, { root: schema, nodes: 0 }, []);
+  return read(schema, { root: schema, path: [], nodes: 0 });
 }
 
 /** The kind that a schema names for itself, without looking further. */
@@ -135,24 +138,30 @@ export function namedKind(schema: unknown): NodeKind {
   return TELLING.find(([, keywords]) => keywords.some((keyword) => keyword in schema))?.[0] ?? 'json';
 }
 
-/** `path` holds the references and combinations that led here. */
-function read(schema: unknown, reading: Reading, path: readonly unknown[]): SchemaNode {
+function read(schema: unknown, reading: Reading): SchemaNode {
   reading.nodes += 1;
   if (reading.nodes > MAX_NODES) throw new SchemaTooLargeError('The schema has too many parts.');
   if (!isObject(schema)) return anyNode();
-  if (path.length > MAX_DEPTH || path.includes(schema)) return stub(schema);
-  const inner = [...path, schema];
+  if (reading.path.length > MAX_DEPTH || reading.path.includes(schema)) return stub(schema);
+  reading.path.push(schema);
+  const node = readObject(schema, reading);
+  reading.path.pop();
+  return node;
+}
 
-  let node = ownKeywords(schema, reading, inner);
+function readObject(schema: Json, reading: Reading): SchemaNode {
+  const said = schema['description'] ?? schema['title'];
+  const description = typeof said === 'string' ? creatorLine(said, DESCRIPTION_LENGTH) : undefined;
+  let node = ownKeywords(schema, description, reading);
   const reference = schema['$ref'] ?? schema['$dynamicRef'];
-  if (typeof reference === 'string') node = intersectNodes(node, referenced(reference, reading, inner));
-  for (const part of list(schema['allOf'])) node = intersectNodes(node, read(part, reading, inner));
+  if (typeof reference === 'string') node = intersectNodes(node, referenced(reference, reading));
+  for (const part of list(schema['allOf'])) node = intersectNodes(node, read(part, reading));
   for (const keyword of ALTERNATIVES) {
-    const alternatives = list(schema[keyword]).map((alternative) => read(alternative, reading, inner));
+    if (schema[keyword] === undefined) continue;
+    const alternatives = list(schema[keyword]).map((alternative) => read(alternative, reading));
     if (alternatives.length > 0) node = intersectNodes(node, uniteNodes(alternatives));
   }
-  const said = schema['description'] ?? schema['title'];
-  return typeof said === 'string' ? { ...node, description: creatorLine(said, DESCRIPTION_LENGTH) } : node;
+  return description === undefined || node.description === description ? node : { ...node, description };
 }
 
 /** What stands for a schema that contains itself, or lies too deep: its kind and no more. */
@@ -163,65 +172,77 @@ function stub(schema: Json): SchemaNode {
   return kind === 'object' ? bareNode('object', { loose: true, notes }) : anyNode(notes);
 }
 
-function referenced(reference: string, reading: Reading, path: readonly unknown[]): SchemaNode {
+function referenced(reference: string, reading: Reading): SchemaNode {
   const target = resolvePointer(reading.root, reference);
   if (target === undefined) return anyNode([`$ref: ${creatorLine(reference, NOTE_LENGTH)}`]);
-  return { ...read(target, reading, path), loose: true };
+  return { ...read(target, reading), loose: true };
 }
 
-function ownKeywords(schema: Json, reading: Reading, path: readonly unknown[]): SchemaNode {
-  const node = uniteNodes(kindsOf(schema).map((kind) => ofKind(kind, schema, reading, path)));
-  const loose = node.loose || Object.keys(schema).some((keyword) => !isExact(keyword, schema, node.kind));
-  const words = wordsFor(schema);
-  if (words.length === 0 && loose === node.loose) return node;
-  return { ...node, notes: [...node.notes, ...words], loose };
+function ownKeywords(schema: Json, description: string | undefined, reading: Reading): SchemaNode {
+  const kinds = kindsOf(schema);
+  const [first] = kinds;
+  const node =
+    kinds.length === 1 && first !== undefined && first !== 'null'
+      ? ofKind(first, schema, description, reading)
+      : uniteNodes(kinds.map((kind) => ofKind(kind, schema, description, reading)));
+  let { loose } = node;
+  let isSpoken = false;
+  for (const keyword of Object.keys(schema)) {
+    loose ||= !isExact(keyword, schema, node.kind);
+    isSpoken ||= SPOKEN.has(keyword);
+  }
+  if (isSpoken) return { ...node, notes: [...node.notes, ...wordsFor(schema)], loose };
+  return loose === node.loose ? node : { ...node, loose };
 }
 
 function kindsOf(schema: Json): readonly NodeKind[] {
-  const types = list(schema['type']).filter((type) => typeof type === 'string' && KINDS.has(type));
+  const { type } = schema;
+  if (typeof type === 'string' && KINDS.has(type)) return [type as NodeKind];
+  const types = list(type).filter((each) => typeof each === 'string' && KINDS.has(each));
   if (types.length > 0) return types as readonly NodeKind[];
   const values = allowedValues(schema);
   return [values === undefined ? namedKind(schema) : kindOfValues(values)];
 }
 
-function ofKind(kind: NodeKind, schema: Json, reading: Reading, path: readonly unknown[]): SchemaNode {
-  if (kind === 'json') return ofMixedValues(allowedValues(schema));
-  const limits = limitsOf(kind, schema);
+function ofKind(kind: NodeKind, schema: Json, description: string | undefined, reading: Reading): SchemaNode {
   const values = allowedValues(schema);
-  if (values !== undefined && kind !== 'object' && kind !== 'array') {
+  if (kind === 'json') return ofMixedValues(values, description);
+  const limits = limitsOf(kind, schema);
+  if (kind === 'object') return bareNode(kind, { description, limits, ...objectProperties(schema, reading) });
+  if (kind === 'array') return bareNode(kind, { description, limits, ...arrayItems(schema, reading) });
+  if (values !== undefined) {
     const strings = values.filter((value) => typeof value === 'string');
     const shown =
       kind === 'string' && strings.length > 0 && showable(strings)
         ? bareNode(kind, {
+            description,
             limits,
             values: strings,
             isBoundText: true,
             loose: strings.length < values.length,
           })
-        : bareNode(kind, { limits, notes: oneOf(values), isBoundText: true, loose: true });
+        : bareNode(kind, { description, limits, notes: oneOf(values), isBoundText: true, loose: true });
     return values.includes(null) && kind !== 'null' ? nullableNode(shown) : shown;
   }
-  if (kind === 'string')
-    return bareNode(kind, { limits, isBoundText: BINDING.some((word) => word in schema) });
-  if (kind === 'array') return bareNode(kind, { limits, ...arrayItems(schema, reading, path) });
-  if (kind === 'object') return bareNode(kind, { limits, ...objectProperties(schema, reading, path) });
-  return bareNode(kind, { limits });
+  const isBoundText = kind === 'string' ? BINDING.some((word) => word in schema) : undefined;
+  return bareNode(kind, { description, limits, isBoundText });
 }
 
-function limitsOf(kind: NodeKind, schema: Json): Record<string, number> {
-  const limits: Record<string, number> = {};
-  for (const keyword of LIMITS[kind] ?? []) {
+function limitsOf(kind: NodeKind, schema: Json): Record<string, number> | undefined {
+  let limits: Record<string, number> | undefined;
+  for (const keyword of LIMITS[kind] ?? NONE) {
     const limit = schema[keyword];
-    if (isLimit(keyword, limit)) limits[keyword] = limit;
+    if (isLimit(keyword, limit)) (limits ??= {})[keyword] = limit;
   }
   return limits;
 }
 
 /** Values of several types. */
-function ofMixedValues(values: readonly unknown[] | undefined): SchemaNode {
-  if (values === undefined) return anyNode();
+function ofMixedValues(values: readonly unknown[] | undefined, description: string | undefined): SchemaNode {
+  if (values === undefined) return { ...anyNode(), description };
   const texts = values.filter((value) => typeof value === 'string');
   return bareNode('json', {
+    description,
     allowsText: texts.length > 0,
     isBoundText: true,
     texts: new Set(texts),
@@ -237,16 +258,16 @@ function oneOf(values: readonly unknown[]): string[] {
   return [`one of ${creatorLine(few.join(', '), NOTE_LENGTH)}${more}`];
 }
 
-function arrayItems(schema: Json, reading: Reading, path: readonly unknown[]): Partial<SchemaNode> {
+function arrayItems(schema: Json, reading: Reading): Partial<SchemaNode> {
   // Drafts before 2020-12 wrote a tuple as a list under `items`.
   const tuple = [...list(schema['prefixItems']), ...(Array.isArray(schema['items']) ? schema['items'] : [])];
   const items = Array.isArray(schema['items']) ? undefined : schema['items'];
   if (tuple.length === 0) {
-    return { items: isObject(items) ? read(items, reading, path) : anyNode(), loose: !isObject(items) };
+    return { items: isObject(items) ? read(items, reading) : anyNode(), loose: !isObject(items) };
   }
-  const places = tuple.map((place) => read(place, reading, path));
+  const places = tuple.map((place) => read(place, reading));
   const notes = [`in order: ${places.map((place) => place.description ?? place.kind).join('; ')}`];
-  if (isObject(items)) places.push(read(items, reading, path));
+  if (isObject(items)) places.push(read(items, reading));
   return {
     items: uniteNodes(places),
     places: places.slice(0, tuple.length),
@@ -255,14 +276,16 @@ function arrayItems(schema: Json, reading: Reading, path: readonly unknown[]): P
   };
 }
 
-function objectProperties(schema: Json, reading: Reading, path: readonly unknown[]): Partial<SchemaNode> {
+function objectProperties(schema: Json, reading: Reading): Partial<SchemaNode> {
   const properties = new Map<string, SchemaNode>();
   const unnamed: string[] = [];
-  for (const [name, property] of Object.entries(isObject(schema['properties']) ? schema['properties'] : {})) {
-    if (PROPERTY_NAME.test(name)) properties.set(name, read(property, reading, path));
-    else unnamed.push(name);
+  const given = schema['properties'];
+  if (isObject(given)) {
+    for (const name of Object.keys(given)) {
+      if (PROPERTY_NAME.test(name)) properties.set(name, read(given[name], reading));
+      else unnamed.push(name);
+    }
   }
-  const required = list(schema['required']).filter((name) => typeof name === 'string');
   const notes: string[] = [];
   // Still sent as they are: nothing forbids properties that are not listed.
   if (unnamed.length > 0) notes.push(`also has: ${creatorLine(JSON.stringify(unnamed), NOTE_LENGTH)}`);
@@ -273,14 +296,17 @@ function objectProperties(schema: Json, reading: Reading, path: readonly unknown
   }
   return {
     properties,
-    required: new Set(required.filter((name) => PROPERTY_NAME.test(name))),
+    required: new Set(list(schema['required']).filter(isPropertyName)),
     notes,
     loose: notes.length > 0,
   };
 }
 
+function isPropertyName(name: unknown): name is string {
+  return typeof name === 'string' && PROPERTY_NAME.test(name);
+}
+
 function wordsFor(schema: Json): string[] {
-  if (!Object.keys(schema).some((keyword) => SPOKEN.has(keyword))) return [];
   return IN_WORDS.flatMap((keyword) =>
     schema[keyword] === undefined
       ? []
@@ -324,7 +350,7 @@ function showable(values: readonly string[]): boolean {
   );
 }
 
-const NONE: readonly unknown[] = [];
+const NONE: readonly never[] = [];
 
 function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : value === undefined ? NONE : [value];
