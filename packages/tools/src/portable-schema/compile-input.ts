@@ -1,7 +1,8 @@
 import type { JsonObject } from '@agent-rental/contract';
+import { namedKind } from './keywords.js';
 import { anyNode, bareNode, type SchemaNode } from './node.js';
 import { publishNode } from './publish-node.js';
-import { namedKind, readSchema } from './read-schema.js';
+import { readSchema } from './read-schema.js';
 import { readValue } from './read-value.js';
 import { roughLength } from './rough-length.js';
 

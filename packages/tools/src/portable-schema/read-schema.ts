@@ -1,6 +1,18 @@
 import { creatorLine } from '../creator-text.js';
 import { intersectNodes, nullableNode, uniteNodes } from './combine.js';
 import { resolvePointer } from './json-pointer.js';
+import {
+  bindsText,
+  isExact,
+  isKind,
+  isObject,
+  isPutIntoWords,
+  limitsOf,
+  namedKind,
+  NOTE_LENGTH,
+  wordsFor,
+  type SchemaObject,
+} from './keywords.js';
 import { anyNode, bareNode, type NodeKind, type SchemaNode } from './node.js';
 
 /** A schema has more parts than are worth showing to a model. */
@@ -13,106 +25,12 @@ const MAX_NODES = 200;
 const MAX_DEPTH = 8;
 const MAX_ENUM = { values: 100, valueLength: 100, totalLength: 2_000 };
 const DESCRIPTION_LENGTH = 240;
-const NOTE_LENGTH = 100;
 
 /** Property names that Anthropic accepts; the others do too. */
 const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
-const KINDS: ReadonlySet<string> = new Set([
-  'string',
-  'number',
-  'integer',
-  'boolean',
-  'object',
-  'array',
-  'null',
-]);
-
-/** Keywords that stay as they are, by the kind they belong to. */
-const LIMITS: Partial<Record<NodeKind, readonly string[]>> = {
-  string: ['minLength', 'maxLength'],
-  number: ['minimum', 'maximum'],
-  integer: ['minimum', 'maximum'],
-  array: ['minItems', 'maxItems'],
-};
-
-/** Keywords that tell the kind where `type` is missing. */
-const TELLING: readonly (readonly [NodeKind, readonly string[]])[] = [
-  [
-    'object',
-    [
-      'properties',
-      'required',
-      'additionalProperties',
-      'patternProperties',
-      'propertyNames',
-      'dependentRequired',
-    ],
-  ],
-  ['array', ['items', 'prefixItems', 'contains', 'minItems', 'maxItems', 'uniqueItems']],
-  ['string', ['pattern', 'minLength', 'maxLength', 'format', 'contentEncoding', 'contentMediaType']],
-  ['number', ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
-];
-
-/**
- * Keywords that some provider refuses, put into words. Patterns are among them because they are run by
- * whoever validates: a stranger's regular expression must not reach an engine that can hang.
- */
-const IN_WORDS = [
-  'format',
-  'pattern',
-  'default',
-  'multipleOf',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'uniqueItems',
-  'contains',
-  'minProperties',
-  'maxProperties',
-  'patternProperties',
-  'propertyNames',
-  'dependentRequired',
-  'dependentSchemas',
-  'not',
-  'if',
-  'then',
-  'else',
-  'contentEncoding',
-  'contentMediaType',
-] as const;
-
-/** The same, for a first look: most schemas have none of them. */
-const SPOKEN: ReadonlySet<string> = new Set(IN_WORDS);
-
-/** Keywords that leave a text less than free. */
-const BINDING = ['format', 'pattern', 'minLength', 'maxLength', 'contentEncoding', 'contentMediaType'];
-
-/** Keywords that are published as they are. */
-const PUBLISHED: ReadonlySet<string> = new Set([
-  'type',
-  'description',
-  'properties',
-  'required',
-  'items',
-  'enum',
-]);
-
-/** Keywords that say nothing about the value, or are read elsewhere. */
-const SILENT: ReadonlySet<string> = new Set([
-  '$schema',
-  '$id',
-  '$anchor',
-  '$comment',
-  '$defs',
-  'definitions',
-  'title',
-  'examples',
-]);
-
 /** Keywords of which one of several schemas holds. */
 const ALTERNATIVES = ['anyOf', 'oneOf'] as const;
-
-type Json = Record<string, unknown>;
 
 /** A page of rentals has thousands of places: what is read of each makes as little garbage as it can. */
 interface Reading {
@@ -131,13 +49,6 @@ export function readSchema(schema: unknown): SchemaNode {
   return read(schema, { root: schema, path: [], nodes: 0 });
 }
 
-/** The kind that a schema names for itself, without looking further. */
-export function namedKind(schema: unknown): NodeKind {
-  if (!isObject(schema)) return 'json';
-  if (typeof schema['type'] === 'string' && KINDS.has(schema['type'])) return schema['type'] as NodeKind;
-  return TELLING.find(([, keywords]) => keywords.some((keyword) => keyword in schema))?.[0] ?? 'json';
-}
-
 function read(schema: unknown, reading: Reading): SchemaNode {
   reading.nodes += 1;
   if (reading.nodes > MAX_NODES) throw new SchemaTooLargeError('The schema has too many parts.');
@@ -149,7 +60,7 @@ function read(schema: unknown, reading: Reading): SchemaNode {
   return node;
 }
 
-function readObject(schema: Json, reading: Reading): SchemaNode {
+function readObject(schema: SchemaObject, reading: Reading): SchemaNode {
   const said = schema['description'] ?? schema['title'];
   const description = typeof said === 'string' ? creatorLine(said, DESCRIPTION_LENGTH) : undefined;
   let node = ownKeywords(schema, description, reading);
@@ -165,7 +76,7 @@ function readObject(schema: Json, reading: Reading): SchemaNode {
 }
 
 /** What stands for a schema that contains itself, or lies too deep: its kind and no more. */
-function stub(schema: Json): SchemaNode {
+function stub(schema: SchemaObject): SchemaNode {
   const kind = namedKind(schema);
   const notes = ['nested as above'];
   if (kind === 'array') return bareNode('array', { items: anyNode(), loose: true, notes });
@@ -178,7 +89,7 @@ function referenced(reference: string, reading: Reading): SchemaNode {
   return { ...read(target, reading), loose: true };
 }
 
-function ownKeywords(schema: Json, description: string | undefined, reading: Reading): SchemaNode {
+function ownKeywords(schema: SchemaObject, description: string | undefined, reading: Reading): SchemaNode {
   const kinds = kindsOf(schema);
   const [first] = kinds;
   const node =
@@ -189,22 +100,27 @@ function ownKeywords(schema: Json, description: string | undefined, reading: Rea
   let isSpoken = false;
   for (const keyword of Object.keys(schema)) {
     loose ||= !isExact(keyword, schema, node.kind);
-    isSpoken ||= SPOKEN.has(keyword);
+    isSpoken ||= isPutIntoWords(keyword);
   }
   if (isSpoken) return { ...node, notes: [...node.notes, ...wordsFor(schema)], loose };
   return loose === node.loose ? node : { ...node, loose };
 }
 
-function kindsOf(schema: Json): readonly NodeKind[] {
+function kindsOf(schema: SchemaObject): readonly NodeKind[] {
   const { type } = schema;
-  if (typeof type === 'string' && KINDS.has(type)) return [type as NodeKind];
-  const types = list(type).filter((each) => typeof each === 'string' && KINDS.has(each));
-  if (types.length > 0) return types as readonly NodeKind[];
+  if (isKind(type)) return [type];
+  const types = list(type).filter(isKind);
+  if (types.length > 0) return types;
   const values = allowedValues(schema);
   return [values === undefined ? namedKind(schema) : kindOfValues(values)];
 }
 
-function ofKind(kind: NodeKind, schema: Json, description: string | undefined, reading: Reading): SchemaNode {
+function ofKind(
+  kind: NodeKind,
+  schema: SchemaObject,
+  description: string | undefined,
+  reading: Reading,
+): SchemaNode {
   const values = allowedValues(schema);
   if (kind === 'json') return ofMixedValues(values, description);
   const limits = limitsOf(kind, schema);
@@ -224,17 +140,8 @@ function ofKind(kind: NodeKind, schema: Json, description: string | undefined, r
         : bareNode(kind, { description, limits, notes: oneOf(values), isBoundText: true, loose: true });
     return values.includes(null) && kind !== 'null' ? nullableNode(shown) : shown;
   }
-  const isBoundText = kind === 'string' ? BINDING.some((word) => word in schema) : undefined;
+  const isBoundText = kind === 'string' ? bindsText(schema) : undefined;
   return bareNode(kind, { description, limits, isBoundText });
-}
-
-function limitsOf(kind: NodeKind, schema: Json): Record<string, number> | undefined {
-  let limits: Record<string, number> | undefined;
-  for (const keyword of LIMITS[kind] ?? NONE) {
-    const limit = schema[keyword];
-    if (isLimit(keyword, limit)) (limits ??= {})[keyword] = limit;
-  }
-  return limits;
 }
 
 /** Values of several types. */
@@ -258,7 +165,7 @@ function oneOf(values: readonly unknown[]): string[] {
   return [`one of ${creatorLine(few.join(', '), NOTE_LENGTH)}${more}`];
 }
 
-function arrayItems(schema: Json, reading: Reading): Partial<SchemaNode> {
+function arrayItems(schema: SchemaObject, reading: Reading): Partial<SchemaNode> {
   // Drafts before 2020-12 wrote a tuple as a list under `items`.
   const tuple = [...list(schema['prefixItems']), ...(Array.isArray(schema['items']) ? schema['items'] : [])];
   const items = Array.isArray(schema['items']) ? undefined : schema['items'];
@@ -276,7 +183,7 @@ function arrayItems(schema: Json, reading: Reading): Partial<SchemaNode> {
   };
 }
 
-function objectProperties(schema: Json, reading: Reading): Partial<SchemaNode> {
+function objectProperties(schema: SchemaObject, reading: Reading): Partial<SchemaNode> {
   const properties = new Map<string, SchemaNode>();
   const unnamed: string[] = [];
   const given = schema['properties'];
@@ -306,29 +213,7 @@ function isPropertyName(name: unknown): name is string {
   return typeof name === 'string' && PROPERTY_NAME.test(name);
 }
 
-function wordsFor(schema: Json): string[] {
-  return IN_WORDS.flatMap((keyword) =>
-    schema[keyword] === undefined
-      ? []
-      : [`${keyword}: ${creatorLine(JSON.stringify(schema[keyword]), NOTE_LENGTH)}`],
-  );
-}
-
-/** Whether a keyword is in the published schema as the creator wrote it. */
-function isExact(keyword: string, schema: Json, kind: NodeKind): boolean {
-  if (PUBLISHED.has(keyword) || SILENT.has(keyword)) return true;
-  return (LIMITS[kind] ?? []).includes(keyword) && isLimit(keyword, schema[keyword]);
-}
-
-/** Whether a limit may be published: Gemini reads lengths as 64-bit integers. */
-function isLimit(keyword: string, limit: unknown): limit is number {
-  if (typeof limit !== 'number') return false;
-  return keyword === 'minimum' || keyword === 'maximum'
-    ? Number.isFinite(limit)
-    : Number.isSafeInteger(limit) && limit >= 0;
-}
-
-function allowedValues(schema: Json): unknown[] | undefined {
+function allowedValues(schema: SchemaObject): unknown[] | undefined {
   if ('const' in schema) return [schema['const']];
   return Array.isArray(schema['enum']) ? schema['enum'] : undefined;
 }
@@ -354,8 +239,4 @@ const NONE: readonly never[] = [];
 
 function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : value === undefined ? NONE : [value];
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -21,6 +21,7 @@ const MIGRATIONS = [
   '0013-equal-runs',
   '0014-charge-reservations',
   '0015-run-beginnings',
+  '0016-rare-words',
 ];
 
 let database: TemporaryDatabase;

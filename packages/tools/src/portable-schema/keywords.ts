@@ -1,0 +1,159 @@
+import { creatorLine } from '../creator-text.js';
+import type { NodeKind } from './node.js';
+
+/** Longest a keyword's value is in words. */
+export const NOTE_LENGTH = 100;
+
+/** A schema that is an object. */
+export type SchemaObject = Record<string, unknown>;
+
+const KINDS: ReadonlySet<string> = new Set([
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'object',
+  'array',
+  'null',
+]);
+
+/** Keywords that stay as they are, by the kind they belong to. */
+const LIMITS: Partial<Record<NodeKind, readonly string[]>> = {
+  string: ['minLength', 'maxLength'],
+  number: ['minimum', 'maximum'],
+  integer: ['minimum', 'maximum'],
+  array: ['minItems', 'maxItems'],
+};
+
+/** Keywords that tell the kind where `type` is missing. */
+const TELLING: readonly (readonly [NodeKind, readonly string[]])[] = [
+  [
+    'object',
+    [
+      'properties',
+      'required',
+      'additionalProperties',
+      'patternProperties',
+      'propertyNames',
+      'dependentRequired',
+    ],
+  ],
+  ['array', ['items', 'prefixItems', 'contains', 'minItems', 'maxItems', 'uniqueItems']],
+  ['string', ['pattern', 'minLength', 'maxLength', 'format', 'contentEncoding', 'contentMediaType']],
+  ['number', ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
+];
+
+/**
+ * Keywords that some provider refuses, put into words. Patterns are among them because they are run by
+ * whoever validates: a stranger's regular expression must not reach an engine that can hang.
+ */
+const IN_WORDS = [
+  'format',
+  'pattern',
+  'default',
+  'multipleOf',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'uniqueItems',
+  'contains',
+  'minProperties',
+  'maxProperties',
+  'patternProperties',
+  'propertyNames',
+  'dependentRequired',
+  'dependentSchemas',
+  'not',
+  'if',
+  'then',
+  'else',
+  'contentEncoding',
+  'contentMediaType',
+] as const;
+
+/** The same, for a first look: most schemas have none of them. */
+const SPOKEN: ReadonlySet<string> = new Set(IN_WORDS);
+
+/** Keywords that leave a text less than free. */
+const BINDING = ['format', 'pattern', 'minLength', 'maxLength', 'contentEncoding', 'contentMediaType'];
+
+/** Keywords that are published as they are. */
+const PUBLISHED: ReadonlySet<string> = new Set([
+  'type',
+  'description',
+  'properties',
+  'required',
+  'items',
+  'enum',
+]);
+
+/** Keywords that say nothing about the value, or are read elsewhere. */
+const SILENT: ReadonlySet<string> = new Set([
+  '$schema',
+  '$id',
+  '$anchor',
+  '$comment',
+  '$defs',
+  'definitions',
+  'title',
+  'examples',
+]);
+
+/** Whether a name is one of a type that a schema can have. */
+export function isKind(type: unknown): type is NodeKind {
+  return typeof type === 'string' && KINDS.has(type);
+}
+
+/** The kind that a schema names for itself, without looking further. */
+export function namedKind(schema: unknown): NodeKind {
+  if (!isObject(schema)) return 'json';
+  if (isKind(schema['type'])) return schema['type'];
+  return TELLING.find(([, keywords]) => keywords.some((keyword) => keyword in schema))?.[0] ?? 'json';
+}
+
+/** Whether only some texts of those as long are allowed. */
+export function bindsText(schema: SchemaObject): boolean {
+  return BINDING.some((keyword) => keyword in schema);
+}
+
+/** The limits that are published as they are; absent where there is none. */
+export function limitsOf(kind: NodeKind, schema: SchemaObject): Record<string, number> | undefined {
+  let limits: Record<string, number> | undefined;
+  for (const keyword of LIMITS[kind] ?? []) {
+    const limit = schema[keyword];
+    if (isLimit(keyword, limit)) (limits ??= {})[keyword] = limit;
+  }
+  return limits;
+}
+
+/** Whether what a keyword says is put into words. */
+export function isPutIntoWords(keyword: string): boolean {
+  return SPOKEN.has(keyword);
+}
+
+/** What a schema says in keywords that are put into words. */
+export function wordsFor(schema: SchemaObject): string[] {
+  return IN_WORDS.flatMap((keyword) =>
+    schema[keyword] === undefined
+      ? []
+      : [`${keyword}: ${creatorLine(JSON.stringify(schema[keyword]), NOTE_LENGTH)}`],
+  );
+}
+
+/** Whether a keyword is in the published schema as the creator wrote it. */
+export function isExact(keyword: string, schema: SchemaObject, kind: NodeKind): boolean {
+  if (PUBLISHED.has(keyword) || SILENT.has(keyword)) return true;
+  return (LIMITS[kind] ?? []).includes(keyword) && isLimit(keyword, schema[keyword]);
+}
+
+/** Whether a limit may be published: Gemini reads lengths as 64-bit integers. */
+function isLimit(keyword: string, limit: unknown): limit is number {
+  if (typeof limit !== 'number') return false;
+  return keyword === 'minimum' || keyword === 'maximum'
+    ? Number.isFinite(limit)
+    : Number.isSafeInteger(limit) && limit >= 0;
+}
+
+/** Whether a schema is an object, and not `true`, `false` or no schema at all. */
+export function isObject(value: unknown): value is SchemaObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
