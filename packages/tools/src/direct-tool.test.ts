@@ -1,3 +1,4 @@
+import type { JsonObject } from '@agent-rental/contract';
 import { describe, expect, it } from 'vitest';
 import { defineDirectTool } from './direct-tool.js';
 import type { DescribedListing } from './kept-definitions.js';
@@ -16,6 +17,16 @@ describe("a direct tool's definition", () => {
     const first = await defineDirectTool(LISTING);
     expect(await defineDirectTool(structuredClone(LISTING))).toBe(first);
   });
+
+  it.each(['valueOf', 'toString', 'constructor', '__proto__', 'hasOwnProperty', 'toJSON'])(
+    'is made of a schema with a member called %s, and once',
+    async (name) => {
+      const schema = `{"type":"object","properties":{"${name}":{"type":"string"}}}`;
+      const listing = () => ({ ...LISTING, input_schema: JSON.parse(schema) as JsonObject });
+      const first = await defineDirectTool(listing());
+      expect(await defineDirectTool(listing())).toBe(first);
+    },
+  );
 
   it.each<Partial<DescribedListing>>([
     { title: 'Echoes' },

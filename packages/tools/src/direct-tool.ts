@@ -3,7 +3,7 @@ import { creatorLine, quoteCreator } from './creator-text.js';
 import { resultOfBadArguments, resultOfError } from './error-result.js';
 import { solText } from './lamports-text.js';
 import { compileInput, type CompiledInput } from './portable-schema/compile-input.js';
-import { keepDefinition, keptDefinition, type DescribedListing } from './kept-definitions.js';
+import { madeOnce, type DescribedListing } from './kept-definitions.js';
 import { defineTool, type RentedTool, type ToolAnnotations, type ToolSpending } from './rented-tool.js';
 import {
   argumentsObject,
@@ -48,12 +48,7 @@ export type RentedListing =
 
 /** Describes the direct tool of a rental. The same words and schema give the same definition. */
 export async function defineDirectTool(rented: RentedListing): Promise<DirectToolDefinition> {
-  if (!('id' in rented)) return describeRental(rented);
-  const kept = keptDefinition(rented);
-  if (kept !== undefined) return kept;
-  const definition = await describeRental(rented);
-  keepDefinition(rented, definition);
-  return definition;
+  return 'id' in rented ? madeOnce(rented, () => describeRental(rented)) : describeRental(rented);
 }
 
 async function describeRental(rented: RentedListing): Promise<DirectToolDefinition> {

@@ -1,7 +1,5 @@
 import type { Listing } from '@agent-rental/contract';
-import equal from 'fast-deep-equal';
 import type { DirectToolDefinition } from './direct-tool.js';
-import { roughLength } from './portable-schema/rough-length.js';
 
 /** How much is kept: some megabytes, whatever creators write. */
 const MAX_ENTRIES = 2_000;
@@ -14,7 +12,9 @@ export type DescribedListing = Pick<
 >;
 
 interface Kept {
-  readonly listing: DescribedListing;
+  readonly listing: Omit<DescribedListing, 'input_schema'>;
+  /** As JSON. */
+  readonly inputSchema: string;
   readonly definition: DirectToolDefinition;
 }
 
@@ -26,21 +26,26 @@ let recent = new Map<string, Kept>();
 let older = recent;
 
 /**
- * What was made of the same words and schema before: tools are often built anew for every conversation, and what a listing
- * says changes once in a while.
+ * What is made of a listing, once of the same words and schema: tools are often built anew for every conversation, and
+ * what a listing says changes once in a while. What is made of a long listing is not kept.
  */
-export function keptDefinition(listing: DescribedListing): DirectToolDefinition | undefined {
-  const kept = recent.get(listing.id) ?? older.get(listing.id);
-  if (kept === undefined || !isSame(kept.listing, listing)) return undefined;
-  keep(kept);
+export async function madeOnce(
+  { input_schema, ...listing }: DescribedListing,
+  make: () => Promise<DirectToolDefinition>,
+): Promise<DirectToolDefinition> {
+  const inputSchema = JSON.stringify(input_schema);
+  const known = recent.get(listing.id) ?? older.get(listing.id);
+  const isKnown = known !== undefined && known.inputSchema === inputSchema && isSame(known.listing, listing);
+  const { id, title, description, rental_model, price_lamports } = listing;
+  const kept = isKnown
+    ? known
+    : {
+        listing: { id, title, description, rental_model, price_lamports },
+        inputSchema,
+        definition: await make(),
+      };
+  if (title.length + description.length + inputSchema.length <= MAX_LENGTH) keep(kept);
   return kept.definition;
-}
-
-/** Keeps what was made of a listing, unless that is long. */
-export function keepDefinition(listing: DescribedListing, definition: DirectToolDefinition): void {
-  const { id, title, description, rental_model, price_lamports, input_schema } = listing;
-  if (title.length + description.length + roughLength(input_schema, MAX_LENGTH) > MAX_LENGTH) return;
-  keep({ listing: { id, title, description, rental_model, price_lamports, input_schema }, definition });
 }
 
 function keep(kept: Kept): void {
@@ -53,13 +58,11 @@ function keep(kept: Kept): void {
   recent.set(id, kept);
 }
 
-function isSame(first: DescribedListing, second: DescribedListing): boolean {
+function isSame(first: Kept['listing'], second: Kept['listing']): boolean {
   return (
     first.title === second.title &&
     first.description === second.description &&
     first.rental_model === second.rental_model &&
-    first.price_lamports === second.price_lamports &&
-    // Last, because it takes longest.
-    equal(first.input_schema, second.input_schema)
+    first.price_lamports === second.price_lamports
   );
 }
