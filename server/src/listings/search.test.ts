@@ -1,6 +1,7 @@
 import { CATEGORIES, searchListingsQuery } from '@agent-rental/contract';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../platform/database/database.js';
 import { insertListing, newWallet, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
 import { createListingSearch } from './search.js';
 import type { Search } from './search-conditions.js';
@@ -100,4 +101,20 @@ describe.each([
     // Else the searches would agree on nothing.
     expect(found).toBeGreaterThan(1_000);
   });
+});
+
+it('answers more searches at once than there are connections', async () => {
+  const few = openDatabase(database.url, () => undefined, 2);
+  try {
+    const search = createListingSearch(few, 0);
+    const query = searchListingsQuery.parse({ q: 'invoice report', min_price: 0.002 });
+    const expected = await plainly(query);
+    const found = await Promise.all(Array.from({ length: 20 }, () => search.find(query)));
+    for (const { rows, total } of found) {
+      expect({ ids: rows.map(({ id }) => id), total }).toEqual(expected);
+    }
+    expect(expected.total).toBeGreaterThan(10);
+  } finally {
+    await few.close();
+  }
 });
