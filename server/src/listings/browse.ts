@@ -9,6 +9,13 @@ import {
   type Search,
 } from './search-conditions.js';
 
+/** A page of listings in their order. */
+export interface FoundPage {
+  rows: ListingSummaryRow[];
+  /** How many listings there are on all pages, exactly. */
+  total: number;
+}
+
 /**
  * Shows the listings of a page of `seq`, which stands between the two, with their creators, each at its `position`. Of
  * `seq`, because the orders' indexes have it: what a page skips is then not read.
@@ -26,10 +33,7 @@ export const SHOWN = {
  * A search without words: the orders' indexes answer it alone. It is what is asked for most, so its text is put together
  * by hand: a query builder costs as much as all else that is done for it here.
  */
-export async function browse(
-  pool: Pool,
-  search: Search,
-): Promise<{ rows: ListingSummaryRow[]; total: number }> {
+export async function browse(pool: Pool, search: Search): Promise<FoundPage> {
   const ranges = rangesOf(search);
   const values: (string | number | bigint)[] = [search.limit, search.offset];
   const parameter = (value: string | number | bigint) => `$${values.push(value)}`;

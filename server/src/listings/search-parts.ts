@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Db } from '../platform/database/database.js';
-import { SHOWN } from './browse.js';
+import { SHOWN, type FoundPage } from './browse.js';
 import type { ListingSummaryRow } from './listing-row.js';
 import { every, rangeConditions, type Search, type Sql } from './search-conditions.js';
 
@@ -26,12 +26,7 @@ export interface SearchParts {
    *
    * @param onSale all active listings
    */
-  find(
-    search: Search,
-    part: SearchPart,
-    page: Page,
-    onSale: number,
-  ): Promise<{ rows: ListingSummaryRow[]; total: number }>;
+  find(search: Search, part: SearchPart, page: Page, onSale: number): Promise<FoundPage>;
 }
 
 /**
@@ -63,7 +58,7 @@ export function createSearchParts(db: Db): SearchParts {
     return Number(rows[0]?.count ?? 0n);
   }
 
-  async function find(search: Search, part: SearchPart, page: Page, onSale: number) {
+  async function find(search: Search, part: SearchPart, page: Page, onSale: number): Promise<FoundPage> {
     if (!part.isCounted && !isWalked(part.listings, page, onSale)) return lookUp(search, part, page);
     const total = part.isCounted ? part.listings : await count(search, part.documents);
     if (page.limit <= 0 || page.offset >= total) return { rows: [], total };
@@ -76,7 +71,7 @@ export function createSearchParts(db: Db): SearchParts {
     search: Search,
     { documents, order, listings }: SearchPart,
     { limit, offset }: Page,
-  ): Promise<{ rows: ListingSummaryRow[]; total: number }> {
+  ): Promise<FoundPage> {
     // Wrapped, so that no index on documents is thought of.
     const worded = sql`coalesce(document @@ (${documents}), false)`;
     const rows = await run(sql<ListingSummaryRow>`
@@ -92,7 +87,7 @@ export function createSearchParts(db: Db): SearchParts {
     search: Search,
     { documents, order, listings, isCounted }: SearchPart,
     { limit, offset }: Page,
-  ): Promise<{ rows: ListingSummaryRow[]; total: number }> {
+  ): Promise<FoundPage> {
     const total = isCounted ? sql`${listings}::bigint` : sql`(select count(*) from found)`;
     const rows = await run(sql<ListingSummaryRow & { total: bigint; position: bigint | null }>`
       with found as (

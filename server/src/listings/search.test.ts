@@ -104,9 +104,9 @@ describe.each([
 });
 
 it('answers more searches at once than there are connections', async () => {
-  const few = openDatabase(database.url, () => undefined, 2);
+  const small = openDatabase(database.url, () => undefined, 2);
   try {
-    const search = createListingSearch(few, 0);
+    const search = createListingSearch(small, 0);
     const query = searchListingsQuery.parse({ q: 'invoice report', min_price: 0.002 });
     const expected = await plainly(query);
     const found = await Promise.all(Array.from({ length: 20 }, () => search.find(query)));
@@ -115,6 +115,6 @@ it('answers more searches at once than there are connections', async () => {
     }
     expect(expected.total).toBeGreaterThan(10);
   } finally {
-    await few.close();
+    await small.close();
   }
 });

@@ -1,17 +1,12 @@
 import { sql } from 'kysely';
 import type { OpenDatabase } from '../platform/database/database.js';
-import { browse } from './browse.js';
-import type { ListingSummaryRow } from './listing-row.js';
+import { browse, type FoundPage } from './browse.js';
 import { look, type Counts } from './look.js';
 import { allOf, facetLexeme, ORDERS, rangeConditions, type Search, type Sql } from './search-conditions.js';
 import { createSearchParts } from './search-parts.js';
 
 /** One page of a search. */
-export interface FoundListings {
-  /** The page's listings, in their order. */
-  rows: ListingSummaryRow[];
-  /** How many listings there are on all pages, exactly. */
-  total: number;
+export interface FoundListings extends FoundPage {
   /** Of a search that found nothing: words that find something. */
   didYouMean?: string;
 }
