@@ -2,4 +2,4 @@
 import { build } from './build.mjs';
 
 build();
-await import('../server/dist/operator.js');
+await import('../server/dist/operator/main.js');

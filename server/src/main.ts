@@ -1,13 +1,13 @@
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { EmbeddedPostgresError } from './embedded/postgres.js';
-import { openStateFolder, StateFolderError } from './embedded/state-folder.js';
+import { EmbeddedPostgresError } from './embedded/postgres/postgres.js';
+import { openStateFolder, StateFolderError } from './embedded/state-folder/state-folder.js';
 import { startEmbedded } from './embedded/start.js';
 import { ConfigError, readConfig } from './config.js';
 import { createLogger, logDestination } from './platform/logger.js';
-import { startProduction } from './production.js';
-import type { RunningServer } from './running-server.js';
+import { startProduction } from './compose/production.js';
+import type { RunningServer } from './compose/running-server.js';
 
 // V8 learns from what lives long at the start to allocate rows of query results among the old objects. There even a dead
 // one keeps what it holds through every minor collection: a fifth of the time of `GET /v1/listings` went into copying that.

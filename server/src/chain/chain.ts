@@ -7,7 +7,7 @@ import {
   type AccountInfo,
   type SignatureStatus,
 } from '@solana/web3.js';
-import { ApiError } from '../platform/api-error.js';
+import { ApiError } from '../http/api-error.js';
 import { createAccountReader } from './account-reader.js';
 import { createConfirmations } from './confirmations.js';
 import { accountsOfCalls } from './program-calls.js';

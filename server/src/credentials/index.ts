@@ -1,6 +1,6 @@
-export { readChainStanding, type ChainStanding } from './chain-standing.js';
+export { readChainStanding, type ChainStanding } from './chain-access-state.js';
 export { createIndexer, type Indexer } from './indexer.js';
 export { createCredentialRepository } from './repository.js';
 export { credentialRoutes } from './routes.js';
 export { createCredentialService, type CredentialService, type IndexedStatus } from './service.js';
-export { accessStatus, type AccessStatus } from './standing.js';
+export { accessStatus, type AccessStatus } from './access-state.js';

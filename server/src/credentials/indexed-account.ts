@@ -11,7 +11,7 @@ import {
 } from '@agent-rental/program-client';
 import type { AccountInfo, PublicKey } from '@solana/web3.js';
 import type { Insertable } from 'kysely';
-import type { Database } from '../platform/database/schema.js';
+import type { Database } from '../database/schema.js';
 
 const WINDOW_BYTES = 32;
 

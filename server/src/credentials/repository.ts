@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Db, Tx } from '../platform/database/database.js';
-import { prepare } from '../platform/database/prepared-statements.js';
-import { sharedRead } from '../platform/together.js';
+import type { Db, Tx } from '../database/connection.js';
+import { prepare } from '../database/prepared-statements.js';
+import { sharedRead } from '../database/batch-by-key.js';
 import type { IndexedAccount } from './indexed-account.js';
 
 /** PostgreSQL's code for a transaction that it ended so that another can go on. */

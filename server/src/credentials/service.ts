@@ -3,10 +3,10 @@ import { PublicKey } from '@solana/web3.js';
 import type { z } from 'zod';
 import type { Chain } from '../chain/index.js';
 import type { ListingService } from '../listings/index.js';
-import { readChainStanding, type ChainStanding } from './chain-standing.js';
+import { readChainStanding, type ChainStanding } from './chain-access-state.js';
 import type { Indexer } from './indexer.js';
 import type { CredentialRepository, RentalRow } from './repository.js';
-import { accessStatus, type AccessStatus } from './standing.js';
+import { accessStatus, type AccessStatus } from './access-state.js';
 
 /** What the index says of a wallet's access. */
 export interface IndexedStatus {

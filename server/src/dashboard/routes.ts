@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { RENT_PAGE_PATH } from '@agent-rental/contract';
 import type { ListingService } from '../listings/index.js';
-import { ApiError } from '../platform/api-error.js';
+import { ApiError } from '../http/api-error.js';
 import { rentPage } from './rent-page.js';
 
 /** Nothing is loaded, run, framed or sent from here: a listing's words are its creator's. */

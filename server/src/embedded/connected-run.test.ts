@@ -11,8 +11,8 @@ import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readConfig } from '../config.js';
-import type { RunningServer } from '../running-server.js';
-import { removeEmbeddedPostgres } from './postgres.js';
+import type { RunningServer } from '../compose/running-server.js';
+import { removeEmbeddedPostgres } from './postgres/postgres.js';
 import { startEmbedded } from './start.js';
 
 const PRICE = 250_000;

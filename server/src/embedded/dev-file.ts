@@ -1,6 +1,6 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ReadyExamples } from './examples.js';
+import type { ReadyExamples } from './examples/examples.js';
 
 /** What scripts need of a running embedded server. */
 export interface DevFile {

@@ -1,5 +1,5 @@
 import type { Json } from '@agent-rental/contract';
-import { ApiError } from '../platform/api-error.js';
+import { ApiError } from '../http/api-error.js';
 import type { ArchivedFile } from './archive/snapshot.js';
 import { ArchiveError } from './archive/snapshot.js';
 import { isArchive, unpackArchive } from './archive/unpack.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { removeExpired } from '../execution/index.js';
+import { removeExpired } from '../runs/index.js';
 import { deriveKeys } from '../platform/keys.js';
 import { newWallet, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
 import { ContentUnavailableError } from '../storage/index.js';

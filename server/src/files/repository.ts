@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql, type Selectable } from 'kysely';
-import type { Db } from '../platform/database/database.js';
-import type { Database } from '../platform/database/schema.js';
+import type { Db } from '../database/connection.js';
+import type { Database } from '../database/schema.js';
 import type { Keys } from '../platform/keys.js';
 
 export type FileRow = Selectable<Database['files']>;

@@ -1,7 +1,7 @@
 import { operations } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
-import { ApiError } from '../platform/api-error.js';
-import { addOperation } from '../platform/operation-route.js';
+import { ApiError } from '../http/api-error.js';
+import { addOperation } from '../http/operation-route.js';
 import type { FileService } from './service.js';
 
 /** Routes of the caller's files. */

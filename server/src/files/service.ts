@@ -1,6 +1,6 @@
 import { fileIdOf, inputUriOf, MAX_FILE_BYTES, type StoredFile } from '@agent-rental/contract';
 import type { CredentialService } from '../credentials/index.js';
-import { ApiError } from '../platform/api-error.js';
+import { ApiError } from '../http/api-error.js';
 import { ContentRefusal, ContentUnavailableError, type ContentReader } from '../storage/index.js';
 import { toFileInput, type FileInput } from './file-input.js';
 import type { FileRepository, FileRow } from './repository.js';

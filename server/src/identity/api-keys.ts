@@ -1,10 +1,10 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { API_KEY_PREFIX, type ApiKey, type ApiKeyTerms, type SpendingPolicy } from '@agent-rental/contract';
 import { CompiledQuery, sql, type Selectable } from 'kysely';
-import { ApiError } from '../platform/api-error.js';
-import type { Db } from '../platform/database/database.js';
-import { prepare } from '../platform/database/prepared-statements.js';
-import type { Database } from '../platform/database/schema.js';
+import { ApiError } from '../http/api-error.js';
+import type { Db } from '../database/connection.js';
+import { prepare } from '../database/prepared-statements.js';
+import type { Database } from '../database/schema.js';
 
 const KEY_BYTES = 32;
 /** Working keys of one wallet at most: a wallet that makes more has lost track of them. */

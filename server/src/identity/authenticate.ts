@@ -1,5 +1,5 @@
-import { ApiError } from '../platform/api-error.js';
-import type { Principal } from '../platform/principal.js';
+import { ApiError } from '../http/api-error.js';
+import type { Principal } from '../http/principal.js';
 import { looksLikeApiKey, type ApiKeys } from './api-keys.js';
 import type { Tokens } from './tokens.js';
 

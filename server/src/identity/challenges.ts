@@ -1,8 +1,8 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
-import { ApiError } from '../platform/api-error.js';
-import type { Db } from '../platform/database/database.js';
+import { ApiError } from '../http/api-error.js';
+import type { Db } from '../database/connection.js';
 
 /** A challenge lives this long (spec, "Limits"). */
 const LIFETIME_SECONDS = 60;

@@ -1,8 +1,8 @@
 import { apiKeyMessage, operations } from '@agent-rental/contract';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ApiError } from '../platform/api-error.js';
-import { addOperation } from '../platform/operation-route.js';
-import type { Principal } from '../platform/principal.js';
+import { ApiError } from '../http/api-error.js';
+import { addOperation } from '../http/operation-route.js';
+import type { Principal } from '../http/principal.js';
 import type { ApiKeys } from './api-keys.js';
 import type { Challenge, Challenges } from './challenges.js';
 import { isSignInFor, signInFor, type SignInSite } from './sign-in.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { SpendingPolicy } from '@agent-rental/contract';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { ApiError } from '../platform/api-error.js';
-import { openDatabase } from '../platform/database/database.js';
+import { ApiError } from '../http/api-error.js';
+import { openDatabase } from '../database/connection.js';
 import { newWallet, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
 import { createApiKeys } from './api-keys.js';
 import { createSpending, type Allowance, type Spend } from './spending.js';

@@ -1,8 +1,8 @@
 import type { PolicyRule } from '@agent-rental/contract';
 import { sql } from 'kysely';
-import { ApiError } from '../platform/api-error.js';
-import type { Db } from '../platform/database/database.js';
-import type { Principal } from '../platform/principal.js';
+import { ApiError } from '../http/api-error.js';
+import type { Db } from '../database/connection.js';
+import type { Principal } from '../http/principal.js';
 
 /** Something that costs, done with an API key. */
 export interface Spend {

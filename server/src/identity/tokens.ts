@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createSigner, createVerifier, TOKEN_ERROR_CODES, type TokenError } from 'fast-jwt';
 import { LRUCache } from 'lru-cache';
 import * as z from 'zod';
-import { ApiError } from '../platform/api-error.js';
+import { ApiError } from '../http/api-error.js';
 import type { Keys } from '../platform/keys.js';
 
 const LIFETIME_SECONDS = 3600;

@@ -1,7 +1,7 @@
 import type { Creator, updateCreatorBody } from '@agent-rental/contract';
 import type { z } from 'zod';
-import { ApiError } from '../platform/api-error.js';
-import type { Db } from '../platform/database/database.js';
+import { ApiError } from '../http/api-error.js';
+import type { Db } from '../database/connection.js';
 import { cleanLine, ELLIPSIS } from './clean-text.js';
 
 /** What a listing shows of its creator, from the stored name and count. */

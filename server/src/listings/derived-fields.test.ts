@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRunRepository } from '../execution/index.js';
+import { createRunRepository } from '../runs/index.js';
 import { deriveKeys } from '../platform/keys.js';
 import {
   insertListing,
@@ -11,7 +11,7 @@ import {
   type TemporaryDatabase,
 } from '../testing/index.js';
 import { createListingRepository } from './repository.js';
-import { createReviews } from './reviews.js';
+import { createReviews } from './reviews/reviews.js';
 import { createListingService } from './service.js';
 
 let database: TemporaryDatabase;

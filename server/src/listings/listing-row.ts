@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { Database } from '../platform/database/schema.js';
+import type { Database } from '../database/schema.js';
 
 /** A listing with what is shown of its creator. */
 export type ListingRow = Selectable<Database['listings']> & {

@@ -1,7 +1,7 @@
 import { listing as listingSchema, listingSummary, searchListingsQuery } from '@agent-rental/contract';
 import type { Insertable } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../platform/database/schema.js';
+import type { Database } from '../database/schema.js';
 import {
   insertListing,
   newTestListingId,

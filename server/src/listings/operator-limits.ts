@@ -1,4 +1,4 @@
-import type { Db } from '../platform/database/database.js';
+import type { Db } from '../database/connection.js';
 
 /** Limits that the operator sets over a creator's own. */
 export interface OperatorLimits {

@@ -1,11 +1,11 @@
 import { sql, type Selectable } from 'kysely';
-import type { Db, OpenDatabase } from '../platform/database/database.js';
-import { prepare } from '../platform/database/prepared-statements.js';
-import type { Database } from '../platform/database/schema.js';
-import { sharedRead } from '../platform/together.js';
+import type { Db, OpenDatabase } from '../database/connection.js';
+import { prepare } from '../database/prepared-statements.js';
+import type { Database } from '../database/schema.js';
+import { sharedRead } from '../database/batch-by-key.js';
 import type { ListingRow } from './listing-row.js';
-import { createListingSearch, type FoundListings } from './search.js';
-import type { Search } from './search-conditions.js';
+import { createListingSearch, type FoundListings } from './search/search.js';
+import type { Search } from './search/conditions.js';
 
 const withCreator = (db: Db) =>
   db

@@ -1,8 +1,8 @@
 import { operations } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
-import { addOperation } from '../platform/operation-route.js';
+import { addOperation } from '../http/operation-route.js';
 import type { Creators } from './creators.js';
-import type { Reviews } from './reviews.js';
+import type { Reviews } from './reviews/reviews.js';
 import type { ListingService } from './service.js';
 
 export interface ListingRouteDeps {

@@ -8,7 +8,7 @@ import {
   type searchListingsQuery,
 } from '@agent-rental/contract';
 import type { z } from 'zod';
-import { ApiError } from '../platform/api-error.js';
+import { ApiError } from '../http/api-error.js';
 import { ELLIPSIS } from './clean-text.js';
 import { toCreator } from './creators.js';
 import { parseListingId } from './listing-id.js';

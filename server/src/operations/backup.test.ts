@@ -28,12 +28,12 @@ import { Client } from 'pg';
 import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { createApp, type App } from '../app.js';
+import { createApp, type App } from '../compose/app.js';
 import { createChain } from '../chain/index.js';
 import { readConfig } from '../config.js';
 import { initializeLocalProtocol } from '../embedded/initialize-protocol.js';
 import { openEmbeddedKeys, type EmbeddedKeys } from '../embedded/keypairs.js';
-import { openDatabase, type OpenDatabase } from '../platform/database/database.js';
+import { openDatabase, type OpenDatabase } from '../database/connection.js';
 import { deriveKeys } from '../platform/keys.js';
 import { readBody, startHttpStandIn, type HttpStandIn } from '../testing/index.js';
 

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { requireMigrated } from '../platform/database/database.js';
-import { createHttpServer } from '../platform/http-server.js';
-import { createInternalRequests } from '../platform/internal-requests.js';
+import { requireMigrated } from '../database/connection.js';
+import { createHttpServer } from '../http/server.js';
+import { createInternalRequests } from '../http/internal-requests.js';
 import { createLogger } from '../platform/logger.js';
-import { memoryRateLimits } from '../platform/rate-limits.js';
+import { memoryRateLimits } from '../http/rate-limits/memory.js';
 import {
   insertListing,
   insertRun,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from '../platform/database/database.js';
+import type { Db } from '../database/connection.js';
 
 /** What is asked of the database to watch it; each reads a small index and never a whole history. */
 export interface OperationsRepository {

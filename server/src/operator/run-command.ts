@@ -1,5 +1,5 @@
 import { createOperatorLimits } from '../listings/index.js';
-import type { Db } from '../platform/database/database.js';
+import type { Db } from '../database/connection.js';
 import { createReviews, type PendingReview } from '../registration/index.js';
 import { OperatorError } from './operator-error.js';
 import type { Command } from './parse-command.js';

@@ -1,7 +1,7 @@
 import { Logger as WorkerLogger, run, runMigrations, type TaskList } from 'graphile-worker';
 import { sql } from 'kysely';
 import type pg from 'pg';
-import type { Db } from './database/database.js';
+import type { Db } from '../database/connection.js';
 import type { Logger } from './logger.js';
 
 /** How a task is worked on. */

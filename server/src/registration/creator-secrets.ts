@@ -1,9 +1,9 @@
 import type { Keys } from '../platform/keys.js';
-import { ApiError } from '../platform/api-error.js';
+import { ApiError } from '../http/api-error.js';
 import { findOwnListing, notYours } from './own-listing.js';
-import { openPrivatePart, sealPrivatePart, type PrivatePart } from './private-part.js';
+import { openPrivatePart, sealPrivatePart, type PrivatePart } from './manifest/private-part.js';
 import type { RegistrationRepository } from './repository.js';
-import { newWebhookSecret } from './version-parts.js';
+import { newWebhookSecret } from './manifest/version-parts.js';
 
 /** How long calls are signed with the replaced secret too. */
 const PREVIOUS_SECRET_MS = 24 * 60 * 60 * 1000;

@@ -12,7 +12,7 @@ import { createOutboundHttp } from '../platform/outbound-http.js';
 import { createFolderContentStore } from '../storage/index.js';
 import { newWallet, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
 import { createCreatorSecrets } from './creator-secrets.js';
-import { openPrivatePart } from './private-part.js';
+import { openPrivatePart } from './manifest/private-part.js';
 import { createRegistrationRepository, REGISTRATION_TASK } from './repository.js';
 import { createRegistrationService, type RegistrationService } from './service.js';
 

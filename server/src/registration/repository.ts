@@ -1,7 +1,7 @@
 import type { ListingTerms } from '@agent-rental/contract';
 import { sql, type Insertable, type Selectable } from 'kysely';
-import type { Db } from '../platform/database/database.js';
-import type { Database } from '../platform/database/schema.js';
+import type { Db } from '../database/connection.js';
+import type { Database } from '../database/schema.js';
 import type { TaskOptions } from '../platform/jobs.js';
 
 export type JobRow = Selectable<Database['registration_jobs']>;

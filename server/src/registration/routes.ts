@@ -1,6 +1,6 @@
 import { operations } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
-import { addOperation } from '../platform/operation-route.js';
+import { addOperation } from '../http/operation-route.js';
 import type { CreatorSecrets } from './creator-secrets.js';
 import type { RegistrationService } from './service.js';
 

@@ -3,17 +3,22 @@ import type { Job, ListingTerms } from '@agent-rental/contract';
 import { findListingAddress } from '@agent-rental/program-client';
 import type { PublicKey } from '@solana/web3.js';
 import { newListingId } from '../listings/index.js';
-import { ApiError } from '../platform/api-error.js';
-import { findJsonProblem } from '../platform/json-bounds.js';
+import { ApiError } from '../http/api-error.js';
+import { findJsonProblem } from '../http/json-bounds.js';
 import type { Keys } from '../platform/keys.js';
 import type { ContentStore } from '../storage/index.js';
-import { openPrivatePart, sealPrivatePart } from './private-part.js';
+import { openPrivatePart, sealPrivatePart } from './manifest/private-part.js';
 import type { DraftRow, RegistrationRepository, VersionRow } from './repository.js';
 import { findOwnListing } from './own-listing.js';
-import { canBeSampled } from './samples.js';
+import { canBeSampled } from './samples/samples.js';
 import { validateUpdate } from './update.js';
-import { termViolations, validateRegistration, type RegistrationRules, type Violation } from './validate.js';
-import { newWebhookSecret, privatePartOf, publicPart } from './version-parts.js';
+import {
+  termViolations,
+  validateRegistration,
+  type RegistrationRules,
+  type Violation,
+} from './manifest/validate.js';
+import { newWebhookSecret, privatePartOf, publicPart } from './manifest/version-parts.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

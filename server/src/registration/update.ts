@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { openPrivatePart, sealPrivatePart, type PrivatePart } from './private-part.js';
+import { openPrivatePart, sealPrivatePart, type PrivatePart } from './manifest/private-part.js';
 import type { RegistrationDeps } from './service.js';
-import { canBeSampled } from './samples.js';
-import { validateRegistration, type Violation } from './validate.js';
-import { privatePartOf, publicPart } from './version-parts.js';
+import { canBeSampled } from './samples/samples.js';
+import { validateRegistration, type Violation } from './manifest/validate.js';
+import { privatePartOf, publicPart } from './manifest/version-parts.js';
 
 /** Somebody may change the same listing meanwhile; nobody does so this often within one job. */
 const TRIES = 5;

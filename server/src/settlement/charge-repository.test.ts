@@ -3,8 +3,8 @@ import { CHARGE_WINDOW_BITS, isSequenceConsumed } from '@agent-rental/program-cl
 import fc from 'fast-check';
 import type { Insertable } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ApiError } from '../platform/api-error.js';
-import type { Database } from '../platform/database/schema.js';
+import { ApiError } from '../http/api-error.js';
+import type { Database } from '../database/schema.js';
 import {
   balanceAddressOf,
   insertListing,

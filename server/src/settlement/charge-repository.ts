@@ -1,6 +1,6 @@
 import { sql, type Selectable } from 'kysely';
-import type { Db } from '../platform/database/database.js';
-import type { Database } from '../platform/database/schema.js';
+import type { Db } from '../database/connection.js';
+import type { Database } from '../database/schema.js';
 import { createReservations } from './charge-reservations.js';
 
 export type ChargeRow = Selectable<Database['charges']>;

@@ -1,8 +1,8 @@
 import { CompiledQuery } from 'kysely';
-import { ApiError } from '../platform/api-error.js';
-import type { Db } from '../platform/database/database.js';
-import { prepare } from '../platform/database/prepared-statements.js';
-import { together, type Outcome } from '../platform/together.js';
+import { ApiError } from '../http/api-error.js';
+import type { Db } from '../database/connection.js';
+import { prepare } from '../database/prepared-statements.js';
+import { together, type Outcome } from '../database/batch-by-key.js';
 import type { Charge, ChargeOrder } from './charge-repository.js';
 
 const RESERVE_CHARGES = prepare(

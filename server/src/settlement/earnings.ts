@@ -1,8 +1,8 @@
 import { operations, solFromLamports, type Earnings } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
-import type { Db } from '../platform/database/database.js';
-import { addOperation } from '../platform/operation-route.js';
+import type { Db } from '../database/connection.js';
+import { addOperation } from '../http/operation-route.js';
 
 interface EarningsRow {
   id: string;

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { PublicKey } from '@solana/web3.js';
 import { apiErrorOfTransaction, type Chain } from '../chain/index.js';
 import type { Indexer } from '../credentials/index.js';
-import { ApiError } from '../platform/api-error.js';
+import { ApiError } from '../http/api-error.js';
 import type { Charge, ChargeOrder, ChargeRepository, ChargeRow, SignedCharge } from './charge-repository.js';
 import type { ChargeSigner } from './charge-transaction.js';
 

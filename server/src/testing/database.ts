@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { migrate, openDatabase, type OpenDatabase } from '../platform/database/database.js';
+import { migrate, openDatabase, type OpenDatabase } from '../database/connection.js';
 
 /** A database of one test file's own. */
 export interface TemporaryDatabase extends OpenDatabase {
@@ -66,7 +66,7 @@ async function runOn(url: string, statement: string): Promise<void> {
 /** Starts a PostgreSQL in a temporary folder. */
 async function startTestPostgres(): Promise<TestPostgres> {
   // Only where it is needed: it looks for the binaries when it is loaded.
-  const { removeEmbeddedPostgres, startEmbeddedPostgres } = await import('../embedded/postgres.js');
+  const { removeEmbeddedPostgres, startEmbeddedPostgres } = await import('../embedded/postgres/postgres.js');
   const stateDir = realpathSync(mkdtempSync(join(tmpdir(), 'agent-rental-test-')));
   // The account that PostgreSQL runs as must be able to walk in.
   chmodSync(stateDir, 0o755);

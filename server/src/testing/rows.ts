@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { findListingAddress, findPerQueryBalanceAddress } from '@agent-rental/program-client';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import type { Insertable } from 'kysely';
-import type { Db } from '../platform/database/database.js';
-import type { Database } from '../platform/database/schema.js';
+import type { Db } from '../database/connection.js';
+import type { Database } from '../database/schema.js';
 
 /** A wallet address that nobody else uses. */
 export function newWallet(): string {

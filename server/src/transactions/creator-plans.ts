@@ -1,7 +1,7 @@
 import type { TransactionRequestOf } from '@agent-rental/contract';
 import { closeListing, createListing, updateListing, withdrawEarnings } from '@agent-rental/program-client';
 import { PublicKey, type Keypair } from '@solana/web3.js';
-import { ApiError } from '../platform/api-error.js';
+import { ApiError } from '../http/api-error.js';
 import type { PublishableListing } from '../registration/index.js';
 import type { Plan, PlanContext } from './plan.js';
 

@@ -2,7 +2,7 @@ import type { TransactionProposal } from '@agent-rental/contract';
 import { ACCOUNT_SIZES } from '@agent-rental/program-client';
 import { PublicKey, TransactionMessage, VersionedTransaction, type Keypair } from '@solana/web3.js';
 import type { Chain } from '../chain/index.js';
-import { ApiError } from '../platform/api-error.js';
+import { ApiError } from '../http/api-error.js';
 import type { PublishableListing } from '../registration/index.js';
 import { publishPlan } from './creator-plans.js';
 import { readListingState } from './listing-state.js';

@@ -10,7 +10,7 @@ import {
   topupBalance,
   type AccessCredential,
 } from '@agent-rental/program-client';
-import { ApiError } from '../platform/api-error.js';
+import { ApiError } from '../http/api-error.js';
 import type { Plan, PlanContext } from './plan.js';
 
 /**

@@ -1,7 +1,7 @@
 import { operations } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
 import type { Spending } from '../identity/index.js';
-import { addOperation } from '../platform/operation-route.js';
+import { addOperation } from '../http/operation-route.js';
 import type { TransactionService } from './service.js';
 
 /** Routes of transactions to sign and of signed ones. */

@@ -5,7 +5,7 @@ import type { CredentialService, Indexer } from '../credentials/index.js';
 import type { Allowance } from '../identity/index.js';
 import type { ListingService } from '../listings/index.js';
 import type { RegistrationService } from '../registration/index.js';
-import { ApiError } from '../platform/api-error.js';
+import { ApiError } from '../http/api-error.js';
 import { listingAddressOf } from './listing-of.js';
 import type { ProposalBuilder } from './proposals.js';
 import { rentalSpendsOf } from './rental-spends.js';

@@ -5,7 +5,7 @@ import {
   type VersionedMessage,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { ApiError } from '../platform/api-error.js';
+import { ApiError } from '../http/api-error.js';
 import { apiErrorOfTransaction, type Chain } from '../chain/index.js';
 
 /** Longest wait for a submitted transaction. It may still land afterwards; submitting it again is safe. */

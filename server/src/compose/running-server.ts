@@ -1,0 +1,15 @@
+import type { Route } from '../http/server.js';
+
+/** A server that is up, whichever way it was put together. */
+export interface RunningServer {
+  /** Resolves with the reason when a part that it cannot do without has ended. */
+  readonly failed: Promise<string>;
+  /** Drains and stops everything. */
+  stop(): Promise<void>;
+  /** Where its HTTP API is reached from this machine. */
+  readonly baseUrl: string;
+  /** What the person at the terminal reads when it is up. */
+  readonly description: string;
+  /** Every route that it serves. */
+  readonly routes: readonly Route[];
+}

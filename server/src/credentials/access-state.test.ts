@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { accessStatus, type Standing } from './access-state.js';
+
+const NOW = new Date('2026-01-01T00:00:00Z');
+const PRICE = 1000n;
+const at = (offsetMs: number) => new Date(NOW.getTime() + offsetMs);
+const credential = (
+  rentalModel: 'one_time' | 'subscription' | 'per_query',
+  fields: Partial<NonNullable<Standing['credential']>> = {},
+) => ({ valid: true, rentalModel, expiresAt: null, ...fields });
+const balance = (balanceLamports: bigint, maxPriceLamports = PRICE) => ({
+  balanceLamports,
+  maxPriceLamports,
+});
+
+it.each([
+  ['no credential', undefined, undefined, 'not_found'],
+  ['no credential but a balance', undefined, balance(5000n), 'not_found'],
+  ['one_time', credential('one_time'), undefined, 'active'],
+  ['one_time, revoked', credential('one_time', { valid: false }), undefined, 'revoked'],
+  ['subscription, a millisecond left', credential('subscription', { expiresAt: at(1) }), undefined, 'active'],
+  ['subscription, at its end', credential('subscription', { expiresAt: at(0) }), undefined, 'expired'],
+  ['subscription, ended', credential('subscription', { expiresAt: at(-1) }), undefined, 'expired'],
+  ['subscription without an end', credential('subscription'), undefined, 'expired'],
+  [
+    'subscription, revoked',
+    credential('subscription', { expiresAt: at(1), valid: false }),
+    undefined,
+    'revoked',
+  ],
+  ['per_query, more than the price', credential('per_query'), balance(5000n), 'active'],
+  ['per_query, just the price', credential('per_query'), balance(PRICE), 'active'],
+  ['per_query, a lamport short', credential('per_query'), balance(PRICE - 1n), 'low_balance'],
+  ['per_query, nothing left', credential('per_query'), balance(0n), 'low_balance'],
+  ['per_query, no balance account', credential('per_query'), undefined, 'low_balance'],
+  [
+    'per_query, price above the agreed one',
+    credential('per_query'),
+    balance(5000n, PRICE - 1n),
+    'low_balance',
+  ],
+  ['per_query, revoked', credential('per_query', { valid: false }), balance(5000n), 'revoked'],
+] as const)('%s, on an active or paused listing', (_, held, left, expected) => {
+  for (const status of ['active', 'paused'] as const) {
+    const standing: Standing = { listing: { status, priceLamports: PRICE }, credential: held, balance: left };
+    expect(accessStatus(standing, NOW)).toBe(expected);
+  }
+});
+
+it('any credential, on a closed listing, is as none', () => {
+  for (const rentalModel of ['one_time', 'subscription', 'per_query'] as const) {
+    const standing: Standing = {
+      listing: { status: 'closed', priceLamports: PRICE },
+      credential: credential(rentalModel, { expiresAt: at(1000) }),
+      balance: balance(5000n),
+    };
+    expect(accessStatus(standing, NOW)).toBe('not_found');
+  }
+});

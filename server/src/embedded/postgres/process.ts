@@ -1,0 +1,203 @@
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { totalmem } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { PostgresBinaries } from './binaries.js';
+import { explainSpawnFailure, spawnAsAccount } from './command.js';
+import { EmbeddedPostgresError } from './errors.js';
+import type { PostgresHome } from './home.js';
+import type { PostgresLog } from './log.js';
+
+/** A running PostgreSQL server. */
+export interface Postmaster {
+  readonly pid: number;
+  /** TCP port on 127.0.0.1. */
+  readonly port: number;
+  /** Resolves when the process has ended, for whatever reason; never rejects. */
+  readonly exited: Promise<{ reason: string }>;
+  /** Fast shutdown, then an immediate one, then by force. Resolves when the process has ended. */
+  stop(): Promise<void>;
+}
+
+const FAST_SHUTDOWN_MS = 15_000;
+const IMMEDIATE_SHUTDOWN_MS = 5_000;
+/** After a crash the log is replayed first, at most `max_wal_size` of it. */
+const READY_TIMEOUT_MS = 120_000;
+const POLL_MS = 5;
+const PORT_ATTEMPTS = 5;
+
+/**
+ * Starts PostgreSQL on a complete data folder that no other process uses, and waits until it accepts
+ * connections. It runs in its own session, so that Ctrl-C in the terminal does not end it before its
+ * clients are done, and it ends when this process does, even by kill -9.
+ */
+export async function launchPostmaster(
+  home: PostgresHome,
+  binaries: PostgresBinaries,
+  log: PostgresLog,
+): Promise<Postmaster> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await findFreePort();
+    const postmaster = superviseChild(spawnPostgres(home, binaries, log, port), port, home);
+    try {
+      await waitUntilReady(home, postmaster, log);
+      return postmaster;
+    } catch (error) {
+      await postmaster.stop();
+      // Somebody else may take the port between our look and PostgreSQL's.
+      if (attempt < PORT_ATTEMPTS && log.readTail().includes('could not create any TCP/IP sockets')) continue;
+      throw error;
+    }
+  }
+}
+
+const MEGABYTE = 1024 * 1024;
+
+/**
+ * A quarter of the memory, as PostgreSQL's manual has it ("Resource Consumption"), up to what a million listings need:
+ * counting what a search finds visits most pages of its table, and from the system's cache each takes a call. What is
+ * not used takes no memory.
+ */
+function sharedBuffersMb(): number {
+  const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  return Math.max(64, Math.min(1024, Math.floor(memory / 4 / MEGABYTE)));
+}
+
+function spawnPostgres(
+  { dataDir, path, account }: PostgresHome,
+  { postgres }: PostgresBinaries,
+  log: PostgresLog,
+  port: number,
+): ChildProcess {
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    port,
+    // A socket's path is limited to about 100 characters, which a state folder's may exceed.
+    unix_socket_directories: '',
+    max_connections: 100,
+    shared_buffers: `${sharedBuffersMb()}MB`,
+    max_wal_size: '256MB',
+    // Saves three worker processes; asynchronous reads pay on larger machines.
+    io_method: 'sync',
+    // Compiling costs more than it saves for queries of milliseconds.
+    jit: 'off',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    log_checkpoints: 'off',
+  };
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const output = log.openForChild();
+  try {
+    return spawnAsAccount(account, postgres, ['-D', dataDir, ...args], {
+      cwd: path,
+      detached: true,
+      stdio: ['ignore', output, output],
+    });
+  } finally {
+    closeSync(output);
+  }
+}
+
+function superviseChild(child: ChildProcess, port: number, home: PostgresHome): Postmaster {
+  let stopping: Promise<void> | undefined;
+  const exited = new Promise<{ reason: string }>((resolve) => {
+    child.once('error', (error) => {
+      // Without a pid nothing was started, and there will be no exit event.
+      if (child.pid === undefined) resolve({ reason: explainSpawnFailure(error).message });
+    });
+    child.once('exit', (code, signal) => {
+      const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+      resolve({ reason: stopping === undefined ? `PostgreSQL ${how}` : 'PostgreSQL was stopped' });
+    });
+  });
+  const guard = child.pid === undefined ? undefined : spawnGuard(child.pid, home);
+  const endWithProcess = () => child.kill('SIGINT');
+  process.once('exit', endWithProcess);
+  void exited.finally(() => {
+    process.removeListener('exit', endWithProcess);
+    guard?.kill('SIGKILL');
+  });
+  const stop = async () => {
+    child.kill('SIGINT');
+    if (await isDoneWithin(exited, FAST_SHUTDOWN_MS)) return;
+    child.kill('SIGQUIT');
+    if (await isDoneWithin(exited, IMMEDIATE_SHUTDOWN_MS)) return;
+    child.kill('SIGKILL');
+    await exited;
+  };
+  return {
+    pid: child.pid ?? 0,
+    port,
+    exited,
+    stop: () => (stopping ??= stop()),
+  };
+}
+
+/**
+ * Starts a shell that waits for the end of its input, which the system closes when this process ends in
+ * any way, and then shuts PostgreSQL down. Should it be killed too, the next start stops what is left.
+ */
+function spawnGuard(pid: number, { account }: PostgresHome): ChildProcess {
+  const script = 'read -r _; kill -INT "$1"';
+  const guard = spawnAsAccount(account, '/bin/sh', ['-c', script, 'agent-rental-postgres-guard', `${pid}`], {
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  // It only adds to what the next start does anyway, so a system without it is no failure.
+  guard.on('error', () => undefined);
+  guard.stdin?.on('error', () => undefined);
+  guard.unref();
+  return guard;
+}
+
+async function waitUntilReady(home: PostgresHome, postmaster: Postmaster, log: PostgresLog): Promise<void> {
+  let ended: { reason: string } | undefined;
+  void postmaster.exited.then((exit) => (ended = exit));
+  const until = performance.now() + READY_TIMEOUT_MS;
+  while (!isReady(home.dataDir, postmaster.pid)) {
+    if (ended !== undefined) {
+      throw new EmbeddedPostgresError(`${ended.reason} before it was ready. ${log.readTail()}`.trim());
+    }
+    if (performance.now() > until) {
+      throw new EmbeddedPostgresError(
+        `PostgreSQL was not ready within ${READY_TIMEOUT_MS / 1000} s. ${log.readTail()}`.trim(),
+      );
+    }
+    await delay(POLL_MS);
+  }
+}
+
+/** Reads what pg_ctl reads: the pid in the first line of `postmaster.pid` and the status in the eighth. */
+function isReady(dataDir: string, pid: number): boolean {
+  try {
+    const lines = readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n');
+    return lines[0] === `${pid}` && lines[7]?.trim() === 'ready';
+  } catch {
+    // Not written yet.
+    return false;
+  }
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer();
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+async function isDoneWithin(done: Promise<unknown>, timeoutMs: number): Promise<boolean> {
+  const timeout = new AbortController();
+  try {
+    return await Promise.race([done.then(() => true), delay(timeoutMs, false, { signal: timeout.signal })]);
+  } finally {
+    timeout.abort();
+  }
+}

@@ -1,0 +1,63 @@
+import { createRentalMcpHandler, type RentalMcpHandlerOptions } from '@agent-rental/mcp-server';
+import { createClient } from '@agent-rental/sdk';
+import type { FastifyInstance } from 'fastify';
+import type { InternalRequests } from '../internal-requests.js';
+import { ApiError } from '../api-error.js';
+import { rateHeaders } from '../server.js';
+import { listeningUrl } from '../listening-url.js';
+
+/** Never resolved: requests to it stay in this process. */
+const INTERNAL_URL = 'http://marketplace.invalid';
+
+/** What the server decides about MCP. */
+export type McpOptions = Pick<RentalMcpHandlerOptions, 'secret' | 'bus' | 'patienceMs' | 'allowedHosts'>;
+
+/**
+ * Mounts MCP at `/mcp`. The caller is verified once, here; each tool call then goes through the app's own
+ * API as that caller, so that MCP can do nothing that HTTP cannot.
+ */
+export async function mountMcp(
+  app: FastifyInstance,
+  {
+    internalRequests,
+    publicUrl,
+    ...options
+  }: { internalRequests: InternalRequests; publicUrl: string | undefined } & McpOptions,
+): Promise<{ close(): Promise<void> }> {
+  const mcp = createRentalMcpHandler({
+    ...options,
+    onError: (err) => app.log.warn({ err }, 'an MCP request failed'),
+  });
+  await app.register(async (scope) => {
+    // The SDK reads the body itself, so that malformed JSON gets the protocol's own error.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    scope.route({
+      method: ['GET', 'POST', 'DELETE'],
+      url: '/mcp',
+      config: { auth: 'bearer' },
+      handler: async (request, reply) => {
+        const { principal } = request;
+        if (!principal) throw new ApiError('unauthorized', 'Send an Authorization header.');
+        const client = createClient({
+          baseUrl: INTERNAL_URL,
+          apiKey: 'carried-by-the-channel',
+          fetch: internalRequests.fetchAs(app, principal, { id: request.id, response: reply.raw }),
+          // The MCP client decides about another try.
+          retries: 0,
+        });
+        reply.hijack();
+        // Its end is not announced again: nobody would notice that the caller has left.
+        if (reply.raw.destroyed) return;
+        const headers = { ...reply.getHeaders(), ...rateHeaders(request.rate) };
+        for (const [name, value] of Object.entries(headers)) reply.raw.setHeader(name, value ?? '');
+        await mcp.handle(request.raw, reply.raw, {
+          client,
+          id: principal.wallet,
+          publicUrl: publicUrl ?? listeningUrl(app),
+        });
+      },
+    });
+  });
+  return { close: () => mcp.close() };
+}

@@ -1,0 +1,485 @@
+import { request as httpRequest } from 'node:http';
+import { once } from 'node:events';
+import { connect, type AddressInfo } from 'node:net';
+import { errorEnvelope, type Operation } from '@agent-rental/contract';
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import { afterEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { ApiError } from './api-error.js';
+import { createHttpServer } from './server.js';
+import { createInternalRequests } from './internal-requests.js';
+import { createLogger } from '../platform/logger.js';
+import { addOperation } from './operation-route.js';
+import { memoryRateLimits } from './rate-limits/memory.js';
+
+const define = <const O extends Operation>(operation: O): O => operation;
+
+const echo = define({
+  id: 'echo',
+  method: 'POST',
+  path: '/v1/echo',
+  summary: 'Echo',
+  auth: 'bearer',
+  query: z.strictObject({ times: z.coerce.number().int().max(3).default(1) }),
+  body: z.strictObject({ text: z.string(), more: z.record(z.string(), z.json()).optional() }),
+  status: 201,
+  response: z.object({ text: z.string() }),
+});
+const thing = define({
+  id: 'thing',
+  method: 'GET',
+  path: '/v1/things/:id',
+  summary: 'Thing',
+  auth: 'bearer',
+  params: z.object({ id: z.string().max(5) }),
+  status: 200,
+  response: z.object({ id: z.string() }),
+});
+const open = define({
+  id: 'open',
+  method: 'GET',
+  path: '/v1/open',
+  summary: 'Open',
+  auth: 'none',
+  status: 200,
+  response: z.object({ wallet: z.string() }),
+});
+
+const touch = define({
+  id: 'touch',
+  method: 'POST',
+  path: '/v1/touch',
+  summary: 'Touch',
+  auth: 'bearer',
+  status: 200,
+  response: z.object({ touched: z.boolean() }),
+});
+
+const AUTH = { authorization: 'Bearer good' };
+let app: FastifyInstance;
+let log: string;
+
+async function start(
+  requestsPerMinute = 100,
+  requestTimeoutMs?: number,
+  trustedProxies: string[] = [],
+): Promise<void> {
+  log = '';
+  app = await createHttpServer({
+    logger: createLogger('info', { write: (line: string) => void (log += line) }),
+    rateLimits: memoryRateLimits(),
+    requestsPerMinute,
+    trustedProxies,
+    ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
+    internalRequests: createInternalRequests(),
+    authenticate: async (authorization) => {
+      if (authorization !== 'Bearer good') throw new ApiError('unauthorized', 'Not one of ours.');
+      return { wallet: 'wallet', rateKey: 'wallet:wallet' };
+    },
+  });
+  addOperation(app, echo, async ({ body, query }) => ({ text: body.text.repeat(query.times) }));
+  addOperation(app, touch, async () => ({ touched: true }));
+  addOperation(app, open, async ({ principal }) => ({ wallet: principal.wallet }));
+  addOperation(app, thing, async ({ params }) => {
+    if (params.id === 'none') throw new ApiError('listing_not_found', 'There is none.');
+    if (params.id === 'later') {
+      throw new ApiError('service_unavailable', 'Later.', {
+        retryAfterSeconds: 7,
+        runId: 'run-1',
+        onChainError: { program: 'p', anchor_code: 6013 },
+      });
+    }
+    if (params.id === 'soon') throw new ApiError('service_unavailable', 'Soon.');
+    if (params.id === 'crash') throw new Error('postgres://user:hunter2@db failed at /srv/app.js');
+    return { id: params.id };
+  });
+  app.get('/status', async () => ({ status: 'ok' }));
+}
+
+afterEach(() => app.close());
+
+function expectError(response: LightMyRequestResponse, status: number, code: string): string {
+  const { error } = errorEnvelope.parse(response.json());
+  expect({ status: response.statusCode, code: error.code, inBody: error.status }).toEqual({
+    status,
+    code,
+    inBody: status,
+  });
+  expect(response.headers['content-type']).toMatch(/^application\/json/);
+  expect(response.headers['x-request-id']).toMatch(/^req_[0-9a-f-]{36}$/);
+  expect(error.request_id).toBe(response.headers['x-request-id']);
+  return error.message;
+}
+
+function expectRateHeaders(response: LightMyRequestResponse): void {
+  for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']) {
+    expect(`${name} ${String(response.headers[name])}`).toMatch(/^x-ratelimit-\w+ \d+$/);
+  }
+  const inWindow = Number(response.headers['x-ratelimit-reset']) - Date.now() / 1000;
+  expect(inWindow).toBeGreaterThan(0);
+  expect(inWindow).toBeLessThan(62);
+}
+
+const post = (payload: string | object, headers: Record<string, string> = {}) =>
+  app.inject({ method: 'POST', url: '/v1/echo', payload, headers: { ...AUTH, ...headers } });
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+describe('an answer', () => {
+  it('of success has the request id, the limits, and what the operation says [ERR-4, LIM-5]', async () => {
+    await start();
+    const response = await app.inject({
+      method: 'POST',
+      url: '/v1/echo?times=2',
+      payload: { text: 'ab' },
+      headers: AUTH,
+    });
+    expect(response.statusCode).toBe(201);
+    expect(response.json()).toEqual({ text: 'abab' });
+    expect(response.headers['x-request-id']).toMatch(/^req_/);
+    expect(response.headers['x-ratelimit-limit']).toBe('100');
+    expect(response.headers['x-ratelimit-remaining']).toBe('99');
+    expectRateHeaders(response);
+  });
+
+  it('has a request id of its own each time, whatever the caller sends [ERR-4]', async () => {
+    await start();
+    const headers = { ...AUTH, 'x-request-id': 'mine', 'request-id': 'mine' };
+    const ids = await Promise.all(
+      [1, 2].map(async () => (await app.inject({ url: '/v1/things/a', headers })).headers['x-request-id']),
+    );
+    expect(new Set([...ids, 'mine']).size).toBe(3);
+  });
+
+  it('of 401 says how to authenticate, and has the limits [ERR-29, LIM-6]', async () => {
+    await start();
+    for (const headers of [{}, { authorization: 'Bearer bad' }, { authorization: 'Basic good' }]) {
+      const response = await app.inject({ url: '/v1/things/a', headers });
+      expectError(response, 401, 'unauthorized');
+      expectRateHeaders(response);
+      expect(response.headers['www-authenticate']).toBe('Bearer');
+    }
+  });
+
+  it('of 404 has the limits, for an unknown resource, route and method [ERR-17, LIM-6]', async () => {
+    await start();
+    const unknown = await app.inject({ url: '/v1/things/none', headers: AUTH });
+    expectError(unknown, 404, 'listing_not_found');
+    expectRateHeaders(unknown);
+    for (const [method, url] of [
+      ['GET', '/v1/nowhere'],
+      ['GET', '/'],
+      ['PUT', '/v1/echo'],
+      ['GET', '/v1/things'],
+      ['GET', '/v1/__proto__'],
+    ] as const) {
+      const response = await app.inject({ method, url, headers: AUTH });
+      expect(expectError(response, 404, 'not_found')).toContain(`${method} ${url}`);
+      expectRateHeaders(response);
+    }
+  });
+
+  it('of 404 does not repeat a query, which may hold a secret', async () => {
+    await start();
+    const response = await app.inject({ url: '/v1/nowhere?api_key=hunter2' });
+    expect(response.body).not.toContain('hunter2');
+  });
+
+  it('of 503 says when to come back, and what it was about [ERR-16]', async () => {
+    await start();
+    const response = await app.inject({ url: '/v1/things/later', headers: AUTH });
+    expectError(response, 503, 'service_unavailable');
+    expectRateHeaders(response);
+    expect(response.headers['retry-after']).toBe('7');
+    expect(response.json()).toMatchObject({
+      error: { run_id: 'run-1', on_chain_error: { program: 'p', anchor_code: 6013 } },
+    });
+  });
+
+  it('of 503 says when to come back also where nobody knows [ERR-16]', async () => {
+    await start();
+    const response = await app.inject({ url: '/v1/things/soon', headers: AUTH });
+    expectError(response, 503, 'service_unavailable');
+    expect(response.headers['retry-after']).toBe('5');
+  });
+
+  it('of 500 says nothing of its cause, which the log has under the request id [ERR-15, ERR-30, LIM-6]', async () => {
+    await start();
+    const response = await app.inject({ url: '/v1/things/crash', headers: AUTH });
+    expectError(response, 500, 'internal_error');
+    expectRateHeaders(response);
+    expect(response.body).not.toMatch(/hunter2|postgres|app\.js|stack/);
+    const line = log.split('\n').find((text) => text.includes('hunter2'));
+    expect(line).toContain(String(response.headers['x-request-id']));
+  });
+
+  it('of 429 comes after exactly the limit, with Retry-After [ERR-14, LIM-8]', async () => {
+    await start(3);
+    const responses = await Promise.all(
+      Array.from({ length: 10 }, () => app.inject({ url: '/v1/things/a', headers: AUTH })),
+    );
+    expect(responses.filter((response) => response.statusCode === 200)).toHaveLength(3);
+    for (const response of responses.filter(({ statusCode }) => statusCode !== 200)) {
+      expectError(response, 429, 'rate_limit_exceeded');
+      expectRateHeaders(response);
+      expect(response.headers['x-ratelimit-remaining']).toBe('0');
+      const seconds = Number(response.headers['retry-after']);
+      expect(seconds).toBeGreaterThanOrEqual(1);
+      expect(seconds).toBeLessThanOrEqual(61);
+    }
+  });
+
+  it('of 429 also ends guessing at tokens, and strangers asking open operations [LIM-9, LIM-10]', async () => {
+    await start(3);
+    for (const url of ['/v1/things/a', '/v1/open', '/v1/things/a']) await app.inject({ url });
+    expectError(await app.inject({ url: '/v1/things/a' }), 429, 'rate_limit_exceeded');
+    expectError(await app.inject({ url: '/v1/open' }), 429, 'rate_limit_exceeded');
+    const known = await app.inject({ url: '/v1/things/a', headers: AUTH });
+    expect(known.statusCode).toBe(200);
+  });
+
+  it('of 429 is for one address, as a trusted proxy tells it, and nobody else [LIM-9]', async () => {
+    const [proxy, stranger] = ['10.1.2.3', '203.0.113.1'];
+    const statusOf = async (remoteAddress: string, forwarded: string) => {
+      const headers = { 'x-forwarded-for': forwarded };
+      return (await app.inject({ url: '/v1/open', remoteAddress, headers })).statusCode;
+    };
+    await start(1, undefined, ['10.0.0.0/8']);
+    expect(await statusOf(proxy, '198.51.100.1')).toBe(200);
+    expect(await statusOf(proxy, '198.51.100.1')).toBe(429);
+    expect(await statusOf(proxy, '198.51.100.2')).toBe(200);
+    // What a caller puts before the proxy's own word is not believed.
+    expect(await statusOf(proxy, '192.0.2.7, 198.51.100.1')).toBe(429);
+    expect(await statusOf(stranger, '192.0.2.8')).toBe(200);
+    expect(await statusOf(stranger, '192.0.2.9')).toBe(429);
+  });
+
+  it('comes without limit from a route that is no operation', async () => {
+    await start(1);
+    for (let time = 0; time < 3; time += 1) {
+      expect((await app.inject({ url: '/status' })).statusCode).toBe(200);
+    }
+  });
+
+  it('from a route that is no operation takes nothing from what is limited', async () => {
+    await start(2);
+    for (let time = 0; time < 5; time += 1) await app.inject({ url: '/status' });
+    expect((await app.inject({ url: '/v1/open' })).statusCode).toBe(200);
+  });
+
+  it('to a preflight, and to any other OPTIONS, has request id and limits [ERR-4, LIM-5]', async () => {
+    await start();
+    const preflight = { origin: 'https://example.com', 'access-control-request-method': 'POST' };
+    for (const headers of [preflight, {}]) {
+      const response = await app.inject({ method: 'OPTIONS', url: '/v1/echo', headers });
+      expect(response.statusCode).toBe(204);
+      expect(response.headers['x-request-id']).toMatch(/^req_/);
+      expectRateHeaders(response);
+    }
+  });
+
+  it('may be read by scripts of any site, with its headers [SVC-4]', async () => {
+    await start();
+    const response = await app.inject({ url: '/v1/open', headers: { origin: 'https://example.com' } });
+    expect(response.headers['access-control-allow-origin']).toBe('*');
+    expect(response.headers['access-control-allow-credentials']).toBeUndefined();
+    const exposed = String(response.headers['access-control-expose-headers']).toLowerCase();
+    for (const name of ['x-request-id', 'x-run-id', 'x-ratelimit-limit', 'retry-after']) {
+      expect(exposed).toContain(name);
+    }
+  });
+});
+
+describe('a request', () => {
+  it.each([
+    ['cut off [ERR-10]', '{"text":"a"'],
+    ['empty [ERR-10]', ''],
+    ['not JSON [ERR-10]', 'text=a'],
+    ['a prototype key [ERR-27]', '{"text":"a","__proto__":{"admin":true}}'],
+    ['a prototype key further in [ERR-27]', '{"text":"a","more":{"__proto__":{"admin":true}}}'],
+    ['a constructor with a prototype [ERR-27]', '{"text":"a","constructor":{"prototype":{"admin":true}}}'],
+  ])('whose body is %s is refused', async (_, payload) => {
+    await start();
+    const response = await post(payload, JSON_TYPE);
+    expectError(response, 400, 'invalid_request');
+    expectRateHeaders(response);
+    expect(({} as Record<string, unknown>)['admin']).toBeUndefined();
+  });
+
+  it.each([
+    ['of another type', { text: 1 }, 'text'],
+    ['without a field', {}, 'text'],
+    ['with a field too many', { text: 'a', extra: 1 }, 'extra'],
+  ])('whose body is %s is refused, naming the field [ERR-11]', async (_, payload, field) => {
+    await start();
+    expect(expectError(await post(payload), 400, 'invalid_request')).toContain(field);
+  });
+
+  it.each(['null', '[]', '"text"', '1'])('whose body is %s is refused [ERR-24]', async (payload) => {
+    await start();
+    expectError(await post(payload, JSON_TYPE), 400, 'invalid_request');
+  });
+
+  it('without a body is served where none is needed, whatever type it names', async () => {
+    await start();
+    for (const headers of [AUTH, { ...AUTH, ...JSON_TYPE }]) {
+      const response = await app.inject({ method: 'POST', url: '/v1/touch', headers });
+      expect(response.json()).toEqual({ touched: true });
+    }
+  });
+
+  it('without a body is told that one is required [ERR-10]', async () => {
+    await start();
+    const response = await app.inject({ method: 'POST', url: '/v1/echo', headers: AUTH });
+    expect(expectError(response, 400, 'invalid_request')).toContain('body');
+  });
+
+  it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'nonsense'])(
+    'of the content type %s is refused [ERR-21]',
+    async (type) => {
+      await start();
+      expectError(await post('{"text":"a"}', { 'content-type': type }), 400, 'invalid_request');
+    },
+  );
+
+  it.each([
+    ['a byte that begins nothing', [0xff]],
+    ['half a character', [0xe2, 0x82]],
+    ['an overlong slash', [0xc0, 0xaf]],
+    ['half of a surrogate pair', [0xed, 0xa0, 0x80]],
+  ])('with %s in its JSON is refused, not repaired [ERR-25]', async (_, bytes) => {
+    await start();
+    const payload = Buffer.concat([Buffer.from('{"text":"a'), Buffer.from(bytes), Buffer.from('"}')]);
+    const response = await app.inject({
+      method: 'POST',
+      url: '/v1/echo',
+      payload,
+      headers: { ...AUTH, ...JSON_TYPE },
+    });
+    expect(expectError(response, 400, 'invalid_request')).toContain('UTF-8');
+    expect((await post({ text: 'ä€😀' })).json()).toEqual({ text: 'ä€😀' });
+  });
+
+  it('larger than the bound is refused [ERR-22]', async () => {
+    await start();
+    const text = 'x'.repeat(1_400_000);
+    expect((await post({ text })).statusCode).toBe(201);
+    expectError(await post({ text: text + text }), 400, 'invalid_request');
+  });
+
+  it('nested very deeply is refused or served, and harms nothing [ERR-23]', async () => {
+    await start();
+    const deep = `{"text":"a","more":{"x":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`;
+    expectError(await post(deep, JSON_TYPE), 400, 'invalid_request');
+    expect((await post({ text: 'a' })).statusCode).toBe(201);
+  });
+
+  it('with a query or path that is not valid is refused, naming it', async () => {
+    await start();
+    const refused = async (url: string, method: 'GET' | 'POST' = 'POST') =>
+      expectError(
+        await app.inject({
+          method,
+          url,
+          headers: AUTH,
+          ...(method === 'POST' ? { payload: { text: 'a' } } : {}),
+        }),
+        400,
+        'invalid_request',
+      );
+    expect(await refused('/v1/echo?times=4')).toContain('times');
+    expect(await refused('/v1/echo?time=1')).toContain('time');
+    expect(await refused('/v1/echo?times=1&times=2')).toContain('times');
+    expect(await refused('/v1/echo?__proto__=1')).toContain('query');
+    expect(await refused('/v1/things/abcdef', 'GET')).toContain('id');
+    expect(await refused('/v1/things/%00', 'GET')).toContain('null character');
+    expect(await refused('/v1/echo?times=%00')).toContain('null character');
+  });
+
+  it.each(['/v1/things/%zz', '/v1/things/%', '/%c0%ae%c0%ae/'])(
+    'whose path cannot be decoded (%s) gets the same kind of error as every other [ERR-28]',
+    async (url) => {
+      await start();
+      const response = await app.inject({ url, headers: AUTH });
+      expectError(response, 400, 'invalid_request');
+      expectRateHeaders(response);
+    },
+  );
+
+  it('whose path has a very long part gets the same kind of error as every other [ERR-28]', async () => {
+    await start();
+    const response = await app.inject({ url: `/v1/things/${'a'.repeat(5000)}`, headers: AUTH });
+    expectError(response, 400, 'invalid_request');
+    expectRateHeaders(response);
+  });
+
+  /** Sends bytes, and gives all that came back when the server has ended the connection. */
+  async function rawAnswer(bytes: string): Promise<string> {
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
+    socket.write(bytes);
+    await once(socket, 'end');
+    socket.destroy();
+    return answer;
+  }
+
+  it.each([
+    ['is not HTTP', 'hello\r\n\r\n', 'not valid HTTP'],
+    ['has a method that does not exist', 'FETCH / HTTP/1.1\r\nhost: a\r\n\r\n', 'not valid HTTP'],
+    ['has headers beyond every bound', `GET / HTTP/1.1\r\nx: ${'a'.repeat(100_000)}\r\n\r\n`, 'too large'],
+    [
+      'has two lengths',
+      'POST /v1/echo HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}',
+      'not valid HTTP',
+    ],
+    [
+      'has a body that never ends [ERR-34]',
+      'POST /v1/echo HTTP/1.1\r\nhost: a\r\nauthorization: Bearer good\r\n' +
+        'content-type: application/json\r\ncontent-length: 100\r\n\r\n{',
+      'too long to arrive',
+    ],
+    ['has headers that never end', 'GET / HTTP/1.1\r\nhost: a\r\n', 'too long to arrive'],
+  ])('that %s gets the same kind of error as every other [ERR-34, LIM-5]', async (_, bytes, reason) => {
+    await start(100, 300);
+    const [head = '', body = ''] = (await rawAnswer(bytes)).split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    const { error } = errorEnvelope.parse(JSON.parse(body));
+    expect(error).toMatchObject({ code: 'invalid_request', status: 400 });
+    expect(error.message).toContain(reason);
+    expect(head).toContain(`X-Request-Id: ${error.request_id}`);
+    for (const name of ['Limit', 'Remaining', 'Reset'])
+      expect(head).toMatch(new RegExp(`X-RateLimit-${name}: \\d+`));
+  });
+
+  it('that breaks off in its body leaves the server up [ERR-26]', async () => {
+    await start();
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = app.server.address() as AddressInfo;
+    const broken = httpRequest({
+      port,
+      host: '127.0.0.1',
+      method: 'POST',
+      path: '/v1/echo',
+      headers: { ...AUTH, ...JSON_TYPE, 'content-length': 100 },
+    });
+    broken.on('error', () => undefined);
+    const arrived = once(app.server, 'request');
+    broken.write('{"text":');
+    await arrived;
+    broken.destroy();
+    const response = await fetch(`http://127.0.0.1:${port}/v1/things/a`, { headers: AUTH });
+    expect(response.status).toBe(200);
+  });
+});
+
+describe('the log', () => {
+  it('has each request with its route and status, and no bearer [ERR-30, OPS-9]', async () => {
+    await start();
+    await app.inject({ url: '/v1/things/none?q=secret-query', headers: AUTH });
+    const line = JSON.parse(log.trim().split('\n').at(-1) ?? '') as Record<string, unknown>;
+    expect(line).toMatchObject({ method: 'GET', route: '/v1/things/:id', status: 404, wallet: 'wallet' });
+    expect(log).not.toContain('good');
+    expect(log).not.toContain('secret-query');
+  });
+});

@@ -1,0 +1,278 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import cors from '@fastify/cors';
+import {
+  fastify,
+  LogController,
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
+import type { Operation } from '@agent-rental/contract';
+import { ApiError, internalError } from './api-error.js';
+import { refuseBrokenRequest } from './broken-requests.js';
+import { addJsonBodies, discardBody } from './json-body.js';
+import type { InternalRequests } from './internal-requests.js';
+import type { Logger } from '../platform/logger.js';
+import type { Principal } from './principal.js';
+import type { RateLimits, RateState } from './rate-limits/memory.js';
+
+/** Largest request body. Larger inputs go through files. */
+const BODY_LIMIT_BYTES = 1_500_000;
+const HEADERS = {
+  requestId: 'X-Request-Id',
+  limit: 'X-RateLimit-Limit',
+  remaining: 'X-RateLimit-Remaining',
+  reset: 'X-RateLimit-Reset',
+} as const;
+
+/** The whole request has to arrive within this time. */
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/** A route of the running server. */
+export interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly auth: Operation['auth'] | undefined;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Who may call the route; a route that says nothing is open to everybody, and its calls are not limited. */
+    auth?: Operation['auth'];
+  }
+  interface FastifyInstance {
+    /** Every route there is, as the router has it. */
+    readonly routes: Route[];
+  }
+  interface FastifyRequest {
+    /** The caller; null before authentication and where none is asked for. */
+    principal: Principal | null;
+    /** The tightest limit that this request was counted against. */
+    rate: RateState | null;
+  }
+}
+
+export interface HttpServerOptions {
+  logger: Logger;
+  rateLimits: RateLimits;
+  requestsPerMinute: number;
+  internalRequests: InternalRequests;
+  /** Hears of each request that was answered. */
+  onAnswered?(request: { method: string; route: string; status: number; seconds: number }): void;
+  /** Identifies the bearer; throws an ApiError of 401. */
+  authenticate(authorization: string | undefined): Promise<Principal>;
+  /** Addresses and ranges of proxies that say where a request came from; by default none is believed. */
+  trustedProxies?: readonly string[];
+  /** Longest time for a request to arrive; by default 30 s. */
+  requestTimeoutMs?: number;
+}
+
+/** Makes the HTTP server: request ids, authentication, rate limits, the error envelope. Slices add their routes. */
+export async function createHttpServer(options: HttpServerOptions): Promise<FastifyInstance> {
+  const loggerInstance: FastifyBaseLogger = options.logger;
+  // Its lines have six fields, all of our own making: looking for secrets in them doubles what a line costs.
+  const accessLog = options.logger.child({}, { redact: [] });
+  const requestTimeout = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
+  const app = fastify({
+    loggerInstance,
+    genReqId: ({ headers }) => options.internalRequests.requestIdOf(headers) ?? newRequestId(),
+    trustProxy: [...(options.trustedProxies ?? [])],
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout,
+    http: { connectionsCheckingInterval: Math.min(5_000, requestTimeout), headersTimeout: requestTimeout },
+    clientErrorHandler: (error, socket) => {
+      const requestId = newRequestId();
+      void refuseBrokenRequest(error, socket, requestId, async () => ({
+        [HEADERS.requestId]: requestId,
+        ...rateHeaders(await countOpen(options, socket.remoteAddress)),
+      }));
+    },
+    forceCloseConnections: 'idle',
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
+    logController: new LogController({ disableRequestLogging: true }),
+    return503OnClosing: false,
+    // For paths that no router can read: these requests pass no hook.
+    frameworkErrors: (error, request, reply) => void refuseUnreadable(error, request, reply, options),
+  });
+  app.decorateRequest('principal', null);
+  app.decorateRequest('rate', null);
+  const routes: Route[] = [];
+  app.decorate('routes', routes);
+  app.addHook('onRoute', ({ method, url, config }) => {
+    for (const one of [method].flat()) routes.push({ method: one, path: url, auth: config?.auth });
+  });
+  addJsonBodies(app);
+  await app.register(cors, {
+    origin: '*',
+    // An OPTIONS request that is no preflight gets the same answer, and no text of the plugin's own.
+    strictPreflight: false,
+    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    exposedHeaders: [
+      ...Object.values(HEADERS),
+      'X-Run-Id',
+      'Retry-After',
+      'Location',
+      'Preference-Applied',
+      'Mcp-Session-Id',
+    ],
+  });
+
+  let closing = false;
+  app.addHook('preClose', async () => {
+    closing = true;
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    options.internalRequests.closeOnAbort(request.headers, reply.raw);
+    reply.header(HEADERS.requestId, request.id);
+    if (closing) {
+      reply.header('Connection', 'close');
+      throw new ApiError('service_unavailable', 'The server is shutting down. Try again.', {
+        retryAfterSeconds: 5,
+      });
+    }
+    await admit(request, options);
+  });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const finish = () => {
+      reply.headers({ [HEADERS.requestId]: request.id, ...rateHeaders(request.rate) });
+      done(null, payload);
+    };
+    if (request.rate || options.internalRequests.principalOf(request.headers)) return finish();
+    // Answered before it could be counted: a preflight, or while draining.
+    const count = async () => {
+      request.rate = await countOpen(options, request.ip);
+    };
+    count().then(finish, done);
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'unmatched';
+    const { method } = request;
+    const { statusCode: status, elapsedTime } = reply;
+    options.onAnswered?.({ method, route, status, seconds: elapsedTime / 1000 });
+    const ms = Math.round(elapsedTime);
+    accessLog.info(
+      { reqId: request.id, method, route, status, ms, wallet: request.principal?.wallet },
+      'request',
+    );
+    done();
+  });
+  app.setErrorHandler(async (error: FastifyError, request, reply) => {
+    if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') await discardBody(request.raw);
+    const apiError = toApiError(error);
+    if (apiError.status >= 500) request.log.error({ err: apiError.cause ?? apiError }, apiError.message);
+    return writeError(reply, apiError, request);
+  });
+  app.setNotFoundHandler(async (request, reply) =>
+    writeError(
+      reply,
+      new ApiError('not_found', `There is no ${request.method} ${request.url.split('?')[0]}.`),
+      request,
+    ),
+  );
+  return app;
+}
+
+function newRequestId(): string {
+  return `req_${randomUUID()}`;
+}
+
+/** Answers a request that no hook has seen in the form that every answer has. */
+async function refuseUnreadable(
+  error: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: HttpServerOptions,
+): Promise<void> {
+  reply.header(HEADERS.requestId, request.id);
+  try {
+    reply.headers(rateHeaders(await countOpen(options, request.ip)));
+    await writeError(reply, toApiError(error), request);
+  } catch (cause) {
+    await writeError(reply, internalError(cause), request);
+  }
+}
+
+/** Authenticates and counts one request. */
+async function admit(request: FastifyRequest, options: HttpServerOptions): Promise<void> {
+  const internal = options.internalRequests.principalOf(request.headers);
+  if (internal) {
+    // Counted where it entered.
+    request.principal = internal;
+    return;
+  }
+  const { auth } = request.routeOptions.config;
+  const byAddress = async () => {
+    request.rate = await options.rateLimits.count(`ip:${request.ip}`, options.requestsPerMinute);
+  };
+  if (auth === 'bearer') {
+    try {
+      request.principal = await options.authenticate(request.headers.authorization);
+    } catch (error) {
+      await byAddress();
+      refuseIfExceeded(request.rate);
+      throw error;
+    }
+    request.rate = await options.rateLimits.count(request.principal.rateKey, options.requestsPerMinute);
+    refuseIfExceeded(request.rate);
+    return;
+  }
+  if (auth === undefined) {
+    request.rate = await countOpen(options, request.ip);
+    return;
+  }
+  await byAddress();
+  refuseIfExceeded(request.rate);
+}
+
+/**
+ * Counts what is never refused (health, pages, unknown paths), apart from what is: whoever loads many pages
+ * can still log in.
+ */
+function countOpen(options: HttpServerOptions, address = 'unknown'): Promise<RateState> {
+  return options.rateLimits.count(`open:${address}`, options.requestsPerMinute);
+}
+
+/** Refuses a request beyond its limit (429 with `Retry-After`). */
+export function refuseIfExceeded(rate: RateState | null): void {
+  if (!rate?.exceeded) return;
+  const seconds = Math.max(1, rate.resetAt - Math.floor(Date.now() / 1000));
+  throw new ApiError(
+    'rate_limit_exceeded',
+    `More than ${rate.limit} requests in a minute. Try again in ${seconds} s.`,
+    {
+      retryAfterSeconds: seconds,
+    },
+  );
+}
+
+/** The three headers that every answer has; for answers that are not sent through Fastify. */
+export function rateHeaders(rate: RateState | null): Record<string, string> {
+  if (!rate) return {};
+  return {
+    [HEADERS.limit]: String(rate.limit),
+    [HEADERS.remaining]: String(rate.remaining),
+    [HEADERS.reset]: String(rate.resetAt),
+  };
+}
+
+function writeError(reply: FastifyReply, error: ApiError, request: FastifyRequest): FastifyReply {
+  if (error.retryAfterSeconds !== undefined) reply.header('Retry-After', error.retryAfterSeconds);
+  // RFC 9110, section 11.6.1: a 401 says how to authenticate.
+  if (error.status === 401) reply.header('WWW-Authenticate', 'Bearer');
+  return reply.code(error.status).send({ error: error.body(request.id) });
+}
+
+/** Any thrown value as an API error; what was not expected says nothing of itself to the caller. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  const status = (error as FastifyError | undefined)?.statusCode;
+  if (status !== undefined && status >= 400 && status < 500) {
+    // Fastify's own refusals: malformed JSON, a wrong content type, a body that is too large.
+    const reason = (error as FastifyError).message.replace(/\.?$/, '.');
+    return new ApiError('invalid_request', `${STATUS_CODES[status] ?? 'Bad request'}: ${reason}`);
+  }
+  return internalError(error);
+}

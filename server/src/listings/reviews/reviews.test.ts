@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  insertListing,
+  insertRun,
+  newWallet,
+  openTestDatabase,
+  type TemporaryDatabase,
+} from '../../testing/index.js';
+import { createCreators, type Creators } from '../creators.js';
+import { createListingRepository } from '../repository.js';
+import { createReviews, type Reviews } from './reviews.js';
+import { createListingService, type ListingService } from '../service.js';
+
+let database: TemporaryDatabase;
+let listings: ListingService;
+let reviews: Reviews;
+let creators: Creators;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  listings = createListingService(createListingRepository(database));
+  reviews = createReviews(database.db, listings);
+  creators = createCreators(database.db);
+});
+afterAll(() => database.close());
+
+/** A listing, and a wallet with a run of it that ended so. */
+async function reviewable(status: 'running' | 'completed' | 'failed' | 'undelivered' = 'completed') {
+  const listing = await insertListing(database.db);
+  const wallet = newWallet();
+  const run = await insertRun(database.db, listing, wallet);
+  await database.db.updateTable('runs').set({ status }).where('id', '=', run).execute();
+  return { id: listing.id, creator: listing.creator, wallet };
+}
+
+describe('a review', () => {
+  it('shows in the listing and among its reviews', async () => {
+    const { id, wallet } = await reviewable();
+    const written = await reviews.put(id, wallet, {
+      rating: 4,
+      comment: ' Found\u202e two\0 of three.\r\n ',
+    });
+    expect(written).toMatchObject({ reviewer: wallet, rating: 4, comment: 'Found two of three.' });
+    expect(await listings.detail(id)).toMatchObject({ rating: 4, review_count: 1 });
+    const page = await reviews.list(id, { limit: 20, offset: 0 });
+    expect(page).toEqual({ reviews: [written], total: 1, limit: 20, offset: 0 });
+  });
+
+  it('replaces the one that the wallet wrote before', async () => {
+    const { id, wallet } = await reviewable('failed');
+    const first = await reviews.put(id, wallet, { rating: 1, comment: 'It failed.' });
+    const second = await reviews.put(id, wallet, { rating: 5 });
+    expect(second).toMatchObject({ rating: 5, comment: null, created_at: first.created_at });
+    expect(await listings.detail(id)).toMatchObject({ rating: 5, review_count: 1 });
+    expect((await reviews.list(id, { limit: 20, offset: 0 })).reviews).toEqual([second]);
+  });
+
+  it.each(['running', 'undelivered'] as const)('needs more than a run that is %s', async (status) => {
+    const { id, wallet } = await reviewable(status);
+    await expect(reviews.put(id, wallet, { rating: 5 })).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining('finished run') as string,
+    });
+    expect(await listings.detail(id)).toMatchObject({ rating: 0, review_count: 0 });
+  });
+
+  it('needs a run of this listing by this wallet', async () => {
+    const [one, other] = [await reviewable(), await reviewable()];
+    await expect(reviews.put(one.id, other.wallet, { rating: 5 })).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+  });
+
+  it("is never the creator's", async () => {
+    const { id, creator } = await reviewable();
+    const listing = await database.db
+      .selectFrom('listings')
+      .select(['id', 'version_id'])
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    const run = await insertRun(database.db, listing, creator);
+    await database.db.updateTable('runs').set({ status: 'completed' }).where('id', '=', run).execute();
+    await expect(reviews.put(id, creator, { rating: 5 })).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining('creator') as string,
+    });
+  });
+
+  it('of a listing that is not there is refused', async () => {
+    await expect(reviews.put('nobody-aaaaaa', newWallet(), { rating: 5 })).rejects.toMatchObject({
+      code: 'listing_not_found',
+    });
+    await expect(reviews.list('Nobody', { limit: 20, offset: 0 })).rejects.toMatchObject({
+      code: 'invalid_listing_id',
+    });
+  });
+
+  it('stands on one page, the newest first', async () => {
+    const { id, wallet } = await reviewable();
+    const listing = await database.db
+      .selectFrom('listings')
+      .select(['id', 'version_id'])
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    const wallets = [wallet, ...Array.from({ length: 6 }, newWallet)];
+    for (const reviewer of wallets) {
+      const run = await insertRun(database.db, listing, reviewer);
+      await database.db.updateTable('runs').set({ status: 'completed' }).where('id', '=', run).execute();
+      await reviews.put(id, reviewer, { rating: 3 });
+    }
+    const seen: string[] = [];
+    for (let offset = 0; offset < 9; offset += 3) {
+      const page = await reviews.list(id, { limit: 3, offset });
+      expect(page).toMatchObject({ total: 7, limit: 3, offset });
+      seen.push(...page.reviews.map(({ reviewer }) => reviewer));
+    }
+    expect(seen).toEqual(wallets.toReversed());
+  });
+});
+
+describe("a creator's name", () => {
+  it('is cleaned, shown with its listings, and can be taken back', async () => {
+    const { id, creator } = await reviewable();
+    const named = await creators.update(creator, { display_name: '  Ledger\u202e\n Works\u200b ' });
+    expect(named).toEqual({ id: creator, display_name: 'Ledger Works', listing_count: 1 });
+    expect((await listings.detail(id)).creator).toEqual(named);
+    const unnamed = await creators.update(creator, { display_name: null });
+    expect(unnamed.display_name).toBe(`${creator.slice(0, 4)}...${creator.slice(-4)}`);
+    expect((await listings.detail(id)).creator).toEqual(unnamed);
+  });
+
+  it('can be set before there is a listing', async () => {
+    const wallet = newWallet();
+    expect(await creators.update(wallet, { display_name: 'Ünder' })).toEqual({
+      id: wallet,
+      display_name: 'Ünder',
+      listing_count: 0,
+    });
+  });
+
+  it.each(['   ', '\u200b', '…', '—'])('of nothing to read is refused: %j', async (display_name) => {
+    await expect(creators.update(newWallet(), { display_name })).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+  });
+});

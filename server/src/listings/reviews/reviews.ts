@@ -1,0 +1,115 @@
+import type { createReviewBody, listReviewsQuery, Review } from '@agent-rental/contract';
+import { sql, type Selectable } from 'kysely';
+import type { z } from 'zod';
+import { ApiError } from '../../http/api-error.js';
+import type { Db } from '../../database/connection.js';
+import type { Database } from '../../database/schema.js';
+import { cleanText } from '../clean-text.js';
+import type { ListingService } from '../service.js';
+
+/** What renters say about listings. A listing's `rating` and `review_count` are of exactly these rows. */
+export interface Reviews {
+  /**
+   * Writes a wallet's review of a listing, in place of an earlier one.
+   *
+   * @throws ApiError `invalid_listing_id`, `listing_not_found`, or `invalid_request` for the listing's creator
+   * and for a wallet without a finished run of it.
+   */
+  put(listingId: string, reviewer: string, review: z.output<typeof createReviewBody>): Promise<Review>;
+  /** @throws ApiError `invalid_listing_id` or `listing_not_found`. */
+  list(
+    listingId: string,
+    page: z.output<typeof listReviewsQuery>,
+  ): Promise<{ reviews: Review[]; total: number; limit: number; offset: number }>;
+}
+
+export function createReviews(db: Db, listings: Pick<ListingService, 'find'>): Reviews {
+  const hasFinishedRun = async (wallet: string, listingId: string): Promise<boolean> => {
+    const run = await db
+      .selectFrom('runs')
+      .select('id')
+      .where('wallet', '=', wallet)
+      .where('listing_id', '=', listingId)
+      .where('status', 'in', ['completed', 'failed'])
+      .limit(1)
+      .executeTakeFirst();
+    return run !== undefined;
+  };
+
+  return {
+    async put(listingId, reviewer, { rating, comment }) {
+      const listing = await listings.find(listingId);
+      if (listing.creator === reviewer) {
+        throw new ApiError('invalid_request', 'A creator cannot review a listing of its own.');
+      }
+      if (!(await hasFinishedRun(reviewer, listing.id))) {
+        throw new ApiError(
+          'invalid_request',
+          'A review needs a finished run of this listing by this wallet. Run it with POST /v1/execute first.',
+        );
+      }
+      return db.transaction().execute(async (tx) => {
+        // Reviews of one listing one after the other: the sum must see the rating that it replaces.
+        await tx
+          .selectFrom('listings')
+          .select('id')
+          .where('id', '=', listing.id)
+          .forNoKeyUpdate()
+          .executeTakeFirstOrThrow();
+        const earlier = await tx
+          .selectFrom('reviews')
+          .select('rating')
+          .where('listing_id', '=', listing.id)
+          .where('reviewer', '=', reviewer)
+          .executeTakeFirst();
+        const said = { rating, comment: cleanText(comment ?? '') || null };
+        const row = await tx
+          .insertInto('reviews')
+          .values({ listing_id: listing.id, reviewer, ...said })
+          .onConflict((conflict) =>
+            conflict.columns(['listing_id', 'reviewer']).doUpdateSet({ ...said, updated_at: sql`now()` }),
+          )
+          .returningAll()
+          .executeTakeFirstOrThrow();
+        await tx
+          .updateTable('listings')
+          .set({
+            rating_sum: sql`rating_sum + ${rating - (earlier?.rating ?? 0)}`,
+            review_count: sql`review_count + ${earlier ? 0 : 1}`,
+          })
+          .where('id', '=', listing.id)
+          .execute();
+        return toReview(row);
+      });
+    },
+
+    async list(listingId, { limit, offset }) {
+      const { id } = await listings.find(listingId);
+      const { review_count } = await db
+        .selectFrom('listings')
+        .select('review_count')
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow();
+      const rows = await db
+        .selectFrom('reviews')
+        .selectAll()
+        .where('listing_id', '=', id)
+        .orderBy('updated_at', 'desc')
+        .orderBy('reviewer')
+        .limit(limit)
+        .offset(offset)
+        .execute();
+      return { reviews: rows.map(toReview), total: review_count, limit, offset };
+    },
+  };
+}
+
+function toReview(row: Selectable<Database['reviews']>): Review {
+  return {
+    reviewer: row.reviewer,
+    rating: row.rating,
+    comment: row.comment,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}

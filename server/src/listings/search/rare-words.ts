@@ -1,0 +1,69 @@
+import type { Pool } from 'pg';
+import { SHOWN_COLUMNS, toRows, type ListingSummaryRow, type ShownValues } from '../listing-row.js';
+import { boundsOf, facetLexeme, type Search } from './conditions.js';
+
+/** What the index knows of the words that are looked for. */
+export interface Counts {
+  /** The words as they are indexed; none where the rarest is rare enough to look. */
+  lexemes: string[];
+  /** Listings that have the rarest word; zero without words. */
+  rarest: number;
+  /** The same of words in titles. */
+  rarest_title: number;
+  /** Active listings. */
+  on_sale: number;
+  /** Matches, where the rarest word is rare enough to look. */
+  total: bigint;
+  /** Where a word is in no listing: the words with the most similar ones that some listings have. */
+  did_you_mean: string | null;
+}
+
+/**
+ * How many listings have each word, and, where that is few for one of them, all that is asked for at once.
+ *
+ * Most searches are this statement alone, and planning it takes longer than running it: it has a name, so that each
+ * connection plans it once. What the function does, migrations 0012 and 0016 tell.
+ *
+ * @param few listings that have the rarest word, up to which they are looked through
+ */
+export async function look(
+  pool: Pool,
+  search: Search,
+  few: number,
+): Promise<{ counts: Counts; rows: ListingSummaryRow[] }> {
+  const { q, sort, limit, offset } = search;
+  const { minPriceLamports, maxPriceLamports, minRating } = boundsOf(search);
+  const facet = facetLexeme(search) ?? null;
+  const { rows } = await pool.query<[...CountValues, ...ShownValues]>({
+    name: 'find few listings',
+    text: TEXT,
+    values: [q, facet, few, sort, limit, offset, minPriceLamports, maxPriceLamports, minRating],
+    rowMode: 'array',
+  });
+  const [first] = rows;
+  if (!first) throw new Error('There is a row even where nothing is found.');
+  const [lexemes, rarest, rarest_title, on_sale, total, did_you_mean] = first;
+  return {
+    counts: { lexemes, rarest, rarest_title, on_sale, total, did_you_mean },
+    rows: rows.flatMap((row) => toRows(row.slice(COUNTS) as ShownValues)),
+  };
+}
+
+/** How many values of a row are counts. */
+const COUNTS = 6;
+type CountValues = [
+  lexemes: Counts['lexemes'],
+  rarest: number,
+  rarest_title: number,
+  on_sale: number,
+  total: bigint,
+  did_you_mean: string | null,
+];
+
+const TEXT = `
+  select lexemes, rarest, rarest_title, on_sale, total, did_you_mean,
+    ${SHOWN_COLUMNS}, position
+  from find_few_listings($1, $2, $3, $4, $5, $6, $7, $8, $9) found
+  left join listings on listings.id = found.listing_id
+  left join creators on creators.wallet = listings.creator
+  order by position`;

@@ -1,0 +1,55 @@
+import * as z from 'zod';
+import type { Keys } from '../../platform/keys.js';
+
+/** The manifest as it was registered: what an update changes. */
+const manifest = z.record(z.string(), z.unknown()).optional();
+
+/**
+ * The part of a manifest that renters must never see. It is sealed in the database and opened only to run
+ * the agent.
+ */
+export const privatePart = z.discriminatedUnion('mode', [
+  z.object({
+    mode: z.literal('declarative'),
+    systemPrompt: z.string(),
+    tools: z.array(z.object({ name: z.string(), scope: z.string() })),
+    model: z.object({
+      provider: z.enum(['openai', 'anthropic', 'self_hosted']),
+      model: z.string().optional(),
+      endpointUrl: z.string().optional(),
+      key: z.string().optional(),
+    }),
+    salt: z.string(),
+    manifest,
+  }),
+  z.object({
+    mode: z.literal('connected'),
+    entrypointUrl: z.string(),
+    webhookSecret: z.string(),
+    /** Signs beside the present one for a while, so that a creator can change over without a gap. */
+    previousWebhookSecret: z.object({ secret: z.string(), until: z.number() }).optional(),
+    salt: z.string(),
+    manifest,
+  }),
+]);
+export type PrivatePart = z.infer<typeof privatePart>;
+export type DeclarativeAgent = Extract<PrivatePart, { mode: 'declarative' }>;
+export type ConnectedAgent = Extract<PrivatePart, { mode: 'connected' }>;
+
+const contextOf = (versionId: string) => `agent-version:${versionId}`;
+
+/** Seals the private part of one version. */
+export function sealPrivatePart(keys: Keys, versionId: string, part: PrivatePart): Buffer {
+  return keys.seal(JSON.stringify(part), contextOf(versionId));
+}
+
+/** Opens the private part of one version. */
+export function openPrivatePart(keys: Keys, versionId: string, sealed: Buffer): PrivatePart {
+  return privatePart.parse(JSON.parse(keys.open(sealed, contextOf(versionId)).toString('utf8')));
+}
+
+/** The secrets that sign a call to a connected agent now, the present one first. */
+export function signingSecrets(agent: ConnectedAgent, nowMs: number): string[] {
+  const { webhookSecret, previousWebhookSecret: previous } = agent;
+  return previous && previous.until > nowMs ? [webhookSecret, previous.secret] : [webhookSecret];
+}

@@ -1,0 +1,126 @@
+import {
+  listingTerms,
+  manifest,
+  MANIFEST_MAX_BYTES,
+  PRICE_LAMPORTS,
+  type ListingTerms,
+  type Manifest,
+} from '@agent-rental/contract';
+import type { z } from 'zod';
+import { findJsonProblem } from '../../http/json-bounds.js';
+import { InvalidSchemaError } from '../../platform/json-schema/compile.js';
+import { ForbiddenUrlError, type OutboundHttp } from '../../platform/outbound-http.js';
+import { checkSchema } from '../../platform/json-schema/checks.js';
+
+/** One thing that is wrong with a registration. `path` is dotted, as in `tools.3.name`. */
+export interface Violation {
+  path: string;
+  message: string;
+}
+
+/** What a registration is judged against. */
+export interface RegistrationRules {
+  outbound: OutboundHttp;
+  /** Names of the tools that the sandbox in use can serve. */
+  servedTools: ReadonlySet<string>;
+  /** Why a tool is not served here, and what would serve it. */
+  unservedReasons?: Readonly<Record<string, string>>;
+  /** The least price of a Per-Task listing, in lamports, from the protocol's account. */
+  minQueryPriceLamports: bigint;
+}
+
+export type Validated =
+  | { valid: true; manifest: Manifest; terms: ListingTerms | undefined }
+  | { valid: false; violations: Violation[] };
+
+/** Validates a registration's manifest and terms; gives every violation, not only the first. */
+export async function validateRegistration(
+  body: { manifest: unknown; listing: unknown },
+  rules: RegistrationRules,
+): Promise<Validated> {
+  const problem = findJsonProblem(body.manifest) ?? findJsonProblem(body.listing);
+  if (problem) return { valid: false, violations: [{ path: problem.field, message: problem.message }] };
+  const violations: Violation[] = [];
+  const size = Buffer.byteLength(JSON.stringify(body.manifest));
+  if (size > MANIFEST_MAX_BYTES) {
+    violations.push({
+      path: '',
+      message: `the manifest has ${size} bytes; the most is ${MANIFEST_MAX_BYTES}`,
+    });
+  }
+  const parsed = manifest.safeParse(body.manifest);
+  if (!parsed.success) violations.push(...fromZod(parsed.error, ''));
+  else violations.push(...(await manifestViolations(parsed.data, rules)));
+
+  const terms = body.listing === undefined ? undefined : listingTerms.safeParse(body.listing);
+  if (terms && !terms.success) violations.push(...fromZod(terms.error, 'listing.'));
+  if (terms?.success) violations.push(...termViolations(terms.data, rules));
+
+  if (violations.length > 0 || !parsed.success) return { valid: false, violations };
+  return { valid: true, manifest: parsed.data, terms: terms?.data };
+}
+
+/** What is wrong with a listing's terms beyond their form. */
+export function termViolations(
+  terms: ListingTerms,
+  rules: Pick<RegistrationRules, 'minQueryPriceLamports'>,
+): Violation[] {
+  const violations: Violation[] = [];
+  const price = BigInt(terms.price_lamports);
+  if (terms.rental_model === 'per_query') {
+    if (price < rules.minQueryPriceLamports) {
+      violations.push({
+        path: 'listing.price_lamports',
+        message: `of a per_query listing is at least ${rules.minQueryPriceLamports} lamports`,
+      });
+    }
+    if (terms.min_deposit_lamports !== undefined && BigInt(terms.min_deposit_lamports) < price) {
+      violations.push({ path: 'listing.min_deposit_lamports', message: 'is below the price of one run' });
+    }
+  } else if (price < BigInt(PRICE_LAMPORTS.min)) {
+    violations.push({
+      path: 'listing.price_lamports',
+      message: `is at least ${PRICE_LAMPORTS.min} lamports`,
+    });
+  }
+  return violations;
+}
+
+async function manifestViolations(value: Manifest, rules: RegistrationRules): Promise<Violation[]> {
+  const violations: Violation[] = [];
+  for (const field of ['input_schema', 'output_schema'] as const) {
+    try {
+      await checkSchema(value[field]);
+    } catch (error) {
+      if (!(error instanceof InvalidSchemaError)) throw error;
+      violations.push({ path: field, message: error.message });
+    }
+  }
+  const urls = {
+    entrypoint_url: value.entrypoint_url,
+    'model.endpoint_url': value.system_prompt && value.model.endpoint_url,
+  };
+  for (const [path, url] of Object.entries(urls)) {
+    if (!url) continue;
+    try {
+      rules.outbound.checkUrl(url);
+    } catch (error) {
+      if (!(error instanceof ForbiddenUrlError)) throw error;
+      violations.push({ path, message: `cannot be called: ${error.message}` });
+    }
+  }
+  for (const [index, tool] of (value.tools ?? []).entries()) {
+    if (!rules.servedTools.has(tool.name)) {
+      const why = rules.unservedReasons?.[tool.name];
+      violations.push({
+        path: `tools.${index}.name`,
+        message: `${tool.name} is not served by the sandbox in use here${why === undefined ? '' : `: ${why}`}`,
+      });
+    }
+  }
+  return violations;
+}
+
+function fromZod(error: z.ZodError, prefix: string): Violation[] {
+  return error.issues.map((issue) => ({ path: prefix + issue.path.join('.'), message: issue.message }));
+}

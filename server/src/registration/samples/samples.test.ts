@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import type { Insertable } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Database } from '../../database/schema.js';
+import { deriveKeys } from '../../platform/keys.js';
+import { insertListing, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { createCreatorSecrets } from '../creator-secrets.js';
+import { sealPrivatePart, type DeclarativeAgent } from '../manifest/private-part.js';
+import { createRegistrationRepository, SAMPLES_TASK, type RegistrationRepository } from '../repository.js';
+import { createSampleTaker, type ReviewRun } from './samples.js';
+
+const keys = deriveKeys(new Uint8Array(32).fill(5));
+const AGENT: DeclarativeAgent = {
+  mode: 'declarative',
+  systemPrompt: 'You answer.',
+  tools: [],
+  model: { provider: 'openai', model: 'm', key: 'k' },
+  salt: '',
+};
+
+let database: TemporaryDatabase;
+let repository: RegistrationRepository;
+let queued: { task: string; payload: Record<string, string> }[];
+let asked: Parameters<ReviewRun>[1][];
+let answer: () => ReturnType<ReviewRun>;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  repository = createRegistrationRepository(database.db, async (_tx, task, payload) => {
+    queued.push({ task, payload });
+  });
+});
+afterAll(() => database.close());
+beforeEach(() => {
+  queued = [];
+  asked = [];
+  answer = async () => ({ output: { due: 2 } });
+});
+
+const samples = () =>
+  createSampleTaker({
+    repository,
+    keys,
+    run: (_agent, request) => {
+      asked.push(request);
+      return answer();
+    },
+  });
+
+/** A listing of that agent, without samples. */
+async function listingOf(
+  agent: DeclarativeAgent = AGENT,
+  fields: Partial<Insertable<Database['listings']>> = {},
+  inputSchema: Record<string, unknown> = { type: 'string', examples: ['an invoice'] },
+): Promise<{ id: string; creator: string; version_id: string }> {
+  const listing = await insertListing(database.db, { sample_output: '[]', ...fields });
+  await database.db
+    .updateTable('agent_versions')
+    .set({
+      private_part: sealPrivatePart(keys, listing.version_id, agent),
+      input_schema: JSON.stringify(inputSchema),
+      output_schema: JSON.stringify({ type: 'object' }),
+      timeout_seconds: 300,
+    })
+    .where('id', '=', listing.version_id)
+    .execute();
+  return listing;
+}
+const shownOf = (id: string) =>
+  database.db
+    .selectFrom('listings')
+    .select(['sample_input', 'sample_output', 'sample_problem'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+
+it('a listing without samples gets them of one run, on an input made of its schema', async () => {
+  const { id } = await listingOf();
+  await samples().take(id);
+  expect(asked).toMatchObject([{ input: 'an invoice', outputSchema: { type: 'object' }, timeoutMs: 60_000 }]);
+  expect(await shownOf(id)).toEqual({
+    sample_input: 'an invoice',
+    sample_output: ['{"due":2}'],
+    sample_problem: null,
+  });
+  // Once is enough.
+  await samples().take(id);
+  expect(asked).toHaveLength(1);
+});
+
+it('the sample input of its creator is what the agent gets', async () => {
+  const { id } = await listingOf(AGENT, { sample_input: JSON.stringify({ given: true }) });
+  await samples().take(id);
+  expect(asked).toMatchObject([{ input: { given: true } }]);
+});
+
+it('text is shown as it is, without what a database cannot hold, and cut', async () => {
+  const { id } = await listingOf();
+  answer = async () => ({ output: `a\0b${'x'.repeat(5_000)}` });
+  await samples().take(id);
+  const [text] = (await shownOf(id)).sample_output;
+  expect(text).toHaveLength(4_000);
+  expect(text).toMatch(/^abx+…$/);
+});
+
+it('a run that fails leaves the listing without, and the creator is told why, until one gives a sample', async () => {
+  const { id } = await listingOf();
+  answer = async () => ({ problem: 'The model answered 401.' });
+  await samples().take(id);
+  expect(await shownOf(id)).toMatchObject({
+    sample_output: [],
+    sample_problem: expect.stringContaining('401'),
+  });
+  answer = async () => ({ output: 'done' });
+  await samples().take(id);
+  expect(await shownOf(id)).toMatchObject({ sample_output: ['done'], sample_problem: null });
+});
+
+it('where no input can be made up nothing is run, and the creator is told', async () => {
+  const { id } = await listingOf(AGENT, {}, { type: 'string', pattern: '^[0-9]{12}$' });
+  await samples().take(id);
+  expect(asked).toEqual([]);
+  expect((await shownOf(id)).sample_problem).toContain('sample_output');
+});
+
+it('what a run gave is dropped when another version runs by then', async () => {
+  const { id } = await listingOf();
+  answer = async () => {
+    await database.db
+      .updateTable('listings')
+      .set({ version_id: randomUUID() })
+      .where('id', '=', id)
+      .execute();
+    return { output: 'of the old version' };
+  };
+  await samples().take(id);
+  expect((await shownOf(id)).sample_output).toEqual([]);
+});
+
+it('a vendor is not asked without a key; the key makes the run', async () => {
+  const { key: _, ...withoutKey } = AGENT.model;
+  const { id, creator } = await listingOf({ ...AGENT, model: withoutKey });
+  await samples().take(id);
+  expect(asked).toEqual([]);
+  await createCreatorSecrets(repository, keys).setModelKey(creator, id, 'the-key');
+  expect(queued).toEqual([{ task: SAMPLES_TASK, payload: { listing_id: id } }]);
+  await samples().take(id);
+  expect((await shownOf(id)).sample_output).toEqual(['{"due":2}']);
+  // A key for a listing that shows samples asks for nothing.
+  await createCreatorSecrets(repository, keys).setModelKey(creator, id, 'another-key');
+  expect(queued).toHaveLength(1);
+});
+
+it('a run that could not be made is made again', async () => {
+  const { id } = await listingOf();
+  answer = () => Promise.reject(new Error('no sandbox'));
+  await expect(samples().take(id)).rejects.toThrow('no sandbox');
+  expect(await shownOf(id)).toMatchObject({ sample_output: [], sample_problem: null });
+});

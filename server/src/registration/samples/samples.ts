@@ -1,0 +1,92 @@
+import type { Json } from '@agent-rental/contract';
+import type { Keys } from '../../platform/keys.js';
+import { openPrivatePart, type DeclarativeAgent, type PrivatePart } from '../manifest/private-part.js';
+import type { RegistrationRepository } from '../repository.js';
+import { sampleInputOf } from './sample-input.js';
+
+/** Longest sample output that a listing shows, in characters. */
+const SAMPLE_CHARACTERS = 4_000;
+const PROBLEM_CHARACTERS = 500;
+/** The agent gets its own time, up to this. */
+const MAX_RUN_MS = 60_000;
+const TASK =
+  'Do your work on this input. The answer is shown to those who think of renting you, as a sample.';
+
+/** One real run of an agent, as a renter's would be, outside any rental. */
+export type ReviewRun = (
+  agent: DeclarativeAgent,
+  request: {
+    task: string;
+    input: string | Record<string, Json>;
+    outputSchema: Record<string, unknown>;
+    timeoutMs: number;
+  },
+) => Promise<{ output: Json } | { problem: string }>;
+
+/** The part of a review that shows what an agent does, for listings whose creators sent no sample. */
+export interface SampleTaker {
+  /**
+   * The background task. Runs the agent once and stores what it was given and what it answered; does nothing for a
+   * listing that has samples, or whose agent cannot be run by the service.
+   *
+   * @throws what the run throws when it could not be made at all: to be tried again.
+   */
+  take(listingId: string): Promise<void>;
+}
+
+/** Whether a version can be run at all by the service: a vendor asks for a key, a creator's own model may not. */
+export function canBeSampled(part: PrivatePart): boolean {
+  return (
+    part.mode === 'declarative' && (part.model.provider === 'self_hosted' || part.model.key !== undefined)
+  );
+}
+
+export function createSampleTaker(deps: {
+  repository: Pick<RegistrationRepository, 'findVersionWithoutSamples' | 'storeSamples'>;
+  keys: Keys;
+  run: ReviewRun;
+}): SampleTaker {
+  return {
+    async take(listingId) {
+      const found = await deps.repository.findVersionWithoutSamples(listingId);
+      if (!found) return;
+      const { version, sampleInput } = found;
+      const part = openPrivatePart(deps.keys, version.id, version.private_part);
+      if (part.mode !== 'declarative' || !canBeSampled(part)) return;
+      const input = sampleInput ?? (await sampleInputOf(version.input_schema));
+      const store = (samples: { input: string | null; output: string[]; problem: string | null }) =>
+        deps.repository.storeSamples(listingId, version.id, samples);
+      if (input === undefined) {
+        const problem =
+          'The review could not show a sample: no input was found that matches input_schema. Give it examples, or send listing.sample_output.';
+        await store({ input: null, output: [], problem });
+        return;
+      }
+      const made = await deps.run(part, {
+        task: TASK,
+        input,
+        outputSchema: version.output_schema,
+        timeoutMs: Math.min(version.timeout_seconds * 1000, MAX_RUN_MS),
+      });
+      await store({
+        input: JSON.stringify(input),
+        output: 'output' in made ? [shown(made.output)] : [],
+        problem:
+          'problem' in made
+            ? `The review's run gave no sample. ${storable(made.problem, PROBLEM_CHARACTERS)}`
+            : null,
+      });
+    },
+  };
+}
+
+function shown(output: Json): string {
+  return storable(typeof output === 'string' ? output : JSON.stringify(output), SAMPLE_CHARACTERS);
+}
+
+/** Text that PostgreSQL can hold, cut to a length: no null characters, no half of a surrogate pair. */
+function storable(text: string, characters: number): string {
+  const whole = text.replaceAll('\0', '');
+  const cut = whole.length <= characters ? whole : `${whole.slice(0, characters - 1)}…`;
+  return Buffer.from(cut).toString();
+}

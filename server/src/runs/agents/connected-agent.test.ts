@@ -1,0 +1,307 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Webhook } from 'standardwebhooks';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createOutboundHttp, type OutboundHttp } from '../../platform/outbound-http.js';
+import type { ConnectedAgent } from '../../registration/index.js';
+import {
+  publishedListing,
+  readBody,
+  startHttpStandIn,
+  type HttpStandIn,
+  type StandInListener,
+} from '../../testing/index.js';
+import { AgentUnreachableError } from './outcome.js';
+import { createConnectedAgents, type ConnectedAgents } from './connected-agent.js';
+import { parseOrder, taskOf, type Task } from '../pipeline/parse.js';
+
+const SECRET = `whsec_${Buffer.alloc(24, 5).toString('base64')}`;
+const OUTPUT_SCHEMA = { type: 'object', required: ['total'], properties: { total: { type: 'number' } } };
+
+let server: HttpStandIn;
+let serve: StandInListener;
+let asked: string[];
+/** What left of the answers before they were whole. */
+let texts: string[];
+let outbound: OutboundHttp;
+let agents: ConnectedAgents;
+let agent: ConnectedAgent;
+
+beforeEach(async () => {
+  asked = [];
+  texts = [];
+  server = await startHttpStandIn((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    return serve(request, response);
+  });
+  outbound = createOutboundHttp(new Set([server.origin]));
+  agents = createConnectedAgents(outbound);
+  agent = { mode: 'connected', entrypointUrl: `${server.origin}/run`, webhookSecret: SECRET, salt: '' };
+});
+afterEach(async () => {
+  await outbound.close();
+  await server.close();
+});
+
+const newTask = (
+  input?: { items: string[] },
+  outputSchema: Record<string, unknown> = OUTPUT_SCHEMA,
+): Task => {
+  const listing = publishedListing({ outputSchema, timeoutSeconds: 30 });
+  const body = { agent_id: listing.id, task: 'Add up.', ...(input ? { input } : {}) };
+  return taskOf(parseOrder('wallet', body, undefined), body, listing);
+};
+const onText = (text: string) => void texts.push(text);
+const options = { signal: new AbortController().signal, onText };
+const answer = (status: number, body: string, headers: Record<string, string> = {}) => {
+  serve = (_, response) => void response.writeHead(status, headers).end(body);
+};
+const FAILED = { status: 'failed', output: expect.any(String) as string };
+
+describe('a call to a connected agent', () => {
+  it('is signed as Standard Webhooks are, and carries the task [EXE-31]', async () => {
+    let seen: { request: IncomingMessage; body: string } | undefined;
+    serve = async (request, response) => {
+      seen = { request, body: await readBody(request) };
+      response.end('{"total":3}');
+    };
+    const task = newTask({ items: ['ü'] });
+    expect(await agents.run(task, agent, options)).toEqual({ status: 'completed', output: { total: 3 } });
+    const headers = seen?.request.headers as Record<string, string>;
+    const body = seen?.body ?? '';
+    expect(asked).toEqual(['POST /run']);
+    expect(headers['content-type']).toBe('application/json');
+    expect(headers['webhook-id']).toBe(task.runId);
+    expect(new Webhook(SECRET).verify(body, headers)).toEqual({
+      run_id: task.runId,
+      agent_id: task.listing.id,
+      task: 'Add up.',
+      input: { items: ['ü'] },
+      timeout_seconds: 30,
+    });
+    expect(() => new Webhook(SECRET).verify(body.replace('Add', 'Sum'), headers)).toThrow();
+    const other = `whsec_${Buffer.alloc(24, 6).toString('base64')}`;
+    expect(() => new Webhook(other).verify(body, headers)).toThrow();
+    expect(JSON.stringify(headers) + body).not.toContain(SECRET.slice('whsec_'.length));
+    expect(JSON.stringify(headers) + body).not.toContain('wallet');
+  });
+
+  it.each([
+    ['breaks its schema', '{"total":"three"}'],
+    ['is not JSON', 'total: 3'],
+    ['is empty', ''],
+    ['is cut off', '{"total":'],
+  ])('whose answer %s is a failed run [EXE-32]', async (_, body) => {
+    answer(200, body);
+    expect(await agents.run(newTask(), agent, options)).toEqual(FAILED);
+  });
+
+  it('whose answer is nested deeper than we can store is a failed run', async () => {
+    const depth = 20_000;
+    answer(200, `{"total":1,"more":${'['.repeat(depth)}${']'.repeat(depth)}}`);
+    expect((await agents.run(newTask(), agent, options)).status).toBe('failed');
+  });
+
+  it('whose answer is nested deeper than its own schema can follow is a failed run', async () => {
+    answer(200, '['.repeat(100_000) + ']'.repeat(100_000));
+    const schema = { type: 'array', items: { $ref: '#' } };
+    expect(await agents.run(newTask(undefined, schema), agent, options)).toEqual(FAILED);
+  });
+
+  it.each([400, 401, 422, 500])(
+    'answered by %i is a failed run, which tells the renter nothing of it',
+    async (status) => {
+      answer(status, 'Traceback: secret path /srv/agent.py');
+      const outcome = await agents.run(newTask(), agent, options);
+      expect(outcome).toEqual(FAILED);
+      expect(JSON.stringify(outcome)).not.toMatch(/Traceback|srv|127\.0\.0\.1/);
+    },
+  );
+
+  it.each([404, 410, 502, 503, 504])('answered by %i never reached the agent', async (status) => {
+    answer(status, 'nobody here');
+    await expect(agents.run(newTask(), agent, options)).rejects.toThrow(AgentUnreachableError);
+  });
+
+  it('to a port where nobody listens never reached the agent', async () => {
+    const gone = await startHttpStandIn(() => undefined);
+    await gone.close();
+    const open = createOutboundHttp(new Set([gone.origin]));
+    const call = createConnectedAgents(open).run(
+      newTask(),
+      { ...agent, entrypointUrl: gone.origin },
+      options,
+    );
+    await expect(call).rejects.toThrow(AgentUnreachableError);
+    await open.close();
+  });
+
+  it('that is hung up on never reached the agent', async () => {
+    serve = (request) => void request.socket.destroy();
+    await expect(agents.run(newTask(), agent, options)).rejects.toThrow(AgentUnreachableError);
+  });
+
+  it('to an address that may not be called any more never reached the agent [EXE-37]', async () => {
+    for (const entrypointUrl of [
+      'https://169.254.169.254/run',
+      'https://localhost/run',
+      'http://example.com/',
+    ]) {
+      await expect(agents.run(newTask(), { ...agent, entrypointUrl }, options)).rejects.toThrow(
+        AgentUnreachableError,
+      );
+    }
+    expect(asked).toEqual([]);
+  });
+
+  it.each([301, 302, 307, 308])('is not redirected by %i [EXE-37]', async (status) => {
+    answer(status, '', { location: `${server.origin}/secret` });
+    expect(await agents.run(newTask(), agent, options)).toEqual(FAILED);
+    expect(asked).toEqual(['POST /run']);
+  });
+
+  it('whose answer is too large, or has no end, is a failed run, and hung up on', async () => {
+    let closed: Promise<unknown> | undefined;
+    serve = (_, response) => {
+      closed = once(response, 'close');
+      const more = () => {
+        while (!response.destroyed && response.write(' '.repeat(65_536)));
+      };
+      response.on('drain', more);
+      more();
+    };
+    expect(await agents.run(newTask(), agent, options)).toEqual(FAILED);
+    await closed;
+  });
+
+  it('whose answer breaks off is a failed run', async () => {
+    serve = (request, response) => {
+      response.writeHead(200, { 'content-length': 100 });
+      response.write('{"total"', () => request.socket.destroy());
+    };
+    expect(await agents.run(newTask(), agent, options)).toEqual(FAILED);
+  });
+
+  it.each(['before', 'within'])('that is aborted %s its answer closes the connection', async (when) => {
+    const controller = new AbortController();
+    let closed: Promise<unknown> | undefined;
+    const arrived = new Promise<ServerResponse>((resolve) => {
+      serve = (_, response) => {
+        closed = once(response, 'close');
+        if (when === 'before') resolve(response);
+        else response.write('{"total"', () => resolve(response));
+      };
+    });
+    const call = agents
+      .run(newTask(), agent, { signal: controller.signal, onText })
+      .catch((error: unknown) => error);
+    await arrived;
+    const reason = new Error('enough');
+    controller.abort(reason);
+    expect(await call).toBe(reason);
+    await closed;
+  });
+});
+
+describe('an answer as an event stream', () => {
+  const TEXT = { type: 'string' };
+  const event = (name: string, data: unknown) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+  const stream = (...events: string[]) =>
+    answer(200, events.join(''), { 'content-type': 'text/event-stream; charset=utf-8' });
+  const run = (schema: Record<string, unknown> = TEXT) =>
+    agents.run(newTask(undefined, schema), agent, options);
+
+  it('is asked for beside JSON', async () => {
+    let accept: string | undefined;
+    serve = (request, response) => {
+      accept = request.headers.accept;
+      response.end('"plain"');
+    };
+    expect(await run()).toEqual({ status: 'completed', output: 'plain' });
+    expect(accept).toBe('application/json, text/event-stream');
+    expect(texts).toEqual([]);
+  });
+
+  it('lets text out while it comes, and is its pieces together [EXE-36]', async () => {
+    let finish = () => undefined as unknown;
+    const first = new Promise<void>((resolve) => {
+      serve = (_, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(': hello\n\n' + event('output', { delta: 'Grü' }));
+        finish = () =>
+          response.end(event('other', {}) + event('output', { delta: 'ße' }) + event('done', {}));
+      };
+      options.onText = (text) => {
+        texts.push(text);
+        resolve();
+      };
+    });
+    const call = run();
+    await first;
+    options.onText = onText;
+    expect(texts).toEqual(['Grü']);
+    finish();
+    expect(await call).toEqual({ status: 'completed', output: 'Grüße' });
+    expect(texts).toEqual(['Grü', 'ße']);
+  });
+
+  it('may end with the output itself, which begins with what has left', async () => {
+    stream(event('output', { delta: 'a' }), event('done', { output: 'ab', status: 'completed' }));
+    expect(await run()).toEqual({ status: 'completed', output: 'ab' });
+    stream(event('output', { delta: 'a' }), event('done', { output: 'b' }));
+    expect(await run()).toEqual(FAILED);
+  });
+
+  it('of another form than text leaves whole, by its schema alone [EXE-36]', async () => {
+    stream(event('output', { delta: 'adding' }), event('done', { output: { total: 3 } }));
+    expect(await run(OUTPUT_SCHEMA)).toEqual({ status: 'completed', output: { total: 3 } });
+    stream(event('output', { delta: 'adding' }), event('done', { output: { total: 'three' } }));
+    expect(await run(OUTPUT_SCHEMA)).toEqual(FAILED);
+    expect(texts).toEqual([]);
+  });
+
+  it.each([
+    [
+      'says that it failed',
+      [event('output', { delta: 'a' }), event('done', { status: 'failed', output: 'b' })],
+    ],
+    ['ends without an end', [event('output', { delta: 'a' })]],
+    ['is empty', []],
+    ['holds what is not JSON', ['event: output\ndata: {\n\n', event('done', {})]],
+    ['holds a delta that is no text', [event('output', { delta: 5 }), event('done', {})]],
+    ['ends in an unknown state', [event('done', { status: 'perhaps' })]],
+    [
+      'is nested deeper than we can store',
+      [`event: done\ndata: {"output":${'['.repeat(20_000)}${']'.repeat(20_000)}}\n\n`],
+    ],
+  ])('that %s is a failed run [EXE-32]', async (_, events) => {
+    stream(...events);
+    expect(await run({})).toEqual(FAILED);
+  });
+
+  it('without an end is hung up on when it is too large', async () => {
+    let closed: Promise<unknown> | undefined;
+    serve = (_, response) => {
+      closed = once(response, 'close');
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const more = () => {
+        while (!response.destroyed && response.write(event('output', { delta: 'x'.repeat(65_536) })));
+      };
+      response.on('drain', more);
+      more();
+    };
+    expect(await run()).toEqual(FAILED);
+    await closed;
+  });
+
+  it('is not waited for beyond its done', async () => {
+    let closed: Promise<unknown> | undefined;
+    serve = (_, response) => {
+      closed = once(response, 'close');
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(event('done', { output: 'done' }));
+    };
+    expect(await run()).toEqual({ status: 'completed', output: 'done' });
+    await closed;
+  });
+});

@@ -1,0 +1,97 @@
+import { takesAnyText, type JsonObject } from '@agent-rental/agent-runner';
+import { Webhook } from 'standardwebhooks';
+import { schemaViolations } from '../../platform/json-schema/checks.js';
+import { ForbiddenUrlError, type OutboundHttp } from '../../platform/outbound-http.js';
+import { signingSecrets, type ConnectedAgent } from '../../registration/index.js';
+import { AgentUnreachableError, FAILED_FORM, FAILED_TASK, type AgentOutcome } from './outcome.js';
+import { readAnswer, type ConnectedAnswer } from './connected-answer.js';
+import type { Task } from '../pipeline/parse.js';
+
+/** Answers of proxies and hosts in front of an agent that is not there. */
+const NOT_THERE = new Set([404, 410, 502, 503, 504]);
+
+const failed = (output: string): AgentOutcome => ({ status: 'failed', output });
+
+interface CallOptions {
+  signal: AbortSignal;
+  /** Called when the task goes out. */
+  onBegan?(): void;
+  /** Gets an answer in free text while it comes, where the endpoint answers as an event stream. */
+  onText(text: string): void;
+}
+
+/** Calls creators' own endpoints, signed as Standard Webhooks are. */
+export interface ConnectedAgents {
+  /** @throws AgentUnreachableError when the endpoint was never reached. */
+  run(task: Task, agent: ConnectedAgent, options: CallOptions): Promise<AgentOutcome>;
+}
+
+export function createConnectedAgents(outbound: OutboundHttp): ConnectedAgents {
+  return {
+    async run(task, agent, options) {
+      const { signal } = options;
+      const body = JSON.stringify({
+        run_id: task.runId,
+        agent_id: task.listing.id,
+        task: task.task,
+        ...(task.input === undefined ? {} : { input: task.input }),
+        // Which file it was; the content is the input, because the file is the renter's alone.
+        ...(task.inputUri === undefined ? {} : { input_uri: task.inputUri }),
+        timeout_seconds: task.timeoutSeconds,
+      });
+      const sentAt = new Date();
+      // Standard Webhooks: as many signatures as there are secrets, with a space between.
+      const signature = signingSecrets(agent, sentAt.getTime())
+        .map((secret) => new Webhook(secret).sign(task.runId, sentAt, body))
+        .join(' ');
+      let response: Response;
+      options.onBegan?.();
+      try {
+        response = await outbound.fetch(agent.entrypointUrl, {
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json',
+            accept: 'application/json, text/event-stream',
+            'webhook-id': task.runId,
+            'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
+            'webhook-signature': signature,
+          },
+          body,
+          signal,
+        });
+      } catch (cause) {
+        signal.throwIfAborted();
+        const reason = cause instanceof ForbiddenUrlError ? cause.message : 'the connection failed';
+        throw new AgentUnreachableError(`The agent's endpoint could not be reached: ${reason}.`, { cause });
+      }
+      if (NOT_THERE.has(response.status)) {
+        await response.body?.cancel();
+        throw new AgentUnreachableError(`The agent's endpoint answered ${response.status}.`);
+      }
+      if (!response.ok) {
+        await response.body?.cancel();
+        return failed(FAILED_TASK);
+      }
+      return outcomeOf(response, task, options);
+    },
+  };
+}
+
+/** What the answer comes to, in the form that the agent declares. */
+async function outcomeOf(response: Response, task: Task, options: CallOptions): Promise<AgentOutcome> {
+  const { outputSchema } = task.listing.version;
+  // Where an answer may turn out to be none, nothing of it leaves before it is whole.
+  const onText = takesAnyText(outputSchema as JsonObject) ? options.onText : () => undefined;
+  let answer: ConnectedAnswer;
+  try {
+    answer = await readAnswer(response, onText);
+  } catch {
+    // Too large, or broken off.
+    options.signal.throwIfAborted();
+    return failed(FAILED_TASK);
+  }
+  if (answer === 'failed') return failed(FAILED_TASK);
+  if (answer === 'malformed') return failed(FAILED_FORM);
+  const violations = await schemaViolations(outputSchema, answer.output);
+  return violations.length === 0 ? { status: 'completed', output: answer.output } : failed(FAILED_FORM);
+}

@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from '../../platform/logger.js';
+import type { ReviewRun } from '../../registration/index.js';
+import { AgentUnreachableError } from './outcome.js';
+import type { DeclarativeAgents } from './declarative-agent.js';
+
+/**
+ * Runs agents for their review: as for a renter, but without a rental, a seat or a record. `stopping` ends what is
+ * under way; it is then made again.
+ */
+export function createReviewRun(
+  declarative: DeclarativeAgents,
+  { stopping, logger }: { stopping: AbortSignal; logger: Pick<Logger, 'info'> },
+): ReviewRun {
+  return async (agent, { task, input, outputSchema, timeoutMs }) => {
+    stopping.throwIfAborted();
+    const sandbox = await declarative.takeSandbox(stopping);
+    const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)]);
+    const work = { runId: randomUUID(), task, input, listing: { version: { outputSchema } } };
+    try {
+      const outcome = await declarative.run(work, agent, sandbox, {
+        signal,
+        logger,
+        onText: () => undefined,
+      });
+      if (outcome.status === 'completed') return { output: outcome.output };
+      if (!signal.aborted) return { problem: outcome.detail ?? outcome.output };
+    } catch (error) {
+      if (error instanceof AgentUnreachableError) return { problem: error.message };
+      if (!signal.aborted) throw error;
+    }
+    stopping.throwIfAborted();
+    return { problem: `The agent did not finish within ${timeoutMs / 1000} s.` };
+  };
+}

@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createOutboundHttp, type OutboundHttp } from '../../platform/outbound-http.js';
+import { startHttpStandIn, type HttpStandIn } from '../../testing/index.js';
+import { createWebReader, WebRefusal, type WebReader } from './web-reader.js';
+
+const NEVER = new AbortController().signal;
+
+let site: HttpStandIn;
+let asked: { method: string; url: string; headers: IncomingHttpHeaders }[];
+let serve: (response: ServerResponse, url: string) => void;
+let outbound: OutboundHttp;
+let web: WebReader;
+
+beforeEach(async () => {
+  asked = [];
+  site = await startHttpStandIn((request, response) => {
+    const { method = '', url = '', headers } = request;
+    asked.push({ method, url, headers });
+    serve(response, url);
+  });
+  // The site stands for one on the public internet.
+  outbound = createOutboundHttp(new Set([site.origin]));
+  web = createWebReader(outbound, { timeoutMs: 2_000 });
+});
+afterEach(async () => {
+  await outbound.close();
+  await site.close();
+});
+
+const text = (response: ServerResponse, body: string | Buffer, headers: Record<string, string> = {}) =>
+  void response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', ...headers }).end(body);
+
+describe('a page', () => {
+  it('is read by GET, and nothing goes with it that says who asks [EXE-46]', async () => {
+    serve = (response) => text(response, 'grüße', { 'set-cookie': 'a=b' });
+    const page = { url: `${site.origin}/p?q=1`, status: 200, content_type: 'text/plain', text: 'grüße' };
+    expect(await web.read(`${site.origin}/p?q=1`, NEVER)).toEqual({ ...page, truncated: false });
+    await web.read(`${site.origin}/again`, NEVER);
+    expect(asked.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /p?q=1', 'GET /again']);
+    for (const name of ['cookie', 'authorization', 'referer'])
+      expect(asked[1]?.headers).not.toHaveProperty(name);
+  });
+
+  it.each([404, 500])('that answers %i is shown as it is', async (status) => {
+    serve = (response) => void response.writeHead(status, { 'content-type': 'text/html' }).end('sorry');
+    expect(await web.read(site.origin, NEVER)).toMatchObject({ status, text: 'sorry' });
+  });
+
+  it('in another character set is text all the same', async () => {
+    serve = (response) =>
+      text(response, Buffer.from('gr\xfc\xdfe', 'latin1'), {
+        'content-type': 'text/plain; charset="ISO-8859-1"',
+      });
+    expect((await web.read(site.origin, NEVER)).text).toBe('grüße');
+  });
+
+  it('that was moved is found, and says where', async () => {
+    serve = (response, url) => {
+      if (url === '/new') text(response, 'here');
+      else response.writeHead(302, { location: '/new' }).end();
+    };
+    expect(await web.read(`${site.origin}/old`, NEVER)).toMatchObject({
+      url: `${site.origin}/new`,
+      text: 'here',
+    });
+  });
+
+  it('without end is read up to a bound, packed or not', async () => {
+    serve = (response) => {
+      response.writeHead(200, { 'content-type': 'text/plain' });
+      const more = () => {
+        while (response.write('x'.repeat(64 * 1024)));
+      };
+      response.on('drain', more);
+      more();
+    };
+    const page = await web.read(site.origin, NEVER);
+    expect(page).toMatchObject({ truncated: true });
+    expect(page.text).toHaveLength(100_000);
+    const bomb = gzipSync(Buffer.alloc(200 * 1024 * 1024, 'y'));
+    serve = (response) => text(response, bomb, { 'content-encoding': 'gzip' });
+    const before = process.memoryUsage().arrayBuffers;
+    expect(await web.read(site.origin, NEVER)).toMatchObject({ truncated: true });
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(50 * 1024 * 1024);
+  });
+});
+
+describe('what is refused', () => {
+  it.each([
+    'http://example.com/',
+    'ftp://example.com/',
+    'file:///etc/passwd',
+    'https://127.0.0.1/',
+    'https://[::1]/',
+    'https://10.0.0.1/',
+    'https://169.254.169.254/latest/meta-data/',
+    'https://[::ffff:169.254.169.254]/',
+    'https://0x7f000001/',
+    'https://2130706433/',
+    'https://localhost/',
+    'https://user:password@example.com/',
+    'nonsense',
+  ])('%s is not asked, and not when a page leads there [EXE-46]', async (target) => {
+    await expect(web.read(target, NEVER)).rejects.toThrow(WebRefusal);
+    serve = (response) => void response.writeHead(302, { location: target }).end();
+    if (target === 'nonsense') return;
+    await expect(web.read(site.origin, NEVER)).rejects.toThrow(WebRefusal);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('a page that leads in a circle', async () => {
+    serve = (response) => void response.writeHead(301, { location: '/' }).end();
+    await expect(web.read(site.origin, NEVER)).rejects.toThrow('redirected more than');
+    expect(asked).toHaveLength(6);
+  });
+
+  it('what is not text', async () => {
+    serve = (response) => text(response, Buffer.from([1, 2]), { 'content-type': 'image/png' });
+    await expect(web.read(site.origin, NEVER)).rejects.toThrow('image/png');
+  });
+
+  it('a page that does not come, in words that tell nothing of the network', async () => {
+    serve = () => undefined;
+    await expect(web.read(site.origin, NEVER)).rejects.toThrow('took too long');
+    await site.close();
+    await expect(web.read(site.origin, NEVER)).rejects.toThrow(
+      /^The page could not be read: the connection failed\.$/,
+    );
+    site = await startHttpStandIn(() => undefined);
+  });
+});
+
+it('an abort closes the connection', async () => {
+  const controller = new AbortController();
+  let closed: Promise<unknown> | undefined;
+  serve = (response) => {
+    closed = once(response, 'close');
+    response.writeHead(200, { 'content-type': 'text/plain' });
+    response.write('slow', () => controller.abort(new Error('enough')));
+  };
+  await expect(web.read(site.origin, controller.signal)).rejects.toThrow('enough');
+  await closed;
+});

@@ -1,0 +1,85 @@
+import { CompiledQuery, sql } from 'kysely';
+import type { Db } from '../../database/connection.js';
+import { prepare } from '../../database/prepared-statements.js';
+import type { Order } from '../pipeline/parse.js';
+
+/** What has become of the callers of equal runs whose answer has not reached anybody. */
+export interface EqualRuns {
+  /** One was left, and may be taken over. */
+  readonly isLeft: boolean;
+  /** Somebody seems to wait for one, or for its answer, which is on its way. */
+  readonly isAttended: boolean;
+}
+
+/** Who waits for a run, on whichever replica, and whether its answer has reached anybody. */
+export interface Attendance {
+  /** One more caller waits. */
+  arrive(runId: string): Promise<void>;
+  /** One caller has left without the answer. `keepsGoing`: the run goes on without anybody from now on. */
+  leave(runId: string, keepsGoing: boolean): Promise<void>;
+  /** Somebody has asked for the run: it goes on. */
+  keepGoing(runId: string): Promise<void>;
+  /** An answer has reached a caller. */
+  delivered(runId: string): Promise<void>;
+  /**
+   * Gives the caller of `order` an equal run of the same wallet whose answer reached nobody; the one that was left
+   * first. No other caller gets it while this one waits.
+   */
+  adopt(order: Order): Promise<string | undefined>;
+  /** Looks for equal runs of the same wallet, and touches none. */
+  look(order: Order): Promise<EqualRuns>;
+}
+
+const LOOK_FOR_EQUAL_RUNS = prepare(`
+  select bool_or(left_at is not null) as "isLeft", bool_or(left_at is null) as "isAttended" from unheard_runs
+  where wallet = $1 and listing_id = $2 and request_digest = $3`);
+
+export function createAttendance(db: Db): Attendance {
+  return {
+    async arrive(runId) {
+      await db
+        .updateTable('runs')
+        .set({ waiters: sql`waiters + 1`, left_at: null })
+        .where('id', '=', runId)
+        .execute();
+    },
+    async leave(runId, keepsGoing) {
+      await db
+        .updateTable('runs')
+        .set({
+          waiters: sql`greatest(waiters - 1, 0)`,
+          left_at: sql`case when waiters <= 1 then now() end`,
+          ...(keepsGoing ? { keeps_going: true } : {}),
+        })
+        .where('id', '=', runId)
+        .execute();
+    },
+    async keepGoing(runId) {
+      await db
+        .updateTable('runs')
+        .set({ keeps_going: true })
+        .where('id', '=', runId)
+        .where('keeps_going', '=', false)
+        .execute();
+    },
+    async delivered(runId) {
+      await db
+        .updateTable('runs')
+        .set({ delivered_at: new Date() })
+        .where('id', '=', runId)
+        .where('delivered_at', 'is', null)
+        .execute();
+    },
+    async adopt({ wallet, agentId, digest }) {
+      const { rows } = await sql<{ adopted: string | null }>`
+        select adopt_run(${wallet}, ${agentId}, ${digest}) as adopted`.execute(db);
+      return rows[0]?.adopted ?? undefined;
+    },
+    async look({ wallet, agentId, digest }) {
+      const { rows } = await db.executeQuery<EqualRuns>(
+        CompiledQuery.raw(LOOK_FOR_EQUAL_RUNS, [wallet, agentId, digest]),
+      );
+      return { isLeft: rows[0]?.isLeft === true, isAttended: rows[0]?.isAttended === true };
+    },
+  };
+}

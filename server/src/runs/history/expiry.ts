@@ -1,0 +1,31 @@
+import { sql } from 'kysely';
+import type { Db } from '../../database/connection.js';
+
+/** Name of the job, and when it is done (every ten minutes, by one of the replicas). */
+export const EXPIRY_TASK = 'remove_expired';
+export const EXPIRY_CRONTAB = `*/10 * * * * ${EXPIRY_TASK}`;
+
+/** How long results, and keys that were cancelled, are kept. */
+const KEPT = sql<Date>`now() - interval '24 hours'`;
+/** An upload that is not complete after this time never will be. */
+const ABANDONED = sql<Date>`now() - interval '1 hour'`;
+
+/** Removes results and files whose time is over. What a run was, without its output, stays for its receipt. */
+export async function removeExpired(db: Db): Promise<void> {
+  await db
+    .updateTable('runs')
+    .set({ output: null })
+    .where('output', 'is not', null)
+    .where('finished_at', '<', KEPT)
+    .execute();
+  await db.deleteFrom('cancelled_keys').where('created_at', '<', KEPT).execute();
+  await db
+    .deleteFrom('files')
+    .where(({ eb, and, or }) =>
+      or([
+        eb('expires_at', '<=', sql<Date>`now()`),
+        and([eb('is_complete', '=', false), eb('created_at', '<', ABANDONED)]),
+      ]),
+    )
+    .execute();
+}

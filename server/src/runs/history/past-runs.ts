@@ -1,0 +1,164 @@
+import {
+  ERROR_STATUS,
+  type Cancellation,
+  type listRunsQuery,
+  type Run,
+  type RunState,
+  type RunSummary,
+} from '@agent-rental/contract';
+import type { z } from 'zod';
+import { ApiError } from '../../http/api-error.js';
+import type { Attendance } from '../delivery/delivery-tracking.js';
+import type { RunChanges } from '../idempotency/run-changes.js';
+import type { FinishedRun, RunListItem, RunRepository, RunRow } from './repository.js';
+
+/** The longest that a cancel waits for the run to be gone; the run stops all the same. */
+const CANCEL_WAIT_MS = 20_000;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+type ListRuns = z.output<typeof listRunsQuery>;
+
+/** Whether a text may be a run's id at all. */
+export const isRunId = (text: string): boolean => UUID.test(text);
+
+/** What a wallet can see of its runs, and do about them, on whichever replica they work. */
+export interface PastRuns {
+  /** The wallet's runs without their outputs, newest first. */
+  list(wallet: string, query: ListRuns): Promise<{ runs: RunSummary[]; total: number }>;
+  /**
+   * What has become of a run; waits for its end up to `waitMs`. `onAnswer` is told of a result that is given, and notes
+   * whether it arrives; without it a result counts as delivered.
+   *
+   * @throws ApiError `not_found` for another wallet's run too, and once the result was removed.
+   */
+  find(
+    runId: string,
+    wallet: string,
+    waitMs: number,
+    gone: AbortSignal,
+    onAnswer?: (runId: string) => void,
+  ): Promise<RunState>;
+  /** Stops a run, and waits until nothing of it is left. @throws ApiError `not_found`. */
+  cancel(runId: string, wallet: string, gone: AbortSignal): Promise<Cancellation>;
+  /** Stops the run of a key; a request that comes later under it is refused. */
+  cancelKey(idempotencyKey: string, wallet: string, gone: AbortSignal): Promise<Cancellation>;
+}
+
+export function createPastRuns(deps: {
+  runs: RunRepository;
+  attendance: Attendance;
+  changes: RunChanges;
+}): PastRuns {
+  const { runs, attendance, changes } = deps;
+
+  /** The run's row once it has ended, or as it is when the time is over. */
+  async function awaitEnd(
+    runId: string,
+    wallet: string,
+    waitMs: number,
+    gone: AbortSignal,
+  ): Promise<RunRow | undefined> {
+    const deadline = performance.now() + waitMs;
+    const watch = changes.watch(runId);
+    try {
+      for (;;) {
+        const row = await runs.find(runId, wallet);
+        const left = deadline - performance.now();
+        if (row?.status !== 'running' || left <= 0 || gone.aborted) return row;
+        if (!(await watch.next(left, gone))) return row;
+      }
+    } finally {
+      watch.close();
+    }
+  }
+
+  async function stop(runId: string, wallet: string, gone: AbortSignal): Promise<Cancellation> {
+    if (await runs.requestStop(runId, 'cancelled')) await changes.announce(runId);
+    const row = await awaitEnd(runId, wallet, CANCEL_WAIT_MS, gone);
+    if (!row) return { cancelled: true };
+    return { cancelled: row.stop_reason !== null && row.status !== 'completed', run: stateOf(row) };
+  }
+
+  function stateOf(row: RunRow): RunState {
+    if (row.status === 'running') return { run_id: row.id, agent_id: row.listing_id, status: 'running' };
+    const finished = runs.toFinished(row);
+    if (finished) return toRun(finished);
+    if (row.status === 'undelivered') return toUndelivered(row);
+    throw new ApiError(
+      'not_found',
+      `The result of this run was kept for 24 hours and is gone; GET /v1/runs/${row.id}/receipt still says what happened.`,
+    );
+  }
+
+  const unknown = () => new ApiError('not_found', 'This wallet has no such run.');
+
+  return {
+    async list(wallet, query) {
+      const { rows, total } = await runs.list(wallet, query.agent_id, query);
+      return { total, runs: rows.map(toSummary) };
+    },
+    async find(runId, wallet, waitMs, gone, onAnswer) {
+      const known = isRunId(runId) ? await runs.find(runId, wallet) : undefined;
+      if (!known) throw unknown();
+      // Somebody asks for it: it does not stop for want of a caller.
+      if (known.status === 'running') await attendance.keepGoing(runId);
+      const row = waitMs > 0 ? await awaitEnd(runId, wallet, waitMs, gone) : known;
+      if (!row) throw unknown();
+      const state = stateOf(row);
+      if (state.status !== 'running') await (onAnswer ? onAnswer(runId) : attendance.delivered(runId));
+      return state;
+    },
+    async cancel(runId, wallet, gone) {
+      const known = isRunId(runId) ? await runs.find(runId, wallet) : undefined;
+      if (!known) throw unknown();
+      return stop(runId, wallet, gone);
+    },
+    async cancelKey(idempotencyKey, wallet, gone) {
+      // Written down first, looked up second: a request that comes meanwhile does it the other way round.
+      await runs.cancelKey(wallet, idempotencyKey);
+      const known = await runs.findByKey(wallet, idempotencyKey);
+      return known ? stop(known.id, wallet, gone) : { cancelled: true };
+    },
+  };
+}
+
+function toSummary(row: RunListItem): RunSummary {
+  return {
+    run_id: row.id,
+    agent_id: row.listing_id,
+    status: row.status,
+    cost_lamports: row.status === 'undelivered' ? 0 : Number(row.cost_lamports),
+    duration_ms: row.duration_ms,
+    created_at: row.created_at.toISOString(),
+    finished_at: row.finished_at?.toISOString() ?? null,
+  };
+}
+
+/** A finished run as the API gives it. */
+export function toRun(finished: FinishedRun): Run {
+  return {
+    run_id: finished.runId,
+    agent_id: finished.agentId,
+    status: finished.status,
+    output: finished.output,
+    cost_lamports: Number(finished.costLamports),
+    duration_ms: finished.durationMs,
+  };
+}
+
+/** A run that could not be served: what its caller was told, in the form of a run. */
+function toUndelivered(row: RunRow): RunState {
+  const { code, message } = row.error ?? {
+    code: 'service_unavailable' as const,
+    message: 'The run could not be served. If it was charged, your next run of the agent is free.',
+  };
+  return {
+    run_id: row.id,
+    agent_id: row.listing_id,
+    status: 'failed',
+    output: message,
+    cost_lamports: 0,
+    duration_ms: (row.finished_at?.getTime() ?? row.created_at.getTime()) - row.created_at.getTime(),
+    error: { code, message, status: ERROR_STATUS[code], run_id: row.id },
+  };
+}

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deriveKeys } from '../../platform/keys.js';
+import {
+  insertListing,
+  insertRun,
+  newWallet,
+  openTestDatabase,
+  type TemporaryDatabase,
+} from '../../testing/index.js';
+import { createRunRepository, type RunRepository } from './repository.js';
+import { createSeatRepository, type SeatRepository } from '../queue/slot-repository.js';
+
+let database: TemporaryDatabase;
+let seats: SeatRepository;
+let runs: RunRepository;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  seats = createSeatRepository(database.db);
+  runs = createRunRepository(database.db, deriveKeys(new Uint8Array(32).fill(9)));
+});
+afterAll(() => database.close());
+
+describe('a finished run', () => {
+  it('is its wallet’s alone, sealed in the database, and counted for its listing [RUN-17]', async () => {
+    const listing = await insertListing(database.db);
+    const wallet = newWallet();
+    const ids = [
+      await insertRun(database.db, listing, wallet),
+      await insertRun(database.db, listing, wallet),
+    ] as const;
+    const end = { agentId: listing.id, costLamports: 0n, durationMs: 12 };
+    await runs.finish({ ...end, runId: ids[0], status: 'completed', output: { secret: 'SECRET-OUTPUT' } });
+    await runs.finish({ ...end, runId: ids[1], status: 'failed', output: 'It did not work.' });
+    const found = await runs.find(ids[0], wallet);
+    expect(found && runs.toFinished(found)?.output).toEqual({ secret: 'SECRET-OUTPUT' });
+    expect(await runs.find(ids[0], newWallet())).toBeUndefined();
+    const row = await database.db
+      .selectFrom('runs')
+      .selectAll()
+      .where('id', '=', ids[0])
+      .executeTakeFirstOrThrow();
+    expect(row.output?.includes('SECRET-OUTPUT')).toBe(false);
+    const counted = await database.db
+      .selectFrom('listings')
+      .select(['run_count', 'completed_count'])
+      .where('id', '=', listing.id)
+      .executeTakeFirstOrThrow();
+    expect(counted).toEqual({ run_count: 2, completed_count: 1 });
+    const again = { ...end, runId: ids[0], status: 'failed' as const, output: 'late' };
+    await expect(runs.finish(again)).rejects.toThrow('had ended already');
+  });
+
+  it('is told from one whose process is gone: that has no live seat and no place in line', async () => {
+    const listing = await insertListing(database.db);
+    const [alive, dead] = [
+      await insertRun(database.db, listing, newWallet()),
+      await insertRun(database.db, listing, newWallet()),
+    ];
+    const waiting = await insertRun(database.db, listing, newWallet());
+    const bounds = { seats: 1, lineLength: 2, ownLength: 2, leaseMs: 60_000, claimMs: 60_000 };
+    const request = { listingId: listing.id, wallet: newWallet(), isPriority: false };
+    expect(await seats.enter({ ...request, runId: alive }, bounds)).toBe('seated');
+    expect(await seats.enter({ ...request, runId: waiting }, bounds)).toBe('waiting');
+    await runs.markInterrupted(60_000);
+    expect(await runs.wasUndelivered(dead)).toBe(false);
+    await runs.markInterrupted(0);
+    expect(await runs.wasUndelivered(dead)).toBe(true);
+    expect(await runs.wasUndelivered(alive)).toBe(false);
+    expect(await runs.wasUndelivered(waiting)).toBe(false);
+  });
+});

@@ -1,0 +1,359 @@
+import { createHash } from 'node:crypto';
+import type { Json } from '@agent-rental/contract';
+import { CompiledQuery, sql, type Selectable } from 'kysely';
+import type { ApiError } from '../../http/api-error.js';
+import { canonicalJson } from '../../platform/canonical-json.js';
+import type { Db } from '../../database/connection.js';
+import { prepare } from '../../database/prepared-statements.js';
+import type { Database } from '../../database/schema.js';
+import type { Keys } from '../../platform/keys.js';
+
+export type RunRow = Selectable<Database['runs']>;
+
+/** What a list shows of a run. */
+export type RunListItem = Pick<
+  RunRow,
+  'id' | 'listing_id' | 'status' | 'cost_lamports' | 'duration_ms' | 'created_at' | 'finished_at'
+>;
+
+/** A run that has ended. */
+export interface FinishedRun {
+  runId: string;
+  agentId: string;
+  status: 'completed' | 'failed';
+  output: Json;
+  costLamports: bigint;
+  durationMs: number;
+}
+
+/** A run about to begin. */
+export interface NewRun {
+  id: string;
+  listingId: string;
+  versionId: string;
+  wallet: string;
+  idempotencyKey: string | undefined;
+  requestDigest: Buffer;
+  salt: Buffer;
+  inputDigest: Buffer;
+}
+
+/** How a run begins. */
+export interface Beginning {
+  /**
+   * Alone among the callers with equal requests: not while there is an equal run that may be taken over, nor, if
+   * `isPatient`, one that somebody seems to wait for.
+   */
+  alone?: { isPatient: boolean } | undefined;
+  /** Somebody is told of the run before anything of it is spent or answered: a crash of the database may not lose it. */
+  isDurable?: boolean | undefined;
+}
+
+const BEGIN_RUN = prepare('select begin_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) as begun');
+
+/** Stores runs. Outputs are sealed: a dump of the database shows none. */
+export interface RunRepository {
+  /** Writes a run down; false when the wallet has one under the same key already, or an equal one that it must look at. */
+  begin(run: NewRun, how?: Beginning): Promise<boolean>;
+  findByKey(wallet: string, idempotencyKey: string): Promise<RunRow | undefined>;
+  /** A run of this wallet. */
+  find(runId: string, wallet: string): Promise<RunRow | undefined>;
+  /** A page of the wallet's runs, newest first, of one listing or all. */
+  list(
+    wallet: string,
+    listingId: string | undefined,
+    page: { limit: number; offset: number },
+  ): Promise<{ rows: RunListItem[]; total: number }>;
+  /** The result; undefined while the run goes on, when it came to nothing, and once its output was removed. */
+  toFinished(row: RunRow): FinishedRun | undefined;
+  /**
+   * Records the end of a run, and counts it for its listing unless somebody stopped it. `salt` is the one it began with,
+   * where the caller still has it.
+   */
+  finish(run: FinishedRun, salt?: Buffer): Promise<void>;
+  /** Keeps a result that may not leave yet, because its charge is not confirmed. */
+  hold(run: FinishedRun, salt?: Buffer): Promise<void>;
+  /** Lets a result go that was held; false when none was. */
+  finishHeld(runId: string): Promise<boolean>;
+  /** Gives a held result up: its charge has failed. */
+  dropHeld(runId: string, error: ApiError): Promise<void>;
+  /**
+   * Forgets a run that was refused before anything was charged. One that somebody knows by its id stays, with the
+   * error.
+   */
+  discard(runId: string, error: ApiError): Promise<void>;
+  /** Marks a run that its caller never got; its idempotency key may be used again unless it was cancelled. */
+  markUndelivered(runId: string, error: ApiError): Promise<void>;
+  wasUndelivered(runId: string): Promise<boolean>;
+  /**
+   * Marks runs whose process is gone: those without a live seat or place in a line that began at least so long
+   * ago. (A run gets one just after it begins.) Gives how many.
+   */
+  markInterrupted(minAgeMs: number): Promise<number>;
+  /** Asks a run that goes on to stop; false when it has ended, or was asked already. */
+  requestStop(runId: string, reason: 'cancelled' | 'caller_left'): Promise<boolean>;
+  /** As `requestStop`, for a run that nobody has waited for during `graceMs`, and that does not go on alone. */
+  requestStopIfLeft(runId: string, graceMs: number): Promise<boolean>;
+  /** Which of these runs are to stop. */
+  stopRequests(runIds: string[]): Promise<{ id: string; reason: 'cancelled' | 'caller_left' }[]>;
+  /** Refuses requests under a key from now on. */
+  cancelKey(wallet: string, idempotencyKey: string): Promise<void>;
+  isKeyCancelled(wallet: string, idempotencyKey: string): Promise<boolean>;
+}
+
+/** Context under which an output is sealed. */
+const outputContext = (runId: string) => `run-output:${runId}`;
+
+const INTERRUPTED = {
+  code: 'service_unavailable',
+  message: 'The server stopped while the run was under way. If it was charged, your next run is free.',
+} as const;
+
+/** The digest of an output, as a receipt states it: SHA-256 over the salt and the canonical JSON. */
+export function saltedDigest(salt: Buffer, value: unknown): Buffer {
+  return createHash('sha256').update(salt).update(canonicalJson(value)).digest();
+}
+
+export function createRunRepository(db: Db, keys: Keys): RunRepository {
+  const ofRunning = (runId: string) =>
+    db.updateTable('runs').where('id', '=', runId).where('status', '=', 'running');
+
+  /** What an end without a result leaves. */
+  const undelivered = (error: { code: ApiError['code']; message: string }) => ({
+    status: 'undelivered' as const,
+    error: JSON.stringify({ code: error.code, message: error.message }) as never,
+    outcome: null,
+    output: null,
+    output_digest: null,
+    finished_at: new Date(),
+    idempotency_key: sql<string | null>`case when stop_reason = 'cancelled' then idempotency_key end`,
+  });
+
+  const sealedResult = async (run: FinishedRun, knownSalt: Buffer | undefined) => {
+    const salt = knownSalt ?? (await saltOf(run.runId));
+    return {
+      output: keys.seal(JSON.stringify(run.output), outputContext(run.runId)),
+      output_digest: saltedDigest(salt, run.output),
+      cost_lamports: run.costLamports,
+      duration_ms: run.durationMs,
+    };
+  };
+
+  async function saltOf(runId: string): Promise<Buffer> {
+    const row = await db.selectFrom('runs').select('salt').where('id', '=', runId).executeTakeFirst();
+    return row?.salt ?? Buffer.alloc(0);
+  }
+
+  /** Ends a run that is `running`, and counts it, in one statement; gives whether it was. */
+  async function end(
+    runId: string,
+    status: FinishedRun['status'] | 'held',
+    result: Partial<Awaited<ReturnType<typeof sealedResult>>>,
+  ): Promise<boolean> {
+    const ended = await db
+      .with('ended', (cte) => {
+        const update = cte
+          .updateTable('runs')
+          .set({ ...result, outcome: null, finished_at: new Date() })
+          .where('id', '=', runId)
+          .where('status', '=', 'running');
+        return (
+          status === 'held'
+            ? update.set({ status: sql<FinishedRun['status']>`outcome` }).where('outcome', 'is not', null)
+            : update.set({ status })
+        ).returning(['listing_id', 'status', 'stop_reason']);
+      })
+      .with('counted', (cte) =>
+        cte
+          .updateTable('listings')
+          .from('ended')
+          .set({
+            run_count: sql`run_count + 1`,
+            completed_count: sql`completed_count + (ended.status = 'completed')::integer`,
+          })
+          .whereRef('listings.id', '=', 'ended.listing_id')
+          // Whoever stops runs must not be able to spoil an agent's success rate.
+          .where((eb) => eb.or([eb('ended.status', '=', 'completed'), eb('ended.stop_reason', 'is', null)])),
+      )
+      .selectFrom('ended')
+      .select('listing_id')
+      .executeTakeFirst();
+    return ended !== undefined;
+  }
+
+  return {
+    toFinished(row) {
+      if (row.status !== 'completed' && row.status !== 'failed') return undefined;
+      if (row.output === null) return undefined;
+      return {
+        runId: row.id,
+        agentId: row.listing_id,
+        status: row.status,
+        output: JSON.parse(keys.open(row.output, outputContext(row.id)).toString('utf8')) as Json,
+        costLamports: row.cost_lamports,
+        durationMs: row.duration_ms ?? 0,
+      };
+    },
+    async begin(run, { alone, isDurable = false } = {}) {
+      const { rows } = await db.executeQuery<{ begun: boolean }>(
+        CompiledQuery.raw(BEGIN_RUN, [
+          run.id,
+          run.listingId,
+          run.versionId,
+          run.wallet,
+          run.idempotencyKey ?? null,
+          run.requestDigest,
+          run.salt,
+          run.inputDigest,
+          alone !== undefined,
+          alone?.isPatient ?? false,
+          isDurable,
+        ]),
+      );
+      return rows[0]?.begun === true;
+    },
+    findByKey: (wallet, idempotencyKey) =>
+      db
+        .selectFrom('runs')
+        .selectAll()
+        .where('wallet', '=', wallet)
+        .where('idempotency_key', '=', idempotencyKey)
+        .executeTakeFirst(),
+    find: (runId, wallet) =>
+      db
+        .selectFrom('runs')
+        .selectAll()
+        .where('id', '=', runId)
+        .where('wallet', '=', wallet)
+        .executeTakeFirst(),
+
+    async list(wallet, listingId, { limit, offset }) {
+      const mine = db
+        .selectFrom('runs')
+        .where('wallet', '=', wallet)
+        .$if(listingId !== undefined, (query) => query.where('listing_id', '=', listingId ?? ''));
+      const [rows, { total }] = await Promise.all([
+        mine
+          .select(['id', 'listing_id', 'status', 'cost_lamports', 'duration_ms', 'created_at', 'finished_at'])
+          .orderBy('created_at', 'desc')
+          .orderBy('id')
+          .limit(limit)
+          .offset(offset)
+          .execute(),
+        mine.select((eb) => eb.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow(),
+      ]);
+      return { rows, total: Number(total) };
+    },
+
+    async finish(run, salt) {
+      const ended = await end(run.runId, run.status, await sealedResult(run, salt));
+      if (!ended) throw new Error(`Run ${run.runId} had ended already.`);
+    },
+    async hold(run, salt) {
+      await ofRunning(run.runId)
+        .set({ ...(await sealedResult(run, salt)), outcome: run.status })
+        .execute();
+    },
+    finishHeld: (runId) => end(runId, 'held', {}),
+
+    async dropHeld(runId, error) {
+      await ofRunning(runId).set(undelivered(error)).where('outcome', 'is not', null).execute();
+    },
+
+    async discard(runId, error) {
+      const forgotten = await db
+        .deleteFrom('runs')
+        .where('id', '=', runId)
+        .where('status', '=', 'running')
+        .where('keeps_going', '=', false)
+        .where('left_at', 'is', null)
+        .where('stop_reason', 'is', null)
+        .executeTakeFirst();
+      if (forgotten.numDeletedRows === 0n) await ofRunning(runId).set(undelivered(error)).execute();
+    },
+    async markUndelivered(runId, error) {
+      await ofRunning(runId).set(undelivered(error)).execute();
+    },
+    async wasUndelivered(runId) {
+      const row = await db.selectFrom('runs').select('status').where('id', '=', runId).executeTakeFirst();
+      return row?.status === 'undelivered';
+    },
+    async markInterrupted(minAgeMs) {
+      const rows = await db
+        .updateTable('runs')
+        .set(undelivered(INTERRUPTED))
+        .where('status', '=', 'running')
+        // A held result waits for its charge and needs no process.
+        .where('outcome', 'is', null)
+        .where('created_at', '<=', new Date(Date.now() - minAgeMs))
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('seats')
+                .select('seats.run_id')
+                .whereRef('seats.run_id', '=', 'runs.id')
+                .where('seats.expires_at', '>', sql<Date>`now()`),
+            ),
+          ),
+        )
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('seat_line')
+                .select('seat_line.run_id')
+                .whereRef('seat_line.run_id', '=', 'runs.id')
+                .where('seat_line.expires_at', '>', sql<Date>`now()`),
+            ),
+          ),
+        )
+        .returning('id')
+        .execute();
+      return rows.length;
+    },
+
+    async requestStop(runId, reason) {
+      const asked = await ofRunning(runId)
+        .set({ stop_reason: reason })
+        .where('stop_reason', 'is', null)
+        .where('outcome', 'is', null)
+        .executeTakeFirst();
+      return asked.numUpdatedRows === 1n;
+    },
+    async requestStopIfLeft(runId, graceMs) {
+      const asked = await ofRunning(runId)
+        .set({ stop_reason: 'caller_left' })
+        .where('stop_reason', 'is', null)
+        .where('outcome', 'is', null)
+        .where('keeps_going', '=', false)
+        // By the database's clock, which set it; a timer of this process may be a little early.
+        .where('left_at', '<=', sql<Date>`now() - make_interval(secs => ${graceMs / 1000 - 1})`)
+        .executeTakeFirst();
+      return asked.numUpdatedRows === 1n;
+    },
+    async stopRequests(runIds) {
+      const rows = await db
+        .selectFrom('runs')
+        .select(['id', 'stop_reason'])
+        .where('id', 'in', runIds)
+        .where('stop_reason', 'is not', null)
+        .execute();
+      return rows.flatMap(({ id, stop_reason: reason }) => (reason === null ? [] : [{ id, reason }]));
+    },
+    async cancelKey(wallet, idempotencyKey) {
+      await db
+        .insertInto('cancelled_keys')
+        .values({ wallet, idempotency_key: idempotencyKey })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    },
+    async isKeyCancelled(wallet, idempotencyKey) {
+      const found = await db
+        .selectFrom('cancelled_keys')
+        .select('created_at')
+        .where('wallet', '=', wallet)
+        .where('idempotency_key', '=', idempotencyKey)
+        .executeTakeFirst();
+      return found !== undefined;
+    },
+  };
+}

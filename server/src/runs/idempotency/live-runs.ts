@@ -1,0 +1,47 @@
+import type { Logger } from '../../platform/logger.js';
+import { LOOK_AGAIN_MS, type RunChanges } from './run-changes.js';
+import type { RunRepository } from '../history/repository.js';
+import { RunStoppedError, type StopReason } from './run-stopped.js';
+
+/** The runs that work in this process. They do not depend on any request, and are stopped from any replica. */
+export interface LiveRuns {
+  /** Begins a run's work. Its signal aborts, with a RunStoppedError, when the run is to stop. */
+  start<T>(runId: string, work: (stop: AbortSignal) => Promise<T>): Promise<T>;
+}
+
+export function createLiveRuns(deps: {
+  runs: Pick<RunRepository, 'stopRequests'>;
+  changes: RunChanges;
+  logger: Logger;
+}): LiveRuns {
+  const live = new Map<string, AbortController>();
+  const stop = (runId: string, reason: StopReason) =>
+    live.get(runId)?.abort(new RunStoppedError(reason, runId));
+
+  /** Looks whether any of these is asked to stop. */
+  async function look(runIds: string[]): Promise<void> {
+    if (runIds.length === 0) return;
+    try {
+      for (const { id, reason } of await deps.runs.stopRequests(runIds)) stop(id, reason);
+    } catch (err) {
+      deps.logger.warn({ err }, 'it could not be looked whether runs are to stop');
+    }
+  }
+  deps.changes.subscribe((runId) => void look(live.has(runId) ? [runId] : []));
+  let timer: NodeJS.Timeout | undefined;
+
+  return {
+    start(runId, work) {
+      const controller = new AbortController();
+      const running = work(controller.signal);
+      if (live.size === 0) timer = setInterval(() => void look([...live.keys()]), LOOK_AGAIN_MS);
+      live.set(runId, controller);
+      const forget = () => {
+        live.delete(runId);
+        if (live.size === 0) clearInterval(timer);
+      };
+      running.then(forget, forget);
+      return running;
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import type { ExecuteBody } from '@agent-rental/contract';
+import { pino } from 'pino';
+import { expect } from 'vitest';
+import type { ApiError } from '../../http/api-error.js';
+import { openDatabase, type Db } from '../../database/connection.js';
+import { openNotifications } from '../../database/notifications.js';
+import { deriveKeys } from '../../platform/keys.js';
+import { insertListing, newWallet, publishedListing } from '../../testing/index.js';
+import { createAttendance } from '../delivery/delivery-tracking.js';
+import { createCallers, type Answer, type Caller } from './waiting-callers.js';
+import { createLiveRuns } from './live-runs.js';
+import { parseOrder, taskOf, type Task } from '../pipeline/parse.js';
+import { createPastRuns } from '../history/past-runs.js';
+import { createRepeats } from './repeated-requests.js';
+import { createRunChanges } from './run-changes.js';
+import { createRunRepository } from '../history/repository.js';
+
+/** What one server has of its own, over the database that all share. */
+export async function openReplica(url: string) {
+  const database = openDatabase(url, () => undefined);
+  const logger = pino({ level: 'silent' });
+  const notifications = await openNotifications(database.pool, 'runs_test', logger);
+  const changes = createRunChanges(notifications);
+  const runs = createRunRepository(database.db, deriveKeys(new Uint8Array(32).fill(9)));
+  const attendance = createAttendance(database.db);
+  return {
+    ...database,
+    runs,
+    changes,
+    attendance,
+    repeats: createRepeats(runs, attendance),
+    callers: createCallers({ runs, attendance, changes, logger, graceMs: 20 }),
+    live: createLiveRuns({ runs, changes, logger }),
+    pastRuns: createPastRuns({ runs, attendance, changes }),
+    close: async () => {
+      changes.close();
+      await notifications.close();
+      await database.close();
+    },
+  };
+}
+export type Replica = Awaited<ReturnType<typeof openReplica>>;
+
+export const never = new AbortController().signal;
+export const patient: Caller = { gone: never, patienceMs: undefined, mayComeBack: true };
+
+/** Requests for one listing by one wallet. */
+export async function newTask(db: Db, key: string | undefined, wallet = newWallet()) {
+  const row = await insertListing(db);
+  const listing = publishedListing({ id: row.version_id }, { id: row.id });
+  const again = (changed: Partial<ExecuteBody> = {}, otherKey = key): Task => {
+    const body = { agent_id: row.id, task: 'Do it.', ...changed };
+    return taskOf(parseOrder(wallet, body, otherKey), body, listing);
+  };
+  return { first: again(), again, wallet };
+}
+
+/** What a replica does with a request: the answer of the run that it repeats, or undefined once it has begun. */
+export async function ask(
+  replica: Replica,
+  task: Task,
+  caller: Caller = patient,
+): Promise<Answer | undefined> {
+  for (;;) {
+    const earlier = await replica.repeats.find(task);
+    if (earlier === undefined) {
+      if (!(await replica.repeats.begin(task))) continue;
+      await replica.repeats.requireNotCancelled(task).catch(async (refusal: ApiError) => {
+        await replica.runs.discard(task.runId, refusal);
+        throw refusal;
+      });
+      return undefined;
+    }
+    const answer = await replica.callers.join(earlier, task.wallet, caller);
+    if (answer) return answer;
+  }
+}
+
+export const resultOf = (task: Task, output = 'the answer') => ({
+  runId: task.runId,
+  agentId: task.listing.id,
+  status: 'completed' as const,
+  output,
+  costLamports: 5n,
+  durationMs: 1,
+});
+
+export async function finish(replica: Replica, task: Task, output?: string) {
+  await replica.runs.finish(resultOf(task, output));
+  await replica.changes.announce(task.runId);
+}
+
+/** Works, for a run that has begun, until it is told to stop. */
+function workEndlessly(replica: Replica, task: Task) {
+  return replica.live.start(task.runId, async (stop) => {
+    await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
+    const failed = { ...resultOf(task, 'stopped'), status: 'failed' as const };
+    await replica.runs.finish(failed);
+    await replica.changes.announce(task.runId);
+    return failed;
+  });
+}
+
+/** Begins a run that works until it is told to stop, for one caller. */
+export async function attend(replica: Replica, task: Task, caller: Caller = patient) {
+  expect(await replica.repeats.begin(task)).toBe(true);
+  const run = { runId: task.runId, agentId: task.listing.id };
+  return { answer: replica.callers.attend(run, caller, workEndlessly(replica, task)) };
+}

@@ -1,0 +1,309 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ApiError } from '../../http/api-error.js';
+import { newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import type { Caller } from './waiting-callers.js';
+import { removeExpired } from '../history/expiry.js';
+import type { Task } from '../pipeline/parse.js';
+import {
+  ask,
+  attend,
+  finish,
+  never,
+  newTask as newTaskIn,
+  openReplica,
+  patient,
+  resultOf,
+  type Replica,
+} from './replicas.test-support.js';
+
+let database: TemporaryDatabase;
+let here: Replica;
+let there: Replica;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  here = await openReplica(database.url);
+  there = await openReplica(database.url);
+});
+afterAll(async () => {
+  await Promise.all([here.close(), there.close()]);
+  await database.close();
+});
+
+const newTask = (key: string | undefined, wallet?: string) => newTaskIn(database.db, key, wallet);
+
+/** Waits until a caller is counted as waiting, or as gone. */
+const waiters = (task: Task, count: number) =>
+  vi.waitUntil(async () => (await here.runs.find(task.runId, task.wallet))?.waiters === count, {
+    timeout: 15_000,
+  });
+
+describe('a repeated request', () => {
+  it('under the same key waits for the first run, on every replica, and gets its answer [RUN-3]', async () => {
+    const { first, again } = await newTask('key-1');
+    expect(await ask(here, first)).toBeUndefined();
+    const waiting = [ask(here, again()), ask(there, again())];
+    await waiters(first, 3);
+    await finish(here, first);
+    for (const answer of await Promise.all(waiting)) expect(answer).toEqual(resultOf(first));
+    expect((await ask(there, again()))?.runId).toBe(first.runId);
+  });
+
+  it('begins once when many arrive together [RUN-3]', async () => {
+    const { again } = await newTask('key-2');
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, async (_, index) => {
+        const replica = index % 2 === 0 ? here : there;
+        const task = again();
+        const repeated = await ask(replica, task);
+        if (repeated) return repeated.runId;
+        await finish(replica, task, 'once');
+        return `began ${task.runId}`;
+      }),
+    );
+    expect(answers.filter((answer) => answer.startsWith('began'))).toHaveLength(1);
+    expect(new Set(answers.map((answer) => answer.replace('began ', ''))).size).toBe(1);
+  });
+
+  it('with another body under the same key is refused, before and after the end [RUN-4]', async () => {
+    const { first, again } = await newTask('key-3');
+    await ask(here, first);
+    const other = again({ task: 'Do something else.' });
+    await expect(ask(here, other)).rejects.toMatchObject({ code: 'invalid_request' });
+    await finish(here, first);
+    await expect(ask(here, other)).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+
+  it('under the key of another wallet is a run of its own [RUN-5]', async () => {
+    const mine = await newTask('key-4');
+    const yours = await newTask('key-4');
+    expect(await ask(here, mine.first)).toBeUndefined();
+    expect(await ask(here, yours.first)).toBeUndefined();
+  });
+
+  it('without a key is a run of its own', async () => {
+    const { first, again } = await newTask(undefined);
+    expect(await ask(here, first)).toBeUndefined();
+    expect(await ask(here, again())).toBeUndefined();
+  });
+
+  it('begins anew after a run that was never delivered [RUN-18]', async () => {
+    const { first, again } = await newTask('key-5');
+    await ask(here, first);
+    const second = ask(there, again());
+    await waiters(first, 2);
+    await here.runs.markUndelivered(first.runId, new ApiError('service_unavailable', 'Ours.'));
+    await here.changes.announce(first.runId);
+    expect(await second).toBeUndefined();
+    expect(await here.runs.wasUndelivered(first.runId)).toBe(true);
+  });
+
+  it('stops waiting when its caller goes away', async () => {
+    const { first, again } = await newTask('key-6');
+    await ask(here, first);
+    const gone = AbortSignal.abort(new Error('gone'));
+    await expect(ask(here, again(), { ...patient, gone })).rejects.toThrow('gone');
+  });
+});
+
+describe('a cancel', () => {
+  it('stops a run that works on another replica, and its waiting caller hears of it [RUN-11]', async () => {
+    const { first, wallet } = await newTask('cancel-1');
+    const { answer: caller } = await attend(there, first);
+    const cancelled = await here.pastRuns.cancel(first.runId, wallet, never);
+    expect(cancelled).toMatchObject({ cancelled: true, run: { run_id: first.runId, status: 'failed' } });
+    expect(await caller).toMatchObject({ status: 'failed', output: 'stopped' });
+  });
+
+  it('of another wallet’s run says that there is none, and stops nothing', async () => {
+    const { first, wallet } = await newTask('cancel-2');
+    await ask(here, first);
+    await expect(here.pastRuns.cancel(first.runId, newWallet(), never)).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    expect((await here.runs.find(first.runId, wallet))?.stop_reason).toBeNull();
+  });
+
+  it('of a run that has ended leaves it as it is', async () => {
+    const { first, wallet } = await newTask('cancel-3');
+    await ask(here, first);
+    await finish(here, first);
+    const { cancelled, run } = await there.pastRuns.cancel(first.runId, wallet, never);
+    expect({ cancelled, status: run?.status }).toEqual({ cancelled: false, status: 'completed' });
+  });
+
+  it('by key refuses the request that comes later, and leaves no run', async () => {
+    const { first, wallet } = await newTask('cancel-4');
+    expect(await here.pastRuns.cancelKey('cancel-4', wallet, never)).toEqual({ cancelled: true });
+    for (const replica of [here, there]) {
+      await expect(ask(replica, first)).rejects.toMatchObject({ code: 'invalid_request' });
+    }
+    expect((await here.runs.find(first.runId, wallet))?.status).toBe('undelivered');
+  });
+
+  it('by key and the request at the same moment: the run never goes on [RUN-12]', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const { first, wallet } = await newTask(`cancel-race-${round}`);
+      const [begun] = await Promise.allSettled([
+        ask(here, first),
+        there.pastRuns.cancelKey(`cancel-race-${round}`, wallet, AbortSignal.abort()),
+      ]);
+      const row = await here.runs.find(first.runId, wallet);
+      expect(begun.status === 'rejected' ? row?.status : row?.stop_reason).toBe(
+        begun.status === 'rejected' ? 'undelivered' : 'cancelled',
+      );
+    }
+  });
+
+  it('does not count against the agent [RUN-22]', async () => {
+    const { first, wallet } = await newTask('cancel-5');
+    const { answer } = await attend(here, first);
+    await here.pastRuns.cancel(first.runId, wallet, never);
+    await answer;
+    const listing = await database.db
+      .selectFrom('listings')
+      .select(['run_count', 'completed_count'])
+      .where('id', '=', first.listing.id)
+      .executeTakeFirst();
+    expect(listing).toEqual({ run_count: 0, completed_count: 0 });
+  });
+});
+
+describe('a caller that goes away', () => {
+  const leaving = (caller: Partial<Caller> = {}) => {
+    const connection = new AbortController();
+    return {
+      caller: { ...patient, gone: connection.signal, ...caller },
+      leave: () => connection.abort(new Error('gone')),
+    };
+  };
+  const stopReason = async (task: Task) => (await here.runs.find(task.runId, task.wallet))?.stop_reason;
+
+  it('without a key takes its run with it [RUN-13]', async () => {
+    const { first } = await newTask(undefined);
+    const { caller, leave } = leaving({ mayComeBack: false });
+    const { answer } = await attend(here, first, caller);
+    leave();
+    await expect(answer).rejects.toThrow('gone');
+    await vi.waitUntil(async () => (await here.runs.find(first.runId, first.wallet))?.status === 'failed', {
+      timeout: 15_000,
+    });
+    expect(await stopReason(first)).toBe('caller_left');
+  });
+
+  it('with a key leaves its run for a while, and then it stops [RUN-14]', async () => {
+    const { first } = await newTask('gone-1');
+    const { caller, leave } = leaving();
+    const { answer } = await attend(here, first, caller);
+    leave();
+    await expect(answer).rejects.toThrow('gone');
+    await vi.waitUntil(async () => (await stopReason(first)) === 'caller_left', { timeout: 15_000 });
+  });
+
+  it.each(['repeats its request on another replica', 'asks for the run by its id'])(
+    'with a key, and somebody %s: the run goes on [RUN-14]',
+    async (how) => {
+      const { first, again, wallet } = await newTask(`gone-${how.length}`);
+      const { caller, leave } = leaving();
+      const { answer } = await attend(here, first, caller);
+      // Asked while it is left: the grace finds that somebody wants it.
+      const asked = how.startsWith('repeats')
+        ? ask(there, again())
+        : there.pastRuns.find(first.runId, wallet, 0, never);
+      if (how.startsWith('repeats')) await waiters(first, 2);
+      else await asked;
+      leave();
+      await expect(answer).rejects.toThrow('gone');
+      expect(await here.runs.requestStopIfLeft(first.runId, 0)).toBe(false);
+      await here.pastRuns.cancel(first.runId, wallet, never);
+      await asked;
+    },
+  );
+
+  it('that prefers an asynchronous answer gets it after its patience, and the run goes on [RUN-9, RUN-14]', async () => {
+    const { first, wallet } = await newTask('async-1');
+    const { answer } = await attend(here, first, { ...patient, patienceMs: 0 });
+    expect(await answer).toEqual({ runId: first.runId, agentId: first.listing.id, status: 'running' });
+    const row = await here.runs.find(first.runId, wallet);
+    expect(row).toMatchObject({ status: 'running', keeps_going: true, waiters: 0 });
+    expect(await here.runs.requestStopIfLeft(first.runId, 0)).toBe(false);
+    await here.pastRuns.cancel(first.runId, wallet, never);
+  });
+});
+
+describe('a long poll', () => {
+  it('answers when the run ends on another replica [RUN-10]', async () => {
+    const { first, wallet } = await newTask('poll-1');
+    await ask(there, first);
+    const polled = here.pastRuns.find(first.runId, wallet, 60_000, never);
+    await vi.waitUntil(async () => (await here.runs.find(first.runId, wallet))?.keeps_going, {
+      timeout: 15_000,
+    });
+    await finish(there, first);
+    expect(await polled).toMatchObject({ status: 'completed', output: 'the answer' });
+  });
+
+  it('of a run that goes on answers so when its time is over, or when its server stops', async () => {
+    const { first, wallet } = await newTask('poll-2');
+    await ask(there, first);
+    expect(await here.pastRuns.find(first.runId, wallet, 1, never)).toMatchObject({ status: 'running' });
+    const stopping = await openReplica(database.url);
+    const polled = stopping.pastRuns.find(first.runId, wallet, 60_000, never);
+    await vi.waitUntil(async () => (await here.runs.find(first.runId, wallet))?.keeps_going, {
+      timeout: 15_000,
+    });
+    stopping.changes.close();
+    expect(await polled).toMatchObject({ status: 'running' });
+    await stopping.close();
+  });
+});
+
+describe('a result whose charge is not confirmed yet', () => {
+  it('is held back, survives the loss of its process, and goes once it is paid [RUN-20]', async () => {
+    const { first, wallet } = await newTask('held-1');
+    await ask(here, first);
+    await here.runs.hold(resultOf(first));
+    expect(await there.pastRuns.find(first.runId, wallet, 0, never)).toMatchObject({ status: 'running' });
+    await there.runs.markInterrupted(0);
+    expect(await there.runs.finishHeld(first.runId)).toBe(true);
+    expect(await here.pastRuns.find(first.runId, wallet, 0, never)).toMatchObject({ output: 'the answer' });
+    expect(await there.runs.finishHeld(first.runId)).toBe(false);
+  });
+
+  it('is dropped when the charge fails', async () => {
+    const { first, wallet } = await newTask('held-2');
+    await ask(here, first);
+    await here.runs.hold(resultOf(first));
+    await there.runs.dropHeld(
+      first.runId,
+      new ApiError('service_unavailable', 'The charge failed on-chain.'),
+    );
+    const ended = await here.pastRuns.find(first.runId, wallet, 0, never);
+    expect(ended).toMatchObject({
+      status: 'failed',
+      cost_lamports: 0,
+      error: { code: 'service_unavailable' },
+    });
+    expect(JSON.stringify(ended)).not.toContain('the answer');
+  });
+});
+
+describe('a result', () => {
+  it('is removed after 24 hours; its run and its key are remembered [RUN-21]', async () => {
+    const { first, again, wallet } = await newTask('old-1');
+    await ask(here, first);
+    await finish(here, first);
+    await removeExpired(database.db);
+    expect(await here.pastRuns.find(first.runId, wallet, 0, never)).toMatchObject({ output: 'the answer' });
+    await database.db
+      .updateTable('runs')
+      .set({ finished_at: new Date(Date.now() - 24 * 3_600_000 - 1_000) })
+      .where('id', '=', first.runId)
+      .execute();
+    await removeExpired(database.db);
+    expect((await here.runs.find(first.runId, wallet))?.output).toBeNull();
+    await expect(here.pastRuns.find(first.runId, wallet, 0, never)).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    await expect(ask(here, again())).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+});

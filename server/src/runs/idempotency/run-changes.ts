@@ -1,0 +1,70 @@
+import type { Notifications } from '../../database/notifications.js';
+
+/** How often whoever waits for a run looks at it without having been told: a notification may be lost. */
+export const LOOK_AGAIN_MS = 5_000;
+
+/** Watches one run. */
+export interface RunWatch {
+  /**
+   * Waits for news of the run since the last call, at most `ms`, and at most {@link LOOK_AGAIN_MS}. False once
+   * this server wants to stop.
+   */
+  next(ms: number, signal: AbortSignal): Promise<boolean>;
+  close(): void;
+}
+
+/** Says on every replica that something has become of a run, so that nobody has to poll. */
+export interface RunChanges {
+  /** Tells everybody. Never throws: those who wait also look by themselves. */
+  announce(runId: string): Promise<void>;
+  /** Begins to watch: what is announced from here on is not missed. */
+  watch(runId: string): RunWatch;
+  /** Calls `listener` with the id of every run that is announced. */
+  subscribe(listener: (runId: string) => void): void;
+  /** Lets go of everybody who waits. */
+  close(): void;
+}
+
+export function createRunChanges(notifications: Notifications): RunChanges {
+  const watches = new Map<string, Set<() => void>>();
+  const ending = new AbortController();
+  notifications.subscribe((runId) => {
+    for (const wake of watches.get(runId) ?? []) wake();
+  });
+  return {
+    announce: (runId) => notifications.publish(runId).catch(() => undefined),
+    subscribe: (listener) => notifications.subscribe(listener),
+    watch(runId) {
+      let isNews = false;
+      let resume = (): void => undefined;
+      const wake = () => {
+        isNews = true;
+        resume();
+      };
+      const others = watches.get(runId) ?? new Set();
+      watches.set(runId, others.add(wake));
+      return {
+        async next(ms, signal) {
+          const until = AbortSignal.any([signal, ending.signal]);
+          if (!isNews && !until.aborted) {
+            await new Promise<void>((resolve) => {
+              const timer = setTimeout(() => resume(), Math.min(ms, LOOK_AGAIN_MS));
+              resume = () => {
+                clearTimeout(timer);
+                resolve();
+              };
+              until.addEventListener('abort', () => resume(), { once: true });
+            });
+          }
+          isNews = false;
+          return !ending.signal.aborted;
+        },
+        close() {
+          others.delete(wake);
+          if (others.size === 0) watches.delete(runId);
+        },
+      };
+    },
+    close: () => ending.abort(),
+  };
+}

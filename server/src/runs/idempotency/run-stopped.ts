@@ -1,0 +1,26 @@
+import { ApiError } from '../../http/api-error.js';
+
+/** Why a run was stopped: by its wallet, or because nobody waited for it any more. */
+export type StopReason = 'cancelled' | 'caller_left';
+
+const BEFORE_IT_BEGAN: Record<StopReason, string> = {
+  cancelled: 'The run was cancelled before the agent began. Nothing was charged.',
+  caller_left:
+    'The run was stopped before the agent began, because its caller went away. Nothing was charged.',
+};
+
+const WHILE_IT_WORKED: Record<StopReason, string> = {
+  cancelled: 'The run was cancelled.',
+  caller_left: 'The run was stopped because its caller went away.',
+};
+
+/** A run was stopped. As an answer it is for a run that had not begun to work. */
+export class RunStoppedError extends ApiError {
+  /** What the run says if the agent had begun. */
+  readonly output: string;
+
+  constructor(reason: StopReason, runId: string) {
+    super('invalid_request', BEFORE_IT_BEGAN[reason], { runId });
+    this.output = WHILE_IT_WORKED[reason];
+  }
+}

@@ -1,0 +1,165 @@
+import { ApiError } from '../../http/api-error.js';
+import type { Logger } from '../../platform/logger.js';
+import { ChargePendingError } from '../../settlement/index.js';
+import type { Attendance } from '../delivery/delivery-tracking.js';
+import type { RunChanges } from './run-changes.js';
+import type { FinishedRun, RunRepository, RunRow } from '../history/repository.js';
+
+/** Somebody who waits for a run. */
+export interface Caller {
+  /** Aborted when the connection is gone. */
+  readonly gone: AbortSignal;
+  /** Prefers to be told after so many milliseconds that the run goes on; undefined: waits for its end. */
+  readonly patienceMs: number | undefined;
+  /** Has a key under which it can ask again. */
+  readonly mayComeBack: boolean;
+}
+
+/** A run that goes on behind its caller's back. */
+export interface RunningRun {
+  runId: string;
+  agentId: string;
+  status: 'running';
+}
+
+/** What a caller gets: the end of the run, or that it goes on. */
+export type Answer = FinishedRun | RunningRun;
+
+/** Connects callers with runs, which live by themselves. */
+export interface Callers {
+  /**
+   * Waits for the work that this caller began, here in this process.
+   *
+   * @throws whatever the work throws; the reason of `gone`.
+   */
+  attend(
+    run: { runId: string; agentId: string },
+    caller: Caller,
+    work: Promise<FinishedRun>,
+  ): Promise<Answer>;
+  /**
+   * Waits for a run that somebody else began, on any replica; the caller has been counted as waiting. Undefined
+   * when the run came to nothing, so that the caller begins anew.
+   *
+   * @throws ApiError when the run was cancelled or its result is no longer kept; the reason of `gone`.
+   */
+  join(runId: string, wallet: string, caller: Caller): Promise<Answer | undefined>;
+  /** A caller's connection broke before it had read its answer. */
+  lost(runId: string): Promise<void>;
+}
+
+export function createCallers(deps: {
+  runs: RunRepository;
+  attendance: Attendance;
+  changes: RunChanges;
+  logger: Logger;
+  /** How long a caller that sent an idempotency key may be away before its run is stopped. */
+  graceMs: number;
+}): Callers {
+  const { runs, attendance, changes, logger, graceMs } = deps;
+
+  /** Asks the run to stop after the grace, unless somebody has asked for it by then. */
+  function stopLater(runId: string): void {
+    const timer = setTimeout(() => {
+      runs
+        .requestStopIfLeft(runId, graceMs)
+        .then((asked) => (asked ? changes.announce(runId) : undefined))
+        .catch((err: unknown) => logger.warn({ err, run_id: runId }, 'a run nobody waits for goes on'));
+    }, graceMs);
+    // Without this server the run ends by its own time.
+    timer.unref();
+  }
+
+  /** What becomes of a run whose caller went away. */
+  async function depart(runId: string, caller: Caller): Promise<void> {
+    if (caller.patienceMs !== undefined) {
+      await attendance.leave(runId, true);
+    } else if (caller.mayComeBack) {
+      await attendance.leave(runId, false);
+      stopLater(runId);
+    } else {
+      await attendance.leave(runId, false);
+      if (await runs.requestStop(runId, 'caller_left')) await changes.announce(runId);
+    }
+  }
+
+  return {
+    async attend({ runId, agentId }, caller, work) {
+      // Nobody may be left to hear how it ends; its record says it.
+      work.catch(() => undefined);
+      let timer: NodeJS.Timeout | undefined;
+      const parted = new Promise<undefined>((resolve) => {
+        if (caller.patienceMs !== undefined) timer = setTimeout(() => resolve(undefined), caller.patienceMs);
+        caller.gone.addEventListener('abort', () => resolve(undefined), { once: true });
+        if (caller.gone.aborted) resolve(undefined);
+      });
+      try {
+        const finished = await Promise.race([work, parted]);
+        if (finished) return finished;
+        await depart(runId, caller);
+        caller.gone.throwIfAborted();
+        return { runId, agentId, status: 'running' };
+      } catch (error) {
+        // Its result is kept until it is paid: the caller goes without an answer, and may ask for it.
+        if (error instanceof ChargePendingError) await attendance.leave(runId, true);
+        throw error;
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+
+    async join(runId, wallet, caller) {
+      const watch = changes.watch(runId);
+      const deadline = performance.now() + (caller.patienceMs ?? Number.POSITIVE_INFINITY);
+      try {
+        for (;;) {
+          const row = await runs.find(runId, wallet);
+          if (!row) return undefined;
+          const finished = runs.toFinished(row);
+          if (finished) return finished;
+          requireHope(row);
+          if (row.status === 'undelivered') return undefined;
+          const left = deadline - performance.now();
+          if (left <= 0 || caller.gone.aborted) {
+            await depart(runId, caller);
+            caller.gone.throwIfAborted();
+            return { runId, agentId: row.listing_id, status: 'running' };
+          }
+          if (!(await watch.next(left, caller.gone))) {
+            await attendance.leave(runId, true);
+            throw new ApiError(
+              'service_unavailable',
+              'The server is shutting down; the run goes on. Ask again.',
+              {
+                runId,
+                retryAfterSeconds: 5,
+              },
+            );
+          }
+        }
+      } finally {
+        watch.close();
+      }
+    },
+
+    lost: (runId) => attendance.leave(runId, true),
+  };
+}
+
+/** Refuses to wait for a run whose end is known and is no result. */
+export function requireHope(row: RunRow): void {
+  if (row.status === 'undelivered' && row.stop_reason === 'cancelled') {
+    throw new ApiError(
+      'invalid_request',
+      'The run of this request was cancelled. Nothing is run again under its Idempotency-Key; use a new one.',
+      { runId: row.id },
+    );
+  }
+  if (row.status === 'completed' || row.status === 'failed') {
+    throw new ApiError(
+      'invalid_request',
+      'Idempotency-Key: was used for a run whose result is no longer kept. Use a new key.',
+      { runId: row.id },
+    );
+  }
+}

@@ -1,0 +1,18 @@
+export { createAttendance } from './delivery/delivery-tracking.js';
+export { createCallers } from './idempotency/waiting-callers.js';
+export { createBeginnings } from './pipeline/start-latency.js';
+export { createConnectedAgents } from './agents/connected-agent.js';
+export { createDeclarativeAgents } from './agents/declarative-agent.js';
+export { EXPIRY_CRONTAB, EXPIRY_TASK, removeExpired } from './history/expiry.js';
+export { createLiveRuns } from './idempotency/live-runs.js';
+export { createPastRuns } from './history/past-runs.js';
+export { createReceipts } from './history/receipts.js';
+export { createRepeats } from './idempotency/repeated-requests.js';
+export { executionRoutes } from './routes.js';
+export { createReviewRun } from './agents/sample-run.js';
+export { createRunChanges } from './idempotency/run-changes.js';
+export { createRunRepository } from './history/repository.js';
+export type { RunTaskDeps } from './pipeline/pipeline.js';
+export { createSeatRepository } from './queue/slot-repository.js';
+export { createSeats } from './queue/slots.js';
+export { createWebReader } from './agents/web-reader.js';

@@ -1,0 +1,78 @@
+import type { PublicKey } from '@solana/web3.js';
+import type { AccessStatus } from '../../credentials/index.js';
+import type { PublishedListing } from '../../listings/index.js';
+import { ApiError } from '../../http/api-error.js';
+import { schemaViolations } from '../../platform/json-schema/checks.js';
+
+/** `CredentialRevoked` of the program. */
+const CREDENTIAL_REVOKED = 6006;
+
+/**
+ * Lets only a renter with access through. A credit pays the next run, whatever the balance.
+ *
+ * @throws ApiError 403 saying what is missing and what to do.
+ */
+export function requireAccess(
+  status: AccessStatus,
+  listing: PublishedListing,
+  {
+    credited = false,
+    agreedPriceLamports = null,
+    programId,
+  }: { credited?: boolean; agreedPriceLamports?: bigint | null; programId: PublicKey },
+): void {
+  switch (status) {
+    case 'active':
+      return;
+    case 'expired':
+      throw new ApiError('credential_expired', 'The subscription has expired. Renew it to go on.');
+    case 'low_balance':
+      if (credited) return;
+      throw new ApiError('insufficient_balance', lowBalanceMessage(listing, agreedPriceLamports));
+    case 'not_found':
+      throw new ApiError(
+        'credential_not_found',
+        `This wallet has not rented ${listing.id}. Rent it with POST /v1/transactions.`,
+      );
+    case 'revoked':
+      throw new ApiError('credential_not_found', 'The rental was revoked. It cannot be used any more.', {
+        onChainError: { program: programId.toBase58(), anchor_code: CREDENTIAL_REVOKED },
+      });
+    default:
+      return status satisfies never;
+  }
+}
+
+function lowBalanceMessage({ priceLamports }: PublishedListing, agreedLamports: bigint | null): string {
+  return agreedLamports !== null && agreedLamports < priceLamports
+    ? `A run costs ${priceLamports} lamports now, more than the ${agreedLamports} lamports that were agreed to. ` +
+        'Top up to agree to the new price; an amount of 0 is enough where the balance is.'
+    : `The prepaid balance cannot pay the next run, which costs ${priceLamports} lamports. Top it up.`;
+}
+
+/**
+ * Lets only listings that run through.
+ *
+ * @throws ApiError `listing_paused` or `listing_not_found`.
+ */
+export function requireRunning(status: PublishedListing['status']): void {
+  if (status === 'paused')
+    throw new ApiError('listing_paused', 'The listing is paused; it runs no tasks at the moment.');
+  if (status === 'closed') throw new ApiError('listing_not_found', 'The listing is closed.');
+}
+
+/**
+ * Checks an input against the agent's schema, before anything is charged. An absent input is not validated.
+ *
+ * @throws ApiError `invalid_request` naming the path.
+ */
+export async function requireValidInput(input: unknown, schema: object): Promise<void> {
+  if (input === undefined) return;
+  const [violation] = await schemaViolations(schema, input);
+  if (violation) {
+    throw new ApiError(
+      'invalid_request',
+      `input${violation.path.replaceAll('/', '.')}: ${violation.message}.`,
+    );
+  }
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { publishedListing } from '../../testing/index.js';
+import { readPublishedInput } from '../../http/routes/tools.js';
+import { admit, type AdmitDeps } from './admit.js';
+import { parseOrder, taskOf } from './parse.js';
+
+const SCHEMA = {
+  type: 'object',
+  properties: {
+    total: { anyOf: [{ type: 'number' }, { type: 'null' }] },
+    filter: { type: 'object', properties: { from: { type: 'string' } }, required: ['from'] },
+  },
+  required: ['total', 'filter'],
+  additionalProperties: false,
+};
+const listing = publishedListing({ inputSchema: SCHEMA }, {});
+const deps = {
+  settlement: { hasCredit: async () => false },
+  files: { readInput: async () => undefined },
+  chain: {},
+  readPublishedInput,
+} as unknown as AdmitDeps;
+const admitted = async (input: never) => {
+  const body = { agent_id: listing.id, task: 'Do it.', input };
+  const task = taskOf(parseOrder('wallet', body, undefined), body, listing);
+  const access = Promise.resolve({ status: 'active', agreedPriceLamports: null } as const);
+  return (await admit(deps, task, { requireListing: () => undefined } as never, access)).input;
+};
+
+describe('an input', () => {
+  it('in the creator’s form is taken as it is', async () => {
+    const input = { total: 5, filter: { from: '2026-01-01' } };
+    expect(await admitted(input as never)).toEqual(input);
+  });
+
+  it.each([
+    ['an object as text', { total: 5, filter: '{"from":"2026-01-01"}' }, 5],
+    ['all of it as text', '{"total":5,"filter":{"from":"2026-01-01"}}', 5],
+    ['no null', { filter: { from: '2026-01-01' } }, null],
+  ])('in the form of the definition is read as it is meant: %s', async (_, input, total) => {
+    expect(await admitted(input as never)).toEqual({ total, filter: { from: '2026-01-01' } });
+  });
+
+  it('that is meant otherwise is refused, by the path in what was sent', async () => {
+    const wrong = { total: 5, filter: '{"until":"2026-01-01"}' };
+    await expect(admitted(wrong as never)).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringMatching(/^input\.filter: /) as string,
+    });
+  });
+});

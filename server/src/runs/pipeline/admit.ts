@@ -1,0 +1,66 @@
+import type { Chain } from '../../chain/index.js';
+import type { CredentialService, IndexedStatus } from '../../credentials/index.js';
+import type { FileService } from '../../files/index.js';
+import type { Allowance } from '../../identity/index.js';
+import { ApiError } from '../../http/api-error.js';
+import type { Settlement } from '../../settlement/index.js';
+import { requireAccess, requireRunning, requireValidInput } from './access.js';
+import { withInput, type Task } from './parse.js';
+
+/** What admitting needs. */
+export interface AdmitDeps {
+  credentials: Pick<CredentialService, 'indexedStatus'>;
+  settlement: Pick<Settlement, 'hasCredit'>;
+  files: Pick<FileService, 'readInput'>;
+  chain: Pick<Chain, 'programId'>;
+  /** What an input means that follows the published form of a schema, as a model writes it, in the schema's own. */
+  readPublishedInput: (schema: object, input: unknown) => unknown;
+}
+
+/**
+ * Step 2, who may: by the index, so that a stranger is turned away before anything is spent on it. Gives the task
+ * with its input.
+ *
+ * @param access what the index says of the wallet and the listing.
+ * @throws ApiError 403 without access, 400 for an input that the agent does not take.
+ */
+export async function admit(
+  deps: AdmitDeps,
+  task: Task,
+  allowance: Allowance,
+  access: Promise<IndexedStatus>,
+): Promise<Task> {
+  const { listing } = task;
+  allowance.requireListing(listing.id);
+  requireRunning(listing.status);
+  const { status, agreedPriceLamports } = await access;
+  const credited = status === 'low_balance' && (await deps.settlement.hasCredit(task.wallet, listing.id));
+  requireAccess(status, listing, {
+    credited,
+    agreedPriceLamports,
+    programId: deps.chain.programId,
+  });
+  const ready = await withInput(task, (inputUri) => deps.files.readInput(inputUri, task.wallet));
+  return withValidInput(deps, ready);
+}
+
+/**
+ * Takes an input in the creator's form, or in that of the tool's definition, which is all that a model can say of some
+ * schemas.
+ */
+async function withValidInput({ readPublishedInput }: AdmitDeps, task: Task): Promise<Task> {
+  const schema = task.listing.version.inputSchema;
+  try {
+    await requireValidInput(task.input, schema);
+    return task;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error;
+    const input = readPublishedInput(schema, task.input) as Task['input'];
+    const isValid = await requireValidInput(input, schema).then(
+      () => true,
+      () => false,
+    );
+    if (!isValid) throw error;
+    return { ...task, input };
+  }
+}

@@ -1,0 +1,119 @@
+import type { Sandbox } from '@agent-rental/sandbox';
+import { findListingAddress, findPerQueryBalanceAddress } from '@agent-rental/program-client';
+import { PublicKey } from '@solana/web3.js';
+import type { Chain } from '../../chain/index.js';
+import { accessStatus, readChainStanding, type ChainStanding } from '../../credentials/index.js';
+import type { Allowance } from '../../identity/index.js';
+import type { Keys } from '../../platform/keys.js';
+import { openPrivatePart, type PrivatePart } from '../../registration/index.js';
+import type { Charge, Settlement } from '../../settlement/index.js';
+import { requireAccess, requireRunning } from './access.js';
+import type { DeclarativeAgents } from '../agents/declarative-agent.js';
+import type { Task } from './parse.js';
+
+/** What checking needs. */
+export interface CheckDeps {
+  chain: Chain;
+  settlement: Pick<Settlement, 'reserve' | 'simulate'>;
+  declarative: Pick<DeclarativeAgents, 'takeSandbox'>;
+  keys: Keys;
+}
+
+/** What the chain said may be as old as this when a run is checked by it; who has waited in line asks again. */
+const FRESH_MS = 1_000;
+
+/** A renter's standing on-chain, asked for before the check. */
+export interface AskedStanding {
+  readonly standing: Promise<ChainStanding | undefined>;
+  /** In milliseconds of `performance.now`. */
+  readonly askedAt: number;
+}
+
+/** Asks the chain while the run is written down and gets its seat. Undefined: its charge is simulated, which is asked then. */
+export function askChain({ chain }: Pick<CheckDeps, 'chain'>, task: Task): AskedStanding | undefined {
+  const { listing, wallet } = task;
+  if (listing.rentalModel === 'per_query') return undefined;
+  const askedAt = performance.now();
+  const standing = readChainStanding(chain, listing.id, wallet);
+  // Nobody may come to need it.
+  standing.catch(() => undefined);
+  return { standing, askedAt };
+}
+
+/** What the check leaves for the later steps. */
+export interface Checked {
+  agent: PrivatePart;
+  /** For declarative agents. */
+  sandbox: Sandbox | undefined;
+  /** For Per-Task runs that are paid; a credited run is not charged. */
+  charge: Charge | undefined;
+}
+
+/**
+ * Step 4: whether the chain agrees, while a warm sandbox is taken. Whichever fails, no sandbox is left.
+ *
+ * @param asked what the chain was asked already
+ * @throws ApiError 403 without access on-chain; SandboxUnavailableError.
+ */
+export async function check(
+  deps: CheckDeps,
+  task: Task,
+  allowance: Allowance,
+  { stop, asked }: { stop: AbortSignal; asked: AskedStanding | undefined },
+): Promise<Checked> {
+  const { version } = task.listing;
+  const agent = openPrivatePart(deps.keys, version.id, version.privatePart);
+  const taking =
+    agent.mode === 'declarative' ? deps.declarative.takeSandbox(stop) : Promise.resolve(undefined);
+  const [sandbox, charge] = await Promise.allSettled([taking, checkOnChain(deps, task, allowance, asked)]);
+  if (sandbox.status === 'fulfilled' && charge.status === 'fulfilled') {
+    return { agent, sandbox: sandbox.value, charge: charge.value };
+  }
+  if (sandbox.status === 'fulfilled') await sandbox.value?.kill();
+  throw charge.status === 'rejected' ? charge.reason : (sandbox as PromiseRejectedResult).reason;
+}
+
+/** Reads the credential, or simulates the charge, which checks the same and more. */
+async function checkOnChain(
+  deps: CheckDeps,
+  task: Task,
+  allowance: Allowance,
+  asked: AskedStanding | undefined,
+): Promise<Charge | undefined> {
+  const { listing, wallet } = task;
+  const { chain } = deps;
+  let credited = false;
+  if (listing.rentalModel === 'per_query') {
+    const charge = await reserve(deps, task);
+    if (charge !== 'credited') {
+      await allowance.reserve({ id: task.runId, kind: 'run', lamports: listing.priceLamports });
+      await deps.settlement.simulate(charge);
+      return charge;
+    }
+    credited = true;
+  }
+  const isFresh = asked !== undefined && performance.now() - asked.askedAt <= FRESH_MS;
+  const standing = await (isFresh ? asked.standing : readChainStanding(chain, listing.id, wallet));
+  if (standing) requireRunning(standing.listing.status);
+  requireAccess(standing ? accessStatus(standing, new Date()) : 'not_found', listing, {
+    credited,
+    programId: chain.programId,
+  });
+  return undefined;
+}
+
+/** The credit that pays for the run, or what it is going to cost. */
+function reserve(
+  { settlement, chain }: CheckDeps,
+  { listing, wallet, runId }: Task,
+): Promise<Charge | 'credited'> {
+  const address = findListingAddress(listing.id, chain.programId).address;
+  const balance = findPerQueryBalanceAddress(new PublicKey(wallet), address, chain.programId).address;
+  return settlement.reserve({
+    runId,
+    wallet,
+    listingId: listing.id,
+    balanceAddress: balance.toBase58(),
+    priceLamports: listing.priceLamports,
+  });
+}

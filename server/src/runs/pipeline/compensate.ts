@@ -1,0 +1,78 @@
+import { SandboxUnavailableError } from '@agent-rental/sandbox';
+import type { Allowance } from '../../identity/index.js';
+import { ApiError, internalError } from '../../http/api-error.js';
+import type { Logger } from '../../platform/logger.js';
+import { ChargePendingError, type SentCharge, type Settlement } from '../../settlement/index.js';
+import { AgentUnreachableError } from '../agents/outcome.js';
+import type { Task } from './parse.js';
+import type { RunRepository } from '../history/repository.js';
+import type { Seats } from '../queue/slots.js';
+
+/** What undoing needs. */
+export interface UndoDeps {
+  settlement: Pick<Settlement, 'credit' | 'release' | 'returnCredit'>;
+  runs: Pick<RunRepository, 'markUndelivered' | 'discard'>;
+  seats: Pick<Seats, 'free'>;
+}
+
+type Log = Pick<Logger, 'info' | 'warn'>;
+
+/** Takes back what a run that could not be served has begun; gives the error for its caller. */
+export async function undo(
+  deps: UndoDeps,
+  task: Task,
+  { allowance, logger }: { allowance: Allowance; logger: Log },
+  begun: SentCharge | undefined,
+  error: unknown,
+): Promise<ApiError> {
+  if (error instanceof ChargePendingError) return error;
+  const charge = (await begun?.written) ? begun : undefined;
+  const answer = toAnswer(logger, task, charge, error);
+  if (charge) {
+    // The run is marked first: should this process end now, the credit follows when the charge is reconciled.
+    await deps.runs.markUndelivered(task.runId, answer);
+    charge.confirmed
+      .then(() => deps.settlement.credit(task.runId))
+      .catch((err: unknown) =>
+        logger.info({ err, run_id: task.runId }, 'a credit is left to reconciliation'),
+      );
+  } else {
+    // The run's row goes, so whatever refers to it goes first.
+    await deps.seats.free(task.runId);
+    await deps.settlement.release(task.runId);
+    await deps.settlement.returnCredit(task.runId);
+    await allowance.release(task.runId);
+    await deps.runs.discard(task.runId, answer);
+  }
+  return answer;
+}
+
+/** What the caller of a run that could not be served is told. */
+function toAnswer(logger: Log, task: Task, charge: SentCharge | undefined, error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof SandboxUnavailableError) {
+    return new ApiError(
+      'service_unavailable',
+      'There is no room for another run at the moment. Nothing was charged; try again.',
+      {
+        retryAfterSeconds: error.retryAfterSeconds,
+      },
+    );
+  }
+  if (error instanceof AgentUnreachableError) {
+    logger.warn(
+      { run_id: task.runId, agent_id: task.listing.id, err: error },
+      'an agent could not be reached',
+    );
+    const credit = charge ? ' Your next run of it is free.' : '';
+    return new ApiError(
+      'service_unavailable',
+      `The agent cannot be reached at the moment.${credit} Try again.`,
+      {
+        runId: task.runId,
+        retryAfterSeconds: 10,
+      },
+    );
+  }
+  return internalError(error);
+}

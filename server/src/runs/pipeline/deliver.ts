@@ -1,0 +1,52 @@
+import { ChargePendingError, type SentCharge, type Settlement } from '../../settlement/index.js';
+import type { AgentOutcome } from '../agents/outcome.js';
+import { outputAsText, type OutputGate } from '../delivery/output-gate.js';
+import type { Task } from './parse.js';
+import type { FinishedRun, RunRepository } from '../history/repository.js';
+
+/** What releasing needs. */
+export interface ReleaseDeps {
+  settlement: Pick<Settlement, 'isConfirmed'>;
+  runs: Pick<RunRepository, 'finish' | 'hold' | 'finishHeld'>;
+}
+
+/**
+ * Step 7: paid first; then the rest of the output leaves, and the run is on record.
+ *
+ * @throws ChargePendingError when the charge takes too long; the result is kept. Whatever the charge failed with.
+ */
+export async function release(
+  deps: ReleaseDeps,
+  task: Task,
+  charge: SentCharge | undefined,
+  gate: OutputGate,
+  outcome: AgentOutcome,
+  startedAt: number,
+): Promise<FinishedRun> {
+  const finished: FinishedRun = {
+    runId: task.runId,
+    agentId: task.listing.id,
+    status: outcome.status,
+    output: outcome.output,
+    costLamports: charge?.priceLamports ?? 0n,
+    durationMs: Math.round(performance.now() - startedAt),
+  };
+  try {
+    await charge?.confirmed;
+  } catch (error) {
+    // The result is there and waits for its charge; whoever asks for the run by its id or key gets it then.
+    if (error instanceof ChargePendingError) await holdResult(deps, task, finished);
+    throw error;
+  }
+  gate.open();
+  await deps.runs.finish(finished, task.salt);
+  if (outcome.status === 'completed' && gate.text === '') gate.push(outputAsText(outcome.output));
+  return finished;
+}
+
+/** Keeps a result for when its charge is confirmed. */
+async function holdResult(deps: ReleaseDeps, task: Task, finished: FinishedRun): Promise<void> {
+  await deps.runs.hold(finished, task.salt);
+  // Confirmed while it was being written down: nobody else would notice.
+  if (await deps.settlement.isConfirmed(finished.runId)) await deps.runs.finishHeld(finished.runId);
+}

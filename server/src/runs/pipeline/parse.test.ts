@@ -1,0 +1,81 @@
+import type { ExecuteBody, Json } from '@agent-rental/contract';
+import { expect, it } from 'vitest';
+import { publishedListing } from '../../testing/index.js';
+import { parseOrder, taskOf, withInput } from './parse.js';
+
+const listing = publishedListing({ timeoutSeconds: 60 });
+const parse = (asked: Partial<ExecuteBody>, key?: string) => {
+  const body = { agent_id: listing.id, task: 'Do it.', ...asked };
+  return taskOf(parseOrder('wallet', body, key), body, listing);
+};
+
+function nested(depth: number): Record<string, never> {
+  let value: Record<string, unknown> = {};
+  for (let level = 0; level < depth; level += 1) value = { a: value };
+  return value as Record<string, never>;
+}
+
+it('input and input_uri together are refused [EXE-4]', () => {
+  expect(() => parse({ input: 'a', input_uri: 'ipfs://b' })).toThrow(/not both/);
+  expect(() => parse({ input: {}, input_uri: 'ipfs://b' })).toThrow(/not both/);
+});
+
+it('a file is the input of the task that names it, if it can be one', async () => {
+  const task = parse({ input_uri: 'agent-rental://files/1' });
+  const asked: string[] = [];
+  const withContent = (content: Json) =>
+    withInput(task, async (inputUri) => {
+      asked.push(inputUri);
+      return { value: content };
+    });
+  expect((await withContent({ rows: [1] })).input).toEqual({ rows: [1] });
+  expect((await withContent('text')).input).toBe('text');
+  expect(asked).toEqual(['agent-rental://files/1', 'agent-rental://files/1']);
+  for (const content of [[1], 7, null, nested(70), '\u0001'.repeat(5 * 1024 * 1024)]) {
+    await expect(withContent(content)).rejects.toThrow(/^input_uri/);
+  }
+  const plain = parse({ input: 'as sent' });
+  expect(await withInput(plain, () => Promise.reject(new Error('not asked')))).toBe(plain);
+});
+
+it('an input is taken up to 1 MiB of JSON, counted in bytes; a larger one is pointed to the files [EXE-23]', () => {
+  const room = 1024 * 1024 - 2;
+  expect(parse({ input: 'x'.repeat(room) }).input).toHaveLength(room);
+  expect(() => parse({ input: 'x'.repeat(room + 1) })).toThrow(/^input: has 1048577 bytes.*POST \/v1\/files/);
+  expect(() => parse({ input: 'ü'.repeat(room - 1) })).toThrow(/^input: has/);
+});
+
+it('an input nested too deeply is refused', () => {
+  expect(parse({ input: nested(60) }).input).toBeDefined();
+  expect(() => parse({ input: nested(70) })).toThrow(/nested too deeply/);
+});
+
+it.each([
+  [undefined, 60],
+  [1, 1],
+  [59, 59],
+  [60, 60],
+  [300, 60],
+])('a request for %s seconds gets %i, where the manifest says 60 [EXE-8]', (asked, seconds) => {
+  expect(parse(asked === undefined ? {} : { timeout_seconds: asked }).timeoutSeconds).toBe(seconds);
+});
+
+it.each(['', ' ', 'a b', 'ü', 'a\n', 'x'.repeat(201)])('the idempotency key %j is refused [RUN-6]', (key) => {
+  expect(() => parse({}, key)).toThrow(/^Idempotency-Key/);
+});
+
+it('every task is a run of its own, and equal requests have one digest', () => {
+  const first = parse({ input: { a: 1, b: [2] } }, 'key');
+  const second = parse({ input: { b: [2], a: 1 } }, 'key');
+  expect(first.runId).not.toBe(second.runId);
+  expect(first.digest).toEqual(second.digest);
+  expect(first.idempotencyKey).toBe('key');
+  for (const other of [
+    { input: { a: 1, b: [3] } },
+    { input: 'a' },
+    {},
+    { input: { a: 1, b: [2] }, timeout_seconds: 5 },
+  ]) {
+    expect(parse(other).digest).not.toEqual(first.digest);
+  }
+});

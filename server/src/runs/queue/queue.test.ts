@@ -1,0 +1,313 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createDrain } from '../../http/drain.js';
+import { newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { RunStoppedError } from '../idempotency/run-stopped.js';
+import {
+  BOUNDS,
+  inLine,
+  never,
+  newListing as newListingOf,
+  openReplica,
+  type Replica,
+} from './slots.test-support.js';
+
+let database: TemporaryDatabase;
+let replicas: Replica[];
+let here: Replica;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  replicas = await Promise.all(Array.from({ length: 4 }, () => openReplica(database.url)));
+  here = replicas[0] as Replica;
+});
+afterAll(async () => {
+  await Promise.all(replicas.map((replica) => replica.close()));
+  await database.close();
+});
+
+const newListing = () => newListingOf(database.db, here);
+
+describe('the line for a seat', () => {
+  it('is told at once, on every replica, when it is its turn [EXE-28]', async () => {
+    const listing = await newListing();
+    const seated = await listing.fill();
+    const [, there] = replicas as [Replica, Replica];
+    // Looking by itself, every five seconds, would take longer than this test may.
+    for (const runId of seated.slice(0, 10)) {
+      let onWait: () => void = () => undefined;
+      const waits = new Promise<void>((resolve) => (onWait = resolve));
+      const waiting = there.seatsWith({}, undefined, onWait).take(await listing.request(), never);
+      await waits;
+      await here.seats.free(runId);
+      await waiting;
+    }
+    expect(await listing.count('seats')).toBe(20);
+  });
+
+  it('lets `priority` in before `standard`, and of each one wallet after the other [EXE-28]', async () => {
+    const listing = await newListing();
+    const seated = await listing.fill();
+    const [alice, bob, carol] = [newWallet(), newWallet(), newWallet()];
+    const order: string[] = [];
+    const waits: Promise<unknown>[] = [];
+    for (const [name, wallet, isPriority] of [
+      ['alice 1', alice, false],
+      ['alice 2', alice, false],
+      ['alice 3', alice, false],
+      ['bob 1', bob, false],
+      ['bob 2', bob, false],
+      ['alice first', alice, true],
+      ['carol 1', carol, false],
+      ['carol first', carol, true],
+    ] as const) {
+      const replica = replicas[waits.length % 4] as Replica;
+      waits.push(
+        replica.seats.take(await listing.request(wallet, isPriority), never).then(() => order.push(name)),
+      );
+      await inLine(listing, waits.length);
+    }
+    for (const runId of seated.slice(0, waits.length)) {
+      const before = order.length;
+      await here.seats.free(runId);
+      await vi.waitUntil(() => order.length > before, { interval: 2, timeout: 15_000 });
+    }
+    expect(order).toEqual([
+      'alice first',
+      'carol first',
+      'alice 1',
+      'bob 1',
+      'carol 1',
+      'alice 2',
+      'bob 2',
+      'alice 3',
+    ]);
+  });
+
+  it(
+    'is round-robin whatever comes, leaves and ends, in any order [EXE-28]',
+    { timeout: 90_000 },
+    async () => {
+      const bounds = { seats: 2, lineLength: 1000, ownLength: 1000, leaseMs: 60_000, claimMs: 60_000 };
+      const wallets = Array.from({ length: 4 }, newWallet);
+      const step = fc.oneof(
+        {
+          weight: 5,
+          arbitrary: fc.record({ do: fc.constant('come' as const), wallet: fc.nat(3), first: fc.boolean() }),
+        },
+        { weight: 3, arbitrary: fc.record({ do: fc.constant('end' as const), which: fc.nat(1) }) },
+        { weight: 1, arbitrary: fc.record({ do: fc.constant('leave' as const), which: fc.nat(100) }) },
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 40, size: 'max' }), async (steps) => {
+          const listing = await newListing();
+          const model = new LineModel();
+          const happened: unknown[] = [];
+          const expected: unknown[] = [];
+          const seated: string[] = [];
+          for (const each of steps) {
+            if (each.do === 'come') {
+              const request = await listing.request(wallets[each.wallet], each.first);
+              const state = await here.repository.enter(request, bounds);
+              happened.push(state);
+              expected.push(seated.length < bounds.seats ? 'seated' : 'waiting');
+              if (state === 'seated') seated.push(request.runId);
+              else model.come(request);
+            } else {
+              const from = each.do === 'end' ? seated : model.all();
+              const runId = from[each.which % Math.max(1, from.length)];
+              if (runId === undefined) continue;
+              await here.repository.leave(runId);
+              if (each.do === 'end') seated.splice(seated.indexOf(runId), 1);
+              else model.leave(runId);
+              const next = await here.repository.handOut(listing.id, bounds);
+              happened.push(next);
+              expected.push(each.do === 'end' ? model.next() : []);
+              seated.push(...next);
+            }
+          }
+          expect(happened).toEqual(expected);
+        }),
+        { numRuns: 10, seed: 6 },
+      );
+    },
+  );
+
+  it(
+    'never lets more than twenty in, and everybody in the end, on four replicas [EXE-27, EXE-28]',
+    { timeout: 90_000 },
+    async () => {
+      const listing = await newListing();
+      const wallets = Array.from({ length: 6 }, newWallet);
+      let inside = 0;
+      let most = 0;
+      let served = 0;
+      const requests = await Promise.all(
+        Array.from({ length: 160 }, (_, index) => listing.request(wallets[index % 6], index % 5 === 0)),
+      );
+      const ends = await Promise.allSettled(
+        requests.map(async (request, index) => {
+          const { seats } = replicas[index % 4] as Replica;
+          const leaving = new AbortController();
+          // Every seventh gives up while it waits.
+          if (index % 7 === 0) {
+            // One that has been let in and is gone before it is seen needs not leave.
+            void inLineOrSeated(request.runId).then(
+              () => leaving.abort(new Error('left')),
+              () => undefined,
+            );
+          }
+          await (replicas[index % 4] as Replica).seatsWith({ maxLength: 1000 }).take(request, leaving.signal);
+          inside += 1;
+          most = Math.max(most, inside);
+          served += 1;
+          await new Promise((resolve) => setImmediate(resolve));
+          inside -= 1;
+          await seats.free(request.runId);
+        }),
+      );
+      expect(most).toBeLessThanOrEqual(20);
+      const unexpected = ends.filter((end) => end.status === 'rejected' && end.reason.message !== 'left');
+      expect(unexpected).toEqual([]);
+      expect(served).toBeGreaterThanOrEqual(160 - Math.ceil(160 / 7));
+      expect([await listing.count('seats'), await listing.count('seat_line')]).toEqual([0, 0]);
+    },
+  );
+
+  it('does not make one wallet wait because another always comes again [EXE-28]', async () => {
+    const listing = await newListing();
+    const seated = await listing.fill();
+    const greedy = newWallet();
+    const come = async (wallet: string) => {
+      const request = await listing.request(wallet);
+      expect(await here.repository.enter(request, BOUNDS)).toBe('waiting');
+      return request.runId;
+    };
+    for (let index = 0; index < 10; index += 1) await come(greedy);
+    const patient = await come(newWallet());
+    const order: string[] = [];
+    while (!order.includes(patient)) {
+      await come(greedy);
+      await here.repository.leave(seated.shift() ?? '');
+      order.push(...(await here.repository.handOut(listing.id, BOUNDS)));
+    }
+    expect(order).toHaveLength(2);
+  });
+
+  it('is bounded: full, or half full of one wallet, refuses [EXE-28]', async () => {
+    const listing = await newListing();
+    await listing.fill();
+    const seats = here.seatsWith({ maxLength: 4 });
+    const [greedy, other] = [newWallet(), newWallet()];
+    const leave = new AbortController();
+    const waits: Promise<unknown>[] = [];
+    const come = async (wallet: string) => {
+      const wait = seats.take(await listing.request(wallet), leave.signal);
+      waits.push(wait.catch(() => undefined));
+      await inLine(listing, waits.length);
+    };
+    const refused = async (wallet: string) =>
+      expect(seats.take(await listing.request(wallet), never)).rejects.toMatchObject({
+        code: 'rate_limit_exceeded',
+        retryAfterSeconds: 30,
+      });
+    await come(greedy);
+    await come(greedy);
+    await refused(greedy);
+    await come(other);
+    await come(newWallet());
+    await refused(newWallet());
+    expect(await listing.count('seat_line')).toBe(4);
+    leave.abort();
+    await Promise.all(waits);
+  });
+
+  it('refuses who has waited too long, and leaves no place behind [EXE-28]', async () => {
+    const listing = await newListing();
+    await listing.fill();
+    const waiting = here.seatsWith({ maxWaitMs: 50 }).take(await listing.request(), never);
+    await expect(waiting).rejects.toMatchObject({ code: 'rate_limit_exceeded', retryAfterSeconds: 1 });
+    expect(await listing.count('seat_line')).toBe(0);
+  });
+
+  it.each([
+    ['is stopped', (run: string) => new RunStoppedError('caller_left', run), 'invalid_request'],
+    ['waits when the server begins to drain', undefined, 'service_unavailable'],
+  ] as const)('is left at once by a run that %s [EXE-28]', async (_, reason, code) => {
+    const listing = await newListing();
+    await listing.fill();
+    const request = await listing.request();
+    const stop = new AbortController();
+    const drain = createDrain();
+    const waiting = here.seats.take(request, AbortSignal.any([stop.signal, drain.begun]));
+    await inLine(listing, 1);
+    if (reason) stop.abort(reason(request.runId));
+    else void drain.drain(0);
+    await expect(waiting).rejects.toMatchObject({ code });
+    expect(await listing.count('seat_line')).toBe(0);
+    expect(await listing.count('seats')).toBe(20);
+  });
+
+  it('passes over those whose replica died, after a moment', async () => {
+    const listing = await newListing();
+    const seated = await listing.fill();
+    // Long enough for both to be in line at the same time on a busy machine.
+    const bounds = { ...BOUNDS, claimMs: 3_000 };
+    // Nobody claims it, nobody keeps it: as after a kill.
+    const dead = await listing.request();
+    expect(await here.repository.enter(dead, bounds)).toBe('waiting');
+    const alive = await listing.request();
+    const waiting = here.seatsWith({}, 200).take(alive, never);
+    await inLine(listing, 2);
+    await here.repository.handOut(listing.id, bounds);
+    await here.repository.leave(seated[0] ?? '');
+    await here.repository.handOut(listing.id, bounds);
+    await waiting;
+    expect(await here.repository.keep(dead.runId, bounds)).toBe('gone');
+  });
+});
+
+/** Waits until a run is in line, or has been let in. */
+async function inLineOrSeated(runId: string): Promise<void> {
+  await vi.waitUntil(
+    async () =>
+      (await database.db.selectFrom('seat_line').select('run_id').where('run_id', '=', runId).execute())
+        .length +
+        (await database.db.selectFrom('seats').select('run_id').where('run_id', '=', runId).execute())
+          .length >
+      0,
+    { timeout: 20_000, interval: 5 },
+  );
+}
+
+/** The line as a person would keep it: for each class, wallets in a row, each with what it has waiting. */
+class LineModel {
+  readonly #classes: { wallet: string; runs: string[] }[][] = [[], []];
+
+  come(request: { runId: string; wallet: string; isPriority: boolean }): void {
+    const row = this.#classes[request.isPriority ? 0 : 1] ?? [];
+    const own = row.find(({ wallet }) => wallet === request.wallet);
+    if (own) own.runs.push(request.runId);
+    else row.push({ wallet: request.wallet, runs: [request.runId] });
+  }
+
+  leave(runId: string): void {
+    for (const row of this.#classes) {
+      for (const own of row) own.runs = own.runs.filter((run) => run !== runId);
+      row.splice(0, row.length, ...row.filter(({ runs }) => runs.length > 0));
+    }
+  }
+
+  all(): string[] {
+    return this.#classes.flat().flatMap(({ runs }) => runs);
+  }
+
+  /** Takes out whose turn it is; its wallet goes to the end of the row. */
+  next(): string[] {
+    const row = this.#classes.find(({ length }) => length > 0);
+    const own = row?.shift();
+    const run = own?.runs.shift();
+    if (!row || !own || run === undefined) return [];
+    if (own.runs.length > 0) row.push(own);
+    return [run];
+  }
+}

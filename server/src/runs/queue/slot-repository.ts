@@ -1,0 +1,240 @@
+import { CompiledQuery, sql } from 'kysely';
+import type { Db, Tx } from '../../database/connection.js';
+import { prepare } from '../../database/prepared-statements.js';
+import { together, type Outcome } from '../../database/batch-by-key.js';
+
+/** A run that wants a seat. */
+export interface SeatRequest {
+  runId: string;
+  listingId: string;
+  wallet: string;
+  isPriority: boolean;
+}
+
+/** What is held, and for how long. Times are by the database's clock alone: replicas' clocks differ. */
+export interface Bounds {
+  seats: number;
+  lineLength: number;
+  /** How many of the places in line one wallet may have. */
+  ownLength: number;
+  /** A lease ends by itself unless it is renewed: so the seats of a replica that died become free. */
+  leaseMs: number;
+  /** As long for a place in line, and for a seat that was handed to it before it is taken. */
+  claimMs: number;
+}
+
+/** Stores who has a seat of a listing, and who waits for one. */
+export interface SeatRepository {
+  /** Takes a free seat, or where there is none a place in the line. */
+  enter(request: SeatRequest, bounds: Bounds): Promise<'seated' | 'waiting' | 'full'>;
+  /** Hands free seats to those whose turn it is. Gives their runs, to one of those who ask at the same time. */
+  handOut(listingId: string, bounds: Bounds): Promise<string[]>;
+  /** Renews what a run in line has; 'gone' when it had let its place lapse. */
+  keep(runId: string, bounds: Bounds): Promise<'seated' | 'waiting' | 'gone'>;
+  /** Renews the leases of seats. What has lapsed stays so. */
+  renew(runIds: string[], bounds: Bounds): Promise<void>;
+  /** Gives up a run's seat, or its place. Gives the listing if a seat became free and somebody waits for it. */
+  leave(runId: string): Promise<string | undefined>;
+  /** Gives up every seat and place. */
+  leaveAll(): Promise<void>;
+}
+
+const after = (ms: number) => sql<Date>`now() + make_interval(secs => ${ms / 1000})`;
+
+type Entry = 'seated' | 'waiting' | 'full';
+
+/** A request to enter. */
+interface Entrant {
+  request: SeatRequest;
+  bounds: Bounds;
+}
+
+const TAKE_SEATS = prepare(`
+  select take_seat(run_id, $1, wallet, is_priority, seats, line_length, own_length,
+    make_interval(secs => lease), make_interval(secs => claim)) as entry
+  from unnest($2::uuid[], $3::text[], $4::boolean[], $5::integer[], $6::integer[], $7::integer[], $8::float8[], $9::float8[])
+    as entrant (run_id, wallet, is_priority, seats, line_length, own_length, lease, claim)`);
+const LEAVE_SEAT = prepare('select leave_seat($1) as listing_id');
+
+export function createSeatRepository(db: Db): SeatRepository {
+  /** The last piece of work on each listing in this process. */
+  const last = new Map<string, Promise<unknown>>();
+  /** Hand-outs that have not begun. */
+  const awaited = new Map<string, Promise<string[]>>();
+  /**
+   * One at a time for each listing. Here too, not only in the database: whoever waits there for the lock holds a
+   * connection that all others lack.
+   */
+  async function ofListing<T>(listingId: string, work: () => Promise<T>): Promise<T> {
+    const before = last.get(listingId);
+    const mine = (async () => {
+      await before?.catch(() => undefined);
+      return work();
+    })();
+    last.set(listingId, mine);
+    try {
+      return await mine;
+    } finally {
+      if (last.get(listingId) === mine) last.delete(listingId);
+    }
+  }
+
+  /** Under the listing's lock, with nothing left of what has lapsed. */
+  const locked = <T>(listingId: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
+    db.transaction().execute(async (tx) => {
+      await sql`select pg_advisory_xact_lock(hashtextextended(${listingId}, 0))`.execute(tx);
+      // A statement of its own: whoever renews at this moment is waited for, and then counted.
+      await sql`with lapsed as (delete from seats where listing_id = ${listingId} and expires_at <= now())
+        delete from seat_line where listing_id = ${listingId} and expires_at <= now()`.execute(tx);
+      return work(tx);
+    });
+
+  const enterAll = async (listingId: string, entrants: readonly Entrant[]): Promise<Entry[]> => {
+    const { rows } = await db.executeQuery<{ entry: Entry }>(
+      CompiledQuery.raw(TAKE_SEATS, [
+        listingId,
+        entrants.map(({ request }) => request.runId),
+        entrants.map(({ request }) => request.wallet),
+        entrants.map(({ request }) => request.isPriority),
+        entrants.map(({ bounds }) => bounds.seats),
+        entrants.map(({ bounds }) => bounds.lineLength),
+        entrants.map(({ bounds }) => bounds.ownLength),
+        entrants.map(({ bounds }) => bounds.leaseMs / 1000),
+        entrants.map(({ bounds }) => bounds.claimMs / 1000),
+      ]),
+    );
+    return rows.map(({ entry }) => entry);
+  };
+
+  /** All who wait to enter, in their order and in one statement: it is the statements that take time. */
+  const enterTogether = together<Entrant, Entry>(async (listingId, entrants) => {
+    try {
+      return (await enterAll(listingId, entrants)).map((value) => ({ value }));
+    } catch (error) {
+      if (entrants.length === 1) throw error;
+      // One that cannot be let in, because its run is gone, does not keep out the others.
+      const outcomes: Outcome<Entry>[] = [];
+      for (const entrant of entrants) {
+        outcomes.push(
+          await enterAll(listingId, [entrant]).then(
+            ([value = 'full']) => ({ value }),
+            (reason: unknown) => ({ error: reason }),
+          ),
+        );
+      }
+      return outcomes;
+    }
+  });
+
+  return {
+    enter: (request, bounds) => enterTogether(request.listingId, { request, bounds }),
+
+    async handOut(listingId, bounds) {
+      const joined = awaited.get(listingId);
+      if (joined) {
+        // It will see all that this one would, and its runs are told by who began it.
+        await joined;
+        return [];
+      }
+      const mine = ofListing(listingId, () =>
+        locked(listingId, (tx) => {
+          awaited.delete(listingId);
+          return seatThoseInLine(tx, listingId, bounds);
+        }),
+      );
+      awaited.set(listingId, mine);
+      try {
+        return await mine;
+      } finally {
+        if (awaited.get(listingId) === mine) awaited.delete(listingId);
+      }
+    },
+
+    async keep(runId, bounds) {
+      const { rows } = await sql<{ seated: boolean; waiting: boolean }>`
+        with seat as (update seats set expires_at = ${after(bounds.leaseMs)}
+            where run_id = ${runId} and expires_at > now() returning 1),
+          place as (update seat_line set expires_at = ${after(bounds.claimMs)}
+            where run_id = ${runId} and expires_at > now() returning 1)
+        select exists (select from seat) as seated, exists (select from place) as waiting`.execute(db);
+      if (rows[0]?.seated) return 'seated';
+      return rows[0]?.waiting ? 'waiting' : 'gone';
+    },
+
+    async renew(runIds, bounds) {
+      await db
+        .updateTable('seats')
+        .set({ expires_at: after(bounds.leaseMs) })
+        .where('run_id', 'in', runIds)
+        .where('expires_at', '>', sql<Date>`now()`)
+        .execute();
+    },
+
+    async leave(runId) {
+      const { rows } = await db.executeQuery<{ listing_id: string | null }>(
+        CompiledQuery.raw(LEAVE_SEAT, [runId]),
+      );
+      const listingId = rows[0]?.listing_id ?? undefined;
+      if (listingId === undefined) return undefined;
+      // Looked for after the seat is free: whoever comes into the line later sees that it is.
+      const waiting = await db
+        .selectFrom('seat_line')
+        .select('run_id')
+        .where('listing_id', '=', listingId)
+        .limit(1)
+        .executeTakeFirst();
+      return waiting && listingId;
+    },
+
+    async leaveAll() {
+      await db.deleteFrom('seats').execute();
+      await db.deleteFrom('seat_line').execute();
+    },
+  };
+}
+
+/** Gives the free seats to those whose turn it is. */
+async function seatThoseInLine(tx: Tx, listingId: string, bounds: Bounds): Promise<string[]> {
+  const { taken } = await tx
+    .selectFrom('seats')
+    .select((eb) => eb.fn.countAll<bigint>().as('taken'))
+    .where('listing_id', '=', listingId)
+    .executeTakeFirstOrThrow();
+  const seated: string[] = [];
+  for (let free = bounds.seats - Number(taken); free > 0; free -= 1) {
+    const next = await takeFirst(tx, listingId);
+    if (!next) break;
+    await tx
+      .insertInto('seats')
+      .values({ run_id: next, listing_id: listingId, expires_at: after(bounds.claimMs) })
+      .execute();
+    seated.push(next);
+  }
+  return seated;
+}
+
+/**
+ * Takes the run whose turn it is out of the line: `priority` before `standard`, in each one wallet after the other,
+ * of a wallet what came first. The wallet's next turn comes after everybody's who waits now.
+ */
+async function takeFirst(tx: Tx, listingId: string): Promise<string | undefined> {
+  const first = await tx
+    .deleteFrom('seat_line')
+    .where('run_id', '=', (eb) =>
+      eb
+        .selectFrom('seat_line')
+        .select('run_id')
+        .where('listing_id', '=', listingId)
+        .orderBy('is_priority', 'desc')
+        .orderBy('turn')
+        .orderBy('place')
+        .limit(1),
+    )
+    .returning(['run_id', 'wallet', 'is_priority'])
+    .executeTakeFirst();
+  if (!first) return undefined;
+  await sql`update seat_line set turn = next.turn from (select nextval('seat_turns') as turn) as next
+    where listing_id = ${listingId} and wallet = ${first.wallet}
+      and is_priority = ${first.is_priority}`.execute(tx);
+  return first.run_id;
+}

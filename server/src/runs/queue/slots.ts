@@ -1,0 +1,139 @@
+import { ApiError } from '../../http/api-error.js';
+import type { Logger } from '../../platform/logger.js';
+import type { RunChanges } from '../idempotency/run-changes.js';
+import { createSeatDemand } from './demand.js';
+import type { SeatRepository, SeatRequest } from './slot-repository.js';
+
+/** Runs of one listing at the same time (spec, "Limits"). */
+const SEATS_PER_LISTING = 20;
+/** How long the seats of a replica that died stay taken; and of one that cannot reach the database. */
+const LEASE_MS = 60_000;
+/** As long for those who wait, to take a seat that was given to them and to say that they are still there. */
+const CLAIM_MS = 15_000;
+const FULL = 'the line of those who wait is full';
+
+/** The seats of listings, shared by all replicas, and the lines of runs that wait for them. */
+export interface Seats {
+  /**
+   * Counts a run in that will want a seat; gives what counts it out again. Costs no look into the database, so that it
+   * can keep up with refusing.
+   *
+   * @throws ApiError `rate_limit_exceeded` with `Retry-After` when seats and line are certainly full.
+   */
+  comeIn(request: SeatRequest): () => void;
+  /**
+   * Takes a seat, in turn where others wait too. It is kept until `free`, while this process lives.
+   *
+   * @throws ApiError `rate_limit_exceeded` with `Retry-After` when the line is full, or the wait was too long; the
+   * reason of `signal` when that aborts. No place is left then.
+   */
+  take(request: SeatRequest, signal: AbortSignal): Promise<void>;
+  /** Gives up a run's seat, and lets the next one in. Never throws: what is not given up lapses. */
+  free(runId: string): Promise<void>;
+  /** Frees every seat and empties every line: only for a server that knows to be alone, at its start. */
+  freeAll(): Promise<void>;
+}
+
+export function createSeats(deps: {
+  repository: SeatRepository;
+  changes: Pick<RunChanges, 'announce' | 'watch'>;
+  logger: Pick<Logger, 'warn'>;
+  line: { maxLength: number; maxWaitMs: number };
+  /** Differs in tests alone. */
+  leaseMs?: number;
+}): Seats {
+  const { repository, changes, logger, line, leaseMs = LEASE_MS } = deps;
+  const bounds = {
+    seats: SEATS_PER_LISTING,
+    lineLength: line.maxLength,
+    // One wallet alone cannot keep all others out of the line.
+    ownLength: Math.ceil(line.maxLength / 2),
+    leaseMs,
+    claimMs: Math.min(leaseMs, CLAIM_MS),
+  };
+  const demand = createSeatDemand(bounds);
+  const held = new Set<string>();
+  let renewing: NodeJS.Timeout | undefined;
+
+  function hold(runId: string): void {
+    if (held.size === 0) {
+      renewing = setInterval(() => {
+        repository
+          .renew([...held], bounds)
+          .catch((err: unknown) => logger.warn({ err }, 'the leases of seats could not be renewed'));
+      }, leaseMs / 4);
+    }
+    held.add(runId);
+    demand.seated(runId);
+  }
+
+  function letGo(runId: string): void {
+    if (held.delete(runId) && held.size === 0) clearInterval(renewing);
+  }
+
+  async function handOut(listingId: string): Promise<void> {
+    for (const runId of await repository.handOut(listingId, bounds)) await changes.announce(runId);
+  }
+
+  async function free(runId: string): Promise<void> {
+    letGo(runId);
+    try {
+      const listingId = await repository.leave(runId);
+      if (listingId !== undefined) await handOut(listingId);
+    } catch (err) {
+      logger.warn({ err, run_id: runId }, 'a seat could not be given up; it lapses');
+    }
+  }
+
+  const refusal = (why: string) =>
+    new ApiError(
+      'rate_limit_exceeded',
+      `All ${SEATS_PER_LISTING} concurrent runs of this agent are taken, and ${why}. Nothing was charged; try again.`,
+      { retryAfterSeconds: Math.ceil(line.maxWaitMs / 2000) },
+    );
+
+  /** Enters, and waits for its turn. */
+  async function wait(request: SeatRequest, signal: AbortSignal): Promise<void> {
+    const { runId, listingId } = request;
+    const deadline = performance.now() + line.maxWaitMs;
+    const watch = changes.watch(runId);
+    try {
+      let state: 'seated' | 'waiting' | 'gone' | 'full' = await repository.enter(request, bounds);
+      while (state !== 'seated') {
+        if (state === 'full') throw refusal(FULL);
+        signal.throwIfAborted();
+        // By oneself too: a seat may have lapsed, or have become free while this run came into the line.
+        await handOut(listingId);
+        state = await repository.keep(runId, bounds);
+        if (state === 'seated') break;
+        const leftMs = deadline - performance.now();
+        if (leftMs <= 0) throw refusal('none became free in time');
+        if (state === 'gone') state = await repository.enter(request, bounds);
+        else if (!(await watch.next(Math.min(leftMs, bounds.claimMs / 3), signal)))
+          throw refusal('the server is shutting down');
+      }
+    } finally {
+      watch.close();
+    }
+  }
+
+  return {
+    comeIn(request) {
+      const leave = demand.add(request);
+      if (leave === undefined) throw refusal(FULL);
+      return leave;
+    },
+    async take(request, signal) {
+      try {
+        await wait(request, signal);
+        signal.throwIfAborted();
+        hold(request.runId);
+      } catch (error) {
+        await free(request.runId);
+        throw error;
+      }
+    },
+    free,
+    freeAll: () => repository.leaveAll(),
+  };
+}

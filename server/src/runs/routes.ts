@@ -1,0 +1,193 @@
+import { operations } from '@agent-rental/contract';
+import type { ServerResponse } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Spending } from '../identity/index.js';
+import { ApiError } from '../http/api-error.js';
+import { rateHeaders, refuseIfExceeded, toApiError } from '../http/server.js';
+import type { InternalRequests } from '../http/internal-requests.js';
+import { addOperation } from '../http/operation-route.js';
+import type { Principal } from '../http/principal.js';
+import type { RateLimits } from '../http/rate-limits/memory.js';
+import { toRun, type PastRuns } from './history/past-runs.js';
+import { readPreferences } from './delivery/prefer.js';
+import type { Receipts } from './history/receipts.js';
+import { runTask, type RunTaskDeps, type TaskRequest } from './pipeline/pipeline.js';
+import { SseStream } from './delivery/sse-stream.js';
+
+/** Routes of execution. */
+export function executionRoutes(
+  app: FastifyInstance,
+  deps: RunTaskDeps & { pastRuns: PastRuns; receipts: Receipts },
+  limits: { rateLimits: RateLimits; executionsPerMinute: number; spending: Spending },
+  internalRequests: Pick<InternalRequests, 'outerResponseOf'>,
+): void {
+  /** What is the same for both ways of running a task. */
+  const taskRequest = (
+    principal: Principal,
+    body: TaskRequest['body'],
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Omit<TaskRequest, 'sink'> => {
+    const header = request.headers['idempotency-key'];
+    const idempotencyKey = Array.isArray(header) ? header[0] : header;
+    const { wallet } = principal;
+    const { adoptUndelivered } = readPreferences(request.headers['prefer']);
+    return {
+      wallet,
+      allowance: limits.spending.allowanceOf(principal),
+      body,
+      idempotencyKey,
+      logger: request.log,
+      receivedAt: performance.now() - reply.elapsedTime,
+      caller: {
+        gone: goneSignal(reply),
+        patienceMs: undefined,
+        mayComeBack: idempotencyKey !== undefined,
+      },
+      ...(adoptUndelivered ? { onAdopted: () => applied(reply, 'adopt-undelivered') } : {}),
+      countExecution: async (listingId, runsPerMinute) => {
+        const limit = runsPerMinute ?? limits.executionsPerMinute;
+        const state = await limits.rateLimits.count(`run:${wallet}:${listingId}`, limit);
+        // The headers show the tighter of the two limits.
+        if (!request.rate || state.remaining < request.rate.remaining) request.rate = state;
+        refuseIfExceeded(state);
+      },
+    };
+  };
+  /**
+   * The response that a caller from outside reads: what an internal request answers is part of another's. To be asked
+   * while the request is new.
+   */
+  const readBy = (request: FastifyRequest, reply: FastifyReply): ServerResponse =>
+    internalRequests.outerResponseOf(request.headers) ?? reply.raw;
+  /**
+   * Notes whether an answer that is about to be sent reaches its caller.
+   *
+   * @param isAwaited whether the caller counts as waiting for the run.
+   */
+  const noteDelivery = (raw: ServerResponse, runId: string, isAwaited = true): void => {
+    const note = (noted: Promise<void>) =>
+      void noted.catch((err: unknown) => app.log.warn({ err, run_id: runId }, 'a delivery is not on record'));
+    const lost = () => {
+      if (isAwaited) note(deps.callers.lost(runId));
+    };
+    if (raw.destroyed) return lost();
+    // A response that is destroyed says that it has finished, too.
+    let isNoted = false;
+    const conclude = (isDelivered: boolean) => {
+      if (isNoted) return;
+      isNoted = true;
+      if (isDelivered) note(deps.attendance.delivered(runId));
+      else lost();
+    };
+    raw.once('finish', () => conclude(!raw.destroyed && raw.socket?.destroyed !== true));
+    raw.once('close', () => conclude(false));
+  };
+
+  addOperation(app, operations.execute, async ({ principal, body, request, reply }) => {
+    const reader = readBy(request, reply);
+    const asked = taskRequest(principal, body, request, reply);
+    const { respondAsync, waitSeconds = 0 } = readPreferences(request.headers['prefer']);
+    if (respondAsync) applied(reply, `respond-async, wait=${waitSeconds}`);
+    const patienceMs = respondAsync ? waitSeconds * 1000 : undefined;
+    const answer = await runTask(deps, { ...asked, caller: { ...asked.caller, patienceMs } });
+    reply.header('X-Run-Id', answer.runId);
+    if (answer.status === 'running') {
+      reply.code(202).header('Location', `/v1/runs/${answer.runId}`);
+      return { run_id: answer.runId, agent_id: answer.agentId, status: 'running' as const };
+    }
+    noteDelivery(reader, answer.runId);
+    return toRun(answer);
+  });
+
+  addOperation(app, operations.executeStream, async ({ principal, body, request, reply }) => {
+    const stream = new SseStream(reply.raw, () => streamHeaders(reply, request));
+    const startedAt = performance.now();
+    const reader = readBy(request, reply);
+    try {
+      const finished = await runTask(deps, {
+        ...taskRequest(principal, body, request, reply),
+        sink: stream,
+      });
+      // A stream has no patience to run out of.
+      if (finished.status === 'running') throw new Error('A stream ended before its run.');
+      reply.hijack();
+      stream.begin(finished.runId);
+      noteDelivery(reader, finished.runId);
+      const { agent_id: _, ...done } = toRun(finished);
+      stream.done(done);
+    } catch (error) {
+      if (!stream.begun) {
+        // Its run may still be paid for, and would begin to stream into an answer that says why it does not.
+        stream.abandon();
+        throw error;
+      }
+      // The headers have left with a 200: the error can only be told inside the stream.
+      reply.hijack();
+      const apiError = toApiError(error);
+      // A caller that went away is no fault of ours.
+      if (apiError.status >= 500)
+        request.log.error({ err: apiError.cause ?? apiError }, 'a stream broke off');
+      stream.done({
+        run_id: apiError.runId ?? '',
+        status: 'failed',
+        cost_lamports: 0,
+        duration_ms: Math.round(performance.now() - startedAt),
+        output: apiError.message,
+        error: apiError.body(request.id),
+      });
+    }
+  });
+
+  addOperation(app, operations.getRun, async ({ principal, params, request, reply }) => {
+    const { waitSeconds } = readPreferences(request.headers['prefer']);
+    if (waitSeconds !== undefined) applied(reply, `wait=${waitSeconds}`);
+    const reader = readBy(request, reply);
+    const waitMs = (waitSeconds ?? 0) * 1000;
+    return deps.pastRuns.find(params.run_id, principal.wallet, waitMs, goneSignal(reply), (runId) =>
+      noteDelivery(reader, runId, false),
+    );
+  });
+
+  addOperation(app, operations.listRuns, async ({ principal, query }) => {
+    const { runs, total } = await deps.pastRuns.list(principal.wallet, query);
+    return { runs, total, limit: query.limit, offset: query.offset };
+  });
+
+  addOperation(app, operations.getReceipt, ({ principal, params }) =>
+    deps.receipts.find(params.run_id, principal.wallet),
+  );
+
+  addOperation(app, operations.cancelRun, ({ principal, params, reply }) =>
+    deps.pastRuns.cancel(params.run_id, principal.wallet, goneSignal(reply)),
+  );
+
+  addOperation(app, operations.cancelRunByKey, ({ principal, body, reply }) =>
+    deps.pastRuns.cancelKey(body.idempotency_key, principal.wallet, goneSignal(reply)),
+  );
+}
+
+/** Says which preference was honoured (RFC 7240, section 3). */
+function applied(reply: FastifyReply, preference: string): void {
+  const before = reply.getHeader('Preference-Applied');
+  reply.header('Preference-Applied', before === undefined ? preference : `${String(before)}, ${preference}`);
+}
+
+/** Aborts when the connection breaks before the answer is complete. */
+function goneSignal(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  const abort = () => controller.abort(new ApiError('invalid_request', 'The caller went away.'));
+  // Whoever went away before anybody looked is not announced again.
+  if (reply.raw.destroyed) abort();
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableEnded) abort();
+  });
+  return controller.signal;
+}
+
+/** The headers that other answers get from hooks, which a stream bypasses. */
+function streamHeaders(reply: FastifyReply, request: FastifyRequest): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(reply.getHeaders())) headers[name] = String(value);
+  return { ...headers, ...rateHeaders(request.rate) };
+}
