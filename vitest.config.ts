@@ -29,6 +29,7 @@ export default defineConfig({
             'test/src/requirements/*.test.ts',
             'test/src/schema-corpus/*.test.ts',
             'test/src/adapters/*.test.ts',
+            'test/src/deno-api-sweep/*.test.ts',
           ],
         },
       },

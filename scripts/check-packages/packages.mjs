@@ -4,6 +4,7 @@
  */
 export const packages = [
   { folder: 'contract', browser: ['.'] },
+  { folder: 'ed25519', browser: ['.'] },
   { folder: 'program-client', browser: ['.'] },
   { folder: 'sdk', browser: ['.', './solana'] },
   { folder: 'tools', browser: ['.'] },

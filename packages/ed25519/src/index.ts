@@ -1,0 +1,1 @@
+export { isPublicKey, verifySignature, type SignedMessage } from './verify.js';
