@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { POLICY_RULES } from './identity.js';
+import { apiKeyScope, POLICY_RULES } from './identity.js';
 
 /**
  * Every error code of the API and its HTTP status (spec, "Errors"; `not_found` is for routes, jobs and
@@ -46,6 +46,8 @@ export const errorEnvelope = z
       on_chain_error: onChainError.optional(),
       /** The rule of the API key's spending policy that refused. */
       policy_rule: z.enum(POLICY_RULES).optional(),
+      /** The scopes of which the API key has none; one of them is needed. */
+      required_scopes: z.array(apiKeyScope).optional(),
     }),
   })
   .meta({ id: 'Error' });

@@ -4,6 +4,17 @@ import { base58Signature, lamports, listingId, timestamp, walletAddress } from '
 /** Prefix of an API key, by network. */
 export const API_KEY_PREFIX = { devnet: 'ark_dev_', mainnet: 'ark_live_' } as const;
 
+/**
+ * What an API key may be used for. `run`: run agents, and read what belongs to that. `rent`: rent, renew, top up and take a
+ * balance back. `publish`: register, change and sell agents.
+ */
+export const API_KEY_SCOPES = ['run', 'rent', 'publish'] as const;
+export const apiKeyScope = z.enum(API_KEY_SCOPES);
+export type ApiKeyScope = z.infer<typeof apiKeyScope>;
+
+/** The scopes of a key that is created without naming any. */
+export const DEFAULT_API_KEY_SCOPES: readonly ApiKeyScope[] = ['run', 'rent'];
+
 const challengeText = z.string().max(200);
 
 /** What `solana:signIn` of the Wallet Standard takes: bound to one challenge by `nonce` and the two times. */
@@ -85,11 +96,18 @@ const apiKeyTerms = {
     .max(100)
     // Not a pattern: only ECMAScript knows `\p{Cc}`, and the OpenAPI document is for all.
     .refine((label) => !/\p{Cc}/u.test(label), 'holds a control character'),
-  /** Absent: the key may do whatever its wallet may. */
+  /** Absent: `run` and `rent`. */
+  scopes: z
+    .array(apiKeyScope)
+    .min(1)
+    .max(API_KEY_SCOPES.length)
+    .refine((scopes) => new Set(scopes).size === scopes.length, 'names a scope twice')
+    .optional(),
+  /** Absent: no limits of its own, beside those of its scopes. */
   policy: spendingPolicy.optional(),
 };
 
-/** Name and limits of an API key to be. */
+/** Name, scopes and limits of an API key to be. */
 export type ApiKeyTerms = z.infer<z.ZodObject<typeof apiKeyTerms>>;
 
 /**
@@ -105,6 +123,7 @@ export const apiKey = z
   .object({
     id: z.string(),
     label: z.string(),
+    scopes: z.array(apiKeyScope),
     policy: spendingPolicy.nullable(),
     created_at: timestamp,
     revoked_at: timestamp.nullable(),
@@ -119,11 +138,15 @@ export const createdApiKey = apiKey.extend({ key: z.string() }).meta({ id: 'Crea
 export const listApiKeysResponse = z.object({ api_keys: z.array(apiKey) }).meta({ id: 'ApiKeys' });
 
 /**
- * The text that a wallet signs to create an API key. It has three lines, or two without a policy; none can be
- * forged inside another, because neither a label nor JSON holds a line break.
+ * The text that a wallet signs to create an API key: one line each for the label, the scopes and the policy, where the
+ * request names them, and the challenge. No line can be forged inside another, because none of them holds a line break.
  */
-export function apiKeyMessage({ label, policy }: ApiKeyTerms, challengeText: string): string {
+export function apiKeyMessage({ label, scopes, policy }: ApiKeyTerms, challengeText: string): string {
   const lines = [`agent-rental: create API key "${label}"`];
+  if (scopes !== undefined) {
+    // In the order of the list, not of the request.
+    lines.push(`scopes: ${API_KEY_SCOPES.filter((scope) => scopes.includes(scope)).join(', ')}`);
+  }
   if (policy !== undefined) {
     // The order of the rules is the schema's, whatever the order in the request.
     const rules = POLICY_RULES.filter((rule) => policy[rule] !== undefined);

@@ -1,3 +1,5 @@
+export * from './canonical-json.js';
+export * from './confirmed-change.js';
 export * from './credential.js';
 export * from './earnings.js';
 export * from './errors.js';
@@ -14,6 +16,7 @@ export * from './program-errors.js';
 export * from './receipt.js';
 export * from './registration.js';
 export * from './review.js';
+export * from './scopes.js';
 export * from './service-endpoints.js';
 export * from './tools.js';
 export * from './transactions.js';

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { ERROR_STATUS, errorEnvelope } from './errors.js';
 import { operationExamples } from './operation-examples.js';
 import { operations, type Operation, type OperationId } from './operations.js';
+import { describeRequiredScope } from './scopes.js';
 import { MCP_PATH, RENT_PAGE_PATH, serviceEndpoints, type ServiceEndpoint } from './service-endpoints.js';
 
 type Schema = Record<string, unknown>;
@@ -84,6 +85,7 @@ function describe(
   return {
     operationId: id,
     summary: operation.summary,
+    ...(operation.auth === 'bearer' ? { description: describeRequiredScope(operation.scope) } : {}),
     security: operation.auth === 'bearer' ? [{ bearer: [] }] : [],
     parameters: [
       ...parameters(operation.params, 'path', example.params, components),

@@ -53,6 +53,7 @@ const challenge = `agent-rental:auth:1767607200:${nonce}`;
 const apiKey = {
   id: run.run_id,
   label: 'my agent',
+  scopes: ['run', 'publish'],
   policy: {
     max_run_lamports: 1_000_000,
     max_day_lamports: 20_000_000,
@@ -115,7 +116,7 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
     response: { token: 'eyJhbGciOiJFZERTQSJ9.e30.c2ln', expires_at: 1_767_610_800 },
   },
   createApiKey: {
-    body: { label: apiKey.label, policy: apiKey.policy, challenge, signature },
+    body: { label: apiKey.label, scopes: apiKey.scopes, policy: apiKey.policy, challenge, signature },
     response: { ...apiKey, key: 'ark_dev_0123456789' },
   },
   listApiKeys: { response: { api_keys: [apiKey] } },
@@ -200,6 +201,10 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
     params: { listing_id: listingId },
     body: { system_prompt: 'You read invoices with care.', timeout_seconds: 90 },
     response: { job_id: run.run_id, status: 'queued' },
+  },
+  deleteAgent: {
+    params: { listing_id: listingId },
+    response: { listing_id: listingId, deleted: true },
   },
   setModelKey: {
     params: { id: listingId },

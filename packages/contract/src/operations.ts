@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { CONFIRMATION_HEADER_NOTES } from './confirmed-change.js';
 import { credentialVerification, listCredentialsQuery, listCredentialsResponse } from './credential.js';
 import { earningsQuery, earningsResponse } from './earnings.js';
 import {
@@ -35,6 +36,7 @@ import { givenListingId } from './primitives.js';
 import { signedReceipt } from './receipt.js';
 import { createReviewBody, listReviewsQuery, listReviewsResponse, review } from './review.js';
 import {
+  deletedAgent,
   job,
   modelKeyBody,
   modelKeySet,
@@ -43,23 +45,31 @@ import {
   updateAgentBody,
   webhookSecretRotation,
 } from './registration.js';
+import type { RequiredScope } from './scopes.js';
 import { listToolsQuery, listToolsResponse } from './tools.js';
 import {
   submittedTransaction,
   submitTransactionBody,
+  TRANSACTION_SCOPES,
   transactionProposal,
   transactionRequest,
 } from './transactions.js';
 
 /** One operation of the HTTP API: what goes in, what comes out, who may call. */
-export interface Operation {
+export type Operation = OperationForm & OperationAccess;
+
+/** Who may call: no operation that takes a bearer is without a scope. */
+export type OperationAccess =
+  /** No `Authorization` header is looked at. */
+  { readonly auth: 'none' } | { readonly auth: 'bearer'; readonly scope: RequiredScope };
+
+/** What goes into an operation, and what comes out. */
+export interface OperationForm {
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** Path with `:name` for parameters. */
   readonly path: string;
   readonly summary: string;
-  /** `none`: no `Authorization` header is looked at. */
-  readonly auth: 'bearer' | 'none';
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
@@ -77,6 +87,9 @@ export interface Operation {
   /** The `data` of a stream's events, by the event's name. */
   readonly events?: Readonly<Record<string, z.ZodType>>;
 }
+
+/** Public reads: every key has one of these. */
+const ANY = ['run', 'rent', 'publish'] as const;
 
 /** Keeps each operation's own types while checking its shape. */
 const define = <const O extends Operation>(operation: O): O => operation;
@@ -116,6 +129,7 @@ export const operations = {
     path: '/v1/api-keys',
     summary: 'Create an API key, confirmed by a wallet signature',
     auth: 'bearer',
+    scope: 'login',
     body: createApiKeyBody,
     status: 201,
     response: createdApiKey,
@@ -126,6 +140,7 @@ export const operations = {
     path: '/v1/api-keys',
     summary: "List the wallet's API keys that work",
     auth: 'bearer',
+    scope: 'login',
     status: 200,
     response: listApiKeysResponse,
   }),
@@ -135,6 +150,7 @@ export const operations = {
     path: '/v1/api-keys/:key_id',
     summary: 'Revoke an API key',
     auth: 'bearer',
+    scope: 'login',
     params: z.object({ key_id: z.string() }),
     status: 200,
     response: apiKey,
@@ -145,6 +161,7 @@ export const operations = {
     path: '/v1/listings',
     summary: 'Search listings',
     auth: 'bearer',
+    scope: ANY,
     query: searchListingsQuery,
     status: 200,
     response: searchListingsResponse,
@@ -155,6 +172,7 @@ export const operations = {
     path: '/v1/listings/:id',
     summary: 'Listing detail',
     auth: 'bearer',
+    scope: ANY,
     params: z.object({ id: givenListingId }),
     status: 200,
     response: listing,
@@ -165,6 +183,7 @@ export const operations = {
     path: '/v1/listings/:id/reviews',
     summary: 'Review a listing after a finished run; a second review replaces the first',
     auth: 'bearer',
+    scope: ['run'],
     params: z.object({ id: z.string() }),
     body: createReviewBody,
     status: 200,
@@ -176,6 +195,7 @@ export const operations = {
     path: '/v1/listings/:id/reviews',
     summary: 'Reviews of a listing, the newest first',
     auth: 'bearer',
+    scope: ANY,
     params: z.object({ id: z.string() }),
     query: listReviewsQuery,
     status: 200,
@@ -187,6 +207,7 @@ export const operations = {
     path: '/v1/creators/me',
     summary: "Set the caller's name as a creator",
     auth: 'bearer',
+    scope: ['publish'],
     body: updateCreatorBody,
     status: 200,
     response: creator,
@@ -197,6 +218,7 @@ export const operations = {
     path: '/v1/credentials',
     summary: "List the caller's credentials",
     auth: 'bearer',
+    scope: ['run', 'rent'],
     query: listCredentialsQuery,
     status: 200,
     response: listCredentialsResponse,
@@ -207,6 +229,7 @@ export const operations = {
     path: '/v1/credentials/:listing_id',
     summary: 'Verify a credential in the index and on-chain',
     auth: 'bearer',
+    scope: ['run', 'rent'],
     params: z.object({ listing_id: givenListingId }),
     status: 200,
     response: credentialVerification,
@@ -217,6 +240,7 @@ export const operations = {
     path: '/v1/agents',
     summary: 'Register an agent; validation goes on in a job',
     auth: 'bearer',
+    scope: ['publish'],
     body: registerAgentBody,
     status: 202,
     response: registerAgentResponse,
@@ -227,10 +251,23 @@ export const operations = {
     path: '/v1/agents/:listing_id',
     summary: 'Update an agent; the new version runs once a job has validated it',
     auth: 'bearer',
+    scope: ['publish'],
+    headers: CONFIRMATION_HEADER_NOTES,
     params: z.object({ listing_id: z.string() }),
     body: updateAgentBody,
     status: 202,
     response: registerAgentResponse,
+  }),
+  deleteAgent: define({
+    id: 'deleteAgent',
+    method: 'DELETE',
+    path: '/v1/agents/:listing_id',
+    summary: 'Delete an agent that was never published',
+    auth: 'bearer',
+    scope: ['publish'],
+    params: z.object({ listing_id: z.string() }),
+    status: 200,
+    response: deletedAgent,
   }),
   setModelKey: define({
     id: 'setModelKey',
@@ -238,6 +275,8 @@ export const operations = {
     path: '/v1/listings/:id/model-key',
     summary: "Replace the model vendor's key of an own listing",
     auth: 'bearer',
+    scope: 'login',
+    headers: CONFIRMATION_HEADER_NOTES,
     params: z.object({ id: z.string() }),
     body: modelKeyBody,
     status: 200,
@@ -249,6 +288,8 @@ export const operations = {
     path: '/v1/listings/:id/webhook-secret',
     summary: 'Replace the secret that signs the calls to an own connected agent',
     auth: 'bearer',
+    scope: 'login',
+    headers: CONFIRMATION_HEADER_NOTES,
     params: z.object({ id: z.string() }),
     status: 200,
     response: webhookSecretRotation,
@@ -259,6 +300,7 @@ export const operations = {
     path: '/v1/earnings',
     summary: "What the caller's listings earn",
     auth: 'bearer',
+    scope: ['publish'],
     query: earningsQuery,
     status: 200,
     response: earningsResponse,
@@ -269,6 +311,7 @@ export const operations = {
     path: '/v1/jobs/:job_id',
     summary: 'State of a registration job',
     auth: 'bearer',
+    scope: ['publish'],
     params: z.object({ job_id: z.string() }),
     status: 200,
     response: job,
@@ -279,6 +322,7 @@ export const operations = {
     path: '/v1/transactions',
     summary: 'Build a transaction for the caller to sign',
     auth: 'bearer',
+    scope: { byAction: TRANSACTION_SCOPES },
     body: transactionRequest,
     status: 200,
     response: transactionProposal,
@@ -289,6 +333,8 @@ export const operations = {
     path: '/v1/transactions/submit',
     summary: 'Send a signed transaction and wait until it is confirmed and indexed',
     auth: 'bearer',
+    // Which of the two, say the instructions of the transaction.
+    scope: ['rent', 'publish'],
     body: submitTransactionBody,
     status: 200,
     response: submittedTransaction,
@@ -299,6 +345,7 @@ export const operations = {
     path: '/v1/execute',
     summary: 'Run a task',
     auth: 'bearer',
+    scope: ['run'],
     headers: {
       ...IDEMPOTENCY_KEY,
       Prefer: `\`respond-async, wait=N\` answers 202 when the run is not done within N seconds (at most 60). ${ADOPT}`,
@@ -314,6 +361,7 @@ export const operations = {
     path: '/v1/execute/stream',
     summary: 'Run a task and stream its output',
     auth: 'bearer',
+    scope: ['run'],
     headers: { ...IDEMPOTENCY_KEY, Prefer: ADOPT },
     body: executeBody,
     status: 200,
@@ -327,6 +375,7 @@ export const operations = {
     path: '/v1/runs/:run_id',
     summary: 'A run of the caller; its result is kept for 24 hours',
     auth: 'bearer',
+    scope: ['run'],
     headers: { Prefer: '`wait=N` waits up to N seconds (at most 60) for the end of the run.' },
     params: z.object({ run_id: z.string() }),
     status: 200,
@@ -338,6 +387,7 @@ export const operations = {
     path: '/v1/tools',
     summary: "The caller's rentals as function definitions",
     auth: 'bearer',
+    scope: ['run'],
     query: listToolsQuery,
     status: 200,
     response: listToolsResponse,
@@ -348,6 +398,7 @@ export const operations = {
     path: '/v1/files',
     summary: 'Send a file to be the input of runs; it is kept for 24 hours',
     auth: 'bearer',
+    scope: ['run'],
     upload: true,
     status: 201,
     response: storedFile,
@@ -358,6 +409,7 @@ export const operations = {
     path: '/v1/files/:file_id',
     summary: 'A file of the caller, without its content',
     auth: 'bearer',
+    scope: ['run'],
     params: z.object({ file_id: z.string() }),
     status: 200,
     response: storedFile,
@@ -368,6 +420,7 @@ export const operations = {
     path: '/v1/files/:file_id',
     summary: 'Delete a file',
     auth: 'bearer',
+    scope: ['run'],
     params: z.object({ file_id: z.string() }),
     status: 200,
     response: deletedFile,
@@ -378,6 +431,7 @@ export const operations = {
     path: '/v1/runs',
     summary: "The caller's runs, newest first",
     auth: 'bearer',
+    scope: ['run'],
     query: listRunsQuery,
     status: 200,
     response: listRunsResponse,
@@ -388,6 +442,7 @@ export const operations = {
     path: '/v1/runs/:run_id/receipt',
     summary: 'A signed statement of what happened in a run',
     auth: 'bearer',
+    scope: ['run'],
     params: z.object({ run_id: z.string() }),
     status: 200,
     response: signedReceipt,
@@ -398,6 +453,7 @@ export const operations = {
     path: '/v1/runs/:run_id/cancel',
     summary: 'Stop a run',
     auth: 'bearer',
+    scope: ['run'],
     params: z.object({ run_id: z.string() }),
     status: 200,
     response: cancellation,
@@ -408,6 +464,7 @@ export const operations = {
     path: '/v1/runs/cancel',
     summary: 'Stop the run of an idempotency key, or refuse it when it comes',
     auth: 'bearer',
+    scope: ['run'],
     body: cancelByKeyBody,
     status: 200,
     response: cancellation,

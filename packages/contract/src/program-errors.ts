@@ -23,6 +23,8 @@ export const PROGRAM_ERROR_CODES: Readonly<Record<string, ErrorCode>> = {
   NothingToWithdraw: 'invalid_request',
   ActiveSubscribers: 'invalid_request',
   ProtocolPaused: 'service_unavailable',
+  // Nothing was charged; a run that begins again is admitted at the present price.
+  PriceChanged: 'service_unavailable',
   ArithmeticOverflow: 'internal_error',
   RunAlreadyConsumed: 'internal_error',
   SequenceTooFar: 'internal_error',

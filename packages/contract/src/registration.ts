@@ -37,6 +37,11 @@ export const updateAgentBody = z
   })
   .meta({ id: 'UpdateAgent' });
 
+/** Answer of `DELETE /v1/agents/:listing_id`. */
+export const deletedAgent = z
+  .object({ listing_id: listingId, deleted: z.literal(true) })
+  .meta({ id: 'DeletedAgent' });
+
 /** Body of `PUT /v1/listings/:id/model-key`. */
 export const modelKeyBody = z
   .strictObject({ model_key: z.string().min(1).max(500) })

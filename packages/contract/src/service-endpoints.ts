@@ -13,6 +13,10 @@ export const health = z
       memoryBounded: z.boolean(),
       /** Whether a run cannot start more threads than its share. */
       threadsBounded: z.boolean(),
+      /** What bounds the memory of a run: a machine of its own, a cgroup, limits of its process, or nothing. */
+      memoryBound: z.enum(['machine', 'cgroup', 'rlimit', 'none']),
+      /** What bounds its threads. */
+      threadsBound: z.enum(['machine', 'cgroup', 'rlimit', 'none']),
       /** Whether a sandbox ends with the server, however that ends. */
       endsWithHost: z.boolean(),
       /** Whether agents can be granted `run_python` here. */
@@ -76,6 +80,8 @@ export const serviceEndpoints = {
             isolation: 'kernel',
             memoryBounded: true,
             threadsBounded: true,
+            memoryBound: 'cgroup',
+            threadsBound: 'cgroup',
             endsWithHost: true,
             python: true,
           },

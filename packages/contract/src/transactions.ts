@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { lamports, listingId, walletAddress } from './primitives.js';
 import { credentialVerification } from './credential.js';
+import type { ApiKeyScope } from './identity.js';
 import { listingTerms, PRICE_LAMPORTS } from './registration.js';
 
 /** Windows that a subscription can be bought for, in seconds: 30, 90 and 365 days. */
@@ -58,7 +59,10 @@ export const transactionRequest = z
       /** The most the renter agrees to pay per task from now on. Default: the present price. */
       max_price_lamports: lamports.optional(),
     }),
-    /** Takes a prepaid balance back: from a closed listing, or one that has been paused for more than 7 days. */
+    /**
+     * Takes a prepaid balance back: once the listing is closed, its price is above the agreed maximum, or its pauses
+     * within 30 days add up to 7 days.
+     */
     listingAction('reclaim'),
     z.strictObject({
       action: z.literal('update'),
@@ -81,6 +85,20 @@ export const transactionRequest = z
   ])
   .meta({ id: 'TransactionRequest' });
 export type TransactionRequest = z.infer<typeof transactionRequest>;
+
+/** The scope that an API key needs for each action. */
+export const TRANSACTION_SCOPES = {
+  rent: 'rent',
+  renew: 'rent',
+  topup: 'rent',
+  reclaim: 'rent',
+  publish: 'publish',
+  update: 'publish',
+  pause: 'publish',
+  resume: 'publish',
+  close: 'publish',
+  withdraw: 'publish',
+} as const satisfies Record<TransactionRequest['action'], ApiKeyScope>;
 
 /** One action's request, for instance `TransactionRequestOf<'rent'>`. */
 export type TransactionRequestOf<A extends TransactionRequest['action']> = Extract<

@@ -1,0 +1,47 @@
+/**
+ * What decides where renters' tasks and inputs go: entrypoint, model, and the secret or key that goes with them. A bearer
+ * token alone changes none of it; the wallet signs each change.
+ */
+export const CONFIRMED_ACTIONS = ['update_agent', 'set_model_key', 'rotate_webhook_secret'] as const;
+export type ConfirmedAction = (typeof CONFIRMED_ACTIONS)[number];
+
+/** Names of the request headers that carry the wallet's confirmation. */
+export const CONFIRMATION_HEADERS = {
+  challenge: 'X-Wallet-Challenge',
+  signature: 'X-Wallet-Signature',
+} as const;
+
+/** What each header holds. */
+export const CONFIRMATION_HEADER_NOTES = {
+  [CONFIRMATION_HEADERS.challenge]:
+    "Of a change of where renters' data goes: a challenge of `GET /v1/auth/challenge`, at most 60 seconds old.",
+  [CONFIRMATION_HEADERS.signature]:
+    "Of a change of where renters' data goes: the wallet's signature over the change and that challenge, in base58. " +
+    'Without it the answer is 401 `invalid_signature` and holds the text to sign.',
+} as const;
+
+/** One change, as the wallet confirms it. */
+export interface ConfirmedChange {
+  /** Host of the service, with its port where that is not the scheme's own: `new URL(baseUrl).host`. */
+  service: string;
+  action: ConfirmedAction;
+  listing_id: string;
+  /** SHA-256 of the canonical JSON of the request's body, in hex; of `{}` where the request has none. */
+  change_sha256: string;
+  wallet: string;
+}
+
+/**
+ * The text that a wallet signs to confirm a change. The challenge holds the time, ends after 60 seconds and counts once.
+ */
+export function confirmationMessage(change: ConfirmedChange, challenge: string): string {
+  return [
+    "agent-rental: change where renters' data goes",
+    `service: ${change.service}`,
+    `action: ${change.action}`,
+    `listing: ${change.listing_id}`,
+    `change: sha256 ${change.change_sha256}`,
+    `wallet: ${change.wallet}`,
+    challenge,
+  ].join('\n');
+}
