@@ -4,7 +4,7 @@ import { ACCOUNT_SIZES } from './accounts.js';
 import { revokeAccess, revokePerQueryAccess, verifyAccess } from './instructions/access.js';
 import { closeListing, withdrawEarnings } from './instructions/listing.js';
 import { topupBalance } from './instructions/rental.js';
-import { RECLAIM_AFTER_PAUSED_SECONDS } from './pricing.js';
+import { RECLAIM_AFTER_PAUSED_SECONDS } from './reclaim.js';
 import { expectRefusal } from './testing/expect-refusal.js';
 import { DEPOSIT, Market, MONTH, PRICE } from './testing/market.js';
 
@@ -97,9 +97,9 @@ describe('revoke_per_query_access', () => {
     market.updateListing(listingId, { status: 'paused' });
     const pausedAt = chain.now();
     expectRefusal(chain.send(revoke(market.buyer)), 'Unauthorized');
-    chain.setTime(pausedAt + RECLAIM_AFTER_PAUSED_SECONDS);
+    chain.setTime(pausedAt + RECLAIM_AFTER_PAUSED_SECONDS - 1n);
     expectRefusal(chain.send(revoke(market.buyer)), 'Unauthorized');
-    chain.setTime(pausedAt + RECLAIM_AFTER_PAUSED_SECONDS + 1n);
+    chain.setTime(pausedAt + RECLAIM_AFTER_PAUSED_SECONDS);
     expectRefusal(chain.send(revoke(chain.wallet())), 'Unauthorized');
     chain.succeed(revoke(market.buyer));
   });
@@ -125,14 +125,56 @@ describe('revoke_per_query_access', () => {
     expect(chain.lamports(at.balance)).toBe(chain.rent(ACCOUNT_SIZES.PerQueryBalance) + 55n);
   });
 
-  it('starts the seven days anew when the creator resumed in between', () => {
+  it('adds up the pauses of 30 days: resuming for a moment resets nothing [PRG-47]', () => {
     const { market, listingId, revoke, chain } = setup();
     market.updateListing(listingId, { status: 'paused' });
-    chain.setTime(chain.now() + RECLAIM_AFTER_PAUSED_SECONDS + 1n);
+    chain.setTime(chain.now() + RECLAIM_AFTER_PAUSED_SECONDS - 1n);
     market.updateListing(listingId, { status: 'active' });
     expectRefusal(chain.send(revoke(market.buyer)), 'Unauthorized');
     market.updateListing(listingId, { status: 'paused' });
     expectRefusal(chain.send(revoke(market.buyer)), 'Unauthorized');
+    chain.setTime(chain.now() + 1n);
+    const before = chain.lamports(market.buyer);
+    chain.succeed(revoke(market.buyer));
+    expect(chain.lamports(market.buyer)).toBe(before + DEPOSIT);
+    expect(market.credential(listingId).valid).toBe(true);
+  });
+
+  it('lets the buyer reclaim after such pauses while the listing is active, for 30 days [PRG-47]', () => {
+    const { market, listingId, revoke, chain } = setup();
+    for (let pause = 0; pause < 8; pause += 1) {
+      market.updateListing(listingId, { status: 'paused' });
+      chain.setTime(chain.now() + RECLAIM_AFTER_PAUSED_SECONDS / 8n);
+      expect(chain.simulate(revoke(market.buyer)).error === null).toBe(pause === 7);
+      market.updateListing(listingId, { status: 'active' });
+      expect(chain.simulate(revoke(market.buyer)).error === null).toBe(pause === 7);
+      chain.setTime(chain.now() + 1n);
+    }
+    const firstSecondEnds = chain.now() - 8n - RECLAIM_AFTER_PAUSED_SECONDS + 1n + MONTH;
+    chain.setTime(firstSecondEnds - 1n);
+    expect(chain.simulate(revoke(market.buyer)).error).toBeNull();
+    chain.setTime(firstSecondEnds + 86_400n);
+    expectRefusal(chain.send(revoke(market.buyer)), 'Unauthorized');
+  });
+
+  it('lets the buyer reclaim while the price is above the agreed maximum, and not else [PRG-48]', () => {
+    const { market, listingId, revoke, chain } = setup();
+    const raised = { priceLamports: PRICE + 1n, minDepositLamports: PRICE + 1n };
+    market.updateListing(listingId, raised);
+    market.updateProtocol({ paused: true });
+    const before = chain.lamports(market.buyer);
+    const { events } = chain.simulate(revoke(market.buyer));
+    expect(events[0]?.data).toMatchObject({ refundedLamports: DEPOSIT, revoked: false });
+    expectRefusal(chain.send(revoke(market.authority)), 'Unauthorized');
+    market.updateListing(listingId, { priceLamports: PRICE });
+    expectRefusal(chain.send(revoke(market.buyer)), 'Unauthorized');
+    // A paused listing takes no top-up with which the buyer could agree to the new price.
+    market.updateListing(listingId, { ...raised, status: 'paused' });
+    chain.succeed(revoke(market.buyer));
+    expect(chain.lamports(market.buyer)).toBe(before + DEPOSIT);
+    expect(market.balance(listingId).balanceLamports).toBe(0n);
+    expect(market.credential(listingId).valid).toBe(true);
+    expectRefusal(chain.send(revoke(market.buyer)), 'NothingToWithdraw');
   });
 
   it('gives the buyer of a closed listing everything back, at once [PRG-32]', () => {

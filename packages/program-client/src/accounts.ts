@@ -2,6 +2,7 @@ import { PublicKey } from '@solana/web3.js';
 import { AccountDecodeError } from './account-decode-error.js';
 import { BorshReader, hasDiscriminator, typeDef, type BorshValue } from './borsh.js';
 import { MARKETPLACE_IDL } from './idl.js';
+import type { PauseHistory } from './reclaim.js';
 import type { ListingStatus, RentalModel } from './rental-model.js';
 
 /** The layout version that this client reads; it is the byte after the discriminator. */
@@ -53,6 +54,12 @@ export interface Listing {
   createdAt: bigint;
   /** Unix seconds. */
   updatedAt: bigint;
+  /** The price before the last change, in lamports; runs admitted at it are charged at it for 15 minutes. */
+  previousPriceLamports: bigint | null;
+  /** When the price last changed, Unix seconds; null when it never has. */
+  priceChangedAt: bigint | null;
+  /** The pauses that are over, as far as they count towards a reclaim. */
+  pauseHistory: PauseHistory;
   listingId: string;
   metadataUri: string;
 }
@@ -254,6 +261,19 @@ export function decodeProtocol(data: Uint8Array): Protocol {
   };
 }
 
+/** A listing's fields under the IDL's names, where the client has other ones. */
+type ListingFields = Omit<
+  Listing,
+  'pauseHistory' | 'previousPriceLamports' | 'priceChangedAt' | 'pausedAt'
+> & {
+  previousPriceLamports: bigint;
+  priceChangedAt: bigint;
+  pausedAt: bigint;
+  pauseUnits: bigint;
+  pauseLatest: number;
+  pauseRemainder: number;
+};
+
 /**
  * Decodes a `Listing` account. The caller checks the owner.
  *
@@ -261,7 +281,16 @@ export function decodeProtocol(data: Uint8Array): Protocol {
  */
 export function decodeListing(data: Uint8Array): Listing {
   const fields = decodeFields('Listing', data);
-  return { ...(fields as unknown as Listing), pausedAt: timeOrNull(fields['pausedAt']) };
+  const { previousPriceLamports, priceChangedAt, pauseUnits, pauseLatest, pauseRemainder, ...rest } =
+    fields as unknown as ListingFields;
+  const changedAt = timeOrNull(priceChangedAt);
+  return {
+    ...rest,
+    pausedAt: timeOrNull(rest.pausedAt),
+    previousPriceLamports: changedAt === null ? null : previousPriceLamports,
+    priceChangedAt: changedAt,
+    pauseHistory: { units: pauseUnits, latest: pauseLatest, remainderSeconds: pauseRemainder },
+  };
 }
 
 /**

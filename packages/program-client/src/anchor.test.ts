@@ -56,9 +56,9 @@ const clients = ['@anchor-lang/core', '@coral-xyz/anchor'].map(
 describe.each(clients)(
   '%s, from the IDL alone',
   (_, { Program, BN, EventParser, BorshCoder, AnchorError }) => {
-    function setup() {
+    function setup(idl: Anchor.Idl = MARKETPLACE_IDL) {
       const market = new Market();
-      const program = new Program<Anchor.Idl>(MARKETPLACE_IDL, providerOf(market));
+      const program = new Program<Anchor.Idl>(idl, providerOf(market));
       const method = (name: string, ...args: unknown[]) => {
         const build = program.methods[name];
         if (build === undefined) {
@@ -94,7 +94,7 @@ describe.each(clients)(
       await method('purchasePerQuery', big(DEPOSIT), big(PRICE))
         .accounts({ buyer, listing: at.listing })
         .rpc();
-      await method('consumeQuery', big(1n), [...new Uint8Array(16).fill(9)])
+      await method('consumeQuery', big(1n), [...new Uint8Array(16).fill(9)], big(PRICE))
         .accounts({ authority, buyer, listing: at.listing })
         .rpc();
       const balance = await fetch('perQueryBalance', at.balance);
@@ -132,6 +132,75 @@ describe.each(clients)(
         code: 'AccountDiscriminatorMismatch',
         number: 3002,
       });
+    });
+
+    it('reads the price history of a listing, and the error and the event of a charge at it [PRG-39, PRG-49]', async () => {
+      const { market, method, fetch, program } = setup();
+      const id = market.list('per_query');
+      market.rent(id);
+      const { authority, buyer } = market;
+      const { listing } = market.addresses(id);
+      market.updateListing(id, { priceLamports: PRICE / 2n });
+      const charge = (price: bigint) =>
+        method('consumeQuery', big(1n), [...new Uint8Array(16).fill(9)], big(price)).accounts({
+          authority,
+          buyer,
+          listing,
+        });
+      let refused: unknown;
+      try {
+        await charge(PRICE - 1n).rpc();
+      } catch (error) {
+        refused = error instanceof AnchorError ? error.error.errorCode : error;
+      }
+      expect(refused).toEqual({ code: 'PriceChanged', number: 6104 });
+      const { logs } = market.chain.succeed(await charge(PRICE).instruction());
+      const [event] = [...new EventParser(program.programId, new BorshCoder(program.idl)).parseLogs(logs)];
+      expect([event?.name, String(event?.data.priceLamports)]).toEqual(['queryConsumed', String(PRICE)]);
+      market.updateListing(id, { status: 'paused' });
+      market.chain.setTime(market.chain.now() + 43_201n);
+      market.updateListing(id, { status: 'active' });
+      const state = await fetch('listing', listing);
+      const { previousPriceLamports, priceChangedAt, pauseHistory } = market.listing(id);
+      expect(String(state['previousPriceLamports'])).toBe(String(previousPriceLamports));
+      expect(String(state['priceChangedAt'])).toBe(String(priceChangedAt));
+      expect([String(state['pauseUnits']), state['pauseLatest'], state['pauseRemainder']]).toEqual([
+        String(pauseHistory.units),
+        pauseHistory.latest,
+        1,
+      ]);
+    });
+
+    it('of an older IDL, whose charges name no price, is refused in words [PRG-49]', async () => {
+      const unpriced: Anchor.Idl = {
+        ...MARKETPLACE_IDL,
+        instructions: MARKETPLACE_IDL.instructions.map((instruction) => ({
+          ...instruction,
+          args: instruction.args.filter(
+            ({ name }) => instruction.name !== 'consume_query' || name !== 'price_lamports',
+          ),
+        })),
+      };
+      const { market, method } = setup(unpriced);
+      const id = market.list('per_query');
+      market.rent(id);
+      const { authority, buyer } = market;
+      const charge = method('consumeQuery', big(1n), [...new Uint8Array(16).fill(9)]).accounts({
+        authority,
+        buyer,
+        listing: market.addresses(id).listing,
+      });
+      let refused: unknown;
+      try {
+        await charge.rpc();
+      } catch (error) {
+        refused = error instanceof AnchorError ? error.error : error;
+      }
+      expect(refused).toMatchObject({
+        errorCode: { code: 'InstructionDidNotDeserialize', number: 102 },
+        errorMessage: 'The program could not deserialize the given instruction',
+      });
+      expect(market.balance(id).balanceLamports).toBe(DEPOSIT);
     });
 
     it('reads our events', () => {

@@ -1,10 +1,11 @@
+import { TransactionInstruction } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
 import type { PerQueryBalance } from './accounts.js';
 import { sequenceState } from './charge-window.js';
-import { consumeQuery } from './instructions/access.js';
+import { consumeQuery, revokePerQueryAccess } from './instructions/access.js';
 import { closeListing, withdrawEarnings } from './instructions/listing.js';
 import { topupBalance } from './instructions/rental.js';
-import { protocolFeeLamports } from './pricing.js';
+import { isChargeablePrice, PREVIOUS_PRICE_SECONDS, protocolFeeLamports } from './pricing.js';
 import { expectRefusal, refusalOf } from './testing/expect-refusal.js';
 import { DEPOSIT, Market, PRICE } from './testing/market.js';
 import { pseudoRandom } from './testing/pseudo-random.js';
@@ -43,7 +44,27 @@ function expectedOutcome(balance: PerQueryBalance, sequence: bigint): string {
   return state === 'too_far' ? 'SequenceTooFar' : 'RunAlreadyConsumed';
 }
 
+/** An instruction with other bytes in place of its data. */
+function withData(instruction: TransactionInstruction, data: Uint8Array): TransactionInstruction {
+  const { programId, keys } = instruction;
+  return new TransactionInstruction({ programId, keys, data: Buffer.from(data) });
+}
+
 describe('consume_query', () => {
+  it('is refused without a price, as older clients write it, and with anything behind it [PRG-49]', () => {
+    const { market, listingId, chain } = setup();
+    const charge = market.charge(listingId, 1n);
+    // Discriminator, sequence and run id: an older client leaves the price to the moment of the charge.
+    const without = charge.data.subarray(0, 8 + 8 + 16);
+    for (let length = 8; length < 40; length += 1) {
+      const cut = Buffer.concat([without, Buffer.alloc(8)]).subarray(0, length);
+      expectRefusal(chain.send(withData(charge, cut)), 'InstructionDidNotDeserialize');
+    }
+    const longer = Buffer.concat([charge.data, Buffer.alloc(1)]);
+    expectRefusal(chain.send(withData(charge, longer)), 'InstructionDidNotDeserialize');
+    expect(market.balance(listingId)).toMatchObject({ balanceLamports: DEPOSIT, highestSequence: 0n });
+  });
+
   it('moves exactly the price, fee out of it [PRG-7, PRG-9]', () => {
     const { market, listingId, chain, at } = setup();
     const fee = protocolFeeLamports(PRICE, 250);
@@ -57,6 +78,7 @@ describe('consume_query', () => {
         treasury: market.treasury,
         sequence: 1n,
         runId,
+        priceLamports: PRICE,
       }),
     );
     const after = [at.balance, at.escrow, market.treasury, market.buyer].map((key) => chain.lamports(key));
@@ -103,6 +125,7 @@ describe('consume_query', () => {
         treasury: market.treasury,
         sequence: 1n,
         runId: new Uint8Array(16),
+        priceLamports: PRICE,
       });
       expectRefusal(chain.send(instruction), 'Unauthorized');
     }
@@ -188,6 +211,105 @@ describe('consume_query', () => {
     market.updateListing(listingId, { priceLamports: PRICE - 1n });
     chain.succeed(market.charge(listingId, 1n));
     expect(market.balance(listingId).balanceLamports).toBe(DEPOSIT - PRICE + 1n);
+  });
+
+  it('charges the price that a run was admitted at, for 15 minutes after a change [PRG-49]', () => {
+    const { market, listingId, chain, at } = setup();
+    const [lower, higher] = [PRICE / 2n, PRICE];
+    market.updateListing(listingId, { priceLamports: lower });
+    const changedAt = chain.now();
+    expect(market.listing(listingId)).toMatchObject({
+      previousPriceLamports: higher,
+      priceChangedAt: changedAt,
+    });
+    const isCharged = (price: bigint): boolean => {
+      const { error } = chain.simulate(market.charge(listingId, 1n, market.buyer, price));
+      expect(isChargeablePrice(market.listing(listingId), price, chain.now())).toBe(error === null);
+      return error === null;
+    };
+    for (const passed of [0n, 1n, PREVIOUS_PRICE_SECONDS - 1n]) {
+      chain.setTime(changedAt + passed);
+      expect([lower, higher].map(isCharged)).toEqual([true, true]);
+      const others = [0n, lower - 1n, lower + 1n, higher - 1n, higher + 1n, 2n ** 64n - 1n];
+      expect(others.filter(isCharged)).toEqual([]);
+    }
+    const fee = protocolFeeLamports(higher, 250);
+    const escrow = chain.lamports(at.escrow);
+    const { events } = chain.succeed(market.charge(listingId, 1n, market.buyer, higher));
+    expect(events[0]?.data).toMatchObject({
+      priceLamports: higher,
+      feeLamports: fee,
+      balanceLamports: DEPOSIT - higher,
+    });
+    expect(chain.lamports(at.escrow)).toBe(escrow + higher - fee);
+    expect(market.balance(listingId).totalSpentLamports).toBe(higher);
+
+    chain.setTime(changedAt + PREVIOUS_PRICE_SECONDS);
+    expectRefusal(chain.send(market.charge(listingId, 2n, market.buyer, higher)), 'PriceChanged');
+    chain.succeed(market.charge(listingId, 2n, market.buyer, lower));
+  });
+
+  it('keeps the last previous price alone, over any order of changes [PRG-49]', () => {
+    const { market, listingId, chain } = setup();
+    const [a, b, c] = [PRICE, PRICE / 2n, PRICE / 4n];
+    const charged = () =>
+      [a, b, c].filter(
+        (price) => chain.simulate(market.charge(listingId, 1n, market.buyer, price)).error === null,
+      );
+    expect(market.listing(listingId)).toMatchObject({ previousPriceLamports: null, priceChangedAt: null });
+    // What a listing from before the first change holds there is a price of 0, which is none.
+    expectRefusal(chain.send(market.charge(listingId, 1n, market.buyer, 0n)), 'PriceChanged');
+    market.updateListing(listingId, { priceLamports: a });
+    expect(market.listing(listingId).priceChangedAt).toBeNull();
+
+    const first = chain.now();
+    market.updateListing(listingId, { priceLamports: b });
+    chain.setTime(first + 600n);
+    // To what it is, a deposit or a pause alone: no change of the price, and the record stays.
+    market.updateListing(listingId, { priceLamports: b });
+    market.updateListing(listingId, { minDepositLamports: 2n * PRICE, status: 'paused' });
+    market.updateListing(listingId, { status: 'active' });
+    expect(market.listing(listingId)).toMatchObject({ previousPriceLamports: a, priceChangedAt: first });
+    expect(charged()).toEqual([a, b]);
+    market.updateListing(listingId, { priceLamports: c });
+    expect(charged()).toEqual([b, c]);
+    chain.setTime(first + 600n + PREVIOUS_PRICE_SECONDS - 1n);
+    expect(charged()).toEqual([b, c]);
+    // Back to the price before: the two change places, and the time begins anew.
+    market.updateListing(listingId, { priceLamports: b });
+    expect(charged()).toEqual([b, c]);
+    chain.setTime(chain.now() + PREVIOUS_PRICE_SECONDS - 1n);
+    expect(charged()).toEqual([b, c]);
+    chain.setTime(chain.now() + 1n);
+    expect(charged()).toEqual([b]);
+  });
+
+  it('tells a sequence that landed before it looks at the price, and the price before the balance [PRG-49]', () => {
+    const { market, listingId, chain } = setup();
+    const charge = (sequence: bigint, price: bigint) =>
+      chain.send(market.charge(listingId, sequence, market.buyer, price));
+    chain.succeed(market.charge(listingId, 1n));
+    expectRefusal(charge(1n, PRICE + 1n), 'RunAlreadyConsumed');
+    expectRefusal(charge(2_000n, PRICE + 1n), 'SequenceTooFar');
+    // Above the agreed maximum and above the balance, but first of all not the price.
+    expectRefusal(charge(2n, 2n * DEPOSIT), 'PriceChanged');
+    expectRefusal(charge(2n, PRICE - 1n), 'PriceChanged');
+    expect(market.balance(listingId)).toMatchObject({ highestSequence: 1n, totalSpentLamports: PRICE });
+    chain.succeed(market.charge(listingId, 2n));
+  });
+
+  it('of a run in flight is refused once the buyer reclaimed, and what landed before is not returned', () => {
+    const { market, listingId, chain } = setup();
+    chain.succeed(market.charge(listingId, 1n));
+    market.updateListing(listingId, { priceLamports: 2n * PRICE, minDepositLamports: 2n * PRICE });
+    const inFlight = market.charge(listingId, 2n, market.buyer, PRICE);
+    expect(chain.simulate(inFlight).error).toBeNull();
+    const reclaim = revokePerQueryAccess({ revoker: market.buyer, buyer: market.buyer, listingId });
+    const { events } = chain.succeed(reclaim);
+    expect(events[0]?.data).toMatchObject({ refundedLamports: DEPOSIT - PRICE, revoked: false });
+    expectRefusal(chain.send(inFlight), 'InsufficientBalance');
+    chain.succeed(revokePerQueryAccess({ revoker: market.creator, buyer: market.buyer, listingId }));
+    expectRefusal(chain.send(inFlight), 'CredentialRevoked');
   });
 
   it('spends the balance to the last lamport and not one more, donations untouched [PRG-35]', () => {

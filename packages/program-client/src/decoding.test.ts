@@ -30,11 +30,12 @@ import {
   MAX_PRICE_LAMPORTS,
   MIN_PRICE_LAMPORTS,
   protocolFeeLamports,
-  RECLAIM_AFTER_PAUSED_SECONDS,
+  PREVIOUS_PRICE_SECONDS,
   SUBSCRIPTION_PERIOD_SECONDS,
   subscriptionPriceLamports,
 } from './pricing.js';
-import { Market } from './testing/market.js';
+import { PAUSE_UNIT_SECONDS, PAUSE_WINDOW_SECONDS, RECLAIM_AFTER_PAUSED_SECONDS } from './reclaim.js';
+import { Market, PRICE } from './testing/market.js';
 import { SCENARIOS } from './testing/scenarios.js';
 
 const PROGRAM = MARKETPLACE_IDL.address;
@@ -57,6 +58,9 @@ describe('the IDL', () => {
       MAX_PRICE_LAMPORTS,
       SUBSCRIPTION_PERIOD_SECONDS,
       MAX_SEQUENCE_JUMP,
+      PREVIOUS_PRICE_SECONDS,
+      PAUSE_WINDOW_SECONDS,
+      PAUSE_UNIT_SECONDS,
       RECLAIM_AFTER_PAUSED_SECONDS,
     };
     for (const [name, value] of Object.entries(expected)) {
@@ -199,7 +203,11 @@ describe('decodeInstruction', () => {
       instruction.data,
       instruction.keys.map((key) => key.pubkey),
     );
-    expect(decoded?.args).toEqual({ sequence: 201n, runId: new Uint8Array(16).fill(7) });
+    expect(decoded?.args).toEqual({
+      sequence: 201n,
+      runId: new Uint8Array(16).fill(7),
+      priceLamports: PRICE,
+    });
     expect(decoded?.accounts['perQueryBalance']).toEqual(instruction.keys[6]?.pubkey);
   });
 
@@ -227,7 +235,7 @@ describe('decodeInstruction', () => {
 
 describe('builders', () => {
   const key = new PublicKey(new Uint8Array(32).fill(5));
-  const charge = { authority: key, buyer: key, listingId: 'x', treasury: key };
+  const charge = { authority: key, buyer: key, listingId: 'x', treasury: key, priceLamports: 1n };
 
   it('refuse what does not fit its type', () => {
     expect(() => consumeQuery({ ...charge, sequence: -1n, runId: new Uint8Array(16) })).toThrow(RangeError);
@@ -235,6 +243,10 @@ describe('builders', () => {
       RangeError,
     );
     expect(() => consumeQuery({ ...charge, sequence: 1n, runId: new Uint8Array(15) })).toThrow(TypeError);
+    const { priceLamports: _, ...unpriced } = { ...charge, sequence: 1n, runId: new Uint8Array(16) };
+    expect(() => consumeQuery(unpriced as never)).toThrow(
+      new TypeError('priceLamports must be a whole number.'),
+    );
     expect(() =>
       createListing({
         creator: key,
@@ -340,6 +352,7 @@ describe('decodeProgramError', () => {
       6_101,
       6_102,
       6_103,
+      6_104,
     ]);
     expect(decodeProgramError(2006)?.name).toBe('ConstraintSeeds');
     expect(FRAMEWORK_ERRORS.size).toBe(16);

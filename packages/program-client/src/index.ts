@@ -96,13 +96,25 @@ export type { BorshValue } from './borsh.js';
 export {
   DEFAULT_FEE_BPS,
   DEFAULT_MIN_QUERY_PRICE_LAMPORTS,
+  isChargeablePrice,
   MAX_FEE_BPS,
   MAX_METADATA_URI_BYTES,
   MAX_PRICE_LAMPORTS,
   MIN_PRICE_LAMPORTS,
+  PREVIOUS_PRICE_SECONDS,
   protocolFeeLamports,
-  RECLAIM_AFTER_PAUSED_SECONDS,
   SUBSCRIPTION_DURATIONS_SECONDS,
   SUBSCRIPTION_PERIOD_SECONDS,
   subscriptionPriceLamports,
 } from './pricing.js';
+export {
+  canReclaim,
+  PAUSE_UNIT_SECONDS,
+  PAUSE_WINDOW_SECONDS,
+  pausedSeconds,
+  RECLAIM_AFTER_PAUSED_SECONDS,
+  reclaimableAt,
+  reclaimReason,
+  type PauseHistory,
+  type ReclaimReason,
+} from './reclaim.js';

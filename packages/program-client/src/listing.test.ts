@@ -205,6 +205,8 @@ describe('update_listing', () => {
       minDepositLamports: 5n * PRICE,
       revision: 1n,
       updatedAt: before.updatedAt + 60n,
+      previousPriceLamports: PRICE,
+      priceChangedAt: before.updatedAt + 60n,
     });
     expect(events).toEqual([
       {

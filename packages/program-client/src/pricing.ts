@@ -1,3 +1,5 @@
+import type { Listing } from './accounts.js';
+
 /**
  * The program's money arithmetic, exact to the lamport, so that a price can be shown before it is paid.
  * The program rounds down wherever it divides, and so does this.
@@ -27,8 +29,8 @@ export const SUBSCRIPTION_PERIOD_SECONDS = 2_592_000n;
 /** The windows that a subscription is sold in, in seconds: 30, 90 and 365 days. */
 export const SUBSCRIPTION_DURATIONS_SECONDS = [2_592_000n, 7_776_000n, 31_536_000n] as const;
 
-/** How long a listing must have been paused before a renter may reclaim a prepaid balance, in seconds: 7 days. */
-export const RECLAIM_AFTER_PAUSED_SECONDS = 604_800n;
+/** How long after a change of price runs are still charged at the price before it, in seconds: 15 minutes. */
+export const PREVIOUS_PRICE_SECONDS = 900n;
 
 const BASIS_POINTS = 10_000n;
 
@@ -47,6 +49,26 @@ export function protocolFeeLamports(priceLamports: bigint, feeBps: number): bigi
     throw new RangeError(`A fee is a whole number of basis points from 0 to ${MAX_FEE_BPS}.`);
   }
   return (priceLamports * BigInt(feeBps)) / BASIS_POINTS;
+}
+
+/**
+ * Whether `consume_query` charges this price now: the listing's present one, or the one before the last change when that
+ * is less than 15 minutes ago. Of several changes the last alone counts.
+ *
+ * @param now Unix seconds, by the cluster's clock
+ */
+export function isChargeablePrice(
+  listing: Pick<Listing, 'priceLamports' | 'previousPriceLamports' | 'priceChangedAt'>,
+  priceLamports: bigint,
+  now: bigint,
+): boolean {
+  const { previousPriceLamports, priceChangedAt } = listing;
+  return (
+    priceLamports === listing.priceLamports ||
+    (priceLamports === previousPriceLamports &&
+      priceChangedAt !== null &&
+      now - priceChangedAt < PREVIOUS_PRICE_SECONDS)
+  );
 }
 
 /**

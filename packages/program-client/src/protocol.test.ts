@@ -271,6 +271,7 @@ describe('update_protocol', () => {
         treasury: market.treasury,
         sequence,
         runId: new Uint8Array(16),
+        priceLamports: PRICE,
       });
     expectRefusal(chain.send(charge(next, 1n)), 'Unauthorized');
     market.updateProtocol({ nextAuthority: next });

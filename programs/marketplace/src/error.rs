@@ -111,6 +111,8 @@ errors! {
     SequenceTooFar = 6102 "The sequence is too far ahead",
     /// A subscription still runs.
     ActiveSubscribers = 6103 "A subscription is still running",
+    /// The run was admitted at a price that is neither the present one nor, within 15 minutes of a change, the previous.
+    PriceChanged = 6104 "The price changed since the run was admitted",
 }
 
 /// A refusal as the runtime takes it: never 0. One register wide, so that passing it on costs next to nothing.

@@ -5,7 +5,7 @@ use crate::{
     error::Error,
     instructions as ix,
     layout::{ListingStatus, RentalModel, MAX_LISTING_ID_LEN},
-    money,
+    money, pause_history,
     state::{self, State},
 };
 
@@ -199,7 +199,10 @@ pub fn render(address: &str) -> String {
         ("MAX_PRICE_LAMPORTS", money::MAX_PRICE),
         ("SUBSCRIPTION_PERIOD_SECONDS", money::SUBSCRIPTION_PERIOD),
         ("MAX_SEQUENCE_JUMP", charge_window::MAX_JUMP),
-        ("RECLAIM_AFTER_PAUSED_SECONDS", ix::revoke_per_query_access::RECLAIM_AFTER_PAUSED_SECONDS as u64),
+        ("PREVIOUS_PRICE_SECONDS", state::PREVIOUS_PRICE_SECONDS as u64),
+        ("PAUSE_WINDOW_SECONDS", pause_history::PAUSE_WINDOW_SECONDS),
+        ("PAUSE_UNIT_SECONDS", pause_history::PAUSE_UNIT_SECONDS),
+        ("RECLAIM_AFTER_PAUSED_SECONDS", ix::revoke_per_query_access::RECLAIM_AFTER_PAUSED_SECONDS),
     ];
     // Framework codes are Anchor's own: its clients know them, and an IDL names only the program's.
     let errors = Error::TABLE.iter().filter(|(code, _, _)| *code >= 6_000).map(|(code, name, message)| {

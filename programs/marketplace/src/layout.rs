@@ -24,6 +24,7 @@ macro_rules! idl_names {
 idl_names! {
     u8 => "\"u8\"",
     u16 => "\"u16\"",
+    u32 => "\"u32\"",
     u64 => "\"u64\"",
     i64 => "\"i64\"",
     bool => "\"bool\"",
@@ -32,6 +33,7 @@ idl_names! {
     &Address => "\"pubkey\"",
     &str => "\"string\"",
     ListingIdString => "\"string\"",
+    [u8; 2] => "{\"array\":[\"u8\",2]}",
     [u8; 16] => "{\"array\":[\"u8\",16]}",
     [u8; 32] => "{\"array\":[\"u8\",32]}",
     [u64; 4] => "{\"array\":[\"u64\",4]}",

@@ -18,6 +18,7 @@ pub mod idl;
 pub mod instructions;
 pub mod layout;
 pub mod money;
+pub mod pause_history;
 pub mod pda;
 pub mod reader;
 pub mod runtime;

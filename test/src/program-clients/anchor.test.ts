@@ -91,10 +91,12 @@ describe.each(clients)(
         .method('purchasePerQuery', big(DEPOSIT), big(PRICE))
         .accounts({ buyer: buyer.publicKey, listing: at.listing })
         .rpc();
-      await programOf(authority)
-        .method('consumeQuery', big(1n), [...new Uint8Array(16).fill(9)])
-        .accounts({ authority: authority.publicKey, buyer: buyer.publicKey, listing: at.listing })
-        .rpc();
+      const charge = (price: bigint) =>
+        programOf(authority)
+          .method('consumeQuery', big(1n), [...new Uint8Array(16).fill(9)], big(price))
+          .accounts({ authority: authority.publicKey, buyer: buyer.publicKey, listing: at.listing });
+      expect(await errorCodeOf(charge(PRICE + 1n).rpc())).toEqual({ code: 'PriceChanged', number: 6104 });
+      await charge(PRICE).rpc();
       const balance = await asCreator.account('perQueryBalance').fetch(at.balance);
       expect(text(balance['balanceLamports'])).toBe(text(DEPOSIT - PRICE));
       expect(text(balance['highestSequence'])).toBe('1');

@@ -143,7 +143,12 @@ export class Market {
   charge(
     listingId: string,
     sequence: bigint,
-    { buyer = this.buyer, authority = this.authority, runId = new Uint8Array(16).fill(1) } = {},
+    {
+      buyer = this.buyer,
+      authority = this.authority,
+      runId = new Uint8Array(16).fill(1),
+      priceLamports = PRICE,
+    } = {},
   ): TransactionInstruction {
     return consumeQuery({
       authority: authority.publicKey,
@@ -152,6 +157,7 @@ export class Market {
       treasury: this.treasury.publicKey,
       sequence,
       runId,
+      priceLamports,
     });
   }
 

@@ -71,6 +71,27 @@ onEveryChain(Market.start, (at) => {
     await market.send(market.charge(listingId, 1n), authority);
   });
 
+  it('lets a renter reclaim after pauses that add up, and after a rise of the price', async () => {
+    const market = at();
+    const { buyer, creator } = market;
+    const listingId = await market.prepaid('hostage-agent');
+    const update = (changes: object) => updateListing({ creator: creator.publicKey, listingId, ...changes });
+    for (const seconds of [RECLAIM_AFTER_PAUSED_SECONDS - 600n, 660n]) {
+      expect(await market.refusal(endAccess(listingId, buyer), buyer)).toBe('Unauthorized');
+      await market.send(update({ status: 'paused' }), creator);
+      await market.chain.passTime(seconds);
+      await market.send(update({ status: 'active' }), creator);
+    }
+    const reclaimed = await market.send(endAccess(listingId, buyer), buyer);
+    expect(reclaimed.events).toMatchObject([{ data: { refundedLamports: DEPOSIT, revoked: false } }]);
+
+    const other = await market.prepaid('dearer-agent');
+    const raised = { priceLamports: PRICE + 1n, minDepositLamports: PRICE + 1n };
+    await market.send(updateListing({ creator: creator.publicKey, listingId: other, ...raised }), creator);
+    const back = await market.send(endAccess(other, buyer), buyer);
+    expect(back.events).toMatchObject([{ data: { refundedLamports: DEPOSIT, revoked: false } }]);
+  });
+
   it('pays earnings out, in parts and then the rest', async () => {
     const market = at();
     const { authority, buyer, creator } = market;

@@ -160,7 +160,10 @@ onEveryChain(Market.start, (at) => {
     const dearer = { creator: creator.publicKey, listingId, priceLamports: 2n * PRICE };
     expect(await market.refusal(updateListing(dearer), creator)).toBe('DepositTooLow');
     await market.send(updateListing({ ...dearer, minDepositLamports: 2n * PRICE }), creator);
-    expect(await market.refusal(market.charge(listingId, 2n), authority)).toBe('PriceAboveLimit');
+    const charge = (sequence: bigint, priceLamports: bigint) =>
+      market.charge(listingId, sequence, { priceLamports });
+    expect(await market.refusal(charge(2n, 2n * PRICE), authority)).toBe('PriceAboveLimit');
+    expect(await market.refusal(charge(2n, 3n * PRICE), authority)).toBe('PriceChanged');
     expect(await market.hasAccess(listingId)).toBe(false);
     const topup = { ...parties(listingId), amountLamports: 0n };
     expect(await market.refusal(topupBalance(topup), buyer)).toBe('PriceAboveLimit');
@@ -168,7 +171,7 @@ onEveryChain(Market.start, (at) => {
     expect(accepted.events).toMatchObject([
       { name: 'BalanceToppedUp', data: { amountLamports: 0n, balanceLamports: DEPOSIT - PRICE } },
     ]);
-    const charged = await market.send(market.charge(listingId, 2n), authority);
+    const charged = await market.send(charge(2n, 2n * PRICE), authority);
     expect(charged.events).toMatchObject([
       { name: 'QueryConsumed', data: { sequence: 2n, priceLamports: 2n * PRICE, feeLamports: 2n * FEE } },
     ]);

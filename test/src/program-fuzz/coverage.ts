@@ -1,11 +1,13 @@
 import { INSTRUCTION_NAMES, type InstructionName } from './model/instruction-table.js';
 import { verdictName, type Verdict } from './model/errors.js';
+import type { Way } from './model/ways.js';
 import type { StepReport } from './world.js';
 
 /** Counts what a campaign has seen: how each instruction ended, and which followed which. */
 export class Coverage {
   readonly #counts = new Map<string, number>();
   readonly #pairs = new Map<string, number>();
+  readonly #ways = new Map<string, number>();
   #last: InstructionName | null = null;
   instructions = 0;
   successes = 0;
@@ -16,11 +18,14 @@ export class Coverage {
   }
 
   /** Counts an instruction. */
-  record({ name, verdict }: StepReport): void {
+  record({ name, verdict, way }: StepReport): void {
     this.instructions += 1;
     this.#add(this.#counts, keyOf(name, verdict));
     if (verdict === null && name !== null) {
       this.successes += 1;
+      if (way !== null) {
+        this.#add(this.#ways, way);
+      }
       if (this.#last !== null) {
         this.#add(this.#pairs, `${this.#last} ${name}`);
       }
@@ -45,6 +50,11 @@ export class Coverage {
       .map((key) => key.slice(prefix.length));
   }
 
+  /** How often a success was of a way that is counted apart. */
+  wayCount(way: Way): number {
+    return this.#ways.get(way) ?? 0;
+  }
+
   /** How often `second` was the next success after one of `first`. */
   pairCount(first: InstructionName, second: InstructionName): number {
     return this.#pairs.get(`${first} ${second}`) ?? 0;
@@ -56,12 +66,14 @@ export class Coverage {
     successes: number;
     counts: [string, number][];
     pairs: [string, number][];
+    ways: [string, number][];
   } {
     return {
       instructions: this.instructions,
       successes: this.successes,
       counts: [...this.#counts],
       pairs: [...this.#pairs],
+      ways: [...this.#ways],
     };
   }
 
@@ -74,6 +86,9 @@ export class Coverage {
     }
     for (const [key, count] of other.pairs) {
       this.#add(this.#pairs, key, count);
+    }
+    for (const [key, count] of other.ways) {
+      this.#add(this.#ways, key, count);
     }
   }
 }

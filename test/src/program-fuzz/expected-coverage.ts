@@ -6,6 +6,7 @@ import {
   type AccountRule,
   type InstructionName,
 } from './model/instruction-table.js';
+import { WAYS } from './model/ways.js';
 
 /** What the rules of an instruction, behind its structural checks, can refuse with. */
 const RULE_ERRORS: Record<InstructionName, readonly Verdict[]> = {
@@ -88,6 +89,7 @@ const RULE_ERRORS: Record<InstructionName, readonly Verdict[]> = {
     CODE.ListingNotActive,
     CODE.RunAlreadyConsumed,
     CODE.SequenceTooFar,
+    CODE.PriceChanged,
     CODE.PriceAboveLimit,
     CODE.InsufficientBalance,
     CODE.ArithmeticOverflow,
@@ -223,6 +225,11 @@ export function missingCoverage(coverage: Coverage, leastPerVerdict: number, lea
       if (count < leastPerVerdict) {
         missing.push(`${name} ${verdictName(verdict)}: ${count} times`);
       }
+    }
+  }
+  for (const way of WAYS) {
+    if (coverage.wayCount(way) < leastPerVerdict) {
+      missing.push(`${way}: ${coverage.wayCount(way)} times`);
     }
   }
   missing.push(...unlisted(coverage));

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { ChainAccount } from './chain.js';
 import { InvariantChecker } from './invariants.js';
+import { CODE, type Verdict } from './model/errors.js';
 import { instructionRule, type InstructionName } from './model/instruction-table.js';
 import { Draft, Ledger } from './model/ledger.js';
 import type { Prediction } from './model/predict.js';
+import { NEVER_PAUSED } from './model/pauses.js';
 import { encodeAccountData, STATUS, type ModelAccount, type ProgramState } from './model/state.js';
 import { Universe, type AddressId } from './universe.js';
 import { DEFAULT_RENT } from './world.js';
@@ -36,6 +38,11 @@ function escrowOf(earnings: bigint): ProgramState {
   return { type: 'escrow', listing, earnings, totalEarned: earnings };
 }
 
+function balanceOf(balance: bigint, maxPrice: bigint): ProgramState {
+  const counters = { totalDeposited: balance, totalSpent: 0n, highest: 0n, window: 0n };
+  return { type: 'per_query_balance', buyer, listing, balance, maxPrice, ...counters };
+}
+
 function listingWith(status: number): ProgramState {
   return {
     type: 'listing',
@@ -49,6 +56,9 @@ function listingWith(status: number): ProgramState {
     revision: 0n,
     createdAt: 0n,
     updatedAt: 0n,
+    previousPrice: 0n,
+    priceChangedAt: 0n,
+    pauses: NEVER_PAUSED,
     id: 'a',
     uri: '',
   };
@@ -73,20 +83,22 @@ function judge(
   before: (chain: FakeChain) => void,
   after: (chain: FakeChain) => void,
   args: Prediction['args'] = {},
+  verdict: Verdict = null,
+  places: Record<string, AddressId> = {},
 ): string | null {
   const chain = new FakeChain();
   const laws = new InvariantChecker(universe, chain);
   const metas = instructionRule(name).accounts.map((rule) => ({
-    id: PLACES[rule.name] ?? universe.absent,
+    id: places[rule.name] ?? PLACES[rule.name] ?? universe.absent,
     isSigner: rule.signer === true,
     isWritable: rule.writable === true,
   }));
   before(chain);
-  const snapshot = laws.before(metas, null);
+  const snapshot = laws.before(metas, verdict);
   after(chain);
   const draft = new Draft(new Ledger(universe, DEFAULT_RENT));
-  const prediction = { name, args, verdict: null, returned: null, event: null, draft };
-  const outcome = { verdict: null, returned: new Uint8Array(), events: [], feeLamports: 0n };
+  const prediction = { name, args, verdict, returned: null, event: null, way: null, draft };
+  const outcome = { verdict, returned: new Uint8Array(), events: [], feeLamports: 0n };
   return laws.after(snapshot, chain.accounts, prediction, outcome);
 }
 
@@ -135,6 +147,32 @@ describe('the laws', () => {
     const reopened = (chain: FakeChain): void => chain.put(listing, 5n, listingWith(STATUS.active));
     expect(judge('update_listing', closed, reopened)).toMatch(/was over and changed/);
     expect(judge('update_listing', reopened, closed)).toBeNull();
+  });
+
+  test('name a charge that takes another price than it names', () => {
+    const balance = universe.balanceOf(buyer, listing);
+    const charged = (chain: FakeChain): void => chain.put(balance, 4_000n, balanceOf(4_000n, 9_000n));
+    const before = (chain: FakeChain): void => chain.put(balance, 5_000n, balanceOf(5_000n, 9_000n));
+    const charge = { sequence: 1n, price_lamports: 999n };
+    expect(judge('consume_query', before, charged, charge)).toMatch(
+      /1000 lamports were charged for a price of 999/,
+    );
+  });
+
+  test('name a reclaim that is refused above the agreed price', () => {
+    const rented = (chain: FakeChain, maxPrice: bigint): void => {
+      chain.put(listing, 5n, listingWith(STATUS.active));
+      chain.put(universe.balanceOf(buyer, listing), 5_000n, balanceOf(5_000n, maxPrice));
+      const credential = { type: 'access_credential', buyer, listing, model: 2, valid: true } as const;
+      const times = { purchasedAt: 0n, expiresAt: 0n };
+      chain.put(universe.credentialOf(buyer, listing), 5n, { ...credential, ...times });
+    };
+    const refusal = (maxPrice: bigint): string | null => {
+      const put = (chain: FakeChain): void => rented(chain, maxPrice);
+      return judge('revoke_per_query_access', put, put, {}, CODE.Unauthorized, { revoker: buyer });
+    };
+    expect(refusal(999n)).toMatch(/refused from a listing that is too dear/);
+    expect(refusal(1_000n)).toBeNull();
   });
 
   test('name a sequence that is charged beyond the jump', () => {

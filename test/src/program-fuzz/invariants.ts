@@ -1,20 +1,13 @@
+import { heldFor, isTombstone } from './account-fields.js';
 import type { Chain, ChainAccount, ChainOutcome } from './chain.js';
+import { ListingLaws } from './listing-laws.js';
 import type { Meta } from './model/call.js';
 import { ChargedSet } from './model/charge-window.js';
 import { CODE, type Verdict } from './model/errors.js';
-import type { InstructionName, StateType } from './model/instruction-table.js';
-import { instructionRule } from './model/instruction-table.js';
+import { instructionRule, type InstructionName } from './model/instruction-table.js';
 import type { Prediction } from './model/predict.js';
-import { STATE_DISCRIMINATORS, STATE_SIZES } from './model/state.js';
 import type { Gift } from './operations.js';
 import type { AddressId, Universe } from './universe.js';
-
-/** Where the field is that says what an account holds for somebody, and the fields that tell tombstones. */
-const EARNINGS_AT = 42;
-const BALANCE_AT = 74;
-const LISTING_STATUS_AT = 43;
-const CREDENTIAL_VALID_AT = 75;
-const CLOSED = 2;
 
 /** Who may have more lamports after an instruction than before, by the names of its accounts. */
 const GAINERS: Record<InstructionName, readonly string[]> = {
@@ -47,16 +40,21 @@ export interface Snapshot {
  * - what an account of the program holds above its fields (rent and gifts) changes by gifts alone,
  * - no lamport is made or lost, and nobody gains who is no party,
  * - tombstones never change,
- * - a sequence is charged at most once, and never refused while the window still tells it apart.
+ * - a sequence is charged at most once, and never refused while the window still tells it apart,
+ * - what is charged is the price that the charge names, which is the listing's or was it less than 15 minutes ago,
+ * - a buyer may reclaim whenever the price is above the agreed one or the listing was paused for 7 of the last 30 days,
+ *   and hardly earlier.
  */
 export class InvariantChecker {
   readonly #universe: Universe;
   readonly #chain: Pick<Chain, 'account'>;
   readonly #charged = new Map<AddressId, ChargedSet>();
+  readonly #listings: ListingLaws;
 
   constructor(universe: Universe, chain: Pick<Chain, 'account'>) {
     this.#universe = universe;
     this.#chain = chain;
+    this.#listings = new ListingLaws(universe, chain);
   }
 
   /** Looks at the accounts of an instruction before it runs; of one that will be refused nothing has to be known. */
@@ -77,11 +75,21 @@ export class InvariantChecker {
     gift?: Gift,
   ): string | null {
     const { name } = prediction;
-    const sequence = name === 'consume_query' ? this.#checkSequence(before, prediction, outcome) : null;
-    if (sequence !== null || name === null || outcome.verdict !== null) {
-      return sequence;
+    if (name === null) {
+      return null;
+    }
+    const broken =
+      name === 'consume_query'
+        ? (this.#checkSequence(before, prediction, outcome) ??
+          this.#listings.judgeCharge(before, prediction, outcome))
+        : name === 'revoke_per_query_access'
+          ? this.#listings.judgeReclaim(before, prediction, outcome)
+          : null;
+    if (broken !== null || outcome.verdict !== null) {
+      return broken;
     }
     const after = before.ids.map((id) => found.get(id) ?? null);
+    this.#listings.note(name, before, prediction, found);
     return this.#checkMoney(name, before, after, gift) ?? this.#checkTombstones(before, after);
   }
 
@@ -160,29 +168,4 @@ export class InvariantChecker {
 
 function lamportsOf(account: ChainAccount | null): bigint {
   return account?.lamports ?? 0n;
-}
-
-function isOf(account: ChainAccount, type: StateType): boolean {
-  return (
-    account.data.length === STATE_SIZES[type] && STATE_DISCRIMINATORS[type].compare(account.data, 0, 8) === 0
-  );
-}
-
-/** The lamports that an account's fields say it holds for somebody. */
-function heldFor(account: ChainAccount): bigint {
-  if (isOf(account, 'escrow')) {
-    return readU64(account.data, EARNINGS_AT);
-  }
-  return isOf(account, 'per_query_balance') ? readU64(account.data, BALANCE_AT) : 0n;
-}
-
-function readU64(data: Uint8Array, at: number): bigint {
-  return new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(at, true);
-}
-
-function isTombstone(account: ChainAccount): boolean {
-  if (isOf(account, 'listing')) {
-    return account.data[LISTING_STATUS_AT] === CLOSED;
-  }
-  return isOf(account, 'access_credential') && account.data[CREDENTIAL_VALID_AT] === 0;
 }

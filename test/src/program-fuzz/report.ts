@@ -4,6 +4,7 @@ import { reachableVerdicts } from './expected-coverage.js';
 import { decodeArgs, instructionOf, type ArgValue } from './model/arguments.js';
 import { verdictName } from './model/errors.js';
 import { INSTRUCTION_NAMES, instructionRule } from './model/instruction-table.js';
+import { WAYS } from './model/ways.js';
 import type { Operation } from './operations.js';
 import type { Universe } from './universe.js';
 
@@ -24,7 +25,8 @@ export function coverageTable(coverage: Coverage): string {
       (verdict) => `| \`${name}\` | ${verdictName(verdict)} | ${coverage.count(name, verdict)} |`,
     ),
   );
-  return ['| instruction | ended with | times |', '|---|---|---:|', ...rows].join('\n');
+  const ways = WAYS.map((way) => `| | success: ${way} | ${coverage.wayCount(way)} |`);
+  return ['| instruction | ended with | times |', '|---|---|---:|', ...rows, ...ways].join('\n');
 }
 
 /** A failure with all that is needed to see it again. */

@@ -21,6 +21,7 @@ export class Shop {
   readonly universe: Universe;
   readonly world: World;
   readonly #chain: Chain;
+  #price = 1_000n;
 
   /** Opens a shop with a Per-Task listing at 1,000 lamports that the buyer has prepaid. */
   constructor(so: Uint8Array, seed: number) {
@@ -95,6 +96,7 @@ export class Shop {
 
   /** Changes a listing's price. */
   reprice(index: number, priceLamports: bigint): void {
+    this.#price = index === PER_QUERY ? priceLamports : this.#price;
     this.succeed('update_listing', index, {
       price_lamports: priceLamports,
       min_deposit_lamports: priceLamports,
@@ -115,9 +117,13 @@ export class Shop {
     });
   }
 
-  /** Charges a sequence of the prepaid balance. */
+  /** Charges a sequence of the prepaid balance, at the listing's price. */
   consume(sequence: bigint): Verdict {
-    return this.send('consume_query', PER_QUERY, { sequence, run_id: new Uint8Array(16) });
+    return this.send('consume_query', PER_QUERY, {
+      sequence,
+      run_id: new Uint8Array(16),
+      price_lamports: this.#price,
+    });
   }
 
   /** What the parties to a sale hold on the chain. */

@@ -19,6 +19,7 @@ export class Violation extends Error {
 export interface StepReport {
   name: InstructionName | null;
   verdict: Prediction['verdict'];
+  way: Prediction['way'];
 }
 
 /** The rent of today's clusters. */
@@ -169,7 +170,7 @@ export class World {
   #run({ data, metas, gift }: Operation & { kind: 'instruction' }): StepReport {
     const effective = effectiveMetas(this.universe, metas, gift);
     const prediction = predict(this.ledger, data, effective, gift);
-    const { name, verdict } = prediction;
+    const { name, verdict, way } = prediction;
     const before = this.#invariants.before(effective, verdict);
     const outcome = this.#chain.send(data, metas, gift);
     this.#feesPaid += outcome.feeLamports;
@@ -200,7 +201,7 @@ export class World {
     if (broken !== null) {
       throw new Violation(`${name ?? 'no instruction'}: ${broken}`);
     }
-    return { name, verdict };
+    return { name, verdict, way };
   }
 
   #compareSuccess(name: InstructionName, prediction: Prediction, outcome: ChainOutcome): void {

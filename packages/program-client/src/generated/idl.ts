@@ -1200,7 +1200,9 @@ export const idl: MarketplaceIdl = {
       "name": "consume_query",
       "docs": [
         "Charges one run: the price leaves the balance, the fee goes to the treasury, the rest is earned. At most once",
-        "per sequence, whatever is resent. A paused listing is still charged (runs in flight), a closed one is not."
+        "per sequence, whatever is resent, and at the price that the run was admitted at: the listing's present one, or",
+        "the previous one within 15 minutes of a change. A paused listing is still charged (runs in flight), a closed one",
+        "is not."
       ],
       "discriminator": [
         65,
@@ -1392,6 +1394,13 @@ export const idl: MarketplaceIdl = {
               16
             ]
           }
+        },
+        {
+          "name": "price_lamports",
+          "docs": [
+            "What the run was admitted at, and what is charged."
+          ],
+          "type": "u64"
         }
       ]
     },
@@ -1502,8 +1511,9 @@ export const idl: MarketplaceIdl = {
       "name": "revoke_per_query_access",
       "docs": [
         "Ends Per-Task access, and returns what was prepaid. The admin and the creator revoke: balance and rent go to",
-        "the buyer, the credential stays as a tombstone. The buyer reclaims: on a listing that has been paused for more",
-        "than 7 days the balance alone, on a closed one everything."
+        "the buyer, the credential stays as a tombstone. The buyer reclaims: on a closed listing everything; the balance",
+        "alone while the price is above the agreed maximum, or once pauses within 30 days add up to 7 days, whether or not",
+        "the listing is paused now."
       ],
       "discriminator": [
         123,
@@ -2324,6 +2334,11 @@ export const idl: MarketplaceIdl = {
       "code": 6103,
       "name": "ActiveSubscribers",
       "msg": "A subscription is still running"
+    },
+    {
+      "code": 6104,
+      "name": "PriceChanged",
+      "msg": "The price changed since the run was admitted"
     }
   ],
   "types": [
@@ -2506,11 +2521,46 @@ export const idl: MarketplaceIdl = {
             "type": "i64"
           },
           {
+            "name": "previous_price_lamports",
+            "docs": [
+              "The price before the last change; 0 before the first."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "price_changed_at",
+            "docs": [
+              "When the price last changed, Unix seconds; 0 before the first change."
+            ],
+            "type": "i64"
+          },
+          {
+            "name": "pause_units",
+            "docs": [
+              "Bit i: half a day of pause was completed in the half day `pause_latest - i`."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "pause_latest",
+            "docs": [
+              "The half day in which the last pause ended: Unix seconds / 43,200."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "pause_remainder",
+            "docs": [
+              "The paused seconds since the last of these half days of pause was completed."
+            ],
+            "type": "u16"
+          },
+          {
             "name": "reserved",
             "type": {
               "array": [
                 "u8",
-                32
+                2
               ]
             }
           },
@@ -3313,6 +3363,21 @@ export const idl: MarketplaceIdl = {
       "name": "MAX_SEQUENCE_JUMP",
       "type": "u64",
       "value": "1024"
+    },
+    {
+      "name": "PREVIOUS_PRICE_SECONDS",
+      "type": "u64",
+      "value": "900"
+    },
+    {
+      "name": "PAUSE_WINDOW_SECONDS",
+      "type": "u64",
+      "value": "2592000"
+    },
+    {
+      "name": "PAUSE_UNIT_SECONDS",
+      "type": "u64",
+      "value": "43200"
     },
     {
       "name": "RECLAIM_AFTER_PAUSED_SECONDS",

@@ -24,6 +24,11 @@ export interface ConsumeQueryInput extends AccessInput {
   sequence: bigint;
   /** 16 bytes that name the run, so that a landed charge can be told from another with the same sequence. */
   runId: Uint8Array;
+  /**
+   * What the run was admitted at and what is charged, in lamports: the listing's present price, or its previous one
+   * within 15 minutes of the change.
+   */
+  priceLamports: bigint;
 }
 
 /** Values of {@link revokeAccess}. */
@@ -57,14 +62,14 @@ function accountsOf(input: AccessInput) {
  * Charges one run: price minus fee to the escrow, fee to the treasury. Signer: the protocol's authority.
  *
  * Errors: `CredentialNotFound`, `CredentialRevoked`, `InvalidAccessType`, `Unauthorized`, `ListingNotActive` once
- * closed (a paused listing is charged), `RunAlreadyConsumed`, `SequenceTooFar`, `PriceAboveLimit`,
+ * closed (a paused listing is charged), `RunAlreadyConsumed`, `SequenceTooFar`, `PriceChanged`, `PriceAboveLimit`,
  * `InsufficientBalance`.
  */
 export function consumeQuery(input: ConsumeQueryInput): TransactionInstruction {
   return buildInstruction(
     'consume_query',
     { ...accountsOf(input), authority: input.authority, treasury: input.treasury },
-    { sequence: input.sequence, runId: input.runId },
+    { sequence: input.sequence, runId: input.runId, priceLamports: input.priceLamports },
     input.programId,
   );
 }
@@ -80,7 +85,8 @@ export function revokeAccess(input: RevokeAccessInput): TransactionInstruction {
 
 /**
  * Ends Per-Task access. By the admin or the creator: revokes it and returns balance and rent to the buyer. By the
- * buyer: on a listing paused for more than 7 days returns the balance, on a closed one balance and rent.
+ * buyer: on a closed listing returns balance and rent; the balance alone while the price is above the agreed maximum,
+ * or once pauses within 30 days add up to 7 days. See `reclaimReason` and `reclaimableAt`.
  *
  * Errors: `CredentialNotFound`, `CredentialRevoked`, `InvalidAccessType`, `Unauthorized`, `NothingToWithdraw` for
  * a buyer whose balance is empty.

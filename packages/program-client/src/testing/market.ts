@@ -94,8 +94,13 @@ export class Market {
     return this.chain.succeed(instructions[this.listing(listingId).rentalModel]());
   }
 
-  /** The instruction that charges one run; sequences count up from 1. */
-  charge(listingId: string, sequence?: bigint, buyer = this.buyer) {
+  /** The instruction that charges one run; sequences count up from 1, and the price is the present one. */
+  charge(
+    listingId: string,
+    sequence?: bigint,
+    buyer = this.buyer,
+    priceLamports = this.listing(listingId).priceLamports,
+  ) {
     this.#runs += 1;
     return consumeQuery({
       authority: this.authority,
@@ -104,6 +109,7 @@ export class Market {
       treasury: this.treasury,
       sequence: sequence ?? BigInt(this.#runs),
       runId: new Uint8Array(16).fill(this.#runs % 256),
+      priceLamports,
       programId: this.programId,
     });
   }

@@ -128,7 +128,7 @@ export const SCENARIOS: Record<InstructionName, (seed: number) => Scenario> = {
     const { authority } = prepared.market;
     // A jump over words and bits is the window's longest way.
     const charge = { ...prepared.common, authority, sequence: 201n, runId: new Uint8Array(16).fill(7) };
-    return scenario(prepared, consumeQuery(charge));
+    return scenario(prepared, consumeQuery({ ...charge, priceLamports: PRICE }));
   },
   revoke_access: () => {
     const prepared = prepare('one_time', true, 0);

@@ -50,7 +50,11 @@ const OTHER_WALLET: Record<string, string> = {
  * Accounts that are known by the seeds in their fields, not by their address: what every run calls is cheaper so. No
  * copy of one can come to be on a chain.
  */
-const BOUND_BY_FIELDS = new Set(['consume_query access_credential', 'verify_access access_credential']);
+const BOUND_BY_FIELDS = new Set([
+  'consume_query escrow',
+  'consume_query access_credential',
+  'verify_access access_credential',
+]);
 
 /** Roles that one wallet may hold. */
 const MAY_COINCIDE = new Set([

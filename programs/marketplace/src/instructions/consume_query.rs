@@ -9,13 +9,17 @@ use crate::{
 
 instruction! {
     /// Charges one run: the price leaves the balance, the fee goes to the treasury, the rest is earned. At most once
-    /// per sequence, whatever is resent. A paused listing is still charged (runs in flight), a closed one is not.
+    /// per sequence, whatever is resent, and at the price that the run was admitted at: the listing's present one, or
+    /// the previous one within 15 minutes of a change. A paused listing is still charged (runs in flight), a closed one
+    /// is not.
     consume_query emits QueryConsumed;
     args {
         /// Unique per balance.
         sequence: u64,
         /// Names the run, so that a landed charge can be told from another with the same sequence.
         run_id: [u8; 16],
+        /// What the run was admitted at, and what is charged.
+        price_lamports: u64,
     }
     accounts {
         /// The protocol's authority, or its next authority.
@@ -25,7 +29,7 @@ instruction! {
         /// The listing.
         listing: Existing<Listing>,
         /// Its escrow.
-        escrow: ExistingMut<Escrow> => inline_pda(text "escrow", account listing),
+        escrow: ExistingMut<Escrow> => repeats(text "escrow", account listing),
         /// Whose balance is charged.
         buyer: Wallet,
         /// The buyer's credential.
@@ -43,12 +47,13 @@ pub fn process(input: &Input) -> Outcome {
     let (args, mut accounts) = parse(input)?;
     accounts.protocol.check_authority(accounts.authority.address())?;
     accounts.listing.check_open()?;
-    let price = accounts.listing.price_lamports;
 
     let account = accounts.per_query_balance.view();
     let balance = &mut *accounts.per_query_balance;
     // The sequence comes first: a resent charge that emptied the balance is told that it landed.
     balance.consume_sequence(args.sequence)?;
+    let price = args.price_lamports;
+    accounts.listing.check_price(price)?;
     balance.check_covers(price)?;
     balance.balance_lamports = money::subtract(balance.balance_lamports, price)?;
     balance.total_spent_lamports = money::add(balance.total_spent_lamports, price)?;

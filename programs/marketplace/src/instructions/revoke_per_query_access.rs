@@ -12,8 +12,9 @@ use crate::{
 
 instruction! {
     /// Ends Per-Task access, and returns what was prepaid. The admin and the creator revoke: balance and rent go to
-    /// the buyer, the credential stays as a tombstone. The buyer reclaims: on a listing that has been paused for more
-    /// than 7 days the balance alone, on a closed one everything.
+    /// the buyer, the credential stays as a tombstone. The buyer reclaims: on a closed listing everything; the balance
+    /// alone while the price is above the agreed maximum, or once pauses within 30 days add up to 7 days, whether or not
+    /// the listing is paused now.
     revoke_per_query_access emits PerQueryAccessRevoked;
     args {}
     accounts {
@@ -34,8 +35,8 @@ instruction! {
     }
 }
 
-/// How long a listing must have been paused before a buyer may take the balance out: 7 days.
-pub const RECLAIM_AFTER_PAUSED_SECONDS: i64 = 604_800;
+/// How long a listing must have been paused within 30 days for a buyer to take the balance out: 7 days.
+pub const RECLAIM_AFTER_PAUSED_SECONDS: u64 = 604_800;
 
 pub fn process(input: &Input) -> Outcome {
     let (_, mut accounts) = parse(input)?;
@@ -73,8 +74,11 @@ fn ends_access(signer: &Address, accounts: &Accounts) -> Outcome<bool> {
     if listing.status == ListingStatus::CLOSED {
         return Ok(true);
     }
-    let reclaimable_after = listing.paused_at.saturating_add(RECLAIM_AFTER_PAUSED_SECONDS);
-    if listing.status == ListingStatus::PAUSED && runtime::now()? > reclaimable_after {
+    // Every run would be refused at this price, and a paused listing or protocol takes no top-up that agrees to it.
+    if listing.price_lamports > accounts.per_query_balance.max_price_lamports {
+        return Ok(false);
+    }
+    if listing.paused_seconds(runtime::now()?) >= RECLAIM_AFTER_PAUSED_SECONDS {
         return Ok(false);
     }
     Err(Error::Unauthorized.into())

@@ -43,22 +43,17 @@ pub fn process(input: &Input) -> Outcome {
     if args.price_lamports.is_some() || args.min_deposit_lamports.is_some() {
         let price = args.price_lamports.unwrap_or(listing.price_lamports);
         let min_deposit = args.min_deposit_lamports.unwrap_or(listing.min_deposit_lamports);
+        let before = listing.price_lamports;
         listing.set_prices(price, min_deposit, accounts.protocol.min_query_price_lamports)?;
+        listing.note_price_change(before, now);
     }
     if let Some(uri) = args.metadata_uri {
         listing.set_metadata_uri(uri)?;
     }
     match args.paused {
-        // Pausing a paused listing keeps the time since which it is: renters may reclaim by it.
-        Some(true) if listing.status == ListingStatus::ACTIVE => {
-            listing.status = ListingStatus::PAUSED;
-            listing.paused_at = now;
-        }
-        Some(false) => {
-            listing.status = ListingStatus::ACTIVE;
-            listing.paused_at = 0;
-        }
-        _ => {}
+        Some(true) => listing.pause(now),
+        Some(false) => listing.resume(now),
+        None => {}
     }
     listing.revision = add(listing.revision, 1)?;
     listing.updated_at = now;

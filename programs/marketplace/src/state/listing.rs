@@ -5,10 +5,15 @@ use crate::{
     error::{Error, Outcome},
     layout::{ListingStatus, RentalModel, MAX_LISTING_ID_LEN},
     money::{MAX_PRICE, MIN_PRICE},
+    pause_history::PauseHistory,
+    runtime,
 };
 
 /// The longest metadata URI in bytes.
 pub const MAX_METADATA_URI_LEN: usize = 200;
+
+/// How long after a change runs may still be charged at the price before it, in seconds: 15 minutes.
+pub const PREVIOUS_PRICE_SECONDS: i64 = 900;
 
 const LENGTH_PREFIX: usize = 4;
 
@@ -35,6 +40,18 @@ account! {
         created_at: i64,
         /// Unix seconds.
         updated_at: i64,
+    }
+    later {
+        /// The price before the last change; 0 before the first.
+        previous_price_lamports: u64,
+        /// When the price last changed, Unix seconds; 0 before the first change.
+        price_changed_at: i64,
+        /// Bit i: half a day of pause was completed in the half day `pause_latest - i`.
+        pause_units: u64,
+        /// The half day in which the last pause ended: Unix seconds / 43,200.
+        pause_latest: u32,
+        /// The paused seconds since the last of these half days of pause was completed.
+        pause_remainder: u16,
     }
     strings(LENGTH_PREFIX + MAX_LISTING_ID_LEN + LENGTH_PREFIX + MAX_METADATA_URI_LEN) {
         /// The id that the address comes from, 1 to 32 bytes.
@@ -98,6 +115,67 @@ impl Listing {
         self.price_lamports = price;
         self.min_deposit_lamports = if is_per_query { min_deposit } else { 0 };
         Ok(())
+    }
+
+    /// Remembers the price from before a change; one that is set to what it was is none.
+    #[inline(always)]
+    pub fn note_price_change(&mut self, before: u64, now: i64) {
+        if self.price_lamports != before {
+            self.previous_price_lamports = before;
+            self.price_changed_at = now;
+        }
+    }
+
+    /// Refuses to charge a price that is neither the present one nor, shortly after a change, the one before it.
+    #[inline(always)]
+    pub fn check_price(&self, price: u64) -> Outcome {
+        if price == self.price_lamports || self.was_price_lately(price)? {
+            Ok(())
+        } else {
+            Err(Error::PriceChanged.into())
+        }
+    }
+
+    #[inline(always)]
+    fn was_price_lately(&self, price: u64) -> Outcome<bool> {
+        if price != self.previous_price_lamports || self.price_changed_at == 0 {
+            return Ok(false);
+        }
+        Ok(runtime::now()?.saturating_sub(self.price_changed_at) < PREVIOUS_PRICE_SECONDS)
+    }
+
+    /// Takes the listing off sale; a paused one keeps the time since which it is.
+    #[inline(always)]
+    pub fn pause(&mut self, now: i64) {
+        if self.status == ListingStatus::ACTIVE {
+            self.status = ListingStatus::PAUSED;
+            self.paused_at = now;
+        }
+    }
+
+    /// Puts the listing back on sale, and adds the pause to those that count.
+    #[inline(always)]
+    pub fn resume(&mut self, now: i64) {
+        if self.status == ListingStatus::PAUSED {
+            let history = self.pause_history().with_pause(self.paused_at, now);
+            self.pause_units = history.units;
+            self.pause_latest = history.latest;
+            self.pause_remainder = history.remainder;
+            self.status = ListingStatus::ACTIVE;
+            self.paused_at = 0;
+        }
+    }
+
+    #[inline(always)]
+    fn pause_history(&self) -> PauseHistory {
+        PauseHistory { units: self.pause_units, latest: self.pause_latest, remainder: self.pause_remainder }
+    }
+
+    /// The paused seconds that count at `now`: at least those of the last 30 days.
+    #[inline(always)]
+    pub fn paused_seconds(&self, now: i64) -> u64 {
+        let paused_at = (self.status == ListingStatus::PAUSED).then_some(self.paused_at);
+        self.pause_history().counted(paused_at, now)
     }
 
     /// Refuses a listing that is paused or closed.

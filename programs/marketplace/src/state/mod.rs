@@ -1,5 +1,6 @@
 //! The program's accounts. Each is packed borsh behind a discriminator: a layout version, the canonical bump, the
-//! searchable fields at fixed offsets, 32 reserved bytes, strings last at their maximum.
+//! searchable fields at fixed offsets, 32 bytes kept for later fields (zero until they are written), strings last at
+//! their maximum.
 
 mod access_credential;
 mod escrow;
@@ -9,7 +10,7 @@ mod protocol;
 
 pub use access_credential::AccessCredential;
 pub use escrow::Escrow;
-pub use listing::{Listing, MAX_METADATA_URI_LEN};
+pub use listing::{Listing, MAX_METADATA_URI_LEN, PREVIOUS_PRICE_SECONDS};
 pub use per_query_balance::PerQueryBalance;
 pub use protocol::Protocol;
 
@@ -17,6 +18,10 @@ use crate::error::{Error, Outcome};
 
 /// The layout version that this program writes and reads.
 pub const ACCOUNT_VERSION: u8 = 1;
+
+/// The bytes of each account that the first layout left for later fields. A later field reads as zero in an account
+/// that was created before it.
+const RESERVED: usize = 32;
 
 /// An account type of this program.
 ///
@@ -58,6 +63,7 @@ macro_rules! account {
         $name:ident {
             $($(#[doc = $fdoc:expr])* $field:ident: $type:ty,)+
         }
+        $(later { $($(#[doc = $ldoc:expr])+ $later:ident: $later_type:ty,)+ })?
         $(strings($strings:expr) { $($(#[doc = $sdoc:expr])+ $string:ident,)+ })?
         $(state { $($item:tt)* })?
     ) => {
@@ -68,7 +74,8 @@ macro_rules! account {
             version: u8,
             bump: u8,
             $($(#[doc = $fdoc])* pub $field: $type,)+
-            reserved: [u8; 32],
+            $($($(#[doc = $ldoc])+ pub $later: $later_type,)+)?
+            reserved: [u8; $crate::state::RESERVED $($(- core::mem::size_of::<$later_type>())+)?],
             $(strings: [u8; $strings],)?
         }
 
@@ -112,7 +119,17 @@ macro_rules! account {
                             docs: &[$($fdoc),*],
                             type_name: <$type>::idl_name(),
                         },)+
-                        Field { name: "reserved", docs: &[], type_name: <[u8; 32]>::idl_name() },
+                        $($(Field {
+                            name: stringify!($later),
+                            docs: &[$($ldoc),+],
+                            type_name: <$later_type>::idl_name(),
+                        },)+)?
+                        Field {
+                            name: "reserved",
+                            docs: &[],
+                            type_name: <[u8; $crate::state::RESERVED
+                                $($(- core::mem::size_of::<$later_type>())+)?]>::idl_name(),
+                        },
                         $($(Field {
                             name: stringify!($string),
                             docs: &[$($sdoc),+],

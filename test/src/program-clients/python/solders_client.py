@@ -16,7 +16,7 @@ from solders.pubkey import Pubkey
 from solders.signature import Signature
 from solders.transaction import VersionedTransaction
 
-FIXED_TYPES = {"bool": "<?", "u8": "<B", "u16": "<H", "u64": "<Q", "i64": "<q"}
+FIXED_TYPES = {"bool": "<?", "u8": "<B", "u16": "<H", "u32": "<I", "u64": "<Q", "i64": "<q"}
 
 
 class RpcError(Exception):

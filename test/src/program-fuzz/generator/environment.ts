@@ -1,6 +1,7 @@
 import { rentExemptMinimum } from '../model/ledger.js';
-import { RECLAIM_AFTER, U64_MAX } from '../model/money.js';
-import { encodeAccountData, MODEL, NO_DATA, STATUS } from '../model/state.js';
+import { PREVIOUS_PRICE, RECLAIM_AFTER, U64_MAX } from '../model/money.js';
+import { nextForgotten, pausedSeconds, PAUSE_UNIT, PAUSE_WINDOW } from '../model/pauses.js';
+import { encodeAccountData, MODEL, NO_DATA, STATUS, type ListingState } from '../model/state.js';
 import { TAMPERINGS, tamper, type Operation } from '../operations.js';
 import type { Random } from '../random.js';
 import type { AddressId } from '../universe.js';
@@ -50,16 +51,29 @@ function nextTime(view: View, random: Random): bigint {
     return GENESIS;
   }
   const listing = view.listing(random.pick(view.universe.listings));
-  const events = listing === null ? [] : [listing.latestExpiry, listing.pausedAt + RECLAIM_AFTER];
+  const events = listing === null ? [] : eventsOf(listing, now);
   const event = events.length > 0 ? random.pick(events) : 0n;
   const roll = random.below(100);
   if (roll < 35 && event > now) {
     return event + BigInt(random.below(3) - 1);
   }
   if (roll < 97) {
-    return now + random.pick([1n, 3_600n, 86_400n, RECLAIM_AFTER, 2_592_000n]);
+    return now + random.pick([1n, 450n, 3_600n, 43_200n, 86_400n, 302_400n, RECLAIM_AFTER, 2_592_000n]);
   }
   return random.pick([-1n, 0n, 2n ** 63n - 1n, 2n ** 63n - 604_800n, 2n ** 63n - 31_536_000n, GENESIS]);
+}
+
+/** Times at which something about a listing ends: a subscription, a price, the wait for a reclaim, a pause that counts. */
+function eventsOf(listing: Readonly<ListingState>, now: bigint): bigint[] {
+  const { latestExpiry, status, pausedAt, pauses, priceChangedAt } = listing;
+  const paused = pausedSeconds(pauses, status === STATUS.paused ? pausedAt : null, now);
+  return [
+    latestExpiry,
+    priceChangedAt + PREVIOUS_PRICE,
+    now + RECLAIM_AFTER - paused,
+    nextForgotten(pauses) ?? pausedAt + RECLAIM_AFTER,
+    pauses.latest * PAUSE_UNIT + PAUSE_WINDOW,
+  ];
 }
 
 function oddRent(random: Random): { lamportsPerByte: bigint; threshold: number } {

@@ -1,7 +1,7 @@
 import { encodeData, type Args } from '../model/arguments.js';
 import type { Meta } from '../model/call.js';
 import { instructionRule, type InstructionName } from '../model/instruction-table.js';
-import { STATE_DISCRIMINATORS } from '../model/state.js';
+import { STATE_DISCRIMINATORS, STATE_SIZES } from '../model/state.js';
 import { TAMPERINGS, type Tampering } from '../operations.js';
 import type { Random } from '../random.js';
 import type { AddressId, PdaKind, Universe } from '../universe.js';
@@ -131,6 +131,20 @@ function forgeryOf(view: View, id: AddressId, random: Random): AddressId {
     );
   });
   return random.pick(forged.length > 0 ? forged : universe.hostile);
+}
+
+/**
+ * Whether a full copy of an escrow is at an address where the program would never have put it. A charge knows the escrow
+ * by the listing in it and would take the copy, which nobody can make.
+ */
+export function isForgedEscrow(view: View, id: AddressId): boolean {
+  const { owner, data } = view.ledger.get(id);
+  return (
+    owner === view.universe.program &&
+    data.type === 'raw' &&
+    data.bytes.length === STATE_SIZES.escrow &&
+    STATE_DISCRIMINATORS.escrow.compare(data.bytes, 0, 8) === 0
+  );
 }
 
 /** An address of the same kind, of another listing or another buyer. */

@@ -1,7 +1,7 @@
 import type { Args } from '../model/arguments.js';
 import { MAX_JUMP, WINDOW_WIDTH } from '../model/charge-window.js';
 import type { InstructionName } from '../model/instruction-table.js';
-import { DURATIONS, MAX_FEE_BPS, U64_MAX, windowCost } from '../model/money.js';
+import { DURATIONS, MAX_FEE_BPS, PREVIOUS_PRICE, U64_MAX, windowCost } from '../model/money.js';
 import { MODEL, STATUS } from '../model/state.js';
 import type { Random } from '../random.js';
 import { LISTING_IDS, type AddressId } from '../universe.js';
@@ -157,7 +157,11 @@ function updateListing(view: View, random: Random): Intention {
   const listing = view.listing(id);
   const isPerQuery = listing?.model === MODEL.perQuery;
   const floor = isPerQuery ? (view.protocol?.minQueryPrice ?? 1_000n) : 1_000n;
-  const price = random.chance(75) ? allowedPrice(random, floor) : amountNear(random, floor);
+  const price = random.chance(50)
+    ? nearbyPrice(random, listing?.price ?? floor, listing?.previousPrice ?? floor)
+    : random.chance(50)
+      ? allowedPrice(random, floor)
+      : amountNear(random, floor);
   const isPriced = random.chance(30);
   return {
     accounts: accountsOf(view, id, view.universe.wallets.buyer),
@@ -169,6 +173,13 @@ function updateListing(view: View, random: Random): Intention {
       paused: paused(random, listing?.status === STATUS.paused),
     },
   };
+}
+
+/** A price that renters can afford at both sides of its change: the same, back, a little more or less. */
+function nearbyPrice(random: Random, price: bigint, previous: bigint): bigint {
+  return clamp(
+    random.pick([price, previous, price + 1n, price - 1n, price + price / 8n, price - price / 8n]),
+  );
 }
 
 /** Pauses now and then, resumes soon; sometimes what is so already. */
@@ -343,8 +354,21 @@ function consumeQuery(view: View, random: Random): Intention {
     args: {
       sequence: sequence(random, view.balance(buyer, listing)?.highest ?? 0n),
       run_id: Buffer.alloc(16, random.below(256)),
+      price_lamports: admittedPrice(view, random, listing),
     },
   };
+}
+
+/** What a run was admitted at: mostly the present price, else the previous one or another. */
+function admittedPrice(view: View, random: Random, listing: AddressId): bigint {
+  const state = view.listing(listing);
+  const { price, previousPrice } = state ?? { price: 0n, previousPrice: 0n };
+  const hasChangedLately = state !== null && view.ledger.now - state.priceChangedAt <= PREVIOUS_PRICE;
+  const roll = random.below(100);
+  if (roll < (hasChangedLately ? 50 : 80)) {
+    return price;
+  }
+  return roll < 92 ? previousPrice : amountNear(random, price, previousPrice);
 }
 
 function revokeAccess(view: View, random: Random): Intention {
@@ -360,8 +384,9 @@ function revokePerQueryAccess(view: View, random: Random): Intention {
   const accounts = accountsOf(view, listing, buyer);
   const { admin = 0, creator = 0 } = accounts;
   const status = view.listing(listing)?.status;
-  const revoker =
-    status === STATUS.active || random.chance(15) ? random.pick([admin, creator, buyer]) : buyer;
+  // Admin and creator end what they touch, and most of what a buyer may do comes of patience.
+  const isBuyers = status === STATUS.active ? random.chance(60) : random.chance(85);
+  const revoker = isBuyers ? buyer : random.pick([admin, creator, buyer]);
   return { accounts: { ...accounts, revoker }, args: {} };
 }
 

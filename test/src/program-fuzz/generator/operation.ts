@@ -9,7 +9,7 @@ import type { AddressId } from '../universe.js';
 import { effectiveMetas, isReserved } from '../wire.js';
 import { clamp } from './amounts.js';
 import { environment, prelude } from './environment.js';
-import { spoil, type Plan } from './hostility.js';
+import { isForgedEscrow, spoil, type Plan } from './hostility.js';
 import { INTENTIONS } from './intentions.js';
 import { isPromising } from './prospects.js';
 import type { View } from './view.js';
@@ -73,7 +73,8 @@ export function nextOperations(view: View, random: Random): Operation[] {
   if (random.chance(BRIMFUL_PERCENT)) {
     return withBrimfulWallet(operation, view, random);
   }
-  if (random.chance(ODD_PAYER_PERCENT)) {
+  // A world sees the beginning of the protocol once: what can happen there must not become too rare.
+  if (random.chance(view.protocol === null ? 2 * ODD_PAYER_PERCENT : ODD_PAYER_PERCENT)) {
     return withOddPayer(operation, view, random);
   }
   return random.chance(TIGHT_PERCENT) ? onTightBudget(operation, view, random) : [operation];
@@ -150,6 +151,9 @@ function instruction(view: View, random: Random): Instruction {
     if (random.chance(SPOILED_TWICE_PERCENT) && plan.metas.length > 0) {
       spoil(plan, view, random);
     }
+  }
+  if (name === 'consume_query') {
+    plan.metas.forEach((meta) => (meta.id = isForgedEscrow(view, meta.id) ? view.universe.absent : meta.id));
   }
   return {
     kind: 'instruction',

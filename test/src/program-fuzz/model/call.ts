@@ -1,5 +1,6 @@
 import type { AddressId, Universe } from '../universe.js';
 import type { Args } from './arguments.js';
+import type { Way } from './ways.js';
 import type { InstructionName } from './instruction-table.js';
 import type { Draft, Rent } from './ledger.js';
 import type {
@@ -28,6 +29,8 @@ export class Call {
   readonly at: Record<string, AddressId> = {};
   /** What the instruction returns. */
   returned: boolean | null = null;
+  /** By which of several ways it succeeds, for statistics. */
+  way: Way | null = null;
 
   constructor(name: InstructionName, args: Args, draft: Draft) {
     this.name = name;

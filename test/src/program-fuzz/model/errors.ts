@@ -43,6 +43,7 @@ export const CODE = {
   PriceAboveLimit: 6101,
   SequenceTooFar: 6102,
   ActiveSubscribers: 6103,
+  PriceChanged: 6104,
 } as const;
 
 /** What the System program answers when the payer has too little. */

@@ -91,7 +91,7 @@ const EVENTS: Record<InstructionName, ((call: Call) => [string, ...Field[]]) | n
       ...rental(call),
       { bytes: runId instanceof Uint8Array ? runId : new Uint8Array() },
       { u64: call.amount('sequence') },
-      ...payment(call, call.listing.price),
+      ...payment(call, call.amount('price_lamports')),
       { u64: call.balance.balance },
     ];
   },

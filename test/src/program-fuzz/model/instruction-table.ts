@@ -201,6 +201,7 @@ export const INSTRUCTION_RULES = {
     args: [
       ['sequence', 'u64'],
       ['run_id', 'bytes16'],
+      ['price_lamports', 'u64'],
     ],
     accounts: [
       signer('authority'),

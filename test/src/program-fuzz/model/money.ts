@@ -19,8 +19,11 @@ export const PERIOD = 2_592_000n;
 /** The windows on sale, in seconds. */
 export const DURATIONS: readonly bigint[] = [2_592_000n, 7_776_000n, 31_536_000n];
 
-/** How long a listing is paused before a buyer may reclaim, in seconds: 7 days. */
+/** How long a listing was paused within 30 days when a buyer may reclaim, in seconds: 7 days. */
 export const RECLAIM_AFTER = 604_800n;
+
+/** How long after a change a run is still charged at the price before it, in seconds: 15 minutes. */
+export const PREVIOUS_PRICE = 900n;
 
 /** The treasury's part of a price, rounded down. */
 export function feeOf(price: bigint, feeBps: number): bigint {

@@ -10,6 +10,7 @@ import { U64_MAX } from './money.js';
 import { RULES } from './rules/index.js';
 import { dataLength, type ModelAccount } from './state.js';
 import { checkAccounts } from './structure.js';
+import type { Way } from './ways.js';
 
 /** What the model says of an instruction, and what it would change. */
 export interface Prediction {
@@ -21,6 +22,8 @@ export interface Prediction {
   returned: boolean | null;
   /** What a successful instruction logs as its event; null when it logs none. */
   event: Buffer | null;
+  /** Which of several ways to succeed it takes. */
+  way: Way | null;
   draft: Draft;
 }
 
@@ -37,6 +40,7 @@ export function predict(ledger: Ledger, data: Buffer, metas: readonly Meta[], gi
     verdict,
     returned: null,
     event: null,
+    way: null,
     draft,
   });
   if (data.length < 8) {
@@ -58,7 +62,15 @@ export function predict(ledger: Ledger, data: Buffer, metas: readonly Meta[], gi
   const event = eventOf(call);
   const verdict = (gift === undefined ? null : give(draft, gift)) ?? rentRefusal(draft, metas, gift);
   return verdict === null
-    ? { name, args, verdict, returned: gift === undefined ? call.returned : null, event, draft }
+    ? {
+        name,
+        args,
+        verdict,
+        returned: gift === undefined ? call.returned : null,
+        event,
+        way: call.way,
+        draft,
+      }
     : refused(verdict, name, args);
 }
 

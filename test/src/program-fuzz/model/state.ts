@@ -1,4 +1,5 @@
 import type { AddressId, Universe } from '../universe.js';
+import { pauseBits, type PauseMemory } from './pauses.js';
 import { discriminator, type StateType } from './instruction-table.js';
 
 /** How a listing is rented, by its tag. */
@@ -33,6 +34,10 @@ export interface ListingState {
   revision: bigint;
   createdAt: bigint;
   updatedAt: bigint;
+  /** The price before the last change, and when that was; 0 before the first. */
+  previousPrice: bigint;
+  priceChangedAt: bigint;
+  pauses: PauseMemory;
   id: string;
   uri: string;
 }
@@ -96,6 +101,8 @@ export const VERSION_AT = 8;
 
 const HEAD = 8 + 1 + 1;
 const RESERVED = 32;
+/** Of a listing's reserved bytes, those that hold its price history and its pauses. */
+const LATER_LISTING_FIELDS = 3 * 8 + 4 + 2;
 const ID_ROOM = 32;
 const URI_ROOM = 200;
 
@@ -146,7 +153,10 @@ export function encodeAccountData(universe: Universe, address: AddressId, accoun
       writer.byte(data.status);
       writer.words(data.price, data.minDeposit, data.pausedAt, data.latestExpiry, data.revision);
       writer.words(data.createdAt, data.updatedAt);
-      writer.skip(RESERVED);
+      writer.words(data.previousPrice, data.priceChangedAt, pauseBits(data.pauses));
+      writer.short(data.pauses.latest, 4);
+      writer.short(data.pauses.remainder, 2);
+      writer.skip(RESERVED - LATER_LISTING_FIELDS);
       writer.text(data.id);
       writer.text(data.uri);
       break;
@@ -205,6 +215,12 @@ class Writer {
       this.out.writeBigUInt64LE(BigInt.asUintN(64, value), this.#at);
       this.#at += 8;
     }
+  }
+
+  /** An unsigned number of fewer bytes. */
+  short(value: bigint, size: number): void {
+    this.out.writeUIntLE(Number(value), this.#at, size);
+    this.#at += size;
   }
 
   text(text: string): void {

@@ -24,6 +24,7 @@ const pda = inFile('pda.rs');
 const runtime = inFile('runtime.rs');
 const money = inFile('money.rs');
 const chargeWindow = inFile('charge_window.rs');
+const pauseHistory = inFile('pause_history.rs');
 const state = inFile('state/mod.rs');
 const credential = inFile('state/access_credential.rs');
 const escrow = inFile('state/escrow.rs');
@@ -456,11 +457,82 @@ const WRITTEN = [
     'if min_deposit < price {',
   ),
   listing('stores a minimum for every model', 'if is_per_query { min_deposit } else { 0 }', 'min_deposit'),
-  listing('sells what is paused or closed', 'if self.status == ListingStatus::ACTIVE {', 'if true {'),
+  listing('remembers every price', 'if self.price_lamports != before {', 'if true {'),
+  listing(
+    'remembers the new price for the old',
+    'self.previous_price_lamports = before;',
+    'self.previous_price_lamports = self.price_lamports;',
+  ),
+  listing('does not date a change of the price', 'self.price_changed_at = now;', 'let _ = now;'),
+  listing(
+    'charges the previous price alone',
+    'if price == self.price_lamports || self.was_price_lately(price)? {',
+    'if self.was_price_lately(price)? {',
+  ),
+  listing(
+    'charges the present price alone',
+    'if price == self.price_lamports || self.was_price_lately(price)? {',
+    'if price == self.price_lamports {',
+  ),
+  listing(
+    'charges any price shortly after a change',
+    'price != self.previous_price_lamports || self.price_changed_at == 0',
+    '{ let _ = price; self.price_changed_at == 0 }',
+  ),
+  listing(
+    'takes no price for a previous one',
+    'price != self.previous_price_lamports || self.price_changed_at == 0',
+    'price != self.previous_price_lamports',
+  ),
+  listing(
+    'charges the previous price for ever',
+    'Ok(runtime::now()?.saturating_sub(self.price_changed_at) < PREVIOUS_PRICE_SECONDS)',
+    'Ok(runtime::now()?.saturating_sub(self.price_changed_at) < i64::MAX)',
+  ),
+  listing(
+    'charges the previous price at the end of its time',
+    '< PREVIOUS_PRICE_SECONDS)',
+    '<= PREVIOUS_PRICE_SECONDS)',
+  ),
+  listing('gives the previous price a second less', 'i64 = 900;', 'i64 = 899;'),
+  listing(
+    'starts the time of a pause anew',
+    'if self.status == ListingStatus::ACTIVE {\n            self.status = ListingStatus::PAUSED;',
+    'if true {\n            self.status = ListingStatus::PAUSED;',
+  ),
+  listing('does not date a pause', 'self.paused_at = now;', 'let _ = now;'),
+  listing(
+    'keeps the time of a pause',
+    'self.status = ListingStatus::ACTIVE;\n            self.paused_at = 0;',
+    'self.status = ListingStatus::ACTIVE;',
+  ),
+  listing(
+    'counts the time on sale for a pause that ends',
+    'if self.status == ListingStatus::PAUSED {\n            let history',
+    'if true {\n            let history',
+  ),
+  listing('does not remember half days of pause', 'self.pause_units = history.units;', ''),
+  listing('does not date what it remembers of pauses', 'self.pause_latest = history.latest;', ''),
+  listing('does not remember the rest of a pause', 'self.pause_remainder = history.remainder;', ''),
+  listing(
+    'counts the time on sale for a pause that goes on',
+    '(self.status == ListingStatus::PAUSED).then_some(self.paused_at)',
+    'Some(self.paused_at)',
+  ),
+  listing(
+    'does not count a pause that goes on',
+    '(self.status == ListingStatus::PAUSED).then_some(self.paused_at)',
+    'None',
+  ),
+  listing(
+    'sells what is paused or closed',
+    'if self.status == ListingStatus::ACTIVE {\n            Ok(())',
+    'if true {\n            Ok(())',
+  ),
   listing(
     'sells what is paused',
-    'if self.status == ListingStatus::ACTIVE {',
-    'if self.status != ListingStatus::CLOSED {',
+    'if self.status == ListingStatus::ACTIVE {\n            Ok(())',
+    'if self.status != ListingStatus::CLOSED {\n            Ok(())',
   ),
   listing('takes a closed listing for open', 'if self.status == ListingStatus::CLOSED {', 'if false {'),
   listing(
@@ -641,6 +713,83 @@ const WRITTEN = [
     'let _ = account;',
   ),
 
+  // --- Pauses --------------------------------------------------------------------------------------------------------
+  pauseHistory('adds up the pauses of 29 days', 'u64 = 2_592_000;', 'u64 = 2_505_600;'),
+  pauseHistory('counts in other units', 'u64 = 43_200;', 'u64 = 43_000;'),
+  pauseHistory('counts half a day more', '(1 << (WINDOW_UNITS + 1)) - 1', '(1 << (WINDOW_UNITS + 2)) - 1'),
+  pauseHistory('counts half a day less', '(1 << (WINDOW_UNITS + 1)) - 1', '(1 << WINDOW_UNITS) - 1'),
+  pauseHistory(
+    'lets the number of a half day wrap',
+    '(seconds / PAUSE_UNIT_SECONDS).min(u32::MAX as u64) as u32',
+    '(seconds / PAUSE_UNIT_SECONDS) as u32',
+  ),
+  pauseHistory('takes times before 1970 for late ones', 'time.max(0) as u64', 'time as u64'),
+  pauseHistory(
+    'lets the calendar go back',
+    'half_day(now).max(self.latest);\n        let age = (latest - self.latest) as u64;',
+    'half_day(now);\n        let age = latest.saturating_sub(self.latest) as u64;',
+  ),
+  pauseHistory('forgets all half a day early', 'if age > WINDOW_UNITS {', 'if age >= WINDOW_UNITS {'),
+  pauseHistory('never forgets all', 'if age > WINDOW_UNITS {', 'if age > 63 {'),
+  pauseHistory(
+    'never forgets the rest of a pause',
+    'units: 0, latest, remainder: 0 }',
+    'units: 0, latest, remainder: self.remainder }',
+  ),
+  pauseHistory(
+    'never forgets half days',
+    'units: (self.units << age) & KEPT, latest',
+    'units: self.units, latest',
+  ),
+  pauseHistory(
+    'does not forget the oldest half days',
+    'units: (self.units << age) & KEPT, latest',
+    'units: self.units << age, latest',
+  ),
+  pauseHistory(
+    'does not forget when a pause ends',
+    'mut units, latest, remainder } = self.aged(to);',
+    'mut units, latest, remainder } = self;\n        let latest = latest.max(half_day(to));',
+  ),
+  pauseHistory(
+    'does not add to the rest of the last pause',
+    'remainder as u64 + to.saturating_sub(since_1970(from));',
+    '{ let _ = remainder; to.saturating_sub(since_1970(from)) };',
+  ),
+  pauseHistory(
+    'dates half days of pause by the end of the pause',
+    'half_day(to.saturating_sub(remainder))',
+    'half_day(to)',
+  ),
+  pauseHistory(
+    'adds a half day to a pause of 30 days',
+    'if completed > WINDOW_UNITS {',
+    'if completed >= WINDOW_UNITS {',
+  ),
+  pauseHistory('adds a half day too many', '(1 << completed) - 1', '(2 << completed) - 1'),
+  pauseHistory('adds a half day too few', '(1 << completed) - 1', '(1 << completed) >> 1'),
+  pauseHistory(
+    'replaces half days by those of the last pause',
+    'units |= (run << age) & KEPT;',
+    'units = (run << age) & KEPT;',
+  ),
+  pauseHistory('adds half days beyond the window', 'units |= (run << age) & KEPT;', 'units |= run << age;'),
+  pauseHistory(
+    'counts what is long over',
+    'let PauseHistory { units, remainder, .. } = self.aged(now);',
+    'let PauseHistory { units, remainder, .. } = self;',
+  ),
+  pauseHistory(
+    'does not count half days',
+    '(units.count_ones() as u64).wrapping_mul(PAUSE_UNIT_SECONDS) + ',
+    '(units & 0) + ',
+  ),
+  pauseHistory(
+    'does not count the rest of a pause',
+    '+ remainder as u64 + ongoing',
+    '+ { let _ = remainder; ongoing }',
+  ),
+
   // --- Charges -------------------------------------------------------------------------------------------------------
   consumeQuery(
     'charges for anybody',
@@ -649,6 +798,22 @@ const WRITTEN = [
   ),
   consumeQuery('charges for a closed listing', 'accounts.listing.check_open()?;', ''),
   consumeQuery('does not look at the sequence', 'balance.consume_sequence(args.sequence)?;', ''),
+  consumeQuery('does not look at the price', 'accounts.listing.check_price(price)?;', ''),
+  consumeQuery(
+    'charges the present price, whatever the charge says',
+    'let price = args.price_lamports;\n    accounts.listing.check_price(price)?;',
+    'let price = args.price_lamports;\n    accounts.listing.check_price(price)?;\n    let price = accounts.listing.price_lamports;',
+  ),
+  consumeQuery(
+    'looks at the price before the sequence',
+    'balance.consume_sequence(args.sequence)?;\n    let price = args.price_lamports;\n    accounts.listing.check_price(price)?;',
+    'let price = args.price_lamports;\n    accounts.listing.check_price(price)?;\n    balance.consume_sequence(args.sequence)?;',
+  ),
+  consumeQuery(
+    'looks at the price behind limit and balance',
+    'accounts.listing.check_price(price)?;\n    balance.check_covers(price)?;',
+    'balance.check_covers(price)?;\n    accounts.listing.check_price(price)?;',
+  ),
   consumeQuery('does not look at limit and balance', 'balance.check_covers(price)?;', ''),
   consumeQuery(
     'does not book a charge',
@@ -791,16 +956,9 @@ const WRITTEN = [
     'listing.set_metadata_uri(uri)?;',
     'let _ = listing.set_metadata_uri(uri);',
   ),
-  updateListing(
-    'starts the time of a pause anew',
-    'Some(true) if listing.status == ListingStatus::ACTIVE => {',
-    'Some(true) => {',
-  ),
-  updateListing(
-    'keeps the time of a pause',
-    'listing.status = ListingStatus::ACTIVE;\n            listing.paused_at = 0;',
-    'listing.status = ListingStatus::ACTIVE;',
-  ),
+  updateListing('does not pause', 'Some(true) => listing.pause(now),', 'Some(true) => {}'),
+  updateListing('does not resume', 'Some(false) => listing.resume(now),', 'Some(false) => {}'),
+  updateListing('remembers no price', 'listing.note_price_change(before, now);', 'let _ = before;'),
   updateListing(
     'lets the revision wrap',
     'listing.revision = add(listing.revision, 1)?;',
@@ -873,26 +1031,31 @@ const WRITTEN = [
     'if false {',
   ),
   revokePerQuery(
-    'lets a buyer reclaim on the day',
-    'runtime::now()? > reclaimable_after',
-    'runtime::now()? >= reclaimable_after',
+    'lets a buyer reclaim at the agreed price',
+    'listing.price_lamports > accounts.per_query_balance.max_price_lamports',
+    'listing.price_lamports >= accounts.per_query_balance.max_price_lamports',
+  ),
+  revokePerQuery(
+    'does not let a buyer reclaim above the agreed price',
+    'if listing.price_lamports > accounts.per_query_balance.max_price_lamports {',
+    'if false {',
   ),
   revokePerQuery(
     'lets a buyer reclaim at once',
-    'listing.status == ListingStatus::PAUSED && runtime::now()? > reclaimable_after',
-    '{ let _ = reclaimable_after; listing.status == ListingStatus::PAUSED }',
+    'if listing.paused_seconds(runtime::now()?) >= RECLAIM_AFTER_PAUSED_SECONDS {',
+    'if true {',
   ),
   revokePerQuery(
-    'lets a buyer reclaim what is on sale',
-    'listing.status == ListingStatus::PAUSED && runtime',
-    'runtime',
+    'does not let a buyer reclaim after pauses',
+    'if listing.paused_seconds(runtime::now()?) >= RECLAIM_AFTER_PAUSED_SECONDS {',
+    'if false {',
   ),
   revokePerQuery(
-    'lets the end of a pause overflow',
-    'listing.paused_at.saturating_add(RECLAIM_AFTER_PAUSED_SECONDS)',
-    '{ listing.paused_at }.wrapping_add(RECLAIM_AFTER_PAUSED_SECONDS)',
+    'does not let a buyer reclaim at the seventh day',
+    'listing.paused_seconds(runtime::now()?) >= RECLAIM_AFTER_PAUSED_SECONDS',
+    'listing.paused_seconds(runtime::now()?) > RECLAIM_AFTER_PAUSED_SECONDS',
   ),
-  revokePerQuery('makes buyers wait for a second less', 'i64 = 604_800;', 'i64 = 604_799;'),
+  revokePerQuery('makes buyers wait for a second less', 'u64 = 604_800;', 'u64 = 604_799;'),
   revokePerQuery('pays out nothing', 'if refund == 0 {', 'if false {'),
   revokePerQuery('does not revoke', 'accounts.access_credential.valid = Flag::new(false);', ''),
   revokePerQuery('does not book a reclaim', 'accounts.per_query_balance.balance_lamports = 0;', ''),

@@ -1,7 +1,8 @@
 import type { Call } from '../call.js';
 import { CODE, type Verdict } from '../errors.js';
 import { closeAccount, moveLamports } from '../lamports.js';
-import { I64_MAX, RECLAIM_AFTER } from '../money.js';
+import { RECLAIM_AFTER } from '../money.js';
+import { pausedSeconds } from '../pauses.js';
 import { MODEL, STATUS } from '../state.js';
 import { isExpired } from '../structure.js';
 
@@ -20,7 +21,7 @@ export function revokeAccess(call: Call): Verdict {
 /** What the signer may do: end the access, only take the balance out, or nothing. */
 function revokersRight(call: Call): 'end' | 'reclaim' | null {
   const signer = call.id('revoker');
-  const { creator, status, pausedAt } = call.listing;
+  const { creator, status, price, pausedAt, pauses } = call.listing;
   if (signer === call.protocol.admin || signer === creator) {
     return 'end';
   }
@@ -28,13 +29,16 @@ function revokersRight(call: Call): 'end' | 'reclaim' | null {
     return null;
   }
   if (status === STATUS.closed) {
+    call.way = 'reclaims from a closed listing';
     return 'end';
   }
-  return status === STATUS.paused && call.now > clampToI64(pausedAt + RECLAIM_AFTER) ? 'reclaim' : null;
-}
-
-function clampToI64(time: bigint): bigint {
-  return time > I64_MAX ? I64_MAX : time;
+  const isPaused = status === STATUS.paused;
+  if (price > call.balance.maxPrice) {
+    call.way = 'reclaims above the agreed price';
+  } else if (pausedSeconds(pauses, isPaused ? pausedAt : null, call.now) >= RECLAIM_AFTER) {
+    call.way = isPaused ? 'reclaims from a paused listing' : 'reclaims from an active listing after pauses';
+  }
+  return call.way === null ? null : 'reclaim';
 }
 
 /** Ends Per-Task access, or gives the balance back. */

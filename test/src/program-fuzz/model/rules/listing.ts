@@ -2,6 +2,7 @@ import type { Call } from '../call.js';
 import { CODE, type Verdict } from '../errors.js';
 import { createAccount, moveLamports } from '../lamports.js';
 import { MAX_PRICE, MIN_PRICE, U64_MAX } from '../money.js';
+import { addPause, NEVER_PAUSED } from '../pauses.js';
 import { MODEL, STATE_SIZES, STATUS, type ListingState } from '../state.js';
 import { isAuthority } from './roles.js';
 
@@ -53,6 +54,9 @@ export function createListing(call: Call): Verdict {
     revision: 0n,
     createdAt: call.now,
     updatedAt: call.now,
+    previousPrice: 0n,
+    priceChangedAt: 0n,
+    pauses: NEVER_PAUSED,
     id: call.text('listing_id'),
     uri,
   };
@@ -90,6 +94,10 @@ export function updateListing(call: Call): Verdict {
     if (refused !== null) {
       return refused;
     }
+    if (asked.price !== listing.price) {
+      listing.previousPrice = listing.price;
+      listing.priceChangedAt = call.now;
+    }
     listing.price = asked.price;
     listing.minDeposit = listing.model === MODEL.perQuery ? asked.minDeposit : 0n;
   }
@@ -104,7 +112,8 @@ export function updateListing(call: Call): Verdict {
   if (paused === true && listing.status === STATUS.active) {
     listing.status = STATUS.paused;
     listing.pausedAt = call.now;
-  } else if (paused === false) {
+  } else if (paused === false && listing.status === STATUS.paused) {
+    listing.pauses = addPause(listing.pauses, listing.pausedAt, call.now);
     listing.status = STATUS.active;
     listing.pausedAt = 0n;
   }

@@ -2,7 +2,7 @@ import type { Call } from '../call.js';
 import { chargeSequence } from '../charge-window.js';
 import { CODE, type Verdict } from '../errors.js';
 import { createAccount, moveLamports, systemTransfer } from '../lamports.js';
-import { feeOf, U64_MAX } from '../money.js';
+import { feeOf, PREVIOUS_PRICE, U64_MAX } from '../money.js';
 import { MODEL, STATE_SIZES, STATUS } from '../state.js';
 import { isAuthority } from './roles.js';
 import { checkAgreed, checkListingModel, checkOnSale, earn, grant } from './sale.js';
@@ -55,7 +55,13 @@ export function topupBalance(call: Call): Verdict {
   return systemTransfer(call, call.id('buyer'), call.id('per_query_balance'), amount);
 }
 
-/** Charges a run. */
+/** The price before the last change, which was less than 15 minutes ago. */
+function wasPriceLately({ listing, now }: Call, price: bigint): boolean {
+  const { previousPrice, priceChangedAt } = listing;
+  return price === previousPrice && priceChangedAt !== 0n && now - priceChangedAt < PREVIOUS_PRICE;
+}
+
+/** Charges a run at the price that it was admitted at. */
 export function consumeQuery(call: Call): Verdict {
   if (!isAuthority(call, call.id('authority'))) {
     return CODE.Unauthorized;
@@ -70,7 +76,13 @@ export function consumeQuery(call: Call): Verdict {
   }
   balance.highest = charged.highest;
   balance.window = charged.bits;
-  const { price } = call.listing;
+  const price = call.amount('price_lamports');
+  if (price !== call.listing.price) {
+    if (!wasPriceLately(call, price)) {
+      return CODE.PriceChanged;
+    }
+    call.way = 'at the previous price';
+  }
   if (price > balance.maxPrice) {
     return CODE.PriceAboveLimit;
   }
