@@ -1,4 +1,4 @@
-// Bundles the two files that run inside a sandbox, each to one ES module without imports.
+// Bundles the files that run inside a sandbox, each to one ES module without imports.
 //   node packages/agent-runner/bundle.mjs          writes generated/*.mjs
 //   node packages/agent-runner/bundle.mjs --check  exits 1 when they are not what the sources give
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -34,7 +34,7 @@ async function bundle(entry) {
 }
 
 let stale = 0;
-for (const entry of ['runner', 'evaluator']) {
+for (const entry of ['runner', 'evaluator', 'open-evaluator']) {
   const text = await bundle(entry);
   const file = `${root}generated/${entry}.mjs`;
   if (!check) {

@@ -9,3 +9,11 @@ export function runnerPath(): string {
 export function evaluatorPath(): string {
   return fileURLToPath(new URL('../generated/evaluator.mjs', import.meta.url));
 }
+
+/**
+ * Absolute path of an evaluator that leaves code all that the runtime has. For probes and tests of what holds without the
+ * evaluator's own wall; no code of a model runs in it.
+ */
+export function openEvaluatorPath(): string {
+  return fileURLToPath(new URL('../generated/open-evaluator.mjs', import.meta.url));
+}

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
-import { evaluatorPath, runnerPath, runnerTools } from './index.js';
+import { evaluatorPath, PROTOCOL_VERSION, runnerPath, runnerTools } from './index.js';
 import type { Evaluation, HostMethod } from './protocol.js';
 import { text, toolCall } from './runner/scripted-host.test-support.js';
 
@@ -32,8 +32,8 @@ async function nextMessage(lines: AsyncIterator<string>): Promise<unknown> {
 
 async function evaluate(code: string): Promise<Evaluation> {
   const { lines, send } = start(evaluatorPath());
-  expect(await nextMessage(lines)).toEqual({ type: 'ready', protocol: 1, entry: 'evaluator' });
-  send({ type: 'evaluate', protocol: 1, code, input: { a: [1, 2] }, task: 'sum' });
+  expect(await nextMessage(lines)).toEqual({ type: 'ready', protocol: PROTOCOL_VERSION, entry: 'evaluator' });
+  send({ type: 'evaluate', protocol: PROTOCOL_VERSION, code, input: { a: [1, 2] }, task: 'sum' });
   return (await nextMessage(lines)) as Evaluation;
 }
 
@@ -92,7 +92,7 @@ describe('evaluator on Node', () => {
 describe('runner on Node', () => {
   test('runs an agent over its input and output and ends', async () => {
     const { lines, send } = start(runnerPath());
-    expect(await nextMessage(lines)).toEqual({ type: 'ready', protocol: 1, entry: 'runner' });
+    expect(await nextMessage(lines)).toEqual({ type: 'ready', protocol: PROTOCOL_VERSION, entry: 'runner' });
     const run = {
       runId: 'run-1',
       task: 'Größe?',
@@ -101,7 +101,7 @@ describe('runner on Node', () => {
       outputSchema: { type: 'string' },
       maxSteps: 3,
     };
-    send({ type: 'run', protocol: 1, run });
+    send({ type: 'run', protocol: PROTOCOL_VERSION, run });
     const replies = [toolCall('read_input', { offset: 99_999 }), text('done')];
     const seen: unknown[] = [];
     let message = (await nextMessage(lines)) as {
@@ -136,7 +136,7 @@ describe('runner on Node', () => {
   test('refuses a run in another version', async () => {
     const { lines, send } = start(runnerPath());
     await lines.next();
-    send({ type: 'run', protocol: 2, run: {} });
+    send({ type: 'run', protocol: PROTOCOL_VERSION + 1, run: {} });
     expect(await nextMessage(lines)).toMatchObject({ type: 'done', status: 'failed' });
   });
 });

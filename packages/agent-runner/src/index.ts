@@ -1,4 +1,4 @@
-export { evaluatorPath, runnerPath } from './artifact-paths.js';
+export { evaluatorPath, openEvaluatorPath, runnerPath } from './artifact-paths.js';
 export {
   isRunnerTool,
   MAX_TOOL_RESULT_BYTES,
@@ -7,13 +7,22 @@ export {
   type ToolDefinition,
   type ToolScope,
 } from './runner-tools.js';
-export { parseEvaluation } from './parse-evaluation.js';
-export { isShallowEnough, MAX_JSON_DEPTH } from './parse-json.js';
+export { beginsLikeEvaluation, parseEvaluation } from './parse-evaluation.js';
+export {
+  isShallowEnough,
+  JsonBounds,
+  MAX_JSON_DEPTH,
+  MAX_JSON_ITEMS,
+  MAX_JSON_KEYS,
+  MAX_JSON_PARTS,
+} from './parse-json.js';
 export { parseReadyMessage, parseRunnerMessage, ProtocolViolation } from './parse-runner-message.js';
 export { SPOKEN_CHARACTERS, SPOKEN_SEPARATOR, takesAnyText } from './spoken-text.js';
 export {
+  MAX_SAID_CHARACTERS,
   NOT_IN_FORM,
   PROTOCOL_VERSION,
+  type AddedMessage,
   type ChatMessage,
   type CodeEvaluateParams,
   type DoneMessage,
@@ -27,6 +36,7 @@ export {
   type JsonValue,
   type ModelCompleteParams,
   type ModelCompleteResult,
+  type ModelContinueParams,
   type OutputCheckParams,
   type OutputCheckResult,
   type ReadyMessage,
@@ -36,6 +46,7 @@ export {
   type RunnerRequest,
   type RunRequest,
   type SandboxEntry,
+  type SayNotice,
   type StepNotice,
   type ToolCall,
   type ToolChoice,

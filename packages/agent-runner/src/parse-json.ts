@@ -26,16 +26,136 @@ export function isShallowEnough(value: JsonValue): boolean {
 }
 
 /**
- * Reads one line of untrusted JSON.
- * @returns the object, or undefined when the line is not JSON, not an object, or nested too deeply.
+ * Maximum of strings, objects, arrays and keys in one line of untrusted JSON; a key counts twice. Parsing, copying and
+ * serializing take time for each of them. With this limit and a line of at most 1 MiB each takes a few milliseconds.
  */
-export function parseJsonObject(line: string): JsonObject | undefined {
-  let value: JsonValue;
+export const MAX_JSON_PARTS = 40_000;
+/** Maximum of members and items of all its objects and arrays together. */
+export const MAX_JSON_ITEMS = 200_000;
+/** Maximum of different keys, of which each costs the parser several times as much as one that it knows already. */
+export const MAX_JSON_KEYS = 8_000;
+
+/** Number of keys that are counted as different without a look. */
+const KEYS_UNSEEN = 500;
+/** Only so many characters of a string are hashed: most strings are values, and long. */
+const HASHED_CHARACTERS = 64;
+const HASH_BITS = 16;
+/** Chosen by the process, so that no sender knows which keys have the same hash. */
+const HASH_SEED = Math.floor(Math.random() * 2 ** 32);
+const HASH_FACTOR = 0x01000193;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** Checks text against the limits on JSON before it is parsed, in slices. Does not check the syntax. */
+export class JsonBounds {
+  #parts = 0;
+  #items = 0;
+  #depth = 0;
+  #isString = false;
+  #isEscaped = false;
+  /** Of the string that is being read, or was read last: its hash and how many of its characters were hashed. */
+  #hash = 0;
+  #hashed = 0;
+  #keys = 0;
+  /** A bit for each hash of a key, once there are more than KEYS_UNSEEN. */
+  #seen: Uint8Array | undefined;
+
+  /** Continues with the characters from `from` to `to`; false when a limit is exceeded. */
+  admits(text: string, from: number, to: number): boolean {
+    // Local variables: this loop runs for every character of hostile output.
+    let parts = this.#parts;
+    let items = this.#items;
+    let depth = this.#depth;
+    let isString = this.#isString;
+    let hash = this.#hash;
+    let hashed = this.#hashed;
+    let at = this.#isEscaped ? from + 1 : from;
+    for (; at < to; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) {
+        isString = !isString;
+        if (!isString) continue;
+        parts += 1;
+        hash = HASH_SEED;
+        hashed = 0;
+      } else if (isString) {
+        if (hashed < HASHED_CHARACTERS) {
+          hash = Math.imul(hash ^ code, HASH_FACTOR);
+          hashed += 1;
+        }
+        if (code === BACKSLASH) at += 1;
+      } else if (code === OPEN_BRACKET || code === OPEN_BRACE) {
+        parts += 1;
+        depth += 1;
+        if (depth > MAX_JSON_DEPTH + 1) return false;
+      } else if (code === CLOSE_BRACKET || code === CLOSE_BRACE) {
+        depth -= 1;
+      } else if (code === COLON) {
+        parts += 1;
+        if (this.#countKey(hash ^ hashed) > MAX_JSON_KEYS) return false;
+      } else if (code === COMMA) {
+        items += 1;
+      }
+      if (parts > MAX_JSON_PARTS || items > MAX_JSON_ITEMS) return false;
+    }
+    this.#parts = parts;
+    this.#items = items;
+    this.#depth = depth;
+    this.#isString = isString;
+    this.#isEscaped = at > to;
+    this.#hash = hash;
+    this.#hashed = hashed;
+    return true;
+  }
+
+  /** Counts a key unless one with its hash was counted before. */
+  #countKey(hash: number): number {
+    if (this.#keys < KEYS_UNSEEN) return (this.#keys += 1);
+    const seen = (this.#seen ??= new Uint8Array(2 ** HASH_BITS / 8));
+    const at = (hash ^ (hash >>> HASH_BITS)) & (2 ** HASH_BITS - 1);
+    const bit = 1 << (at & 7);
+    const byte = seen[at >>> 3] ?? 0;
+    if ((byte & bit) === 0) {
+      seen[at >>> 3] = byte | bit;
+      this.#keys += 1;
+    }
+    return this.#keys;
+  }
+}
+
+/** Checks a whole text against the limits. */
+export function isWithinJsonBounds(text: string): boolean {
+  return new JsonBounds().admits(text, 0, text.length);
+}
+
+/** Parses text that is within the limits; undefined when it is not a JSON object. */
+export function readJsonObject(line: string): JsonObject | undefined {
+  // An exception costs more than the rest of the work on a short line, so most lines must not cause one.
+  const isBraced = line.charCodeAt(0) === OPEN_BRACE && line.charCodeAt(line.length - 1) === CLOSE_BRACE;
+  if (!isBraced) return undefined;
   try {
-    // Typed by what JSON.parse can return at all; every field is still checked by the caller.
-    value = JSON.parse(line) as JsonValue;
+    // Typed by what JSON.parse can return for it; every field is still checked by the caller.
+    return JSON.parse(line) as JsonObject;
   } catch {
     return undefined;
   }
-  return isJsonObject(value) && isShallowEnough(value) ? value : undefined;
+}
+
+/**
+ * Reads one line of untrusted JSON, in a time that is bounded for a line of bounded length.
+ * @param isWithinBounds the result of `JsonBounds` when the caller has checked the line already.
+ * @returns the object, or undefined when the line is not an object, has too many parts, or is nested too deeply.
+ */
+export function parseJsonObject(
+  line: string,
+  isWithinBounds = isWithinJsonBounds(line),
+): JsonObject | undefined {
+  return isWithinBounds ? readJsonObject(line) : undefined;
 }

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { JsonBounds } from './parse-json.js';
 import { parseReadyMessage, parseRunnerMessage, ProtocolViolation } from './parse-runner-message.js';
 
 const user = { role: 'user', content: 'hello' };
-const call = { id: 'c1', name: 'read_input', arguments: '{}' };
 const complete = (params: object): object => ({ id: 1, method: 'model.complete', params });
 const params = { messages: [user], tools: ['read_input'], toolChoice: 'auto' };
 
@@ -20,13 +20,11 @@ describe('parseRunnerMessage', () => {
     complete(params),
     complete({
       ...params,
-      messages: [
-        user,
-        { role: 'assistant', content: null, toolCalls: [call] },
-        { role: 'tool', toolCallId: 'c1', content: '{}' },
-        { role: 'assistant', content: 'done' },
-      ],
+      messages: [user, { role: 'tool', toolCallId: 'c1', content: '{}' }],
     }),
+    complete({ ...params, messages: [] }),
+    { method: 'say', params: { messages: [user] } },
+    { method: 'say', params: { text: 'and more' } },
     { id: 2, method: 'code.evaluate', params: { language: 'javascript', code: 'return 1' } },
     { id: 2, method: 'code.evaluate', params: { language: 'python', code: 'return 1' } },
     { id: 2, method: 'web.fetch', params: { url: 'https://example.com/' } },
@@ -58,11 +56,13 @@ describe('parseRunnerMessage', () => {
       { id: 1, method: 'web.fetch', params: { url: 'https://a.b', method: 'POST' } },
     ],
     ['a system message', complete({ ...params, messages: [user, { role: 'system', content: 'x' }] })],
-    ['no message', complete({ ...params, messages: [] })],
+    ['what the model said', complete({ ...params, messages: [user, { role: 'assistant', content: 'x' }] })],
     [
-      'a conversation opened by the assistant',
-      complete({ ...params, messages: [{ role: 'assistant', content: 'x' }] }),
+      'what the model said, ahead',
+      { method: 'say', params: { messages: [{ role: 'assistant', content: 'x' }] } },
     ],
+    ['to say nothing', { method: 'say', params: {} }],
+    ['to say what is no text', { method: 'say', params: { text: ['x'] } }],
     [
       'content that is no text',
       complete({ ...params, messages: [{ role: 'user', content: [{ type: 'image' }] }] }),
@@ -90,6 +90,65 @@ describe('parseRunnerMessage', () => {
     expect(parseRunnerMessage(line(60))).toMatchObject({ status: 'completed' });
     for (const depth of [70, 100_000])
       expect(() => parseRunnerMessage(line(depth))).toThrow(ProtocolViolation);
+  });
+
+  test('refuses a value of too many parts, without reading it', () => {
+    const line = (item: string, items: number): string =>
+      `{"type":"done","status":"completed","output":[${Array(items).fill(item).join(',')}]}`;
+    expect(parseRunnerMessage(line('[]', 39_000))).toMatchObject({ status: 'completed' });
+    expect(parseRunnerMessage(line('1', 199_000))).toMatchObject({ status: 'completed' });
+    // A table: many rows, few keys.
+    expect(parseRunnerMessage(line('{"name":1,"amount":2,"date":3}', 5_500))).toMatchObject({
+      status: 'completed',
+    });
+    const parse = vi.spyOn(JSON, 'parse');
+    for (const [item, items] of [
+      ['[]', 40_001],
+      ['{"a":1}', 14_000],
+      ['""', 40_001],
+      ['1', 200_002],
+    ] as const) {
+      expect(() => parseRunnerMessage(line(item, items))).toThrow(ProtocolViolation);
+    }
+    const keys = Array.from({ length: 12_000 }, (_, index) => [`key ${index}`, 0]);
+    const output: unknown = Object.fromEntries(keys);
+    const dictionary = JSON.stringify({ type: 'done', status: 'completed', output });
+    expect(() => parseRunnerMessage(dictionary)).toThrow(ProtocolViolation);
+    expect(parse).not.toHaveBeenCalled();
+    parse.mockRestore();
+  });
+
+  test('takes brackets, quotes and commas inside texts for text', () => {
+    const output = `${'[{"'.repeat(100)}\\"${',:'.repeat(100_000)}\\`;
+    const message = { type: 'done', status: 'completed', output };
+    expect(parseRunnerMessage(JSON.stringify(message))).toEqual(message);
+  });
+
+  test('judges a line that is looked at in pieces as it does the whole', () => {
+    const text = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.constantFrom('\\', '"', '[', '{', '{"a":', '\\"', '[['.repeat(40)),
+    );
+    fc.assert(
+      fc.property(fc.array(text), fc.integer({ min: 1, max: 9 }), (texts, size) => {
+        const line = texts.join('');
+        const pieces = new JsonBounds();
+        let admitted = true;
+        for (let from = 0; from < line.length && admitted; from += size) {
+          admitted = pieces.admits(line, from, Math.min(from + size, line.length));
+        }
+        expect(admitted).toBe(new JsonBounds().admits(line, 0, line.length));
+      }),
+    );
+  });
+
+  test('makes whole text of what a model is told', () => {
+    const message = { method: 'say', params: { text: 'a\ud800b😀' } };
+    expect(parseRunnerMessage(JSON.stringify(message))).toEqual({
+      ...message,
+      params: { text: 'a\ufffdb😀' },
+    });
   });
 
   test('never fails in another way, and never lets a prototype be named', () => {
@@ -123,8 +182,8 @@ describe('parseRunnerMessage', () => {
 
 describe('parseReadyMessage', () => {
   test('takes the entry that was started and no other', () => {
-    const line = '{"type":"ready","protocol":1,"entry":"runner"}';
-    expect(parseReadyMessage(line, 'runner')).toEqual({ type: 'ready', protocol: 1, entry: 'runner' });
+    const line = '{"type":"ready","protocol":2,"entry":"runner"}';
+    expect(parseReadyMessage(line, 'runner')).toEqual({ type: 'ready', protocol: 2, entry: 'runner' });
     expect(() => parseReadyMessage(line, 'evaluator')).toThrow(ProtocolViolation);
     expect(() => parseReadyMessage('Welcome', 'runner')).toThrow(ProtocolViolation);
   });

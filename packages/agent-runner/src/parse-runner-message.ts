@@ -1,17 +1,17 @@
 import { isJsonObject, parseJsonObject } from './parse-json.js';
 import type {
-  ChatMessage,
+  AddedMessage,
   CodeEvaluateParams,
   DoneMessage,
   JsonObject,
   JsonValue,
-  ModelCompleteParams,
+  ModelContinueParams,
   ReadyMessage,
   RunnerMessage,
   RunnerRequest,
   SandboxEntry,
+  SayNotice,
   StepNotice,
-  ToolCall,
   WebFetchParams,
 } from './protocol.js';
 
@@ -20,13 +20,14 @@ export class ProtocolViolation extends Error {
   override readonly name = 'ProtocolViolation';
 }
 
+/** Of one line; the host bounds the conversation. */
 const MAX_MESSAGES = 2_000;
-const MAX_TOOL_CALLS_PER_MESSAGE = 128;
 const MAX_TOOLS = 64;
 const MAX_NAME_CHARACTERS = 128;
 const MAX_ID_CHARACTERS = 256;
 const MAX_URL_CHARACTERS = 2_000;
 const MAX_STEP_DETAIL_CHARACTERS = 500;
+const MAX_READY_CHARACTERS = 1_000;
 
 function asObject(value: JsonValue | undefined, what: string): JsonObject {
   if (!isJsonObject(value)) throw new ProtocolViolation(`${what} is not an object`);
@@ -51,48 +52,37 @@ function onlyKeys(object: JsonObject, allowed: readonly string[], what: string):
   if (extra !== undefined) throw new ProtocolViolation(`${what} has a key it may not have`);
 }
 
-function parseToolCall(value: JsonValue): ToolCall {
-  const call = asObject(value, 'a tool call');
-  onlyKeys(call, ['id', 'name', 'arguments'], 'a tool call');
-  return {
-    id: asText(call['id'], 'id of a tool call', MAX_ID_CHARACTERS),
-    name: asText(call['name'], 'name of a tool call', MAX_NAME_CHARACTERS),
-    arguments: asText(call['arguments'], 'arguments of a tool call'),
-  };
+/** Text for a model, without lone surrogates: serializing them takes 50 times as long as other characters. */
+function asWords(value: JsonValue | undefined, what: string): string {
+  return asText(value, what).toWellFormed();
 }
 
-function parseChatMessage(value: JsonValue): ChatMessage {
+function parseAddedMessage(value: JsonValue): AddedMessage {
   const message = asObject(value, 'a chat message');
   switch (message['role']) {
     case 'user':
       onlyKeys(message, ['role', 'content'], 'a user message');
-      return { role: 'user', content: asText(message['content'], 'content of a user message') };
+      return { role: 'user', content: asWords(message['content'], 'content of a user message') };
     case 'tool':
       onlyKeys(message, ['role', 'toolCallId', 'content'], 'a tool message');
       return {
         role: 'tool',
         toolCallId: asText(message['toolCallId'], 'toolCallId', MAX_ID_CHARACTERS),
-        content: asText(message['content'], 'content of a tool message'),
+        content: asWords(message['content'], 'content of a tool message'),
       };
-    case 'assistant': {
-      onlyKeys(message, ['role', 'content', 'toolCalls'], 'an assistant message');
-      const content =
-        message['content'] === null ? null : asText(message['content'], 'content of an assistant message');
-      if (message['toolCalls'] === undefined) return { role: 'assistant', content };
-      const calls = asArray(message['toolCalls'], 'toolCalls', MAX_TOOL_CALLS_PER_MESSAGE);
-      return { role: 'assistant', content, toolCalls: calls.map(parseToolCall) };
-    }
     default:
-      // A system message above all: only the host may speak in that role.
+      // System and assistant messages come from the host alone.
       throw new ProtocolViolation('a chat message has a role it may not have');
   }
 }
 
-function parseModelComplete(params: JsonObject): ModelCompleteParams {
+function parseAddedMessages(value: JsonValue | undefined): AddedMessage[] {
+  return asArray(value, 'messages', MAX_MESSAGES).map(parseAddedMessage);
+}
+
+function parseModelContinue(params: JsonObject): ModelContinueParams {
   onlyKeys(params, ['messages', 'tools', 'toolChoice'], 'params of model.complete');
-  const messages = asArray(params['messages'], 'messages', MAX_MESSAGES).map(parseChatMessage);
-  if (messages[0]?.role !== 'user')
-    throw new ProtocolViolation('the conversation starts with no user message');
+  const messages = parseAddedMessages(params['messages']);
   const toolChoice = params['toolChoice'];
   if (toolChoice !== 'auto' && toolChoice !== 'none') throw new ProtocolViolation('toolChoice is unknown');
   const tools = asArray(params['tools'], 'tools', MAX_TOOLS).map((name) =>
@@ -126,6 +116,17 @@ function parseStep(message: JsonObject): StepNotice {
   };
 }
 
+function parseSay(message: JsonObject): SayNotice {
+  onlyKeys(message, ['method', 'params'], 'say');
+  const params = asObject(message['params'], 'params of say');
+  if (params['text'] !== undefined) {
+    onlyKeys(params, ['text'], 'params of say');
+    return { method: 'say', params: { text: asWords(params['text'], 'text of say') } };
+  }
+  onlyKeys(params, ['messages'], 'params of say');
+  return { method: 'say', params: { messages: parseAddedMessages(params['messages']) } };
+}
+
 function parseRequest(message: JsonObject): RunnerRequest {
   onlyKeys(message, ['id', 'method', 'params'], 'a request');
   const id = message['id'];
@@ -135,7 +136,7 @@ function parseRequest(message: JsonObject): RunnerRequest {
   const params = asObject(message['params'], 'params');
   switch (message['method']) {
     case 'model.complete':
-      return { id, method: 'model.complete', params: parseModelComplete(params) };
+      return { id, method: 'model.complete', params: parseModelContinue(params) };
     case 'code.evaluate':
       return { id, method: 'code.evaluate', params: parseCodeEvaluate(params) };
     case 'web.fetch':
@@ -163,13 +164,15 @@ function parseDone(message: JsonObject): DoneMessage {
 
 /**
  * Reads one line that a runner sent.
+ * @param isWithinBounds the result of `JsonBounds` when the caller has checked the line already.
  * @throws ProtocolViolation for anything that is not exactly a message of the protocol.
  */
-export function parseRunnerMessage(line: string): RunnerMessage {
-  const message = parseJsonObject(line);
+export function parseRunnerMessage(line: string, isWithinBounds?: boolean): RunnerMessage {
+  const message = parseJsonObject(line, isWithinBounds);
   if (message === undefined) throw new ProtocolViolation('the line is not a JSON object');
   if (message['type'] === 'done') return parseDone(message);
   if (message['method'] === 'step') return parseStep(message);
+  if (message['method'] === 'say') return parseSay(message);
   return parseRequest(message);
 }
 
@@ -178,7 +181,7 @@ export function parseRunnerMessage(line: string): RunnerMessage {
  * @throws ProtocolViolation when it does not announce this version of `entry`.
  */
 export function parseReadyMessage(line: string, entry: SandboxEntry): ReadyMessage {
-  const message = parseJsonObject(line);
+  const message = line.length <= MAX_READY_CHARACTERS ? parseJsonObject(line) : undefined;
   if (message?.['type'] !== 'ready') throw new ProtocolViolation('the first line is not a ready message');
   const protocol = message['protocol'];
   if (typeof protocol !== 'number' || message['entry'] !== entry) {

@@ -6,7 +6,7 @@
  */
 
 /** Raised whenever a message changes its shape. Both sides refuse another version. */
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 
 /** How a failure begins whose reason is the form of the answer. */
 export const NOT_IN_FORM = "The agent's answer does not have the form it declares";
@@ -72,9 +72,22 @@ export type ChatMessage =
   | { role: 'assistant'; content: string | null; toolCalls?: ToolCall[] }
   | { role: 'tool'; toolCallId: string; content: string };
 
+/** A message that a runner appends to the conversation. The host itself appends the replies of the model. */
+export type AddedMessage = Exclude<ChatMessage, { role: 'assistant' }>;
+
 /** `auto`: the model may call tools. `none`: it must answer in text now. */
 export type ToolChoice = 'auto' | 'none';
 
+/** What the runner sends in a model request. */
+export interface ModelContinueParams {
+  /** New messages since the last model request; the host keeps the conversation. */
+  messages: AddedMessage[];
+  /** Names of granted tools; the host has their descriptions and schemas. */
+  tools: string[];
+  toolChoice: ToolChoice;
+}
+
+/** What the host sends to the model: the whole conversation. */
 export interface ModelCompleteParams {
   messages: ChatMessage[];
   /** Names of granted tools; the host has their descriptions and schemas. */
@@ -127,7 +140,7 @@ export interface OutputCheckResult {
 
 /** Every method the runner may call, with what goes in and what comes back. */
 export interface HostMethods {
-  'model.complete': { params: ModelCompleteParams; result: ModelCompleteResult };
+  'model.complete': { params: ModelContinueParams; result: ModelCompleteResult };
   'code.evaluate': { params: CodeEvaluateParams; result: Evaluation };
   'web.fetch': { params: WebFetchParams; result: WebPage };
   'output.check': { params: OutputCheckParams; result: OutputCheckResult };
@@ -148,12 +161,24 @@ export interface StepNotice {
   params: { name: string; detail: string };
 }
 
+/** Maximum characters of one `say`. With every character escaped it still fits a line of 1 MiB. */
+export const MAX_SAID_CHARACTERS = 128 * 1024;
+
+/**
+ * runner -> host, appends to the conversation what does not fit one line; no answer. `messages` are appended, `text`
+ * continues the last message that the runner appended.
+ */
+export interface SayNotice {
+  method: 'say';
+  params: { messages: AddedMessage[] } | { text: string };
+}
+
 /** runner -> host, the last line. `output` of a failed run is text for the renter. */
 export type DoneMessage =
   | { type: 'done'; status: 'completed'; output: JsonValue }
   | { type: 'done'; status: 'failed'; output: string };
 
-export type RunnerMessage = RunnerRequest | StepNotice | DoneMessage;
+export type RunnerMessage = RunnerRequest | StepNotice | SayNotice | DoneMessage;
 
 /** host -> evaluator, exactly once. The evaluator answers with one `Evaluation` line and ends. */
 export interface EvaluateMessage {

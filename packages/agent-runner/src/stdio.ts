@@ -5,11 +5,18 @@ export interface Stdio {
   /** Resolves when the text was handed to the operating system. */
   write(text: string): Promise<void>;
   exit(code: number): void;
+  /** On Deno: the process's own streams and end, for code that has nothing else of Deno. */
+  own?: {
+    readSync(into: Uint8Array): number | null;
+    writeSync(stream: 'stdout' | 'stderr', bytes: Uint8Array): number;
+    exit(code: number): void;
+  };
 }
 
 interface DenoGlobal {
   stdin: { readSync(into: Uint8Array): number | null };
   stdout: { writeSync(bytes: Uint8Array): number };
+  stderr: { writeSync(bytes: Uint8Array): number };
   exit(code: number): void;
 }
 
@@ -22,6 +29,15 @@ const READ_BUFFER_BYTES = 64 * 1024;
 function denoStdio(deno: DenoGlobal): Stdio {
   const buffer = new Uint8Array(READ_BUFFER_BYTES);
   const encoder = new TextEncoder();
+  const { stdin } = deno;
+  const writeAll = (stream: 'stdout' | 'stderr', bytes: Uint8Array): number => {
+    let rest = bytes;
+    while (rest.length > 0) rest = rest.subarray(deno[stream].writeSync(rest));
+    return bytes.length;
+  };
+  const exit = (code: number): void => {
+    deno.exit(code);
+  };
   return {
     // Blocks: whoever reads here has nothing else to do, and another thread would have to be woken first.
     async read() {
@@ -29,13 +45,11 @@ function denoStdio(deno: DenoGlobal): Stdio {
       return count === null ? null : buffer.subarray(0, count);
     },
     write(text) {
-      let rest = encoder.encode(text);
-      while (rest.length > 0) rest = rest.subarray(deno.stdout.writeSync(rest));
+      writeAll('stdout', encoder.encode(text));
       return Promise.resolve();
     },
-    exit: (code) => {
-      deno.exit(code);
-    },
+    exit,
+    own: { readSync: (into) => stdin.readSync(into), writeSync: writeAll, exit },
   };
 }
 

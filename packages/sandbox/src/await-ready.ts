@@ -5,6 +5,7 @@ import {
   type SandboxEntry,
 } from '@agent-rental/agent-runner';
 import { type Sandbox, SandboxStartError } from './sandbox.js';
+import { TookTooLongError, within } from './within.js';
 
 async function readReadyLine(sandbox: Sandbox, entry: SandboxEntry): Promise<void> {
   const first = await sandbox.lines[Symbol.asyncIterator]().next();
@@ -27,19 +28,14 @@ export async function awaitReady(
   sandbox: Sandbox,
   { entry, timeoutMs }: { entry: SandboxEntry; timeoutMs: number },
 ): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new SandboxStartError(`it was not ready after ${timeoutMs} ms`));
-    }, timeoutMs);
-  });
   try {
-    await Promise.race([readReadyLine(sandbox, entry), late]);
+    await within(readReadyLine(sandbox, entry), timeoutMs, 'read its ready line');
   } catch (error) {
     await sandbox.kill();
+    if (error instanceof TookTooLongError) {
+      throw new SandboxStartError(`it was not ready after ${timeoutMs} ms`, { cause: error });
+    }
     if (error instanceof ProtocolViolation) throw new SandboxStartError(error.message, { cause: error });
     throw error;
-  } finally {
-    clearTimeout(timer);
   }
 }

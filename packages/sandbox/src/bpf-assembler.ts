@@ -10,6 +10,7 @@ interface Instruction {
 
 const LOAD_WORD = 0x20;
 const AND = 0x54;
+const JUMP = 0x05;
 const JUMP_IF_EQUAL = 0x15;
 const JUMP_IF_GREATER = 0x25;
 const RETURN = 0x06;
@@ -43,6 +44,10 @@ export class BpfAssembler {
     return this.#add(JUMP_IF_GREATER, value, whenTrue, whenFalse);
   }
 
+  jump(target: string): this {
+    return this.#add(JUMP, 0, target);
+  }
+
   return(value: number): this {
     return this.#add(RETURN, value);
   }
@@ -63,6 +68,10 @@ export class BpfAssembler {
     for (const [at, { code, value, whenTrue, whenFalse }] of this.#instructions.entries()) {
       const offset = at * BYTES_PER_INSTRUCTION;
       program.writeUInt16LE(code, offset);
+      if (code === JUMP) {
+        program.writeUInt32LE(this.#distance(at, whenTrue), offset + 4);
+        continue;
+      }
       program.writeUInt8(this.#distance(at, whenTrue), offset + 2);
       program.writeUInt8(this.#distance(at, whenFalse), offset + 3);
       program.writeUInt32LE(value, offset + 4);

@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createBubblewrapDriver } from './bubblewrap-driver.js';
+import { DENO_ENVIRONMENT } from './deno-command.js';
 import { onHardenedMachine } from './hardened-machine.test-support.js';
 import { createLocalDriver } from './local-driver.js';
 import { sweepOrphans } from './orphan-ledger.js';
 import { descendants, recordedPids, runningOf } from './process-tree.test-support.js';
 import { type Sandbox, type SandboxDriver, SandboxProbeError } from './sandbox.js';
 
-/** Busy in its main thread and in a second one. */
+/** Busy in its main thread and in a second one, which only an evaluator has that leaves code all of the runtime. */
 const BUSY = `
   new Worker('data:text/javascript,for(;;);', { type: 'module' });
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -21,7 +22,7 @@ const BUSY = `
 /** A host of its own that keeps one sandbox busy for ever; runs what is built. */
 const HOST = `
   import { createBubblewrapDriver } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)};
-  const driver = await createBubblewrapDriver({ stateDir: process.argv[1] });
+  const driver = await createBubblewrapDriver({ stateDir: process.argv[1], runtimeWall: 'permissions' });
   const sandbox = await driver.start({ entry: 'evaluator' });
   sandbox.send(JSON.stringify({ type: 'evaluate', protocol: 1, code: ${JSON.stringify(BUSY)}, task: 'x' }));
   for await (const line of sandbox.lines) process.stdout.write(line + '\\n');
@@ -109,7 +110,11 @@ describe.runIf(onHardenedMachine)('the hardened sandbox', () => {
     const inner = descendants(outer).at(-1) ?? 0;
     const read = (name: string): Promise<string> => readFile(`/proc/${inner}/${name}`, 'utf8');
 
-    expect((await read('environ')).split('\0').filter(Boolean)).toEqual(['DENO_DIR=/none', 'PWD=/']);
+    expect((await read('environ')).split('\0').filter(Boolean)).toEqual([
+      'DENO_DIR=/none',
+      ...Object.entries(DENO_ENVIRONMENT).map(([name, value]) => `${name}=${value}`),
+      'PWD=/',
+    ]);
     expect(await readFile(`/proc/${outer}/environ`, 'utf8')).toBe('');
     const status = await read('status');
     expect(status).toMatch(/^NoNewPrivs:\s1$/m);
@@ -124,6 +129,7 @@ describe.runIf(onHardenedMachine)('the hardened sandbox', () => {
     const both = (name: string, value: number): RegExp =>
       new RegExp(`^${name}\\s+${value}\\s+${value}\\s`, 'm');
     expect(limits).toMatch(both('Max data size', 200 * 1024 * 1024));
+    expect(limits).toMatch(both('Max address space', 64 * 1024 ** 3));
     expect(limits).toMatch(both('Max cpu time', 7));
     expect(limits).toMatch(both('Max open files', 64));
     expect(limits).toMatch(both('Max file size', 4_096));
@@ -140,21 +146,29 @@ describe.runIf(onHardenedMachine)('the hardened sandbox', () => {
     const writable = (await read('mounts'))
       .split('\n')
       .filter((line) => line !== '' && !/^\S+ \S+ \S+ ro(,|\s)/.test(line));
-    expect(writable).toEqual([expect.stringMatching(/^proc \/proc /)]);
+    expect(writable).toEqual([]);
+    expect(await read('mounts'), 'no /proc, no /dev').not.toMatch(/^(proc|sysfs|devtmpfs|devpts) /m);
     expect(await readdir(`/proc/${inner}/root`)).toEqual(
       expect.arrayContaining(['app', 'deno', 'proc', 'prlimit']),
     );
+    expect(await readdir(`/proc/${inner}/root/proc/self`)).toEqual(['exe']);
     expect(await readdir(`/proc/${inner}/root/app`)).toEqual(['runner.mjs']);
     expect(await read('maps'), 'memory that can be written and executed').not.toMatch(/ rwx/);
 
     const descriptors = await readdir(`/proc/${inner}/fd`);
     const targets = await Promise.all(descriptors.map((fd) => readlink(`/proc/${inner}/fd/${fd}`)));
-    expect(targets.filter((target) => !/^(socket|pipe|anon_inode):|^\/dev\/null$/.test(target))).toEqual([]);
+    for (const stdio of ['0', '1', '2']) {
+      expect(targets[descriptors.indexOf(stdio)]).toMatch(/\/pipes-[^/]+\/\d+ \(deleted\)$/);
+    }
+    const others = targets.filter((_, at) => Number(descriptors[at]) > 2);
+    expect(
+      others.filter((target) => !/^(socket|anon_inode):|^\/dev\/null$|\/pipes-[^/]+\/\d+ /.test(target)),
+    ).toEqual([]);
     await handle.close();
   });
 
   test('leaves no process behind when it is killed, within half a second', async () => {
-    const driver = await openDriver(createBubblewrapDriver({ stateDir }));
+    const driver = await openDriver(createBubblewrapDriver({ stateDir, runtimeWall: 'permissions' }));
     const busy = [];
     for (let started = 0; started < 5; started += 1) busy.push(await startBusy(driver));
     const times: number[] = [];

@@ -1,7 +1,7 @@
 import { locateDenoBinary } from './deno-binary.js';
-import { denoArguments, type RuntimeWall } from './deno-command.js';
-import { entryPaths } from './deno-driver.js';
+import { DENO_ENVIRONMENT, denoArguments, entryPath, mainModule, type RuntimeWall } from './deno-command.js';
 import { type Wall, type WalledProgram, walledLaunch } from './bubblewrap-command.js';
+import type { DelegatedCgroup } from './delegated-cgroup.js';
 import { probeBubblewrap } from './bubblewrap-probe.js';
 import { findWall, tryWall } from './bubblewrap-wall.js';
 import { endBubblewrap } from './end-bubblewrap.js';
@@ -9,6 +9,7 @@ import { openLedger } from './orphan-ledger.js';
 import { createProcessStarter, type ProcessStarter } from './process-starter.js';
 import { locatePython, pythonEvaluatorPath, type PythonRuntime } from './python-runtime.js';
 import {
+  defaultLimits,
   type SandboxDriver,
   type SandboxGuarantees,
   type SandboxLimits,
@@ -22,14 +23,27 @@ const DENO = '/deno';
 const SCRIPT = '/app/runner.mjs';
 const PYTHON_SCRIPT = '/app/evaluator.py';
 /** Deno wants a cache folder; there is none, and nowhere to make one. */
-const DENO_ENVIRONMENT = { DENO_DIR: '/none' };
+const WALLED_DENO_ENVIRONMENT = { DENO_DIR: '/none', ...DENO_ENVIRONMENT };
+/** All that Deno wants of /proc: to know where it is itself. */
+const DENO_LINKS = new Map([['/proc/self/exe', DENO]]);
+/**
+ * V8 reserves 50 GiB of addresses, which hold nothing. What is mapped to be read alone counts against no limit of
+ * memory, and each GiB of it takes 2 MiB of page tables: this bounds those.
+ */
+const DENO_ADDRESS_SPACE_MB = 64 * 1024;
+/** The process that waits for the sandbox, and the one that becomes it. */
+const PROCESSES_OF_BUBBLEWRAP = 2;
+/** For what Python maps beside its data: its libraries and the code of modules. */
+const PYTHON_FILES_MB = 64;
 
 export interface BubblewrapDriverOptions {
   /** Folder for the ledger of running sandboxes; created when missing. */
   stateDir: string;
   /** Replaces the executable that is found on this machine. */
-  bwrap?: string;
-  /** `open` for tests of the kernel's wall by itself: Deno then allows its code everything. */
+  bwrap?: string | undefined;
+  /** Bounds the sandboxes beside their own limits. */
+  cgroups?: DelegatedCgroup | undefined;
+  /** Less than `closed` for tests of what the kernel's wall holds by itself. */
   runtimeWall?: RuntimeWall;
 }
 
@@ -41,28 +55,39 @@ export interface BubblewrapDriverOptions {
  */
 export async function createBubblewrapDriver(options: BubblewrapDriverOptions): Promise<SandboxDriver> {
   const binary = locateDenoBinary();
-  const found = await findWall(options.bwrap);
+  const ledger = await openLedger(options.stateDir);
+  const found = await findWall(ledger.folder, options.bwrap);
   const libraries = await sharedLibraries([binary]);
   const denoFiles = (script: string): Map<string, string> =>
     new Map([[DENO, binary], [SCRIPT, script], ...libraries.map((path) => [path, path] as const)]);
   const { wall, notice } = await tryWall(found, {
-    files: denoFiles(entryPaths.runner()),
-    env: DENO_ENVIRONMENT,
+    files: denoFiles(entryPath('runner', 'closed')),
+    links: DENO_LINKS,
+    addressSpaceMb: DENO_ADDRESS_SPACE_MB,
+    env: WALLED_DENO_ENVIRONMENT,
     command: [DENO, '--version'],
   });
   const python = await usablePython(wall);
-  const ledger = await openLedger(options.stateDir);
 
-  function denoProgram(
-    { entry }: StartOptions,
+  function programFor(
+    { entry, language = 'javascript' }: StartOptions,
     limits: SandboxLimits,
     nonce: string,
     runtimeWall: RuntimeWall,
   ): WalledProgram {
+    if (language !== 'javascript') {
+      if (typeof python === 'string' || entry !== 'evaluator') {
+        throw new SandboxStartError(`Python is run by no ${entry} here`);
+      }
+      return pythonProgram(python, limits, [PYTHON_SCRIPT, nonce]);
+    }
+    const main = mainModule(entry, runtimeWall, SCRIPT);
     return {
-      files: denoFiles(entryPaths[entry]()),
-      env: DENO_ENVIRONMENT,
-      command: [DENO, ...denoArguments(SCRIPT, limits, { dataLimited: true, runtimeWall }), nonce],
+      files: denoFiles(entryPath(entry, runtimeWall)),
+      links: DENO_LINKS,
+      addressSpaceMb: DENO_ADDRESS_SPACE_MB,
+      env: WALLED_DENO_ENVIRONMENT,
+      command: [DENO, ...denoArguments(main, entry, limits, { dataLimited: true, runtimeWall }), nonce],
     };
   }
 
@@ -71,27 +96,33 @@ export async function createBubblewrapDriver(options: BubblewrapDriverOptions): 
       ledger,
       diesWithThread: true,
       endChild: endBubblewrap,
+      mkfifo: wall.mkfifo,
       plan(start, limits, nonce) {
-        const { entry, language = 'javascript' } = start;
-        if (language === 'javascript') {
-          return walledLaunch(wall, denoProgram(start, limits, nonce, runtimeWall), limits);
-        }
-        if (typeof python === 'string' || entry !== 'evaluator') {
-          throw new SandboxStartError(`Python is run by no ${entry} here`);
-        }
-        return walledLaunch(wall, pythonProgram(python, [PYTHON_SCRIPT, nonce]), limits);
+        const program = programFor(start, limits, nonce, runtimeWall);
+        const cgroup = options.cgroups?.open(nonce, limits, wall.maxThreads + PROCESSES_OF_BUBBLEWRAP);
+        return {
+          ...walledLaunch(wall, program, limits, ledger.innerPath(nonce)),
+          ...(cgroup === undefined ? {} : { cgroup }),
+        };
       },
     });
   }
 
   const starter = starterWith(options.runtimeWall ?? 'closed');
+  const permissionsAlone = starterWith('permissions');
   const openStarter = starterWith('open');
+  const threadsLimited = wall.user !== undefined || process.getuid?.() !== 0;
   const guarantees: SandboxGuarantees = {
     memoryBounded: true,
-    threadsBounded: wall.user !== undefined || process.getuid?.() !== 0,
+    threadsBounded: options.cgroups !== undefined || threadsLimited,
+    memoryBound: options.cgroups === undefined ? 'rlimit' : 'cgroup',
+    threadsBound: options.cgroups !== undefined ? 'cgroup' : threadsLimited ? 'rlimit' : 'none',
     endsWithHost: true,
   };
-  const capabilities = { python: typeof python !== 'string' };
+  const capabilities = {
+    python: typeof python !== 'string',
+    ...(options.runtimeWall === 'open' ? { nativeJavaScript: true } : {}),
+  };
   return {
     name: 'bubblewrap',
     isolation: 'kernel',
@@ -103,16 +134,27 @@ export async function createBubblewrapDriver(options: BubblewrapDriverOptions): 
     ],
     start: starter.start,
     probe: () =>
-      probeBubblewrap({ start: starter.start, startOpen: openStarter.start, guarantees, capabilities }),
+      probeBubblewrap({
+        start: starter.start,
+        startWithPermissionsAlone: permissionsAlone.start,
+        startOpen: openStarter.start,
+        guarantees,
+        capabilities,
+      }),
     async close() {
-      await Promise.all([starter.close(), openStarter.close()]);
+      await Promise.all([starter, permissionsAlone, openStarter].map((each) => each.close()));
     },
   };
 }
 
-function pythonProgram({ executable, flags, paths }: PythonRuntime, args: readonly string[]): WalledProgram {
+function pythonProgram(
+  { executable, flags, paths }: PythonRuntime,
+  { memoryMb }: SandboxLimits,
+  args: readonly string[],
+): WalledProgram {
   return {
     files: new Map([[PYTHON_SCRIPT, pythonEvaluatorPath()], ...paths.map((path) => [path, path] as const)]),
+    addressSpaceMb: memoryMb + PYTHON_FILES_MB,
     env: {},
     command: [executable, ...flags, ...args],
   };
@@ -123,7 +165,10 @@ async function usablePython(wall: Wall): Promise<PythonRuntime | string> {
   const python = await locatePython();
   if (typeof python === 'string') return python;
   try {
-    await tryWall(wall, pythonProgram(python, ['-c', 'import ast, io, json, os, sys']));
+    await tryWall(
+      wall,
+      pythonProgram(python, defaultLimits.evaluator, ['-c', 'import ast, io, json, os, sys']),
+    );
     return python;
   } catch (error) {
     if (error instanceof SandboxProbeError) return error.message;

@@ -36,12 +36,14 @@ const TRY_THE_KERNELS_WALL = `
  */
 export async function probeBubblewrap(driver: {
   start(options: StartOptions): Promise<Sandbox>;
+  /** Starts a sandbox whose code finds all of the runtime's interfaces. */
+  startWithPermissionsAlone(options: StartOptions): Promise<Sandbox>;
   /** Starts a sandbox whose runtime allows everything. */
   startOpen(options: StartOptions): Promise<Sandbox>;
   guarantees: SandboxGuarantees;
   capabilities: SandboxCapabilities;
 }): Promise<void> {
-  await probeDeno(driver.start, driver.guarantees);
+  await probeDeno(driver);
   await probeStep('keep the wall of the kernel', async () => {
     const pool = { take: () => driver.startOpen({ entry: 'evaluator' }) };
     const request = { code: TRY_THE_KERNELS_WALL, task: 'probe' };

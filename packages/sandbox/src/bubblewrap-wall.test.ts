@@ -13,7 +13,7 @@ describe.runIf(onHardenedMachine)('the wall that works on this machine', () => {
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'installation '));
-    wall = await findWall();
+    wall = await findWall(folder);
   });
   afterEach(() => rm(folder, { recursive: true }));
 
@@ -23,7 +23,12 @@ describe.runIf(onHardenedMachine)('the wall that works on this machine', () => {
     await copyFile(wall.prlimit, path);
     await chmod(path, 0o755);
     await chmod(folder, options.forAll ? 0o755 : 0o700);
-    return { files: new Map([['/program', path]]), env: {}, command: ['/program', '--version'] };
+    return {
+      files: new Map([['/program', path]]),
+      addressSpaceMb: 1_024,
+      env: {},
+      command: ['/program', '--version'],
+    };
   }
 
   test('is one whose sandboxes are not root', async () => {

@@ -1,32 +1,26 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { type Wall, type WalledProgram, walledLaunch } from './bubblewrap-command.js';
 import { explainBubblewrapFailure, INSTALL_BUBBLEWRAP, machineFacts } from './explain-bubblewrap.js';
-import { locateTool } from './linux-launcher.js';
+import { locateTool, mostThreads } from './linux-launcher.js';
 import { defaultLimits, SandboxProbeError } from './sandbox.js';
 import { hasSeccompFilter, seccompFilter } from './seccomp-filter.js';
 import { sharedLibraries } from './shared-libraries.js';
 
 const TRIAL_TIMEOUT_MS = 15_000;
 
-/**
- * What a start takes beside V8's own threads, of which Deno makes one for each processor, up to 16. Measured: 10 are
- * enough and leave nothing to multiply.
- */
-const THREADS_BESIDE_V8 = 10;
-const MOST_THREADS_OF_V8 = 16;
-
 /** Nobody's in systemd's and Debian's tables, and there in containers whose ids end at 65535. */
 const SANDBOX_USER = { uid: 60_900, gid: 60_900 };
 
 /**
  * Puts together what hardened sandboxes need of this machine.
+ * @param folder where the filter of system calls is written to.
  * @throws SandboxProbeError naming what is missing and how to get it.
  */
-export async function findWall(bwrap = locateTool('bwrap')): Promise<Wall> {
+export async function findWall(folder: string, bwrap = locateTool('bwrap')): Promise<Wall> {
   if (process.platform !== 'linux') {
     throw new SandboxProbeError('find Linux', `bubblewrap is a tool of Linux; this is ${process.platform}`);
   }
@@ -43,29 +37,36 @@ export async function findWall(bwrap = locateTool('bwrap')): Promise<Wall> {
   if (prlimit === undefined) {
     throw new SandboxProbeError('find prlimit', 'it is not installed: install util-linux');
   }
+  const mkfifo = locateTool('mkfifo');
+  if (mkfifo === undefined) {
+    throw new SandboxProbeError('find mkfifo', 'it is not installed: install coreutils');
+  }
+  const filterPath = join(folder, `system-calls-${process.arch}.bpf`);
+  writeFileSync(filterPath, seccompFilter(process.arch), { mode: 0o600 });
   return {
     bwrap,
     prlimit,
     prlimitLibraries: await sharedLibraries([prlimit]),
-    filter: seccompFilter(process.arch),
-    maxThreads: THREADS_BESIDE_V8 + Math.min(availableParallelism(), MOST_THREADS_OF_V8),
+    filterPath,
+    mkfifo,
+    maxThreads: mostThreads(),
   };
 }
 
 /** Runs a program that ends by itself behind the wall. @returns what it said, when it did not end well. */
 async function tryLaunch(wall: Wall, program: WalledProgram): Promise<string | undefined> {
-  const { file, args, env, cwd, user, descriptor3 } = walledLaunch(wall, program, defaultLimits.runner);
+  const { file, args, env, cwd, user } = walledLaunch(wall, program, defaultLimits.runner);
+  const filter = openSync(wall.filterPath, 'r');
   const child = spawn(file, args, {
     cwd,
     env,
     ...user,
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe', filter],
     timeout: TRIAL_TIMEOUT_MS,
     killSignal: 'SIGKILL',
   });
-  const [, , stderr, filter] = child.stdio as [null, null, Readable, Writable, undefined];
-  filter.on('error', () => {});
-  filter.end(descriptor3);
+  closeSync(filter);
+  const stderr = child.stderr as Readable;
   const ended = new Promise<string | undefined>((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('close', (code, signal) =>

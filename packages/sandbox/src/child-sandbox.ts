@@ -60,11 +60,17 @@ export function superviseChild(
   return {
     send(line) {
       if (endedBy !== undefined || !child.stdin.writable) return;
-      if (child.stdin.writableLength + Buffer.byteLength(line) + 1 > limits.maxPendingInputBytes) {
+      const pieces = typeof line === 'string' ? [Buffer.from(line)] : line;
+      const bytes = pieces.reduce((sum, { length }) => sum + length, 1);
+      if (child.stdin.writableLength + bytes > limits.maxPendingInputBytes) {
         end('input_not_read');
         return;
       }
-      child.stdin.write(`${line}\n`);
+      // One call of the operating system for all of them.
+      child.stdin.cork();
+      for (const piece of pieces) child.stdin.write(piece);
+      child.stdin.write('\n');
+      child.stdin.uncork();
     },
     lines,
     async kill() {
@@ -72,5 +78,6 @@ export function superviseChild(
       await exited;
     },
     exited,
+    gone: exited.then(() => undefined),
   };
 }

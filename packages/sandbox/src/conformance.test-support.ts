@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { conformanceCases } from './conformance.js';
+import { type ConformanceCase, conformanceCases } from './conformance.js';
 import type { SandboxDriver } from './sandbox.js';
 
 /** What this process may hold on to after all of it. Some cases send it hundreds of megabytes. */
@@ -18,10 +18,18 @@ function heldBytes(): number {
   return heapUsed + external;
 }
 
-/** Runs every conformance case that applies against a driver, as tests. */
+/** Runs every conformance case that applies (default: of all) against a driver, as tests. */
 export function describeConformance(
   title: string,
-  { runIf = true, create }: { runIf?: boolean; create(stateDir: string): Promise<SandboxDriver> },
+  {
+    runIf = true,
+    cases = conformanceCases,
+    create,
+  }: {
+    runIf?: boolean;
+    cases?: readonly ConformanceCase[];
+    create(stateDir: string): Promise<SandboxDriver>;
+  },
 ): void {
   describe.runIf(runIf)(title, () => {
     let stateDir: string;
@@ -38,7 +46,7 @@ export function describeConformance(
       await rm(stateDir, { recursive: true });
     });
 
-    for (const { name, appliesTo, check } of conformanceCases) {
+    for (const { name, appliesTo, check } of cases) {
       test(name, { timeout: 90_000 }, async ({ skip }) => {
         if (appliesTo?.(driver) === false) skip('the driver does not promise this');
         await expect(check(driver)).resolves.toBeUndefined();

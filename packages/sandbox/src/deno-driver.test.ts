@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { DENO_ENVIRONMENT } from './deno-command.js';
 import { createDenoDriver } from './deno-driver.js';
+import { DENO_MODULES } from './deno-modules.js';
+import { evaluateInSandbox } from './evaluate-in-sandbox.js';
 import { sweepOrphans } from './orphan-ledger.js';
 import { identifyProcess } from './process-identity.js';
 import { SandboxProbeError } from './sandbox.js';
@@ -23,6 +26,9 @@ const HOST = `
   sandbox.send(JSON.stringify({ type: 'evaluate', protocol: 1, code, task: 'x' }));
   for await (const line of sandbox.lines) process.stdout.write(line + '\\n');
 `;
+
+/** What a sandbox opens itself, or gets in the place of what it would inherit. Its standard streams' pipes once more. */
+const OWN_DESCRIPTOR = /^(socket|anon_inode):|^\/dev\/null$|\/pipes-[^/]+\/\d+ \(deleted\)$/;
 
 /** Starts take long on a busy machine. */
 const STARTS = { timeout: 20_000 };
@@ -91,8 +97,56 @@ describe('createDenoDriver', () => {
     const onLinux = process.platform === 'linux';
     expect(driver.guarantees).toEqual({
       memoryBounded: onLinux,
+      memoryBound: onLinux ? 'rlimit' : 'none',
       threadsBounded: false,
+      threadsBound: 'none',
       endsWithHost: onLinux,
+    });
+    await driver.close();
+  });
+
+  test('knows every module that its Deno carries: code imports none of them', async () => {
+    const driver = await createDenoDriver({ stateDir, runtimeWall: 'permissions' });
+    const pool = { take: () => driver.start({ entry: 'evaluator' }) };
+    const code = `const { builtinModules } = await import('node:module'); return builtinModules;`;
+    const evaluation = await evaluateInSandbox(pool, { code, task: 'x' }, { timeoutMs: 20_000 });
+    const { value: carried } = evaluation as { value: string[] };
+    expect(DENO_MODULES).toEqual(
+      expect.arrayContaining(carried.map((name) => `node:${name.replace(/^node:/, '')}`)),
+    );
+    await driver.close();
+  });
+
+  test('leaves code all that computing needs, and its own streams', async () => {
+    const driver = await createDenoDriver({ stateDir });
+    const pool = { take: () => driver.start({ entry: 'evaluator' }) };
+    const code = `
+      const compressed = new Blob(['x'.repeat(1000)]).stream().pipeThrough(new CompressionStream('gzip'));
+      const bytes = (await Array.fromAsync(compressed)).reduce((sum, { length }) => sum + length, 0);
+      process.stdout.write('printed\\n');
+      return {
+        buffer: Buffer.from('aGk=', 'base64').toString(),
+        digest: new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode('x'))).length,
+        url: new URL('?a=1', 'https://example.com').searchParams.get('a'),
+        clone: structuredClone(new Map([[1, 2]])).get(1),
+        later: await new Promise((resolve) => setTimeout(resolve, 1, 'later')),
+        zone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+        compressed: bytes < 100,
+        environment: process.env.HOME ?? null,
+      };`;
+    const evaluation = await evaluateInSandbox(pool, { code, task: 'x' }, { timeoutMs: 20_000 });
+    expect(evaluation).toEqual({
+      value: {
+        buffer: 'hi',
+        digest: 32,
+        url: '1',
+        clone: 2,
+        later: 'later',
+        zone: 'UTC',
+        compressed: true,
+        environment: null,
+      },
+      stdout: 'printed\n',
     });
     await driver.close();
   });
@@ -100,7 +154,13 @@ describe('createDenoDriver', () => {
   test('promises less without util-linux, and still keeps that', async () => {
     const driver = await createDenoDriver({ stateDir, launcher: NO_LAUNCHER });
     await driver.probe();
-    expect(driver.guarantees).toEqual({ memoryBounded: false, threadsBounded: false, endsWithHost: false });
+    expect(driver.guarantees).toEqual({
+      memoryBounded: false,
+      memoryBound: 'none',
+      threadsBounded: false,
+      threadsBound: 'none',
+      endsWithHost: false,
+    });
     await driver.close();
   });
 
@@ -148,6 +208,7 @@ describe.runIf(process.platform === 'linux')('what the kernel knows about a sand
 
     expect((await read('environ')).split('\0').filter(Boolean)).toEqual([
       `DENO_DIR=${join(stateDir, 'sandboxes', 'no-cache', 'deno')}`,
+      ...Object.entries(DENO_ENVIRONMENT).map(([name, value]) => `${name}=${value}`),
     ]);
     const limits = Object.fromEntries(
       (await read('limits'))
@@ -174,7 +235,12 @@ describe.runIf(process.platform === 'linux')('what the kernel knows about a sand
     const [pid = 0] = await recordedPids();
     const descriptors = await readdir(`/proc/${pid}/fd`);
     const targets = await Promise.all(descriptors.map((fd) => readlink(`/proc/${pid}/fd/${fd}`)));
-    expect(targets.filter((target) => !/^(socket|pipe|anon_inode):|^\/dev\/null$/.test(target))).toEqual([]);
+    // Its stdio is pipes; the sockets are its own, between its threads.
+    for (const stdio of ['0', '1', '2']) {
+      expect(targets[descriptors.indexOf(stdio)]).toMatch(/\/pipes-[^/]+\/\d+ \(deleted\)$/);
+    }
+    const others = targets.filter((_, at) => Number(descriptors[at]) > 2);
+    expect(others.filter((target) => !OWN_DESCRIPTOR.test(target))).toEqual([]);
     await handle.close();
     await driver.close();
   });

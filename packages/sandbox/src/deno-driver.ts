@@ -1,19 +1,19 @@
 import { writeFileSync } from 'node:fs';
 import { join, parse } from 'node:path';
-import { evaluatorPath, runnerPath, type SandboxEntry } from '@agent-rental/agent-runner';
 import { locateDenoBinary } from './deno-binary.js';
-import { denoArguments } from './deno-command.js';
+import { DENO_ENVIRONMENT, denoArguments, mainModule, type RuntimeWall } from './deno-command.js';
+import type { DelegatedCgroup } from './delegated-cgroup.js';
 import { probeDeno } from './deno-probe.js';
-import { launcherPrefix, type LinuxLauncher, locateLinuxLauncher } from './linux-launcher.js';
+import {
+  launcherPrefix,
+  type LinuxLauncher,
+  locateLinuxLauncher,
+  locateTool,
+  mostThreads,
+} from './linux-launcher.js';
 import { openLedger } from './orphan-ledger.js';
-import { createProcessStarter } from './process-starter.js';
+import { createProcessStarter, type ProcessStarter } from './process-starter.js';
 import { type SandboxDriver, type SandboxGuarantees, SandboxStartError } from './sandbox.js';
-
-/** The bundled file that each kind of sandbox runs. */
-export const entryPaths: Readonly<Record<SandboxEntry, () => string>> = {
-  runner: runnerPath,
-  evaluator: evaluatorPath,
-};
 
 export interface DenoDriverOptions {
   /** Folder for the ledger of running sandboxes; created when missing. */
@@ -22,11 +22,15 @@ export interface DenoDriverOptions {
   launcher?: LinuxLauncher;
   /** Replaces the npm package's executable. */
   denoBinary?: string;
+  /** Bounds the sandboxes beside their own limits. */
+  cgroups?: DelegatedCgroup | undefined;
+  /** `permissions` for tests of Deno's permissions by themselves. */
+  runtimeWall?: Exclude<RuntimeWall, 'open'>;
 }
 
 /**
  * Sandboxes as Deno processes with every permission denied: no network, files, environment, subprocesses or
- * native code. On Linux also with hard limits for memory, processor time and files (through prlimit), and tied to
+ * native code; the code of models finds none of the interfaces to these. On Linux also with hard limits for memory, processor time and files (through prlimit), and tied to
  * the life of this process (through setpriv). `guarantees` says what of that this machine has.
  * @throws SandboxStartError when Deno is not installed.
  */
@@ -38,30 +42,45 @@ export async function createDenoDriver(options: DenoDriverOptions): Promise<Sand
   const noFolder = join(ledger.folder, 'no-cache');
   writeFileSync(noFolder, '', { mode: 0o600 });
 
-  const starter = createProcessStarter({
-    ledger,
-    diesWithThread: launcher.setpriv !== undefined,
-    plan({ entry, language = 'javascript' }, limits, nonce) {
-      if (language !== 'javascript') throw new SandboxStartError(`the Deno driver does not run ${language}`);
-      const [file, ...args] = [
-        ...launcherPrefix(launcher, limits),
-        binary,
-        ...denoArguments(entryPaths[entry](), limits, { dataLimited: launcher.prlimit !== undefined }),
-        nonce,
-      ];
-      return {
-        file: file ?? binary,
-        args,
-        env: { DENO_DIR: join(noFolder, 'deno') },
-        cwd: parse(binary).root,
-      };
-    },
-  });
+  const mkfifo = process.platform === 'linux' ? locateTool('mkfifo') : undefined;
 
+  function starterWith(runtimeWall: RuntimeWall): ProcessStarter {
+    return createProcessStarter({
+      ledger,
+      mkfifo,
+      diesWithThread: launcher.setpriv !== undefined,
+      plan({ entry, language = 'javascript' }, limits, nonce) {
+        if (language !== 'javascript')
+          throw new SandboxStartError(`the Deno driver does not run ${language}`);
+        const dataLimited = launcher.prlimit !== undefined;
+        const main = mainModule(entry, runtimeWall);
+        const [file, ...args] = [
+          ...launcherPrefix(launcher, limits),
+          binary,
+          ...denoArguments(main, entry, limits, { dataLimited, runtimeWall }),
+          nonce,
+        ];
+        const cgroup = options.cgroups?.open(nonce, limits, mostThreads());
+        return {
+          file: file ?? binary,
+          args,
+          env: { DENO_DIR: join(noFolder, 'deno'), ...DENO_ENVIRONMENT },
+          cwd: parse(binary).root,
+          ...(cgroup === undefined ? {} : { cgroup }),
+        };
+      },
+    });
+  }
+
+  const starter = starterWith(options.runtimeWall ?? 'closed');
+  const permissionsAlone = starterWith('permissions');
   const guarantees: SandboxGuarantees = {
-    memoryBounded: launcher.prlimit !== undefined,
+    memoryBounded: launcher.prlimit !== undefined || options.cgroups !== undefined,
     // Limits of processes count all of a user's processes together.
-    threadsBounded: false,
+    threadsBounded: options.cgroups !== undefined,
+    memoryBound:
+      options.cgroups !== undefined ? 'cgroup' : launcher.prlimit !== undefined ? 'rlimit' : 'none',
+    threadsBound: options.cgroups === undefined ? 'none' : 'cgroup',
     endsWithHost: launcher.setpriv !== undefined,
   };
 
@@ -71,7 +90,9 @@ export async function createDenoDriver(options: DenoDriverOptions): Promise<Sand
     guarantees,
     capabilities: { python: false },
     start: starter.start,
-    probe: () => probeDeno(starter.start, guarantees),
-    close: starter.close,
+    probe: () => probeDeno({ ...starter, startWithPermissionsAlone: permissionsAlone.start, guarantees }),
+    async close() {
+      await Promise.all([starter.close(), permissionsAlone.close()]);
+    },
   };
 }

@@ -16,6 +16,13 @@ const GRANTED_PERMISSIONS = `
   const states = await Promise.all(names.map((name) => Deno.permissions.request({ name })));
   return names.filter((_, at) => states[at].state === 'granted');`;
 
+/** Names what code finds that could reach the machine. */
+const REACHES_THE_MACHINE = `
+  const found = ['Worker', 'fetch', 'navigator', 'localStorage', 'caches'].filter((name) => name in globalThis);
+  if ('permissions' in Deno || Deno[Deno.internal] !== undefined) found.push('Deno');
+  for (const name of ['node:fs', 'node:module', 'node:inspector']) await import(name).then(() => found.push(name), () => {});
+  return found;`;
+
 /** Small enough to be quick; large enough for Deno to start. */
 const MEMORY_PROBE_MB = 128;
 const HOLD_TWICE_THE_MEMORY = `
@@ -38,18 +45,22 @@ export async function probeStep<T>(name: string, action: () => Promise<T>): Prom
  * Tries a Deno driver's walls on this machine.
  * @throws SandboxProbeError naming the step that failed.
  */
-export async function probeDeno(
-  start: (options: StartOptions) => Promise<Sandbox>,
-  { memoryBounded }: SandboxGuarantees,
-): Promise<void> {
-  function evaluate(code: string, limits: Partial<SandboxLimits> = {}): Promise<Evaluation> {
-    const pool = { take: () => start({ entry: 'evaluator', limits }) };
+export async function probeDeno(driver: {
+  start(options: StartOptions): Promise<Sandbox>;
+  /** Starts a sandbox whose code finds all of the runtime's interfaces. */
+  startWithPermissionsAlone(options: StartOptions): Promise<Sandbox>;
+  guarantees: SandboxGuarantees;
+}): Promise<void> {
+  const { start, startWithPermissionsAlone, guarantees } = driver;
+
+  function evaluate(code: string, limits: Partial<SandboxLimits> = {}, begin = start): Promise<Evaluation> {
+    const pool = { take: () => begin({ entry: 'evaluator', limits }) };
     const request: Omit<EvaluateMessage, 'type' | 'protocol'> = { code, task: 'probe' };
     return evaluateInSandbox(pool, request, { timeoutMs: PROBE_TIMEOUT_MS });
   }
 
-  async function valueOf(code: string): Promise<JsonValue> {
-    const evaluation = await evaluate(code);
+  async function valueOf(code: string, begin = start): Promise<JsonValue> {
+    const evaluation = await evaluate(code, {}, begin);
     if ('error' in evaluation) throw new Error(evaluation.error);
     return evaluation.value;
   }
@@ -63,10 +74,14 @@ export async function probeDeno(
     if (value !== 42) throw new Error(`6 * 7 gave ${JSON.stringify(value)}`);
   });
   await probeStep('deny every permission', async () => {
-    const granted = await valueOf(GRANTED_PERMISSIONS);
+    const granted = await valueOf(GRANTED_PERMISSIONS, startWithPermissionsAlone);
     if (!Array.isArray(granted) || granted.length > 0) throw new Error(`granted: ${JSON.stringify(granted)}`);
   });
-  if (memoryBounded) {
+  await probeStep('leave code nothing that reaches the machine', async () => {
+    const found = await valueOf(REACHES_THE_MACHINE);
+    if (!Array.isArray(found) || found.length > 0) throw new Error(`it finds: ${JSON.stringify(found)}`);
+  });
+  if (guarantees.memoryBounded) {
     await probeStep('bound the memory', async () => {
       const evaluation = await evaluate(HOLD_TWICE_THE_MEMORY, { memoryMb: MEMORY_PROBE_MB });
       if ('value' in evaluation)

@@ -1,4 +1,5 @@
 import {
+  type ChatMessage,
   type CodeEvaluateParams,
   type DoneMessage,
   type Evaluation,
@@ -7,6 +8,7 @@ import {
   type JsonValue,
   type ModelCompleteParams,
   type ModelCompleteResult,
+  type ModelContinueParams,
   NOT_IN_FORM,
   type OutputCheckResult,
   parseRunnerMessage,
@@ -19,6 +21,9 @@ import {
   type WebFetchParams,
   type WebPage,
 } from '@agent-rental/agent-runner';
+import { setImmediate as afterThisTurn } from 'node:timers/promises';
+import { HostConversation } from './host-conversation.js';
+import { isWithinBounds, LARGE_LINE_CHARACTERS } from './message-bounds.js';
 import type { Sandbox, SandboxExit } from './sandbox.js';
 
 /** What a runner may ask of its host in one run, however it behaves. */
@@ -29,6 +34,8 @@ export interface RunLimits {
   maxWebFetches: number;
   maxOutputChecks: number;
   maxStepNotices: number;
+  /** Characters of the conversation with the model, as JSON. */
+  maxConversationCharacters: number;
   /** Milliseconds from the last message to the end of the runner. */
   endGraceMs: number;
 }
@@ -127,12 +134,15 @@ class RunSession {
   readonly #grantedTools: ReadonlySet<string>;
   /** Aborted when the run is over, whatever ended it: ends the callbacks still under way. */
   readonly #over = new AbortController();
+  readonly #conversation: HostConversation;
+  /** Messages of the open model request. */
+  #asked: ChatMessage[] = [];
   readonly usage: RunUsage = { modelCalls: 0, evaluations: 0 };
   #outputChecks = 0;
   #webFetches = 0;
   #stepNotices = 0;
   #answering = false;
-  #lastCheck: { text: string; result: OutputCheckResult } | undefined;
+  #lastCheck: { output: JsonValue; result: OutputCheckResult } | undefined;
   #done: DoneMessage | undefined;
   #graceTimer: NodeJS.Timeout | undefined;
 
@@ -145,9 +155,12 @@ class RunSession {
       maxWebFetches: 32,
       maxOutputChecks: 64,
       maxStepNotices: 1_000,
+      // Twice the limit of the honest runner, which counts characters before escaping.
+      maxConversationCharacters: 4_000_000,
       endGraceMs: 1_000,
       ...options.limits,
     };
+    this.#conversation = new HostConversation(this.#limits.maxConversationCharacters);
   }
 
   /** Drives to the end and leaves nothing behind. Rejects with what a callback threw. */
@@ -180,8 +193,9 @@ class RunSession {
     return new Promise((resolve, reject) => {
       const read = async (): Promise<Ending> => {
         for await (const line of this.#options.sandbox.lines) {
-          const request = this.#accept(line);
-          if (request !== undefined) this.#reply(request).catch(reject);
+          const request = this.#accept(line, await isWithinBounds(line));
+          const isLarge = line.length > LARGE_LINE_CHARACTERS;
+          if (request !== undefined) this.#reply(request, isLarge).catch(reject);
         }
         return this.#conclude();
       };
@@ -198,8 +212,8 @@ class RunSession {
   }
 
   /** Takes one line in. Returns the request in it, if it is one that may be answered. */
-  #accept(line: string): RunnerRequest | undefined {
-    const message = parseRunnerMessage(line);
+  #accept(line: string, isReadable: boolean): RunnerRequest | undefined {
+    const message = parseRunnerMessage(line, isReadable);
     if (this.#done !== undefined) throw new ProtocolViolation('a message after the result');
     if ('type' in message) {
       if (this.#answering) throw new ProtocolViolation('a result while a request is open');
@@ -215,19 +229,27 @@ class RunSession {
       return undefined;
     }
     if (this.#answering) throw new ProtocolViolation('a second request while one is open');
-    this.#admit(message);
+    if (message.method === 'say') {
+      this.#conversation.say(message.params, line.length);
+      this.#boundConversation();
+      return undefined;
+    }
+    this.#admit(message, line.length);
     this.#answering = true;
     return message;
   }
 
   /** Counts a request and checks what it asks for. */
-  #admit(request: RunnerRequest): void {
+  #admit(request: RunnerRequest, characters: number): void {
     if (request.method === 'model.complete') {
       if (request.params.tools.some((name) => !this.#grantedTools.has(name))) {
         throw new ProtocolViolation('a tool that was not granted');
       }
       this.usage.modelCalls += 1;
       this.#bound(this.usage.modelCalls, this.#limits.maxModelCalls, 'model calls');
+      this.#conversation.add(request.params.messages, characters);
+      this.#boundConversation();
+      this.#asked = this.#conversation.whole();
     } else if (request.method === 'web.fetch') {
       this.#requireGrant('web');
       this.#webFetches += 1;
@@ -252,7 +274,13 @@ class RunSession {
     if (used > max) throw new LimitExceeded(`The agent was stopped: it asked for more than ${max} ${what}.`);
   }
 
-  async #reply(request: RunnerRequest): Promise<void> {
+  #boundConversation(): void {
+    if (!this.#conversation.isTooLong) return;
+    throw new LimitExceeded('The agent was stopped: its conversation with the model became too long.');
+  }
+
+  async #reply(request: RunnerRequest, isLarge: boolean): Promise<void> {
+    if (isLarge) await afterThisTurn();
     let reply: HostReply;
     try {
       reply = { id: request.id, result: await this.#answer(request) };
@@ -260,6 +288,8 @@ class RunSession {
       if (!(error instanceof RequestRefused)) throw error;
       reply = { id: request.id, error: { message: error.message } };
     }
+    // The evaluation was parsed in this iteration of the event loop and may be large: serialize it in the next one.
+    if (request.method === 'code.evaluate') await afterThisTurn();
     this.#answering = false;
     this.#options.sandbox.send(JSON.stringify(reply));
   }
@@ -267,7 +297,7 @@ class RunSession {
   async #answer(request: RunnerRequest): Promise<HostMethods[keyof HostMethods]['result']> {
     switch (request.method) {
       case 'model.complete':
-        return this.#options.completeModel(request.params, this.#over.signal);
+        return this.#completeModel(request.params);
       case 'code.evaluate':
         return this.#options.evaluate(request.params, this.#over.signal);
       case 'web.fetch':
@@ -280,13 +310,29 @@ class RunSession {
     }
   }
 
-  /** Checks an output, unless it is the one that was checked last: an honest runner ends with that. */
+  async #completeModel({ tools, toolChoice }: ModelContinueParams): Promise<ModelCompleteResult> {
+    const messages = this.#asked;
+    const reply = await this.#options.completeModel({ messages, tools, toolChoice }, this.#over.signal);
+    this.#conversation.answered(reply);
+    return reply;
+  }
+
+  /** Answers `output.check`, and keeps the answer: an honest runner then ends with that output. */
   async #check(output: JsonValue): Promise<OutputCheckResult> {
-    const text = JSON.stringify(output);
-    if (this.#lastCheck?.text !== text) {
-      this.#lastCheck = { text, result: await this.#options.checkOutput(output) };
+    const result = await this.#options.checkOutput(output);
+    this.#lastCheck = { output, result };
+    return result;
+  }
+
+  /** Checks the result, unless it equals the output that was checked last. */
+  async #checkResult(output: JsonValue): Promise<OutputCheckResult> {
+    if (this.#lastCheck !== undefined) {
+      const checked = JSON.stringify(this.#lastCheck.output);
+      // Up to a megabyte each: serialize one per iteration of the event loop.
+      if (checked.length > LARGE_LINE_CHARACTERS) await afterThisTurn();
+      if (checked === JSON.stringify(output)) return this.#lastCheck.result;
     }
-    return this.#lastCheck.result;
+    return this.#options.checkOutput(output);
   }
 
   /** The sandbox has ended: what counts as the result? */
@@ -294,7 +340,7 @@ class RunSession {
     const done = this.#done;
     if (done === undefined) return explainExit(await this.#options.sandbox.exited);
     if (done.status === 'failed') return failed('agent', done.output.slice(0, MAX_FAILURE_CHARACTERS));
-    const { valid, errors } = await this.#check(done.output);
+    const { valid, errors } = await this.#checkResult(done.output);
     if (valid) return { status: 'completed', output: done.output };
     return failed('output', `${NOT_IN_FORM}.`, errors.join('; ').slice(0, MAX_FAILURE_CHARACTERS));
   }

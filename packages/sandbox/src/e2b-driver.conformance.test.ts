@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type E2bStandIn, startE2bStandIn } from '@agent-rental/stand-in';
+import { startE2bStandInProcess } from '@agent-rental/stand-in';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { floodCases } from './conformance/flood-cases.js';
 import { protocolCases } from './conformance/protocol-cases.js';
 import { conformanceCases } from './conformance.js';
 import { createE2bDriver } from './e2b-driver.js';
@@ -28,6 +29,7 @@ const HOLD_WITHOUT_A_WALL = new Set([
   'does not read ahead of a slow reader without bound',
   'says when code ends without a result',
   'gives errors, values and prints of code back',
+  ...floodCases.map(({ name }) => name),
   ...protocolCases.map(({ name }) => name),
 ]);
 
@@ -35,7 +37,7 @@ const HOLD_WITHOUT_A_WALL = new Set([
 const TIMEOUT_MS = 120_000;
 
 describe(apiKey === undefined ? "E2B driver, on the stand-in's machine" : 'E2B driver, on E2B', () => {
-  let standIn: E2bStandIn | undefined;
+  let standIn: Awaited<ReturnType<typeof startE2bStandInProcess>> | undefined;
   let stateDir: string;
   let driver: SandboxDriver;
 
@@ -43,7 +45,7 @@ describe(apiKey === undefined ? "E2B driver, on the stand-in's machine" : 'E2B d
     stateDir = await mkdtemp(join(tmpdir(), 'sandbox state '));
     const limits = { stateDir, maxSandboxes: 20 };
     if (apiKey === undefined) {
-      standIn = await startE2bStandIn();
+      standIn = await startE2bStandInProcess();
       const { url, apiKey: key } = standIn;
       const address = { apiUrl: url, sandboxUrl: url };
       driver = await createE2bDriver({ ...limits, ...address, apiKey: key, createsPerSecond: 1_000 });

@@ -7,6 +7,7 @@ import type { EvaluateMessage } from '@agent-rental/agent-runner';
 import { type E2bStandIn, type E2bStandInOptions, startE2bStandIn } from '@agent-rental/stand-in';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createE2bDriver, type E2bDriverOptions } from './e2b-driver.js';
+import { evaluateInSandbox } from './evaluate-in-sandbox.js';
 import type { SandboxDriver } from './sandbox.js';
 import { createWarmPool } from './warm-pool.js';
 
@@ -160,6 +161,7 @@ describe('createE2bDriver', () => {
     const [machine] = standIn.machines.values();
     await machine?.end();
     expect(await sandbox.exited).toMatchObject({ reason: 'crashed' });
+    await sandbox.gone;
     expect(standIn.machines.size).toBe(0);
   });
 
@@ -170,8 +172,48 @@ describe('createE2bDriver', () => {
     const [id = ''] = standIn.machines.keys();
     standIn.refuseKills(500);
     await sandbox.kill();
-    expect(onLeft).toHaveBeenCalledExactlyOnceWith(id, expect.anything());
+    await vi.waitFor(() => expect(onLeft).toHaveBeenCalledExactlyOnceWith(id, expect.anything()), STARTS);
     standIn.refuseKills(undefined);
+    await sandbox.gone;
+    expect(standIn.machines.size).toBe(0);
+  });
+
+  test('an end that E2B does not answer holds neither the run nor the close, and keeps its place', async () => {
+    const driver = await createDriver();
+    const pool = createWarmPool({ driver, entry: 'evaluator', size: 0, maxActive: 2, maxWaitMs: 20_000 });
+    standIn.refuseKills('hang');
+    const begunAt = performance.now();
+    const evaluation = await evaluateInSandbox(
+      pool,
+      { code: 'process.exit(3);', task: 'x' },
+      { timeoutMs: 20_000 },
+    );
+    expect(evaluation).toHaveProperty('error');
+    // The call to E2B has 10 s, the run does not wait for all of them.
+    expect(performance.now() - begunAt).toBeLessThan(9_000);
+    expect(pool.stats()).toMatchObject({ active: 1 });
+    expect(standIn.machines.size).toBe(1);
+    standIn.refuseKills(undefined);
+    await vi.waitFor(() => expect(pool.stats()).toMatchObject({ active: 0 }), { timeout: 20_000 });
+    expect(standIn.machines.size).toBe(0);
+    standIn.refuseKills('hang');
+    const taken = await pool.take();
+    const closedAt = performance.now();
+    await pool.close();
+    expect(performance.now() - closedAt).toBeLessThan(9_000);
+    await expect(taken.exited).resolves.toMatchObject({ reason: 'killed' });
+    standIn.refuseKills(undefined);
+  });
+
+  test('a machine that comes after the time for it is ended', async () => {
+    const driver = await createDriver();
+    const release = standIn.holdNextCreate();
+    const limits = { startTimeoutMs: 500 };
+    const error = await rejection(driver.start({ entry: 'evaluator', limits }));
+    expect(error).toMatchObject({ name: 'SandboxStartError' });
+    expect(standIn.machines.size).toBe(1);
+    release();
+    await vi.waitFor(() => expect(standIn.machines.size).toBe(0), STARTS);
   });
 
   test('the probe finds a machine that reaches a network', async () => {

@@ -1,3 +1,4 @@
+import type { Sandbox as E2bMachine } from 'e2b';
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,8 +16,15 @@ import {
   type StartOptions,
 } from './sandbox.js';
 import { StartPace } from './start-pace.js';
+import { within } from './within.js';
 
 const MINUTE_MS = 60_000;
+/** Time limit of a call beside those of a start. */
+const CALL_TIMEOUT_MS = 30_000;
+/** How long the answer to a request for a machine is waited for after its start has failed. */
+const LATE_CREATE_MS = 60_000;
+/** How long closing waits for machines to end. */
+const CLOSE_TIMEOUT_MS = 15_000;
 /** When E2B ends a sandbox by itself. Every plan allows an hour. */
 const LIFETIME_MS = 30 * MINUTE_MS;
 /** The longest run, and the longest that it waits for its charge and for whoever asks for it again. */
@@ -95,36 +103,55 @@ export async function createE2bDriver(options: E2bDriverOptions): Promise<Sandbo
   const pace = new StartPace(options.createsPerSecond);
   const closing = new AbortController();
   const starting = new Set<Promise<Sandbox>>();
-  const running = new Set<Sandbox>();
+  /** The machines that are not known to be gone. */
+  const tracked = new Map<E2bMachine, E2bSandbox>();
 
   async function endLeftovers(): Promise<void> {
     try {
       const pages = E2b.list({ ...connection, query: { metadata } });
       while (pages.hasNext) {
-        const found = await pages.nextItems();
-        await Promise.all(found.map(({ sandboxId }) => E2b.kill(sandboxId, connection)));
+        const found = await within(pages.nextItems(), CALL_TIMEOUT_MS, 'list the sandboxes');
+        const ends = found.map(({ sandboxId }) => E2b.kill(sandboxId, connection));
+        await within(Promise.all(ends), CALL_TIMEOUT_MS, 'end sandboxes of an earlier process');
       }
     } catch (error) {
       throw explainE2bError(error, access);
     }
   }
 
+  /** Makes a sandbox of a machine and counts it until it is gone. */
+  function track(machine: E2bMachine, limits: SandboxLimits): E2bSandbox {
+    const lifetimeEndsAt = performance.now() + LIFETIME_MS;
+    const sandbox = new E2bSandbox(machine, { limits, lifetimeEndsAt, onLeft });
+    tracked.set(machine, sandbox);
+    void sandbox.gone.then(() => tracked.delete(machine));
+    return sandbox;
+  }
+
   async function create(entry: SandboxEntry, limits: SandboxLimits): Promise<Sandbox> {
     await pace.turn(closing.signal);
     const settings = {
       ...connection,
-      requestTimeoutMs: limits.startTimeoutMs,
+      // Longer than the start may take: a machine that is made late has to become known, to be ended.
+      requestTimeoutMs: limits.startTimeoutMs + LATE_CREATE_MS,
       timeoutMs: LIFETIME_MS,
       metadata,
       allowInternetAccess: false,
       network: { allowPublicTraffic: false },
     };
-    const machine = await (template === undefined ? E2b.create(settings) : E2b.create(template, settings));
-    const sandbox = new E2bSandbox(machine, limits, onLeft);
-    running.add(sandbox);
-    void sandbox.exited.then(() => running.delete(sandbox));
+    const creating = template === undefined ? E2b.create(settings) : E2b.create(template, settings);
+    const { machine, sandbox } = await within(
+      creating.then((machine) => ({ machine, sandbox: track(machine, limits) })),
+      limits.startTimeoutMs,
+      'create a sandbox',
+    ).catch((error: unknown) => {
+      // One that comes later is of no use any more.
+      creating.then((machine) => tracked.get(machine)?.kill()).catch(() => {});
+      throw error;
+    });
     try {
-      await machine.files.write(`agent/${entry}.mjs`, source[entry]);
+      const writing = machine.files.write(`agent/${entry}.mjs`, source[entry]);
+      await within(writing, limits.startTimeoutMs, 'write the program');
       await sandbox.run(commandFor(entry, limits));
       await awaitReady(sandbox, { entry, timeoutMs: limits.startTimeoutMs });
     } catch (error) {
@@ -162,8 +189,10 @@ export async function createE2bDriver(options: E2bDriverOptions): Promise<Sandbo
     async close() {
       closing.abort();
       await Promise.allSettled(starting);
-      // Until the last machine is gone, also of those whose command had ended: nobody would remove it after us.
-      await Promise.all([...running].map((sandbox) => Promise.all([sandbox.kill(), sandbox.exited])));
+      // Until the last machine is gone, also of those whose command had ended. A machine that E2B does not end in time is
+      // ended by the next start on the same state folder.
+      const ends = [...tracked.values()].map((sandbox) => Promise.all([sandbox.kill(), sandbox.gone]));
+      await within(Promise.all(ends), CLOSE_TIMEOUT_MS, 'end all sandboxes').catch(() => {});
     },
   };
 }

@@ -1,18 +1,37 @@
 import {
+  beginsLikeEvaluation,
   type EvaluateMessage,
   type Evaluation,
+  type JsonObject,
   parseEvaluation,
   PROTOCOL_VERSION,
 } from '@agent-rental/agent-runner';
+import { isWithinBounds } from './message-bounds.js';
+import { SerializedInput, serializeInput } from './serialized-input.js';
 import type { Sandbox, SandboxExit } from './sandbox.js';
 import type { WarmPool } from './warm-pool.js';
 
 const MAX_STDOUT_CHARACTERS = 16_384;
+/** Lines that begin like a result but are not one. Each failed parse costs an exception. */
+const MAX_MISSHAPEN_RESULTS = 100;
+const TOO_MUCH = 'The code returned or printed more than it may.';
 
 export interface EvaluateOptions {
   /** Milliseconds the code may take, counted from when it has a process. */
   timeoutMs: number;
   signal?: AbortSignal;
+  /** Who the sandbox is counted for, see `TakeOptions`. */
+  owner?: string;
+}
+
+/** Code to run, and what it gets. */
+export interface EvaluateRequest extends Pick<EvaluateMessage, 'code' | 'task'> {
+  /** To be serialized by the caller when several pieces of code get it. */
+  input?: string | JsonObject | SerializedInput;
+}
+
+async function piecesOf(input: string | JsonObject | SerializedInput): Promise<readonly Buffer[]> {
+  return (input instanceof SerializedInput ? input : await serializeInput(input)).pieces;
 }
 
 /** Why there is no result, for the model that wrote the code. */
@@ -20,7 +39,7 @@ function explainExit({ reason }: SandboxExit): string {
   switch (reason) {
     case 'line_too_long':
     case 'output_too_large':
-      return 'The code returned or printed more than it may.';
+      return TOO_MUCH;
     case 'input_not_read':
       return 'The input is too large for the code.';
     case 'ended':
@@ -33,15 +52,18 @@ function explainExit({ reason }: SandboxExit): string {
 /** Reads until the result. Other lines are what the code printed past the console. */
 async function readEvaluation(sandbox: Sandbox): Promise<Evaluation> {
   let printed = '';
+  let misshapen = 0;
+  const stdoutWith = (more: string): string => (printed + more).slice(0, MAX_STDOUT_CHARACTERS);
   for await (const line of sandbox.lines) {
-    const evaluation = parseEvaluation(line);
-    if (evaluation !== undefined) {
-      const stdout = (printed + evaluation.stdout).slice(0, MAX_STDOUT_CHARACTERS);
-      return { ...evaluation, stdout };
+    if (beginsLikeEvaluation(line)) {
+      const evaluation = parseEvaluation(line, await isWithinBounds(line));
+      if (evaluation !== undefined) return { ...evaluation, stdout: stdoutWith(evaluation.stdout) };
+      misshapen += 1;
+      if (misshapen > MAX_MISSHAPEN_RESULTS) return { error: TOO_MUCH, stdout: stdoutWith('') };
     }
     if (printed.length < MAX_STDOUT_CHARACTERS) printed += `${line.slice(0, MAX_STDOUT_CHARACTERS)}\n`;
   }
-  return { error: explainExit(await sandbox.exited), stdout: printed.slice(0, MAX_STDOUT_CHARACTERS) };
+  return { error: explainExit(await sandbox.exited), stdout: stdoutWith('') };
 }
 
 /**
@@ -52,10 +74,10 @@ async function readEvaluation(sandbox: Sandbox): Promise<Evaluation> {
  */
 export async function evaluateInSandbox(
   pool: Pick<WarmPool, 'take'>,
-  request: Omit<EvaluateMessage, 'type' | 'protocol'>,
-  { timeoutMs, signal }: EvaluateOptions,
+  { input, ...request }: EvaluateRequest,
+  { timeoutMs, signal, owner }: EvaluateOptions,
 ): Promise<Evaluation> {
-  const sandbox = await pool.take(signal === undefined ? {} : { signal });
+  const sandbox = await pool.take({ signal, owner });
   let timedOut = false;
   const timer = setTimeout(() => {
     timedOut = true;
@@ -66,7 +88,12 @@ export async function evaluateInSandbox(
   try {
     signal?.throwIfAborted();
     const message: EvaluateMessage = { type: 'evaluate', protocol: PROTOCOL_VERSION, ...request };
-    sandbox.send(JSON.stringify(message));
+    const head = JSON.stringify(message);
+    sandbox.send(
+      input === undefined
+        ? head
+        : [Buffer.from(`${head.slice(0, -1)},"input":`), ...(await piecesOf(input)), Buffer.from('}')],
+    );
     const evaluation = await readEvaluation(sandbox);
     signal?.throwIfAborted();
     if (timedOut && 'error' in evaluation) {

@@ -46,7 +46,7 @@ function adviceFor(said: string, inContainer: boolean, sysctl: MachineFacts['sys
     return undefined;
   if (inContainer) {
     return (
-      "A container's default profile forbids user namespaces and a fresh /proc: start it with " +
+      "A container's default profile forbids user namespaces and writing to /proc/sys: start it with " +
       '--security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined, ' +
       'or isolate by another driver.'
     );

@@ -22,7 +22,6 @@ function bounds(column: Column, threat: string): boolean {
 
 /** What tests of the drivers show beside the conformance cases. */
 const beside: Readonly<Record<string, (column: Column) => boolean>> = {
-  'inherited file descriptors': ({ title }) => title !== '`runtime` elsewhere',
   "limits while the server's event loop is blocked": ({ memoryBounded }) => memoryBounded,
   "an orphaned busy loop after the server's `kill -9`": ({ endsWithHost }) => endsWithHost,
 };

@@ -1,5 +1,15 @@
 import { expect, test, vi } from 'vitest';
-import { LineQueue } from './line-queue.js';
+import { LineQueue, type LineQueueOptions } from './line-queue.js';
+
+function queueOf(changes: Partial<LineQueueOptions> = {}): LineQueue {
+  return new LineQueue({
+    maxLineBytes: 1024 * 1024,
+    highWaterBytes: 100,
+    onDrain: () => {},
+    onTooLong: () => {},
+    ...changes,
+  });
+}
 
 async function readAll(queue: LineQueue): Promise<string[]> {
   const lines: string[] = [];
@@ -8,23 +18,23 @@ async function readAll(queue: LineQueue): Promise<string[]> {
 }
 
 test('delivers lines pushed before and after the reader came, then ends', async () => {
-  const queue = new LineQueue(100, () => {});
-  queue.push('a');
+  const queue = queueOf();
+  queue.push(Buffer.from('a\n'));
   const reading = readAll(queue);
   await Promise.resolve();
-  queue.push('b');
-  queue.push('c');
+  queue.push(Buffer.from('b\nc'));
+  queue.push(Buffer.from('c\nhalf of a line is none'));
   queue.end({ discard: false });
-  queue.push('too late');
-  expect(await reading).toEqual(['a', 'b', 'c']);
+  queue.push(Buffer.from('too late\n'));
+  expect(await reading).toEqual(['a', 'b', 'cc']);
 });
 
 test('tells the writer to pause, and once to go on', async () => {
   const onDrain = vi.fn();
-  const queue = new LineQueue(100, onDrain);
-  queue.push('abc');
+  const queue = queueOf({ onDrain });
+  queue.push(Buffer.from(`${'a'.repeat(60)}\n`));
   expect(queue.isFull).toBe(false);
-  queue.push('def');
+  queue.push(Buffer.from(`${'b'.repeat(60)}\n`));
   expect(queue.isFull).toBe(true);
   await queue.next();
   expect(queue.isFull).toBe(false);
@@ -32,22 +42,53 @@ test('tells the writer to pause, and once to go on', async () => {
   expect(onDrain).toHaveBeenCalledTimes(1);
 });
 
+test('lets the writer go on with a line that is longer than what fills the queue', async () => {
+  const onDrain = vi.fn();
+  const queue = queueOf({ onDrain });
+  queue.push(Buffer.from('a'.repeat(200)));
+  expect(queue.isFull).toBe(true);
+  const next = queue.next();
+  expect(queue.isFull).toBe(false);
+  expect(onDrain).toHaveBeenCalledTimes(1);
+  queue.push(Buffer.from('b\n'));
+  expect(await next).toEqual({ value: `${'a'.repeat(200)}b`, done: false });
+});
+
 test('drops what was not read when told to', async () => {
-  const queue = new LineQueue(100, () => {});
-  queue.push('a');
+  const queue = queueOf();
+  queue.push(Buffer.from('a\n'));
   queue.end({ discard: true });
   expect(await readAll(queue)).toEqual([]);
 });
 
 test('ends a reader that waits', async () => {
-  const queue = new LineQueue(100, () => {});
+  const queue = queueOf();
   const next = queue.next();
   queue.end({ discard: true });
   expect(await next).toEqual({ value: undefined, done: true });
 });
 
-test('is filled by empty lines too', () => {
-  const queue = new LineQueue(1_000, () => {});
-  for (let line = 0; line < 20; line += 1) queue.push('');
-  expect(queue.isFull).toBe(true);
+test('ends with the line that is too long, and says so', async () => {
+  const onTooLong = vi.fn();
+  const queue = queueOf({ maxLineBytes: 4, onTooLong });
+  queue.push(Buffer.from('abcd\nabcde\nf\n'));
+  expect(await readAll(queue)).toEqual(['abcd']);
+  expect(onTooLong).toHaveBeenCalledTimes(1);
+});
+
+test('lets timers and other queues have their turns while one has lines without end', async () => {
+  const flooded = queueOf();
+  flooded.push(Buffer.alloc(4 * 1024 * 1024, '\n'));
+  flooded.end({ discard: false });
+  const flood = readAll(flooded);
+  const other = queueOf();
+  const timers: number[] = [];
+  const timer = setInterval(() => timers.push(performance.now()), 1);
+  other.push(Buffer.from('one\n'));
+  expect(await other.next()).toEqual({ value: 'one', done: false });
+  const beforeEnd = await Promise.race([flood.then(() => 'after'), Promise.resolve('before')]);
+  expect(beforeEnd).toBe('before');
+  expect(await flood).toHaveLength(4 * 1024 * 1024);
+  clearInterval(timer);
+  expect(timers.length).toBeGreaterThan(10);
 });

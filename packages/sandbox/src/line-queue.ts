@@ -1,61 +1,104 @@
-/** What a line costs beside its characters, so that empty ones count too. */
-const LINE_OVERHEAD_CHARACTERS = 64;
+import { LineSplitter } from './line-splitter.js';
+import { hasTurnTime, nextTurn } from './loop-turns.js';
 
-/** Lines on their way to their one reader. Tells the writer when to pause, so that it stays small. */
+/** Longer lines take two iterations of the event loop: one to decode the line, the next for its reader. */
+const LARGE_LINE_BYTES = 64 * 1024;
+
+export interface LineQueueOptions {
+  /** Bytes of one line. */
+  maxLineBytes: number;
+  /** Bytes beyond which the writer should pause. */
+  highWaterBytes: number;
+  /** Called when a full queue has been read. */
+  onDrain(): void;
+  /** Called when a line exceeds `maxLineBytes`. The queue has ended then. */
+  onTooLong(): void;
+}
+
+/**
+ * Splits written bytes into lines for one reader. A line is found and decoded when the reader asks for it, within the time
+ * budget of `loop-turns`. Tells the writer when to pause.
+ */
 export class LineQueue implements AsyncIterableIterator<string> {
-  readonly #highWaterCharacters: number;
-  readonly #onDrain: () => void;
-  #lines: string[] = [];
-  #characters = 0;
+  readonly #options: LineQueueOptions;
+  readonly #splitter: LineSplitter;
   #ended = false;
-  #waiting: ((result: IteratorResult<string, undefined>) => void) | undefined;
+  /** Resolves the reader's pending `next`. */
+  #waiting: (() => void) | undefined;
+  /** The reader got a large line and has probably used up the budget for it. */
+  #lastWasLarge = false;
 
-  /** @param onDrain called when a full queue has been read empty. */
-  constructor(highWaterCharacters: number, onDrain: () => void) {
-    this.#highWaterCharacters = highWaterCharacters;
-    this.#onDrain = onDrain;
+  constructor(options: LineQueueOptions) {
+    this.#options = options;
+    this.#splitter = new LineSplitter(options.maxLineBytes);
   }
 
-  /** True when the writer should pause until `onDrain`. */
+  /** True when the writer should pause until `onDrain`. Never while the reader waits for the end of a line. */
   get isFull(): boolean {
-    return this.#characters > this.#highWaterCharacters;
+    return this.#waiting === undefined && this.#splitter.heldBytes > this.#options.highWaterBytes;
   }
 
-  push(line: string): void {
+  /** Appends written bytes. */
+  push(chunk: Buffer): void {
     if (this.#ended) return;
-    if (this.#waiting !== undefined) {
-      const resolve = this.#waiting;
-      this.#waiting = undefined;
-      resolve({ value: line, done: false });
-      return;
-    }
-    this.#lines.push(line);
-    this.#characters += line.length + LINE_OVERHEAD_CHARACTERS;
+    this.#splitter.push(chunk);
+    this.#wake();
   }
 
-  /** No more lines. With `discard`, those not read yet are dropped too. */
+  /** Ends the queue. With `discard`, unread lines are dropped too. */
   end({ discard }: { discard: boolean }): void {
     this.#ended = true;
-    if (discard) {
-      this.#lines = [];
-      this.#characters = 0;
-    }
-    this.#waiting?.({ value: undefined, done: true });
-    this.#waiting = undefined;
+    if (discard) this.#splitter.clear();
+    this.#wake();
   }
 
-  next(): Promise<IteratorResult<string, undefined>> {
-    const line = this.#lines.shift();
-    if (line !== undefined) {
-      const wasFull = this.isFull;
-      this.#characters -= line.length + LINE_OVERHEAD_CHARACTERS;
-      if (wasFull && !this.isFull) this.#onDrain();
-      return Promise.resolve({ value: line, done: false });
+  async next(): Promise<IteratorResult<string, undefined>> {
+    for (;;) {
+      const length = this.#splitter.nextLength();
+      if (length === 'too_long') {
+        this.end({ discard: true });
+        this.#options.onTooLong();
+        return { value: undefined, done: true };
+      }
+      if (length === undefined) {
+        if (this.#ended) return { value: undefined, done: true };
+        await this.#more();
+        continue;
+      }
+      const isLarge = length > LARGE_LINE_BYTES;
+      if (isLarge || this.#lastWasLarge || !hasTurnTime()) {
+        this.#lastWasLarge = false;
+        await nextTurn();
+        // The queue may have been discarded meanwhile.
+        if (this.#splitter.nextLength() !== length) continue;
+      }
+      return { value: await this.#take(isLarge), done: false };
     }
-    if (this.#ended) return Promise.resolve({ value: undefined, done: true });
+  }
+
+  async #take(isLarge: boolean): Promise<string> {
+    const wasFull = this.isFull;
+    const line = this.#splitter.take();
+    if (wasFull && !this.isFull) this.#options.onDrain();
+    this.#lastWasLarge = isLarge;
+    if (isLarge) await nextTurn();
+    return line;
+  }
+
+  /** Resolves after the next `push` or `end`. */
+  #more(): Promise<void> {
     return new Promise((resolve) => {
+      const wasFull = this.isFull;
       this.#waiting = resolve;
+      // One unfinished line can fill the queue; the rest of it has to come.
+      if (wasFull) this.#options.onDrain();
     });
+  }
+
+  #wake(): void {
+    const resolve = this.#waiting;
+    this.#waiting = undefined;
+    resolve?.();
   }
 
   [Symbol.asyncIterator](): this {

@@ -1,37 +1,100 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LineSplitter } from './line-splitter.js';
 
-test('gives the same lines however the bytes are cut', () => {
+/** Takes every whole line there is. */
+function takeAll(splitter: LineSplitter): string[] {
+  const lines: string[] = [];
+  for (let length = splitter.nextLength(); length !== undefined; length = splitter.nextLength()) {
+    if (length === 'too_long') return [...lines, 'too_long'];
+    const line = splitter.take();
+    expect(Buffer.byteLength(line)).toBe(length);
+    lines.push(line);
+  }
+  return lines;
+}
+
+test('gives the same lines however the bytes are cut, and whenever they are taken', () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: 'grapheme' }).map((line) => line.replaceAll('\n', ' '))),
       fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }),
-      (lines, cuts) => {
+      fc.array(fc.boolean(), { minLength: 1 }),
+      (lines, cuts, takes) => {
         const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
         const splitter = new LineSplitter(1_000_000);
         const seen: string[] = [];
         for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
           const size = cuts[turn % cuts.length] ?? 1;
-          seen.push(...(splitter.push(bytes.subarray(at, at + size)) ?? ['too long']));
+          splitter.push(bytes.subarray(at, at + size));
+          if (takes[turn % takes.length] === true) seen.push(...takeAll(splitter));
           at += size;
         }
+        seen.push(...takeAll(splitter));
         expect(seen).toEqual(lines);
+        expect(splitter.heldBytes).toBe(0);
       },
     ),
   );
 });
 
 test('takes a line of exactly the bound and refuses one byte more, ended or not', () => {
-  expect(new LineSplitter(4).push(Buffer.from('abcd\n'))).toEqual(['abcd']);
-  expect(new LineSplitter(4).push(Buffer.from('abcde\n'))).toBeUndefined();
-  const splitter = new LineSplitter(4);
-  expect(splitter.push(Buffer.from('abc'))).toEqual([]);
-  expect(splitter.push(Buffer.from('de'))).toBeUndefined();
+  const linesOf = (...chunks: string[]): string[] => {
+    const splitter = new LineSplitter(4);
+    for (const chunk of chunks) splitter.push(Buffer.from(chunk));
+    return takeAll(splitter);
+  };
+  expect(linesOf('abcd\n')).toEqual(['abcd']);
+  expect(linesOf('abcde\n')).toEqual(['too_long']);
+  expect(linesOf('abc', 'de')).toEqual(['too_long']);
+  expect(linesOf('abcd\nef', 'gh\n')).toEqual(['abcd', 'efgh']);
 });
 
-test('counts each line anew', () => {
-  const splitter = new LineSplitter(4);
-  expect(splitter.push(Buffer.from('abcd\nef'))).toEqual(['abcd']);
-  expect(splitter.push(Buffer.from('gh\n'))).toEqual(['efgh']);
+test('a line that comes byte by byte takes no more memory than its bytes', () => {
+  const held = (): number => {
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  };
+  const collect = (): void => {
+    setFlagsFromString('--expose-gc');
+    (runInNewContext('gc') as () => void)();
+  };
+  const splitter = new LineSplitter(1024 * 1024);
+  collect();
+  const before = held();
+  for (let bytes = 0; bytes < 300_000; bytes += 1) splitter.push(Buffer.allocUnsafeSlow(1).fill('x'));
+  collect();
+  expect(splitter.heldBytes).toBe(300_000);
+  expect(held() - before).toBeLessThan(4 * 1024 * 1024);
+});
+
+test('moves each byte a few times at most, however a long line and short ones come', () => {
+  const splitter = new LineSplitter(8 * 1024 * 1024);
+  let copied = 0;
+  const copy = Buffer.prototype.copy;
+  Buffer.prototype.copy = function counted(this: Buffer, ...args: Parameters<typeof copy>): number {
+    const bytes = copy.apply(this, args);
+    copied += bytes;
+    return bytes;
+  };
+  try {
+    const total = 2 * 1024 * 1024;
+    for (let at = 0; at < total; at += 16) splitter.push(Buffer.alloc(16, 'x'));
+    expect(copied).toBeLessThan(6 * total);
+    // Almost full, and one short line taken for each that comes.
+    copied = 0;
+    for (let lines = 0; lines < 10_000; lines += 1) splitter.push(Buffer.from('short\n'));
+    expect(splitter.nextLength()).toBe(total + 5);
+    splitter.take();
+    for (let lines = 0; lines < 10_000; lines += 1) {
+      splitter.push(Buffer.from('short\n'));
+      expect(splitter.nextLength()).toBe(5);
+      splitter.take();
+    }
+    expect(copied).toBeLessThan(6 * 20_000 * 6 + 6 * total);
+  } finally {
+    Buffer.prototype.copy = copy;
+  }
 });

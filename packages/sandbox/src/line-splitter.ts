@@ -1,41 +1,74 @@
 const NEWLINE = 0x0a;
+const FIRST_BYTES = 4 * 1024;
+const GROWTH = 1.5;
 
-/** Cuts a stream of bytes into lines while holding at most one unfinished line of bounded size. */
+/**
+ * Splits a stream of bytes into lines. Unread bytes are copied into one buffer: a list of chunks costs a hundred bytes or
+ * more for each chunk, and a chunk may be one byte.
+ */
 export class LineSplitter {
   readonly #maxLineBytes: number;
-  #parts: Buffer[] = [];
-  #heldBytes = 0;
+  #bytes = Buffer.alloc(0);
+  /** Range of the unread bytes in the buffer. */
+  #start = 0;
+  #end = 0;
+  /** No newline between `#start` and here. */
+  #searched = 0;
 
   constructor(maxLineBytes: number) {
     this.#maxLineBytes = maxLineBytes;
   }
 
+  /** Number of unread bytes. */
+  get heldBytes(): number {
+    return this.#end - this.#start;
+  }
+
+  /** Appends a copy of a chunk. */
+  push(chunk: Buffer): void {
+    this.#makeRoom(chunk.length);
+    chunk.copy(this.#bytes, this.#end);
+    this.#end += chunk.length;
+  }
+
   /**
-   * Takes the next bytes.
-   * @returns the lines they complete, or undefined as soon as a line is longer than allowed.
+   * Length of the next line in bytes, without the newline; undefined when no line is complete. `too_long` as soon as a
+   * line exceeds the maximum, complete or not.
    */
-  push(chunk: Buffer): string[] | undefined {
-    const lines: string[] = [];
-    let from = 0;
-    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
-      if (!this.#hold(chunk.subarray(from, at))) return undefined;
-      lines.push(this.#take());
-      from = at + 1;
-    }
-    return this.#hold(chunk.subarray(from)) ? lines : undefined;
+  nextLength(): number | 'too_long' | undefined {
+    const found = this.#bytes.subarray(this.#searched, this.#end).indexOf(NEWLINE);
+    this.#searched = found < 0 ? this.#end : this.#searched + found;
+    const length = this.#searched - this.#start;
+    if (length > this.#maxLineBytes) return 'too_long';
+    return found < 0 ? undefined : length;
   }
 
-  #hold(part: Buffer): boolean {
-    if (this.#heldBytes + part.length > this.#maxLineBytes) return false;
-    if (part.length > 0) this.#parts.push(part);
-    this.#heldBytes += part.length;
-    return true;
-  }
-
-  #take(): string {
-    const line = Buffer.concat(this.#parts).toString('utf8');
-    this.#parts = [];
-    this.#heldBytes = 0;
+  /** Removes and decodes the line that `nextLength` found. */
+  take(): string {
+    const line = this.#bytes.toString('utf8', this.#start, this.#searched);
+    this.#start = this.#searched + 1;
+    this.#searched = this.#start;
+    if (this.#start === this.#end) this.clear();
     return line;
+  }
+
+  /** Drops all unread bytes. */
+  clear(): void {
+    this.#bytes = Buffer.alloc(0);
+    this.#start = 0;
+    this.#end = 0;
+    this.#searched = 0;
+  }
+
+  /** After a move, room for half as many bytes again is left: a byte is moved a small number of times on average. */
+  #makeRoom(more: number): void {
+    if (this.#end + more <= this.#bytes.length) return;
+    const held = this.#bytes.subarray(this.#start, this.#end);
+    const size = Math.max(FIRST_BYTES, Math.ceil((held.length + more) * GROWTH));
+    if (size > this.#bytes.length) this.#bytes = Buffer.allocUnsafeSlow(size);
+    held.copy(this.#bytes);
+    this.#searched -= this.#start;
+    this.#end = held.length;
+    this.#start = 0;
   }
 }

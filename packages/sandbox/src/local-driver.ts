@@ -1,4 +1,5 @@
 import { createBubblewrapDriver } from './bubblewrap-driver.js';
+import type { DelegatedCgroup } from './delegated-cgroup.js';
 import { createDenoDriver } from './deno-driver.js';
 import { type SandboxDriver, SandboxProbeError } from './sandbox.js';
 
@@ -13,7 +14,9 @@ export interface LocalDriverOptions {
   stateDir: string;
   choice: LocalDriverChoice;
   /** Replaces the executable of bubblewrap that is found on this machine. */
-  bwrap?: string;
+  bwrap?: string | undefined;
+  /** What the host leaves to this process (`findDelegatedCgroup`). Used if sandboxes start in it. */
+  cgroups?: DelegatedCgroup | undefined;
 }
 
 async function probed(creation: Promise<SandboxDriver>): Promise<SandboxDriver> {
@@ -27,16 +30,32 @@ async function probed(creation: Promise<SandboxDriver>): Promise<SandboxDriver> 
   }
 }
 
+/** With cgroups where they work; where they do not, without them and with a notice. */
+async function probedWith(
+  cgroups: DelegatedCgroup | undefined,
+  create: (cgroups?: DelegatedCgroup) => Promise<SandboxDriver>,
+): Promise<SandboxDriver> {
+  if (cgroups === undefined) return probed(create());
+  try {
+    return await probed(create(cgroups));
+  } catch (error) {
+    if (!(error instanceof SandboxProbeError)) throw error;
+    const without = await probed(create());
+    return withNotice(without, `Sandboxes are bounded without cgroups, which failed: ${error.message}`);
+  }
+}
+
 /**
  * The sandbox driver of this machine, probed. What it is shows in its `isolation`; a caller that needs more has to
  * refuse it.
  * @throws SandboxProbeError naming the step that failed; SandboxStartError when Deno is not installed.
  */
 export async function createLocalDriver(options: LocalDriverOptions): Promise<SandboxDriver> {
-  const { stateDir, choice, bwrap } = options;
-  const plain = (): Promise<SandboxDriver> => probed(createDenoDriver({ stateDir }));
+  const { stateDir, choice, bwrap, cgroups } = options;
+  const plain = (): Promise<SandboxDriver> =>
+    probedWith(cgroups, (used) => createDenoDriver({ stateDir, cgroups: used }));
   if (choice === 'deno') return plain();
-  const hardened = probed(createBubblewrapDriver(bwrap === undefined ? { stateDir } : { stateDir, bwrap }));
+  const hardened = probedWith(cgroups, (used) => createBubblewrapDriver({ stateDir, bwrap, cgroups: used }));
   if (choice === 'bubblewrap') return hardened;
   try {
     return await hardened;

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openLedger, type OrphanLedger, sweepOrphans } from './orphan-ledger.js';
 import { identifyProcess } from './process-identity.js';
+import { openPipeStock } from './stdio-pipes.js';
 
 const NONCE = '0123456789abcdef0123456789abcdef';
 /** No process has this id: it is above every limit. */
@@ -49,13 +50,38 @@ describe('sweepOrphans', () => {
   });
 
   test.each([
-    { why: 'has another nonce', nonce: 'f'.repeat(32), changes: {} },
+    { why: 'has another nonce', nonce: 'f'.repeat(32), changes: { startTime: null } },
     { why: 'started at another time', nonce: NONCE, changes: { startTime: '1' } },
+    { why: 'was of an earlier boot', nonce: NONCE, changes: { startTime: 'earlier' } },
   ])('lets a process live that $why: its id was given to another', async ({ nonce, changes }) => {
+    if (changes.startTime === 'earlier') {
+      const { startTime = '' } = (await identifyProcess(child.pid ?? 0)) ?? {};
+      changes.startTime = startTime.replace(/@.*$/, '@00000000-0000-0000-0000-000000000000');
+    }
     await writeRecord(nonce, changes);
     expect(await sweepOrphans(stateDir)).toEqual({ killed: 0, alreadyGone: 1, inUse: 0 });
     expect(child.signalCode).toBeNull();
     expect(await identifyProcess(child.pid ?? 0)).toBeDefined();
+  });
+
+  test('ends a process that has overwritten its command line', async () => {
+    // Its start time is known: what it says of itself does not count.
+    await writeRecord('f'.repeat(32));
+    const ended = once(child, 'exit');
+    expect(await sweepOrphans(stateDir)).toMatchObject({ killed: 1 });
+    expect(await ended).toEqual([null, 'SIGKILL']);
+  });
+
+  test('removes the pipes of a host that is gone, and no others', async () => {
+    const [own, gone] = [
+      openPipeStock(ledger.folder, '/usr/bin/mkfifo'),
+      join(ledger.folder, `pipes-${DEAD_PID}_1-x`),
+    ];
+    await mkdir(gone);
+    await sweepOrphans(stateDir);
+    const left = await readdir(ledger.folder);
+    expect(left).toEqual([expect.stringMatching(`^pipes-${process.pid}_`)]);
+    own.close();
   });
 
   test('lets the sandboxes of a running host live', async () => {

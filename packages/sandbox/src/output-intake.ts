@@ -1,19 +1,19 @@
 import { LineQueue } from './line-queue.js';
-import { LineSplitter } from './line-splitter.js';
 import type { ExitReason, SandboxLimits } from './sandbox.js';
 
-const QUEUE_CHARACTERS = 256 * 1024;
-const STDERR_TAIL_CHARACTERS = 4_096;
+const QUEUE_BYTES = 256 * 1024;
+const STDERR_TAIL_BYTES = 4_096;
+/** Charged for each chunk and each line beside its bytes, because each costs processor time however short it is. */
+const OVERHEAD_BYTES = 64;
+const NEWLINE = 0x0a;
 
-/** What a sandbox writes, on its way to its reader: counted, cut into lines, and never more than the limits say. */
+/** Receives what a sandbox writes: enforces the limits on output and splits it into lines for the reader. */
 export class OutputIntake {
   /** For the sandbox's one reader. */
   readonly lines: LineQueue;
-  /** The end of what came over stderr. */
-  stderrTail = '';
   readonly #limits: SandboxLimits;
-  readonly #splitter: LineSplitter;
   readonly #onExceeded: (reason: ExitReason) => void;
+  #stderrTail = Buffer.alloc(0);
   #bytes = 0;
 
   /**
@@ -25,33 +25,44 @@ export class OutputIntake {
     { onExceeded, onDrain }: { onExceeded(reason: ExitReason): void; onDrain(): void },
   ) {
     this.#limits = limits;
-    this.#splitter = new LineSplitter(limits.maxLineBytes);
     this.#onExceeded = onExceeded;
-    this.lines = new LineQueue(QUEUE_CHARACTERS, onDrain);
+    this.lines = new LineQueue({
+      maxLineBytes: limits.maxLineBytes,
+      highWaterBytes: QUEUE_BYTES,
+      onDrain,
+      onTooLong: () => onExceeded('line_too_long'),
+    });
+  }
+
+  /** The end of what came over stderr. */
+  get stderrTail(): string {
+    return this.#stderrTail.toString('utf8');
   }
 
   /** Takes what was written to stdout. */
   stdout(chunk: Buffer): void {
-    if (!this.#admit(chunk)) return;
-    const complete = this.#splitter.push(chunk);
-    if (complete === undefined) {
-      this.#onExceeded('line_too_long');
-      return;
-    }
-    for (const line of complete) this.lines.push(line);
+    if (!this.#admit(chunk.length + OVERHEAD_BYTES)) return;
+    if (this.#admit(countLines(chunk) * OVERHEAD_BYTES)) this.lines.push(chunk);
   }
 
   /** Takes what was written to stderr. */
   stderr(chunk: Buffer): void {
-    if (!this.#admit(chunk)) return;
-    this.stderrTail = (this.stderrTail + chunk.toString('utf8')).slice(-STDERR_TAIL_CHARACTERS);
+    if (!this.#admit(chunk.length + OVERHEAD_BYTES)) return;
+    const end = chunk.subarray(-STDERR_TAIL_BYTES);
+    this.#stderrTail = Buffer.concat([this.#stderrTail, end]).subarray(-STDERR_TAIL_BYTES);
   }
 
   /** Counts output; false when there was too much of it. */
-  #admit(chunk: Buffer): boolean {
-    this.#bytes += chunk.length;
+  #admit(bytes: number): boolean {
+    this.#bytes += bytes;
     if (this.#bytes <= this.#limits.maxTotalOutputBytes) return true;
     this.#onExceeded('output_too_large');
     return false;
   }
+}
+
+function countLines(chunk: Buffer): number {
+  let lines = 0;
+  for (let at = 0; at < chunk.length; at += 1) if (chunk[at] === NEWLINE) lines += 1;
+  return lines;
 }

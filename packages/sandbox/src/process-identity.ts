@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -12,18 +12,34 @@ export interface ProcessIdentity {
   commandLine: string;
 }
 
-/** Linux, without waiting. Undefined when there is no such process, or only what is left of it (a zombie). */
+/** Start times count from the boot: a time of an earlier boot may come again. Empty where it is not told. */
+let bootId: string | undefined;
+function readBootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return '';
+  }
+}
+
+/** Of a process that ends (PF_EXITING). */
+const ENDING = 0x4;
+
+/**
+ * Linux, without waiting. Undefined when there is no such process, or only what is left of it. A process whose first
+ * thread has ended looks like that, and runs as long as it has another thread. Its command line is what it made of it.
+ */
 function readProc(pid: number): ProcessIdentity | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // Fields 3 and 22, counted behind the name, which may hold spaces and brackets.
+    // From field 3 on, counted behind the name, which may hold spaces and brackets.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const [state] = fields;
-    const startTime = fields[19];
-    if (startTime === undefined || state === 'Z' || state === 'X') return undefined;
+    const [state, flags, threads, ticks] = [fields[0], Number(fields[6]), Number(fields[17]), fields[19]];
+    const hasEnded = state === 'Z' || state === 'X' || (flags & ENDING) !== 0;
+    if (ticks === undefined || (hasEnded && threads <= 1)) return undefined;
+    bootId ??= readBootId();
     const commandLine = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-    // Empty: it has given its memory back already and is about to be a zombie.
-    return commandLine === '' ? undefined : { startTime, commandLine };
+    return { startTime: `${ticks}@${bootId}`, commandLine };
   } catch {
     return undefined;
   }
@@ -70,4 +86,32 @@ export async function identifyProcess(pid: number): Promise<ProcessIdentity | un
 /** The start time of a child just spawned, where it costs no more than reading a file; else null. */
 export function readStartTime(pid: number): string | null {
   return process.platform === 'linux' ? (readProc(pid)?.startTime ?? null) : null;
+}
+
+const MARK = /^(\d+)_(\d*)$/;
+
+/** A word for this process that no later one with its id has: for the names of files that belong to it. */
+export function markOfThisProcess(): string {
+  const [ticks = ''] = (readStartTime(process.pid) ?? '').split('@');
+  return `${process.pid}_${ticks}`;
+}
+
+/** Whether the process of a mark still runs. Of this boot, as far as can be told. */
+export async function isMarkRunning(mark: string): Promise<boolean> {
+  const [, pid, ticks] = MARK.exec(mark) ?? [];
+  const identity = await identifyProcess(Number(pid));
+  return identity !== undefined && (ticks === '' || identity.startTime.split('@')[0] === ticks);
+}
+
+/**
+ * The namespace of processes that a process of this machine is in, as its number. Undefined when there is no such
+ * process, or it is not this user's. Linux alone.
+ */
+export function readPidNamespace(pid: number | 'self'): number | undefined {
+  try {
+    const [, number] = /^pid:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/ns/pid`)) ?? [];
+    return number === undefined ? undefined : Number(number);
+  } catch {
+    return undefined;
+  }
 }

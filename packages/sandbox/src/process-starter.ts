@@ -1,10 +1,13 @@
-import { type ChildProcessWithoutNullStreams, spawn, type StdioOptions } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import { awaitReady } from './await-ready.js';
 import { type EndChild, superviseChild } from './child-sandbox.js';
+import type { SandboxCgroup } from './delegated-cgroup.js';
 import { inheritedDescriptors } from './inherited-descriptors.js';
+import { locateTool } from './linux-launcher.js';
+import { lowerPriority } from './low-priority.js';
 import type { OrphanLedger } from './orphan-ledger.js';
 import {
   defaultLimits,
@@ -13,6 +16,7 @@ import {
   SandboxStartError,
   type StartOptions,
 } from './sandbox.js';
+import { type ChildPipes, openPipeStock, type PipeStock } from './stdio-pipes.js';
 
 /** How to start the process of a sandbox. */
 export interface Launch {
@@ -24,8 +28,37 @@ export interface Launch {
   cwd: string;
   /** Who it is to be, where this process may choose. */
   user?: { uid: number; gid: number };
-  /** What it reads from file descriptor 3. */
-  descriptor3?: Uint8Array;
+  /**
+   * Files that it finds open, by its own descriptors from 3 on. This process opens them: they need not be open to the
+   * user that the child is.
+   */
+  files?: readonly OpenedFile[];
+  /** What bounds it, where the host leaves cgroups to this process. It is in it before it is anything else. */
+  cgroup?: SandboxCgroup;
+}
+
+/** A file that a child finds open. */
+export interface OpenedFile {
+  descriptor: number;
+  path: string;
+  /** `wx`: a new file, to be written; `w`: one that is there. */
+  flags: 'r' | 'wx' | 'w';
+}
+
+/** Beside those of bubblewrap. */
+const CGROUP_DESCRIPTOR = 5;
+const ENTER_CGROUP = `echo 0 >&${CGROUP_DESCRIPTOR} && exec ${CGROUP_DESCRIPTOR}>&- && exec "$0" "$@"`;
+
+/** A shell enters the cgroup and becomes the program: a process that is moved later has had time to do something. */
+function enteringItsCgroup(launch: Launch): Launch {
+  const { cgroup, file, args, files = [] } = launch;
+  if (cgroup === undefined) return launch;
+  return {
+    ...launch,
+    file: locateTool('sh') ?? '/bin/sh',
+    args: ['-c', ENTER_CGROUP, file, ...args],
+    files: [...files, { descriptor: CGROUP_DESCRIPTOR, path: cgroup.entrance, flags: 'w' }],
+  };
 }
 
 export interface ProcessStarterOptions {
@@ -33,6 +66,8 @@ export interface ProcessStarterOptions {
   /** The nonce has to be one of the arguments of the process. @throws SandboxStartError */
   plan(options: StartOptions, limits: SandboxLimits, nonce: string): Launch;
   endChild?: EndChild;
+  /** The tool that makes named pipes. Without it, stdio is what Node makes of it: pairs of sockets, on Unix. */
+  mkfifo?: string | undefined;
   /** Whether a sandbox dies with the thread that started it. */
   diesWithThread: boolean;
 }
@@ -46,48 +81,80 @@ export interface ProcessStarter {
 
 /** Starts sandboxes as child processes, writes them down in the ledger, and ends those that are left. */
 export function createProcessStarter(options: ProcessStarterOptions): ProcessStarter {
-  const { ledger, plan, endChild } = options;
+  const { ledger, plan, endChild, mkfifo } = options;
   if (options.diesWithThread && !isMainThread) {
     // The parent death signal is tied to the thread that starts the process, not to the process.
     throw new SandboxStartError('sandboxes must be started from the main thread');
   }
   const inherited = inheritedDescriptors();
   const nothing = openSync(devNull, 'r');
+  const pipes: PipeStock | undefined =
+    mkfifo === undefined ? undefined : openPipeStock(ledger.folder, mkfifo);
   const running = new Set<Sandbox>();
+  const pids = new WeakMap<Sandbox, number>();
   let closed = false;
 
-  function spawnSandbox(start: StartOptions, limits: SandboxLimits): Sandbox {
+  function spawnSandbox(start: StartOptions, limits: SandboxLimits, stdio: ChildPipes | undefined): Sandbox {
     const nonce = ledger.newNonce();
-    const { file, args, env, cwd, user, descriptor3 } = plan(start, limits, nonce);
-    const child = spawn(file, args, {
-      cwd,
-      env,
-      ...user,
-      stdio: stdioOf(descriptor3 !== undefined),
-      windowsHide: true,
-    }) as ChildProcessWithoutNullStreams;
+    const launch = plan(start, limits, nonce);
+    let child: ChildProcessWithoutNullStreams;
+    try {
+      child = spawnChild(enteringItsCgroup(launch), stdio);
+    } catch (error) {
+      launch.cgroup?.remove();
+      throw error;
+    }
     const sandbox = superviseChild(child, limits, endChild);
     running.add(sandbox);
-    void forgetWhenEnded(sandbox, nonce);
-    if (child.pid !== undefined) ledger.record(nonce, child.pid);
-    if (descriptor3 !== undefined) give(child, descriptor3);
+    void forgetWhenEnded(sandbox, nonce, launch.cgroup);
+    if (child.pid !== undefined) {
+      ledger.record(nonce, child.pid, launch.cgroup?.folder);
+      pids.set(sandbox, child.pid);
+    }
     return sandbox;
   }
 
-  /** What is handed to a child: its pipes, and nothing in the place of what it would inherit. */
-  function stdioOf(withDescriptor3: boolean): StdioOptions {
-    const stdio: ('pipe' | 'ignore' | number)[] = ['pipe', 'pipe', 'pipe'];
-    for (const descriptor of inherited) {
-      while (stdio.length < descriptor) stdio.push('ignore');
-      stdio[descriptor] = nothing;
+  function spawnChild(
+    { file, args, env, cwd, user, files = [] }: Launch,
+    stdio: ChildPipes | undefined,
+  ): ChildProcessWithoutNullStreams {
+    const opened: number[] = [];
+    try {
+      const descriptors: (number | 'pipe' | 'ignore')[] = [
+        ...(stdio?.descriptors ?? (['pipe', 'pipe', 'pipe'] as const)),
+      ];
+      const give = (descriptor: number, given: number): void => {
+        while (descriptors.length < descriptor) descriptors.push('ignore');
+        descriptors[descriptor] = given;
+      };
+      // Nothing stands in the place of what the child would inherit.
+      for (const descriptor of inherited) give(descriptor, nothing);
+      for (const { descriptor, path, flags } of files) {
+        opened.push(openSync(path, flags, 0o600));
+        give(descriptor, opened.at(-1) ?? nothing);
+      }
+      const child = spawn(file, args, { cwd, env, ...user, stdio: descriptors, windowsHide: true });
+      // In the place of the streams that Node makes for the sockets it makes.
+      if (stdio !== undefined) {
+        const { stdin, stdout, stderr } = stdio;
+        Object.assign(child, { stdin, stdout, stderr });
+      }
+      return child as ChildProcessWithoutNullStreams;
+    } catch (error) {
+      stdio?.stdin.destroy();
+      stdio?.stdout.destroy();
+      stdio?.stderr.destroy();
+      throw error;
+    } finally {
+      stdio?.release();
+      for (const descriptor of opened) closeSync(descriptor);
     }
-    if (withDescriptor3) stdio[3] = 'pipe';
-    return stdio;
   }
 
-  async function forgetWhenEnded(sandbox: Sandbox, nonce: string): Promise<void> {
+  async function forgetWhenEnded(sandbox: Sandbox, nonce: string, cgroup?: SandboxCgroup): Promise<void> {
     await sandbox.exited;
     running.delete(sandbox);
+    cgroup?.remove();
     ledger.forget(nonce);
   }
 
@@ -96,8 +163,15 @@ export function createProcessStarter(options: ProcessStarterOptions): ProcessSta
       if (closed) throw new SandboxStartError('the driver is closed');
       const { entry } = start;
       const limits = { ...defaultLimits[entry], ...start.limits };
-      const sandbox = spawnSandbox(start, limits);
+      const stdio = await pipes?.take();
+      if (closed) {
+        stdio?.discard();
+        throw new SandboxStartError('the driver is closed');
+      }
+      const sandbox = spawnSandbox(start, limits, stdio);
       await awaitReady(sandbox, { entry, timeoutMs: limits.startTimeoutMs });
+      const pid = pids.get(sandbox);
+      if (entry === 'evaluator' && pid !== undefined) lowerPriority(pid);
       return sandbox;
     },
     async close() {
@@ -105,14 +179,7 @@ export function createProcessStarter(options: ProcessStarterOptions): ProcessSta
       closed = true;
       await Promise.all([...running].map((sandbox) => sandbox.kill()));
       closeSync(nothing);
+      pipes?.close();
     },
   };
-}
-
-/** Writes to the child's file descriptor 3 and closes it. */
-function give(child: ChildProcessWithoutNullStreams, bytes: Uint8Array): void {
-  const stream = (child.stdio as unknown as (NodeJS.WritableStream | null | undefined)[])[3];
-  // A child that ends before it has read breaks the pipe; `exited` tells the story.
-  stream?.on('error', () => {});
-  stream?.end(bytes);
 }

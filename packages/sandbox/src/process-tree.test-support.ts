@@ -10,7 +10,10 @@ export async function recordedPids(stateDir: string): Promise<number[]> {
   return entries.map((text) => (JSON.parse(text) as { pid: number }).pid);
 }
 
-/** Processes by the id of their parent, as /proc has them now. What is only waited for (a zombie) does not count. */
+/**
+ * Processes by the id of their parent, as /proc has them now. What is only waited for (a zombie) does not count, unless
+ * it is the first thread of a process that goes on in another one.
+ */
 function processesByParent(): Map<number, number[]> {
   const byParent = new Map<number, number[]>();
   for (const name of readdirSync('/proc')) {
@@ -21,8 +24,9 @@ function processesByParent(): Map<number, number[]> {
     } catch {
       continue;
     }
-    const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (state === 'Z' || state === 'X') continue;
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state, parent, threads] = [fields[0], fields[1], Number(fields[17])];
+    if ((state === 'Z' || state === 'X') && threads <= 1) continue;
     byParent.set(Number(parent), [...(byParent.get(Number(parent)) ?? []), Number(name)]);
   }
   return byParent;

@@ -10,7 +10,7 @@ export type IsolationLevel = 'microvm' | 'kernel' | 'runtime';
 export interface SandboxLimits {
   /** Bytes of one line of output. */
   maxLineBytes: number;
-  /** Bytes of all output, stderr included. */
+  /** Bytes of all output, stderr included. Each line, and each chunk it comes in, counts 64 more. */
   maxTotalOutputBytes: number;
   /** Bytes sent to the sandbox that it has not read yet; the host holds them in memory. */
   maxPendingInputBytes: number;
@@ -25,20 +25,21 @@ export interface SandboxLimits {
 const MIB = 1024 * 1024;
 
 /**
- * Limits that let every honest run through: a conversation is at most 2 million characters and is sent again
- * with each model call; a run lasts at most 300 s; an input has at most 24 MiB as JSON.
+ * Limits that let every honest run through: of a conversation of at most 2 million characters each part is sent once; an
+ * answer is sent to be checked and once more as the result; a run lasts at most 300 s; an input has at most 24 MiB as JSON.
+ * A line of output is short enough to be read in one turn of the event loop.
  */
 export const defaultLimits: Readonly<Record<SandboxEntry, Readonly<SandboxLimits>>> = {
   runner: {
-    maxLineBytes: 8 * MIB,
-    maxTotalOutputBytes: 64 * MIB,
+    maxLineBytes: MIB,
+    maxTotalOutputBytes: 24 * MIB,
     maxPendingInputBytes: 32 * MIB,
     memoryMb: 256,
     cpuSeconds: 300,
     startTimeoutMs: 15_000,
   },
   evaluator: {
-    maxLineBytes: 2 * MIB,
+    maxLineBytes: MIB,
     maxTotalOutputBytes: 4 * MIB,
     maxPendingInputBytes: 32 * MIB,
     memoryMb: 256,
@@ -70,14 +71,22 @@ export interface SandboxExit {
 
 /** One started process (or machine), used for one run or one piece of code and never again. */
 export interface Sandbox {
-  /** Sends one line. Never throws: a sandbox that is gone, or reads nothing, shows in `exited`. */
-  send(line: string): void;
+  /**
+   * Sends one line, whole or as its pieces in UTF-8. Never throws: a sandbox that is gone, or reads nothing, shows in
+   * `exited`.
+   */
+  send(line: string | readonly Buffer[]): void;
   /** Lines of its stdout after the ready line, in order, for one reader. Ends when the sandbox has ended. */
   readonly lines: AsyncIterable<string>;
-  /** Ends it now. Resolves when nothing of it is left. Lines not read yet are dropped. */
+  /**
+   * Ends it now; lines not read yet are dropped. Resolves when nothing of it is left, or after a bounded wait where that is
+   * in the hands of a service that does not answer: `gone` tells.
+   */
   kill(): Promise<void>;
-  /** Never rejects. */
+  /** Why its program ended. Never rejects. */
   readonly exited: Promise<SandboxExit>;
+  /** Resolves when nothing of it is left, so that another one can have its place. Never rejects. */
+  readonly gone: Promise<void>;
 }
 
 /** What the model's code may be written in. */
@@ -87,7 +96,15 @@ export type EvaluatorLanguage = 'javascript' | 'python';
 export interface SandboxCapabilities {
   /** It starts evaluators of Python (`StartOptions.language`). */
   python: boolean;
+  /** Its JavaScript may load native code. Only in tests of what holds behind the runtime's permissions. */
+  nativeJavaScript?: boolean;
 }
+
+/**
+ * What bounds something of a sandbox. `machine`: it has one of its own. `cgroup`: the kernel counts all of it. `rlimit`:
+ * limits of its process count what they know of. `none`: nothing does.
+ */
+export type SandboxBound = 'machine' | 'cgroup' | 'rlimit' | 'none';
 
 /** What a driver can promise on this machine beside its isolation level. Announced, never assumed. */
 export interface SandboxGuarantees {
@@ -95,6 +112,10 @@ export interface SandboxGuarantees {
   memoryBounded: boolean;
   /** A sandbox has a bounded number of threads, and only it goes without when it wants more. Absent: not promised. */
   threadsBounded?: boolean;
+  /** What bounds its memory. Absent: `machine` where it has one, else by `memoryBounded`, `rlimit` or `none`. */
+  memoryBound?: SandboxBound;
+  /** What bounds its threads. Absent: likewise, by `threadsBounded`. */
+  threadsBound?: SandboxBound;
   /** A busy sandbox ends when its host is killed, without waiting for the next start. */
   endsWithHost: boolean;
 }

@@ -1,10 +1,6 @@
 import { BpfAssembler } from './bpf-assembler.js';
-import {
-  type FilteredArchitecture,
-  NEWEST_KNOWN_SYSTEM_CALL,
-  type SystemCallName,
-  systemCallNumber,
-} from './syscall-numbers.js';
+import { type ArgumentCheck, type SystemCallRule, systemCallRules } from './seccomp-policy.js';
+import { type FilteredArchitecture, systemCallNumber } from './syscall-numbers.js';
 
 // linux/audit.h
 const AUDIT_ARCHITECTURE: Readonly<Record<FilteredArchitecture, number>> = {
@@ -18,36 +14,18 @@ const KILL_PROCESS = 0x80000000;
 const FAIL_WITH = 0x00050000;
 const NUMBER_OFFSET = 0;
 const ARCHITECTURE_OFFSET = 4;
-/** Of the lower half of an argument; both processors are little-endian. */
-const argumentOffset = (index: number): number => 16 + index * 8;
+/** Both processors are little-endian. */
+const argumentOffset = ({ argument, half = 'low' }: ArgumentCheck): number =>
+  16 + argument * 8 + (half === 'high' ? 4 : 0);
 
 const EPERM = 1;
 const ENOSYS = 38;
-const CLONE_THREAD = 0x10000;
-const MAP_SHARED_ANONYMOUS = 0x01 | 0x20;
-const AF_UNIX = 1;
-
-/** What neither Deno nor Python needs: ways out, and parts of the kernel that ways out were found in. */
-const DENIED: readonly SystemCallName[] = [
-  // Network and unix sockets. `socketpair` stays: it reaches nobody else.
-  ...(['socket', 'connect', 'bind', 'listen', 'accept', 'accept4'] as const),
-  // Processes, and looking into others. Threads stay.
-  ...(['fork', 'vfork', 'execveat', 'ptrace', 'process_vm_readv', 'process_vm_writev', 'kcmp'] as const),
-  ...(['pidfd_open', 'pidfd_getfd', 'process_madvise', 'unshare', 'setns', 'personality'] as const),
-  // Memory that RLIMIT_DATA does not count.
-  ...(['memfd_create', 'memfd_secret', 'shmget', 'semget', 'msgget', 'mq_open'] as const),
-  // The file system's shape.
-  ...(['mount', 'umount2', 'pivot_root', 'chroot', 'open_tree', 'move_mount', 'fsopen', 'fsconfig'] as const),
-  ...(['fsmount', 'fspick', 'mount_setattr', 'name_to_handle_at', 'open_by_handle_at'] as const),
-  ...(['quotactl', 'quotactl_fd', 'fanotify_init', 'swapon', 'swapoff', 'acct'] as const),
-  // The kernel itself.
-  ...(['io_uring_setup', 'io_uring_enter', 'io_uring_register', 'bpf', 'perf_event_open'] as const),
-  ...(['userfaultfd', 'vmsplice', 'add_key', 'request_key', 'keyctl', 'syslog', 'reboot'] as const),
-  ...(['kexec_load', 'kexec_file_load', 'init_module', 'finit_module', 'delete_module'] as const),
-  ...(['mbind', 'set_mempolicy', 'migrate_pages', 'move_pages', 'lookup_dcookie'] as const),
-  ...(['clock_settime', 'clock_adjtime', 'settimeofday', 'sethostname', 'setdomainname', 'vhangup'] as const),
-  ...(['ioperm', 'iopl', 'modify_ldt'] as const),
-];
+/**
+ * The first number that is the same on every processor: these calls came with Linux 5.1 and later. Programs that use
+ * them have a way without them, and take it when they are said not to exist.
+ */
+const FIRST_NEW_SYSTEM_CALL = 424;
+const ALL_BITS = 0xffff_ffff;
 
 /** True for processors that there is a filter for. */
 export function hasSeccompFilter(architecture: string): architecture is FilteredArchitecture {
@@ -55,50 +33,51 @@ export function hasSeccompFilter(architecture: string): architecture is Filtered
 }
 
 /**
- * The filter of system calls that a hardened sandbox lives behind, as `bwrap --seccomp` reads it. What is denied fails
- * with EPERM; a process that calls the kernel by another processor's table ends.
- *
- * - `clone` makes threads alone. The arguments of `clone3` cannot be looked at, so it is said not to exist, and the C
- *   library goes back to `clone`.
- * - What the list does not know yet is said not to exist, as on an older kernel.
- * - Shared anonymous memory is not counted by RLIMIT_DATA, so there is none.
+ * The filter of system calls that a hardened sandbox lives behind, as `bwrap --seccomp` reads it. It allows what the
+ * rules name. Everything else fails: old calls with EPERM, later ones with ENOSYS (`clone3` too, whose arguments a filter
+ * cannot see: the C library goes back to `clone`). A process that calls by another processor's table ends.
  */
-export function seccompFilter(architecture: FilteredArchitecture): Buffer {
-  const numberOf = (name: SystemCallName): number => systemCallNumber(name, architecture) ?? -1;
+export function seccompFilter(
+  architecture: FilteredArchitecture,
+  rules: readonly SystemCallRule[] = systemCallRules,
+): Buffer {
   const program = new BpfAssembler()
     .load(ARCHITECTURE_OFFSET)
-    .jumpIfEqual(AUDIT_ARCHITECTURE[architecture], undefined, 'kill')
-    .load(NUMBER_OFFSET)
-    // Also the second table of x86_64 (x32), whose numbers have bit 30 set.
-    .jumpIfGreater(NEWEST_KNOWN_SYSTEM_CALL, 'missing')
-    .jumpIfEqual(numberOf('clone3'), 'missing')
-    .jumpIfEqual(numberOf('clone'), 'clone')
-    .jumpIfEqual(numberOf('mmap'), 'mmap')
-    .jumpIfEqual(numberOf('socketpair'), 'socketpair');
-  for (const name of DENIED) {
-    const number = systemCallNumber(name, architecture);
-    if (number !== null) program.jumpIfEqual(number, 'deny');
-  }
-  return program
-    .return(ALLOW)
-    .label('clone')
-    .load(argumentOffset(0))
-    .and(CLONE_THREAD)
-    .jumpIfEqual(CLONE_THREAD, 'allow', 'deny')
-    .label('mmap')
-    .load(argumentOffset(3))
-    .and(MAP_SHARED_ANONYMOUS)
-    .jumpIfEqual(MAP_SHARED_ANONYMOUS, 'deny', 'allow')
-    .label('socketpair')
-    .load(argumentOffset(0))
-    .jumpIfEqual(AF_UNIX, 'allow', 'deny')
-    .label('deny')
-    .return(FAIL_WITH | EPERM)
-    .label('missing')
-    .return(FAIL_WITH | ENOSYS)
-    .label('kill')
+    .jumpIfEqual(AUDIT_ARCHITECTURE[architecture], 'number')
     .return(KILL_PROCESS)
-    .label('allow')
-    .return(ALLOW)
-    .assemble();
+    .label('number')
+    .load(NUMBER_OFFSET);
+  for (const rule of rules) addRule(program, rule, systemCallNumber(rule.name, architecture));
+  return (
+    program
+      // Also the second table of x86_64 (x32), whose numbers have bit 30 set.
+      .jumpIfGreater(FIRST_NEW_SYSTEM_CALL - 1, 'new')
+      .return(FAIL_WITH | EPERM)
+      .label('new')
+      .return(FAIL_WITH | ENOSYS)
+      .assemble()
+  );
+}
+
+/** One rule: answers when the call is its own, else goes on behind it with the number still loaded. */
+function addRule(program: BpfAssembler, { name, when }: SystemCallRule, number: number | null): void {
+  if (number === null) return;
+  const next = `after ${name}`;
+  program.jumpIfEqual(number, undefined, next);
+  if (when === undefined) {
+    program.return(ALLOW).label(next);
+    return;
+  }
+  for (const [at, checks] of when.entries()) {
+    const other = `${name} not ${at}`;
+    for (const [which, check] of checks.entries()) {
+      const holds = `${name} ${at} ${which}`;
+      program.load(argumentOffset(check));
+      if (check.mask !== undefined && check.mask !== ALL_BITS) program.and(check.mask);
+      for (const value of check.oneOf) program.jumpIfEqual(value, holds);
+      program.jump(other).label(holds);
+    }
+    program.return(ALLOW).label(other);
+  }
+  program.return(FAIL_WITH | EPERM).label(next);
 }

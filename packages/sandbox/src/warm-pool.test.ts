@@ -185,7 +185,7 @@ describe('createWarmPool', () => {
     let gone = (): void => {};
     const [first] = driver.started;
     if (first === undefined) throw new Error('none was started');
-    first.kill = () => new Promise((resolve) => (gone = resolve));
+    first.beforeGone = new Promise((resolve) => (gone = resolve));
     await vi.waitFor(
       () => {
         expect(pool.stats()).toMatchObject({ idle: 0, ending: 1, starting: 0 });
@@ -288,5 +288,76 @@ describe('createWarmPool', () => {
     }
     await expect(pool.take()).rejects.toBeInstanceOf(SandboxUnavailableError);
     expect(pool.stats()).toMatchObject({ idle: 0, active: 0, starting: 0 });
+  });
+
+  describe('between owners', () => {
+    /** Takes that wait, and in which order they were given a sandbox. */
+    function takes(pool: WarmPool): {
+      given: { owner: string; sandbox: Sandbox }[];
+      take(owner: string): Promise<void>;
+    } {
+      const given: { owner: string; sandbox: Sandbox }[] = [];
+      return {
+        given,
+        take: async (owner) => {
+          given.push({ owner, sandbox: await pool.take({ owner }) });
+        },
+      };
+    }
+    const ownersOf = (given: { owner: string }[]): string[] => given.map(({ owner }) => owner);
+
+    test('two busy ones leave a place for a third [EXE-62]', async () => {
+      const pool = createPool(new FakeDriver(), { maxActive: 8, size: 4 });
+      const { given, take } = takes(pool);
+      const busy = ['a', 'b'].flatMap((owner) => Array.from({ length: 10 }, () => take(owner)));
+      await vi.waitFor(() => expect(given).toHaveLength(6));
+      // None of their sandboxes ends, and the third one is served.
+      await take('c');
+      expect(ownersOf(given).filter((owner) => owner === 'a')).toHaveLength(3);
+      const closing = pool.close();
+      await Promise.allSettled(busy);
+      await closing;
+    });
+
+    test('calls without an owner take all places, in their order', async () => {
+      const pool = createPool(new FakeDriver(), { maxActive: 4, size: 4 });
+      const taken = await Promise.all([1, 2, 3, 4].map(() => pool.take()));
+      const given: number[] = [];
+      const waiting = [1, 2].map(async (call) => {
+        await pool.take();
+        given.push(call);
+      });
+      await Promise.all(taken.slice(0, 2).map((sandbox) => sandbox.kill()));
+      await Promise.all(waiting);
+      expect(given).toEqual([1, 2]);
+      await pool.close();
+    });
+
+    test('the one with the fewest in use comes next, however many others wait [EXE-62]', async () => {
+      const pool = createPool(new FakeDriver(), { maxActive: 3, size: 3 });
+      const { given, take } = takes(pool);
+      await Promise.all([take('a'), take('a'), take('a')]);
+      const waiting = [take('a'), take('a'), take('b'), take('b'), take('c')];
+      for (let ended = 0; ended < 5; ended += 1) {
+        await given[ended]?.sandbox.kill();
+        await vi.waitFor(() => expect(given).toHaveLength(4 + ended));
+      }
+      await Promise.all(waiting);
+      expect(ownersOf(given).slice(3)).toEqual(['b', 'c', 'a', 'b', 'a']);
+      await pool.close();
+    });
+
+    test('a place is free when nothing is left of its sandbox', async () => {
+      const pool = createPool(new FakeDriver(), { maxActive: 1, size: 1 });
+      const first = (await pool.take()) as FakeSandbox;
+      let release = (): void => {};
+      first.beforeGone = new Promise((resolve) => (release = resolve));
+      await first.kill();
+      expect(pool.stats()).toMatchObject({ active: 1 });
+      const second = pool.take();
+      release();
+      await expect(second).resolves.toBeDefined();
+      await pool.close();
+    });
   });
 });

@@ -1,4 +1,5 @@
 import type { SandboxEntry } from '@agent-rental/agent-runner';
+import { FairShares, type Owner } from './fair-shares.js';
 import { Reserve } from './reserve.js';
 import type { EvaluatorLanguage, Sandbox, SandboxDriver, SandboxLimits } from './sandbox.js';
 import { WaitingLine } from './waiting-line.js';
@@ -24,7 +25,7 @@ export interface WarmPoolOptions {
   limits?: Partial<SandboxLimits>;
   /** How many to keep ready. */
   size: number;
-  /** How many may be in use at once. */
+  /** How many may be in use at once. A quarter of them, rounded down, is for owners that have none in use. */
   maxActive: number;
   /** How long `take` waits, in milliseconds. */
   maxWaitMs: number;
@@ -67,10 +68,21 @@ export interface WarmPoolStats {
   refusedTotal: number;
 }
 
+/** Options of one take. */
+export interface TakeOptions {
+  signal?: AbortSignal | undefined;
+  /** Who the sandbox is counted for, for instance a listing. Default: an owner of its own. */
+  owner?: string | undefined;
+}
+
 /** Keeps sandboxes ready. Each is handed out once; whoever takes it has to kill it. */
 export interface WarmPool {
-  /** @throws SandboxUnavailableError; the signal's reason when it aborts. */
-  take(options?: { signal?: AbortSignal }): Promise<Sandbox>;
+  /**
+   * Takes a sandbox. Where there are too few, the owners of the waiting calls have equal shares: the next sandbox goes to
+   * the owner with the fewest in use.
+   * @throws SandboxUnavailableError; the signal's reason when it aborts.
+   */
+  take(options?: TakeOptions): Promise<Sandbox>;
   /**
    * Resolves when `size` are ready for the first time.
    * @throws what the first failed start threw: at boot that is a reason not to go on.
@@ -99,9 +111,9 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
   const retryAfterSeconds = Math.max(1, Math.ceil(maxWaitMs / 1000));
   const size = Math.min(options.size, maxSandboxes);
   const reserve = new Reserve(size);
-  const active = new Set<Sandbox>();
+  const active = new FairShares(maxActive);
   const starting = new Set<Promise<void>>();
-  const ending = new Set<Promise<void>>();
+  const ending = new Set<Sandbox>();
   const line = new WaitingLine<Sandbox>();
   let firstFillDone = (): void => {};
   let firstFillFailed = (_error: unknown): void => {};
@@ -138,7 +150,7 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
   /** Starts what is missing and has a place: the reserve, and one for each who waits and may have one. */
   function fill(): void {
     if (closed || retryTimer !== undefined) return;
-    const owed = Math.min(line.length, maxActive - active.size);
+    const owed = active.placesFor(line.owners(), (owner) => line.waitingOf(owner));
     const coming = reserve.count + starting.size;
     let missing = Math.min(size + owed - coming, maxSandboxes - coming - active.size - ending.size);
     while (missing > 0 && starting.size < maxConcurrentStarts) {
@@ -221,11 +233,11 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
 
   /** Ends a sandbox that nobody used, and starts another one as soon as there is a place. */
   async function giveUp(sandbox: Sandbox): Promise<void> {
-    const end = sandbox.kill();
-    ending.add(end);
+    ending.add(sandbox);
     fill();
-    await end;
-    ending.delete(end);
+    await sandbox.kill();
+    await sandbox.gone;
+    ending.delete(sandbox);
     fill();
   }
 
@@ -251,16 +263,16 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
     recycleTimer.unref();
   }
 
-  function handOut(sandbox: Sandbox): Sandbox {
+  function handOut(owner: Owner, sandbox: Sandbox): Sandbox {
     takenTotal += 1;
-    active.add(sandbox);
-    void releaseWhenEnded(sandbox);
+    active.add(owner, sandbox);
+    void releaseWhenGone(sandbox);
     return sandbox;
   }
 
-  async function releaseWhenEnded(sandbox: Sandbox): Promise<void> {
-    await sandbox.exited;
-    active.delete(sandbox);
+  async function releaseWhenGone(sandbox: Sandbox): Promise<void> {
+    await sandbox.gone;
+    active.remove(sandbox);
     giveToWaiters();
     refill();
   }
@@ -273,30 +285,33 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
     fill();
   }
 
-  /** Gives what is there to those who wait, in their order. */
+  /** Gives the idle sandboxes to waiting calls, by the shares of their owners. */
   function giveToWaiters(): void {
     if (closed) return;
-    while (line.length > 0 && active.size < maxActive) {
+    for (let owner = active.next(line.owners()); owner !== undefined; owner = active.next(line.owners())) {
       const sandbox = reserve.takeOldest();
       if (sandbox === undefined) break;
-      line.give(handOut(sandbox));
+      line.give(owner, handOut(owner, sandbox));
     }
   }
 
   settle();
   return {
-    async take({ signal } = {}) {
+    async take({ signal, owner: given } = {}) {
+      const owner: Owner = given ?? Symbol('take');
       signal?.throwIfAborted();
       if (closed) throw unavailable('the sandbox pool is closed');
-      // Whoever came earlier goes first.
-      const sandbox = line.length === 0 && active.size < maxActive ? reserve.takeOldest() : undefined;
+      // Calls that wait for an idle sandbox come first; those whose owner may have no other one are passed.
+      const mayTake = active.mayTake(owner) && active.next(line.owners()) === undefined;
+      const sandbox = mayTake ? reserve.takeOldest() : undefined;
       if (sandbox !== undefined) {
-        handOut(sandbox);
+        handOut(owner, sandbox);
         refill();
         return sandbox;
       }
       if (line.length >= maxWaiting) throw unavailable('too many are waiting for a sandbox');
       const taken = line.wait({
+        owner,
         maxWaitMs,
         late: () => unavailable(`no sandbox was free within ${maxWaitMs} ms`),
         signal,
@@ -327,8 +342,8 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
       firstFillFailed(unavailable('the sandbox pool is closed'));
       line.refuseAll(() => unavailable('the sandbox pool is closed'));
       const held = reserve.takeAll();
-      await Promise.all([...held, ...active].map((sandbox) => sandbox.kill()));
-      await Promise.all([...starting, ...ending]);
+      await Promise.all([...held, ...active.sandboxes(), ...ending].map((sandbox) => sandbox.kill()));
+      await Promise.all(starting);
     },
   };
 }

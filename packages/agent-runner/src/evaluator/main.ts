@@ -1,17 +1,7 @@
-import { type EvaluateMessage, PROTOCOL_VERSION, type ReadyMessage } from '../protocol.js';
-import { openStdio, readLines } from '../stdio.js';
-import { evaluate } from './evaluate.js';
+import { openStdio } from '../stdio.js';
+import { leaveBareRealm } from './bare-realm.js';
+import { serveEvaluation } from './serve-evaluation.js';
 
 const stdio = openStdio();
-const lines = readLines(stdio);
-
-const ready: ReadyMessage = { type: 'ready', protocol: PROTOCOL_VERSION, entry: 'evaluator' };
-await stdio.write(`${JSON.stringify(ready)}\n`);
-
-// From here on every byte on stdout may come from the model's code: it is a result, never a message.
-const first = await lines.next();
-if (first.done !== true) {
-  const evaluation = await evaluate(JSON.parse(first.value) as EvaluateMessage);
-  await stdio.write(`${JSON.stringify(evaluation)}\n`);
-}
-stdio.exit(0);
+leaveBareRealm(stdio);
+await serveEvaluation(stdio);

@@ -1,4 +1,4 @@
-import type { HostMethod, HostMethods, HostReply, StepNotice } from '../protocol.js';
+import type { HostMethod, HostMethods, HostReply, SayNotice, StepNotice } from '../protocol.js';
 
 /** What the agent loop needs from the other side. */
 export interface Host {
@@ -6,6 +6,8 @@ export interface Host {
   call<M extends HostMethod>(method: M, params: HostMethods[M]['params']): Promise<HostMethods[M]['result']>;
   /** Tells whoever watches what happens now. Never holds what the model wrote: that is the creator's. */
   step(name: string, detail: string): Promise<void>;
+  /** Adds to the conversation, ahead of the request that asks the model. */
+  say(params: SayNotice['params']): Promise<void>;
 }
 
 /** The host's answer was an error; its message may be shown to the model. */
@@ -39,6 +41,10 @@ export function connectHost(lines: AsyncIterator<string>, write: (line: string) 
         method: 'step',
         params: { name, detail: detail.slice(0, MAX_STEP_DETAIL_CHARACTERS) },
       };
+      await write(JSON.stringify(notice));
+    },
+    async say(params) {
+      const notice: SayNotice = { method: 'say', params };
       await write(JSON.stringify(notice));
     },
   };

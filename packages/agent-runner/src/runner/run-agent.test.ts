@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { RunRequest } from '../protocol.js';
+import { MAX_SAID_CHARACTERS, type RunRequest } from '../protocol.js';
 import { HostRefusal } from './host.js';
 import { runAgent } from './run-agent.js';
 import { ScriptedHost, text, toolCall } from './scripted-host.test-support.js';
@@ -207,6 +207,15 @@ describe('the input in the first message', () => {
     const host = new ScriptedHost(text('{}'));
     await runAgent({ ...run, input: large, tools: [] }, host);
     expect(host.lastMessage()).toContain(large);
+  });
+
+  test('is sent in lines that are short enough, whole characters in each', async () => {
+    const host = new ScriptedHost(text('{}'));
+    const input = '😀'.repeat(300_000);
+    await runAgent({ ...run, input, tools: [] }, host);
+    expect(host.lastMessage()).toContain(input);
+    expect(host.saidCharacters.length).toBeGreaterThan(4);
+    expect(Math.max(...host.saidCharacters)).toBeLessThanOrEqual(MAX_SAID_CHARACTERS);
   });
 
   test('is not mentioned when there is none', async () => {

@@ -1,5 +1,4 @@
 import {
-  type ChatMessage,
   type DoneMessage,
   type JsonValue,
   type ModelCompleteResult,
@@ -9,13 +8,12 @@ import {
 } from '../protocol.js';
 import { addSpoken, SPOKEN_CHARACTERS, takesAnyText } from '../spoken-text.js';
 import { answerKind, readAnswer } from './answer.js';
+import { Conversation } from './conversation.js';
 import { firstMessage } from './first-message.js';
 import { type Host, HostRefusal } from './host.js';
 import { inputText } from './run-input.js';
 import { createToolBox } from './tool-box.js';
 
-/** A conversation beyond this is ended: every model call sends all of it again. */
-const MAX_CONVERSATION_CHARACTERS = 2_000_000;
 const MAX_TOOL_CALLS_AT_ONCE = 32;
 /** Enough for a model to see what is wrong without filling its context. */
 const MAX_SHOWN_ERRORS = 20;
@@ -27,11 +25,6 @@ function failed(output: string): DoneMessage {
 function completed(output: JsonValue, spoken: string): DoneMessage {
   const whole = typeof output === 'string' && spoken !== '' ? addSpoken(spoken, output) : output;
   return { type: 'done', status: 'completed', output: whole };
-}
-
-function lengthOf(message: ChatMessage): number {
-  const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
-  return (message.content ?? '').length + calls.reduce((sum, call) => sum + call.arguments.length, 0);
 }
 
 function repairRequest(errors: readonly string[]): string {
@@ -50,17 +43,11 @@ function repairRequest(errors: readonly string[]): string {
 export async function runAgent(run: RunRequest, host: Host): Promise<DoneMessage> {
   const text = inputText(run.input);
   const tools = createToolBox(run, text, host);
-  const conversation: ChatMessage[] = [];
-  let conversationCharacters = 0;
+  const conversation = new Conversation(host);
   let lastCall = run.maxSteps;
   let repairAsked = false;
   /** What was said at length beside tool calls, of an answer in free text: it may have left already. */
   let spoken = '';
-
-  function say(message: ChatMessage): void {
-    conversation.push(message);
-    conversationCharacters += lengthOf(message);
-  }
 
   /** Runs the calls of one model message in order. Returns the answer when one of them was final and right. */
   async function useTools(calls: readonly ToolCall[]): Promise<{ answer: JsonValue } | undefined> {
@@ -78,14 +65,14 @@ export async function runAgent(run: RunRequest, host: Host): Promise<DoneMessage
       } else {
         result = outcome.result;
       }
-      say({ role: 'tool', toolCallId: call.id, content: JSON.stringify(result) });
+      conversation.add({ role: 'tool', toolCallId: call.id, content: JSON.stringify(result) });
     }
     return undefined;
   }
 
-  say({ role: 'user', content: firstMessage(run, text, tools.names) });
+  conversation.add({ role: 'user', content: firstMessage(run, text, tools.names) });
   for (let call = 1; call <= lastCall; call += 1) {
-    if (conversationCharacters > MAX_CONVERSATION_CHARACTERS) {
+    if (conversation.isTooLong) {
       return failed('The agent could not finish: its conversation with the model became too long.');
     }
     // On the last call the model has to answer with what it knows.
@@ -93,7 +80,7 @@ export async function runAgent(run: RunRequest, host: Host): Promise<DoneMessage
     await host.step('model', `call ${call} of at most ${lastCall}`);
     let reply: ModelCompleteResult;
     try {
-      reply = await host.call('model.complete', { messages: conversation, tools: tools.names, toolChoice });
+      reply = await conversation.complete(tools.names, toolChoice);
     } catch (error) {
       if (error instanceof HostRefusal) return failed(`The agent's model did not answer: ${error.message}`);
       throw error;
@@ -104,7 +91,6 @@ export async function runAgent(run: RunRequest, host: Host): Promise<DoneMessage
       if (reply.toolCalls.length > MAX_TOOL_CALLS_AT_ONCE) {
         return failed('The agent asked for too many tools at once.');
       }
-      say({ role: 'assistant', content: reply.content, toolCalls: reply.toolCalls });
       const beside = reply.content?.trim() ?? '';
       if (takesAnyText(run.outputSchema) && beside.length > SPOKEN_CHARACTERS)
         spoken = addSpoken(spoken, beside);
@@ -132,8 +118,7 @@ export async function runAgent(run: RunRequest, host: Host): Promise<DoneMessage
     }
     repairAsked = true;
     lastCall = Math.max(lastCall, call + 1);
-    say({ role: 'assistant', content: reply.content ?? '' });
-    say({ role: 'user', content: repairRequest(errors) });
+    conversation.add({ role: 'user', content: repairRequest(errors) });
   }
   return failed(`The agent did not finish within ${run.maxSteps} steps.`);
 }

@@ -1,10 +1,12 @@
 import type {
+  ChatMessage,
   Evaluation,
   HostMethod,
   HostMethods,
   JsonValue,
   ModelCompleteParams,
   ModelCompleteResult,
+  SayNotice,
 } from '../protocol.js';
 import { type Host, HostRefusal } from './host.js';
 
@@ -22,7 +24,11 @@ export const toolCall = (name: string, args: object | string, id = 'call-1'): Mo
 
 /** A host whose model says what the script says, in order. */
 export class ScriptedHost implements Host {
+  /** What the model was asked, each time with the whole conversation. */
   readonly modelCalls: ModelCompleteParams[] = [];
+  /** How long the texts of each line were that spoke to the model. */
+  readonly saidCharacters: number[] = [];
+  readonly #conversation: ChatMessage[] = [];
   readonly evaluatedCode: string[] = [];
   readonly languages: string[] = [];
   readonly fetchedUrls: string[] = [];
@@ -39,9 +45,15 @@ export class ScriptedHost implements Host {
   call<M extends HostMethod>(method: M, params: HostMethods[M]['params']): Promise<HostMethods[M]['result']> {
     const answers: { [K in HostMethod]: (params: HostMethods[K]['params']) => HostMethods[K]['result'] } = {
       'model.complete': (asked) => {
-        this.modelCalls.push(structuredClone(asked));
+        this.#hear(asked.messages);
+        this.modelCalls.push(structuredClone({ ...asked, messages: this.#conversation }));
         const reply = this.#replies.shift() ?? new HostRefusal('the script is over');
         if (reply instanceof HostRefusal) throw reply;
+        this.#conversation.push(
+          reply.toolCalls.length > 0
+            ? { role: 'assistant', content: reply.content, toolCalls: reply.toolCalls }
+            : { role: 'assistant', content: reply.content ?? '' },
+        );
         return reply;
       },
       'code.evaluate': ({ code, language }) => {
@@ -65,6 +77,23 @@ export class ScriptedHost implements Host {
   step(name: string): Promise<void> {
     this.steps.push(name);
     return Promise.resolve();
+  }
+
+  say(params: SayNotice['params']): Promise<void> {
+    if ('messages' in params) {
+      this.#hear(params.messages);
+    } else {
+      const last = this.#conversation.at(-1);
+      if (last?.content == null) throw new Error('there is no message to go on with');
+      last.content += params.text;
+      this.saidCharacters.push(params.text.length);
+    }
+    return Promise.resolve();
+  }
+
+  #hear(messages: readonly ChatMessage[]): void {
+    this.#conversation.push(...structuredClone(messages));
+    this.saidCharacters.push(messages.reduce((sum, { content }) => sum + (content?.length ?? 0), 0));
   }
 
   /** The last thing the model was told. */

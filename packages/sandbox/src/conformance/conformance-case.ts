@@ -10,6 +10,8 @@ export interface ConformanceCase {
   threat: Threat;
   /** False where the driver itself announces that it does not promise this. Always true when absent. */
   appliesTo?(driver: SandboxDriver): boolean;
+  /** True where code is held by finding no interface to try it with; permissions by themselves do not hold it. */
+  needsBareRealm?: true;
   /** Rejects when the driver does not behave. */
   check(driver: SandboxDriver): Promise<void>;
 }

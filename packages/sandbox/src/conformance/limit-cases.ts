@@ -44,7 +44,8 @@ const flood = (stream: 'stdout' | 'stderr'): string => `
     await new Promise((later) => setTimeout(later));
   }`;
 
-const BOMBS: Readonly<Record<string, string>> = {
+/** Code that uses memory without end, by name. */
+export const BOMBS: Readonly<Record<string, string>> = {
   'typed arrays': `const held = []; for (;;) held.push(new Uint8Array(1 << 20).fill(1));`,
   'typed arrays, errors ignored': `const held = []; for (;;) { try { held.push(new Uint8Array(1 << 20).fill(1)); } catch {} }`,
   objects: `const held = []; for (;;) held.push({ x: Math.random(), y: [1, 2, 3] });`,

@@ -58,7 +58,7 @@ export const neighbourCases: readonly ConformanceCase[] = [
              channel.postMessage('who is there?');
              setTimeout(() => resolve('nobody'), 200);
            }));
-           const fs = await import('node:fs');
+           const fs = await import('node:fs').catch(() => undefined);
            for (let id = 1; id < 400; id += 1) {
              for (const part of ['cmdline', 'environ', 'fd/0', 'comm']) {
                await see(() => fs.readFileSync('/proc/' + id + '/' + part, 'latin1'));

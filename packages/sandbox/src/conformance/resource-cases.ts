@@ -12,7 +12,8 @@ const TICK_MS = 50;
  */
 const NEIGHBOUR_BOUND_MS = 15_000;
 
-const THREAD_BOMB = `
+/** Code that starts threads without end. */
+export const THREAD_BOMB = `
   const idle = 'data:text/javascript,setInterval(() => {}, 1000)';
   for (let made = 0; made < 2000; made += 1) {
     new Worker(idle, { type: 'module' });

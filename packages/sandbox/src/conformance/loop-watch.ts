@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { closeSync, existsSync, openSync, readSync } from 'node:fs';
+
+/** First number: nanoseconds of processor time of the main thread. */
+const SCHEDULER_STATISTICS = '/proc/self/schedstat';
+
+/** Longest time that the event loop may be blocked, in milliseconds. */
+const MAX_BLOCKED_MS = 10;
+const ATTEMPTS = 8;
+
+/** What was measured of the event loop while an action ran. */
+export interface LoopReport {
+  /** Longest time between two ticks of a timer, in milliseconds, of which the main thread used a processor. */
+  longestBlockMs: number;
+  /** Number of ticks. */
+  ticks: number;
+}
+
+/**
+ * Reads the processor time of the main thread in milliseconds, where Linux tells it (updated every 4 ms or so), else that of
+ * the process.
+ */
+function openProcessorClock(): { read(): number; close(): void } {
+  if (!existsSync(SCHEDULER_STATISTICS)) {
+    const read = (): number => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1000;
+    };
+    return { read, close: () => {} };
+  }
+  const file = openSync(SCHEDULER_STATISTICS, 'r');
+  const text = Buffer.alloc(64);
+  return {
+    read() {
+      const bytes = readSync(file, text, 0, text.length, 0);
+      return Number(text.toString('latin1', 0, bytes).split(' ')[0]) / 1e6;
+    },
+    close: () => closeSync(file),
+  };
+}
+
+/**
+ * Measures how long the event loop is blocked while `action` runs. Of each gap between two ticks only processor time of the
+ * main thread counts: on a machine that is shared, other processes delay ticks too.
+ */
+export async function watchLoop<T>(action: () => Promise<T>): Promise<LoopReport & { result: T }> {
+  const clock = openProcessorClock();
+  let longestBlockMs = 0;
+  let ticks = 0;
+  let lastAt = performance.now();
+  let lastUsed = clock.read();
+  const tick = (): void => {
+    const now = performance.now();
+    const used = clock.read();
+    longestBlockMs = Math.max(longestBlockMs, Math.min(now - lastAt, used - lastUsed));
+    ticks += 1;
+    lastAt = now;
+    lastUsed = used;
+  };
+  const timer = setInterval(tick, 1);
+  try {
+    const result = await action();
+    tick();
+    return { longestBlockMs, ticks, result };
+  } finally {
+    clearInterval(timer);
+    clock.close();
+  }
+}
+
+/**
+ * Rejects when every attempt blocks the loop. Garbage collection or the first execution of code may block it once; work
+ * that the flood causes blocks it in every attempt.
+ */
+export async function assertLoopStaysFree(flood: () => Promise<void>): Promise<void> {
+  const blocks: number[] = [];
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const { longestBlockMs } = await watchLoop(flood);
+    if (longestBlockMs < MAX_BLOCKED_MS) return;
+    blocks.push(Math.round(longestBlockMs));
+  }
+  assert.fail(`the event loop was blocked for ${blocks.join(', ')} ms`);
+}

@@ -1,0 +1,79 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createDenoDriver, evaluateInSandbox, locateDenoBinary } from '@agent-rental/sandbox';
+import {
+  judge,
+  knownBehindTheKernel,
+  type KnownReach,
+  knownOfTheInterfaces,
+  knownOfTheLanguage,
+} from './known-reaches.js';
+import { openTracedSandboxes, type Surroundings, sweepLanguage, sweepNamespace } from './sweep.js';
+import type { Reach } from './traced-calls.js';
+
+/**
+ * `npm run sweep:deno-apis [-- namespace ...]`, to be run at each upgrade of Deno, on Linux with strace and bubblewrap. Calls
+ * all of `Deno.*`, `node:*` and the web's interfaces in sandboxes of level `runtime` and `kernel`, and lists what reaches
+ * the machine before a check of permissions. Exit code 1 when something does that docs/isolation.md does not name, or
+ * that the kernel's wall lets through.
+ */
+async function modulesOfDeno(): Promise<string[]> {
+  const stateDir = await mkdtemp(join(tmpdir(), 'sweep-'));
+  const driver = await createDenoDriver({ stateDir, runtimeWall: 'permissions' });
+  const pool = { take: () => driver.start({ entry: 'evaluator' }) };
+  const code = `return (await import('node:module')).builtinModules.map((name) => 'node:' + name.replace(/^node:/, ''))`;
+  const evaluation = await evaluateInSandbox(pool, { code, task: 'x' }, { timeoutMs: 30_000 });
+  await driver.close();
+  await rm(stateDir, { recursive: true });
+  if (!('value' in evaluation)) throw new Error(evaluation.error);
+  return evaluation.value as string[];
+}
+
+async function sweep(
+  surroundings: Surroundings,
+  namespaces: readonly string[],
+  withLanguage: boolean,
+): Promise<Reach[]> {
+  const traced = await openTracedSandboxes(surroundings, locateDenoBinary());
+  const reaches: Reach[] = [];
+  try {
+    if (withLanguage) reaches.push(...(await sweepLanguage(traced)));
+    for (const namespace of namespaces) {
+      process.stderr.write(`${surroundings}: ${namespace}\n`);
+      reaches.push(...(await sweepNamespace(traced, namespace)));
+    }
+  } finally {
+    await traced.close();
+  }
+  return reaches;
+}
+
+function report(title: string, reaches: readonly Reach[], known: readonly KnownReach[]): number {
+  const { named, unknown } = judge(reaches, known);
+  process.stdout.write(`\n${title}\n`);
+  for (const [what, apis] of named) {
+    process.stdout.write(`  named: ${what}: ${[...apis].toSorted().slice(0, 8).join(', ')}\n`);
+  }
+  for (const [call, apis] of unknown) {
+    process.stdout.write(`  NOT NAMED: ${call} (${[...apis].toSorted().slice(0, 4).join(', ')})\n`);
+  }
+  process.stdout.write(`  ${unknown.size} that docs/isolation.md does not name\n`);
+  return unknown.size;
+}
+
+const asked = process.argv.slice(2);
+const namespaces = asked.length > 0 ? asked : ['globalThis', 'Deno', ...(await modulesOfDeno())];
+const known = [...knownOfTheLanguage, ...knownOfTheInterfaces];
+const evaluator = await sweep('evaluator', ['globalThis', 'Deno'], true);
+const permissions = await sweep('permissions', namespaces, true);
+const kernel = await sweep('kernel', namespaces, true);
+const bad =
+  report('Code as the evaluator runs it, level runtime', evaluator, knownOfTheLanguage) +
+  report('Code that finds all interfaces, without permissions, level runtime', permissions, known) +
+  report(
+    'The same at level kernel, where the kernel did it',
+    kernel.filter(({ succeeded }) => succeeded),
+    knownBehindTheKernel,
+  );
+process.exitCode = bad === 0 ? 0 : 1;

@@ -1,0 +1,74 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { locateDenoBinary } from '@agent-rental/sandbox';
+import { expect, test } from 'vitest';
+import { judge, knownBehindTheKernel, knownOfTheInterfaces, knownOfTheLanguage } from './known-reaches.js';
+import { openTracedSandboxes, sweepLanguage, sweepNamespace } from './sweep.js';
+import { reachesOf } from './traced-calls.js';
+
+/** Where strace is installed, and on Linux in CI in any case. */
+const canTrace =
+  process.platform === 'linux' && (existsSync('/usr/bin/strace') || process.env['CI'] !== undefined);
+
+test.runIf(canTrace)(
+  "a model's JavaScript reaches nothing of the machine that docs/isolation.md does not name [EXE-71]",
+  { timeout: 120_000 },
+  async () => {
+    const traced = await openTracedSandboxes('evaluator', locateDenoBinary());
+    try {
+      const reaches = [
+        ...(await sweepLanguage(traced)),
+        ...(await sweepNamespace(traced, 'globalThis')),
+        ...(await sweepNamespace(traced, 'Deno')),
+      ];
+      const { named, unknown } = judge(reaches, knownOfTheLanguage);
+      expect([...unknown.keys()]).toEqual([]);
+      // The sweep sees something: its own canaries, by the one way that there is.
+      expect([...named.keys()]).toContain('source maps');
+    } finally {
+      await traced.close();
+    }
+  },
+);
+
+test.runIf(canTrace)(
+  'the sweep finds what Deno reaches before it asks for a permission',
+  { timeout: 120_000 },
+  async () => {
+    const traced = await openTracedSandboxes('permissions', locateDenoBinary());
+    try {
+      const { unknown } = judge(await sweepNamespace(traced, 'node:module'), knownOfTheLanguage);
+      expect([...unknown.keys()].join()).toContain('/canaries/canary');
+    } finally {
+      await traced.close();
+    }
+  },
+);
+
+test('docs/isolation.md names all that is known', () => {
+  const page = readFileSync(new URL('../../../docs/isolation.md', import.meta.url), 'utf8').replaceAll(
+    '`',
+    '',
+  );
+  for (const { what } of [...knownOfTheLanguage, ...knownOfTheInterfaces, ...knownBehindTheKernel]) {
+    expect(page).toContain(what);
+  }
+});
+
+test('a trace is read by interfaces, and by what the kernel did', () => {
+  const trace = [
+    '10 openat(AT_FDCWD</>, "/before", O_RDONLY) = 3</before>',
+    '10 write(1</x>(deleted), "CALL 4 readFile\\n", 16) = 16',
+    '10 openat(AT_FDCWD</>, "/tmp/canary-4", O_RDONLY|O_CLOEXEC) = -1 ENOENT (No such file or directory)',
+    '11 connect(5<socket:[1]>, {sa_family=AF_INET, sin_port=htons(53)}, 16 <unfinished ...>',
+    '10 write(1</x>(deleted), "CALL 5 stat\\n", 12) = 12',
+    '11 <... connect resumed>) = 0',
+  ].join('\n');
+  expect(reachesOf(trace, 'node:fs')).toEqual([
+    { api: 'node:fs.readFile', call: 'openat("/tmp/canary"', succeeded: false },
+    {
+      api: 'node:fs.readFile',
+      call: 'connect(<socket:[1]>, {sa_family=AF_INET, sin_port=htons(53)}, 16',
+      succeeded: true,
+    },
+  ]);
+});

@@ -1,0 +1,70 @@
+/** Of a list of times, in milliseconds. */
+export interface Quantiles {
+  p50: number;
+  p95: number;
+  max: number;
+  count: number;
+}
+
+export interface HonestTimes {
+  health_ms: Quantiles;
+  honest_ms: Quantiles;
+  /** Honest runs that did not complete, with the reason. */
+  failures: string[];
+}
+
+/** A caller that asks for `/health` and makes honest runs, one after the other, until it is stopped. */
+export interface HonestCaller {
+  /** Resolves when so many runs were made. */
+  atLeast(runs: number): Promise<void>;
+  stop(): Promise<HonestTimes>;
+}
+
+const HEALTH_EVERY_MS = 50;
+
+/** Starts the caller. `run` makes one honest run and rejects when it does not complete. */
+export function startHonestCaller(baseUrl: string, run: () => Promise<void>): HonestCaller {
+  const health: number[] = [];
+  const honest: number[] = [];
+  const failures: string[] = [];
+  const stopping = new AbortController();
+  let onRun = (): void => undefined;
+
+  const timed = async (action: () => Promise<void>, times: number[]): Promise<void> => {
+    const begunAt = performance.now();
+    await action();
+    times.push(performance.now() - begunAt);
+  };
+  const repeat = async (action: () => Promise<void>, times: number[], pauseMs: number): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await timed(action, times).catch((error: unknown) => failures.push(String(error)));
+      onRun();
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  };
+  const askHealth = async (): Promise<void> => {
+    await (await fetch(`${baseUrl}/health`)).arrayBuffer();
+  };
+  const callers = [repeat(askHealth, health, HEALTH_EVERY_MS), repeat(run, honest, 0)];
+  return {
+    async atLeast(runs) {
+      while (honest.length + failures.length < runs) await new Promise<void>((resolve) => (onRun = resolve));
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all(callers);
+      return {
+        health_ms: quantilesOf(health),
+        honest_ms: quantilesOf(honest),
+        failures: failures.slice(0, 10),
+      };
+    },
+  };
+}
+
+function quantilesOf(values: number[]): Quantiles {
+  const sorted = values.toSorted((one, other) => one - other);
+  const at = (share: number): number =>
+    Math.round((sorted[Math.ceil(sorted.length * share) - 1] ?? 0) * 10) / 10;
+  return { p50: at(0.5), p95: at(0.95), max: at(1), count: sorted.length };
+}
