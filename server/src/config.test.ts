@@ -47,6 +47,23 @@ describe('the environment', () => {
     expect(Object.isFrozen(config)).toBe(true);
   });
 
+  it('asks for isolation by the kernel beside production parts, whatever the environment is called [OPS-10, OPS-40]', () => {
+    const { NODE_ENV: _, ...parts } = PRODUCTION;
+    expect(readConfig(parts).sandbox).toMatchObject({ minIsolation: 'kernel', leastIsolation: 'kernel' });
+    const redis = { REDIS_URL: 'redis://cache.example.com' };
+    expect(readConfig(redis).sandbox).toMatchObject({ minIsolation: 'kernel', leastIsolation: 'kernel' });
+    for (const one of [PRODUCTION, parts, redis]) {
+      const lowered = (): unknown => readConfig({ ...one, SANDBOX_MIN_ISOLATION: 'runtime' });
+      expect(lowered).toThrow(/SANDBOX_MIN_ISOLATION=runtime is for the embedded default.*bubblewrap/);
+    }
+    const embedded = { NODE_ENV: 'production', SANDBOX_MIN_ISOLATION: 'runtime' };
+    expect(readConfig(embedded).sandbox).toMatchObject({
+      minIsolation: 'runtime',
+      leastIsolation: 'runtime',
+    });
+    expect(readConfig({ ...parts, SANDBOX_MIN_ISOLATION: 'microvm' }).sandbox.minIsolation).toBe('microvm');
+  });
+
   it('runs agents on E2B beside production parts where there is a key, elsewhere only when told to', () => {
     const key = { E2B_API_KEY: 'e2b_key' };
     const e2b = { apiKey: 'e2b_key', maxSandboxes: 20, createsPerSecond: 1 };

@@ -36,6 +36,8 @@ const environment = z.object({
     .base64()
     .refine((value) => Buffer.from(value, 'base64').length === 32, 'must be 32 bytes in base64')
     .optional(),
+  /** The most that a transaction pays beyond the base fee on a busy cluster, in lamports; 0 pays nothing. */
+  MAX_PRIORITY_FEE_LAMPORTS: z.coerce.number().int().min(0).max(100_000).default(5_000),
   RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(1).default(100),
   EXECUTIONS_PER_MINUTE: z.coerce.number().int().min(1).default(60),
   /** Runs of one listing that may wait for a seat. */
@@ -79,6 +81,9 @@ const environment = z.object({
   MODEL_API_KEY: z.string().optional(),
 });
 
+/** What an operator runs for others. */
+const PRODUCTION_PARTS = ['DATABASE_URL', 'SOLANA_RPC_URLS', 'REDIS_URL'] as const;
+
 /** Names of this machine, to itself. */
 const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -105,6 +110,8 @@ export interface Config {
   readonly programId: string | undefined;
   readonly authorityKeypair: string | undefined;
   readonly masterKey: Uint8Array | undefined;
+  /** The most that one transaction pays beyond the base fee. */
+  readonly maxPriorityFeeLamports: bigint;
   readonly requestsPerMinute: number;
   readonly executionsPerMinute: number;
   /** The line of runs that wait for a seat of their listing. */
@@ -117,6 +124,8 @@ export interface Config {
     /** Of this machine; `auto`: bubblewrap where it works, else Deno alone, which is announced. */
     readonly driver: 'auto' | 'bubblewrap' | 'deno';
     readonly minIsolation: 'runtime' | 'kernel' | 'microvm';
+    /** The lowest that may be asked for: beside production parts `runtime` is not enough. */
+    readonly leastIsolation: 'runtime' | 'kernel';
     /** Set: E2B's sandboxes in place of this machine's. */
     readonly e2b: E2bConfig | undefined;
   };
@@ -186,6 +195,15 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       );
     }
   }
+  const parts = PRODUCTION_PARTS.filter((name) => value[name] !== undefined);
+  if (parts.length > 0 && value.SANDBOX_MIN_ISOLATION === 'runtime') {
+    throw new ConfigError(
+      `SANDBOX_MIN_ISOLATION=runtime is for the embedded default, and ${parts.join(', ')} is set. At level "runtime" a ` +
+        'flaw of Deno reaches what the server reaches. Unset SANDBOX_MIN_ISOLATION and install bubblewrap, or set ' +
+        'E2B_API_KEY.',
+    );
+  }
+  const leastIsolation: 'kernel' | 'runtime' = parts.length > 0 ? 'kernel' : 'runtime';
   const model = [
     'OPENAI_API_KEY',
     'ANTHROPIC_API_KEY',
@@ -210,6 +228,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     programId: value.PROGRAM_ID,
     authorityKeypair: value.AUTHORITY_KEYPAIR,
     masterKey: value.MASTER_KEY ? Buffer.from(value.MASTER_KEY, 'base64') : undefined,
+    maxPriorityFeeLamports: BigInt(value.MAX_PRIORITY_FEE_LAMPORTS),
     requestsPerMinute: value.RATE_LIMIT_PER_MINUTE,
     executionsPerMinute: value.EXECUTIONS_PER_MINUTE,
     line: { maxLength: value.LINE_MAX_LENGTH, maxWaitMs: value.LINE_MAX_WAIT_SECONDS * 1000 },
@@ -218,7 +237,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       poolSize: value.SANDBOX_POOL_SIZE,
       maxActive: value.SANDBOX_MAX_ACTIVE,
       driver: value.SANDBOX_DRIVER === 'e2b' ? 'auto' : value.SANDBOX_DRIVER,
-      minIsolation: value.SANDBOX_MIN_ISOLATION ?? (production ? 'kernel' : 'runtime'),
+      minIsolation: value.SANDBOX_MIN_ISOLATION ?? (production ? 'kernel' : leastIsolation),
+      leastIsolation,
       e2b: e2bConfig(value, embedded),
     },
     mcpWaitMs: value.MCP_WAIT_SECONDS * 1000,

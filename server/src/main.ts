@@ -1,9 +1,7 @@
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { EmbeddedPostgresError } from './embedded/postgres/postgres.js';
-import { openStateFolder, StateFolderError } from './embedded/state-folder/state-folder.js';
-import { startEmbedded } from './embedded/start.js';
+import { EmbeddedPostgresError, openStateFolder, startEmbedded, StateFolderError } from './embedded/index.js';
 import { ConfigError, readConfig } from './config.js';
 import { createLogger, logDestination } from './platform/logger.js';
 import { startProduction } from './compose/production.js';

@@ -59,6 +59,8 @@ export interface Chain {
   ): Promise<SignatureStatus | null>;
   /** Logs of a landed transaction. */
   logsOf(signature: string): Promise<string[]>;
+  /** What the cluster says was paid lately, in micro-lamports for a compute unit, to write to all of these accounts. */
+  recentPriorityFees(writable: readonly PublicKey[]): Promise<number[]>;
   /** The newest slot that no fork can take back. */
   finalizedSlot(): Promise<bigint>;
   /** The program's transactions after `until`, newest first, at most 1000 older than `before`. */
@@ -116,6 +118,11 @@ export function createChain(rpcUrl: string, programId: PublicKey): Chain {
     },
     async send(wire) {
       await reach(() => connection.sendRawTransaction(wire, { skipPreflight: true, maxRetries: 0 }));
+    },
+    async recentPriorityFees(writable) {
+      const lockedWritableAccounts = [...writable];
+      const fees = await reach(() => connection.getRecentPrioritizationFees({ lockedWritableAccounts }));
+      return fees.map(({ prioritizationFee }) => prioritizationFee);
     },
     async finalizedSlot() {
       return BigInt(await reach(() => connection.getSlot('finalized')));

@@ -84,13 +84,42 @@ describe('transactions that are waited for', () => {
     expect(asked.slice(before)).toEqual([['b']]);
   });
 
-  it('all hear when the chain cannot be asked, and later ones are asked about again', async () => {
-    onAsked = () => Promise.reject(new Error('no chain'));
-    const outcomes = await Promise.allSettled([wait('a', 100, never), wait('b', 100, never)]);
-    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    onAsked = () => undefined;
-    known.set('c', CONFIRMED);
-    expect(await wait('c', 100, never)).toBe(CONFIRMED);
+  it('are asked about again when a poll fails, and none of them hears of the failure', async () => {
+    let failures = 3;
+    onAsked = () => (failures-- > 0 ? Promise.reject(new Error('no chain')) : undefined);
+    known.set('a', CONFIRMED);
+    const both = [wait('a', 100, never), wait('b', 100, never)];
+    await vi.waitUntil(() => asked.length > 4, { timeout: 15_000 });
+    known.set('b', CONFIRMED);
+    expect(await Promise.all(both)).toEqual([CONFIRMED, CONFIRMED]);
+  });
+
+  it('keep what one poll said when the question after it fails', async () => {
+    known.set('a', CONFIRMED);
+    let heights = 0;
+    wait = createConfirmations(
+      {
+        statuses: async (signatures) => signatures.map((signature) => known.get(signature) ?? null),
+        blockHeight: async () => {
+          heights += 1;
+          if (heights < 3) throw new Error('no chain');
+          return 101;
+        },
+      },
+      5,
+    );
+    const [settled, expired] = [wait('a', 100, never), wait('b', 100, never)];
+    expect(await settled).toBe(CONFIRMED);
+    expect(await expired).toBeNull();
+  });
+
+  it('end with their signal while a poll hangs', async () => {
+    onAsked = () => new Promise(() => undefined);
+    const controller = new AbortController();
+    const waiting = wait('a', 100, controller.signal);
+    await vi.waitUntil(() => asked.length > 0, { timeout: 15_000 });
+    controller.abort();
+    expect(await waiting).toBeNull();
   });
 
   it('are as many calls as an RPC takes', async () => {

@@ -8,7 +8,6 @@ interface Waiting {
   lastValidBlockHeight: number;
   signal: AbortSignal;
   resolve(status: SignatureStatus | null): void;
-  reject(error: unknown): void;
 }
 
 /** What is asked of the chain. */
@@ -20,10 +19,16 @@ export interface ConfirmationSource {
 /**
  * Waits for transactions. All that are waited for at the same time are asked about together, every `pollMs`: the calls
  * do not grow with the number of runs.
+ *
+ * A poll that fails says nothing about a transaction: it is repeated until the transaction is settled, its blockhash has
+ * expired, or the caller's signal aborts. The promise never rejects.
+ *
+ * @param onPollFailed is told of each failed poll.
  */
 export function createConfirmations(
   source: ConfirmationSource,
   pollMs: number,
+  onPollFailed: (error: unknown) => void = () => undefined,
 ): (signature: string, lastValidBlockHeight: number, signal: AbortSignal) => Promise<SignatureStatus | null> {
   let waiting: Waiting[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -51,13 +56,14 @@ export function createConfirmations(
         return !isOver;
       });
     } catch (error) {
-      for (const { reject } of some) reject(error);
-      return [];
+      onPollFailed(error);
+      // Those that were settled before the failure have been resolved; a second resolve has no effect.
+      return some.filter(({ signal }) => !signal.aborted);
     }
   }
 
   async function askAll(): Promise<void> {
-    const all = waiting;
+    const all = waiting.filter(({ signal }) => !signal.aborted);
     waiting = [];
     isAsking = true;
     const pages: Waiting[][] = [];
@@ -78,12 +84,19 @@ export function createConfirmations(
   }
 
   return (signature, lastValidBlockHeight, signal) =>
-    new Promise((resolve, reject) => {
+    new Promise((resolvePromise) => {
+      // The signal ends the wait also while a poll hangs.
+      const onAbort = () => resolvePromise(null);
+      const resolve = (status: SignatureStatus | null) => {
+        signal.removeEventListener('abort', onAbort);
+        resolvePromise(status);
+      };
       if (signal.aborted) {
         resolve(null);
         return;
       }
-      waiting.push({ signature, lastValidBlockHeight, signal, resolve, reject });
+      signal.addEventListener('abort', onAbort, { once: true });
+      waiting.push({ signature, lastValidBlockHeight, signal, resolve });
       if (!isAsking) askIn(0);
     });
 }

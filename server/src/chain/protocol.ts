@@ -10,6 +10,38 @@ export interface ProtocolTerms {
   minQueryPriceLamports: bigint;
 }
 
+/** The terms change when the admin sends `update_protocol`; they are read again when they are this old. */
+const FRESH_MS = 30_000;
+
+/** Reads the protocol's configuration. The methods reject where the chain is out of reach or the program is not initialised. */
+export interface ProtocolReader {
+  /** The terms, at most 30 s old. */
+  current(): Promise<ProtocolTerms>;
+  /** The terms as they are now: for a transaction that the program refused. */
+  refreshed(): Promise<ProtocolTerms>;
+}
+
+/** Makes a reader that asks the chain once for all that ask at the same time. */
+export function createProtocolReader(chain: Chain, now: () => number = Date.now): ProtocolReader {
+  let known: { readAt: number; terms: ProtocolTerms } | undefined;
+  let reading: Promise<ProtocolTerms> | undefined;
+  const refreshed = (): Promise<ProtocolTerms> => {
+    reading ??= readProtocol(chain)
+      .then((terms) => {
+        known = { readAt: now(), terms };
+        return terms;
+      })
+      .finally(() => (reading = undefined));
+    return reading;
+  };
+  return {
+    refreshed,
+    async current() {
+      return known && now() - known.readAt < FRESH_MS ? known.terms : refreshed();
+    },
+  };
+}
+
 /**
  * Reads the protocol's configuration.
  *

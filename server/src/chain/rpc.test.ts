@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { collectingGarbage } from '../testing/index.js';
 import { createRpc, type Rpc } from './rpc.js';
 
 /** What the node answers next. */
@@ -34,6 +35,19 @@ it.each([
     expect(await statuses()).toEqual([{ ...landed, ...read }, null]);
   },
 );
+
+it('a call to a node that does not finish its answer ends in time although garbage is collected [EXE-61]', async () => {
+  const slow = createServer((_, response) => void response.write('{'));
+  await once(slow.listen(0, '127.0.0.1'), 'listening');
+  const impatient = createRpc(`http://127.0.0.1:${(slow.address() as AddressInfo).port}`, 200);
+  const calls = await collectingGarbage(() =>
+    Promise.allSettled(Array.from({ length: 20 }, () => impatient.getSignatureStatuses(['a'], false))),
+  );
+  for (const call of calls)
+    expect(call).toMatchObject({ status: 'rejected', reason: { name: 'TimeoutError' } });
+  slow.closeAllConnections();
+  slow.close();
+});
 
 it('an error that is null is none', async () => {
   answer = { result: resultOf([null, null]), error: null };

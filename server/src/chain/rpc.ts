@@ -7,6 +7,7 @@ import {
 } from '@solana/web3.js';
 import { request } from 'undici';
 import * as z from 'zod';
+import { createDeadline } from '../platform/deadline.js';
 
 const CALL_TIMEOUT_MS = 15_000;
 
@@ -66,7 +67,7 @@ export interface Rpc {
 }
 
 /** Makes those calls without web3.js, whose reading of the answers takes longer than the calls. */
-export function createRpc(rpcUrl: string): Rpc {
+export function createRpc(rpcUrl: string, callTimeoutMs = CALL_TIMEOUT_MS): Rpc {
   let calls = 0;
   async function call<T extends z.ZodType>(
     method: string,
@@ -75,7 +76,7 @@ export function createRpc(rpcUrl: string): Rpc {
   ): Promise<z.output<T>> {
     calls += 1;
     const body = JSON.stringify({ jsonrpc: '2.0', id: calls, method, params });
-    const { text } = await post(rpcUrl, { 'content-type': 'application/json' }, body);
+    const { text } = await post(rpcUrl, { 'content-type': 'application/json' }, body, callTimeoutMs);
     const answer = JSON.parse(text) as { result?: unknown; error?: unknown };
     if (answer.error != null) throw new Error(`${method}: ${JSON.stringify(answer.error)}`);
     return result.parse(answer.result);
@@ -122,14 +123,15 @@ async function post(
   url: string,
   headers: Record<string, string>,
   body: string,
+  timeoutMs = CALL_TIMEOUT_MS,
 ): Promise<{ statusCode: number; text: string }> {
-  const answer = await request(url, {
-    method: 'POST',
-    headers,
-    body,
-    signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
-  });
-  return { statusCode: answer.statusCode, text: await answer.body.text() };
+  const deadline = createDeadline(timeoutMs);
+  try {
+    const answer = await request(url, { method: 'POST', headers, body, signal: deadline.signal });
+    return { statusCode: answer.statusCode, text: await answer.body.text() };
+  } finally {
+    deadline.clear();
+  }
 }
 
 /** `fetch` as far as web3.js uses it, for all other calls. */

@@ -2,8 +2,9 @@ import { runnerTools } from '@agent-rental/agent-runner';
 import { createWarmPool, type SandboxDriver } from '@agent-rental/sandbox';
 import type { Keypair } from '@solana/web3.js';
 import type { FastifyInstance } from 'fastify';
-import { readProtocol, type Chain } from '../chain/index.js';
+import { createPriorityFees, createProtocolReader, type Chain } from '../chain/index.js';
 import type { Config } from '../config.js';
+import { boundsInForce } from './isolation.js';
 import {
   createCredentialRepository,
   createCredentialService,
@@ -12,6 +13,7 @@ import {
 } from '../credentials/index.js';
 import { dashboardRoutes } from '../dashboard/index.js';
 import {
+  createAgentContacts,
   createAttendance,
   createBeginnings,
   createCallers,
@@ -38,6 +40,8 @@ import {
   createApiKeys,
   createAuthenticate,
   createChallenges,
+  createChangeConfirmations,
+  createOriginsOf,
   createSpending,
   createTokens,
   identityRoutes,
@@ -77,9 +81,12 @@ import { redisRateLimits } from '../http/rate-limits/redis.js';
 import { schemaViolations } from '../platform/json-schema/checks.js';
 import {
   createCreatorSecrets,
+  createDraftRemoval,
   createRegistrationRepository,
   createRegistrationService,
   createSampleTaker,
+  LAPSE_CRONTAB,
+  LAPSE_TASK,
   REGISTRATION_TASK,
   registrationRoutes,
   SAMPLES_TASK,
@@ -129,6 +136,8 @@ export interface App {
 /** Charges of runs without a process are looked for this often, and only of runs at least this old. */
 const INTERRUPTED_CHECK_MS = 60_000;
 const SANDBOX_MAX_WAIT_MS = 10_000;
+/** Each occupies a sandbox for up to a minute. */
+const SAMPLE_RUNS_AT_ONCE = 4;
 /** The longest that a stop waits for requests that are no runs. */
 const LAST_REQUESTS_MS = 5_000;
 
@@ -140,10 +149,14 @@ export async function createApp(parts: AppParts): Promise<App> {
   const drain = createDrain();
   await migrate(db);
   await migrateJobs(pool);
-  const protocol = await readProtocol(chain);
-  if (!protocol.authorities.some((key) => key.equals(authority.publicKey))) {
+  const protocol = createProtocolReader(chain);
+  const requireAuthority = async () => {
+    const { authorities } = await protocol.refreshed();
+    if (authorities.some((key) => key.equals(authority.publicKey))) return;
     throw new Error(`The authority keypair ${authority.publicKey.toBase58()} is not the protocol's.`);
-  }
+  };
+  await requireAuthority();
+  const fees = createPriorityFees(chain, config.maxPriorityFeeLamports);
 
   const outbound = createOutboundHttp(parts.allowedOrigins);
   const listings = createListingService(createListingRepository(database));
@@ -158,8 +171,8 @@ export async function createApp(parts: AppParts): Promise<App> {
   });
 
   const charges = countCharges(createChargeRepository(db), metrics);
-  const signer = createChargeSigner(chain, authority, protocol.treasury);
-  const settlement = createSettlement({ chain, charges, signer, indexer });
+  const signer = createChargeSigner({ chain, authority, protocol, fees });
+  const settlement = createSettlement({ chain, charges, signer, indexer, logger });
   const receiptSigner = createReceiptSigner(keys.receipt);
   const runs = countRuns(createRunRepository(db, keys), metrics);
   const notifications = await openNotifications(pool, 'agent_rental_runs', logger);
@@ -173,13 +186,19 @@ export async function createApp(parts: AppParts): Promise<App> {
     signer,
     indexer,
     logger,
-    onPaid: async (runId) => {
-      if (await runs.finishHeld(runId)) await changes.announce(runId);
-      return runs.wasUndelivered(runId);
-    },
-    onUnpaid: async (runId) => {
-      await runs.dropHeld(runId, new ApiError('service_unavailable', 'The charge failed on-chain.'));
-      await changes.announce(runId);
+    runs: {
+      async paid(runId) {
+        if (await runs.finishHeld(runId)) await changes.announce(runId);
+        return runs.wasUndelivered(runId);
+      },
+      async unpaid(runId) {
+        await runs.dropHeld(runId, new ApiError('service_unavailable', 'The charge failed on-chain.'));
+        await changes.announce(runId);
+      },
+      async settled(runId) {
+        if (await runs.freeKey(runId)) await changes.announce(runId);
+      },
+      wasUndelivered: (runId) => runs.wasUndelivered(runId),
     },
   });
   if (parts.alone) await seats.freeAll();
@@ -190,22 +209,24 @@ export async function createApp(parts: AppParts): Promise<App> {
     ? {}
     : { run_python: `"${parts.driver.name}" does not run Python on this machine. Use run_javascript.` };
   const registrationRepository = createRegistrationRepository(db, enqueueTask);
+  const store = createFolderContentStore(parts.contentFolder);
+  const draftRemoval = createDraftRemoval({ db, repository: registrationRepository, store, chain });
   const registration = createRegistrationService({
     repository: registrationRepository,
     keys,
-    store: createFolderContentStore(parts.contentFolder),
+    store,
     rules: async () => ({
       outbound,
       servedTools: new Set(Object.keys(runnerTools).filter((name) => !Object.hasOwn(unservedTools, name))),
       unservedReasons: unservedTools,
-      minQueryPriceLamports: (await readProtocol(chain)).minQueryPriceLamports,
+      minQueryPriceLamports: (await protocol.current()).minQueryPriceLamports,
     }),
     programId: chain.programId,
     review: config.review,
   });
   const transactions = createTransactionService({
     chain,
-    proposals: createProposalBuilder(chain, authority, protocol.treasury, config.network),
+    proposals: createProposalBuilder({ chain, authority, protocol, fees, network: config.network }),
     listings,
     registration,
     credentials,
@@ -239,7 +260,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     schemaViolations({}, null),
   ]);
 
-  const web = createOutboundHttp(new Set());
+  const web = createOutboundHttp(new Set(), { keepAlive: false });
   const declarative = createDeclarativeAgents({
     runners,
     evaluators,
@@ -287,7 +308,12 @@ export async function createApp(parts: AppParts): Promise<App> {
     creators: createCreators(db),
   });
   credentialRoutes(http, credentials);
-  registrationRoutes(http, registration, createCreatorSecrets(registrationRepository, keys));
+  registrationRoutes(http, {
+    registration,
+    secrets: createCreatorSecrets(registrationRepository, keys),
+    removal: draftRemoval,
+    confirmations: createChangeConfirmations(challenges, createOriginsOf(config.publicUrl)),
+  });
   earningsRoutes(http, db);
   transactionRoutes(http, transactions, spending);
   await fileRoutes(http, files);
@@ -306,6 +332,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       callers: createCallers({ runs, attendance, changes, logger, graceMs: config.reconnectGraceMs }),
       live,
       beginnings,
+      contacts: createAgentContacts(db, logger),
       changes,
       pastRuns: createPastRuns({ runs, attendance, changes }),
       receipts: createReceipts({
@@ -328,7 +355,12 @@ export async function createApp(parts: AppParts): Promise<App> {
   dashboardRoutes(http, { listings, baseUrl: () => config.publicUrl ?? listeningUrl(http) ?? '' });
   openApiRoute(http);
   jwksRoute(http, receiptSigner);
-  healthRoutes(http, { driver: parts.driver, network: config.network, review: config.review });
+  healthRoutes(http, {
+    driver: parts.driver,
+    bounds: boundsInForce(parts.driver),
+    network: config.network,
+    review: config.review,
+  });
   const counts = createOperationsRepository(db);
   metrics.watch({
     openCharges: () => counts.openCharges(),
@@ -351,6 +383,7 @@ export async function createApp(parts: AppParts): Promise<App> {
         database: () => counts.requireAnswer(),
         migrations: () => requireMigrated(db),
         chain: async () => void (await chain.blockHeight('confirmed')),
+        protocol: requireAuthority,
         sandboxes: () => {
           const { idle, active } = runners.stats();
           if (idle + active === 0) throw new Error('No sandbox can be started.');
@@ -366,6 +399,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     bus: mcpBus,
     patienceMs: config.mcpWaitMs,
     allowedHosts: config.mcpAllowedHosts,
+    programId: chain.programId.toBase58(),
     publicUrl: config.publicUrl,
   });
 
@@ -373,14 +407,21 @@ export async function createApp(parts: AppParts): Promise<App> {
     pool,
     {
       [REGISTRATION_TASK]: async (payload) => registration.validate((payload as { job_id: string }).job_id),
-      [SAMPLES_TASK]: async (payload) => samples.take((payload as { listing_id: string }).listing_id),
       [EXPIRY_TASK]: () => removeExpired(db),
+      [LAPSE_TASK]: () => draftRemoval.removeLapsed(),
     },
     logger,
-    EXPIRY_CRONTAB,
+    { crontab: [EXPIRY_CRONTAB, LAPSE_CRONTAB].join('\n') },
+  );
+  // By themselves: a sample run may take a minute, and no registration waits for it.
+  const sampleJobs = await startJobs(
+    pool,
+    { [SAMPLES_TASK]: async (payload) => samples.take((payload as { listing_id: string }).listing_id) },
+    logger,
+    { concurrency: SAMPLE_RUNS_AT_ONCE },
   );
   await indexer.catchUp();
-  await reconciler.reconcile();
+  await reconciler.reconcile('all');
   const following = indexer.start();
   const reconciling = reconciler.start();
   const interrupted = setInterval(() => {
@@ -403,7 +444,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       await http.close();
       clearTimeout(cutOff);
       await Promise.all([notifications.close(), mcpBus.close()]);
-      await Promise.all([following.stop(), reconciling.stop(), jobs.stop()]);
+      await Promise.all([following.stop(), reconciling.stop(), jobs.stop(), sampleJobs.stop()]);
       await Promise.all([runners.close(), evaluators.close(), pythonEvaluators?.close()]);
       await Promise.all([outbound.close(), web.close(), shared?.close()]);
     },

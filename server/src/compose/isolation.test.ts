@@ -1,10 +1,10 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { IsolationLevel } from '@agent-rental/sandbox';
+import type { IsolationLevel, SandboxDriver } from '@agent-rental/sandbox';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigError } from '../config.js';
-import { openSandboxes, requireIsolation } from './isolation.js';
+import { boundsInForce, openSandboxes, requireIsolation } from './isolation.js';
 
 const LEVELS: readonly IsolationLevel[] = ['runtime', 'kernel', 'microvm'];
 
@@ -25,11 +25,37 @@ describe('the least isolation that is asked for', () => {
     }
   });
 
+  it('can be lowered on the embedded default alone, and the advice says so', () => {
+    const refuse = (allowed: IsolationLevel) => () =>
+      requireIsolation({ name: 'deno', isolation: 'runtime' }, 'kernel', allowed);
+    expect(refuse('runtime')).toThrow(/SANDBOX_MIN_ISOLATION=runtime\.$/);
+    expect(refuse('kernel')).toThrow(/or unset DATABASE_URL.*embedded default\.$/);
+    expect(refuse('kernel')).not.toThrow(/MIN_ISOLATION=runtime/);
+  });
+
   it('says why there is nothing stronger', () => {
     const driver = { name: 'deno', isolation: 'runtime', notices: ['Bubblewrap is not installed.'] } as const;
     expect(() => requireIsolation(driver, 'kernel')).toThrow(
       /"runtime".*"kernel".*Bubblewrap is not installed\./,
     );
+  });
+});
+
+describe('the bounds in force', () => {
+  const bounds = (isolation: IsolationLevel, guarantees: Partial<SandboxDriver['guarantees']>): object =>
+    boundsInForce({ isolation, guarantees: { memoryBounded: true, endsWithHost: true, ...guarantees } });
+
+  it('are those that the driver announces, or what follows from its promises [OPS-41]', () => {
+    expect(bounds('microvm', {})).toEqual({ memoryBound: 'machine', threadsBound: 'machine' });
+    expect(bounds('runtime', {})).toEqual({ memoryBound: 'rlimit', threadsBound: 'none' });
+    expect(bounds('runtime', { memoryBounded: false })).toEqual({
+      memoryBound: 'none',
+      threadsBound: 'none',
+    });
+    expect(bounds('kernel', { memoryBound: 'cgroup', threadsBounded: true })).toEqual({
+      memoryBound: 'cgroup',
+      threadsBound: 'rlimit',
+    });
   });
 });
 
@@ -42,7 +68,7 @@ describe('the sandboxes of a server', () => {
 
   const told: string[] = [];
   const logger = { info: () => undefined, warn: (_fields: unknown, text: string) => told.push(text) };
-  const limits = { poolSize: 1, maxActive: 1, e2b: undefined };
+  const limits = { poolSize: 1, maxActive: 1, e2b: undefined, leastIsolation: 'runtime' } as const;
 
   it('are those that were chosen, and tried out', async () => {
     const driver = await openSandboxes(

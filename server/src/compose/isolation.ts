@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import {
   createE2bDriver,
   createLocalDriver,
+  findDelegatedCgroup,
   type IsolationLevel,
+  type SandboxBound,
   type SandboxDriver,
   sweepOrphans,
 } from '@agent-rental/sandbox';
@@ -19,24 +21,61 @@ const LEVELS: readonly IsolationLevel[] = ['runtime', 'kernel', 'microvm'];
  *   the one that was asked for does not work here; SandboxStartError when E2B cannot be used.
  */
 export async function openSandboxes(
-  { driver: choice, e2b, minIsolation }: Config['sandbox'],
+  { driver: choice, e2b, minIsolation, leastIsolation }: Config['sandbox'],
   stateDir: string,
   logger: Pick<Logger, 'info' | 'warn'>,
 ): Promise<SandboxDriver> {
   const folder = join(stateDir, 'sandbox');
   const sweep = await sweepOrphans(folder);
   logger.info({ sweep }, 'swept sandboxes of an earlier run');
-  const driver = e2b
-    ? await openE2b(e2b, folder, logger)
-    : await createLocalDriver({ stateDir: folder, choice });
+  const driver = e2b ? await openE2b(e2b, folder, logger) : await openLocal(choice, folder, logger);
   for (const notice of driver.notices ?? []) logger.warn({ driver: driver.name }, notice);
+  const { memoryBound, threadsBound } = boundsInForce(driver);
+  logger.info(
+    {
+      driver: driver.name,
+      isolation: driver.isolation,
+      memory_bound: memoryBound,
+      threads_bound: threadsBound,
+    },
+    'sandboxes were tried out',
+  );
   try {
-    requireIsolation(driver, minIsolation);
+    requireIsolation(driver, minIsolation, leastIsolation);
   } catch (error) {
     await driver.close();
     throw error;
   }
   return driver;
+}
+
+async function openLocal(
+  choice: Config['sandbox']['driver'],
+  stateDir: string,
+  logger: Pick<Logger, 'info'>,
+): Promise<SandboxDriver> {
+  const cgroups = findDelegatedCgroup();
+  if (typeof cgroups === 'string') logger.info({ reason: cgroups }, 'sandboxes have no cgroups of their own');
+  return createLocalDriver({
+    stateDir,
+    choice,
+    cgroups: typeof cgroups === 'string' ? undefined : cgroups,
+  });
+}
+
+/** What bounds the memory and the threads of a driver's sandboxes. */
+export function boundsInForce({ isolation, guarantees }: Pick<SandboxDriver, 'isolation' | 'guarantees'>): {
+  memoryBound: SandboxBound;
+  threadsBound: SandboxBound;
+} {
+  const boundOf = (isBounded: boolean): SandboxBound => {
+    if (isolation === 'microvm') return 'machine';
+    return isBounded ? 'rlimit' : 'none';
+  };
+  return {
+    memoryBound: guarantees.memoryBound ?? boundOf(guarantees.memoryBounded),
+    threadsBound: guarantees.threadsBound ?? boundOf(guarantees.threadsBounded === true),
+  };
 }
 
 async function openE2b(
@@ -65,17 +104,23 @@ async function openE2b(
 /**
  * Refuses a sandbox that is weaker than the operator allows. There is no silent fallback.
  *
- * @throws ConfigError naming both levels, and why there is nothing stronger.
+ * @param allowed the lowest level that the operator may ask for.
+ * @throws ConfigError naming both levels, why there is nothing stronger, and what to do.
  */
 export function requireIsolation(
   driver: Pick<SandboxDriver, 'name' | 'isolation' | 'notices'>,
   least: IsolationLevel,
+  allowed: IsolationLevel = 'runtime',
 ): void {
   if (LEVELS.indexOf(driver.isolation) >= LEVELS.indexOf(least)) return;
   const why = driver.notices?.map((notice) => `${notice} `).join('') ?? '';
+  const mayBeAccepted = LEVELS.indexOf(driver.isolation) >= LEVELS.indexOf(allowed);
+  const acceptance = mayBeAccepted
+    ? `or accept the weaker one by setting SANDBOX_MIN_ISOLATION=${driver.isolation}.`
+    : 'or unset DATABASE_URL, SOLANA_RPC_URLS and REDIS_URL: the weaker one is for the embedded default.';
   throw new ConfigError(
     `The sandbox "${driver.name}" isolates at level "${driver.isolation}", and SANDBOX_MIN_ISOLATION asks for ` +
-      `"${least}" (the default in production is "kernel"). ${why}Use a stronger sandbox, or accept the weaker one by ` +
-      `setting SANDBOX_MIN_ISOLATION=${driver.isolation}.`,
+      `"${least}" (the default in production and beside production parts is "kernel"). ${why}Use a stronger ` +
+      `sandbox (bubblewrap, or E2B), ${acceptance}`,
   );
 }

@@ -1,5 +1,5 @@
 import { solFromLamports } from '@agent-rental/contract';
-import type { PublishedListing } from '../listings/index.js';
+import { cleanLine, type PublishedListing } from '../listings/index.js';
 
 /** How a rental model is put into words. */
 const MODELS = {
@@ -8,6 +8,9 @@ const MODELS = {
   per_query: 'per task, out of a prepaid balance',
 } as const;
 const DAYS_30_SECONDS = 2_592_000;
+const TITLE_LENGTH = 120;
+/** Characters that read as a double quotation mark. */
+const QUOTATION_MARK = /["\u00ab\u00bb\u201c-\u201f\u2033\u2036\u301d-\u301f\uff02]/gu;
 
 /** What the page of a rental shows. */
 export interface RentPage {
@@ -21,23 +24,27 @@ export interface RentPage {
   readonly maxTotalLamports: bigint | undefined;
 }
 
-/** The page that `rent_url` leads to: what the rental costs, and a program that pays for it. */
+/**
+ * The page that `rent_url` leads to: what the rental costs, and a program that pays for it. The creator's words come after
+ * the price, in a block of their own, so that they cannot pass for it.
+ */
 export function rentPage({ listing, baseUrl, maxTotalLamports }: RentPage): string {
   const { id, title, rentalModel, priceLamports } = listing;
   const offered =
     maxTotalLamports === undefined
       ? ''
       : `<p>The link was offered for ${sol(maxTotalLamports)} in all, with the network's fee and deposits.</p>`;
-  const heading = `Rent ${escapeHtml(title)}`;
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>${heading}</title>
-<style>body { font: 1rem/1.5 system-ui; max-width: 46rem; margin: 2rem auto; padding: 0 1rem } pre { overflow: auto }</style>
-<h1>${heading}</h1>
-<p><code>${escapeHtml(id)}</code> costs ${sol(priceLamports)}, ${MODELS[rentalModel]}.</p>
+<title>Rent ${escapeHtml(id)}</title>
+<style>body { font: 1rem/1.5 system-ui; max-width: 46rem; margin: 2rem auto; padding: 0 1rem } pre { overflow: auto } blockquote { overflow-wrap: anywhere }</style>
+<h1>Rent <code>${escapeHtml(id)}</code></h1>
+<p id="price">It costs ${sol(priceLamports)}, ${MODELS[rentalModel]}.</p>
 ${offered}
+<p>Its creator calls it, in the creator's own words:</p>
+<blockquote><bdi>${escapeHtml(quoted(title))}</bdi></blockquote>
 <p>Save this as <code>rent.mjs</code> where <code>@agent-rental/sdk</code> is installed, beside the wallet's keypair
 file <code>wallet.json</code>, and run <code>node rent.mjs</code>. It signs nothing dearer than it says.</p>
 <pre id="program">${escapeHtml(programFor(listing, baseUrl))}</pre>
@@ -45,6 +52,12 @@ file <code>wallet.json</code>, and run <code>node rent.mjs</code>. It signs noth
 signs what it answers, and the agent sends it back. The agent works as soon as it is paid.</p>
 </html>
 `;
+}
+
+/** A creator's title on one line, inside quotation marks that it cannot close. */
+function quoted(title: string): string {
+  const line = cleanLine(title.slice(0, TITLE_LENGTH * 4)).replaceAll(QUOTATION_MARK, "'");
+  return `"${line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 3)}...`}"`;
 }
 
 function programFor(

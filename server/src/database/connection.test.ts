@@ -22,6 +22,9 @@ const MIGRATIONS = [
   '0014-charge-reservations',
   '0015-run-beginnings',
   '0016-rare-words',
+  '0017-key-scopes',
+  '0018-approved-versions',
+  '0020-charge-when-reached',
 ];
 
 let database: TemporaryDatabase;

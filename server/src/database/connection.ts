@@ -16,6 +16,9 @@ import * as equalRuns from './migrations/0013-equal-runs.js';
 import * as chargeReservations from './migrations/0014-charge-reservations.js';
 import * as runBeginnings from './migrations/0015-run-beginnings.js';
 import * as rareWords from './migrations/0016-rare-words.js';
+import * as keyScopes from './migrations/0017-key-scopes.js';
+import * as approvedVersions from './migrations/0018-approved-versions.js';
+import * as chargeWhenReached from './migrations/0020-charge-when-reached.js';
 import { PreparingClient } from './prepared-statements.js';
 import type { Database } from './schema.js';
 
@@ -44,6 +47,9 @@ const MIGRATIONS = {
   '0014-charge-reservations': chargeReservations,
   '0015-run-beginnings': runBeginnings,
   '0016-rare-words': rareWords,
+  '0017-key-scopes': keyScopes,
+  '0018-approved-versions': approvedVersions,
+  '0020-charge-when-reached': chargeWhenReached,
 };
 
 /** An open database: the pool, and the typed query builder on it. */

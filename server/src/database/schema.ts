@@ -1,4 +1,4 @@
-import type { Category, ErrorCode, RentalModel, SpendingPolicy } from '@agent-rental/contract';
+import type { ApiKeyScope, Category, ErrorCode, RentalModel, SpendingPolicy } from '@agent-rental/contract';
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 
 /** The tables, as the migrations make them. Amounts are lamports in `bigint`; times are `Date`. */
@@ -10,7 +10,9 @@ export interface Database {
     label: string;
     /** SHA-256 of the key; the key itself is shown once and never stored. */
     digest: Buffer;
-    /** Null: whatever the wallet may. */
+    /** `run` and `rent` where nothing is written. */
+    scopes: Generated<ApiKeyScope[]>;
+    /** Null: no limits. */
     policy: JSONColumnType<SpendingPolicy> | null;
     created_at: Generated<Date>;
     revoked_at: Date | null;
@@ -56,8 +58,15 @@ export interface Database {
     /** The version that runs. */
     version_id: string;
     review_state: 'pending' | 'approved' | 'rejected';
-    /** Why it was rejected. */
+    /** Why it was rejected, or what else the review has to say. */
     review_reason: Generated<string | null>;
+    /**
+     * The version that may run on sale: the operator approved it, or it passed the checks after the first publication. A
+     * trigger makes it the one that runs when a draft is published.
+     */
+    approved_version_id: Generated<string | null>;
+    /** When a transaction that publishes the draft was last co-signed. */
+    publication_proposed_at: Generated<Date | null>;
     run_count: Generated<number>;
     completed_count: Generated<number>;
     rating_sum: Generated<number>;
@@ -98,8 +107,13 @@ export interface Database {
     metadata_uri: string | null;
     /** Prompt, tools, model, endpoint and keys, sealed. */
     private_part: Buffer;
+    /** What the listing says while this version runs; null for one that was superseded by an older release. */
+    description: Generated<string | null>;
+    category: Generated<string[] | null>;
     created_at: Generated<Date>;
   };
+  /** Runs that were made for samples, by the wallet whose agent ran; kept for a day. */
+  sample_runs: { wallet: string; created_at: Generated<Date> };
   registration_jobs: {
     id: string;
     wallet: string;
@@ -108,6 +122,8 @@ export interface Database {
     body: Buffer | null;
     error: JSONColumnType<Record<string, unknown>> | null;
     listing_id: string | null;
+    /** The listing that the job changes; null where it registers one. */
+    updates: Generated<string | null>;
     created_at: Generated<Date>;
   };
   credentials: {
@@ -171,6 +187,8 @@ export interface Database {
     stop_reason: Generated<'cancelled' | 'caller_left' | null>;
     /** How the agent ended, while the charge is not confirmed yet; the output is there then, and held back. */
     outcome: Generated<'completed' | 'failed' | null>;
+    /** When the first output left before the run had ended; such a run is never credited. */
+    output_left_at: Generated<Date | null>;
     /** Of an `undelivered` run: what its caller was told. */
     error: Generated<{ code: ErrorCode; message: string } | null>;
     /** Random, so that the digests in a receipt say nothing to those who are not given it. */
@@ -213,7 +231,15 @@ export interface Database {
     state: 'reserved' | 'signed' | 'confirmed' | 'finalized' | 'failed' | 'credited' | 'lost';
     created_at: Generated<Date>;
     updated_at: Generated<Date>;
+    /** While it is signed or confirmed: when the reconciler looks at it next. */
+    next_attempt_at: Generated<Date>;
+    /** How often the reconciler has looked at it without an end. */
+    attempts: Generated<number>;
+    /** The program's error code of a charge that failed on-chain, where it gave one. */
+    failure_code: Generated<number | null>;
   };
+  /** When the agent of a version was reached last. */
+  agent_contacts: { version_id: string; reached_at: Date };
   charge_signatures: {
     signature: string;
     run_id: string;

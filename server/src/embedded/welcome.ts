@@ -1,11 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
-import type { SandboxDriver } from '@agent-rental/sandbox';
+import type { SandboxBound, SandboxDriver } from '@agent-rental/sandbox';
 import type { Config } from '../config.js';
+import { boundsInForce } from '../compose/isolation.js';
 import type { DevFile } from './dev-file.js';
 
 const MCP_BIN = fileURLToPath(new URL('bin.js', import.meta.resolve('@agent-rental/mcp-server')));
+
+const BOUNDED: Readonly<Record<SandboxBound, string>> = {
+  machine: "bounded by each sandbox's own machine",
+  cgroup: 'bounded by cgroups',
+  rlimit: 'bounded by limits of each process',
+  none: 'not bounded on this machine',
+};
 
 /** What to try next, with values that work as they stand. */
 export function describeRunning(
@@ -18,7 +26,7 @@ export function describeRunning(
     `The marketplace is up at ${dev.base_url}`,
     `  MCP            ${dev.mcp_url}`,
     `  Solana RPC     ${dev.rpc_url}`,
-    `  Isolation      ${driver.isolation} (${driver.name})`,
+    `  Isolation      ${driver.isolation} (${driver.name}), memory ${BOUNDED[boundsInForce(driver).memoryBound]}`,
     ...(driver.notices ?? []).map((notice) => `                 ${notice}`),
     `  Review         ${config.review === 'automatic' ? 'automatic: every valid agent is approved' : 'by the operator'}`,
     `  Loopback       only the examples' own addresses may be called`,

@@ -1,5 +1,6 @@
 import {
   ERROR_STATUS,
+  type ApiKeyScope,
   type ErrorCode,
   type ErrorEnvelope,
   type OnChainError,
@@ -14,6 +15,8 @@ export interface ApiErrorDetails {
   runId?: string | undefined;
   /** The rule of the API key's spending policy that refused. */
   policyRule?: PolicyRule | undefined;
+  /** The scopes that the API key lacks; one of them is needed. */
+  requiredScopes?: readonly ApiKeyScope[] | undefined;
   /** For the log only; never leaves the server. */
   cause?: unknown;
 }
@@ -33,6 +36,7 @@ export class ApiError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly runId: string | undefined;
   readonly policyRule: PolicyRule | undefined;
+  readonly requiredScopes: readonly ApiKeyScope[] | undefined;
 
   constructor(code: ErrorCode, message: string, details: ApiErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -42,6 +46,7 @@ export class ApiError extends Error {
     this.retryAfterSeconds = details.retryAfterSeconds ?? RETRY_AFTER_SECONDS[code];
     this.runId = details.runId;
     this.policyRule = details.policyRule;
+    this.requiredScopes = details.requiredScopes;
   }
 
   /** The error object of the envelope (spec, "Errors"). */
@@ -54,6 +59,7 @@ export class ApiError extends Error {
       ...(this.runId === undefined ? {} : { run_id: this.runId }),
       ...(this.onChainError === undefined ? {} : { on_chain_error: this.onChainError }),
       ...(this.policyRule === undefined ? {} : { policy_rule: this.policyRule }),
+      ...(this.requiredScopes === undefined ? {} : { required_scopes: [...this.requiredScopes] }),
     };
   }
 }

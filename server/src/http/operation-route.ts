@@ -1,8 +1,9 @@
-import type { Operation } from '@agent-rental/contract';
+import type { Operation, RequiredScope } from '@agent-rental/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { ApiError } from './api-error.js';
 import type { Principal } from './principal.js';
+import { requireScope } from './scopes.js';
 
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
 type Field<O, K extends string> = O extends { [key in K]: infer S } ? S : undefined;
@@ -40,14 +41,20 @@ export function addOperation<O extends Operation>(
     url: operation.path,
     config: { auth: operation.auth },
     handler: async (request, reply) => {
+      const principal = request.principal ?? NOBODY;
+      const required: RequiredScope | undefined = operation.auth === 'bearer' ? operation.scope : undefined;
+      const isByAction = typeof required === 'object' && 'byAction' in required;
+      // Before the body is looked at, where it does not decide.
+      if (operation.auth === 'bearer' && !isByAction) requireScope(principal, operation.scope);
       const call = {
-        principal: request.principal ?? NOBODY,
+        principal,
         params: parse(operation.params, request.params, 'path'),
         query: parse(operation.query, request.query, 'query'),
         body: parse(operation.body, request.body, 'body'),
         request,
         reply,
       } as OperationCall<O>;
+      if (isByAction) requireScope(principal, required, (call.body as unknown as { action: string }).action);
       const answer = await handler(call);
       if (operation.stream) return reply;
       if (reply.statusCode !== 202) reply.code(operation.status);

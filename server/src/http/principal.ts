@@ -1,4 +1,4 @@
-import type { SpendingPolicy } from '@agent-rental/contract';
+import type { ApiKeyScope, SpendingPolicy } from '@agent-rental/contract';
 
 /** Who calls: the wallet, and how it showed that. */
 export interface Principal {
@@ -7,5 +7,9 @@ export interface Principal {
   /** What its requests are counted under: the API key, or the wallet. */
   readonly rateKey: string;
   /** The API key that was sent; absent after a wallet's own login. */
-  readonly apiKey?: { readonly id: string; readonly policy: SpendingPolicy | null };
+  readonly apiKey?: {
+    readonly id: string;
+    readonly scopes: readonly ApiKeyScope[];
+    readonly policy: SpendingPolicy | null;
+  };
 }

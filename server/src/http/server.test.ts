@@ -20,6 +20,7 @@ const echo = define({
   path: '/v1/echo',
   summary: 'Echo',
   auth: 'bearer',
+  scope: ['run'],
   query: z.strictObject({ times: z.coerce.number().int().max(3).default(1) }),
   body: z.strictObject({ text: z.string(), more: z.record(z.string(), z.json()).optional() }),
   status: 201,
@@ -31,6 +32,7 @@ const thing = define({
   path: '/v1/things/:id',
   summary: 'Thing',
   auth: 'bearer',
+  scope: ['run'],
   params: z.object({ id: z.string().max(5) }),
   status: 200,
   response: z.object({ id: z.string() }),
@@ -51,6 +53,7 @@ const touch = define({
   path: '/v1/touch',
   summary: 'Touch',
   auth: 'bearer',
+  scope: ['run'],
   status: 200,
   response: z.object({ touched: z.boolean() }),
 });

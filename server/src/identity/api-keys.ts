@@ -1,18 +1,25 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { API_KEY_PREFIX, type ApiKey, type ApiKeyTerms, type SpendingPolicy } from '@agent-rental/contract';
+import {
+  API_KEY_PREFIX,
+  API_KEY_SCOPES,
+  DEFAULT_API_KEY_SCOPES,
+  type ApiKey,
+  type ApiKeyTerms,
+} from '@agent-rental/contract';
 import { CompiledQuery, sql, type Selectable } from 'kysely';
 import { ApiError } from '../http/api-error.js';
 import type { Db } from '../database/connection.js';
 import { prepare } from '../database/prepared-statements.js';
 import type { Database } from '../database/schema.js';
+import type { Principal } from '../http/principal.js';
 
 const KEY_BYTES = 32;
 /** Working keys of one wallet at most: a wallet that makes more has lost track of them. */
 const MOST_KEYS = 100;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-type FoundKey = Pick<Selectable<Database['api_keys']>, 'id' | 'wallet' | 'policy' | 'revoked_at'>;
-const FIND_KEY = prepare('select id, wallet, policy, revoked_at from api_keys where digest = $1');
+type FoundKey = Pick<Selectable<Database['api_keys']>, 'id' | 'wallet' | 'scopes' | 'policy' | 'revoked_at'>;
+const FIND_KEY = prepare('select id, wallet, scopes, policy, revoked_at from api_keys where digest = $1');
 
 /** API keys: tied to a wallet, without expiry, stored as hashes. */
 export interface ApiKeys {
@@ -27,11 +34,11 @@ export interface ApiKeys {
    */
   revoke(wallet: string, id: string): Promise<ApiKey>;
   /**
-   * The wallet of a key, and what the key may spend.
+   * The wallet of a key, what the key may be used for, and what it may spend.
    *
    * @throws ApiError `invalid_api_key` for a key that is unknown, revoked, or of another network.
    */
-  verify(key: string): Promise<{ wallet: string; id: string; policy: SpendingPolicy | null }>;
+  verify(key: string): Promise<{ wallet: string } & NonNullable<Principal['apiKey']>>;
 }
 
 /** Whether a bearer has the form of an API key, of whatever network. */
@@ -44,7 +51,7 @@ export function createApiKeys(db: Db, network: 'localnet' | 'devnet' | 'mainnet'
   const prefix = network === 'mainnet' ? API_KEY_PREFIX.mainnet : API_KEY_PREFIX.devnet;
   const digestOf = (key: string) => createHash('sha256').update(key).digest();
   return {
-    async create(wallet, { label, policy }) {
+    async create(wallet, { label, scopes = DEFAULT_API_KEY_SCOPES, policy }) {
       const key = prefix + randomBytes(KEY_BYTES).toString('base64url');
       const row = await db.transaction().execute(async (tx) => {
         // One at a time for each wallet, or two could both be the last.
@@ -68,6 +75,7 @@ export function createApiKeys(db: Db, network: 'localnet' | 'devnet' | 'mainnet'
             wallet,
             label,
             digest: digestOf(key),
+            scopes: API_KEY_SCOPES.filter((scope) => scopes.includes(scope)),
             policy: policy === undefined ? null : JSON.stringify(policy),
             revoked_at: null,
           })
@@ -115,7 +123,7 @@ export function createApiKeys(db: Db, network: 'localnet' | 'devnet' | 'mainnet'
       const [row] = rows;
       if (!row || row.revoked_at)
         throw new ApiError('invalid_api_key', 'The API key is not valid or was revoked.');
-      return { wallet: row.wallet, id: row.id, policy: row.policy };
+      return { wallet: row.wallet, id: row.id, scopes: row.scopes, policy: row.policy };
     },
   };
 }
@@ -124,6 +132,7 @@ function toApiKey(row: Selectable<Database['api_keys']>): ApiKey {
   return {
     id: row.id,
     label: row.label,
+    scopes: row.scopes,
     policy: row.policy,
     created_at: row.created_at.toISOString(),
     revoked_at: row.revoked_at?.toISOString() ?? null,

@@ -17,8 +17,8 @@ export function createAuthenticate(tokens: Tokens, apiKeys: ApiKeys): Authentica
       throw new ApiError('unauthorized', 'The Authorization header must be "Bearer <API key or token>".');
     }
     if (looksLikeApiKey(bearer)) {
-      const { wallet, id, policy } = await apiKeys.verify(bearer);
-      return { wallet, rateKey: `key:${id}`, apiKey: { id, policy } };
+      const { wallet, ...apiKey } = await apiKeys.verify(bearer);
+      return { wallet, rateKey: `key:${apiKey.id}`, apiKey };
     }
     const wallet = tokens.verify(bearer);
     return { wallet, rateKey: `wallet:${wallet}` };

@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { isPublicKey, verifySignature } from '@agent-rental/ed25519';
 import bs58 from 'bs58';
-import nacl from 'tweetnacl';
 import { ApiError } from '../http/api-error.js';
 import type { Db } from '../database/connection.js';
 
@@ -28,6 +28,12 @@ export interface SignedChallenge {
 
 /** Issues challenges and checks what wallets signed. */
 export interface Challenges {
+  /**
+   * Makes a challenge for a wallet.
+   *
+   * @throws ApiError `invalid_request` for an address without a private key: off the curve, as program-derived
+   *   addresses are, or of small order, for which anyone can make signatures.
+   */
   issue(wallet: string): Challenge;
   /**
    * Accepts a signature over `message(challenge)`, once.
@@ -59,6 +65,13 @@ export function createChallenges(db: Db, key: Buffer): Challenges {
 
   return {
     issue(wallet) {
+      const publicKey = decoded(wallet);
+      if (publicKey === undefined || !isPublicKey(publicKey)) {
+        throw new ApiError(
+          'invalid_request',
+          'wallet: is not the address of a wallet that can sign. Give the public key of an ed25519 key pair, in base58.',
+        );
+      }
       const issuedAt = Math.floor(Date.now() / 1000);
       const random = randomBytes(RANDOM_BYTES).toString('hex');
       const mac = proof(wallet, String(issuedAt), random).toString('hex');
@@ -89,12 +102,11 @@ export function createChallenges(db: Db, key: Buffer): Challenges {
 }
 
 function verifies(wallet: string, signature: string, text: string): boolean {
-  try {
-    const [publicKey, bytes] = [bs58.decode(wallet), bs58.decode(signature)];
-    if (publicKey.length !== nacl.sign.publicKeyLength || bytes.length !== nacl.sign.signatureLength)
-      return false;
-    return nacl.sign.detached.verify(Buffer.from(text, 'utf8'), bytes, publicKey);
-  } catch {
-    return false;
-  }
+  const [publicKey, bytes] = [decoded(wallet), decoded(signature)];
+  if (publicKey === undefined || bytes === undefined) return false;
+  return verifySignature({ signature: bytes, message: Buffer.from(text, 'utf8'), publicKey });
+}
+
+function decoded(base58: string): Uint8Array | undefined {
+  return bs58.decodeUnsafe(base58);
 }

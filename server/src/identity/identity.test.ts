@@ -1,5 +1,6 @@
-import { createHmac, generateKeyPairSync, randomUUID } from 'node:crypto';
-import { API_KEY_PREFIX, apiKeyMessage, type SpendingPolicy } from '@agent-rental/contract';
+import { createHmac, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { API_KEY_PREFIX, apiKeyMessage, type ApiKeyScope, type SpendingPolicy } from '@agent-rental/contract';
+import { findProtocolAddress } from '@agent-rental/program-client';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { createSigner } from 'fast-jwt';
@@ -12,6 +13,7 @@ import { newWallet, openTestDatabase, type TemporaryDatabase } from '../testing/
 import { createApiKeys } from './api-keys.js';
 import { createAuthenticate } from './authenticate.js';
 import { createChallenges, type Challenge, type Challenges } from './challenges.js';
+import { isSignInFor, signInFor } from './sign-in.js';
 import { createTokens } from './tokens.js';
 
 const keys = deriveKeys(new Uint8Array(32).fill(7));
@@ -29,6 +31,29 @@ afterAll(() => database.close());
 afterEach(() => {
   vi.useRealTimers();
 });
+
+/** Points of small order: as keys, signatures can be made for them without a private key. */
+const SMALL_ORDER = [
+  `01${'00'.repeat(31)}`,
+  `ec${'ff'.repeat(30)}7f`,
+  '00'.repeat(32),
+  `${'00'.repeat(31)}80`,
+  ...['05', '85'].map((end) => `26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc${end}`),
+  ...['7a', 'fa'].map((end) => `c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03${end}`),
+].map((hex) => Buffer.from(hex, 'hex'));
+
+/** A signature over a text for a key of small order, which a check that is not strict takes; about every second text has one. */
+const forgedFor = (key: Uint8Array, text: string): Buffer | undefined =>
+  SMALL_ORDER.map((point) => Buffer.concat([point, Buffer.alloc(32)])).find((signature) =>
+    nacl.sign.detached.verify(Buffer.from(text), signature, key),
+  );
+
+/** A challenge as the service makes one; it makes none for a wallet without a private key. */
+function challengeFor(of: string): string {
+  const [issuedAt, random] = [String(Math.floor(Date.now() / 1000)), randomBytes(16).toString('hex')];
+  const mac = createHmac('sha256', keys.challenge).update(`${of}:${issuedAt}:${random}`).digest('hex');
+  return `agent-rental:auth:${issuedAt}:${random}${mac.slice(0, 32)}`;
+}
 
 const sign = (text: string, by: Keypair = wallet) =>
   bs58.encode(nacl.sign.detached(Buffer.from(text, 'utf8'), by.secretKey));
@@ -155,11 +180,72 @@ describe('a challenge', () => {
     );
   });
 
-  it.each(['1'.repeat(32), '0OIl', '', 'z'.repeat(44)])('of the wallet "%s" is refused', async (odd) => {
-    const { challenge } = challenges.issue(odd);
-    expect(await codeOf(challenges.redeem({ wallet: odd, challenge, signature: sign(challenge) }))).toBe(
-      'invalid_signature',
-    );
+  it.each([
+    ['the System program, a point of small order', '1'.repeat(32)],
+    ['a point of order 8', bs58.encode(SMALL_ORDER.at(-1) ?? [])],
+    ['an encoding that is not canonical', bs58.encode(Buffer.from(`ed${'ff'.repeat(30)}7f`, 'hex'))],
+    ['a program-derived address', findProtocolAddress().address.toBase58()],
+    ['no base58', '0OIl'],
+    ['nothing', ''],
+    ['more than 32 bytes', 'z'.repeat(44)],
+  ])('is not issued for a wallet that is %s [ID-55]', async (_, odd) => {
+    expect(await codeOf(() => challenges.issue(odd))).toBe('invalid_request');
+    expect(() => challenges.issue(odd)).toThrow('wallet');
+  });
+
+  it.each(SMALL_ORDER.map((key) => bs58.encode(key)))(
+    'is not redeemed for %s by a signature that takes no private key [ID-54]',
+    async (odd) => {
+      const codes = new Set<string>();
+      for (let forgeries = 0; forgeries < 10;) {
+        const challenge = challengeFor(odd);
+        const forged = forgedFor(bs58.decode(odd), challenge);
+        if (forged === undefined) continue;
+        forgeries += 1;
+        const attempt = { wallet: odd, challenge, signature: bs58.encode(forged) };
+        codes.add(await codeOf(challenges.redeem(attempt)));
+      }
+      expect([...codes]).toEqual(['invalid_signature']);
+    },
+  );
+
+  it('is not redeemed by a signature whose S is above the order of the group [ID-54]', async () => {
+    const { challenge } = challenges.issue(address);
+    const signature = nacl.sign.detached(Buffer.from(challenge), wallet.secretKey);
+    const order = 2n ** 252n + 27742317777372353535851937790883648493n;
+    const s = BigInt(`0x${Buffer.from(signature.subarray(32).toReversed()).toString('hex')}`) + order;
+    signature.set(Buffer.from(s.toString(16).padStart(64, '0'), 'hex').toReversed(), 32);
+    const attempt = { wallet: address, challenge, signature: bs58.encode(signature) };
+    expect(await codeOf(challenges.redeem(attempt))).toBe('invalid_signature');
+  });
+
+  it('is redeemed by each kind of message for that kind alone [ID-56]', async () => {
+    const site = { origin: 'https://market.example', network: 'devnet' } as const;
+    const signIn = (to: Challenge) => {
+      const { domain, nonce } = signInFor(site, address, to);
+      return `${domain} wants you to sign in with your Solana account:\n${address}\n\nNonce: ${nonce}`;
+    };
+    const kinds: Record<string, (to: Challenge) => string> = {
+      challenge: ({ challenge }) => challenge,
+      'sign-in message': signIn,
+      'API key': (to) => apiKeyMessage({ label: 'ci' }, to.challenge),
+      'API key with a policy': (to) =>
+        apiKeyMessage({ label: 'ci', policy: { can_rent: true } }, to.challenge),
+    };
+    for (const [signed, textOf] of Object.entries(kinds)) {
+      for (const [wanted, message] of Object.entries(kinds)) {
+        const issued = challenges.issue(address);
+        const attempt = { wallet: address, challenge: issued.challenge, signature: sign(textOf(issued)) };
+        const code = await codeOf(challenges.redeem(attempt, message));
+        const isSignIn = isSignInFor(textOf(issued), signInFor(site, address, issued), new Date());
+        expect({ signed, wanted, code, isSignIn }).toEqual({
+          signed,
+          wanted,
+          code: signed === wanted ? 'accepted' : 'invalid_signature',
+          isSignIn: signed === 'sign-in message',
+        });
+      }
+    }
   });
 
   it('signed to log in does not make an API key, nor the other way round', async () => {
@@ -239,7 +325,12 @@ describe('an API key', () => {
     const created = await apiKeys.create(address, { label: 'ci' });
     expect(created.key.startsWith(API_KEY_PREFIX.devnet)).toBe(true);
     expect(created.label).toBe('ci');
-    expect(await apiKeys.verify(created.key)).toEqual({ wallet: address, id: created.id, policy: null });
+    expect(await apiKeys.verify(created.key)).toEqual({
+      wallet: address,
+      id: created.id,
+      scopes: ['run', 'rent'],
+      policy: null,
+    });
     const rows = await database.db.selectFrom('api_keys').selectAll().execute();
     const secret = created.key.slice(API_KEY_PREFIX.devnet.length);
     expect(rows.map((row) => JSON.stringify(row) + row.digest.toString('latin1')).join()).not.toContain(
@@ -269,6 +360,29 @@ describe('an API key', () => {
     ]) {
       expect(await codeOf(apiKeys.verify(wrong))).toBe('invalid_api_key');
     }
+  });
+
+  it('may run and rent unless other scopes are asked for, which are kept in one order [ID-50]', async () => {
+    const apiKeys = createApiKeys(database.db, 'devnet');
+    const plain = await apiKeys.create(address, { label: 'ci' });
+    expect(plain.scopes).toEqual(['run', 'rent']);
+    const named = await apiKeys.create(address, { label: 'ci', scopes: ['publish', 'run'] });
+    expect(named.scopes).toEqual(['run', 'publish']);
+    expect((await apiKeys.verify(named.key)).scopes).toEqual(['run', 'publish']);
+    // As a row that an older release wrote.
+    const { scopes } = await database.db
+      .insertInto('api_keys')
+      .values({
+        id: randomUUID(),
+        wallet: address,
+        label: 'old',
+        digest: randomBytes(32),
+        policy: null,
+        revoked_at: null,
+      })
+      .returning('scopes')
+      .executeTakeFirstOrThrow();
+    expect(scopes).toEqual(['run', 'rent']);
   });
 
   it('does not expire [ID-33]', async () => {
@@ -336,6 +450,15 @@ describe('what a wallet signs for an API key', () => {
     );
   });
 
+  it('names the scopes where the request does, in one order, so that none can be added to it [ID-50]', () => {
+    const of = (...scopes: ApiKeyScope[]) => apiKeyMessage({ label: 'ci', scopes, policy: {} }, 'c');
+    expect(of('publish', 'run')).toBe(
+      'agent-rental: create API key "ci"\nscopes: run, publish\npolicy: {}\nc',
+    );
+    expect(of('run', 'publish')).toBe(of('publish', 'run'));
+    expect(new Set([of('run'), of('run', 'rent'), of('publish'), text({})]).size).toBe(4);
+  });
+
   it('differs for every policy', () => {
     const policies = [undefined, {}, { can_rent: true }, { can_rent: false }, { listing_ids: [] }];
     expect(new Set(policies.map((policy) => text(policy))).size).toBe(policies.length);
@@ -350,7 +473,7 @@ describe('the Authorization header', () => {
     expect(await authenticate(`Bearer ${key}`)).toEqual({
       wallet: address,
       rateKey: `key:${id}`,
-      apiKey: { id, policy: null },
+      apiKey: { id, scopes: ['run', 'rent'], policy: null },
     });
     expect(await authenticate(`bearer  ${tokens.issue(address).token}`)).toEqual({
       wallet: address,

@@ -20,7 +20,11 @@ async function keyWith(policy: SpendingPolicy | undefined, replicas = [database.
     label: 'ci',
     ...(policy ? { policy } : {}),
   });
-  const principal = { wallet, rateKey: `key:${id}`, apiKey: { id, policy: policy ?? null } };
+  const principal = {
+    wallet,
+    rateKey: `key:${id}`,
+    apiKey: { id, scopes: ['run', 'rent'] as const, policy: policy ?? null },
+  };
   return replicas.map((db) => createSpending(db).allowanceOf(principal));
 }
 

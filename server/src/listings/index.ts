@@ -1,3 +1,4 @@
+export { cleanLine } from './clean-text.js';
 export { createCreators } from './creators.js';
 export { newListingId, parseListingId } from './listing-id.js';
 export { createListingRepository } from './repository.js';

@@ -50,7 +50,13 @@ beforeEach(async () => {
     mode: 'declarative',
     systemPrompt: PROMPT,
     tools: [],
-    model: { provider: 'self_hosted', model: 'test-model', endpointUrl: `${vendor.origin}/v1`, key: KEY },
+    model: {
+      provider: 'self_hosted',
+      model: 'test-model',
+      endpointUrl: `${vendor.origin}/v1`,
+      key: KEY,
+      keyOrigin: vendor.origin,
+    },
     salt: '',
   };
 });
@@ -206,9 +212,23 @@ describe('a model that cannot be used', () => {
 
   it('because its endpoint may not be called is not asked', async () => {
     agent.model.endpointUrl = 'https://169.254.169.254/v1';
+    agent.model.keyOrigin = 'https://169.254.169.254';
     await failure();
     expect(asked).toEqual([]);
   });
+
+  it.each([
+    ['another provider', (origin: string) => ({ provider: 'openai' as const, keyOrigin: origin })],
+    ['another port', (origin: string) => ({ keyOrigin: origin.replace(/\d+$/, '1') })],
+    ['no known address', () => ({ keyOrigin: undefined })],
+  ])(
+    'because its key was given for %s is asked nothing, without a key neither [REG-43]',
+    async (_, change) => {
+      agent.model = { ...agent.model, ...change(vendor.origin) };
+      expect((await failure()).message).toContain('key was given for another');
+      expect(asked).toEqual([]);
+    },
+  );
 
   it('because it answers with something else is one', async () => {
     serve = (response) =>

@@ -5,10 +5,10 @@ import {
   type ModelCompleteResult,
 } from '@agent-rental/agent-runner';
 import type * as AiSdk from 'ai';
-import type { ToolSet } from 'ai';
+import type { LanguageModel, ToolSet } from 'ai';
 import type { OutboundHttp } from '../platform/outbound-http.js';
 import type { DeclarativeAgent } from '../registration/index.js';
-import { languageModel } from './language-model.js';
+import { ForeignKeyError, languageModel } from './language-model.js';
 import { toFinishReason, toModelMessages } from './messages.js';
 import {
   DEFAULT_MODEL_LIMITS,
@@ -19,6 +19,13 @@ import {
 } from './spending-meter.js';
 
 const RETRIES = 2;
+/** Parts of a stream that a model makes; others are made by the SDK, or tell of an error. */
+const ANSWER_PARTS: ReadonlySet<string> = new Set([
+  'text-delta',
+  'reasoning-delta',
+  'tool-input-start',
+  'tool-call',
+]);
 
 /** The agent's model cannot be used: its vendor is down, or its key is dead. Not the agent's failure. */
 export class ModelUnavailableError extends Error {
@@ -37,12 +44,18 @@ export interface ModelSession {
   /**
    * One completion. The system prompt and the key are added here; the caller passes on what the runner asked.
    *
+   * `onAnswer` is called once, when the model begins to answer: from there on it has worked, and costs its owner.
+   *
    * @throws ModelUnavailableError; ModelLimitError when the run has used up what it may; the signal's reason when
    * aborted.
    */
   complete(
     request: ModelCompleteParams,
-    options: { signal: AbortSignal; onText?: ((text: string) => void) | undefined },
+    options: {
+      signal: AbortSignal;
+      onText?: ((text: string) => void) | undefined;
+      onAnswer?: (() => void) | undefined;
+    },
   ): Promise<ModelCompleteResult>;
 }
 
@@ -63,7 +76,7 @@ function openSession(
     get usage() {
       return meter.usage;
     },
-    async complete(request, { signal, onText }) {
+    async complete(request, { signal, onText, onAnswer }) {
       meter.beginCall();
       const { jsonSchema, streamText, tool } = await loadAiSdk();
       const tools: ToolSet = {};
@@ -73,7 +86,7 @@ function openSession(
         tools[name] = tool({ description, inputSchema: jsonSchema(parameters) });
       }
       const stream = streamText({
-        model: await languageModel(agent.model, meter.metered(fetch)),
+        model: await modelOf(agent, meter.metered(fetch)),
         system: agent.systemPrompt,
         messages: toModelMessages(request.messages),
         tools,
@@ -85,7 +98,12 @@ function openSession(
       });
       const result: ModelCompleteResult = { content: null, toolCalls: [], finishReason: 'other' };
       try {
+        let isAnswered = false;
         for await (const part of stream.fullStream) {
+          if (!isAnswered && ANSWER_PARTS.has(part.type)) {
+            isAnswered = true;
+            onAnswer?.();
+          }
           if (part.type === 'text-delta') {
             result.content = (result.content ?? '') + part.text;
             onText?.(part.text);
@@ -95,6 +113,7 @@ function openSession(
             result.toolCalls.push({ id: part.toolCallId, name: part.toolName, arguments: text });
           } else if (part.type === 'finish') {
             if (part.rawFinishReason === undefined) throw new IncompleteAnswerError();
+            onAnswer?.();
             result.finishReason = toFinishReason(part.finishReason);
             meter.countTokens(part.totalUsage.inputTokens, part.totalUsage.outputTokens);
           } else if (part.type === 'error') {
@@ -111,6 +130,18 @@ function openSession(
       return result;
     },
   };
+}
+
+/** @throws ModelUnavailableError where the agent's key was given for another address than its model's. */
+async function modelOf(agent: DeclarativeAgent, fetch: typeof globalThis.fetch): Promise<LanguageModel> {
+  try {
+    return await languageModel(agent.model, fetch);
+  } catch (error) {
+    if (!(error instanceof ForeignKeyError)) throw error;
+    throw new ModelUnavailableError(
+      'The model of the agent could not be used: its key was given for another provider or address.',
+    );
+  }
 }
 
 /** A stream ended and did not say why: somebody on the way cut it, and half an answer is none. */

@@ -9,7 +9,7 @@ import {
 } from '@agent-rental/stand-in';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOutboundHttp, type OutboundHttp } from '../platform/outbound-http.js';
-import type { DeclarativeAgent } from '../registration/index.js';
+import { modelOrigin, type DeclarativeAgent } from '../registration/index.js';
 import { createModelGateway, ModelUnavailableError, type ModelSession } from './gateway.js';
 import { ModelLimitError, type ModelLimits } from './spending-meter.js';
 
@@ -47,7 +47,7 @@ const agentOf = (provider: VendorName, model: string, key: string): DeclarativeA
   mode: 'declarative',
   systemPrompt: PROMPT,
   tools: [],
-  model: { provider, model, key },
+  model: { provider, model, key, keyOrigin: modelOrigin({ provider }) },
   salt: '',
 });
 

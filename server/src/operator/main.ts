@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { ConfigError, readOperatorConfig } from '../config.js';
-import { findRunningPostgres } from '../embedded/postgres/find-running.js';
-import { EmbeddedPostgresError } from '../embedded/postgres/errors.js';
+import { EmbeddedPostgresError, findRunningPostgres } from '../embedded/index.js';
 import { openDatabase } from '../database/connection.js';
 import { OperatorError, parseCommand, runCommand, USAGE } from './index.js';
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createListingRepository, createListingService } from '../listings/index.js';
 import { insertListing, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
@@ -56,6 +57,30 @@ describe('a review', () => {
     expect(await reviewOf(id)).toEqual({ review_state: 'approved', review_reason: null });
   });
 
+  it('is of the version that was looked at: of a changed draft it has to be named [REG-40]', async () => {
+    const { id } = await draft();
+    expect(await operate('reviews')).toMatch(new RegExp(`${id} [^]*version +1`));
+    const version = { input_schema: '{}', output_schema: '{}', timeout_seconds: 60, metadata_uri: null };
+    const second = randomUUID();
+    await database.db
+      .insertInto('agent_versions')
+      .values({ ...version, id: second, listing_id: id, private_part: Buffer.alloc(0) })
+      .execute();
+    await database.db.updateTable('listings').set({ version_id: second }).where('id', '=', id).execute();
+    for (const argv of [[], ['--version', '1'], ['--version', '3']]) {
+      await expect(operate('approve', id, ...argv)).rejects.toThrow(`approve ${id} --version 2`);
+    }
+    expect(await reviewOf(id)).toMatchObject({ review_state: 'pending' });
+    expect(await operate('approve', id, '--version', '2')).toContain('is approved');
+    expect(await operate('reviews')).not.toContain(id);
+    const { approved_version_id: approved } = await database.db
+      .selectFrom('listings')
+      .select('approved_version_id')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    expect(approved).toBe(second);
+  });
+
   it('of a listing that is published, or unknown, is refused', async () => {
     const { id } = await insertListing(database.db);
     for (const unknown of [id, 'nobody-aaaaaa', '']) {
@@ -103,6 +128,9 @@ describe('a command line', () => {
     [['reject', 'a', '--reason', 'x'.repeat(1001)], /1001 characters/],
     [['reject', 'a', '--reason', 'a\u0000b'], /control character/],
     [['approve', 'a', '--reason', 'x'], /no --reason/],
+    [['approve', 'a', '--version', '0'], /0 is no version/],
+    [['approve', 'a', '--version', '1e3'], /1e3 is no version/],
+    [['reject', 'a', '--reason', 'x', '--version', '1'], /no --version/],
     [['limit', 'a'], /<runs_per_minute>/],
     [['limit', 'a', '5', '--clear'], /<listing_id>/],
     [['limit', 'a', '0'], /1 to 100000/],

@@ -5,7 +5,8 @@ import { OperatorError } from './operator-error.js';
 export type Command =
   | { name: 'help' }
   | { name: 'reviews' }
-  | { name: 'approve'; listingId: string }
+  /** Without a version: the only one there is. */
+  | { name: 'approve'; listingId: string; version?: number }
   | { name: 'reject'; listingId: string; reason: string }
   | { name: 'limits' }
   /** `null` clears. */
@@ -14,7 +15,7 @@ export type Command =
 export const USAGE = `What the operator of a marketplace decides.
 
   npm run operator -- reviews                           registrations that wait for a first review
-  npm run operator -- approve <listing_id>              lets its creator publish it
+  npm run operator -- approve <listing_id> [--version N] lets its creator publish that version, by default the only one
   npm run operator -- reject <listing_id> --reason TEXT tells its creator why not
   npm run operator -- limits                            listings whose limit was set here
   npm run operator -- limit <listing_id> <number>       runs per minute and credential, over the creator's own
@@ -51,9 +52,13 @@ export function parseCommand(argv: readonly string[]): Command {
       requireOperands([]);
       return { name };
     case 'approve':
-      allowOptions();
+      allowOptions('version');
       requireOperands(['listing_id']);
-      return { name, listingId };
+      return {
+        name,
+        listingId,
+        ...(values.version === undefined ? {} : { version: parseVersion(values.version) }),
+      };
     case 'reject':
       allowOptions('reason');
       requireOperands(['listing_id']);
@@ -75,6 +80,7 @@ function readArguments(argv: readonly string[]) {
       options: {
         help: { type: 'boolean', short: 'h' },
         reason: { type: 'string' },
+        version: { type: 'string' },
         clear: { type: 'boolean' },
       },
     });
@@ -94,6 +100,11 @@ function parseReason(text: string | undefined): string {
   // PostgreSQL keeps no null characters, and a creator's terminal should see no others.
   if (/[^\P{Cc}\n]/u.test(reason)) throw new OperatorError('The reason holds a control character.');
   return reason;
+}
+
+function parseVersion(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new OperatorError(`${text} is no version: the command reviews shows its number.`);
 }
 
 function parseLimit(text = ''): number {

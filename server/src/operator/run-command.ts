@@ -1,6 +1,6 @@
 import { createOperatorLimits } from '../listings/index.js';
 import type { Db } from '../database/connection.js';
-import { createReviews, type PendingReview } from '../registration/index.js';
+import { createReviews, type Decided, type PendingReview } from '../registration/index.js';
 import { OperatorError } from './operator-error.js';
 import type { Command } from './parse-command.js';
 
@@ -14,16 +14,14 @@ export async function runCommand(db: Db, command: Exclude<Command, { name: 'help
       if (pending.length === 0) return 'No registration waits for a review.';
       return pending.map(describePending).join('\n\n');
     }
-    case 'approve':
-      requireFound(
-        await reviews.decide(command.listingId, { approved: true }),
-        command.listingId,
-        'unpublished',
-      );
-      return `${command.listingId} is approved: its creator can publish it.`;
+    case 'approve': {
+      const { listingId, version } = command;
+      requireDecided(await reviews.decide(listingId, { approved: true, version }), listingId);
+      return `${listingId} is approved: its creator can publish it. A change before that waits for another approval.`;
+    }
     case 'reject': {
       const { listingId, reason } = command;
-      requireFound(await reviews.decide(listingId, { approved: false, reason }), listingId, 'unpublished');
+      requireDecided(await reviews.decide(listingId, { approved: false, reason }), listingId);
       return `${listingId} is rejected; its creator is told: ${reason}`;
     }
     case 'limits': {
@@ -48,6 +46,23 @@ export async function runCommand(db: Db, command: Exclude<Command, { name: 'help
   }
 }
 
+function requireDecided(decided: Decided, listingId: string): void {
+  switch (decided.outcome) {
+    case 'decided':
+      return;
+    case 'not_found':
+      requireFound(false, listingId, 'unpublished');
+      return;
+    case 'changed':
+      throw new OperatorError(
+        `${listingId} was changed: what waits is version ${decided.version}. Look at it (the command reviews), then: ` +
+          `approve ${listingId} --version ${decided.version}`,
+      );
+    default:
+      decided satisfies never;
+  }
+}
+
 function requireFound(found: boolean, listingId: string, which: 'unpublished' | undefined): void {
   if (found) return;
   const hint =
@@ -67,6 +82,7 @@ function describePending(row: PendingReview): string {
       : `${row.rental_model}, ${row.price_lamports} lamports`;
   return [
     `${row.id}  (waits since ${row.created_at.toISOString()})`,
+    `  version      ${row.version}`,
     `  title        ${plain(row.title)}`,
     `  description  ${plain(row.description)}`,
     `  category     ${row.category.join(', ')}`,

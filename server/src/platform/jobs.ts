@@ -10,6 +10,8 @@ export interface TaskOptions {
   queue?: string;
   /** How often it is tried. Default: 25 times, over about three days. */
   maxAttempts?: number;
+  /** Of tasks that are due, the one with the lowest number runs first. Default 0. */
+  priority?: number;
 }
 
 /** Puts a task into the queue, inside the transaction of the row that it serves. */
@@ -17,11 +19,12 @@ export async function enqueueTask(
   tx: Db,
   task: string,
   payload: Record<string, string>,
-  { queue, maxAttempts }: TaskOptions = {},
+  { queue, maxAttempts, priority }: TaskOptions = {},
 ): Promise<void> {
   await sql`select graphile_worker.add_job(
     ${task}, ${JSON.stringify(payload)}::json,
-    queue_name := ${queue ?? null}::text, max_attempts := ${maxAttempts ?? null}::integer
+    queue_name := ${queue ?? null}::text, max_attempts := ${maxAttempts ?? null}::integer,
+    priority := ${priority ?? null}::integer
   )`.execute(tx);
 }
 
@@ -32,19 +35,20 @@ export async function migrateJobs(pool: pg.Pool): Promise<void> {
 
 /**
  * Starts to work on queued tasks, and on those whose time has come by `crontab` (once, however many replicas there
- * are). Stop lets running tasks finish.
+ * are). At most `concurrency` run at once; tasks that are not in the list are left to others. Stop lets running tasks
+ * finish.
  */
 export async function startJobs(
   pool: pg.Pool,
   tasks: TaskList,
   logger: Logger,
-  crontab = '',
+  { crontab = '', concurrency = 4 }: { crontab?: string; concurrency?: number } = {},
 ): Promise<{ stop(): Promise<void> }> {
   const runner = await run({
     pgPool: pool,
     taskList: tasks,
     crontab,
-    concurrency: 4,
+    concurrency,
     noHandleSignals: true,
     logger: new WorkerLogger(() => (level, message) => {
       const name: string = level;

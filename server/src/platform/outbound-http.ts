@@ -1,6 +1,6 @@
 import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import ipaddr from 'ipaddr.js';
-import { Agent, fetch as undiciFetch, type RequestInit as UndiciRequestInit } from 'undici';
+import { Agent, fetch as undiciFetch, type Dispatcher, type RequestInit as UndiciRequestInit } from 'undici';
 
 /** A URL that the server will not call; the message says why and is safe to show to the URL's owner. */
 export class ForbiddenUrlError extends Error {
@@ -12,6 +12,12 @@ export class ResponseTooLargeError extends Error {
   override readonly name = 'ResponseTooLargeError';
 }
 
+/** A request, as `fetch` takes it. */
+export interface OutboundRequest extends RequestInit {
+  /** Called when the connection stands and the request goes out on it. */
+  onSent?: (() => void) | undefined;
+}
+
 /** Calls addresses that strangers gave, without letting them reach into our network. */
 export interface OutboundHttp {
   /**
@@ -19,7 +25,7 @@ export interface OutboundHttp {
    *
    * @throws ForbiddenUrlError for a URL that may not be called; otherwise as `fetch` does.
    */
-  readonly fetch: typeof globalThis.fetch;
+  readonly fetch: (input: string | URL | Request, init?: OutboundRequest) => Promise<Response>;
   /**
    * Whether a URL may be called at all; the address behind a name is checked when connecting.
    *
@@ -44,6 +50,9 @@ export async function readText(response: Response, maxBytes: number): Promise<st
   }
   return Buffer.concat(chunks).toString('utf8');
 }
+
+/** An endpoint may ask to keep an idle connection; undici's own limit is ten minutes. */
+const KEEP_ALIVE_MAX_MS = 15_000;
 
 /** Public by their range, and yet a cloud's own services to the machines inside it: Azure's. */
 const METADATA_ADDRESSES = new Set(['168.63.129.16']);
@@ -75,10 +84,22 @@ export function isPublicAddress(text: string): boolean {
 
 /**
  * Makes the outbound client. `allowedOrigins` are exact origins that are exempt from the rules: on the
- * embedded default, its own examples on loopback. It is a live set.
+ * embedded default, its own examples on loopback. It is a live set. Without `keepAlive` each connection serves one
+ * request: an idle one is held for as long as its other end asks, up to a limit.
  */
-export function createOutboundHttp(allowedOrigins: ReadonlySet<string>): OutboundHttp {
+export function createOutboundHttp(
+  allowedOrigins: ReadonlySet<string>,
+  { keepAlive = true }: { keepAlive?: boolean } = {},
+): OutboundHttp {
+  const connections = {
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
+    // Without pipelining undici sends `Connection: close`.
+    ...(keepAlive ? {} : { pipelining: 0 }),
+  };
   const guarded = new Agent({
+    ...connections,
     connect: {
       lookup(hostname: string, options: LookupOptions, callback: (...args: never[]) => void) {
         const done = callback as unknown as (
@@ -98,10 +119,8 @@ export function createOutboundHttp(allowedOrigins: ReadonlySet<string>): Outboun
         });
       },
     },
-    headersTimeout: 0,
-    bodyTimeout: 0,
   });
-  const direct = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+  const direct = new Agent(connections);
 
   const checkUrl = (text: string): void => {
     if (!URL.canParse(text)) throw new ForbiddenUrlError('the URL is malformed');
@@ -119,13 +138,13 @@ export function createOutboundHttp(allowedOrigins: ReadonlySet<string>): Outboun
 
   return {
     checkUrl,
-    fetch: async (input, init) => {
+    fetch: async (input, { onSent, ...init } = {}) => {
       const url = input instanceof Request ? input.url : String(input);
       checkUrl(url);
       const dispatcher = allowedOrigins.has(new URL(url).origin) ? direct : guarded;
       const response = await undiciFetch(url, {
         ...(init as UndiciRequestInit),
-        dispatcher,
+        dispatcher: onSent ? notifying(dispatcher, onSent) : dispatcher,
         redirect: 'manual',
       });
       return response as unknown as Response;
@@ -134,4 +153,20 @@ export function createOutboundHttp(allowedOrigins: ReadonlySet<string>): Outboun
       await Promise.all([guarded.destroy(), direct.destroy()]);
     },
   };
+}
+
+/** A dispatcher that tells when a request goes out, which undici does once the connection stands. */
+function notifying(dispatcher: Dispatcher, onSent: () => void): Dispatcher {
+  const observed = (handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler =>
+    new Proxy(handler, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        return (...given: unknown[]): unknown => {
+          if (name === 'onRequestStart') onSent();
+          return Reflect.apply(member, target, given) as unknown;
+        };
+      },
+    });
+  return dispatcher.compose((dispatch) => (options, handler) => dispatch(options, observed(handler)));
 }

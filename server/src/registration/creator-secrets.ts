@@ -1,6 +1,7 @@
 import type { Keys } from '../platform/keys.js';
 import { ApiError } from '../http/api-error.js';
 import { findOwnListing, notYours } from './own-listing.js';
+import { modelOrigin } from './manifest/model-origin.js';
 import { openPrivatePart, sealPrivatePart, type PrivatePart } from './manifest/private-part.js';
 import type { RegistrationRepository } from './repository.js';
 import { newWebhookSecret } from './manifest/version-parts.js';
@@ -8,29 +9,47 @@ import { newWebhookSecret } from './manifest/version-parts.js';
 /** How long calls are signed with the replaced secret too. */
 const PREVIOUS_SECRET_MS = 24 * 60 * 60 * 1000;
 
-/** Replaces what a creator keeps with us, without a new version: nothing that a renter sees changes. */
+/** Asks the wallet to confirm a change; throws when it does not. */
+export type Confirm = () => Promise<void>;
+
+/**
+ * Replaces what a creator keeps with us, without a new version: nothing that a renter sees changes. `confirm` is called for
+ * a change that could be made.
+ */
 export interface CreatorSecrets {
   /** @throws ApiError `listing_not_found`, or `invalid_request` for a connected agent, which has no key here. */
-  setModelKey(wallet: string, listingId: string, modelKey: string): Promise<void>;
+  setModelKey(wallet: string, listingId: string, modelKey: string, confirm: Confirm): Promise<void>;
   /** @throws ApiError `listing_not_found`, or `invalid_request` for an agent that is not connected. */
   rotateWebhookSecret(
     wallet: string,
     listingId: string,
+    confirm: Confirm,
   ): Promise<{ webhookSecret: string; previousValidUntil: Date }>;
 }
 
 export function createCreatorSecrets(repository: RegistrationRepository, keys: Keys): CreatorSecrets {
-  const change = async (wallet: string, listingId: string, to: (part: PrivatePart) => PrivatePart) => {
-    const { listing } = await findOwnListing(repository, wallet, listingId);
-    const found = await repository.reseal(listing.id, wallet, (version) =>
-      sealPrivatePart(keys, version.id, to(openPrivatePart(keys, version.id, version.private_part))),
+  const change = async (
+    wallet: string,
+    listingId: string,
+    confirm: Confirm,
+    to: (part: PrivatePart) => PrivatePart,
+  ) => {
+    const { listing, version } = await findOwnListing(repository, wallet, listingId);
+    // What cannot be changed needs no signature.
+    to(openPrivatePart(keys, version.id, version.private_part));
+    await confirm();
+    const found = await repository.reseal(listing.id, wallet, (present) =>
+      sealPrivatePart(keys, present.id, to(openPrivatePart(keys, present.id, present.private_part))),
     );
     if (!found) throw notYours();
   };
   return {
-    async setModelKey(wallet, listingId, key) {
-      await change(wallet, listingId, (part) => {
-        if (part.mode === 'declarative') return { ...part, model: { ...part.model, key } };
+    async setModelKey(wallet, listingId, key, confirm) {
+      await change(wallet, listingId, confirm, (part) => {
+        if (part.mode === 'declarative') {
+          const { droppedKeyOrigin: _, ...model } = part.model;
+          return { ...part, model: { ...model, key, keyOrigin: modelOrigin(model) } };
+        }
         throw new ApiError(
           'invalid_request',
           'This agent is connected: it runs at its creator’s, and no model key is kept for it here.',
@@ -40,10 +59,10 @@ export function createCreatorSecrets(repository: RegistrationRepository, keys: K
       await repository.requestSamples(listingId);
     },
 
-    async rotateWebhookSecret(wallet, listingId) {
+    async rotateWebhookSecret(wallet, listingId, confirm) {
       const webhookSecret = newWebhookSecret();
       const until = Date.now() + PREVIOUS_SECRET_MS;
-      await change(wallet, listingId, (part) => {
+      await change(wallet, listingId, confirm, (part) => {
         if (part.mode === 'connected') {
           return { ...part, webhookSecret, previousWebhookSecret: { secret: part.webhookSecret, until } };
         }

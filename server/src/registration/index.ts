@@ -1,4 +1,6 @@
 export { createCreatorSecrets } from './creator-secrets.js';
+export { createDraftRemoval, LAPSE_CRONTAB, LAPSE_TASK } from './drafts/draft-removal.js';
+export { modelOrigin, VENDOR_URLS } from './manifest/model-origin.js';
 export {
   openPrivatePart,
   sealPrivatePart,
@@ -8,7 +10,8 @@ export {
   type PrivatePart,
 } from './manifest/private-part.js';
 export { createRegistrationRepository, REGISTRATION_TASK, SAMPLES_TASK } from './repository.js';
-export { createReviews, type PendingReview, type Reviews } from './approvals/approvals.js';
+export { createReviews, type Decided, type PendingReview, type Reviews } from './approvals/approvals.js';
 export { registrationRoutes } from './routes.js';
 export { createSampleTaker, type ReviewRun, type SampleTaker } from './samples/samples.js';
-export { createRegistrationService, type PublishableListing, type RegistrationService } from './service.js';
+export type { PublishableListing } from './approvals/publication.js';
+export { createRegistrationService, type RegistrationService } from './service.js';

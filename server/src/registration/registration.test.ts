@@ -29,6 +29,8 @@ const MANIFEST = {
   output_schema: { type: 'string' },
   timeout_seconds: 30,
 };
+/** A wallet that confirms what it is asked. */
+const confirmed = async () => undefined;
 const TERMS = { rental_model: 'per_query', price_lamports: 500_000, title: 'Invoice reader' };
 
 const keys = deriveKeys(new Uint8Array(32).fill(3));
@@ -297,7 +299,7 @@ describe('a registration', () => {
 describe('an update', () => {
   /** Accepts an update, and waits for the background task. */
   async function update(wallet: string, id: string, changes: Record<string, unknown>): Promise<Job> {
-    const { job_id: jobId } = await registration.update(wallet, id, changes);
+    const { job_id: jobId } = await registration.update(wallet, id, changes, confirmed);
     if (!ran.has(jobId)) await new Promise<void>((resolve) => waiting.set(jobId, resolve));
     return jobSchema.parse(await registration.getJob(jobId, wallet));
   }
@@ -310,7 +312,7 @@ describe('an update', () => {
     const [first, second] = await Promise.all([
       update(wallet, id, { description: 'Reads better.' }),
       update(wallet, id, { timeout_seconds: 77, tools: null }),
-      secrets.setModelKey(wallet, id, 'sk-REPLACED'),
+      secrets.setModelKey(wallet, id, 'sk-REPLACED', confirmed),
     ]);
     expect([first.status, second.status]).toEqual(['completed', 'completed']);
     const listing = await listingOf(job);
@@ -332,7 +334,7 @@ describe('an update', () => {
     const { job } = await register(wallet, { ...MANIFEST, listing: TERMS });
     const id = job.result?.listing_id ?? '';
     const changes = { system_prompt: null, tools: null, entrypoint_url: 'https://agent.example.com/run' };
-    const accepted = await registration.update(wallet, id, changes);
+    const accepted = await registration.update(wallet, id, changes, confirmed);
     expect(accepted.webhook_secret).toMatch(/^whsec_/);
     if (!ran.has(accepted.job_id)) {
       await new Promise<void>((resolve) => waiting.set(accepted.job_id, resolve));
@@ -343,7 +345,9 @@ describe('an update', () => {
       entrypointUrl: changes.entrypoint_url,
       webhookSecret: accepted.webhook_secret,
     });
-    expect(await registration.update(wallet, id, { description: 'x' })).not.toHaveProperty('webhook_secret');
+    expect(await registration.update(wallet, id, { description: 'x' }, confirmed)).not.toHaveProperty(
+      'webhook_secret',
+    );
   });
 
   it('does not approve what still waits for the operator', async () => {

@@ -3,6 +3,14 @@ import { sql, type Insertable, type Selectable } from 'kysely';
 import type { Db } from '../database/connection.js';
 import type { Database } from '../database/schema.js';
 import type { TaskOptions } from '../platform/jobs.js';
+import {
+  beginSampleRun,
+  hasPublished,
+  lockCreator,
+  requireRoom,
+  type Storing,
+} from './drafts/creator-limits.js';
+import { createJobEnds, type JobEnds } from './job-ends.js';
 
 export type JobRow = Selectable<Database['registration_jobs']>;
 export type VersionRow = Selectable<Database['agent_versions']>;
@@ -14,50 +22,38 @@ export interface OwnListing {
   version: VersionRow;
 }
 
-/** What an update writes. */
-export interface VersionUpdate {
-  listingId: string;
-  /** The version that the update was made of, as it was read. */
-  base: VersionRow;
-  version: Insertable<Database['agent_versions']> & { metadata_uri: string };
-  listing: Pick<Insertable<Database['listings']>, 'description' | 'category'>;
-  /** What becomes of a review that had ended with a refusal; one that approved or is under way stays. */
-  reviewAfterRejection: 'pending' | 'approved';
-  /** The review is to run the agent, should the listing be without samples. */
-  wantsSamples: boolean;
+/** A version that was found without samples. */
+export interface UnshownVersion {
+  version: VersionRow;
+  sampleInput: ListingTerms['sample_input'];
+  creator: string;
+  /** The creator has published an agent, this one or another. */
+  isPublisher: boolean;
 }
 
 /** Stores registrations: jobs, drafts and versions. */
-export interface RegistrationRepository {
-  /** Queues a job in the same transaction as its row, so that neither exists without the other. */
-  createJob(row: { id: string; wallet: string; body: Buffer }): Promise<void>;
+export interface RegistrationRepository extends JobEnds {
+  /**
+   * Queues a job in the same transaction as its row, so that neither exists without the other.
+   *
+   * @throws ApiError for what the wallet has no room for.
+   */
+  createJob(
+    row: { id: string; wallet: string; body: Buffer; updates: string | null },
+    kind: Storing['kind'],
+  ): Promise<void>;
   findJob(id: string, wallet: string): Promise<JobRow | undefined>;
   findQueuedJob(id: string): Promise<JobRow | undefined>;
-  rejectJob(id: string, error: Record<string, unknown>): Promise<void>;
-  completeJob(
-    id: string,
-    draft: {
-      listing: Insertable<Database['listings']>;
-      version: Insertable<Database['agent_versions']>;
-      /** The review is to run the agent, for samples. */
-      wantsSamples: boolean;
-    },
-  ): Promise<void>;
   /** A listing of that creator, in whatever state, with its present version; undefined when it is another's. */
   findOwn(listingId: string, creator: string): Promise<OwnListing | undefined>;
-  /**
-   * Makes a new version the one that runs, if the present one is still what the update was made of. False when it is
-   * not: the update has to be made again, of what is there now.
-   */
-  completeUpdate(jobId: string, update: VersionUpdate): Promise<boolean>;
   /** Seals the private part of the present version anew, under the listing's lock. */
   reseal(listingId: string, creator: string, change: (version: VersionRow) => Buffer): Promise<boolean>;
   /** Queues a run for samples, of a listing that has none. */
   requestSamples(listingId: string): Promise<void>;
   /** The version that runs, of a listing that nobody has shown a sample of. */
-  findVersionWithoutSamples(
-    listingId: string,
-  ): Promise<{ version: VersionRow; sampleInput: ListingTerms['sample_input'] } | undefined>;
+  findVersionWithoutSamples(listingId: string): Promise<UnshownVersion | undefined>;
+  /** Counts one run for samples; false when the wallet has had as many today as it may. */
+  beginSampleRun(wallet: string): Promise<boolean>;
   /** Stores what a run of that version gave, unless there are samples meanwhile or another version runs. */
   storeSamples(
     listingId: string,
@@ -65,10 +61,17 @@ export interface RegistrationRepository {
     samples: { input: string | null; output: string[]; problem: string | null },
   ): Promise<void>;
   findDraft(listingId: string): Promise<DraftRow | undefined>;
-  setTerms(
+  /**
+   * Notes that a transaction which publishes a draft is about to be made, and stores terms that were missing. The row is
+   * locked while `check` looks at it, and throws to refuse.
+   */
+  beginPublication(
     listingId: string,
-    terms: Pick<Insertable<Database['listings']>, 'rental_model' | 'price_lamports' | 'min_deposit_lamports'>,
-  ): Promise<void>;
+    terms:
+      | Pick<Insertable<Database['listings']>, 'rental_model' | 'price_lamports' | 'min_deposit_lamports'>
+      | undefined,
+    check: (draft: DraftRow | undefined) => DraftRow,
+  ): Promise<DraftRow>;
 }
 
 /** Name of the background task that validates a registration. */
@@ -76,8 +79,22 @@ export const REGISTRATION_TASK = 'validate_registration';
 /** Name of the background task that runs an agent for its samples. */
 export const SAMPLES_TASK = 'take_samples';
 
-/** One at a time: agents are slow, and are anybody's. */
-const SAMPLES_QUEUE: TaskOptions = { queue: 'review-runs', maxAttempts: 5 };
+const SAMPLES_ATTEMPTS = 5;
+
+/**
+ * The sample runs of one creator run one after another, and those of a creator with many drafts after those of others: an
+ * agent that does not answer uses its whole time limit, and delays only its own creator.
+ */
+async function samplesQueue(tx: Db, creator: string): Promise<TaskOptions> {
+  const { waiting } = await tx
+    .selectFrom('listings')
+    .select(({ fn }) => fn.countAll<string>().as('waiting'))
+    .where('creator', '=', creator)
+    .where('status', '!=', 'closed')
+    .where('sample_output', '=', sql<never>`'[]'::jsonb`)
+    .executeTakeFirstOrThrow();
+  return { queue: `review-runs:${creator}`, maxAttempts: SAMPLES_ATTEMPTS, priority: Number(waiting) };
+}
 
 /** Puts a task into the queue, in a transaction. */
 type Enqueue = (
@@ -89,15 +106,20 @@ type Enqueue = (
 
 export function createRegistrationRepository(db: Db, enqueue: Enqueue): RegistrationRepository {
   const requestSamples = async (tx: Db, listingId: string) => {
-    const listing = await withoutSamples(tx, listingId).select('id').executeTakeFirst();
-    if (listing) await enqueue(tx, SAMPLES_TASK, { listing_id: listingId }, SAMPLES_QUEUE);
+    const listing = await withoutSamples(tx, listingId).select('creator').executeTakeFirst();
+    if (!listing) return;
+    const options = await samplesQueue(tx, listing.creator);
+    await enqueue(tx, SAMPLES_TASK, { listing_id: listingId }, options);
   };
   return {
-    createJob: ({ id, wallet, body }) =>
+    ...createJobEnds(db, requestSamples),
+    createJob: ({ id, wallet, body, updates }, kind) =>
       db.transaction().execute(async (tx) => {
+        await lockCreator(tx, wallet);
+        await requireRoom(tx, { wallet, bytes: body.length, kind });
         await tx
           .insertInto('registration_jobs')
-          .values({ id, wallet, status: 'queued', body, error: null, listing_id: null })
+          .values({ id, wallet, status: 'queued', body, error: null, listing_id: null, updates })
           .execute();
         await enqueue(tx, REGISTRATION_TASK, { job_id: id });
       }),
@@ -115,38 +137,6 @@ export function createRegistrationRepository(db: Db, enqueue: Enqueue): Registra
         .where('id', '=', id)
         .where('status', '=', 'queued')
         .executeTakeFirst(),
-    async rejectJob(id, error) {
-      await db
-        .updateTable('registration_jobs')
-        .set({ status: 'failed', error: JSON.stringify(error), body: null })
-        .where('id', '=', id)
-        .where('status', '=', 'queued')
-        .execute();
-    },
-    completeJob: (id, { listing, version, wantsSamples }) =>
-      db.transaction().execute(async (tx) => {
-        const done = await tx
-          .updateTable('registration_jobs')
-          .set({ status: 'completed', body: null })
-          .where('id', '=', id)
-          .where('status', '=', 'queued')
-          .executeTakeFirst();
-        // The task ran twice: the first time stands.
-        if (done.numUpdatedRows !== 1n) return;
-        await tx
-          .insertInto('creators')
-          .values({ wallet: listing.creator, display_name: null })
-          .onConflict((conflict) => conflict.doNothing())
-          .execute();
-        await tx.insertInto('listings').values(listing).execute();
-        await tx.insertInto('agent_versions').values(version).execute();
-        await tx
-          .updateTable('registration_jobs')
-          .set({ listing_id: listing.id })
-          .where('id', '=', id)
-          .execute();
-        if (wantsSamples) await requestSamples(tx, listing.id);
-      }),
     async findOwn(listingId, creator) {
       const listing = await db
         .selectFrom('listings')
@@ -162,43 +152,6 @@ export function createRegistrationRepository(db: Db, enqueue: Enqueue): Registra
         .executeTakeFirstOrThrow();
       return { listing, version };
     },
-    completeUpdate: (jobId, { listingId, base, version, listing, reviewAfterRejection, wantsSamples }) =>
-      db.transaction().execute(async (tx) => {
-        const present = await tx
-          .selectFrom('listings')
-          .select('version_id')
-          .where('id', '=', listingId)
-          .forUpdate()
-          .executeTakeFirstOrThrow();
-        const { private_part: part } = await tx
-          .selectFrom('agent_versions')
-          .select('private_part')
-          .where('id', '=', present.version_id)
-          .executeTakeFirstOrThrow();
-        // A key that was replaced meanwhile is in the same version, sealed anew.
-        if (present.version_id !== base.id || !part.equals(base.private_part)) return false;
-        await tx.insertInto('agent_versions').values(version).execute();
-        await tx
-          .updateTable('listings')
-          .set({
-            ...listing,
-            version_id: version.id,
-            updated_at: new Date(),
-            // What is on-chain says the URI of a published listing.
-            metadata_uri: sql`case when status = 'draft' then ${version.metadata_uri} else metadata_uri end`,
-            review_state: sql`case when review_state = 'rejected' then ${reviewAfterRejection} else review_state end`,
-          })
-          .where('id', '=', listingId)
-          .execute();
-        await tx
-          .updateTable('registration_jobs')
-          .set({ status: 'completed', body: null, listing_id: listingId })
-          .where('id', '=', jobId)
-          .where('status', '=', 'queued')
-          .execute();
-        if (wantsSamples) await requestSamples(tx, listingId);
-        return true;
-      }),
     reseal: (listingId, creator, change) =>
       db.transaction().execute(async (tx) => {
         const listing = await tx
@@ -224,7 +177,7 @@ export function createRegistrationRepository(db: Db, enqueue: Enqueue): Registra
     requestSamples: (listingId) => requestSamples(db, listingId),
     async findVersionWithoutSamples(listingId) {
       const listing = await withoutSamples(db, listingId)
-        .select(['version_id', 'sample_input'])
+        .select(['version_id', 'sample_input', 'creator'])
         .executeTakeFirst();
       if (!listing) return undefined;
       const version = await db
@@ -233,8 +186,10 @@ export function createRegistrationRepository(db: Db, enqueue: Enqueue): Registra
         .where('id', '=', listing.version_id)
         .executeTakeFirstOrThrow();
       const sampleInput = (listing.sample_input ?? undefined) as ListingTerms['sample_input'];
-      return { version, sampleInput };
+      const { creator } = listing;
+      return { version, sampleInput, creator, isPublisher: await hasPublished(db, creator) };
     },
+    beginSampleRun: (wallet) => beginSampleRun(db, wallet),
     async storeSamples(listingId, versionId, { input, output, problem }) {
       await db
         .updateTable('listings')
@@ -251,14 +206,23 @@ export function createRegistrationRepository(db: Db, enqueue: Enqueue): Registra
     },
     findDraft: (listingId) =>
       db.selectFrom('listings').selectAll().where('id', '=', listingId).executeTakeFirst(),
-    async setTerms(listingId, terms) {
-      await db
-        .updateTable('listings')
-        .set(terms)
-        .where('id', '=', listingId)
-        .where('status', '=', 'draft')
-        .execute();
-    },
+    beginPublication: (listingId, terms, check) =>
+      db.transaction().execute(async (tx) => {
+        const draft = check(
+          await tx
+            .selectFrom('listings')
+            .selectAll()
+            .where('id', '=', listingId)
+            .forUpdate()
+            .executeTakeFirst(),
+        );
+        return tx
+          .updateTable('listings')
+          .set({ ...terms, publication_proposed_at: sql`now()`, approved_version_id: draft.version_id })
+          .where('id', '=', listingId)
+          .returningAll()
+          .executeTakeFirstOrThrow();
+      }),
   };
 }
 

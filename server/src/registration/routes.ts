@@ -1,32 +1,53 @@
 import { operations } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
+import type { ChangeConfirmations } from '../identity/index.js';
 import { addOperation } from '../http/operation-route.js';
 import type { CreatorSecrets } from './creator-secrets.js';
+import type { DraftRemoval } from './drafts/draft-removal.js';
 import type { RegistrationService } from './service.js';
 
+/** What registration is served with. */
+export interface RegistrationRouteDeps {
+  registration: RegistrationService;
+  secrets: CreatorSecrets;
+  removal: Pick<DraftRemoval, 'remove'>;
+  confirmations: ChangeConfirmations;
+}
+
 /** Routes of registration, its jobs, and what a creator changes afterwards. */
-export function registrationRoutes(
-  app: FastifyInstance,
-  registration: RegistrationService,
-  secrets: CreatorSecrets,
-): void {
+export function registrationRoutes(app: FastifyInstance, deps: RegistrationRouteDeps): void {
+  const { registration, secrets, removal, confirmations } = deps;
+
   addOperation(app, operations.registerAgent, async ({ principal, body }) =>
     registration.register(principal.wallet, body),
   );
-  addOperation(app, operations.updateAgent, async ({ principal, params, body }) =>
-    registration.update(principal.wallet, params.listing_id, body),
-  );
+  addOperation(app, operations.updateAgent, async ({ principal, params, body, request }) => {
+    const listingId = params.listing_id;
+    const change = { action: 'update_agent', listingId, body } as const;
+    return registration.update(principal.wallet, listingId, body, () =>
+      confirmations.require(principal, request, change),
+    );
+  });
+  addOperation(app, operations.deleteAgent, async ({ principal, params }) => {
+    await removal.remove(principal.wallet, params.listing_id);
+    return { listing_id: params.listing_id, deleted: true as const };
+  });
   addOperation(app, operations.getJob, async ({ principal, params }) =>
     registration.getJob(params.job_id, principal.wallet),
   );
-  addOperation(app, operations.setModelKey, async ({ principal, params, body }) => {
-    await secrets.setModelKey(principal.wallet, params.id, body.model_key);
+  addOperation(app, operations.setModelKey, async ({ principal, params, body, request }) => {
+    const change = { action: 'set_model_key', listingId: params.id, body } as const;
+    await secrets.setModelKey(principal.wallet, params.id, body.model_key, () =>
+      confirmations.require(principal, request, change),
+    );
     return { listing_id: params.id, updated_at: new Date().toISOString() };
   });
-  addOperation(app, operations.rotateWebhookSecret, async ({ principal, params }) => {
+  addOperation(app, operations.rotateWebhookSecret, async ({ principal, params, request }) => {
+    const change = { action: 'rotate_webhook_secret', listingId: params.id } as const;
     const { webhookSecret, previousValidUntil } = await secrets.rotateWebhookSecret(
       principal.wallet,
       params.id,
+      () => confirmations.require(principal, request, change),
     );
     return {
       listing_id: params.id,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Job, ListingTerms } from '@agent-rental/contract';
+import type { Job } from '@agent-rental/contract';
 import { findListingAddress } from '@agent-rental/program-client';
 import type { PublicKey } from '@solana/web3.js';
 import { newListingId } from '../listings/index.js';
@@ -7,32 +7,20 @@ import { ApiError } from '../http/api-error.js';
 import { findJsonProblem } from '../http/json-bounds.js';
 import type { Keys } from '../platform/keys.js';
 import type { ContentStore } from '../storage/index.js';
-import { openPrivatePart, sealPrivatePart } from './manifest/private-part.js';
+import { redirectingMembers } from './manifest/destinations.js';
+import { openPrivatePart, sealPrivatePart, type PrivatePart } from './manifest/private-part.js';
 import type { DraftRow, RegistrationRepository, VersionRow } from './repository.js';
 import { findOwnListing } from './own-listing.js';
+import { createPublication, termColumns, type Publication } from './approvals/publication.js';
+import { reviewStateOf, type ReviewMode } from './approvals/approval-state.js';
 import { canBeSampled } from './samples/samples.js';
-import { validateUpdate } from './update.js';
-import {
-  termViolations,
-  validateRegistration,
-  type RegistrationRules,
-  type Violation,
-} from './manifest/validate.js';
+import { mergePatch, validateUpdate } from './update.js';
+import { validateRegistration, type RegistrationRules, type Violation } from './manifest/validate.js';
 import { newWebhookSecret, privatePartOf, publicPart } from './manifest/version-parts.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** A reviewed draft, with all that its on-chain account holds. */
-export interface PublishableListing {
-  id: string;
-  creator: string;
-  rentalModel: 'one_time' | 'subscription' | 'per_query';
-  priceLamports: bigint;
-  minDepositLamports: bigint;
-  metadataUri: string;
-}
-
-export interface RegistrationService {
+export interface RegistrationService extends Publication {
   /** Accepts a registration; the job validates it. */
   register(
     wallet: string,
@@ -41,23 +29,19 @@ export interface RegistrationService {
   /**
    * Accepts a change of an own agent's manifest; the job validates what comes of it, and only then it runs.
    *
+   * @param confirm asked for where the change decides where renters' data goes; throws unless the wallet confirms it
    * @throws ApiError `listing_not_found` for what is not the wallet's, `invalid_request` when nothing changes.
    */
   update(
     wallet: string,
     listingId: string,
     body: Record<string, unknown>,
+    confirm: () => Promise<void>,
   ): Promise<{ job_id: string; status: 'queued'; webhook_secret?: string }>;
   /** @throws ApiError `not_found` for a job that does not exist or is another wallet's. */
   getJob(id: string, wallet: string): Promise<Job>;
   /** The background task: validates, reviews, and makes the draft. */
   validate(jobId: string): Promise<void>;
-  /** What to publish on-chain for a reviewed draft of this wallet; stores terms that were still missing. */
-  prepareToPublish(
-    wallet: string,
-    listingId: string,
-    terms: ListingTerms | undefined,
-  ): Promise<PublishableListing>;
 }
 
 export interface RegistrationDeps {
@@ -67,7 +51,7 @@ export interface RegistrationDeps {
   /** Read for each job: the protocol's least price may change. */
   rules(): Promise<RegistrationRules>;
   programId: PublicKey;
-  review: 'automatic' | 'operator';
+  review: ReviewMode;
 }
 
 /** A registration as it waits, sealed, for its job. */
@@ -78,17 +62,27 @@ interface QueuedBody {
   webhookSecret: string | undefined;
   /** The listing whose manifest is changed by `manifest`; absent in a registration. */
   updates?: string;
+  /** The wallet has confirmed the change with a signature. */
+  confirmed?: boolean;
 }
+
+/** Characters of a rejected job's details: violations repeat what a request holds. */
+const MOST_DETAIL_CHARACTERS = 8_000;
 
 const jobContext = (id: string) => `registration-job:${id}`;
 
 export function createRegistrationService(deps: RegistrationDeps): RegistrationService {
   const { repository, keys } = deps;
 
-  const queue = async (wallet: string, queued: QueuedBody) => {
+  const queue = async (
+    wallet: string,
+    queued: QueuedBody,
+    kind: Parameters<typeof repository.createJob>[1],
+  ) => {
     const id = randomUUID();
-    const { webhookSecret } = queued;
-    await repository.createJob({ id, wallet, body: keys.seal(JSON.stringify(queued), jobContext(id)) });
+    const { webhookSecret, updates = null } = queued;
+    const body = keys.seal(JSON.stringify(queued), jobContext(id));
+    await repository.createJob({ id, wallet, body, updates }, kind);
     return {
       job_id: id,
       status: 'queued' as const,
@@ -99,22 +93,28 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
     repository.rejectJob(jobId, {
       code: 'invalid_manifest',
       message: `The manifest was rejected: ${violations.length} problem(s), see details.`,
-      details: violations,
+      details: withinBounds(violations),
     });
 
   return {
+    ...createPublication(deps),
+
     async register(wallet, body) {
       requireWritable(body);
       const { listing, model_key: modelKey, ...manifest } = body;
-      return queue(wallet, {
-        manifest,
-        listing,
-        modelKey: modelKey as string | undefined,
-        webhookSecret: typeof manifest['entrypoint_url'] === 'string' ? newWebhookSecret() : undefined,
-      });
+      return queue(
+        wallet,
+        {
+          manifest,
+          listing,
+          modelKey: modelKey as string | undefined,
+          webhookSecret: typeof manifest['entrypoint_url'] === 'string' ? newWebhookSecret() : undefined,
+        },
+        'registration',
+      );
     },
 
-    async update(wallet, listingId, body) {
+    async update(wallet, listingId, body, confirm) {
       requireWritable(body);
       const own = await findOwnListing(repository, wallet, listingId);
       const { model_key: modelKey, ...changes } = body;
@@ -124,15 +124,23 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
           'Nothing to change: send fields of the manifest, or model_key.',
         );
       }
-      const { mode } = openPrivatePart(keys, own.version.id, own.version.private_part);
-      const becomesConnected = mode === 'declarative' && typeof changes['entrypoint_url'] === 'string';
-      return queue(wallet, {
-        manifest: changes,
-        listing: undefined,
-        modelKey: modelKey as string | undefined,
-        webhookSecret: becomesConnected ? newWebhookSecret() : undefined,
-        updates: own.listing.id,
-      });
+      const base = openPrivatePart(keys, own.version.id, own.version.private_part);
+      const whole = mergePatch(base.manifest ?? {}, changes);
+      const confirmed = redirectingMembers(base, whole, modelKey !== undefined).length > 0;
+      if (confirmed) await confirm();
+      const becomesConnected = base.mode === 'declarative' && typeof changes['entrypoint_url'] === 'string';
+      return queue(
+        wallet,
+        {
+          manifest: changes,
+          listing: undefined,
+          modelKey: modelKey as string | undefined,
+          webhookSecret: becomesConnected ? newWebhookSecret() : undefined,
+          updates: own.listing.id,
+          confirmed,
+        },
+        own.listing.status === 'draft' ? 'draft' : 'listed',
+      );
     },
 
     async getJob(id, wallet) {
@@ -146,15 +154,19 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
       if (!own) throw new Error(`Job ${id} has no listing.`);
       const { listing: draft, version } = own;
       const nextAction = draft.status === 'draft' ? publishAction(draft) : uriAction(draft, version);
+      const state = reviewStateOf(draft, deps.review);
+      const keyProblem = keyProblemOf(openPrivatePart(keys, version.id, version.private_part));
       return {
         job_id: id,
         status: 'completed',
         result: { agent_id: draft.id, listing_id: draft.id },
         review: {
-          state: draft.review_state,
-          reasons: [draft.review_reason, draft.sample_problem].filter((reason) => reason !== null),
+          state,
+          reasons: [draft.review_reason, draft.sample_problem, keyProblem].filter(
+            (reason) => reason !== null,
+          ),
         },
-        ...(nextAction && draft.review_state === 'approved' ? { next_action: nextAction } : {}),
+        ...(nextAction && state === 'approved' ? { next_action: nextAction } : {}),
       };
     },
 
@@ -163,8 +175,9 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
       if (!row?.body) return;
       const queued = JSON.parse(keys.open(row.body, jobContext(jobId)).toString('utf8')) as QueuedBody;
       if (queued.updates !== undefined) {
-        const update = { jobId, wallet: row.wallet, listingId: queued.updates, changes: queued.manifest };
-        const violations = await validateUpdate(deps, { ...update, ...queued });
+        const { updates: listingId, manifest: changes, confirmed = false } = queued;
+        const update = { ...queued, jobId, wallet: row.wallet, listingId, changes, confirmed };
+        const violations = await validateUpdate(deps, update);
         if (violations.length > 0) await reject(jobId, violations);
         return;
       }
@@ -178,7 +191,8 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
       const part = privatePartOf(manifest, queued);
       const metadataUri = await deps.store.putJson(publicPart(manifest, queued.manifest, part.salt));
       const listingId = newListingId(manifest.name);
-      await repository.completeJob(jobId, {
+      const reviewState = deps.review === 'automatic' ? 'approved' : 'pending';
+      const ended = await repository.completeJob(jobId, {
         wantsSamples: canBeSampled(part),
         version: {
           id: versionId,
@@ -188,6 +202,8 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
           timeout_seconds: manifest.timeout_seconds,
           metadata_uri: metadataUri,
           private_part: sealPrivatePart(keys, versionId, part),
+          description: manifest.description,
+          category: [manifest.category],
         },
         listing: {
           id: listingId,
@@ -203,62 +219,33 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
           sample_output: JSON.stringify(terms?.sample_output ?? []),
           sample_input: terms?.sample_input === undefined ? null : JSON.stringify(terms.sample_input),
           version_id: versionId,
-          review_state: deps.review === 'automatic' ? 'approved' : 'pending',
+          review_state: reviewState,
+          approved_version_id: reviewState === 'approved' ? versionId : null,
           published_at: null,
         },
       });
-    },
-
-    async prepareToPublish(wallet, listingId, terms) {
-      const draft = await repository.findDraft(listingId);
-      if (!draft || draft.creator !== wallet) {
-        throw new ApiError(
-          'listing_not_found',
-          'You have no such listing. Register an agent with POST /v1/agents.',
-        );
-      }
-      if (draft.status !== 'draft')
-        throw new ApiError('invalid_request', 'The listing is published already.');
-      if (draft.review_state !== 'approved') {
-        throw new ApiError(
-          'invalid_request',
-          draft.review_reason === null
-            ? `The listing cannot be published: its review is ${draft.review_state}.`
-            : `The listing cannot be published: its review rejected it. ${draft.review_reason}`,
-        );
-      }
-      if (terms) {
-        const violations = termViolations(terms, await deps.rules());
-        if (violations.length > 0) {
-          throw new ApiError(
-            'invalid_request',
-            violations.map(({ path, message }) => `${path} ${message}`).join('; '),
-          );
-        }
-        await repository.setTerms(listingId, termColumns(terms));
-      }
-      const columns = terms ? termColumns(terms) : draft;
-      const {
-        rental_model: rentalModel,
-        price_lamports: priceLamports,
-        min_deposit_lamports: minDeposit,
-      } = columns;
-      if (rentalModel === null || priceLamports === null || minDeposit === null) {
-        throw new ApiError(
-          'invalid_request',
-          'listing is required: this agent was registered without rental_model and price.',
-        );
-      }
-      return {
-        id: listingId,
-        creator: wallet,
-        rentalModel,
-        priceLamports,
-        minDepositLamports: minDeposit,
-        metadataUri: draft.metadata_uri,
-      };
+      if (ended.end === 'done') return;
+      await deps.store.remove(metadataUri);
+      if (ended.end === 'refused') await reject(jobId, [{ path: '', message: ended.reason }]);
     },
   };
+}
+
+/** Why an agent has no key although its creator gave one. */
+function keyProblemOf(part: PrivatePart): string | null {
+  if (part.mode !== 'declarative' || part.model.droppedKeyOrigin === undefined) return null;
+  return (
+    `The model key was given for ${part.model.droppedKeyOrigin} and is sent nowhere else, so this version has none. Give ` +
+    'it one with PUT /v1/listings/:id/model-key if its model needs one.'
+  );
+}
+
+/** As many violations as are kept of a rejected job, each cut where it is long. */
+function withinBounds(violations: readonly Violation[]): Violation[] {
+  let characters = 0;
+  return violations
+    .map(({ path, message }) => ({ path: path.slice(0, 200), message: message.slice(0, 500) }))
+    .filter(({ path, message }) => (characters += path.length + message.length) <= MOST_DETAIL_CHARACTERS);
 }
 
 /** The job tells of everything else; this alone could not be written down. @throws ApiError `invalid_request`. */
@@ -266,17 +253,6 @@ function requireWritable(body: unknown): void {
   if (findJsonProblem(body)?.kind === 'depth') {
     throw new ApiError('invalid_request', 'The body is nested too deeply.');
   }
-}
-
-function termColumns(terms: ListingTerms | undefined) {
-  if (!terms) return { rental_model: null, price_lamports: null, min_deposit_lamports: null };
-  const price = BigInt(terms.price_lamports);
-  const deposit = terms.min_deposit_lamports === undefined ? price : BigInt(terms.min_deposit_lamports);
-  return {
-    rental_model: terms.rental_model,
-    price_lamports: price,
-    min_deposit_lamports: terms.rental_model === 'per_query' ? deposit : 0n,
-  };
 }
 
 /** The request that gets the publishing transaction; placeholders stand where the creator must still decide. */

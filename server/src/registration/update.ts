@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { redirectingMembers, unconfirmed } from './manifest/destinations.js';
 import { openPrivatePart, sealPrivatePart, type PrivatePart } from './manifest/private-part.js';
 import type { RegistrationDeps } from './service.js';
 import { canBeSampled } from './samples/samples.js';
@@ -18,6 +19,8 @@ export interface AgentUpdate {
   modelKey: string | undefined;
   /** Of an agent that becomes a connected one. */
   webhookSecret: string | undefined;
+  /** The wallet has confirmed the change with a signature. */
+  confirmed: boolean;
 }
 
 /** Validates what comes of a change and makes it the version that runs; gives what is wrong with it otherwise. */
@@ -25,9 +28,12 @@ export async function validateUpdate(deps: RegistrationDeps, update: AgentUpdate
   const { repository, keys } = deps;
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
     const own = await repository.findOwn(update.listingId, update.wallet);
-    if (!own) throw new Error(`Job ${update.jobId} updates a listing that is not there.`);
+    if (!own) return [{ path: '', message: 'the agent was deleted' }];
     const base = openPrivatePart(keys, own.version.id, own.version.private_part);
     const whole = mergePatch(base.manifest ?? {}, update.changes);
+    // Judged when it was accepted, too: by now the version may be another.
+    const redirecting = redirectingMembers(base, whole, update.modelKey !== undefined);
+    if (redirecting.length > 0 && !update.confirmed) return unconfirmed(redirecting);
     const validated = await validateRegistration({ manifest: whole, listing: undefined }, await deps.rules());
     const violations = [...(validated.valid ? [] : validated.violations), ...nameViolations(base, whole)];
     if (!validated.valid || violations.length > 0) return violations;
@@ -35,7 +41,8 @@ export async function validateUpdate(deps: RegistrationDeps, update: AgentUpdate
     const versionId = randomUUID();
     const part = carryOver(base, privatePartOf(manifest, { manifest: whole, ...secretsOf(base, update) }));
     const metadataUri = await deps.store.putJson(publicPart(manifest, whole, part.salt));
-    const done = await repository.completeUpdate(update.jobId, {
+    const ended = await repository.completeUpdate(update.jobId, {
+      wallet: update.wallet,
       listingId: update.listingId,
       base: own.version,
       version: {
@@ -46,18 +53,22 @@ export async function validateUpdate(deps: RegistrationDeps, update: AgentUpdate
         timeout_seconds: manifest.timeout_seconds,
         metadata_uri: metadataUri,
         private_part: sealPrivatePart(keys, versionId, part),
+        description: manifest.description,
+        category: [manifest.category],
       },
       listing: { description: manifest.description, category: [manifest.category] },
       wantsSamples: canBeSampled(part),
-      reviewAfterRejection: deps.review === 'automatic' ? 'approved' : 'pending',
+      review: deps.review,
     });
-    if (done) return [];
+    if (ended.end === 'done') return [];
+    await deps.store.remove(metadataUri);
+    if (ended.end === 'refused') return [{ path: '', message: ended.reason }];
   }
   throw new Error(`Listing ${update.listingId} changes too often.`);
 }
 
 /** Null takes a field away; everything else replaces it. */
-function mergePatch(
+export function mergePatch(
   manifest: Record<string, unknown>,
   changes: Record<string, unknown>,
 ): Record<string, unknown> {
@@ -71,10 +82,11 @@ function nameViolations(base: PrivatePart, whole: Record<string, unknown>): Viol
   return same ? [] : [{ path: 'name', message: 'cannot change: the listing id is made of it' }];
 }
 
-/** Keys and secrets stay until they are replaced. */
+/** Secrets stay until they are replaced; a key stays with the origin that it was given for. */
 function secretsOf(base: PrivatePart, { modelKey, webhookSecret }: AgentUpdate) {
   return {
-    modelKey: modelKey ?? (base.mode === 'declarative' ? base.model.key : undefined),
+    modelKey,
+    previousModel: base.mode === 'declarative' ? base.model : undefined,
     webhookSecret: base.mode === 'connected' ? base.webhookSecret : webhookSecret,
   };
 }

@@ -1,3 +1,4 @@
+export { createAgentContacts } from './agents/contacts.js';
 export { createAttendance } from './delivery/delivery-tracking.js';
 export { createCallers } from './idempotency/waiting-callers.js';
 export { createBeginnings } from './pipeline/start-latency.js';

@@ -331,8 +331,10 @@ describe('a charge', () => {
     const [first, second] = [newSignature(), newSignature()];
     await charges.recordSignature(charge.run_id, first);
     await charges.recordSignature(charge.run_id, second);
-    const mine = async () =>
-      (await charges.open(10_000)).find(({ charge: { run_id: id } }) => id === charge.run_id);
+    const mine = async () => {
+      await charges.makeAllDue();
+      return (await charges.takeDue(10_000)).find(({ charge: { run_id: id } }) => id === charge.run_id);
+    };
     expect(await mine()).toMatchObject({
       charge: { state: 'signed', sequence: charge.sequence },
       signatures: [first, second],
@@ -341,6 +343,37 @@ describe('a charge', () => {
     expect(await mine()).toBeDefined();
     await charges.move(charge.run_id, ['confirmed'], 'finalized');
     expect(await mine()).toBeUndefined();
+  });
+
+  it('that stays open is due later each time, and keeps none of the others from being taken [MON-19]', async () => {
+    // 30 charges that never settle, and one that came last.
+    const others: string[] = [];
+    for (let count = 0; count < 30; count += 1) {
+      const other = await reserved(account, 1n);
+      await charges.recordSignature(other.run_id, newSignature());
+      others.push(other.run_id);
+    }
+    await charges.recordSignature(charge.run_id, newSignature());
+    await charges.makeAllDue();
+    const taken = new Set<string>();
+    for (let batch = 0; batch < 1_000 && taken.size < 31; batch += 1) {
+      for (const { charge: open } of await charges.takeDue(7)) {
+        // None comes twice before its next attempt is due.
+        expect(taken.has(open.run_id)).toBe(false);
+        if (open.balance_address === account.address) taken.add(open.run_id);
+      }
+    }
+    expect([...taken].toSorted()).toEqual([...others, charge.run_id].toSorted());
+    const [row] = await account.rows();
+    expect(row?.next_attempt_at.getTime()).toBeGreaterThan(Date.now());
+  });
+
+  it('is taken by one replica', async () => {
+    await charges.recordSignature(charge.run_id, newSignature());
+    await charges.makeAllDue();
+    const both = await Promise.all([charges.takeDue(10_000), charges.takeDue(10_000)]);
+    const times = both.flat().filter(({ charge: { run_id: id } }) => id === charge.run_id);
+    expect(times).toHaveLength(1);
   });
 
   it('is moved by one of many at once, and only from where it is', async () => {

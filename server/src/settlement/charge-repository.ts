@@ -7,7 +7,25 @@ export type ChargeRow = Selectable<Database['charges']>;
 export type ChargeState = ChargeRow['state'];
 
 /** What a charge's transaction is made of. */
-export type Charge = Omit<ChargeRow, 'state' | 'created_at' | 'updated_at'>;
+export type Charge = Pick<
+  ChargeRow,
+  'run_id' | 'wallet' | 'listing_id' | 'balance_address' | 'price_lamports' | 'sequence'
+>;
+
+/** A charge whose price is set aside. */
+export interface ReservedCharge extends Charge {
+  /**
+   * Whether the charge is signed as the run starts: its agent answered within the last 10 minutes, and the run can still
+   * be credited. Else it is signed once the agent was reached.
+   */
+  isAtStart: boolean;
+}
+
+/** A charge that is not settled yet, with all its transactions, oldest first. */
+export interface OpenCharge {
+  charge: ChargeRow;
+  signatures: SignedCharge[];
+}
 
 /** What is charged to whom. */
 export interface ChargeOrder {
@@ -31,9 +49,10 @@ export interface ChargeRepository {
    * Uses up a credit for the run, where there is one. Else takes the price out of what the balance still has for open
    * charges, and gives the charge its sequence.
    *
-   * @throws ApiError `insufficient_balance`; `service_unavailable` when too many charges are open.
+   * @throws ApiError `insufficient_balance`; `service_unavailable` when too many charges are open, or too many of the
+   * last hour failed on-chain.
    */
-  reserve(order: ChargeOrder): Promise<Charge | 'credited'>;
+  reserve(order: ChargeOrder): Promise<ReservedCharge | 'credited'>;
   /** The charge of a run. */
   find(runId: string): Promise<ChargeRow | undefined>;
   /** All transactions of a run's charge, oldest first. */
@@ -45,19 +64,29 @@ export interface ChargeRepository {
   recordSignature(runId: string, signed: SignedCharge): Promise<void>;
   /** Moves a charge from one of `from` to `to`; false when it was not there any more. */
   move(runId: string, from: ChargeState[], to: ChargeState): Promise<boolean>;
-  /** Charges whose end is not yet known, with all their signatures, oldest first. */
-  open(limit: number): Promise<{ charge: ChargeRow; signatures: SignedCharge[] }[]>;
+  /** Ends a charge that will never take the money; false when it was not signed or confirmed any more. */
+  end(runId: string, end: { state: 'failed' | 'lost'; failureCode?: number | undefined }): Promise<boolean>;
+  /**
+   * Takes charges whose end is not known and whose next attempt is due, those that have waited longest first. No other
+   * replica gets them before their next attempt, which comes later each time: after 2 s, 4 s and so on, at most 64 s.
+   */
+  takeDue(limit: number): Promise<OpenCharge[]>;
+  /** Makes the next attempt of every charge whose end is not known due now. */
+  makeAllDue(): Promise<void>;
   /** Removes reservations whose run is over or gone. */
   releaseAbandoned(): Promise<void>;
-  /** Gives one free run for a run that was paid and not delivered; once per run. */
-  credit(runId: string): Promise<void>;
   /**
-   * Makes good what a process left behind that ended before it could: a free run for each finalized charge of a run
+   * Gives one free run for a run that was paid and not delivered; once per run, and a bounded number of times a day for
+   * each wallet and listing. Gives whether the run has a credit now; a run of which output has left never has one.
+   */
+  credit(runId: string): Promise<boolean>;
+  /**
+   * Credits what a process left behind that ended before it could: a free run for each finalized charge of a run
    * that was not delivered, and the credits that such runs had used.
    */
   makeGood(): Promise<void>;
   hasCredit(wallet: string, listingId: string): Promise<boolean>;
-  /** Gives a used credit back, when the new run was not delivered either. */
+  /** Gives a used credit back, when the new run was not delivered either and no output of it has left. */
   returnCredit(runId: string): Promise<void>;
 }
 
@@ -97,7 +126,7 @@ export function createChargeRepository(db: Db): ChargeRepository {
           insert into charge_signatures (signature, run_id, wire, last_valid_block_height)
           values (${signed.signature}, ${runId}, ${signed.wire}, ${signed.lastValidBlockHeight})
         )
-        update charges set state = 'signed', updated_at = now()
+        update charges set state = 'signed', updated_at = now(), attempts = 0
         where run_id = ${runId} and state in ('reserved', 'signed', 'confirmed')`.execute(db);
     },
 
@@ -111,13 +140,44 @@ export function createChargeRepository(db: Db): ChargeRepository {
       return moved.numUpdatedRows === 1n;
     },
 
-    async open(limit) {
-      const charges = await db
-        .selectFrom('charges')
-        .selectAll()
+    async end(runId, { state, failureCode }) {
+      const ended = await db
+        .updateTable('charges')
+        .set({ state, failure_code: failureCode ?? null, updated_at: new Date() })
+        .where('run_id', '=', runId)
         .where('state', 'in', ['signed', 'confirmed'])
-        .orderBy('created_at')
-        .limit(limit)
+        .executeTakeFirst();
+      return ended.numUpdatedRows === 1n;
+    },
+
+    async makeAllDue() {
+      await db
+        .updateTable('charges')
+        .set({ next_attempt_at: sql<Date>`now()` })
+        .where('state', 'in', ['signed', 'confirmed'])
+        .where('next_attempt_at', '>', sql<Date>`now()`)
+        .execute();
+    },
+
+    async takeDue(limit) {
+      const charges = await db
+        .updateTable('charges')
+        .set({
+          next_attempt_at: sql<Date>`now() + make_interval(secs => 2 * 2 ^ least(attempts, 5))`,
+          attempts: sql`attempts + 1`,
+        })
+        .where('run_id', 'in', (eb) =>
+          eb
+            .selectFrom('charges')
+            .select('run_id')
+            .where('state', 'in', ['signed', 'confirmed'])
+            .where('next_attempt_at', '<=', sql<Date>`now()`)
+            .orderBy('next_attempt_at')
+            .limit(limit)
+            .forUpdate()
+            .skipLocked(),
+        )
+        .returningAll()
         .execute();
       if (charges.length === 0) return [];
       const signatures = await db
@@ -151,29 +211,30 @@ export function createChargeRepository(db: Db): ChargeRepository {
     },
 
     async credit(runId) {
-      await db
-        .insertInto('credits')
-        .columns(['run_id', 'wallet', 'listing_id'])
-        .expression((eb) =>
-          eb.selectFrom('charges').select(['run_id', 'wallet', 'listing_id']).where('run_id', '=', runId),
-        )
-        .onConflict((conflict) => conflict.doNothing())
-        .execute();
+      const { rows } = await sql<{ given: boolean }>`select give_credit(${runId}) as given`.execute(db);
+      return rows[0]?.given === true;
     },
 
     async makeGood() {
-      await sql`
-        with owed as (
-          update charges set state = 'credited', updated_at = now() from runs
-          where runs.id = charges.run_id and runs.status = 'undelivered' and charges.state = 'finalized'
-          returning charges.run_id, charges.wallet, charges.listing_id
-        )
-        insert into credits (run_id, wallet, listing_id) select * from owed on conflict do nothing`.execute(
-        db,
-      );
+      const owed = await db
+        .selectFrom('charges')
+        .innerJoin('runs', 'runs.id', 'charges.run_id')
+        .where('runs.status', '=', 'undelivered')
+        .where('runs.output_left_at', 'is', null)
+        .where('charges.state', '=', 'finalized')
+        .where(sql<boolean>`may_credit(charges.wallet, charges.listing_id)`)
+        .select('charges.run_id')
+        .limit(1_000)
+        .execute();
+      for (const { run_id: runId } of owed) {
+        await sql`
+          update charges set state = 'credited', updated_at = now()
+          where run_id = ${runId} and state = 'finalized' and give_credit(run_id)`.execute(db);
+      }
       await sql`
         update credits set used_by_run_id = null from runs
-        where runs.id = credits.used_by_run_id and runs.status = 'undelivered'`.execute(db);
+        where runs.id = credits.used_by_run_id and runs.status = 'undelivered'
+          and runs.output_left_at is null`.execute(db);
     },
 
     async hasCredit(wallet, listingId) {
@@ -189,11 +250,10 @@ export function createChargeRepository(db: Db): ChargeRepository {
     },
 
     async returnCredit(runId) {
-      await db
-        .updateTable('credits')
-        .set({ used_by_run_id: null })
-        .where('used_by_run_id', '=', runId)
-        .execute();
+      await sql`
+        update credits set used_by_run_id = null
+        where used_by_run_id = ${runId}
+          and not exists (select from runs where id = ${runId} and output_left_at is not null)`.execute(db);
     },
   };
 }

@@ -3,28 +3,29 @@ import { ApiError } from '../http/api-error.js';
 import type { Db } from '../database/connection.js';
 import { prepare } from '../database/prepared-statements.js';
 import { together, type Outcome } from '../database/batch-by-key.js';
-import type { Charge, ChargeOrder } from './charge-repository.js';
+import type { ChargeOrder, ReservedCharge } from './charge-repository.js';
 
 const RESERVE_CHARGES = prepare(
-  'select outcome, new_sequence, available from reserve_charges($1, $2, $3, $4, $5)',
+  'select outcome, new_sequence, available, is_at_start from reserve_run_charges($1, $2, $3, $4, $5)',
 );
 
 /** What the database says of one order. */
 interface Reserved {
-  outcome: 'credited' | 'reserved' | 'insufficient' | 'full';
+  outcome: 'credited' | 'reserved' | 'insufficient' | 'full' | 'suspended';
   /** Of a reservation. */
   new_sequence: bigint | null;
   /** What the balance had left for this order. */
   available: bigint;
+  is_at_start: boolean;
 }
 
 /**
  * Makes the way in which charges are reserved: against one snapshot of the balance and under its row lock, those that wait
- * for each other in one statement. What it does, migration 0014 tells.
+ * for each other in one statement. Migrations 0014 and 0020 define what it does.
  */
-export function createReservations(db: Db): (order: ChargeOrder) => Promise<Charge | 'credited'> {
+export function createReservations(db: Db): (order: ChargeOrder) => Promise<ReservedCharge | 'credited'> {
   /** The reservations of one balance, which is of one wallet and one listing. */
-  const reserveTogether = together<ChargeOrder, Charge | 'credited'>(async (address, orders) => {
+  const reserveTogether = together<ChargeOrder, ReservedCharge | 'credited'>(async (address, orders) => {
     const [{ wallet, listingId } = { wallet: '', listingId: '' }] = orders;
     const runIds = orders.map(({ runId }) => runId);
     const prices = orders.map(({ priceLamports }) => String(priceLamports));
@@ -38,9 +39,9 @@ export function createReservations(db: Db): (order: ChargeOrder) => Promise<Char
 }
 
 function toOutcome(
-  { outcome, new_sequence: sequence, available }: Reserved,
+  { outcome, new_sequence: sequence, available, is_at_start: isAtStart }: Reserved,
   order: ChargeOrder | undefined,
-): Outcome<Charge | 'credited'> {
+): Outcome<ReservedCharge | 'credited'> {
   if (outcome === 'credited') return { value: outcome };
   if (outcome === 'reserved' && sequence !== null && order) {
     const { runId, wallet, listingId, balanceAddress, priceLamports } = order;
@@ -52,8 +53,15 @@ function toOutcome(
         balance_address: balanceAddress,
         price_lamports: priceLamports,
         sequence,
+        isAtStart,
       },
     };
+  }
+  if (outcome === 'suspended') {
+    const message =
+      'Several charges of this rental failed on-chain within the last hour, because its balance, its agreed price or ' +
+      'the listing changed while runs were under way. Nothing was charged; try again later.';
+    return { error: new ApiError('service_unavailable', message, { retryAfterSeconds: 600 }) };
   }
   if (outcome === 'full') {
     const message = 'Too many charges of this rental are still open. Try again.';

@@ -25,7 +25,7 @@ function world() {
     charges: {
       releaseAbandoned: async () => undefined,
       makeGood: async () => undefined,
-      open: async () =>
+      takeDue: async () =>
         [...charges.values()]
           .filter(({ state }) => state === 'signed' || state === 'confirmed')
           .map((charge) => ({
@@ -41,12 +41,16 @@ function world() {
       },
     } as unknown as ChargeRepository,
     signer: {} as never,
-    indexer: { indexAccounts: async (keys: unknown[]) => void done.push(`index ${keys.length}`) } as never,
-    onPaid: async (runId) => {
-      done.push(`paid ${runId}`);
-      return false;
+    indexer: { indexAccounts: async (keys: unknown[]) => void done.push(`index ${keys.length}`) },
+    runs: {
+      async paid(runId) {
+        done.push(`paid ${runId}`);
+        return false;
+      },
+      unpaid: async () => undefined,
+      settled: async () => undefined,
+      wasUndelivered: async () => false,
     },
-    onUnpaid: async () => undefined,
     logger: pino({ level: 'silent' }),
   });
   const address = Keypair.generate().publicKey.toBase58();
@@ -87,6 +91,132 @@ it('sends a charge again that left no trace, also one that was confirmed before'
   expect(await round()).toContain('send');
 });
 
+/** A charge whose transactions stand as given, each with the last block it is valid at. */
+function stuck(
+  transactions: { status: Partial<SignatureStatus> | null; lastValid: bigint }[],
+  {
+    state = 'signed',
+    simulated = null,
+    isUndelivered = false,
+    finalizedHeight = 100n,
+  }: {
+    state?: ChargeRow['state'];
+    simulated?: object | null;
+    isUndelivered?: boolean;
+    finalizedHeight?: bigint;
+  } = {},
+) {
+  const done: string[] = [];
+  const charge = {
+    run_id: 'a',
+    state,
+    balance_address: Keypair.generate().publicKey.toBase58(),
+  } as ChargeRow;
+  const reconciler = createReconciler({
+    chain: {
+      blockHeight: async () => finalizedHeight,
+      statuses: async () => transactions.map(({ status }) => status as SignatureStatus | null),
+      send: async () => void done.push('send'),
+      simulate: async () => ({ error: simulated as never, logs: [] }),
+    },
+    charges: {
+      releaseAbandoned: async () => undefined,
+      makeGood: async () => undefined,
+      takeDue: async () => [
+        {
+          charge,
+          signatures: transactions.map(({ lastValid }, index) => ({
+            signature: `s${index}`,
+            wire: Buffer.alloc(0),
+            lastValidBlockHeight: lastValid,
+          })),
+        },
+      ],
+      recordSignature: async () => void done.push('record'),
+      end: async (_: string, { state: to, failureCode }: { state: string; failureCode?: number }) => {
+        done.push(failureCode === undefined ? `is ${to}` : `is ${to} by ${failureCode}`);
+        return true;
+      },
+    } as unknown as ChargeRepository,
+    signer: {
+      message: async () => ({}) as never,
+      rebuilt: async () => undefined,
+      sign: async () => {
+        done.push('sign');
+        return { signature: 'new', wire: Buffer.alloc(0), lastValidBlockHeight: 200n };
+      },
+    },
+    indexer: { indexAccounts: async () => undefined },
+    runs: {
+      paid: async () => false,
+      unpaid: async () => void done.push('unpaid'),
+      settled: async () => void done.push('settled'),
+      wasUndelivered: async () => isUndelivered,
+    },
+    logger: pino({ level: 'silent' }),
+  });
+  return async () => {
+    await reconciler.reconcile();
+    return done;
+  };
+}
+
+const refused = (code: number) => ({ err: { InstructionError: [1, { Custom: code }] } as never });
+
+describe('a charge none of whose transactions can land any more [MON-19]', () => {
+  const expired = { status: null, lastValid: 99n };
+  const failed = { status: { ...refused(6003), confirmationStatus: 'finalized' as const }, lastValid: 99n };
+
+  it('has failed when one of them did, and is not signed for ever', async () => {
+    expect(await stuck([expired, failed])()).toEqual(['unpaid', 'is failed by 6003', 'settled']);
+    expect(await stuck([failed, expired])()).toEqual(['unpaid', 'is failed by 6003', 'settled']);
+  });
+
+  it('is signed anew when none left a trace and the program would take it', async () => {
+    expect(await stuck([expired])()).toEqual(['sign', 'record', 'send']);
+  });
+
+  it('has failed when the program would refuse it: no fee is paid to learn that', async () => {
+    const simulated = { InstructionError: [1, { Custom: 6101 }] };
+    expect(await stuck([expired], { simulated })()).toEqual(['unpaid', 'is failed by 6101', 'settled']);
+  });
+
+  it('is not given up for a sequence that is used: the transaction that used it may be found later', async () => {
+    const simulated = { InstructionError: [1, { Custom: 6100 }] };
+    expect(await stuck([expired], { simulated })()).toEqual([]);
+  });
+
+  it('is lost when it was confirmed once, and its output has left', async () => {
+    const simulated = { InstructionError: [1, { Custom: 6003 }] };
+    const round = stuck([expired], { simulated, state: 'confirmed' });
+    expect(await round()).toEqual(['unpaid', 'is lost by 6003', 'settled']);
+  });
+
+  it('is not signed anew for a run that came to nothing', async () => {
+    expect(await stuck([expired], { isUndelivered: true })()).toEqual(['unpaid', 'is failed', 'settled']);
+  });
+
+  it('is given up after many transactions', async () => {
+    expect(await stuck(Array.from({ length: 12 }, () => expired))()).toEqual([
+      'unpaid',
+      'is failed',
+      'settled',
+    ]);
+  });
+});
+
+describe('a charge of which a transaction may still land', () => {
+  it('is not signed anew, and every one that was not seen is sent again while it is valid', async () => {
+    const open = { status: null, lastValid: 100n };
+    const failedOnAFork = {
+      status: { ...refused(6003), confirmationStatus: 'confirmed' as const },
+      lastValid: 99n,
+    };
+    expect(await stuck([open, open])()).toEqual(['send', 'send']);
+    expect(await stuck([{ status: null, lastValid: 99n }, failedOnAFork])()).toEqual([]);
+  });
+});
+
 describe('rounds', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
@@ -102,7 +232,7 @@ describe('rounds', () => {
             end = resolve;
           }),
         makeGood: async () => undefined,
-        open: async () => [],
+        takeDue: async () => [],
       } as unknown as ChargeRepository,
     } as never);
     const { stop } = slow.start();

@@ -1,9 +1,18 @@
 import { setImmediate } from 'node:timers/promises';
-import { PublicKey } from '@solana/web3.js';
+import { PublicKey, type TransactionError } from '@solana/web3.js';
 import { apiErrorOfTransaction, type Chain } from '../chain/index.js';
 import type { Indexer } from '../credentials/index.js';
 import { ApiError } from '../http/api-error.js';
-import type { Charge, ChargeOrder, ChargeRepository, ChargeRow, SignedCharge } from './charge-repository.js';
+import { createDeadline } from '../platform/deadline.js';
+import type { Logger } from '../platform/logger.js';
+import type {
+  Charge,
+  ChargeOrder,
+  ChargeRepository,
+  ChargeRow,
+  ReservedCharge,
+  SignedCharge,
+} from './charge-repository.js';
 import type { ChargeSigner } from './charge-transaction.js';
 
 /** The longest a caller waits for its charge. The charge itself goes on being settled. */
@@ -14,12 +23,12 @@ const PAID: ReadonlySet<ChargeRow['state']> = new Set(['confirmed', 'finalized',
 
 /** A charge that was not confirmed within the time that a caller waits; it goes on being settled. */
 export class ChargePendingError extends ApiError {
-  constructor(runId: string) {
+  constructor(runId: string, cause?: unknown) {
     super(
       'service_unavailable',
       `The charge was not confirmed in time; it is settled in the background. GET /v1/runs/${runId} gives the ` +
         'result once it is.',
-      { runId, retryAfterSeconds: 5 },
+      { runId, retryAfterSeconds: 5, cause },
     );
   }
 }
@@ -27,33 +36,40 @@ export class ChargePendingError extends ApiError {
 /** A charge on its way. */
 export interface SentCharge {
   readonly priceLamports: bigint;
-  /** Whether it was written down; only then is it sent, and may take the money. Never rejects. */
+  /**
+   * Whether it may take the money: it was written down, after which it is sent, or writing it down failed in a way that
+   * leaves this open. Never rejects.
+   */
   readonly written: Promise<boolean>;
   /**
-   * Resolves once the charge is confirmed on-chain: from then on output may leave.
+   * Resolves once the run is paid, with what it cost: from then on output may leave. 0 when the charge was not to be
+   * signed after all.
    *
-   * Rejects with ApiError: the program's reason when it failed on-chain, ChargePendingError when it took too
-   * long.
+   * Rejects with ApiError: the program's reason when the charge failed on-chain, ChargePendingError when its end is not
+   * known in time.
    */
-  readonly confirmed: Promise<void>;
+  readonly confirmed: Promise<bigint>;
 }
 
 /** Charges per-task runs, each at most once. */
 export interface Settlement {
   /** Uses up a credit for the run, or else sets its price aside. @throws ApiError `insufficient_balance`. */
-  reserve(order: ChargeOrder): Promise<Charge | 'credited'>;
+  reserve(order: ChargeOrder): Promise<ReservedCharge | 'credited'>;
   /** Simulates the charge on-chain: the credential check of a Per-Task run. @throws ApiError with the reason. */
   simulate(charge: Charge): Promise<void>;
-  /** Signs, writes down, sends, once `after` has resolved; the caller waits for none of it. */
-  charge(charge: Charge, after: Promise<void>): SentCharge;
+  /**
+   * Signs, writes down, sends, once `due` has resolved with true; the caller waits for none of it. With false nothing is
+   * signed. `due` never rejects.
+   */
+  charge(charge: Charge, due: Promise<boolean>): SentCharge;
   /** What a run was charged, for its receipt; undefined when nothing was taken. */
   paidFor(runId: string): Promise<{ lamports: bigint; signature: string; credited: boolean } | undefined>;
   /** Whether the charge of a run has been confirmed on-chain. */
   isConfirmed(runId: string): Promise<boolean>;
   /** Gives back what was set aside, for a run that does not happen. */
   release(runId: string): Promise<void>;
-  /** Gives one free run for a run that was paid and not delivered; once per run. */
-  credit(runId: string): Promise<void>;
+  /** Gives one free run for a run that was paid and not delivered; false when it may not have one. */
+  credit(runId: string): Promise<boolean>;
   hasCredit(wallet: string, listingId: string): Promise<boolean>;
   /** Gives back the credit that a run used which does not happen. */
   returnCredit(runId: string): Promise<void>;
@@ -63,33 +79,46 @@ export function createSettlement(deps: {
   chain: Chain;
   charges: ChargeRepository;
   signer: ChargeSigner;
-  indexer: Indexer;
+  indexer: Pick<Indexer, 'indexAccounts'>;
+  logger: Pick<Logger, 'warn'>;
 }): Settlement {
-  const { chain, charges, signer, indexer } = deps;
+  const { chain, charges, signer, indexer, logger } = deps;
 
   /** Rebroadcasts the same bytes until they land or their blockhash has expired. */
-  async function land(charge: Charge, signed: SignedCharge): Promise<void> {
-    const signal = AbortSignal.timeout(CONFIRM_TIMEOUT_MS);
+  async function land(charge: Charge, signed: SignedCharge): Promise<bigint> {
+    const { run_id: runId } = charge;
+    const deadline = createDeadline(CONFIRM_TIMEOUT_MS);
     const send = () => chain.send(signed.wire).catch(() => undefined);
-    await send();
     const again = setInterval(() => void send(), REBROADCAST_MS);
     try {
+      await send();
       const status = await chain.waitForConfirmation(
         signed.signature,
         Number(signed.lastValidBlockHeight),
-        signal,
+        deadline.signal,
       );
-      if (status === null) {
-        throw new ChargePendingError(charge.run_id);
-      }
-      if (status.err) {
-        throw apiErrorOfTransaction(status.err, await chain.logsOf(signed.signature), chain.programId);
-      }
-      await charges.move(charge.run_id, ['signed'], 'confirmed');
-      await indexer.indexAccounts([new PublicKey(charge.balance_address)]);
+      if (status === null) throw new ChargePendingError(runId);
+      if (status.err) throw await failureOf(signed.signature, status.err);
+      // Only a landed transaction decides. An error of the database or the RPC leaves the end of the charge open.
+      await charges.move(runId, ['signed'], 'confirmed').catch((cause: unknown) => {
+        throw new ChargePendingError(runId, cause);
+      });
+      await indexer
+        .indexAccounts([new PublicKey(charge.balance_address)])
+        .catch((err: unknown) =>
+          logger.warn({ err, run_id: runId }, 'the balance of a paid run is not indexed yet'),
+        );
+      return charge.price_lamports;
     } finally {
+      deadline.clear();
       clearInterval(again);
     }
+  }
+
+  /** The program's reason for a transaction that failed; without its logs where they cannot be read. */
+  async function failureOf(signature: string, error: TransactionError): Promise<ApiError> {
+    const logs = await chain.logsOf(signature).catch(() => []);
+    return apiErrorOfTransaction(error, logs, chain.programId);
   }
 
   return {
@@ -119,26 +148,39 @@ export function createSettlement(deps: {
     returnCredit: (runId) => charges.returnCredit(runId),
 
     async simulate(charge) {
-      const { error, logs } = await chain.simulate(signer.message(charge));
+      const simulated = await chain.simulate(await signer.message(charge));
+      if (!simulated.error) return;
+      // The refusal may come of a protocol account that changed: then the charge is built anew, once.
+      const rebuilt = await signer.rebuilt(charge);
+      const { error, logs } = rebuilt ? await chain.simulate(rebuilt) : simulated;
       if (error) throw apiErrorOfTransaction(error, logs, chain.programId);
     },
 
-    charge(charge, after) {
-      const writing = (async () => {
-        await after;
+    charge(charge, due) {
+      const signing = (async () => {
+        if (!(await due)) return undefined;
         // What is done for the run in this turn of the event loop does not wait for a signature.
         await setImmediate();
-        const signed = await signer.sign(charge);
-        // Written before it is sent: whatever happens from here on, the charge can be found again.
+        return signer.sign(charge);
+      })();
+      const writing = (async () => {
+        const signed = await signing;
+        if (signed === undefined) return undefined;
+        // Written before it is sent: after a crash the charge can be found again.
         await charges.recordSignature(charge.run_id, signed);
         return signed;
       })();
-      const confirmed = writing.then((signed) => land(charge, signed));
-      // Whoever awaits it hears of a failure; until then it must not count as unhandled.
+      const confirmed = writing.then((signed) => (signed === undefined ? 0n : land(charge, signed)));
+      // A failure reaches those that await the promise later; until then it must not count as unhandled.
       confirmed.catch(() => undefined);
       const written = writing.then(
-        () => true,
-        () => false,
+        (signed) => signed !== undefined,
+        // A write whose answer was lost may have happened, unless nothing was signed yet.
+        () =>
+          signing.then(
+            () => true,
+            () => false,
+          ),
       );
       return { priceLamports: charge.price_lamports, written, confirmed };
     },

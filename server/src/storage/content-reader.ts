@@ -4,6 +4,7 @@ import * as dagJson from '@ipld/dag-json';
 import { CID } from 'multiformats/cid';
 import * as raw from 'multiformats/codecs/raw';
 import { sha256 } from 'multiformats/hashes/sha2';
+import { createDeadline } from '../platform/deadline.js';
 
 /** Plain JSON, of the multicodec table. */
 const JSON_CODE = 0x02_00;
@@ -85,10 +86,11 @@ function parseAddress(uri: string): CID {
 
 /** One block as it is stored; undefined when the gateway has none. @throws ContentUnavailableError */
 async function fetchBlock(gatewayUrl: string, cid: CID, maxBytes: number): Promise<Buffer | undefined> {
+  const deadline = createDeadline(TIMEOUT_MS);
   try {
     const response = await fetch(`${gatewayUrl.replace(/\/$/, '')}/ipfs/${cid.toString()}?format=raw`, {
       headers: { accept: 'application/vnd.ipld.raw' },
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: deadline.signal,
     });
     if (!response.ok) {
       await response.body?.cancel();
@@ -106,5 +108,7 @@ async function fetchBlock(gatewayUrl: string, cid: CID, maxBytes: number): Promi
     return Buffer.concat(chunks);
   } catch (cause) {
     throw new ContentUnavailableError('The IPFS gateway does not answer.', { cause });
+  } finally {
+    deadline.clear();
   }
 }

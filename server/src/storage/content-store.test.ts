@@ -44,6 +44,15 @@ it('notices content that was changed', async () => {
   await expect(store.getJson(uri)).rejects.toThrow(/does not match its hash/);
 });
 
+it('removes a document, once or twice, and no other', async () => {
+  const [uri, other] = [await store.putJson({ a: 1 }), await store.putJson({ a: 2 })];
+  await store.remove(uri);
+  await store.remove(uri);
+  expect(await store.getJson(uri)).toBeNull();
+  expect(await store.getJson(other)).toEqual({ a: 2 });
+  await expect(store.remove('ipfs://../../etc/passwd')).rejects.toThrow();
+});
+
 it('has nothing under an address that was not stored, and reads nothing outside its folder', async () => {
   expect(
     await store.getJson('ipfs://baguqeerasords4njcts6vs7qvdjfcvgnume4hqohf65zsfguprqphs3icwea'),

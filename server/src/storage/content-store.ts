@@ -5,12 +5,14 @@ import * as dagJson from '@ipld/dag-json';
 import { CID } from 'multiformats/cid';
 import { sha256 } from 'multiformats/hashes/sha2';
 
-/** Keeps public documents under the hash of their content, for ever. */
+/** Keeps public documents under the hash of their content. What was published is never removed. */
 export interface ContentStore {
   /** Stores a JSON document (DAG-JSON, so that equal documents have one form) and gives its `ipfs://` URI. */
   putJson(document: unknown): Promise<string>;
   /** Reads a document back, checked against its hash; null when it is not here. */
   getJson(uri: string): Promise<unknown>;
+  /** Removes a document that nothing refers to; one that is not here is no error. */
+  remove(uri: string): Promise<void>;
 }
 
 /** A content-addressed folder: real CIDs (version 1), without a network. */
@@ -33,6 +35,9 @@ export function createFolderContentStore(folder: string): ContentStore {
       const actual = CID.create(1, cid.code, await sha256.digest(bytes));
       if (!actual.equals(cid)) throw new Error(`The stored content of ${uri} does not match its hash.`);
       return dagJson.decode(bytes);
+    },
+    async remove(uri) {
+      await rm(pathOf(CID.parse(uri.replace(/^ipfs:\/\//, ''))), { force: true });
     },
   };
 }

@@ -1,5 +1,6 @@
 export { openEmptyDatabase, openTestDatabase, type TemporaryDatabase } from './database.js';
 export { findRunningPostgres } from '../embedded/postgres/find-running.js';
+export { collectingGarbage } from './garbage.js';
 export { readBody, startHttpStandIn, type HttpStandIn, type StandInListener } from './http-stand-in.js';
 export { balanceAddressOf, insertListing, insertRun, newTestListingId, newWallet } from './rows.js';
 export { schemaViolations } from '../platform/json-schema/compile.js';

@@ -30,6 +30,9 @@ function listing(fields: Partial<Listing> = {}): Listing {
     revision: 0n,
     createdAt: 0n,
     updatedAt: 0n,
+    previousPriceLamports: null,
+    priceChangedAt: null,
+    pauseHistory: { units: 0n, latest: 0, remainderSeconds: 0 },
     listingId,
     metadataUri: 'ipfs://x',
     ...fields,
@@ -189,10 +192,47 @@ describe('taking a balance back', () => {
     listing: listing({ status: 'paused', pausedAt: NOW_SECONDS - seconds }),
   });
 
-  test('works on a listing that has been paused for more than 7 days, and gives the balance', () => {
-    const made = plan(request, paused(7n * DAY_SECONDS + 1n));
+  test('works on a listing that has been paused for 7 days, and gives the balance', () => {
+    const made = plan(request, paused(7n * DAY_SECONDS));
     expect(decoded(made)).toEqual([['revoke_per_query_access', {}]]);
     expect(made.returnedLamports).toBe(5n);
+  });
+
+  test('works on an active listing whose pauses within 30 days add up to 7 days', () => {
+    const latest = Number((NOW_SECONDS - 20n * DAY_SECONDS) / 43_200n);
+    const after = (units: bigint) => ({
+      ...holding({ balanceLamports: 5n }),
+      listing: listing({ pauseHistory: { units, latest, remainderSeconds: 0 } }),
+    });
+    expect(plan(request, after(2n ** 14n - 1n)).returnedLamports).toBe(5n);
+    expect(codeOf(() => plan(request, after(2n ** 13n - 1n)))).toBe('invalid_request');
+  });
+
+  test('works while the price is above the agreed maximum, whether a top-up is possible or not', () => {
+    for (const status of ['active', 'paused'] as const) {
+      const at = (priceLamports: bigint) => ({
+        ...holding({ balanceLamports: 5n }),
+        listing: listing({ status, priceLamports, pausedAt: status === 'paused' ? NOW_SECONDS : null }),
+      });
+      expect(plan(request, at(PRICE + 1n)).returnedLamports).toBe(5n);
+      expect(codeOf(() => plan(request, at(PRICE)))).toBe('invalid_request');
+    }
+  });
+
+  test('is refused with the time from which on it works, or with what has to happen', () => {
+    const messageOf = (state: Partial<ListingState>): string => {
+      try {
+        plan(request, state);
+        return '';
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    const start = new Date(Number(NOW_SECONDS + DAY_SECONDS) * 1000).toISOString();
+    expect(messageOf(paused(6n * DAY_SECONDS))).toContain(`from ${start} on`);
+    expect(messageOf(holding({ balanceLamports: 5n }))).toMatch(
+      /closed.*agreed maximum.*7 of the last 30 days/,
+    );
   });
 
   test('works on a closed listing, and gives the rent as well', () => {
@@ -201,7 +241,7 @@ describe('taking a balance back', () => {
   });
 
   test('is refused before, without a balance, or without a rental', () => {
-    expect(codeOf(() => plan(request, paused(7n * DAY_SECONDS)))).toBe('invalid_request');
+    expect(codeOf(() => plan(request, paused(7n * DAY_SECONDS - 1n)))).toBe('invalid_request');
     expect(codeOf(() => plan(request, holding({ balanceLamports: 5n })))).toBe('invalid_request');
     expect(codeOf(() => plan(request, paused(8n * DAY_SECONDS, 0n)))).toBe('invalid_request');
     expect(codeOf(() => plan(request, holding()))).toBe('invalid_request');

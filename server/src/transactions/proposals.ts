@@ -1,7 +1,14 @@
 import type { TransactionProposal } from '@agent-rental/contract';
 import { ACCOUNT_SIZES } from '@agent-rental/program-client';
-import { PublicKey, TransactionMessage, VersionedTransaction, type Keypair } from '@solana/web3.js';
-import type { Chain } from '../chain/index.js';
+import {
+  ComputeBudgetProgram,
+  PublicKey,
+  TransactionMessage,
+  VersionedTransaction,
+  type Keypair,
+  type TransactionInstruction,
+} from '@solana/web3.js';
+import type { Chain, PriorityFees, ProtocolReader } from '../chain/index.js';
 import { ApiError } from '../http/api-error.js';
 import type { PublishableListing } from '../registration/index.js';
 import { publishPlan } from './creator-plans.js';
@@ -10,6 +17,9 @@ import { planOf, type ListingActionRequest } from './plan-of.js';
 import type { Plan } from './plan.js';
 
 const SIGNATURE_FEE_LAMPORTS = 5_000n;
+const MICRO_LAMPORTS = 1_000_000n;
+/** Several times what any of these transactions needs: a bound, so that the fee of a priority price stays small. */
+const COMPUTE_UNIT_LIMIT = 100_000;
 
 /** Builds the transactions that wallets sign. Each throws ApiError when the action makes no sense now. */
 export interface ProposalBuilder {
@@ -18,21 +28,47 @@ export interface ProposalBuilder {
   act(wallet: string, request: ListingActionRequest): Promise<TransactionProposal>;
 }
 
-/** Makes the builder. The authority's signature is added where the program asks for it. */
-export function createProposalBuilder(
-  chain: Chain,
-  authority: Keypair,
-  treasury: PublicKey,
-  network: 'localnet' | 'devnet' | 'mainnet',
-): ProposalBuilder {
+/**
+ * Makes the builder. The authority's signature is added where the program asks for it, and a priority fee where the
+ * cluster is busy.
+ */
+export function createProposalBuilder(deps: {
+  chain: Chain;
+  authority: Keypair;
+  protocol: Pick<ProtocolReader, 'current'>;
+  fees: Pick<PriorityFees, 'estimate'>;
+  network: 'localnet' | 'devnet' | 'mainnet';
+}): ProposalBuilder {
+  const { chain, authority, protocol, fees, network } = deps;
   const { programId } = chain;
 
+  /** The instructions that pay a priority fee, and what it comes to. */
+  async function prioritize(
+    instructions: readonly TransactionInstruction[],
+  ): Promise<{ budget: TransactionInstruction[]; feeLamports: bigint }> {
+    const writable = instructions.flatMap(({ keys }) =>
+      keys.filter(({ isWritable }) => isWritable).map(({ pubkey }) => pubkey),
+    );
+    const microLamports = await fees.estimate(writable, COMPUTE_UNIT_LIMIT);
+    if (microLamports === 0n) return { budget: [], feeLamports: 0n };
+    return {
+      budget: [
+        ComputeBudgetProgram.setComputeUnitLimit({ units: COMPUTE_UNIT_LIMIT }),
+        ComputeBudgetProgram.setComputeUnitPrice({ microLamports }),
+      ],
+      feeLamports: (microLamports * BigInt(COMPUTE_UNIT_LIMIT) + MICRO_LAMPORTS - 1n) / MICRO_LAMPORTS,
+    };
+  }
+
   async function propose(wallet: PublicKey, plan: Plan): Promise<TransactionProposal> {
-    const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash(true);
+    const [{ blockhash, lastValidBlockHeight }, { budget, feeLamports }] = await Promise.all([
+      chain.latestBlockhash(true),
+      prioritize(plan.instructions),
+    ]);
     const message = new TransactionMessage({
       payerKey: wallet,
       recentBlockhash: blockhash,
-      instructions: plan.instructions,
+      instructions: [...budget, ...plan.instructions],
     });
     const transaction = new VersionedTransaction(message.compileToV0Message());
     if (plan.coSigners) transaction.sign(plan.coSigners);
@@ -52,7 +88,7 @@ export function createProposalBuilder(
         price_lamports: wireLamports(plan.priceLamports ?? 0n),
         ...(maxPriceLamports === undefined ? {} : { max_price_lamports: wireLamports(maxPriceLamports) }),
         rent_lamports: wireLamports(rents.reduce((sum, rent) => sum + rent, 0n)),
-        network_fee_lamports: wireLamports(signatures * SIGNATURE_FEE_LAMPORTS),
+        network_fee_lamports: wireLamports(signatures * SIGNATURE_FEE_LAMPORTS + feeLamports),
         ...(returnedLamports === undefined ? {} : { returned_lamports: wireLamports(returnedLamports) }),
       },
     };
@@ -62,7 +98,10 @@ export function createProposalBuilder(
     publish: (wallet, listing) => propose(new PublicKey(wallet), publishPlan(listing, authority, programId)),
 
     async act(wallet, request) {
-      const state = await readListingState(chain, request.listing_id, wallet);
+      const [state, { treasury }] = await Promise.all([
+        readListingState(chain, request.listing_id, wallet),
+        protocol.current(),
+      ]);
       const context = { wallet: new PublicKey(wallet), state, treasury, programId, now: new Date() };
       return propose(context.wallet, planOf(context, request));
     },

@@ -3,7 +3,8 @@ import {
   purchaseOneTime,
   purchasePerQuery,
   purchaseSubscription,
-  RECLAIM_AFTER_PAUSED_SECONDS,
+  reclaimableAt,
+  reclaimReason,
   renewSubscription,
   revokePerQueryAccess,
   subscriptionPriceLamports,
@@ -117,7 +118,8 @@ export function topupPlan(context: PlanContext, terms: TransactionRequestOf<'top
 }
 
 /**
- * Takes a prepaid balance back: on a paused listing the balance alone, on a closed one with the account's rent.
+ * Takes a prepaid balance back: from a closed listing with the account's rent; the balance alone while the price is
+ * above the agreed maximum, or once pauses within 30 days add up to 7 days.
  *
  * @throws ApiError when there is nothing, or not yet.
  */
@@ -133,18 +135,16 @@ export function reclaimPlan(context: PlanContext): Plan {
     ],
     message: `Take back the balance of ${listing.listingId}`,
   };
-  if (listing.status === 'closed') return { ...plan, returnedLamports: balance.accountLamports };
-  if (listing.pausedAt === null) {
+  const now = BigInt(Math.floor(context.now.getTime() / 1000));
+  const reason = reclaimReason(listing, balance, now);
+  if (reason === 'closed') return { ...plan, returnedLamports: balance.accountLamports };
+  if (reason === null) {
+    const reclaimable = reclaimableAt(listing, balance, now);
     throw new ApiError(
       'invalid_request',
-      'The listing is active: a balance can be taken back once it is closed, or paused for more than 7 days.',
-    );
-  }
-  const reclaimableAfter = listing.pausedAt + RECLAIM_AFTER_PAUSED_SECONDS;
-  if (BigInt(Math.floor(context.now.getTime() / 1000)) <= reclaimableAfter) {
-    throw new ApiError(
-      'invalid_request',
-      `The listing has not been paused for 7 days: the balance can be taken back after ${isoTime(reclaimableAfter)}.`,
+      reclaimable === null
+        ? 'The listing is active: a balance can be taken back once it is closed, its price is above the agreed maximum, or it was paused for 7 of the last 30 days.'
+        : `The listing was not paused for 7 of the last 30 days yet: the balance can be taken back from ${isoTime(reclaimable)} on.`,
     );
   }
   if (balance.balanceLamports === 0n) throw new ApiError('invalid_request', 'The prepaid balance is empty.');

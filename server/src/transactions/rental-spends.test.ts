@@ -1,5 +1,7 @@
 import {
+  ACCOUNT_SIZES,
   consumeQuery,
+  createListing,
   findListingAddress,
   MARKETPLACE_PROGRAM_ID,
   purchaseOneTime,
@@ -68,9 +70,10 @@ describe('what a transaction takes out of the wallet', () => {
 
   test('is nothing where nothing is rented, or another program is called', () => {
     const programId = Keypair.generate().publicKey;
+    const charge = { authority: buyer, buyer, listingId, treasury };
     const instructions = [
       updateListing({ creator: buyer, listingId, status: 'paused' }),
-      consumeQuery({ authority: buyer, buyer, listingId, treasury, sequence: 1n, runId: Buffer.alloc(16) }),
+      consumeQuery({ ...charge, sequence: 1n, runId: Buffer.alloc(16), priceLamports: 1n }),
       purchaseOneTime({ ...rental, treasury, programId }),
     ];
     expect(rentalSpendsOf(signed(instructions).message, MARKETPLACE_PROGRAM_ID)).toEqual([]);
@@ -126,6 +129,26 @@ describe('a submitted transaction', () => {
     await submit(deposit, topup);
     expect(asked).toEqual([listingId, otherId]);
     expect(spends()).toEqual([{ kind: 'rental', lamports: 80n }]);
+  });
+
+  test('that creates a listing counts the rent of its accounts [ID-53]', async () => {
+    const { submit, spends } = serviceWith({
+      waitForConfirmation: async () => landed,
+      minimumBalance: async (bytes) => BigInt(bytes),
+    });
+    await submit(
+      createListing({
+        creator: buyer,
+        authority: buyer,
+        listingId,
+        rentalModel: 'one_time',
+        priceLamports: 1_000n,
+        minDepositLamports: 0n,
+        metadataUri: 'ipfs://x',
+      }),
+    );
+    const lamports = BigInt(ACCOUNT_SIZES.Listing + ACCOUNT_SIZES.Escrow);
+    expect(spends()).toEqual([{ kind: 'rental', lamports }]);
   });
 
   test('is refused for a listing that is not known, and not counted', async () => {

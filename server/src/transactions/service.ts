@@ -1,4 +1,10 @@
-import type { CredentialVerification, TransactionProposal, TransactionRequest } from '@agent-rental/contract';
+import type {
+  ApiKeyScope,
+  CredentialVerification,
+  TransactionProposal,
+  TransactionRequest,
+} from '@agent-rental/contract';
+import { ACCOUNT_SIZES } from '@agent-rental/program-client';
 import { VersionedTransaction, type VersionedMessage } from '@solana/web3.js';
 import type { Chain } from '../chain/index.js';
 import type { CredentialService, Indexer } from '../credentials/index.js';
@@ -6,6 +12,7 @@ import type { Allowance } from '../identity/index.js';
 import type { ListingService } from '../listings/index.js';
 import type { RegistrationService } from '../registration/index.js';
 import { ApiError } from '../http/api-error.js';
+import { createdListings, transactionScopes } from './instruction-scopes.js';
 import { listingAddressOf } from './listing-of.js';
 import type { ProposalBuilder } from './proposals.js';
 import { rentalSpendsOf } from './rental-spends.js';
@@ -18,6 +25,8 @@ export interface TransactionService {
    * @throws ApiError when it makes no sense for that listing, or spends more than the caller may.
    */
   propose(wallet: string, request: TransactionRequest, allowance: Allowance): Promise<TransactionProposal>;
+  /** The scopes that an API key needs, all of them, to submit it. @throws ApiError when it is not the wallet's to submit. */
+  scopesOf(wallet: string, transaction: string): Set<ApiKeyScope>;
   /**
    * Sends, confirms, waits for the index; answers with the rental's credential where there is one.
    *
@@ -48,11 +57,24 @@ export function createTransactionService(deps: {
     return lamports;
   }
 
+  /** What the accounts of new listings hold, out of their creator's wallet. */
+  async function listingRent(message: VersionedMessage): Promise<bigint> {
+    const listings = createdListings(message, deps.chain.programId);
+    if (listings === 0) return 0n;
+    const rents = await Promise.all(
+      (['Listing', 'Escrow'] as const).map((name) => deps.chain.minimumBalance(ACCOUNT_SIZES[name])),
+    );
+    return BigInt(listings) * rents.reduce((sum, rent) => sum + rent, 0n);
+  }
+
   return {
     async propose(wallet, request, allowance) {
       if (request.action === 'publish') {
         const draft = await deps.registration.prepareToPublish(wallet, request.listing_id, request.listing);
-        return deps.proposals.publish(wallet, draft);
+        const proposal = await deps.proposals.publish(wallet, draft);
+        // A listing has no price for its creator, but its accounts hold rent.
+        await allowance.requireRoom({ kind: 'rental', lamports: BigInt(proposal.quote.rent_lamports) });
+        return proposal;
       }
       // Says in the API's words that an id is malformed, unknown or a draft's.
       await deps.listings.find(request.listing_id);
@@ -62,9 +84,16 @@ export function createTransactionService(deps: {
       return proposal;
     },
 
+    scopesOf(wallet, base64) {
+      const { programId } = deps.chain;
+      const { message } = parseSignedTransaction(base64, wallet, programId);
+      return transactionScopes(message, wallet, programId);
+    },
+
     async submit(wallet, base64, allowance) {
       const transaction = parseSignedTransaction(base64, wallet, deps.chain.programId);
-      const lamports = await requireRentals(transaction.message, allowance);
+      const lamports =
+        (await requireRentals(transaction.message, allowance)) + (await listingRent(transaction.message));
       const spend = { id: transaction.signature, kind: 'rental', lamports } as const;
       if (lamports > 0n) await allowance.reserve(spend);
       try {

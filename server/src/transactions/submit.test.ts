@@ -9,6 +9,7 @@ import {
 } from '@solana/web3.js';
 import { describe, expect, test } from 'vitest';
 import type { Chain } from '../chain/index.js';
+import { collectingGarbage } from '../testing/index.js';
 import { parseSignedTransaction, submitAndConfirm } from './submit.js';
 
 const wallet = Keypair.generate();
@@ -106,6 +107,19 @@ describe('submitting', () => {
     state.landsAtSend = 3;
     await submitAndConfirm(chain, transaction);
     expect(state.sends).toBe(3);
+  });
+
+  test('sends again in time although garbage is collected [EXE-61]', async () => {
+    const { state, chain } = fakeChain();
+    state.landsAtSend = 2;
+    const waiting: AbortSignal[] = [];
+    chain.waitForConfirmation = (_signature, _height, signal) => {
+      if (state.sends >= state.landsAtSend) return Promise.resolve(state.landsAs);
+      waiting.push(signal);
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
+    };
+    await collectingGarbage(() => submitAndConfirm(chain, transaction));
+    expect(state.sends).toBe(2);
   });
 
   test('is over when the blockhash has expired [TXN-15]', async () => {

@@ -6,6 +6,7 @@ import {
 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { ApiError } from '../http/api-error.js';
+import { createDeadline } from '../platform/deadline.js';
 import { apiErrorOfTransaction, type Chain } from '../chain/index.js';
 
 /** Longest wait for a submitted transaction. It may still land afterwards; submitting it again is safe. */
@@ -68,7 +69,9 @@ export async function submitAndConfirm(chain: Chain, transaction: SignedTransact
     );
   }
   if (status.err) {
-    throw apiErrorOfTransaction(status.err, await chain.logsOf(signature), chain.programId);
+    // The logs only make the reason clearer: that the transaction failed is known.
+    const logs = await chain.logsOf(signature).catch(() => []);
+    throw apiErrorOfTransaction(status.err, logs, chain.programId);
   }
 }
 
@@ -83,12 +86,20 @@ async function sendUntilConfirmed(
 ): Promise<SignatureStatus | null> {
   // The caller's own blockhash is at most as old as the newest one.
   const { lastValidBlockHeight } = await chain.latestBlockhash(true);
-  const deadline = AbortSignal.timeout(CONFIRM_TIMEOUT_MS);
-  for (;;) {
-    await chain.send(wire);
-    const round = AbortSignal.any([deadline, AbortSignal.timeout(REBROADCAST_MS)]);
-    const status = await chain.waitForConfirmation(signature, lastValidBlockHeight, round);
-    if (status !== null || deadline.aborted) return status;
-    if ((await chain.blockHeight('confirmed')) > BigInt(lastValidBlockHeight)) return null;
+  const deadline = createDeadline(CONFIRM_TIMEOUT_MS);
+  try {
+    for (;;) {
+      // An RPC that cannot be reached now may have passed the bytes on before.
+      await chain.send(wire).catch(() => undefined);
+      const round = createDeadline(REBROADCAST_MS, deadline.signal);
+      const status = await chain
+        .waitForConfirmation(signature, lastValidBlockHeight, round.signal)
+        .finally(() => round.clear());
+      if (status !== null || deadline.isOver) return status;
+      const height = await chain.blockHeight('confirmed').catch(() => 0n);
+      if (height > BigInt(lastValidBlockHeight)) return null;
+    }
+  } finally {
+    deadline.clear();
   }
 }

@@ -1,3 +1,4 @@
+import { createDeadline } from '../../platform/deadline.js';
 import {
   ARCHIVE_LIMITS,
   ArchiveError,
@@ -49,7 +50,8 @@ export async function unpackArchive(
   const format = formatOf(bytes);
   if (format === undefined) throw new ArchiveError('it is neither a zip nor a tar file');
   const snapshot = new SnapshotBuilder(limits);
-  const signal = AbortSignal.timeout(limits.timeMs);
+  const deadline = createDeadline(limits.timeMs);
+  const { signal } = deadline;
   try {
     if (format === 'zip') await unpackZip(bytes, snapshot, signal);
     else await unpackTar(bytes, { gzip: format === 'tar.gz' }, snapshot, limits, signal);
@@ -58,6 +60,8 @@ export async function unpackArchive(
     if (signal.aborted) throw new ArchiveError('it takes too long');
     // The libraries say what is wrong with the bytes; it is the sender's to know.
     throw new ArchiveError(`it is broken: ${(error as Error).message.slice(0, 200)}`, { cause: error });
+  } finally {
+    deadline.clear();
   }
   return snapshot.files();
 }

@@ -5,7 +5,16 @@ import type { FastifyInstance } from 'fastify';
 /** `GET /health`: alive, and how the agents are isolated. */
 export function healthRoutes(
   app: FastifyInstance,
-  { driver, network, review }: { driver: SandboxDriver } & Pick<Health, 'network' | 'review'>,
+  {
+    driver,
+    bounds,
+    network,
+    review,
+  }: {
+    driver: SandboxDriver;
+    /** What bounds the memory and the threads of a sandbox. */
+    bounds: Pick<Health['sandbox'], 'memoryBound' | 'threadsBound'>;
+  } & Pick<Health, 'network' | 'review'>,
 ): void {
   app.get('/health', async (): Promise<Health> => ({
     status: 'ok',
@@ -15,6 +24,7 @@ export function healthRoutes(
       isolation: driver.isolation,
       memoryBounded: driver.guarantees.memoryBounded,
       threadsBounded: driver.guarantees.threadsBounded === true,
+      ...bounds,
       endsWithHost: driver.guarantees.endsWithHost,
       python: driver.capabilities?.python === true,
     },

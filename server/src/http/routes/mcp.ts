@@ -10,7 +10,10 @@ import { listeningUrl } from '../listening-url.js';
 const INTERNAL_URL = 'http://marketplace.invalid';
 
 /** What the server decides about MCP. */
-export type McpOptions = Pick<RentalMcpHandlerOptions, 'secret' | 'bus' | 'patienceMs' | 'allowedHosts'>;
+export type McpOptions = Pick<
+  RentalMcpHandlerOptions,
+  'secret' | 'bus' | 'patienceMs' | 'allowedHosts' | 'programId'
+>;
 
 /**
  * Mounts MCP at `/mcp`. The caller is verified once, here; each tool call then goes through the app's own

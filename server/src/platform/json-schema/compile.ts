@@ -1,7 +1,7 @@
+import { canonicalJson } from '@agent-rental/contract';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { RE2JS } from 're2js';
-import { canonicalJson } from '../canonical-json.js';
 
 /** Bounds on schemas that strangers write. */
 const MAX_SCHEMA_BYTES = 64 * 1024;

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import type { Db } from '../../database/connection.js';
 import type { Database } from '../../database/schema.js';
 
@@ -14,23 +14,31 @@ export type PendingReview = Pick<
   | 'price_lamports'
   | 'metadata_uri'
   | 'created_at'
->;
+> & {
+  /** Number of the version that waits, from 1. */
+  version: number;
+};
+
+/** An approval is of one version; without a number, of the only one that there is. */
+export type ReviewDecision =
+  | { approved: true; version?: number | undefined }
+  | { approved: false; reason: string };
+
+/** What became of a decision. `changed`: nothing; the draft's present version is another than the one that was decided on. */
+export type Decided = { outcome: 'decided' | 'not_found' } | { outcome: 'changed'; version: number };
 
 /** The operator's decisions on first versions. */
 export interface Reviews {
   /** Longest waiting first. */
   pending(): Promise<PendingReview[]>;
-  /** Decides on a draft; false when there is no such draft. A decision may be changed until it is published. */
-  decide(
-    listingId: string,
-    decision: { approved: true } | { approved: false; reason: string },
-  ): Promise<boolean>;
+  /** Decides on a draft. A decision may be changed until the listing is published. */
+  decide(listingId: string, decision: ReviewDecision): Promise<Decided>;
 }
 
 export function createReviews(db: Db): Reviews {
   return {
-    pending: () =>
-      db
+    async pending() {
+      const rows = await db
         .selectFrom('listings')
         .select([
           'id',
@@ -42,24 +50,54 @@ export function createReviews(db: Db): Reviews {
           'price_lamports',
           'metadata_uri',
           'created_at',
+          versionNumber.as('version'),
         ])
         .where('status', '=', 'draft')
-        .where('review_state', '=', 'pending')
+        .where(({ eb, or }) =>
+          or([
+            eb('review_state', '=', 'pending'),
+            sql<boolean>`review_state = 'approved' and approved_version_id is distinct from version_id`,
+          ]),
+        )
         .orderBy('created_at')
         .orderBy('id')
-        .execute(),
-
-    async decide(listingId, decision) {
-      const decided = await db
-        .updateTable('listings')
-        .set({
-          review_state: decision.approved ? 'approved' : 'rejected',
-          review_reason: decision.approved ? null : decision.reason,
-        })
-        .where('id', '=', listingId)
-        .where('status', '=', 'draft')
-        .executeTakeFirst();
-      return decided.numUpdatedRows === 1n;
+        .execute();
+      return rows.map((row) => ({ ...row, version: Number(row.version) }));
     },
+
+    decide: (listingId, decision) =>
+      db.transaction().execute(async (tx) => {
+        const draft = await tx
+          .selectFrom('listings')
+          .select('version_id')
+          .where('id', '=', listingId)
+          .where('status', '=', 'draft')
+          .forUpdate()
+          .executeTakeFirst();
+        if (!draft) return { outcome: 'not_found' };
+        // After the lock, so that the number is that of the version which is there now.
+        const { version } = await tx
+          .selectFrom('listings')
+          .select(versionNumber.as('version'))
+          .where('id', '=', listingId)
+          .executeTakeFirstOrThrow();
+        const present = Number(version);
+        if (decision.approved && (decision.version ?? 1) !== present) {
+          return { outcome: 'changed', version: present };
+        }
+        await tx
+          .updateTable('listings')
+          .set(
+            decision.approved
+              ? { review_state: 'approved', review_reason: null, approved_version_id: draft.version_id }
+              : { review_state: 'rejected', review_reason: decision.reason },
+          )
+          .where('id', '=', listingId)
+          .execute();
+        return { outcome: 'decided' };
+      }),
   };
 }
+
+/** A draft's versions are never removed one by one, so counting them numbers them. */
+const versionNumber = sql<bigint>`(select count(*) from agent_versions where listing_id = listings.id)`;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Keys } from '../../platform/keys.js';
+import { modelOrigin } from './model-origin.js';
 
 /** The manifest as it was registered: what an update changes. */
 const manifest = z.record(z.string(), z.unknown()).optional();
@@ -18,6 +19,10 @@ export const privatePart = z.discriminatedUnion('mode', [
       model: z.string().optional(),
       endpointUrl: z.string().optional(),
       key: z.string().optional(),
+      /** The origin that the key was given for, and is sent to alone. */
+      keyOrigin: z.string().optional(),
+      /** The origin of a key that was dropped because the model is at another one now. */
+      droppedKeyOrigin: z.string().optional(),
     }),
     salt: z.string(),
     manifest,
@@ -45,7 +50,12 @@ export function sealPrivatePart(keys: Keys, versionId: string, part: PrivatePart
 
 /** Opens the private part of one version. */
 export function openPrivatePart(keys: Keys, versionId: string, sealed: Buffer): PrivatePart {
-  return privatePart.parse(JSON.parse(keys.open(sealed, contextOf(versionId)).toString('utf8')));
+  const part = privatePart.parse(JSON.parse(keys.open(sealed, contextOf(versionId)).toString('utf8')));
+  if (part.mode !== 'declarative' || part.model.key === undefined || part.model.keyOrigin !== undefined) {
+    return part;
+  }
+  // Sealed by an older release: the key is for the model of the same version.
+  return { ...part, model: { ...part.model, keyOrigin: modelOrigin(part.model) } };
 }
 
 /** The secrets that sign a call to a connected agent now, the present one first. */

@@ -1,12 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Manifest } from '@agent-rental/contract';
-import type { PrivatePart } from './private-part.js';
+import { modelOrigin } from './model-origin.js';
+import type { DeclarativeAgent, PrivatePart } from './private-part.js';
 
 /** What a version is made of beside its manifest. */
 export interface VersionSecrets {
   /** The manifest as it was sent, defaults not filled in. */
   manifest: Record<string, unknown>;
+  /** A key that comes with the request. */
   modelKey: string | undefined;
+  /** The model of the version before, with its key. */
+  previousModel?: DeclarativeAgent['model'] | undefined;
   /** Of a connected agent. */
   webhookSecret: string | undefined;
 }
@@ -33,10 +37,24 @@ export function privatePartOf(manifest: Manifest, secrets: VersionSecrets): Priv
     mode: 'declarative',
     systemPrompt: manifest.system_prompt ?? '',
     tools: manifest.tools ?? [],
-    model: { provider, model, endpointUrl, key: secrets.modelKey },
+    model: withKey({ provider, model, endpointUrl }, secrets),
     salt,
     manifest: secrets.manifest,
   };
+}
+
+/** A model with the key that was given for its origin; a key of another origin is never sent there. */
+function withKey(
+  model: DeclarativeAgent['model'],
+  { modelKey, previousModel }: VersionSecrets,
+): DeclarativeAgent['model'] {
+  const keyOrigin = modelOrigin(model);
+  if (modelKey !== undefined) return { ...model, key: modelKey, keyOrigin };
+  if (previousModel === undefined) return model;
+  const { key, keyOrigin: previousOrigin, droppedKeyOrigin } = previousModel;
+  if (key === undefined) return { ...model, droppedKeyOrigin };
+  if (previousOrigin === keyOrigin) return { ...model, key, keyOrigin };
+  return { ...model, droppedKeyOrigin: previousOrigin };
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Database } from '../../database/schema.js';
 import { deriveKeys } from '../../platform/keys.js';
 import { insertListing, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
 import { createCreatorSecrets } from '../creator-secrets.js';
+import { SAMPLE_RUNS_PER_DAY } from '../drafts/creator-limits.js';
 import { sealPrivatePart, type DeclarativeAgent } from '../manifest/private-part.js';
 import { createRegistrationRepository, SAMPLES_TASK, type RegistrationRepository } from '../repository.js';
 import { createSampleTaker, type ReviewRun } from './samples.js';
@@ -141,13 +142,35 @@ it('a vendor is not asked without a key; the key makes the run', async () => {
   const { id, creator } = await listingOf({ ...AGENT, model: withoutKey });
   await samples().take(id);
   expect(asked).toEqual([]);
-  await createCreatorSecrets(repository, keys).setModelKey(creator, id, 'the-key');
+  await createCreatorSecrets(repository, keys).setModelKey(creator, id, 'the-key', async () => undefined);
   expect(queued).toEqual([{ task: SAMPLES_TASK, payload: { listing_id: id } }]);
   await samples().take(id);
   expect((await shownOf(id)).sample_output).toEqual(['{"due":2}']);
   // A key for a listing that shows samples asks for nothing.
-  await createCreatorSecrets(repository, keys).setModelKey(creator, id, 'another-key');
+  await createCreatorSecrets(repository, keys).setModelKey(creator, id, 'another-key', async () => undefined);
   expect(queued).toHaveLength(1);
+});
+
+it('a run of a creator who has published nothing reads no page; of another it does [REG-44]', async () => {
+  const unpaid = await listingOf(AGENT, { status: 'draft', published_at: null });
+  await samples().take(unpaid.id);
+  const paid = await listingOf();
+  await samples().take(paid.id);
+  // Another draft of a creator who has published.
+  const second = await listingOf(AGENT, { status: 'draft', published_at: null, creator: paid.creator });
+  await samples().take(second.id);
+  expect(asked.map(({ readsWeb }) => readsWeb)).toEqual([false, true, true]);
+});
+
+it('a wallet’s agents are run so often a day and no more, and the creator is told [REG-44]', async () => {
+  const { id, creator } = await listingOf();
+  answer = async () => ({ problem: 'The model answered 401.' });
+  for (let time = 0; time < SAMPLE_RUNS_PER_DAY; time += 1) await samples().take(id);
+  const other = await listingOf(AGENT, { creator });
+  await samples().take(other.id);
+  expect(asked).toHaveLength(SAMPLE_RUNS_PER_DAY);
+  expect((await shownOf(other.id)).sample_problem).toContain(`${SAMPLE_RUNS_PER_DAY} times within 24 hours`);
+  expect((await shownOf(id)).sample_problem).toContain('401');
 });
 
 it('a run that could not be made is made again', async () => {

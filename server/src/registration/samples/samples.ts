@@ -1,5 +1,6 @@
 import type { Json } from '@agent-rental/contract';
 import type { Keys } from '../../platform/keys.js';
+import { SAMPLE_RUNS_PER_DAY } from '../drafts/creator-limits.js';
 import { openPrivatePart, type DeclarativeAgent, type PrivatePart } from '../manifest/private-part.js';
 import type { RegistrationRepository } from '../repository.js';
 import { sampleInputOf } from './sample-input.js';
@@ -20,6 +21,8 @@ export type ReviewRun = (
     input: string | Record<string, Json>;
     outputSchema: Record<string, unknown>;
     timeoutMs: number;
+    /** False: pages that the agent asks for are refused. */
+    readsWeb: boolean;
   },
 ) => Promise<{ output: Json } | { problem: string }>;
 
@@ -42,7 +45,7 @@ export function canBeSampled(part: PrivatePart): boolean {
 }
 
 export function createSampleTaker(deps: {
-  repository: Pick<RegistrationRepository, 'findVersionWithoutSamples' | 'storeSamples'>;
+  repository: Pick<RegistrationRepository, 'findVersionWithoutSamples' | 'storeSamples' | 'beginSampleRun'>;
   keys: Keys;
   run: ReviewRun;
 }): SampleTaker {
@@ -50,7 +53,7 @@ export function createSampleTaker(deps: {
     async take(listingId) {
       const found = await deps.repository.findVersionWithoutSamples(listingId);
       if (!found) return;
-      const { version, sampleInput } = found;
+      const { version, sampleInput, creator, isPublisher } = found;
       const part = openPrivatePart(deps.keys, version.id, version.private_part);
       if (part.mode !== 'declarative' || !canBeSampled(part)) return;
       const input = sampleInput ?? (await sampleInputOf(version.input_schema));
@@ -62,11 +65,21 @@ export function createSampleTaker(deps: {
         await store({ input: null, output: [], problem });
         return;
       }
+      // Each try may cost the creator's model, and takes a turn of the shared queue.
+      if (!(await deps.repository.beginSampleRun(creator))) {
+        const problem =
+          `The review did not run the agent: those of this wallet were run ${SAMPLE_RUNS_PER_DAY} times within 24 hours. ` +
+          'Send listing.sample_output with the registration, or change the agent tomorrow.';
+        await store({ input: null, output: [], problem });
+        return;
+      }
       const made = await deps.run(part, {
         task: TASK,
         input,
         outputSchema: version.output_schema,
         timeoutMs: Math.min(version.timeout_seconds * 1000, MAX_RUN_MS),
+        // Registering is free: without this the service would be an anonymous proxy for GET requests.
+        readsWeb: isPublisher,
       });
       await store({
         input: JSON.stringify(input),

@@ -11,6 +11,7 @@ import {
   type HttpStandIn,
   type StandInListener,
 } from '../../testing/index.js';
+import { AgentContact } from './contact.js';
 import { AgentUnreachableError } from './outcome.js';
 import { createConnectedAgents, type ConnectedAgents } from './connected-agent.js';
 import { parseOrder, taskOf, type Task } from '../pipeline/parse.js';
@@ -52,7 +53,8 @@ const newTask = (
   return taskOf(parseOrder('wallet', body, undefined), body, listing);
 };
 const onText = (text: string) => void texts.push(text);
-const options = { signal: new AbortController().signal, onText };
+const options = { signal: new AbortController().signal, contact: new AgentContact(), onText };
+beforeEach(() => void (options.contact = new AgentContact()));
 const answer = (status: number, body: string, headers: Record<string, string> = {}) => {
   serve = (_, response) => void response.writeHead(status, headers).end(body);
 };
@@ -121,6 +123,45 @@ describe('a call to a connected agent', () => {
   it.each([404, 410, 502, 503, 504])('answered by %i never reached the agent', async (status) => {
     answer(status, 'nobody here');
     await expect(agents.run(newTask(), agent, options)).rejects.toThrow(AgentUnreachableError);
+  });
+
+  it('is reached by an answer of its own, and not by those of a gateway in front of it [MON-13]', async () => {
+    for (const [status, isReached] of [
+      [200, true],
+      [500, true],
+      [422, true],
+      [503, false],
+      [404, false],
+    ] as const) {
+      const contact = new AgentContact();
+      answer(status, '{"total":3}');
+      await agents.run(newTask(), agent, { ...options, contact }).catch(() => undefined);
+      expect([status, contact.isBegun, contact.isReached]).toEqual([status, true, isReached]);
+    }
+  });
+
+  it('that has not refused the task within its time has accepted it: a later 503 is a failed run [MON-14]', async () => {
+    const contact = new AgentContact();
+    const patient = createConnectedAgents(outbound, 10);
+    serve = (_, response) => void contact.reached.then(() => response.writeHead(503).end());
+    expect(await patient.run(newTask(), agent, { ...options, contact })).toEqual(FAILED);
+    const other = new AgentContact();
+    serve = (request) => void other.reached.then(() => request.socket.destroy());
+    expect(await patient.run(newTask(), agent, { ...options, contact: other })).toEqual(FAILED);
+  });
+
+  it('has not begun where no connection stands [MON-13]', async () => {
+    const gone = await startHttpStandIn(() => undefined);
+    await gone.close();
+    const open = createOutboundHttp(new Set([gone.origin]));
+    const run = createConnectedAgents(open, 0).run(
+      newTask(),
+      { ...agent, entrypointUrl: gone.origin },
+      options,
+    );
+    await expect(run).rejects.toThrow(AgentUnreachableError);
+    expect(options.contact.isBegun).toBe(false);
+    await open.close();
   });
 
   it('to a port where nobody listens never reached the agent', async () => {
@@ -193,7 +234,7 @@ describe('a call to a connected agent', () => {
       };
     });
     const call = agents
-      .run(newTask(), agent, { signal: controller.signal, onText })
+      .run(newTask(), agent, { ...options, signal: controller.signal })
       .catch((error: unknown) => error);
     await arrived;
     const reason = new Error('enough');

@@ -3,12 +3,15 @@ import { Webhook } from 'standardwebhooks';
 import { schemaViolations } from '../../platform/json-schema/checks.js';
 import { ForbiddenUrlError, type OutboundHttp } from '../../platform/outbound-http.js';
 import { signingSecrets, type ConnectedAgent } from '../../registration/index.js';
+import type { AgentContact } from './contact.js';
 import { AgentUnreachableError, FAILED_FORM, FAILED_TASK, type AgentOutcome } from './outcome.js';
 import { readAnswer, type ConnectedAnswer } from './connected-answer.js';
 import type { Task } from '../pipeline/parse.js';
 
-/** Answers of proxies and hosts in front of an agent that is not there. */
+/** Answers of proxies and hosts in front of an agent that is not there, while it has not accepted the task. */
 const NOT_THERE = new Set([404, 410, 502, 503, 504]);
+/** An endpoint that has not refused the task this long after it got it has accepted it. */
+const ACCEPTED_AFTER_MS = 2_000;
 
 const failed = (output: string): AgentOutcome => ({ status: 'failed', output });
 
@@ -16,20 +19,26 @@ interface CallOptions {
   signal: AbortSignal;
   /** Called when the task goes out. */
   onBegan?(): void;
+  /** Told when the task goes out, and when the endpoint has accepted it. */
+  contact: AgentContact;
   /** Gets an answer in free text while it comes, where the endpoint answers as an event stream. */
   onText(text: string): void;
 }
 
 /** Calls creators' own endpoints, signed as Standard Webhooks are. */
 export interface ConnectedAgents {
-  /** @throws AgentUnreachableError when the endpoint was never reached. */
+  /** @throws AgentUnreachableError when the endpoint did not accept the task. */
   run(task: Task, agent: ConnectedAgent, options: CallOptions): Promise<AgentOutcome>;
 }
 
-export function createConnectedAgents(outbound: OutboundHttp): ConnectedAgents {
+export function createConnectedAgents(
+  outbound: Pick<OutboundHttp, 'fetch'>,
+  acceptedAfterMs = ACCEPTED_AFTER_MS,
+): ConnectedAgents {
   return {
     async run(task, agent, options) {
-      const { signal } = options;
+      const { signal, contact } = options;
+      let accepting: NodeJS.Timeout | undefined;
       const body = JSON.stringify({
         run_id: task.runId,
         agent_id: task.listing.id,
@@ -58,16 +67,25 @@ export function createConnectedAgents(outbound: OutboundHttp): ConnectedAgents {
           },
           body,
           signal,
+          onSent: () => {
+            contact.begin();
+            accepting = setTimeout(() => contact.reach(), acceptedAfterMs);
+          },
         });
       } catch (cause) {
         signal.throwIfAborted();
+        // The connection broke while the agent worked.
+        if (contact.isReached) return failed(FAILED_TASK);
         const reason = cause instanceof ForbiddenUrlError ? cause.message : 'the connection failed';
         throw new AgentUnreachableError(`The agent's endpoint could not be reached: ${reason}.`, { cause });
+      } finally {
+        clearTimeout(accepting);
       }
-      if (NOT_THERE.has(response.status)) {
+      if (NOT_THERE.has(response.status) && !contact.isReached) {
         await response.body?.cancel();
         throw new AgentUnreachableError(`The agent's endpoint answered ${response.status}.`);
       }
+      contact.reach();
       if (!response.ok) {
         await response.body?.cancel();
         return failed(FAILED_TASK);

@@ -4,15 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ModelCompleteResult } from '@agent-rental/agent-runner';
 import { createLocalDriver, createWarmPool, type SandboxDriver, type WarmPool } from '@agent-rental/sandbox';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ModelGateway } from '../../model-gateway/index.js';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ModelUnavailableError, type ModelGateway } from '../../model-gateway/index.js';
 import type { DeclarativeAgent } from '../../registration/index.js';
+import { AgentContact } from './contact.js';
+import { AgentUnreachableError, FAILED_TASK } from './outcome.js';
 import { createDeclarativeAgents, type AgentWork } from './declarative-agent.js';
+
+const LISTING = 'test-agent-k3x7qa';
 
 /** One turn of the model: its text in the pieces in which it comes, and what it calls. */
 interface Turn {
   pieces: string[];
   calls?: { name: string; args: object }[];
+  /** The vendor breaks off after the pieces. */
+  isRefused?: boolean;
 }
 
 let stateDir: string;
@@ -40,8 +46,13 @@ afterAll(async () => {
 /** Runs an agent in a real sandbox, on a model that says what the script says. */
 async function run(
   turns: Turn[],
-  fields: Partial<AgentWork> & { outputSchema?: Record<string, unknown>; tools?: DeclarativeAgent['tools'] },
+  fields: Partial<AgentWork> & {
+    outputSchema?: Record<string, unknown>;
+    tools?: DeclarativeAgent['tools'];
+    readsWeb?: boolean;
+  },
   onPiece: (piece: string, deltas: readonly string[]) => void = () => undefined,
+  contact = new AgentContact(),
 ) {
   const script = [...turns];
   const deltas: string[] = [];
@@ -49,13 +60,19 @@ async function run(
   const gateway: ModelGateway = {
     open: () => ({
       usage: { calls: 0, inputTokens: 0, outputTokens: 0, bytes: 0 },
-      complete: (request, { onText }) => {
+      complete: (request, { onText, onAnswer }) => {
         asked.push(request.messages.at(-1)?.content ?? '');
-        const { pieces, calls = [] } = script.shift() ?? { pieces: ['The script is over.'] };
+        const {
+          pieces,
+          calls = [],
+          isRefused = false,
+        } = script.shift() ?? { pieces: ['The script is over.'] };
         for (const piece of pieces) {
           onText?.(piece);
           onPiece(piece, deltas);
         }
+        if (pieces.length > 0 || calls.length > 0) onAnswer?.();
+        if (isRefused) return Promise.reject(new ModelUnavailableError('It answered 400.'));
         const reply: ModelCompleteResult = {
           content: pieces.join('') || null,
           toolCalls: calls.map(({ name, args }, at) => ({
@@ -74,11 +91,20 @@ async function run(
     evaluators,
     ...(pythonEvaluators ? { pythonEvaluators } : {}),
     gateway,
-    web: { read: () => Promise.reject(new Error('not asked')) },
+    web: {
+      read: async (url) => ({
+        url,
+        status: 200,
+        content_type: 'text/plain',
+        text: 'The page of the test.',
+        truncated: false,
+      }),
+    },
   });
   const {
     outputSchema = { type: 'string' },
     tools = [{ name: 'list_inputs', scope: 'input_only' }],
+    readsWeb,
     ...work
   } = fields;
   const agent: DeclarativeAgent = {
@@ -95,17 +121,37 @@ async function run(
       task: 'answer',
       input: undefined,
       ...work,
-      listing: { version: { outputSchema } },
+      listing: { id: LISTING, version: { outputSchema } },
     },
     agent,
-    await agents.takeSandbox(signal),
-    { signal, logger: { info: () => undefined }, onText: (text) => deltas.push(text) },
+    await agents.takeSandbox(signal, LISTING),
+    {
+      signal,
+      logger: { info: () => undefined },
+      ...(readsWeb === undefined ? {} : { readsWeb }),
+      contact,
+      onText: (text) => deltas.push(text),
+    },
   );
   return { outcome, deltas, asked };
 }
 
 const list = [{ name: 'list_inputs', args: {} }];
 const LONG = 'word '.repeat(40).trim();
+
+it('counts every sandbox of a run for its listing [EXE-62]', async () => {
+  const takes = [vi.spyOn(runners, 'take'), vi.spyOn(evaluators, 'take')];
+  const tools = [{ name: 'run_javascript', scope: 'input_only' }];
+  const turns = [
+    { pieces: [], calls: [{ name: 'run_javascript', args: { code: 'return 1' } }] },
+    { pieces: ['1'] },
+  ];
+  expect((await run(turns, { tools })).outcome).toMatchObject({ status: 'completed' });
+  for (const take of takes) {
+    expect(take).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ owner: LISTING }));
+    take.mockRestore();
+  }
+});
 
 describe('an answer in free text', () => {
   it.each<[string, Turn[], string]>([
@@ -186,6 +232,26 @@ describe('an answer that breaks the output schema', () => {
   });
 });
 
+describe('an agent that may read the web', () => {
+  const calls = [{ name: 'web_fetch', args: { url: 'https://example.org/' } }];
+  const tools = [{ name: 'web_fetch', scope: 'read_only' }];
+
+  it('is told so where no page is read for it, and nothing is fetched [REG-44]', async () => {
+    const { outcome, asked } = await run([{ pieces: [], calls }, { pieces: ['Done without.'] }], {
+      tools,
+      readsWeb: false,
+    });
+    expect(asked[1]).toContain('has not published an agent yet');
+    expect(asked[1]).not.toContain('The page of the test.');
+    expect(outcome).toEqual({ status: 'completed', output: 'Done without.' });
+  });
+
+  it('gets its page otherwise', async () => {
+    const { asked } = await run([{ pieces: [], calls }, { pieces: ['Done.'] }], { tools });
+    expect(asked[1]).toContain('The page of the test.');
+  });
+});
+
 describe('the code of a model', () => {
   it('runs in Python where the sandbox can, beside the run’s files [EXE-46]', async () => {
     const code =
@@ -224,5 +290,30 @@ describe('the code of a model', () => {
       { outputSchema: { type: 'object' }, tools: [{ name: 'run_javascript', scope: 'input_only' }] },
     );
     expect(outcome).toEqual({ status: 'completed', output: { honest: 'still' } });
+  });
+});
+
+describe('a vendor that refuses', () => {
+  it('before the model has answered never reached the agent [MON-13]', async () => {
+    const contact = new AgentContact();
+    const refused = run([{ pieces: [], isRefused: true }], {}, undefined, contact);
+    await expect(refused).rejects.toThrow(AgentUnreachableError);
+    expect([contact.isBegun, contact.isReached]).toEqual([true, false]);
+  });
+
+  it.each<[string, Turn[]]>([
+    ['in the middle of an answer', [{ pieces: [LONG], isRefused: true }]],
+    [
+      'a later step',
+      [
+        { pieces: [], calls: list },
+        { pieces: [], isRefused: true },
+      ],
+    ],
+  ])('%s has failed a run that is paid [MON-14]', async (_, turns) => {
+    const contact = new AgentContact();
+    const { outcome } = await run(turns, {}, undefined, contact);
+    expect(outcome).toMatchObject({ status: 'failed', output: FAILED_TASK });
+    expect(contact.isReached).toBe(true);
   });
 });

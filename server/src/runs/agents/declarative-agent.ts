@@ -4,6 +4,8 @@ import {
   evaluateInSandbox,
   RequestRefused,
   SandboxUnavailableError,
+  serializeInput,
+  type SerializedInput,
   type Sandbox,
   type WarmPool,
 } from '@agent-rental/sandbox';
@@ -12,6 +14,7 @@ import { ModelLimitError, ModelUnavailableError } from '../../model-gateway/inde
 import { schemaViolations } from '../../platform/json-schema/checks.js';
 import type { Logger } from '../../platform/logger.js';
 import type { DeclarativeAgent } from '../../registration/index.js';
+import type { AgentContact } from './contact.js';
 import { AnswerStream } from './answer-stream.js';
 import { AgentUnreachableError, FAILED_FORM, FAILED_TASK, type AgentOutcome } from './outcome.js';
 import type { Task } from '../pipeline/parse.js';
@@ -22,15 +25,23 @@ const MAX_STEPS = 16;
 /** Time for one piece of the model's code. */
 const EVALUATION_TIMEOUT_MS = 30_000;
 
+const NO_WEB =
+  "No page is read in the review's run of a creator who has not published an agent yet. Work without it.";
+
 /** What a declarative agent is given to do. */
 export type AgentWork = Pick<Task, 'runId' | 'task' | 'input' | 'files'> & {
-  listing: { version: Pick<Task['listing']['version'], 'outputSchema'> };
+  listing: { id: string; version: Pick<Task['listing']['version'], 'outputSchema'> };
 };
 
 /** Runs declarative agents: the loop in a sandbox, the model through the gateway. */
 export interface DeclarativeAgents {
-  takeSandbox(signal: AbortSignal): Promise<Sandbox>;
-  /** Drives one run; the sandbox is gone afterwards. @throws AgentUnreachableError when the model cannot be used. */
+  /** @param owner listing that the sandbox is counted for: listings have equal shares where there are too few. */
+  takeSandbox(signal: AbortSignal, owner: string): Promise<Sandbox>;
+  /**
+   * Drives one run; the sandbox is gone afterwards.
+   *
+   * @throws AgentUnreachableError when the model cannot be used before it has answered once.
+   */
   run(
     task: AgentWork,
     agent: DeclarativeAgent,
@@ -38,8 +49,12 @@ export interface DeclarativeAgents {
     options: {
       signal: AbortSignal;
       logger: Pick<Logger, 'info'>;
+      /** False: pages that the agent asks for are refused. Default true. */
+      readsWeb?: boolean;
       /** Called with the first line of its sandbox; again with later ones. */
       onBegan?(): void;
+      /** Told when the task goes out to the model and when the model answers. */
+      contact?: AgentContact;
       onText(text: string): void;
     },
   ): Promise<AgentOutcome>;
@@ -54,14 +69,16 @@ export function createDeclarativeAgents(deps: {
   web: WebReader;
 }): DeclarativeAgents {
   return {
-    takeSandbox: (signal) => deps.runners.take({ signal }),
+    takeSandbox: (signal, owner) => deps.runners.take({ signal, owner }),
 
-    async run(task, agent, sandbox, { signal, logger, onBegan, onText }) {
+    async run(task, agent, sandbox, { signal, logger, readsWeb = true, onBegan, contact, onText }) {
       const { outputSchema } = task.listing.version;
       // Where an answer may have to be repaired, nothing of it leaves before it is whole.
       const answer = takesAnyText(outputSchema as JsonObject) ? new AnswerStream(onText) : undefined;
       const { input, files } = inputOf(task, agent);
       const model = deps.gateway.open(agent);
+      /** What code gets as its input; serialized when the first code is run. */
+      let forCode: Promise<SerializedInput> | undefined;
       try {
         const outcome = await driveRun({
           sandbox,
@@ -80,24 +97,37 @@ export function createDeclarativeAgents(deps: {
             const mayCallTools = request.tools.length > 0 && request.toolChoice !== 'none';
             const turn = answer?.turn({ mayCallTools });
             try {
-              const reply = await model.complete(request, { signal: callSignal, onText: turn?.push });
+              contact?.begin();
+              const reply = await model.complete(request, {
+                signal: callSignal,
+                onText: turn?.push,
+                onAnswer: () => contact?.reach(),
+              });
               turn?.end({ callsTools: reply.toolCalls.length > 0 });
               return reply;
             } catch (error) {
               throw error instanceof ModelLimitError ? new RequestRefused(error.message) : error;
             }
           },
-          evaluate: ({ code, language }, callSignal) => {
+          evaluate: async ({ code, language }, callSignal) => {
             const pool = language === 'python' ? deps.pythonEvaluators : deps.evaluators;
             if (!pool) throw new RequestRefused('Python does not run here.');
             const seen = files === undefined ? input : { ...(input as JsonObject), files: asJson(files) };
+            if (seen !== undefined) forCode ??= serializeInput(seen);
             return evaluateInSandbox(
               pool,
-              { code, task: task.task, ...(seen === undefined ? {} : { input: seen }) },
-              { timeoutMs: EVALUATION_TIMEOUT_MS, signal: callSignal },
-            );
+              { code, task: task.task, ...(forCode === undefined ? {} : { input: await forCode }) },
+              { timeoutMs: EVALUATION_TIMEOUT_MS, signal: callSignal, owner: task.listing.id },
+            ).catch((error: unknown) => {
+              // The model has answered already: the run goes on, and is charged.
+              if (error instanceof SandboxUnavailableError) {
+                throw new RequestRefused('There is no room to run code at the moment.');
+              }
+              throw error;
+            });
           },
           fetchPage: async ({ url }, callSignal) => {
+            if (!readsWeb) throw new RequestRefused(NO_WEB);
             try {
               return await deps.web.read(url, callSignal);
             } catch (error) {
@@ -124,10 +154,10 @@ export function createDeclarativeAgents(deps: {
         const told = outcome.output.startsWith(NOT_IN_FORM) ? FAILED_FORM : FAILED_TASK;
         return { status: 'failed', output: told, detail: outcome.output };
       } catch (error) {
-        if (error instanceof ModelUnavailableError)
-          throw new AgentUnreachableError(error.message, { cause: error.cause });
-        if (error instanceof SandboxUnavailableError) throw error;
-        throw error;
+        if (!(error instanceof ModelUnavailableError)) throw error;
+        // A vendor's refusal after the first answer may be the renter's doing, and the answer was paid for.
+        if (contact?.isReached) return { status: 'failed', output: FAILED_TASK, detail: error.message };
+        throw new AgentUnreachableError(error.message, { cause: error.cause });
       }
     },
   };

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOutboundHttp, type OutboundHttp } from '../../platform/outbound-http.js';
-import { startHttpStandIn, type HttpStandIn } from '../../testing/index.js';
+import { collectingGarbage, startHttpStandIn, type HttpStandIn } from '../../testing/index.js';
 import { createWebReader, WebRefusal, type WebReader } from './web-reader.js';
 
 const NEVER = new AbortController().signal;
@@ -22,7 +23,7 @@ beforeEach(async () => {
     serve(response, url);
   });
   // The site stands for one on the public internet.
-  outbound = createOutboundHttp(new Set([site.origin]));
+  outbound = createOutboundHttp(new Set([site.origin]), { keepAlive: false });
   web = createWebReader(outbound, { timeoutMs: 2_000 });
 });
 afterEach(async () => {
@@ -132,6 +133,74 @@ describe('what is refused', () => {
     site = await startHttpStandIn(() => undefined);
   });
 });
+
+it('a page that comes drop by drop ends in time although garbage is collected [EXE-61]', async () => {
+  web = createWebReader(outbound, { timeoutMs: 300 });
+  serve = (response) => {
+    response.writeHead(200, { 'content-type': 'text/plain' });
+    const drip = setInterval(() => response.write('x'), 10);
+    response.on('close', () => clearInterval(drip));
+  };
+  const pages = await collectingGarbage(() =>
+    Promise.allSettled(Array.from({ length: 20 }, () => web.read(site.origin, NEVER))),
+  );
+  for (const page of pages) {
+    expect(page).toMatchObject({
+      status: 'rejected',
+      reason: { message: expect.stringContaining('too long') },
+    });
+  }
+});
+
+/** Answers that ask to keep the connection, or that never end. */
+const CLINGING: Readonly<Record<string, (response: ServerResponse, url: string) => void>> = {
+  'asks for ten minutes': (response) => text(response, 'x', { 'keep-alive': 'timeout=600' }),
+  'is no text and does not end': (response) => {
+    response.writeHead(200, { 'content-type': 'image/png', 'keep-alive': 'timeout=600' });
+    response.write('x');
+  },
+  'leads elsewhere and does not end': (response, url) => {
+    response.writeHead(url === '/new' ? 200 : 302, {
+      'content-type': 'text/plain',
+      'keep-alive': 'timeout=600',
+      ...(url === '/new' ? {} : { location: '/new' }),
+    });
+    if (url === '/new') response.end('x');
+    else response.write('x');
+  },
+  'is longer than what is read': (response) => {
+    response.writeHead(200, { 'content-type': 'text/plain', 'keep-alive': 'timeout=600' });
+    response.write('x'.repeat(3 * 1024 * 1024));
+  },
+  'never comes': () => undefined,
+};
+
+it.each(Object.entries(CLINGING))(
+  'a page that %s holds no connection once it was read',
+  async (_what, answer) => {
+    web = createWebReader(outbound, { timeoutMs: 500 });
+    const sockets = new Set<Socket>();
+    const all: Socket[] = [];
+    const closed: Promise<unknown>[] = [];
+    serve = (response, url) => {
+      const { socket } = response;
+      if (socket !== null && !sockets.has(socket)) {
+        sockets.add(socket);
+        all.push(socket);
+        closed.push(new Promise((resolve) => socket.once('close', resolve)));
+        // Closed in the middle of a body.
+        socket.on('error', () => undefined);
+      }
+      answer(response, url);
+    };
+    await Promise.allSettled(Array.from({ length: 20 }, () => web.read(site.origin, NEVER)));
+    const endedAt = performance.now();
+    await Promise.all(closed);
+    expect(all.length).toBeGreaterThan(0);
+    // At once: a connection that is kept is closed after 4 s at the earliest.
+    expect(performance.now() - endedAt).toBeLessThan(2_000);
+  },
+);
 
 it('an abort closes the connection', async () => {
   const controller = new AbortController();

@@ -1,4 +1,5 @@
 import type { WebPage } from '@agent-rental/agent-runner';
+import { createDeadline, type Deadline } from '../../platform/deadline.js';
 import { ForbiddenUrlError, type OutboundHttp } from '../../platform/outbound-http.js';
 
 const TIMEOUT_MS = 15_000;
@@ -32,14 +33,16 @@ export function createWebReader(
 ): WebReader {
   return {
     async read(url, signal) {
-      const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      const deadline = createDeadline(timeoutMs, signal);
       try {
-        const { response, at } = await follow(outbound.fetch, url, bounded);
+        const { response, at } = await follow(outbound.fetch, url, deadline.signal);
         return await toPage(response, at);
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof WebRefusal) throw error;
-        throw new WebRefusal(`The page could not be read: ${reasonOf(error, bounded)}.`, { cause: error });
+        throw new WebRefusal(`The page could not be read: ${reasonOf(error, deadline)}.`, { cause: error });
+      } finally {
+        deadline.clear();
       }
     },
   };
@@ -108,10 +111,10 @@ function decoderOf(contentType: string): TextDecoder {
 }
 
 /** In words of ours: what a connection says of addresses is not for agents. */
-function reasonOf(error: unknown, bounded: AbortSignal): string {
+function reasonOf(error: unknown, deadline: Deadline): string {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; depth += 1) {
     if (cause instanceof ForbiddenUrlError) return cause.message;
     cause = cause.cause;
   }
-  return bounded.aborted ? 'it took too long' : 'the connection failed';
+  return deadline.isOver ? 'it took too long' : 'the connection failed';
 }

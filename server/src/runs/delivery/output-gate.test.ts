@@ -48,3 +48,54 @@ it('serves a caller that only wants the end', () => {
   gate.push('b');
   expect(gate.text).toBe('ab');
 });
+
+it('lets nothing out before it is on record that output leaves, then everything, in order [MON-16]', async () => {
+  const left: string[] = [];
+  let recorded: () => void = () => undefined;
+  let records = 0;
+  const gate = new OutputGate(
+    { begin: () => undefined, delta: (text) => void left.push(text) },
+    'run-1',
+    () => {
+      records += 1;
+      return new Promise((resolve) => (recorded = resolve));
+    },
+  );
+  gate.open();
+  expect([records, gate.hasLeft]).toEqual([0, false]);
+  gate.push('a');
+  gate.push('b');
+  expect([left, records, gate.hasLeft]).toEqual([[], 1, true]);
+  recorded();
+  await new Promise((resolve) => setImmediate(resolve));
+  gate.push('c');
+  expect([left, records]).toEqual([['a', 'b', 'c'], 1]);
+});
+
+it('needs no record of output that leaves after the end of the run is on record', () => {
+  const left: string[] = [];
+  const gate = new OutputGate(
+    { begin: () => undefined, delta: (text) => void left.push(text) },
+    'run-1',
+    () => Promise.reject(new Error('not asked')),
+  );
+  gate.open();
+  gate.end();
+  gate.push('all of it');
+  expect(left).toEqual(['all of it']);
+});
+
+it('lets nothing out once it is closed, whatever is pushed or recorded later', async () => {
+  const left: string[] = [];
+  const gate = new OutputGate(
+    { begin: () => undefined, delta: (text) => void left.push(text) },
+    'run-1',
+    () => Promise.resolve(),
+  );
+  gate.push('a');
+  gate.close();
+  gate.open();
+  gate.push('b');
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([left, gate.hasLeft]).toEqual([[], false]);
+});

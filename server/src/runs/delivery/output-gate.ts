@@ -8,18 +8,28 @@ export interface OutputSink {
 }
 
 /**
- * Holds output back until it is paid for. Deltas wait in order; opening lets them and all later ones through.
+ * Holds output back until it is paid for. Deltas wait in order; opening lets them and all later ones through. That output
+ * leaves is put on record before the first of it does, where the run may be credited: a run of which output has left
+ * never is.
  */
 export class OutputGate {
   readonly #sink: OutputSink | undefined;
   readonly #runId: string;
+  readonly #recordFirst: (() => Promise<void>) | undefined;
   #held: string[] = [];
   #isOpen = false;
+  #isClosed = false;
   #sent = '';
+  /** Resolves once it is on record that output leaves. */
+  #recording: Promise<void> | undefined;
+  #isRecorded: boolean;
 
-  constructor(sink: OutputSink | undefined, runId: string) {
+  /** @param recordFirst puts on record that output leaves; absent: the run is never credited. */
+  constructor(sink: OutputSink | undefined, runId: string, recordFirst?: () => Promise<void>) {
     this.#sink = sink;
     this.#runId = runId;
+    this.#recordFirst = sink && recordFirst;
+    this.#isRecorded = this.#recordFirst === undefined;
   }
 
   /** Everything that was pushed so far. */
@@ -27,10 +37,16 @@ export class OutputGate {
     return this.#sent + this.#held.join('');
   }
 
+  /** Whether any output has left, or is about to. */
+  get hasLeft(): boolean {
+    return this.#sink !== undefined && (this.#sent !== '' || this.#recording !== undefined);
+  }
+
   push(delta: string): void {
-    if (delta === '') return;
-    if (!this.#isOpen) {
+    if (delta === '' || this.#isClosed) return;
+    if (!this.#isOpen || !this.#isRecorded) {
       this.#held.push(delta);
+      if (this.#isOpen) this.#record();
       return;
     }
     this.#sent += delta;
@@ -38,9 +54,32 @@ export class OutputGate {
   }
 
   open(): void {
-    if (this.#isOpen) return;
+    if (this.#isOpen || this.#isClosed) return;
     this.#isOpen = true;
     this.#sink?.begin(this.#runId);
+    if (this.#isRecorded) this.#release();
+    else if (this.#held.length > 0) this.#record();
+  }
+
+  /** The run is on record as ended: from here on output needs no record of its own. */
+  end(): void {
+    this.#isRecorded = true;
+    if (this.#isOpen) this.#release();
+  }
+
+  /** What has not left by now never does: the run came to nothing, or its result waits for its charge. */
+  close(): void {
+    this.#isClosed = true;
+    this.#held = [];
+  }
+
+  #record(): void {
+    this.#recording ??= (this.#recordFirst?.() ?? Promise.resolve()).then(() => this.end());
+    // Output that cannot be recorded stays here until the run's end is on record, or cannot be recorded either.
+    this.#recording.catch(() => undefined);
+  }
+
+  #release(): void {
     const held = this.#held;
     this.#held = [];
     for (const delta of held) this.push(delta);

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Json } from '@agent-rental/contract';
+import { canonicalJson, type Json } from '@agent-rental/contract';
 import { CompiledQuery, sql, type Selectable } from 'kysely';
 import type { ApiError } from '../../http/api-error.js';
-import { canonicalJson } from '../../platform/canonical-json.js';
 import type { Db } from '../../database/connection.js';
 import { prepare } from '../../database/prepared-statements.js';
 import type { Database } from '../../database/schema.js';
@@ -82,8 +81,15 @@ export interface RunRepository {
    * error.
    */
   discard(runId: string, error: ApiError): Promise<void>;
-  /** Marks a run that its caller never got; its idempotency key may be used again unless it was cancelled. */
+  /**
+   * Marks a run that its caller never got. Its idempotency key may be used again, unless the run was cancelled, once no
+   * charge of it may land any more.
+   */
   markUndelivered(runId: string, error: ApiError): Promise<void>;
+  /** Lets the key of an undelivered run be used again, now that the end of its charge is known. Gives whether it may. */
+  freeKey(runId: string): Promise<boolean>;
+  /** Puts on record that output of a run leaves before its end: it is never credited from then on. */
+  recordOutputLeft(runId: string): Promise<void>;
   wasUndelivered(runId: string): Promise<boolean>;
   /**
    * Marks runs whose process is gone: those without a live seat or place in a line that began at least so long
@@ -108,6 +114,11 @@ const INTERRUPTED = {
   code: 'service_unavailable',
   message: 'The server stopped while the run was under way. If it was charged, your next run is free.',
 } as const;
+const INTERRUPTED_STREAM = {
+  code: 'service_unavailable',
+  message:
+    'The server stopped while the output of the run was being sent. What was sent counts as its output; it was charged.',
+} as const;
 
 /** The digest of an output, as a receipt states it: SHA-256 over the salt and the canonical JSON. */
 export function saltedDigest(salt: Buffer, value: unknown): Buffer {
@@ -126,7 +137,10 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
     output: null,
     output_digest: null,
     finished_at: new Date(),
-    idempotency_key: sql<string | null>`case when stop_reason = 'cancelled' then idempotency_key end`,
+    // A repeat must not be charged while the charge of this run may still land.
+    idempotency_key: sql<string | null>`case when stop_reason = 'cancelled' or exists (
+      select from charges where charges.run_id = runs.id and charges.state in ('signed', 'confirmed')
+    ) then idempotency_key end`,
   });
 
   const sealedResult = async (run: FinishedRun, knownSalt: Buffer | undefined) => {
@@ -274,6 +288,28 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
     async markUndelivered(runId, error) {
       await ofRunning(runId).set(undelivered(error)).execute();
     },
+    async freeKey(runId) {
+      const freed = await db
+        .updateTable('runs')
+        .set({ idempotency_key: null })
+        .where('id', '=', runId)
+        .where('status', '=', 'undelivered')
+        .where('idempotency_key', 'is not', null)
+        .where(sql<boolean>`stop_reason is distinct from 'cancelled'`)
+        .executeTakeFirst();
+      return freed.numUpdatedRows === 1n;
+    },
+    async recordOutputLeft(runId) {
+      // The disk is not waited for: of a database that crashes, the server dies too, and its caller's stream with it.
+      await db.transaction().execute(async (tx) => {
+        await sql`set local synchronous_commit to off`.execute(tx);
+        await tx
+          .updateTable('runs')
+          .set({ output_left_at: sql<Date>`now()` })
+          .where('id', '=', runId)
+          .execute();
+      });
+    },
     async wasUndelivered(runId) {
       const row = await db.selectFrom('runs').select('status').where('id', '=', runId).executeTakeFirst();
       return row?.status === 'undelivered';
@@ -281,7 +317,11 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
     async markInterrupted(minAgeMs) {
       const rows = await db
         .updateTable('runs')
-        .set(undelivered(INTERRUPTED))
+        .set({
+          ...undelivered(INTERRUPTED),
+          error: sql<never>`case when output_left_at is null
+            then ${JSON.stringify(INTERRUPTED)}::jsonb else ${JSON.stringify(INTERRUPTED_STREAM)}::jsonb end`,
+        })
         .where('status', '=', 'running')
         // A held result waits for its charge and needs no process.
         .where('outcome', 'is', null)

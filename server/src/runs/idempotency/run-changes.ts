@@ -1,4 +1,5 @@
 import type { Notifications } from '../../database/notifications.js';
+import { createDeadline } from '../../platform/deadline.js';
 
 /** How often whoever waits for a run looks at it without having been told: a notification may be lost. */
 export const LOOK_AGAIN_MS = 5_000;
@@ -45,17 +46,14 @@ export function createRunChanges(notifications: Notifications): RunChanges {
       watches.set(runId, others.add(wake));
       return {
         async next(ms, signal) {
-          const until = AbortSignal.any([signal, ending.signal]);
-          if (!isNews && !until.aborted) {
+          const deadline = createDeadline(Math.min(ms, LOOK_AGAIN_MS), signal, ending.signal);
+          if (!isNews && !deadline.signal.aborted) {
             await new Promise<void>((resolve) => {
-              const timer = setTimeout(() => resume(), Math.min(ms, LOOK_AGAIN_MS));
-              resume = () => {
-                clearTimeout(timer);
-                resolve();
-              };
-              until.addEventListener('abort', () => resume(), { once: true });
+              resume = resolve;
+              deadline.signal.addEventListener('abort', () => resolve(), { once: true });
             });
           }
+          deadline.clear();
           isNews = false;
           return !ending.signal.aborted;
         },

@@ -5,6 +5,9 @@ import type { Attendance } from '../delivery/delivery-tracking.js';
 import type { RunChanges } from './run-changes.js';
 import type { FinishedRun, RunRepository, RunRow } from '../history/repository.js';
 
+/** The longest that a repeat waits for the charge of a run that came to nothing. */
+const CHARGE_WAIT_MS = 45_000;
+
 /** Somebody who waits for a run. */
 export interface Caller {
   /** Aborted when the connection is gone. */
@@ -110,7 +113,8 @@ export function createCallers(deps: {
 
     async join(runId, wallet, caller) {
       const watch = changes.watch(runId);
-      const deadline = performance.now() + (caller.patienceMs ?? Number.POSITIVE_INFINITY);
+      const joinedAt = performance.now();
+      const deadline = joinedAt + (caller.patienceMs ?? Number.POSITIVE_INFINITY);
       try {
         for (;;) {
           const row = await runs.find(runId, wallet);
@@ -118,8 +122,15 @@ export function createCallers(deps: {
           const finished = runs.toFinished(row);
           if (finished) return finished;
           requireHope(row);
-          if (row.status === 'undelivered') return undefined;
-          const left = deadline - performance.now();
+          // A run that came to nothing keeps its key while its charge may still land: a second one would be paid twice.
+          const isCharging = row.status === 'undelivered' && row.idempotency_key !== null;
+          if (row.status === 'undelivered' && !isCharging) return undefined;
+          if (isCharging && performance.now() - joinedAt > CHARGE_WAIT_MS)
+            throw new ChargePendingError(runId);
+          const left = Math.min(
+            deadline - performance.now(),
+            isCharging ? CHARGE_WAIT_MS : Number.POSITIVE_INFINITY,
+          );
           if (left <= 0 || caller.gone.aborted) {
             await depart(runId, caller);
             caller.gone.throwIfAborted();

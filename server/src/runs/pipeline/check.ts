@@ -4,9 +4,10 @@ import { PublicKey } from '@solana/web3.js';
 import type { Chain } from '../../chain/index.js';
 import { accessStatus, readChainStanding, type ChainStanding } from '../../credentials/index.js';
 import type { Allowance } from '../../identity/index.js';
+import { ApiError } from '../../http/api-error.js';
 import type { Keys } from '../../platform/keys.js';
 import { openPrivatePart, type PrivatePart } from '../../registration/index.js';
-import type { Charge, Settlement } from '../../settlement/index.js';
+import type { ReservedCharge, Settlement } from '../../settlement/index.js';
 import { requireAccess, requireRunning } from './access.js';
 import type { DeclarativeAgents } from '../agents/declarative-agent.js';
 import type { Task } from './parse.js';
@@ -14,10 +15,13 @@ import type { Task } from './parse.js';
 /** What checking needs. */
 export interface CheckDeps {
   chain: Chain;
-  settlement: Pick<Settlement, 'reserve' | 'simulate'>;
+  settlement: Pick<Settlement, 'reserve' | 'simulate' | 'release'>;
   declarative: Pick<DeclarativeAgents, 'takeSandbox'>;
   keys: Keys;
 }
+
+/** `PriceChanged` of the program. */
+const PRICE_CHANGED = 6104;
 
 /** What the chain said may be as old as this when a run is checked by it; who has waited in line asks again. */
 const FRESH_MS = 1_000;
@@ -46,7 +50,9 @@ export interface Checked {
   /** For declarative agents. */
   sandbox: Sandbox | undefined;
   /** For Per-Task runs that are paid; a credited run is not charged. */
-  charge: Charge | undefined;
+  charge: ReservedCharge | undefined;
+  /** Whether a credit pays for the run. */
+  usesCredit: boolean;
 }
 
 /**
@@ -64,13 +70,52 @@ export async function check(
   const { version } = task.listing;
   const agent = openPrivatePart(deps.keys, version.id, version.privatePart);
   const taking =
-    agent.mode === 'declarative' ? deps.declarative.takeSandbox(stop) : Promise.resolve(undefined);
+    agent.mode === 'declarative'
+      ? deps.declarative.takeSandbox(stop, task.listing.id)
+      : Promise.resolve(undefined);
   const [sandbox, charge] = await Promise.allSettled([taking, checkOnChain(deps, task, allowance, asked)]);
   if (sandbox.status === 'fulfilled' && charge.status === 'fulfilled') {
-    return { agent, sandbox: sandbox.value, charge: charge.value };
+    return { agent, sandbox: sandbox.value, ...charge.value };
   }
   if (sandbox.status === 'fulfilled') await sandbox.value?.kill();
   throw charge.status === 'rejected' ? charge.reason : (sandbox as PromiseRejectedResult).reason;
+}
+
+/** How often a run is admitted at a new price before its caller is asked to try again. */
+const MOST_PRICES = 3;
+
+/**
+ * Sets the price aside and simulates the charge, which checks the credential and more. When the program refuses because the
+ * price has changed, the run is admitted again at the new one, under the caller's policy.
+ *
+ * @throws ApiError 403 without access on-chain, with too little balance, or at a price that the policy refuses.
+ */
+async function reserveAndSimulate(
+  deps: CheckDeps,
+  task: Task,
+  allowance: Allowance,
+): Promise<ReservedCharge | 'credited'> {
+  const { runId } = task;
+  let priceLamports = task.listing.priceLamports;
+  for (let prices = 1; ; prices += 1) {
+    const charge = await reserve(deps, task, priceLamports);
+    if (charge === 'credited') return charge;
+    await allowance.reserve({ id: runId, kind: 'run', lamports: priceLamports });
+    try {
+      await deps.settlement.simulate(charge);
+      return charge;
+    } catch (error) {
+      if (!isPriceChange(error) || prices === MOST_PRICES) throw error;
+      await Promise.all([deps.settlement.release(runId), allowance.release(runId)]);
+      const standing = await readChainStanding(deps.chain, task.listing.id, task.wallet);
+      if (standing === undefined) throw error;
+      priceLamports = standing.listing.priceLamports;
+    }
+  }
+}
+
+function isPriceChange(error: unknown): boolean {
+  return error instanceof ApiError && error.onChainError?.anchor_code === PRICE_CHANGED;
 }
 
 /** Reads the credential, or simulates the charge, which checks the same and more. */
@@ -79,17 +124,13 @@ async function checkOnChain(
   task: Task,
   allowance: Allowance,
   asked: AskedStanding | undefined,
-): Promise<Charge | undefined> {
+): Promise<Pick<Checked, 'charge' | 'usesCredit'>> {
   const { listing, wallet } = task;
   const { chain } = deps;
   let credited = false;
   if (listing.rentalModel === 'per_query') {
-    const charge = await reserve(deps, task);
-    if (charge !== 'credited') {
-      await allowance.reserve({ id: task.runId, kind: 'run', lamports: listing.priceLamports });
-      await deps.settlement.simulate(charge);
-      return charge;
-    }
+    const charge = await reserveAndSimulate(deps, task, allowance);
+    if (charge !== 'credited') return { charge, usesCredit: false };
     credited = true;
   }
   const isFresh = asked !== undefined && performance.now() - asked.askedAt <= FRESH_MS;
@@ -99,14 +140,15 @@ async function checkOnChain(
     credited,
     programId: chain.programId,
   });
-  return undefined;
+  return { charge: undefined, usesCredit: credited };
 }
 
 /** The credit that pays for the run, or what it is going to cost. */
 function reserve(
   { settlement, chain }: CheckDeps,
   { listing, wallet, runId }: Task,
-): Promise<Charge | 'credited'> {
+  priceLamports: bigint,
+): Promise<ReservedCharge | 'credited'> {
   const address = findListingAddress(listing.id, chain.programId).address;
   const balance = findPerQueryBalanceAddress(new PublicKey(wallet), address, chain.programId).address;
   return settlement.reserve({
@@ -114,6 +156,6 @@ function reserve(
     wallet,
     listingId: listing.id,
     balanceAddress: balance.toBase58(),
-    priceLamports: listing.priceLamports,
+    priceLamports,
   });
 }

@@ -5,13 +5,15 @@ import type { Logger } from '../../platform/logger.js';
 import { ChargePendingError, type SentCharge, type Settlement } from '../../settlement/index.js';
 import { AgentUnreachableError } from '../agents/outcome.js';
 import type { Task } from './parse.js';
+import type { RunChanges } from '../idempotency/run-changes.js';
 import type { RunRepository } from '../history/repository.js';
 import type { Seats } from '../queue/slots.js';
 
 /** What undoing needs. */
 export interface UndoDeps {
   settlement: Pick<Settlement, 'credit' | 'release' | 'returnCredit'>;
-  runs: Pick<RunRepository, 'markUndelivered' | 'discard'>;
+  runs: Pick<RunRepository, 'markUndelivered' | 'discard' | 'freeKey'>;
+  changes: Pick<RunChanges, 'announce'>;
   seats: Pick<Seats, 'free'>;
 }
 
@@ -33,6 +35,8 @@ export async function undo(
     await deps.runs.markUndelivered(task.runId, answer);
     charge.confirmed
       .then(() => deps.settlement.credit(task.runId))
+      .then(() => deps.runs.freeKey(task.runId))
+      .then((isFreed) => (isFreed ? deps.changes.announce(task.runId) : undefined))
       .catch((err: unknown) =>
         logger.info({ err, run_id: task.runId }, 'a credit is left to reconciliation'),
       );

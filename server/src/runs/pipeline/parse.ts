@@ -1,10 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { isShallowEnough } from '@agent-rental/agent-runner';
-import { idempotencyKey as keySchema, type ExecuteBody } from '@agent-rental/contract';
+import { canonicalJson, idempotencyKey as keySchema, type ExecuteBody } from '@agent-rental/contract';
 import type { ArchivedFile, FileInput } from '../../files/index.js';
 import type { PublishedListing } from '../../listings/index.js';
 import { ApiError } from '../../http/api-error.js';
-import { canonicalJson } from '../../platform/canonical-json.js';
 
 /** Largest `input`, as JSON. */
 const MAX_INPUT_BYTES = 1024 * 1024;

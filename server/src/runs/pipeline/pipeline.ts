@@ -3,11 +3,14 @@ import type { Chain } from '../../chain/index.js';
 import type { IndexedStatus } from '../../credentials/index.js';
 import type { Allowance } from '../../identity/index.js';
 import type { ListingService } from '../../listings/index.js';
+import { createDeadline } from '../../platform/deadline.js';
 import type { Drain } from '../../http/drain.js';
 import type { Logger } from '../../platform/logger.js';
 import type { SentCharge, Settlement } from '../../settlement/index.js';
 import { admit, type AdmitDeps } from './admit.js';
 import { beginAdoption, type Adoption } from '../idempotency/adoption.js';
+import { AgentContact } from '../agents/contact.js';
+import type { AgentContacts } from '../agents/contacts.js';
 import type { Attendance } from '../delivery/delivery-tracking.js';
 import type { Beginnings } from './start-latency.js';
 import type { Answer, Caller, Callers } from '../idempotency/waiting-callers.js';
@@ -34,6 +37,7 @@ export interface RunTaskDeps extends AdmitDeps, CheckDeps, RunAgentDeps, Release
   callers: Callers;
   live: LiveRuns;
   beginnings: Beginnings;
+  contacts: AgentContacts;
   changes: RunChanges;
   // Each step names the part of these that it uses.
   chain: Chain;
@@ -137,19 +141,27 @@ async function carryOut(
   request: TaskRequest,
   { stop, began, asked }: { stop: AbortSignal; began(): void; asked: AskedStanding | undefined },
 ): Promise<FinishedRun> {
+  const { runId, listing } = task;
+  const contact = new AgentContact(() => deps.contacts.reached(listing.version.id));
+  // Only Per-Task runs are ever credited.
+  const recordFirst =
+    listing.rentalModel === 'per_query' ? () => deps.runs.recordOutputLeft(runId) : undefined;
+  const gate = new OutputGate(request.sink, runId, recordFirst);
   let charge: SentCharge | undefined;
   try {
     await seat(deps, task, stop);
     const startedAt = performance.now();
     const checked = await check(deps, task, request.allowance, { stop, asked });
-    const gate = new OutputGate(request.sink, task.runId);
-    charge = await settle(deps, checked, gate, stop);
-    const outcome = await run(deps, task, checked, gate, { stop, began, logger: request.logger });
-    return await release(deps, task, charge, gate, outcome, startedAt);
+    charge = await settle(deps, checked, gate, contact, stop);
+    const { logger, allowance } = request;
+    const outcome = await run(deps, task, checked, { gate, contact }, { stop, began, logger });
+    const paying = { charge, usesCredit: checked.usesCredit, allowance, contact };
+    return await release(deps, task, paying, gate, outcome, startedAt);
   } catch (error) {
+    gate.close();
     throw await undo(deps, task, request, charge, error);
   } finally {
-    await Promise.all([deps.seats.free(task.runId), deps.changes.announce(task.runId)]);
+    await Promise.all([deps.seats.free(runId), deps.changes.announce(runId)]);
   }
 }
 
@@ -183,8 +195,12 @@ async function parse(deps: RunTaskDeps, request: TaskRequest, order: Order): Pro
 async function seat(deps: RunTaskDeps, task: Task, stop: AbortSignal): Promise<void> {
   const refused = new AbortController();
   const allowed = deps.repeats.requireNotCancelled(task).catch((error: unknown) => refused.abort(error));
-  const signal = AbortSignal.any([stop, deps.drain.begun, refused.signal]);
-  await deps.seats.take(seatRequest(task), signal);
+  const ends = createDeadline(undefined, stop, deps.drain.begun, refused.signal);
+  try {
+    await deps.seats.take(seatRequest(task), ends.signal);
+  } finally {
+    ends.clear();
+  }
   await allowed;
   refused.signal.throwIfAborted();
 }

@@ -1,7 +1,10 @@
 import type { Sandbox } from '@agent-rental/sandbox';
+import { createDeadline } from '../../platform/deadline.js';
 import type { Drain } from '../../http/drain.js';
 import type { Logger } from '../../platform/logger.js';
-import type { AgentOutcome } from '../agents/outcome.js';
+import type { AgentContact } from '../agents/contact.js';
+import type { AgentContacts } from '../agents/contacts.js';
+import { AgentUnreachableError, type AgentOutcome } from '../agents/outcome.js';
 import type { Checked } from './check.js';
 import type { ConnectedAgents } from '../agents/connected-agent.js';
 import type { DeclarativeAgents } from '../agents/declarative-agent.js';
@@ -13,11 +16,13 @@ import { RunStoppedError } from '../idempotency/run-stopped.js';
 export interface RunAgentDeps {
   declarative: Pick<DeclarativeAgents, 'run'>;
   connected: ConnectedAgents;
+  contacts: Pick<AgentContacts, 'unreachable'>;
   drain: Pick<Drain, 'timeUp'>;
 }
 
 /**
- * Step 6: the agent works, within its time. A run that is stopped or takes too long has failed.
+ * Step 6: the agent works, within its time. A run that is stopped or takes too long has failed, and so has one that a fault
+ * of the service ends after output has left.
  *
  * @throws AgentUnreachableError; ApiError when the server has to hand the run over.
  */
@@ -25,24 +30,45 @@ export async function run(
   deps: RunAgentDeps,
   task: Task,
   { agent, sandbox }: Checked,
-  gate: OutputGate,
-  { stop, began, logger }: { stop: AbortSignal; began(): void; logger: Pick<Logger, 'info'> },
+  { gate, contact }: { gate: OutputGate; contact: AgentContact },
+  { stop, began, logger }: { stop: AbortSignal; began(): void; logger: Pick<Logger, 'info' | 'warn'> },
 ): Promise<AgentOutcome> {
-  const timeout = AbortSignal.timeout(task.timeoutSeconds * 1000);
   const { timeUp } = deps.drain;
-  const signal = AbortSignal.any([timeout, stop, timeUp]);
-  const options = { signal, logger, onBegan: began, onText: (text: string) => gate.push(text) };
+  const deadline = createDeadline(task.timeoutSeconds * 1000, stop, timeUp);
+  const { signal } = deadline;
+  const options = { signal, logger, contact, onBegan: began, onText: (text: string) => gate.push(text) };
   try {
     const outcome =
       agent.mode === 'connected'
         ? await deps.connected.run(task, agent, options)
         : await deps.declarative.run(task, agent, sandbox as Sandbox, options);
+    if (outcome.status === 'completed') contact.reach();
     if (outcome.status === 'completed' || !signal.aborted) return outcome;
+    if (!timeUp.aborted) return stopped(task, signal, contact);
+    // A stop of the server is not the agent's failure.
+    throw timeUp.reason;
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (error instanceof AgentUnreachableError && !contact.isReached) {
+      await deps.contacts.unreachable(task.listing.version.id);
+    }
+    if (signal.aborted && !timeUp.aborted) return stopped(task, signal, contact);
+    if (!gate.hasLeft) throw timeUp.aborted ? timeUp.reason : error;
+    logger.warn({ err: error, run_id: task.runId }, 'a run broke off after output had left');
+    return { status: 'failed', output: 'The run broke off because of a fault of the service.' };
+  } finally {
+    deadline.clear();
+    contact.close();
   }
-  // Not the agent's failure: the run is made good.
-  timeUp.throwIfAborted();
+}
+
+/**
+ * The end of a run that was stopped. What its caller stopped is charged once the task has gone out: the agent has worked on
+ * it.
+ */
+function stopped(task: Task, signal: AbortSignal, contact: AgentContact): AgentOutcome {
+  const isByCaller =
+    signal.reason instanceof RunStoppedError || task.timeoutSeconds < task.listing.version.timeoutSeconds;
+  if (isByCaller && contact.isBegun) contact.reach();
   return {
     status: 'failed',
     output:

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createDeadline } from '../../platform/deadline.js';
 import { createDrain } from '../../http/drain.js';
 import { newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
 import { RunStoppedError } from '../idempotency/run-stopped.js';
@@ -238,7 +239,7 @@ describe('the line for a seat', () => {
     const request = await listing.request();
     const stop = new AbortController();
     const drain = createDrain();
-    const waiting = here.seats.take(request, AbortSignal.any([stop.signal, drain.begun]));
+    const waiting = here.seats.take(request, createDeadline(undefined, stop.signal, drain.begun).signal);
     await inLine(listing, 1);
     if (reason) stop.abort(reason(request.runId));
     else void drain.drain(0);

@@ -1,0 +1,46 @@
+import type { ApiKeyScope, RequiredScope } from '@agent-rental/contract';
+import { ApiError } from './api-error.js';
+import type { Principal } from './principal.js';
+
+/**
+ * Lets a caller pass who has what an operation needs. A wallet's own login has every scope.
+ *
+ * @param action the body's `action`, where the operation asks for the scope of that.
+ * @throws ApiError 401 `unauthorized` for an API key where only a login will do, 403 for a key without the scope.
+ */
+export function requireScope(
+  { apiKey }: Pick<Principal, 'apiKey'>,
+  required: RequiredScope,
+  action?: string,
+): void {
+  if (apiKey === undefined) return;
+  if (required === 'login') throw loginRequired();
+  const scopes = 'byAction' in required ? scopesOfAction(required.byAction, action) : required;
+  if (scopes.some((scope) => apiKey.scopes.includes(scope))) return;
+  const names = scopes.map((scope) => `"${scope}"`).join(' or ');
+  throw new ApiError(
+    // As where a key's policy refuses: the codes are closed, and another login would change nothing.
+    'credential_not_found',
+    `The API key lacks the scope ${names}; it has ${apiKey.scopes.join(', ')}. Nothing was changed or charged. Its owner ` +
+      `can create a key with that scope: POST /v1/api-keys {"label": ..., "scopes": ["${scopes[0]}", ...]}.`,
+    { requiredScopes: scopes },
+  );
+}
+
+/** The refusal of an API key where only the token of a wallet's login will do. */
+export function loginRequired(): ApiError {
+  return new ApiError(
+    'unauthorized',
+    "This takes the token of a wallet's login (GET /v1/auth/challenge, POST /v1/auth/token), not an API key: keys manage " +
+      "no keys, and decide nothing about where renters' data goes.",
+  );
+}
+
+function scopesOfAction(
+  byAction: Readonly<Record<string, ApiKeyScope>>,
+  action: string | undefined,
+): readonly ApiKeyScope[] {
+  const scope = action === undefined || !Object.hasOwn(byAction, action) ? undefined : byAction[action];
+  if (scope === undefined) throw new ApiError('invalid_request', 'The body has no known action.');
+  return [scope];
+}

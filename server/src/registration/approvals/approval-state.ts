@@ -1,0 +1,27 @@
+import type { DraftRow } from '../repository.js';
+
+/** Who approves a listing's first version. */
+export type ReviewMode = 'automatic' | 'operator';
+
+/**
+ * Where the review of a listing stands. An approval is of one version: a draft that was changed afterwards waits for
+ * another one, except where every version that passes the checks is approved.
+ */
+export function reviewStateOf(
+  listing: Pick<DraftRow, 'status' | 'review_state' | 'version_id' | 'approved_version_id'>,
+  mode: ReviewMode,
+): DraftRow['review_state'] {
+  const isChanged = listing.status === 'draft' && listing.approved_version_id !== listing.version_id;
+  return listing.review_state === 'approved' && isChanged && mode === 'operator'
+    ? 'pending'
+    : listing.review_state;
+}
+
+/** What becomes of the review when a draft gets another version that has passed the checks. */
+export function reviewStateAfterChange(
+  state: DraftRow['review_state'],
+  mode: ReviewMode,
+): DraftRow['review_state'] {
+  // What an operator was asked to look at is not approved by switching to the automatic review.
+  return mode === 'operator' || state === 'pending' ? 'pending' : 'approved';
+}

@@ -1,0 +1,195 @@
+import { sql } from 'kysely';
+import { ApiError } from '../../http/api-error.js';
+import type { Db } from '../../database/connection.js';
+
+const MIB = 1024 * 1024;
+
+/** What a wallet may keep of agents that it has not published. */
+interface DraftLimits {
+  drafts: number;
+  /** Of all their versions, as the database holds them. */
+  bytes: number;
+}
+
+/** Publishing costs SOL: before it, storing must not be free. */
+export const DRAFT_LIMITS = {
+  beforePublication: { drafts: 20, bytes: 4 * MIB },
+  afterPublication: { drafts: 100, bytes: 16 * MIB },
+} as const satisfies Record<string, DraftLimits>;
+/** New versions of published agents that a wallet may store within 24 hours. */
+export const LISTED_BYTES_PER_DAY = 16 * MIB;
+/** Jobs of one wallet that may wait at once. */
+export const MOST_WAITING_JOBS = 20;
+/** Failed jobs of one wallet that are kept. */
+export const MOST_FAILED_JOBS = 100;
+/** Runs for samples that a wallet's agents may cause within 24 hours. */
+export const SAMPLE_RUNS_PER_DAY = 20;
+/** Days after which a draft that is neither changed nor published is removed. */
+export const DRAFT_DAYS = 30;
+
+const HOW_TO_MAKE_ROOM =
+  'Publish one (POST /v1/transactions {"action": "publish", ...}) or delete one (DELETE /v1/agents/:listing_id)';
+
+/** What a request is about to store. */
+export interface Storing {
+  wallet: string;
+  /** Of the request's body, as it waits for its job. */
+  bytes: number;
+  /** `listed`: a new version of a published agent. */
+  kind: 'registration' | 'draft' | 'listed';
+}
+
+/** One at a time for each wallet, or two could both take what is left. To be called first in a transaction. */
+export async function lockCreator(tx: Db, wallet: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`creator:${wallet}`}, 0))`.execute(tx);
+}
+
+/**
+ * Refuses what a wallet may not store. What waits for its job is counted, so that a registration that is accepted has its
+ * place.
+ *
+ * @throws ApiError 429 `rate_limit_exceeded` for what has room later, 400 `invalid_request` for what has none.
+ */
+export async function requireRoom(tx: Db, { wallet, bytes, kind }: Storing): Promise<void> {
+  const waiting = await waitingJobs(tx, wallet);
+  if (waiting.jobs >= MOST_WAITING_JOBS) {
+    throw new ApiError(
+      'rate_limit_exceeded',
+      `${waiting.jobs} registrations and changes of this wallet wait for their jobs, which is the most. Send this one when ` +
+        'GET /v1/jobs/:job_id says that one of them has ended.',
+    );
+  }
+  if (kind === 'listed') {
+    const stored = await listedBytesOfToday(tx, wallet);
+    if (stored + waiting.bytes + bytes <= LISTED_BYTES_PER_DAY) return;
+    throw new ApiError(
+      'rate_limit_exceeded',
+      `New versions of this wallet's agents took ${stored} bytes within 24 hours; the most is ${LISTED_BYTES_PER_DAY}.`,
+      { retryAfterSeconds: 3600 },
+    );
+  }
+  const limits = await draftLimits(tx, wallet);
+  const stored = await storedDrafts(tx, wallet);
+  if (kind === 'registration' && stored.drafts + waiting.registrations >= limits.drafts) {
+    throw new ApiError(
+      'invalid_request',
+      `The wallet has ${stored.drafts + waiting.registrations} unpublished agents; the most is ${limits.drafts}` +
+        `${beforePublication(limits)}. ${HOW_TO_MAKE_ROOM}${await forInstance(tx, wallet)}. An unchanged draft ` +
+        `lapses after ${DRAFT_DAYS} days.`,
+    );
+  }
+  if (stored.bytes + waiting.bytes + bytes > limits.bytes) {
+    throw new ApiError('invalid_request', tooManyBytes(stored.bytes + waiting.bytes + bytes, limits));
+  }
+}
+
+/** What is wrong with what a wallet has stored now, its unpublished agents being larger than they may be. */
+export async function findOverflow(tx: Db, wallet: string): Promise<string | undefined> {
+  const limits = await draftLimits(tx, wallet);
+  const { bytes } = await storedDrafts(tx, wallet);
+  return bytes <= limits.bytes ? undefined : tooManyBytes(bytes, limits);
+}
+
+/** Whether a wallet has ever published an agent, and so paid for it. */
+export async function hasPublished(db: Db, wallet: string): Promise<boolean> {
+  const published = await db
+    .selectFrom('listings')
+    .select('id')
+    .where('creator', '=', wallet)
+    .where('published_at', 'is not', null)
+    .limit(1)
+    .executeTakeFirst();
+  return published !== undefined;
+}
+
+/** Counts one run for samples, unless the wallet has had as many as it may; says which. */
+export async function beginSampleRun(db: Db, wallet: string): Promise<boolean> {
+  return db.transaction().execute(async (tx) => {
+    await lockCreator(tx, wallet);
+    await tx
+      .deleteFrom('sample_runs')
+      .where('wallet', '=', wallet)
+      .where('created_at', '<=', sql<Date>`now() - interval '24 hours'`)
+      .execute();
+    const { runs } = await tx
+      .selectFrom('sample_runs')
+      .select((eb) => eb.fn.countAll<bigint>().as('runs'))
+      .where('wallet', '=', wallet)
+      .executeTakeFirstOrThrow();
+    if (runs >= SAMPLE_RUNS_PER_DAY) return false;
+    await tx.insertInto('sample_runs').values({ wallet }).execute();
+    return true;
+  });
+}
+
+async function draftLimits(tx: Db, wallet: string): Promise<DraftLimits> {
+  return (await hasPublished(tx, wallet)) ? DRAFT_LIMITS.afterPublication : DRAFT_LIMITS.beforePublication;
+}
+
+function beforePublication(limits: DraftLimits): string {
+  return limits === DRAFT_LIMITS.beforePublication ? ' before the first publication' : '';
+}
+
+function tooManyBytes(bytes: number, limits: DraftLimits): string {
+  return (
+    `The unpublished agents of the wallet, with all their versions, would take ${bytes} bytes; the most is ` +
+    `${limits.bytes}${beforePublication(limits)}. ${HOW_TO_MAKE_ROOM}.`
+  );
+}
+
+/** A job that could not be done is tried for about three days; it waits no longer than that. */
+async function waitingJobs(tx: Db, wallet: string) {
+  const { rows } = await sql<{ jobs: bigint; registrations: bigint; bytes: bigint }>`
+    select count(*) as jobs, count(*) filter (where updates is null) as registrations,
+      coalesce(sum(octet_length(body)), 0)::bigint as bytes
+    from registration_jobs
+    where wallet = ${wallet} and status = 'queued' and created_at > now() - interval '4 days'`.execute(tx);
+  return toNumbers(rows[0] ?? { jobs: 0n, registrations: 0n, bytes: 0n });
+}
+
+const VERSION_BYTES = sql.raw(
+  'pg_column_size(private_part) + pg_column_size(input_schema) + pg_column_size(output_schema)',
+);
+
+async function storedDrafts(tx: Db, wallet: string) {
+  const { rows } = await sql<{ drafts: bigint; bytes: bigint }>`
+    with drafts as materialized (
+      select id, coalesce(pg_column_size(sample_input), 0) + pg_column_size(sample_output) + pg_column_size(description)
+        as bytes
+      from listings where creator = ${wallet} and status = 'draft'
+    )
+    select (select count(*) from drafts) as drafts,
+      (select coalesce(sum(bytes), 0) from drafts)::bigint + (
+        select coalesce(sum(${VERSION_BYTES}), 0)
+        from agent_versions join drafts on drafts.id = agent_versions.listing_id
+      )::bigint as bytes`.execute(tx);
+  return toNumbers(rows[0] ?? { drafts: 0n, bytes: 0n });
+}
+
+async function listedBytesOfToday(tx: Db, wallet: string): Promise<number> {
+  const { rows } = await sql<{ bytes: bigint }>`
+    select coalesce(sum(${VERSION_BYTES}), 0)::bigint as bytes
+    from agent_versions join listings on listings.id = agent_versions.listing_id
+    where listings.creator = ${wallet} and listings.status <> 'draft'
+      and agent_versions.created_at > now() - interval '24 hours'`.execute(tx);
+  return Number(rows[0]?.bytes ?? 0n);
+}
+
+/** Some drafts by id: no answer of the API lists them. */
+async function forInstance(tx: Db, wallet: string): Promise<string> {
+  const drafts = await tx
+    .selectFrom('listings')
+    .select('id')
+    .where('creator', '=', wallet)
+    .where('status', '=', 'draft')
+    .orderBy('updated_at')
+    .limit(3)
+    .execute();
+  return drafts.length === 0 ? '' : `, for instance ${drafts.map(({ id }) => id).join(', ')}`;
+}
+
+function toNumbers<K extends string>(row: Record<K, bigint>): Record<K, number> {
+  return Object.fromEntries(
+    Object.entries<bigint>(row).map(([name, value]) => [name, Number(value)]),
+  ) as Record<K, number>;
+}

@@ -1,0 +1,63 @@
+import { canonicalJson } from '@agent-rental/contract';
+import type { PrivatePart } from './private-part.js';
+import type { Violation } from './validate.js';
+
+/** The tool that takes what an agent knows out into the web. */
+const WEB_TOOL = 'web_fetch';
+
+type Fields = Record<string, unknown>;
+
+/**
+ * The members of an update that decide where renters' tasks and inputs go: another endpoint or model, another key for it,
+ * and what an agent with access to the web is told to do. The wallet has to confirm these; other changes need no more than
+ * the right to publish.
+ *
+ * @param base the version that is changed
+ * @param manifest what comes of it, valid or not
+ * @param bringsKey whether the update has a model key
+ */
+export function redirectingMembers(base: PrivatePart, manifest: Fields, bringsKey: boolean): string[] {
+  const [before, after] = [destinationOf(asManifest(base)), destinationOf(manifest)];
+  const readsWeb = hasWebTool(manifest['tools']);
+  return [
+    ...Object.keys(after).filter((member) => canonicalJson(before[member]) !== canonicalJson(after[member])),
+    ...(bringsKey ? ['model_key'] : []),
+    ...(readsWeb && !hasWebTool(asManifest(base)['tools']) ? ['tools'] : []),
+    ...(readsWeb && asManifest(base)['system_prompt'] !== manifest['system_prompt'] ? ['system_prompt'] : []),
+  ];
+}
+
+/** What is told of members that changed without the wallet's confirmation. */
+export function unconfirmed(members: readonly string[]): Violation[] {
+  return members.map((path) => ({
+    path,
+    message: "decides where renters' data goes: send the change with the wallet's fresh signature",
+  }));
+}
+
+/** A version of an older release has no manifest beside its parts. */
+function asManifest(part: PrivatePart): Fields {
+  if (part.manifest !== undefined) return part.manifest;
+  if (part.mode === 'connected') return { entrypoint_url: part.entrypointUrl };
+  const { provider, endpointUrl } = part.model;
+  return {
+    model: { provider, endpoint_url: endpointUrl },
+    system_prompt: part.systemPrompt,
+    tools: part.tools,
+  };
+}
+
+/** A connected agent's model is its creator's own affair. */
+function destinationOf({ entrypoint_url: entrypoint, model }: Fields): Fields {
+  const { provider, endpoint_url: endpoint } = Object(model) as Fields;
+  const isConnected = entrypoint !== undefined;
+  return {
+    entrypoint_url: entrypoint,
+    'model.provider': isConnected ? undefined : provider,
+    'model.endpoint_url': isConnected ? undefined : endpoint,
+  };
+}
+
+function hasWebTool(tools: unknown): boolean {
+  return Array.isArray(tools) && tools.some((tool) => (Object(tool) as Fields)['name'] === WEB_TOOL);
+}

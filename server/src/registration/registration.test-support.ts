@@ -1,0 +1,138 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { job as jobSchema, type Job } from '@agent-rental/contract';
+import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
+import { createCredentialRepository } from '../credentials/index.js';
+import { deriveKeys } from '../platform/keys.js';
+import { createOutboundHttp } from '../platform/outbound-http.js';
+import { createFolderContentStore, type ContentStore } from '../storage/index.js';
+import { openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import { openPrivatePart, type PrivatePart } from './manifest/private-part.js';
+import { createRegistrationRepository, type DraftRow, type RegistrationRepository } from './repository.js';
+import type { ReviewMode } from './approvals/approval-state.js';
+import { createRegistrationService, type RegistrationService } from './service.js';
+
+export const MANIFEST = {
+  name: 'invoice-reader',
+  category: 'finance',
+  description: 'Reads invoices.',
+  model: { provider: 'openai', model: 'm' },
+  system_prompt: 'You read invoices.',
+  input_schema: { type: 'object' },
+  output_schema: { type: 'string' },
+};
+export const TERMS = { rental_model: 'per_query', price_lamports: 500_000 } as const;
+
+export const keys = deriveKeys(new Uint8Array(32).fill(3));
+
+/** A wallet that confirms what it is asked. */
+export const confirmed = async () => undefined;
+
+/** Registration on a database of its own, whose jobs are done at once. */
+export interface RegistrationFixture {
+  readonly database: TemporaryDatabase;
+  readonly repository: RegistrationRepository;
+  readonly store: ContentStore;
+  /** Tasks that were queued, in order. */
+  readonly queued: { task: string; payload: Record<string, string> }[];
+  service(review: ReviewMode): RegistrationService;
+  /** Registers an agent and gives its job, done. */
+  register(review: ReviewMode, wallet: string, fields?: Record<string, unknown>): Promise<Job>;
+  /** Changes an agent and gives the job, done. */
+  update(
+    review: ReviewMode,
+    wallet: string,
+    id: string,
+    changes: Record<string, unknown>,
+    confirm?: () => Promise<void>,
+  ): Promise<Job>;
+  listing(id: string): Promise<DraftRow>;
+  /** The private part of the version that runs. */
+  running(id: string): Promise<PrivatePart>;
+  /** Lets the index see a listing's account. */
+  land(id: string, slot: bigint): Promise<void>;
+  /** Names of the stored documents. */
+  documents(): string[];
+  close(): Promise<void>;
+}
+
+export async function openRegistration(): Promise<RegistrationFixture> {
+  const database = await openTestDatabase();
+  const folder = mkdtempSync(join(tmpdir(), 'agent-rental-content-'));
+  const store = createFolderContentStore(folder);
+  const queued: RegistrationFixture['queued'] = [];
+  const repository = createRegistrationRepository(database.db, async (_tx, task, payload) => {
+    queued.push({ task, payload });
+  });
+  const service = (review: ReviewMode) =>
+    createRegistrationService({
+      repository,
+      keys,
+      store,
+      rules: async () => ({
+        outbound: createOutboundHttp(new Set()),
+        servedTools: new Set(['run_javascript', 'web_fetch']),
+        minQueryPriceLamports: 200_000n,
+      }),
+      programId: MARKETPLACE_PROGRAM_ID,
+      review,
+    });
+  const listing = (id: string) =>
+    database.db.selectFrom('listings').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  const done = async (review: ReviewMode, wallet: string, jobId: string) => {
+    await service(review).validate(jobId);
+    return jobSchema.parse(await service(review).getJob(jobId, wallet));
+  };
+  return {
+    database,
+    repository,
+    store,
+    queued,
+    service,
+    listing,
+    async register(review, wallet, fields = {}) {
+      const body = { ...MANIFEST, listing: TERMS, ...fields };
+      return done(review, wallet, (await service(review).register(wallet, body)).job_id);
+    },
+    async update(review, wallet, id, changes, confirm = confirmed) {
+      return done(review, wallet, (await service(review).update(wallet, id, changes, confirm)).job_id);
+    },
+    async running(id) {
+      const { version_id: versionId } = await listing(id);
+      const { private_part: sealed } = await database.db
+        .selectFrom('agent_versions')
+        .select('private_part')
+        .where('id', '=', versionId)
+        .executeTakeFirstOrThrow();
+      return openPrivatePart(keys, versionId, sealed);
+    },
+    async land(id, slot) {
+      const { address, metadata_uri } = await listing(id);
+      const fields = {
+        rental_model: 'per_query',
+        status: 'active',
+        price_lamports: 500_000n,
+        min_deposit_lamports: 500_000n,
+        metadata_uri,
+        created_at: new Date(),
+      } as const;
+      await createCredentialRepository(database.db).apply(
+        [{ kind: 'listing', id, address, fields }],
+        slot,
+        true,
+      );
+    },
+    documents: () => readdirSync(folder),
+    async close() {
+      await database.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The id of the listing that a job made. */
+export function idOf(job: Job): string {
+  if (!job.result) throw new Error(`The job failed: ${JSON.stringify(job.error)}`);
+  return job.result.listing_id;
+}

@@ -1,0 +1,46 @@
+import type { Sandbox } from '@agent-rental/sandbox';
+import { describe, expect, it } from 'vitest';
+import type { DeclarativeAgent } from '../../registration/index.js';
+import { collectingGarbage } from '../../testing/index.js';
+import type { DeclarativeAgents } from './declarative-agent.js';
+import { createReviewRun } from './sample-run.js';
+
+const AGENT: DeclarativeAgent = {
+  mode: 'declarative',
+  systemPrompt: 'You answer.',
+  tools: [],
+  model: { provider: 'openai', model: 'm', key: 'k' },
+  salt: '',
+};
+const REQUEST = { task: 'x', input: 'x', outputSchema: {}, timeoutMs: 100, readsWeb: false };
+const logger = { info: () => undefined };
+
+/** Agents whose model never answers; a run ends with its signal alone. */
+const silent: DeclarativeAgents = {
+  takeSandbox: () => Promise.resolve({} as Sandbox),
+  run: (_work, _agent, _sandbox, { signal }) =>
+    new Promise((_resolve, reject) => {
+      if (signal.aborted) reject(signal.reason as Error);
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    }),
+};
+
+describe('a run for a review', () => {
+  it('ends in its time although garbage is collected [EXE-61]', async () => {
+    const stopping = new AbortController();
+    const review = createReviewRun(silent, { stopping: stopping.signal, logger });
+    const made = await collectingGarbage(() =>
+      Promise.all(Array.from({ length: 20 }, () => review(AGENT, REQUEST))),
+    );
+    expect(made).toHaveLength(20);
+    for (const one of made) expect(one).toEqual({ problem: 'The agent did not finish within 0.1 s.' });
+  });
+
+  it('ends with the server, to be made again', async () => {
+    const stopping = new AbortController();
+    const review = createReviewRun(silent, { stopping: stopping.signal, logger });
+    const making = review(AGENT, { ...REQUEST, timeoutMs: 60_000 });
+    stopping.abort(new Error('The server is stopping.'));
+    await expect(making).rejects.toThrow('stopping');
+  });
+});

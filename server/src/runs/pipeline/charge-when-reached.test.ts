@@ -1,0 +1,432 @@
+import { Keypair, VersionedTransaction, type MessageV0, type SignatureStatus } from '@solana/web3.js';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Chain } from '../../chain/index.js';
+import { ApiError } from '../../http/api-error.js';
+import { openNotifications, type Notifications } from '../../database/notifications.js';
+import { openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { AgentUnreachableError, FAILED_TASK } from '../agents/outcome.js';
+import {
+  errorOf,
+  LISTING_PRICE_OFFSET,
+  paidRunWorld,
+  PRICE,
+  STANDING,
+  type AgentWork,
+  type PaidRunWorld,
+} from './paid-run.test-support.js';
+import { RunStoppedError } from '../idempotency/run-stopped.js';
+
+let database: TemporaryDatabase;
+let notifications: Notifications;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  notifications = await openNotifications(database.pool, 'charge_when_reached', pino({ level: 'silent' }));
+});
+afterAll(async () => {
+  await notifications.close();
+  await database.close();
+});
+const world = (setup: PaidRunWorld) => paidRunWorld({ database, notifications }, setup);
+
+const unreachable: AgentWork = async ({ contact }) => {
+  contact.begin();
+  throw new AgentUnreachableError('The endpoint is gone.');
+};
+const answering: AgentWork = async ({ contact }) => {
+  contact.reach();
+  return { status: 'completed', output: { answer: 'because' } };
+};
+
+describe('an agent that was not reached in the last 10 minutes', () => {
+  it('costs nothing when it cannot be reached: nothing is signed, nothing credited [MON-13]', async () => {
+    const { execute, charges, signatures, hasCredit, allowed } = await world({
+      isHot: false,
+      agent: unreachable,
+    });
+    expect(await errorOf(execute())).toMatchObject({ code: 'service_unavailable' });
+    expect(await charges()).toEqual([]);
+    expect(await signatures()).toBe(0);
+    expect(await hasCredit()).toBe(false);
+    expect(allowed.size).toBe(0);
+  });
+
+  it('is charged once it was reached, and at the start from then on [MON-13]', async () => {
+    let chargedBeforeContact: number | undefined;
+    const { execute, signatures, charges } = await world({
+      isHot: false,
+      balanceLamports: 2n * PRICE,
+      agent: async ({ contact }) => {
+        chargedBeforeContact = await signatures();
+        return answering({ contact } as never);
+      },
+    });
+    expect(await execute()).toMatchObject({ status: 'completed', costLamports: PRICE });
+    expect(chargedBeforeContact).toBe(0);
+    expect(await charges()).toMatchObject([{ state: 'confirmed', price_lamports: PRICE }]);
+    // The contact is on record beside the run.
+    await expect
+      .poll(
+        async () => (await database.db.selectFrom('agent_contacts').select('version_id').execute()).length,
+      )
+      .toBeGreaterThan(0);
+  });
+
+  it('that does not answer within the manifest’s time has failed, and costs nothing [MON-13]', async () => {
+    const { execute, charges } = await world({
+      isHot: false,
+      manifestTimeoutSeconds: 1,
+      agent: ({ contact, signal }) => {
+        contact.begin();
+        return new Promise((_, reject) =>
+          signal.addEventListener('abort', () => reject(signal.reason as Error)),
+        );
+      },
+    });
+    expect(await execute()).toMatchObject({ status: 'failed', costLamports: 0n });
+    expect(await charges()).toEqual([]);
+  });
+
+  it('that its caller stops after the task has gone out is paid [MON-14]', async () => {
+    const { execute, charges, runs, changes, wallet } = await world({
+      isHot: false,
+      agent: ({ contact, signal }) =>
+        new Promise((_, reject) => {
+          contact.begin();
+          signal.addEventListener('abort', () => reject(signal.reason as Error));
+          void (async () => {
+            const row = await runs.findByKey(wallet, `key-${wallet}`);
+            await runs.requestStop(row?.id ?? '', 'cancelled');
+            await changes.announce(row?.id ?? '');
+          })();
+        }),
+    });
+    const stopped = new RunStoppedError('cancelled', '').output;
+    expect(await execute()).toMatchObject({ status: 'failed', output: stopped, costLamports: PRICE });
+    expect(await charges()).toMatchObject([{ state: 'confirmed' }]);
+  });
+
+  it('that its caller gives less time than the manifest does is paid once the task has gone out [MON-14]', async () => {
+    const { execute, listing } = await world({
+      isHot: false,
+      agent: ({ contact, signal }) => {
+        contact.begin();
+        return new Promise((_, reject) =>
+          signal.addEventListener('abort', () => reject(signal.reason as Error)),
+        );
+      },
+    });
+    const body = { agent_id: listing.id, task: 'answer', timeout_seconds: 1 };
+    expect(await execute({ body })).toMatchObject({ status: 'failed', costLamports: PRICE });
+  });
+});
+
+describe('an agent that was reached lately and is gone', () => {
+  it('gives a credit once, and is charged when reached from then on [MON-5, MON-13]', async () => {
+    const { execute, hasCredit, charges, signatures } = await world({
+      balanceLamports: 3n * PRICE,
+      agent: unreachable,
+    });
+    await errorOf(execute());
+    await expect.poll(hasCredit).toBe(true);
+    expect(await signatures()).toBe(1);
+    // This one uses the credit, and gets it back.
+    await errorOf(execute());
+    await expect.poll(hasCredit).toBe(true);
+    expect(await charges()).toHaveLength(1);
+  });
+
+  it('is not charged at the start any more once five runs of a day were credited [MON-15]', async () => {
+    const { execute, db, wallet, listing, charges } = await world({ agent: unreachable });
+    for (let run = 0; run < 5; run += 1) {
+      const { id } = await db
+        .insertInto('runs')
+        .values({
+          id: crypto.randomUUID(),
+          listing_id: listing.id,
+          version_id: listing.version.id,
+          wallet,
+          status: 'undelivered',
+          idempotency_key: null,
+          request_digest: Buffer.alloc(32),
+          duration_ms: null,
+          output: null,
+          finished_at: new Date(),
+        } as never)
+        .returning('id')
+        .executeTakeFirstOrThrow();
+      await db
+        .insertInto('credits')
+        .values({ run_id: id, wallet, listing_id: listing.id, used_by_run_id: id })
+        .execute();
+    }
+    await errorOf(execute());
+    expect(await charges()).toEqual([]);
+  });
+});
+
+describe('a run of which output has left', () => {
+  const breaking: AgentWork = async ({ contact, onText }) => {
+    contact.reach();
+    onText('the beginning');
+    await new Promise((resolve) => setImmediate(resolve));
+    throw new Error('a fault of ours');
+  };
+
+  it('is charged and never credited, whatever breaks [MON-16]', async () => {
+    const left: string[] = [];
+    let isLeft: () => void = () => undefined;
+    const leaving = new Promise<void>((resolve) => (isLeft = resolve));
+    const { stream, hasCredit, charges } = await world({
+      agent: async (options) => {
+        options.contact.reach();
+        options.onText('the beginning');
+        await leaving;
+        return breaking(options);
+      },
+    });
+    const finished = await stream({
+      begin: () => undefined,
+      delta: (text) => {
+        left.push(text);
+        isLeft();
+      },
+    });
+    expect(finished).toMatchObject({ status: 'failed', costLamports: PRICE });
+    expect(left[0]).toBe('the beginning');
+    expect(await charges()).toMatchObject([{ state: 'confirmed' }]);
+    expect(await hasCredit()).toBe(false);
+  });
+
+  it('keeps the credit used that paid for it [MON-16]', async () => {
+    let isLeft: () => void = () => undefined;
+    let mode: 'unreachable' | 'break' = 'unreachable';
+    const leaving = new Promise<void>((resolve) => (isLeft = resolve));
+    const { execute, stream, hasCredit } = await world({
+      agent: async (options) => {
+        if (mode === 'unreachable') return unreachable(options);
+        options.contact.reach();
+        options.onText('the beginning');
+        await leaving;
+        throw new Error('a fault of ours');
+      },
+    });
+    await errorOf(execute());
+    await expect.poll(hasCredit).toBe(true);
+    mode = 'break';
+    const finished = await stream({ begin: () => undefined, delta: () => isLeft() });
+    expect(finished).toMatchObject({ status: 'failed', costLamports: 0n });
+    expect(await hasCredit()).toBe(false);
+  });
+
+  it('is on record before the first byte leaves, so that a crash of the server changes nothing [MON-16]', async () => {
+    let recorded: unknown;
+    const { stream, db, wallet } = await world({
+      agent: async (options) => {
+        options.contact.reach();
+        options.onText('the beginning');
+        return { status: 'completed', output: { answer: 'x' } };
+      },
+    });
+    await stream({
+      begin: () => undefined,
+      delta: () => {
+        recorded ??= db
+          .selectFrom('runs')
+          .select(['output_left_at', 'status'])
+          .where('wallet', '=', wallet)
+          .executeTakeFirstOrThrow();
+      },
+    });
+    const { output_left_at: leftAt, status } = (await recorded) as {
+      output_left_at: Date | null;
+      status: string;
+    };
+    expect(leftAt !== null || status === 'completed').toBe(true);
+  });
+});
+
+describe('a fault after the agent has answered', () => {
+  it('without any output leaves a credit', async () => {
+    const { execute, hasCredit } = await world({
+      agent: async ({ contact }) => {
+        contact.reach();
+        throw new Error('a fault of ours');
+      },
+    });
+    expect(await errorOf(execute())).toMatchObject({ code: 'internal_error' });
+    await expect.poll(hasCredit).toBe(true);
+  });
+
+  it('of the agent is a charged failure', async () => {
+    const { execute, hasCredit } = await world({
+      agent: async ({ contact }) => {
+        contact.reach();
+        return { status: 'failed', output: FAILED_TASK };
+      },
+    });
+    expect(await execute()).toMatchObject({ status: 'failed', costLamports: PRICE });
+    expect(await hasCredit()).toBe(false);
+  });
+});
+
+describe('a repeat under an idempotency key', () => {
+  it('is not charged while the charge of the first run may still land [MON-17]', async () => {
+    let landed: SignatureStatus | null = null;
+    let confirm: (status: SignatureStatus) => void = () => undefined;
+    const confirmation = new Promise<SignatureStatus>((resolve) => (confirm = resolve));
+    let works = false;
+    const { execute, signatures, hasCredit } = await world({
+      balanceLamports: 3n * PRICE,
+      chain: {
+        waitForConfirmation: () => confirmation,
+        statuses: async (all) => all.map(() => landed),
+      },
+      agent: (options) => (works ? answering(options) : unreachable(options)),
+    });
+    await errorOf(execute());
+    works = true;
+    const repeated = execute();
+    // The repeat waits: nothing is signed for it.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await signatures()).toBe(1);
+    landed = { err: null, confirmationStatus: 'confirmed' } as SignatureStatus;
+    confirm(landed);
+    expect(await repeated).toMatchObject({ status: 'completed', costLamports: 0n });
+    expect(await signatures()).toBe(1);
+    expect(await hasCredit()).toBe(false);
+  });
+
+  it('gets the result of a run whose confirmation could not be read, and nothing is signed anew [MON-17]', async () => {
+    const { execute, signatures, reconcile } = await world({
+      balanceLamports: 3n * PRICE,
+      // The polls failed until the time was up.
+      chain: { waitForConfirmation: async () => null },
+    });
+    const { runId } = await errorOf(execute());
+    expect(runId).toBeDefined();
+    await reconcile();
+    expect(await execute()).toMatchObject({ runId, status: 'completed', costLamports: PRICE });
+    expect(await signatures()).toBe(1);
+  });
+});
+
+describe('an RPC that breaks after a charge has landed', () => {
+  it('delays the index of the balance, and not the result', async () => {
+    const { execute } = await world({
+      chain: { logsOf: () => Promise.reject(new Error('no chain')) },
+    });
+    expect(await execute()).toMatchObject({ status: 'completed' });
+  });
+
+  it('takes the reason of a failure from the result, and no run for undelivered that failed', async () => {
+    const { execute, hasCredit } = await world({
+      chain: {
+        waitForConfirmation: async () =>
+          ({ err: { InstructionError: [1, { Custom: 6003 }] }, confirmationStatus: 'confirmed' }) as never,
+        logsOf: () => Promise.reject(new Error('no chain')),
+      },
+    });
+    expect(await errorOf(execute())).toMatchObject({ code: 'insufficient_balance' });
+    expect(await hasCredit()).toBe(false);
+  });
+});
+
+describe('a price that changes before the charge is signed [MON-18]', () => {
+  const NEW_PRICE = 3_000_000n;
+  /** The program refuses the price that the index still has, and the chain tells the new one. */
+  const repriced = (from: bigint, to: bigint): Partial<Chain> => ({
+    simulate: async (message) => {
+      const data = message.compiledInstructions.at(-1)?.data ?? new Uint8Array();
+      const price = Buffer.from(data).readBigUInt64LE(data.length - 8);
+      return { error: price === from ? { InstructionError: [1, { Custom: 6104 }] } : null, logs: [] };
+    },
+    getAccounts: async () => {
+      const [listing, ...others] = STANDING;
+      const data = Buffer.from(listing?.data ?? []);
+      data.writeBigUInt64LE(to, LISTING_PRICE_OFFSET);
+      return { slot: 1n, accounts: [{ ...listing, data } as never, ...(others as never[])] };
+    },
+  });
+
+  it('is admitted again: answer, policy, record and charge name the new price', async () => {
+    const { execute, charges, allowed } = await world({
+      balanceLamports: NEW_PRICE,
+      chain: repriced(PRICE, NEW_PRICE),
+    });
+    const finished = await execute();
+    expect(finished).toMatchObject({ status: 'completed', costLamports: NEW_PRICE });
+    expect(await charges()).toMatchObject([{ price_lamports: NEW_PRICE, state: 'confirmed' }]);
+    expect([...allowed.values()]).toEqual([NEW_PRICE]);
+  });
+
+  it('above what the caller’s policy allows is refused, and nothing is charged', async () => {
+    const { execute, charges, signatures, allowed } = await world({
+      balanceLamports: NEW_PRICE,
+      chain: repriced(PRICE, NEW_PRICE),
+      allow: (lamports) => {
+        if (lamports > PRICE) throw new ApiError('insufficient_balance', 'The policy refuses this.');
+      },
+    });
+    expect(await errorOf(execute())).toMatchObject({ code: 'insufficient_balance' });
+    expect(await charges()).toEqual([]);
+    expect(await signatures()).toBe(0);
+    expect(allowed.size).toBe(0);
+  });
+
+  it('again and again is refused in the end', async () => {
+    const { execute, charges } = await world({ chain: repriced(PRICE, PRICE) });
+    await errorOf(execute());
+    expect(await charges()).toEqual([]);
+  });
+});
+
+describe('a changed treasury [MON-20]', () => {
+  it('is read when the program refuses the one before, and the run is paid', async () => {
+    const [before, after] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
+    const terms = { treasury: before, authorities: [], minQueryPriceLamports: 1n };
+    const names = (message: MessageV0) => message.staticAccountKeys.map((key) => key.toBase58());
+    const { execute, sent } = await world({
+      protocol: { current: async () => terms, refreshed: async () => ({ ...terms, treasury: after }) },
+      chain: {
+        simulate: async (message) => ({
+          error: names(message).includes(after.toBase58())
+            ? null
+            : { InstructionError: [1, { Custom: 2001 }] },
+          logs: [],
+        }),
+      },
+    });
+    expect(await execute()).toMatchObject({ status: 'completed', costLamports: PRICE });
+    const [wire] = sent;
+    const { message } = VersionedTransaction.deserialize(wire ?? new Uint8Array());
+    expect(names(message as MessageV0)).toContain(after.toBase58());
+  });
+});
+
+describe('charges that keep failing on-chain [MON-19]', () => {
+  it('are not made any more for an hour: the authority would pay for each', async () => {
+    const { execute, signatures, reconcile } = await world({
+      balanceLamports: 100n * PRICE,
+      chain: {
+        waitForConfirmation: async () =>
+          ({ err: { InstructionError: [1, { Custom: 6101 }] }, confirmationStatus: 'finalized' }) as never,
+        statuses: async (all) =>
+          all.map(
+            () =>
+              ({
+                err: { InstructionError: [1, { Custom: 6101 }] },
+                confirmationStatus: 'finalized',
+              }) as never,
+          ),
+      },
+    });
+    const codes: string[] = [];
+    for (let run = 0; run < 5; run += 1) {
+      codes.push((await errorOf(execute({ idempotencyKey: undefined }))).code);
+      await reconcile();
+    }
+    expect(codes.slice(3)).toEqual(['service_unavailable', 'service_unavailable']);
+    expect(await signatures()).toBe(3);
+  });
+});

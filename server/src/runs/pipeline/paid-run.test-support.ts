@@ -1,0 +1,284 @@
+import {
+  ACCESS_CREDENTIAL_OFFSETS,
+  ACCOUNT_DISCRIMINATORS,
+  ACCOUNT_SIZES,
+  ACCOUNT_VERSION,
+  LISTING_OFFSETS,
+  MARKETPLACE_PROGRAM_ID,
+  type AccountName,
+} from '@agent-rental/program-client';
+import { Keypair, type PublicKey, type SignatureStatus } from '@solana/web3.js';
+import { pino } from 'pino';
+import type { Chain, ProtocolTerms } from '../../chain/index.js';
+import { ApiError } from '../../http/api-error.js';
+import type { Notifications } from '../../database/notifications.js';
+import { createDrain } from '../../http/drain.js';
+import { deriveKeys } from '../../platform/keys.js';
+import { sealPrivatePart } from '../../registration/index.js';
+import {
+  createChargeRepository,
+  createChargeSigner,
+  createReconciler,
+  createSettlement,
+} from '../../settlement/index.js';
+import {
+  balanceAddressOf,
+  insertListing,
+  newWallet,
+  publishedListing,
+  type TemporaryDatabase,
+} from '../../testing/index.js';
+import type { AgentContact } from '../agents/contact.js';
+import { createAgentContacts } from '../agents/contacts.js';
+import type { AgentOutcome } from '../agents/outcome.js';
+import { createAttendance } from '../delivery/delivery-tracking.js';
+import { createBeginnings } from './start-latency.js';
+import { createCallers } from '../idempotency/waiting-callers.js';
+import { createLiveRuns } from '../idempotency/live-runs.js';
+import type { OutputSink } from '../delivery/output-gate.js';
+import { createPastRuns } from '../history/past-runs.js';
+import { createRepeats } from '../idempotency/repeated-requests.js';
+import { createRunChanges } from '../idempotency/run-changes.js';
+import { createRunRepository } from '../history/repository.js';
+import { runTask, type RunTaskDeps, type TaskRequest } from './pipeline.js';
+import { createSeatRepository } from '../queue/slot-repository.js';
+import { createSeats } from '../queue/slots.js';
+
+const logger = pino({ level: 'silent' });
+const keys = deriveKeys(new Uint8Array(32).fill(9));
+
+/** The price of a run, and what a new balance holds unless the test says otherwise. */
+export const PRICE = 1_000_000n;
+
+/** How the agent of a test works. */
+export type AgentWork = (options: {
+  contact: AgentContact;
+  signal: AbortSignal;
+  onText(text: string): void;
+}) => Promise<AgentOutcome>;
+
+/** What a test sets up; the rest is a chain on which everything is confirmed at once, and an agent that answers. */
+export interface PaidRunWorld {
+  chain?: Partial<Chain>;
+  agent?: AgentWork;
+  /** The agent answered lately, so that charges are signed as runs start. */
+  isHot?: boolean;
+  balanceLamports?: bigint;
+  manifestTimeoutSeconds?: number;
+  protocol?: { current(): Promise<ProtocolTerms>; refreshed(): Promise<ProtocolTerms> };
+  /** What the caller's policy says to a price; throws to refuse. */
+  allow?: (lamports: bigint) => void;
+}
+
+const PER_QUERY_TAG = 2;
+/** The price stands behind the status. */
+export const LISTING_PRICE_OFFSET = LISTING_OFFSETS.status + 1;
+const VALID = 1;
+
+/** An account of the program, with these bytes set. */
+function account(name: AccountName, bytes: Readonly<Record<number, number>>) {
+  const data = Buffer.alloc(ACCOUNT_SIZES[name]);
+  data.set(ACCOUNT_DISCRIMINATORS[name]);
+  data[8] = ACCOUNT_VERSION;
+  for (const [offset, byte] of Object.entries(bytes)) data[Number(offset)] = byte;
+  return { data, owner: MARKETPLACE_PROGRAM_ID, lamports: 1, executable: false };
+}
+
+/** A listing, its credential and its balance, in the order in which a run asks for them. */
+export const STANDING = [
+  account('Listing', { [LISTING_OFFSETS.rentalModel]: PER_QUERY_TAG }),
+  account('AccessCredential', {
+    [ACCESS_CREDENTIAL_OFFSETS.rentalModel]: PER_QUERY_TAG,
+    [ACCESS_CREDENTIAL_OFFSETS.valid]: VALID,
+  }),
+  account('PerQueryBalance', {}),
+];
+
+/** A Per-Task listing, a renter with a balance, and all parts of a run but the chain and the agent, which are the test's. */
+export async function paidRunWorld(
+  { database, notifications }: { database: TemporaryDatabase; notifications: Notifications },
+  setup: PaidRunWorld = {},
+) {
+  const { db } = database;
+  const {
+    isHot = true,
+    balanceLamports = PRICE,
+    manifestTimeoutSeconds = 30,
+    agent = async ({ contact }) => {
+      contact.reach();
+      return { status: 'completed', output: { answer: 'because' } };
+    },
+  } = setup;
+  const row = await insertListing(db, { price_lamports: PRICE });
+  const wallet = newWallet();
+  const sent: Buffer[] = [];
+  const chain = {
+    programId: MARKETPLACE_PROGRAM_ID,
+    latestBlockhash: async () => ({
+      blockhash: Keypair.generate().publicKey.toBase58(),
+      lastValidBlockHeight: 100,
+    }),
+    getAccounts: async (addresses: PublicKey[]) => ({
+      slot: 1n,
+      accounts: STANDING.slice(0, addresses.length),
+    }),
+    simulate: async () => ({ error: null, logs: [] }),
+    send: async (wire: Uint8Array) => void sent.push(Buffer.from(wire)),
+    waitForConfirmation: async () => ({ err: null, confirmationStatus: 'confirmed' }) as SignatureStatus,
+    logsOf: async () => [],
+    blockHeight: async () => 1n,
+    statuses: async (signatures: string[]) =>
+      signatures.map(() => ({ err: null, confirmationStatus: 'confirmed' }) as SignatureStatus),
+    ...setup.chain,
+  } as unknown as Chain;
+  if (isHot) {
+    await db
+      .insertInto('agent_contacts')
+      .values({ version_id: row.version_id, reached_at: new Date() })
+      .execute();
+  }
+  await db
+    .insertInto('balances')
+    .values({
+      address: balanceAddressOf(wallet, row.address),
+      buyer: wallet,
+      listing_address: row.address,
+      balance_lamports: balanceLamports,
+      max_price_lamports: 100n * PRICE,
+      highest_sequence: 0n,
+      window_bits: Buffer.alloc(32),
+      slot: 1n,
+    })
+    .execute();
+  const terms = { treasury: Keypair.generate().publicKey, authorities: [], minQueryPriceLamports: 1n };
+  const charges = createChargeRepository(db);
+  const signer = createChargeSigner({
+    chain,
+    authority: Keypair.generate(),
+    protocol: setup.protocol ?? { current: async () => terms, refreshed: async () => terms },
+    fees: { latest: () => 0n },
+  });
+  const indexer = { indexAccounts: async () => undefined } as never;
+  const settlement = createSettlement({ chain, charges, signer, indexer, logger });
+  const runs = createRunRepository(db, keys);
+  const changes = createRunChanges(notifications);
+  const attendance = createAttendance(db);
+  const listing = publishedListing(
+    {
+      id: row.version_id,
+      timeoutSeconds: manifestTimeoutSeconds,
+      privatePart: sealPrivatePart(keys, row.version_id, {
+        mode: 'connected',
+        entrypointUrl: 'https://agent.example/',
+        webhookSecret: 'whsec_x',
+        salt: 'x',
+      }),
+    },
+    { id: row.id, address: row.address, rentalModel: 'per_query', priceLamports: PRICE },
+  );
+  const deps = {
+    listings: { find: async () => listing },
+    credentials: { indexedStatus: async () => ({ status: 'active', agreedPriceLamports: null }) },
+    chain,
+    settlement,
+    runs,
+    repeats: createRepeats(runs, attendance),
+    attendance,
+    callers: createCallers({ runs, attendance, changes, logger, graceMs: 20 }),
+    live: createLiveRuns({ runs, changes, logger }),
+    beginnings: createBeginnings(),
+    contacts: createAgentContacts(db, logger),
+    changes,
+    seats: createSeats({
+      repository: createSeatRepository(db),
+      changes,
+      logger,
+      line: { maxLength: 0, maxWaitMs: 1_000 },
+    }),
+    connected: {
+      run: (_task: unknown, _agent: unknown, options: Parameters<AgentWork>[0]) => agent(options),
+    },
+    keys,
+    drain: createDrain(),
+  } as unknown as RunTaskDeps;
+  const never = new AbortController().signal;
+  /** What the policy has set aside, by run. */
+  const allowed = new Map<string, bigint>();
+  const request = {
+    wallet,
+    body: { agent_id: row.id, task: 'answer' },
+    idempotencyKey: `key-${wallet}`,
+    allowance: {
+      requireListing: () => undefined,
+      reserve: async ({ id, lamports }: { id: string; lamports: bigint }) => {
+        setup.allow?.(lamports);
+        allowed.set(id, lamports);
+      },
+      release: async (id: string) => void allowed.delete(id),
+    },
+    countExecution: async () => undefined,
+    caller: { gone: never, patienceMs: undefined, mayComeBack: true },
+    receivedAt: performance.now(),
+    logger,
+  } as unknown as TaskRequest;
+  const reconciler = createReconciler({
+    chain,
+    charges,
+    signer,
+    indexer,
+    runs: {
+      async paid(runId) {
+        await runs.finishHeld(runId);
+        return runs.wasUndelivered(runId);
+      },
+      unpaid: (runId) => runs.dropHeld(runId, new ApiError('service_unavailable', 'It failed.')),
+      async settled(runId) {
+        if (await runs.freeKey(runId)) await changes.announce(runId);
+      },
+      wasUndelivered: (runId) => runs.wasUndelivered(runId),
+    },
+    logger,
+  });
+  const pastRuns = createPastRuns({ runs, attendance, changes });
+  return {
+    db,
+    wallet,
+    listing,
+    sent,
+    allowed,
+    runs,
+    changes,
+    execute: (over: Partial<TaskRequest> = {}) => runTask(deps, { ...request, ...over }),
+    /** As a caller without a key, whose text leaves as it is made. */
+    stream: (sink: OutputSink) => runTask(deps, { ...request, idempotencyKey: undefined, sink }),
+    /** As a client asks whose calls have no key that stays the same. */
+    executeAgain: (onAdopted: () => void) =>
+      runTask(deps, { ...request, idempotencyKey: `again-${wallet}`, onAdopted }),
+    look: (runId: string) => pastRuns.find(runId, wallet, 0, never),
+    reconcile: () => reconciler.reconcile('all'),
+    hasCredit: () => settlement.hasCredit(wallet, row.id),
+    paidFor: (runId: string) => settlement.paidFor(runId),
+    charges: () =>
+      db.selectFrom('charges').selectAll().where('wallet', '=', wallet).orderBy('sequence').execute(),
+    signatures: async () => {
+      const { count } = await db
+        .selectFrom('charge_signatures')
+        .innerJoin('charges', 'charges.run_id', 'charge_signatures.run_id')
+        .where('wallet', '=', wallet)
+        .select((eb) => eb.fn.countAll<bigint>().as('count'))
+        .executeTakeFirstOrThrow();
+      return Number(count);
+    },
+  };
+}
+
+/** The error that a run ends with. */
+export async function errorOf(running: Promise<unknown>): Promise<ApiError> {
+  try {
+    await running;
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+  throw new Error('The run was served.');
+}
