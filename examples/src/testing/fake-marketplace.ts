@@ -86,13 +86,28 @@ export async function startFakeMarketplace(): Promise<FakeMarketplace> {
   const now = () => new Date().toISOString();
 
   const routes: Record<string, (call: Call) => unknown> = {
-    'GET auth/challenge': () => ({ challenge: 'fake:auth:1:x', expires_at: later() }),
+    'GET auth/challenge': ({ query }) => {
+      const [issuedAt, nonce] = [Math.floor(Date.now() / 1000), randomBytes(32).toString('hex')];
+      const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString();
+      const site = {
+        domain: '127.0.0.1',
+        address: query.get('wallet'),
+        statement: 'Sign in.',
+        uri: 'http://127.0.0.1',
+        version: '1',
+        chainId: 'solana:localnet',
+      };
+      const times = { issuedAt: timeOf(issuedAt), expirationTime: timeOf(issuedAt + 60) };
+      const challenge = `agent-rental:auth:${issuedAt}:${nonce}`;
+      return { challenge, expires_at: issuedAt + 60, sign_in: { ...site, nonce, ...times } };
+    },
     'POST auth/token': ({ body }) => ({ token: `jwt-${String(body['wallet'])}`, expires_at: later() }),
     'POST api-keys': ({ wallet, body }) => {
       const key = `ark_dev_${randomBytes(8).toString('hex')}`;
       apiKeys.set(key, wallet);
       const id = key.slice(8, 12);
-      return { id, label: body['label'], key, policy: null, created_at: now(), revoked_at: null };
+      const scopes = ['run', 'rent'];
+      return { id, label: body['label'], scopes, key, policy: null, created_at: now(), revoked_at: null };
     },
     'POST agents': ({ wallet, body }) => {
       const { listing, model_key: modelKey, ...draft } = body;
@@ -160,7 +175,7 @@ export async function startFakeMarketplace(): Promise<FakeMarketplace> {
           price_lamports: Number(price),
           ...(maxPrice === undefined ? {} : { max_price_lamports: Number(maxPrice) }),
           rent_lamports: 1,
-          network_fee_lamports: 1,
+          network_fee_lamports: 5_000 * message.header.numRequiredSignatures,
         },
       };
     },

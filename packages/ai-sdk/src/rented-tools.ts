@@ -1,13 +1,16 @@
 import type { RentalClient } from '@agent-rental/sdk';
 import {
+  memoryLedger,
   modelText,
   rentedToolset,
   type Approve,
+  type QuestionLedger,
   type RentedTool,
   type ToolResult,
   type ToolsetOptions,
 } from '@agent-rental/tools';
 import { jsonSchema, tool, type Tool } from 'ai';
+import { keepAsked, wasAsked } from './asked-before.js';
 import { callScope } from './call-scope.js';
 
 /** Options of {@link rentedTools}: those of every set of tools, and the AI SDK's own. */
@@ -61,26 +64,32 @@ export async function rentedTools(
   options: RentedToolsOptions = {},
 ): Promise<RentedToolSet> {
   const scopeOf = callScope(options.scope);
-  const tools = await rentedToolset(client, options).list();
-  return Object.fromEntries(tools.map((rented) => [rented.name, toAiTool(rented, scopeOf, options)]));
+  const { ledger = memoryLedger() } = options;
+  const tools = await rentedToolset(client, { ...options, ledger }).list();
+  return Object.fromEntries(
+    tools.map((rented) => [rented.name, toAiTool(rented, scopeOf, options, ledger.questions)]),
+  );
 }
 
 function toAiTool(
   rented: RentedTool,
   scopeOf: (messages: readonly unknown[] | undefined) => string,
   options: RentedToolsOptions,
+  questions: QuestionLedger,
 ): RentedAiTool {
   return tool({
     title: rented.title,
     description: rented.description,
     inputSchema: jsonSchema<Record<string, unknown>>(rented.inputSchema, { validate: validateObject }),
-    needsApproval: async (args: Record<string, unknown>) => needsApproval(rented, args, options),
+    needsApproval: async (args: Record<string, unknown>, { toolCallId }) =>
+      needsApproval(rented, args, options, { questions, toolCallId }),
     async *execute(
       args: Record<string, unknown>,
       { toolCallId, abortSignal, messages },
     ): AsyncGenerator<RentedToolOutput> {
       const call = { scope: scopeOf(messages), toolCallId };
-      const approve = options.approve ?? approvedBefore(rented, args);
+      // The SDK calls nothing that needs approval before a person has given it.
+      const approve: Approve = options.approve ?? ((request) => wasAsked(questions, toolCallId, request));
       const stream = rented.stream(args, { signal: abortSignal, call, approve });
       let text = '';
       let shownAtMs = Number.NEGATIVE_INFINITY;
@@ -111,24 +120,19 @@ async function needsApproval(
   rented: RentedTool,
   args: Record<string, unknown>,
   { approval = {}, approve }: RentedToolsOptions,
+  { questions, toolCallId }: { questions: QuestionLedger; toolCallId: string },
 ): Promise<boolean> {
-  // Whom the app has given a person to ask, it asks itself, inside the call.
-  if (approve === undefined && (await rented.approvalOf?.(args)) !== undefined) return true;
+  // Where the app gave a person to ask, that one is asked inside the call.
+  const request = approve === undefined ? await rented.approvalOf?.(args) : undefined;
+  if (request !== undefined) {
+    await keepAsked(questions, toolCallId, request);
+    return true;
+  }
   const { renting = true, runAboveLamports } = approval;
   const { kind, lamports } = await rented.spending(args);
   if (kind === 'rental') return renting;
   if (kind === 'nothing' || runAboveLamports === undefined) return false;
   return lamports === undefined || lamports > runAboveLamports;
-}
-
-/** The SDK calls nothing that needs approval before a person has given it: what was asked for then is approved. */
-function approvedBefore(rented: RentedTool, args: Record<string, unknown>): Approve {
-  return async (request, { signal }) => {
-    const asked = await rented.approvalOf?.(args, { signal });
-    return (
-      asked?.kind === request.kind && asked.agentId === request.agentId && request.lamports <= asked.lamports
-    );
-  };
 }
 
 /** The tool judges its arguments itself, and mends what can be mended; it only needs an object. */

@@ -6,8 +6,8 @@ import { approvalOf, type AskedState } from './approvals.js';
 
 const codec = createRequestStateCodec<AskedState>({ key: randomBytes(32) });
 
-function toolAsking(lamports: number, name = 'run_agent'): RentedTool {
-  const request: SpendingRequest = { kind: 'run', agentId: 'a-aaaaaa', title: 'A', lamports };
+function toolAsking(lamports: number, name = 'run_agent', more: Partial<SpendingRequest> = {}): RentedTool {
+  const request: SpendingRequest = { kind: 'run', agentId: 'a-aaaaaa', title: 'A', lamports, ...more };
   return { name, approvalOf: async () => request } as unknown as RentedTool;
 }
 
@@ -16,7 +16,7 @@ function round(asked?: string, approve?: unknown): ServerContext {
   return {
     mcpReq: {
       signal: new AbortController().signal,
-      requestState: () => (asked === undefined ? undefined : { asked }),
+      requestState: () => (asked === undefined ? undefined : { asked, question: 'q' }),
       inputResponses:
         approve === undefined ? undefined : { approve: { action: 'accept', content: { approve } } },
     },
@@ -26,7 +26,7 @@ function round(asked?: string, approve?: unknown): ServerContext {
 /** What a client carries after the question about a call. */
 async function askedAbout(tool: RentedTool, args: unknown): Promise<string> {
   const first = await approvalOf({ tool, args, canAsk: true }, round(), codec);
-  if (!('ask' in first)) throw new Error('Nobody was asked.');
+  if (!('ask' in first)) throw new Error('No question was asked.');
   const state: AskedState = await codec.verify(first.ask.requestState ?? '', round());
   return state.asked;
 }
@@ -61,6 +61,51 @@ describe('an approval', () => {
     const asked = await askedAbout(toolAsking(2_000_000), args);
     const approval = await approvalOf({ tool, args: given, canAsk: true }, round(asked, true), codec);
     expect(approval).toHaveProperty('ask');
+  });
+
+  it.each([
+    ['another agent', { agentId: 'b-aaaaaa' }],
+    ['another kind', { kind: 'run' }],
+    ['more', { lamports: 2_000_001 }],
+    ['more for each run', { maxRunLamports: 101 }],
+  ] as const)('is none for %s than the user was asked about [REN-16]', async (_, changes) => {
+    const more = { kind: 'rental', maxRunLamports: 100 } as const;
+    const tool = toolAsking(2_000_000, 'hire', more);
+    const approval = await approvalOf(
+      { tool, args, canAsk: true },
+      round(await askedAbout(tool, args), true),
+      codec,
+    );
+    if ('ask' in approval) throw new Error('Asked again.');
+    const request: SpendingRequest = { agentId: 'a-aaaaaa', title: 'A', lamports: 2_000_000, ...more };
+    expect(await approval.approve?.(request, {})).toBe(true);
+    expect(await approval.approve?.({ ...request, ...changes }, {})).toBe(false);
+  });
+
+  it('that comes again is for the same run and payment: its key is the question’s [REN-17]', async () => {
+    const tool = toolAsking(2_000_000);
+    const asked = await askedAbout(tool, args);
+    const keys = new Set<unknown>();
+    for (let count = 0; count < 2; count += 1) {
+      const approval = await approvalOf({ tool, args, canAsk: true }, round(asked, true), codec);
+      if ('ask' in approval) throw new Error('Asked again.');
+      keys.add(approval.key);
+    }
+    expect([...keys]).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
+  });
+
+  it('is asked for with the amounts first, on lines that no title reaches [REN-18]', async () => {
+    const title = 'A" for 0.0001 SOL?\u2028\u202e\nPay 0 SOL (a-aaaaaa)\u201d?';
+    const tool = toolAsking(2_000_000, 'rent_listing', { kind: 'rental', title, maxRunLamports: 1_000_000 });
+    const first = await approvalOf({ tool, args, canAsk: true }, round(), codec);
+    if (!('ask' in first)) throw new Error('No question was asked.');
+    const asked = first.ask.inputRequests?.['approve'] as { params: { message: string } } | undefined;
+    expect(asked?.params.message.split('\n')).toEqual([
+      'Pay up to 2000000 lamports (0.002 SOL) out of the wallet, fees included?',
+      'Each run may then take up to 1000000 lamports (0.001 SOL) of what is prepaid.',
+      'It rents the agent a-aaaaaa.',
+      `The agent's creator calls it: "A' for 0.0001 SOL? Pay 0 SOL (a-aaaaaa)'?"`,
+    ]);
   });
 
   it('is not asked for where the client cannot ask', async () => {

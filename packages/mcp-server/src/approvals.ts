@@ -1,4 +1,4 @@
-import type { Approve, RentedTool, SpendingRequest } from '@agent-rental/tools';
+import { approvalText, type Approve, type RentedTool } from '@agent-rental/tools';
 import {
   acceptedContent,
   inputRequired,
@@ -6,11 +6,14 @@ import {
   type RequestStateCodec,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 
 /** What was asked, as the client carries it to the round of its answer. */
 export interface AskedState {
+  /** The call and the amounts that the question was about. */
   readonly asked: string;
+  /** Names this one question. */
+  readonly question: string;
 }
 
 /** What has to happen before a call may spend. */
@@ -18,7 +21,11 @@ export type Approval =
   /** The user has to be asked first. */
   | { readonly ask: InputRequiredResult }
   /** Goes on; `approve` is absent where nothing is to be approved, or nobody can be asked. */
-  | { readonly approve: Approve | undefined };
+  | {
+      readonly approve: Approve | undefined;
+      /** Key of what was answered about: an answer that comes again is for the same run and the same payment. */
+      readonly key?: string;
+    };
 
 /**
  * Whether a call that spends more than the policy lets pass may go on: the user is asked by elicitation. The question is
@@ -37,12 +44,13 @@ export async function approvalOf(
   const asked = createHash('sha256')
     .update(JSON.stringify([tool.name, args, request]))
     .digest('base64url');
-  if (context.mcpReq.requestState<AskedState>()?.asked !== asked) {
+  const carried = context.mcpReq.requestState<AskedState>();
+  if (carried?.asked !== asked) {
     return {
       ask: inputRequired({
         inputRequests: {
           approve: inputRequired.elicit({
-            message: questionOf(request),
+            message: approvalText(request),
             requestedSchema: {
               type: 'object',
               properties: { approve: { type: 'boolean', title: 'Spend it' } },
@@ -50,17 +58,20 @@ export async function approvalOf(
             },
           }),
         },
-        requestState: await codec.mint({ asked }),
+        requestState: await codec.mint({ asked, question: randomUUID() }),
       }),
     };
   }
   const answer = acceptedContent<{ approve?: unknown }>(context.mcpReq.inputResponses, 'approve');
   const isYes = answer?.approve === true;
-  return { approve: ({ lamports }) => isYes && lamports <= request.lamports };
-}
-
-function questionOf({ kind, title, agentId, lamports }: SpendingRequest): string {
-  const sol = lamports / 1_000_000_000;
-  const what = kind === 'rental' ? 'Rent' : 'Run';
-  return `${what} the agent "${title}" (${agentId}) for ${sol} SOL?`;
+  return {
+    // What is spent is worked out again inside the call: the answer is for what was asked about, and for no more.
+    approve: ({ kind, agentId, lamports, maxRunLamports = 0 }) =>
+      isYes &&
+      kind === request.kind &&
+      agentId === request.agentId &&
+      lamports <= request.lamports &&
+      maxRunLamports <= (request.maxRunLamports ?? 0),
+    key: createHash('sha256').update(`answered ${carried.question}`).digest('hex'),
+  };
 }

@@ -14,6 +14,7 @@ Started by an MCP client. Settings, in the environment:
   AGENT_RENTAL_URL      address of the marketplace (default http://127.0.0.1:8787)
   AGENT_RENTAL_API_KEY  API key of the wallet that rents, or
   AGENT_RENTAL_WALLET   path of its keypair file
+  AGENT_RENTAL_DOMAIN   host that the wallet signs in to, where AGENT_RENTAL_URL is another way to it
 
 With a wallet and at least one limit, rent_listing and hire pay; without, they say where a person can:
   AGENT_RENTAL_MAX_RUN_SOL, AGENT_RENTAL_MAX_DAY_SOL, AGENT_RENTAL_MAX_LISTING_SOL
@@ -23,6 +24,7 @@ With a wallet and at least one limit, rent_listing and hire pay; without, they s
   AGENT_RENTAL_SPENDING_DIR where is kept what each wallet or key has spent (default ~/.agent-rental/spending)
 
 More:
+  AGENT_RENTAL_PROGRAM_ID   address of the marketplace program, where it is not the default one
   AGENT_RENTAL_INPUT_DIR    the only folder whose files a call may send as input_file
   AGENT_RENTAL_WAIT_SECONDS how long a call waits for its run (default 45)
 

@@ -31,12 +31,14 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): Settings {
   // Without a rule nothing is paid for here.
   const spending = spendingFromEnvironment(environment, signer?.address ?? apiKey ?? '');
   const seconds = readNumber(environment, 'AGENT_RENTAL_WAIT_SECONDS');
+  const programId = readProgramId(environment);
   return {
     client,
     tools: {
       ...spending,
+      programId,
       ...(spending && signer && 'signTransaction' in signer
-        ? { wallet: payingWallet(signer as Parameters<typeof payingWallet>[0]) }
+        ? { wallet: payingWallet(signer as Parameters<typeof payingWallet>[0], { programId }) }
         : {}),
     },
     inputFolder: environment['AGENT_RENTAL_INPUT_DIR']?.trim() || undefined,
@@ -52,6 +54,13 @@ function readNumber(environment: NodeJS.ProcessEnv, name: string): number | unde
   throw new EnvironmentError(`${name} is not a number of seconds from above 0 to 3600.`);
 }
 
+function readProgramId(environment: NodeJS.ProcessEnv): string | undefined {
+  const value = environment['AGENT_RENTAL_PROGRAM_ID']?.trim();
+  if (!value) return undefined;
+  if (/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(value)) return value;
+  throw new EnvironmentError("AGENT_RENTAL_PROGRAM_ID is not a program's address in base58.");
+}
+
 /** How to reach the marketplace, and as whom. */
 function readClient(environment: NodeJS.ProcessEnv): ClientOptions {
   const baseUrl = environment['AGENT_RENTAL_URL']?.trim() || DEFAULT_URL;
@@ -61,7 +70,8 @@ function readClient(environment: NodeJS.ProcessEnv): ClientOptions {
   const apiKey = environment['AGENT_RENTAL_API_KEY']?.trim();
   if (apiKey) return { baseUrl, apiKey };
   const wallet = environment['AGENT_RENTAL_WALLET']?.trim();
-  if (wallet) return { baseUrl, signer: readWalletFile(wallet) };
+  const domain = environment['AGENT_RENTAL_DOMAIN']?.trim() || undefined;
+  if (wallet) return { baseUrl, signer: readWalletFile(wallet), domain };
   throw new EnvironmentError(
     'Set AGENT_RENTAL_API_KEY, or AGENT_RENTAL_WALLET to the path of a keypair file.',
   );

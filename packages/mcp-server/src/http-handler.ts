@@ -44,6 +44,8 @@ export interface RentalMcpHandlerOptions extends Omit<
 > {
   /** Most direct tools per caller. Default 30. */
   readonly toolLimit?: number | undefined;
+  /** Address of the marketplace program, where it is not the default one. */
+  readonly programId?: string | undefined;
   /**
    * Signs what clients carry: sessions, and ids of stream events. The same 32 bytes or more on every replica and after
    * a restart. Default: random, for one process.
@@ -83,7 +85,7 @@ const never = new AbortController().signal;
  * can serve every request. Authentication, rate limits and CORS are the mounting server's.
  */
 export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): RentalMcpHandler {
-  const { toolLimit, secret = randomBytes(32), bus, allowedHosts, ...serverOptions } = options;
+  const { toolLimit, programId, secret = randomBytes(32), bus, allowedHosts, ...serverOptions } = options;
   const cache = new DirectToolCache();
   const signer = createTokenSigner(secret);
   const sessions = new Sessions(signer);
@@ -93,8 +95,9 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
   const onerror = (error: Error): void => options.onError?.(error);
 
   const serverFor = ({ caller, call }: Carried): Server => {
-    const toolset = rentedToolset(caller.client, { limit: toolLimit, cache, publicUrl: caller.publicUrl });
-    return createRentalServer({ ...serverOptions, secret, toolset, client: caller.client, call });
+    const { client, publicUrl } = caller;
+    const toolset = rentedToolset(client, { limit: toolLimit, cache, publicUrl, programId });
+    return createRentalServer({ ...serverOptions, secret, toolset, client, call });
   };
   const stateless = createMcpHandler(
     ({ authInfo }) => serverFor((authInfo?.extra ?? {}) as unknown as Carried),

@@ -149,7 +149,9 @@ describe('spending above what passes by itself', () => {
       return { action: 'accept', content: { approve } };
     });
     expect((await client.callTool(call)).isError ?? false).toBe(isError);
-    expect(asked).toEqual([expect.stringMatching(/^Run the agent .*\(agent-aaaaaa\) for 0\.002 SOL\?$/)]);
+    expect(asked).toEqual([
+      expect.stringMatching(/^Spend up to 2000000 lamports \(0\.002 SOL\) .*\n.* agent-aaaaaa\.\n.*: ".*"$/),
+    ]);
     expect(market.charged).toBe(charged);
   });
 

@@ -204,7 +204,7 @@ function toolHandlers(
         return toCallResult(
           await tool.invoke(args, {
             ...(call ? { signal: call.cancelled, leave: connection } : { signal: connection }),
-            idempotencyKey: call?.key,
+            idempotencyKey: approval.key ?? call?.key,
             // A model's second call may be its host's retry of a first whose answer was lost.
             adoptUndelivered: true,
             approve: approval.approve,

@@ -85,6 +85,22 @@ describe('agent-rental-mcp', () => {
     expect((await client.listTools()).tools).toHaveLength(8);
   });
 
+  it('signs in to the domain that it is told, and to no other [ID-56]', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'agent rental '));
+    closing.push(() => rm(folder, { recursive: true }));
+    const path = join(folder, 'wallet.json');
+    await writeFile(path, JSON.stringify(keypair()));
+    const child = start([], {
+      AGENT_RENTAL_URL: await listen(createStandIn([{ id: 'echo-aaaaaa' }])),
+      AGENT_RENTAL_WALLET: path,
+      AGENT_RENTAL_DOMAIN: 'market.example',
+    });
+    const [line] = (await once(child.stderr!, 'data')) as [Buffer];
+    child.stdin?.end();
+    expect(line.toString()).toContain('asks to sign in to "127.0.0.1');
+    expect(line.toString()).toContain('is reached as market.example');
+  });
+
   it('remembers over a restart what an API key has spent', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'agent rental '));
     closing.push(() => rm(folder, { recursive: true }));
@@ -162,6 +178,10 @@ describe('agent-rental-mcp', () => {
     [
       { AGENT_RENTAL_API_KEY: 'x', AGENT_RENTAL_WAIT_SECONDS: '0' },
       'AGENT_RENTAL_WAIT_SECONDS is not a number',
+    ],
+    [
+      { AGENT_RENTAL_API_KEY: 'x', AGENT_RENTAL_PROGRAM_ID: 'mine' },
+      "AGENT_RENTAL_PROGRAM_ID is not a program's address",
     ],
   ])('ends with one line when it is not set up (%#)', async (env: Record<string, string>, message) => {
     const { code, out, err } = await run([], env);

@@ -5,6 +5,7 @@ import nacl from 'tweetnacl';
 import { describe, expect, test, vi } from 'vitest';
 import { ConnectionError, createClient, isApiError } from './index.js';
 import { keypairSigner } from './solana/index.js';
+import { offer } from './testing/sign-in-offer.js';
 
 const baseUrl = 'http://marketplace.example';
 const finished: Run = {
@@ -249,20 +250,25 @@ describe('a stream that is cut', () => {
 describe('a wallet', () => {
   const wallet = Keypair.generate();
   const inAnHour = () => Math.floor(Date.now() / 1000) + 3600;
-  const challenge = () => json(200, { challenge: 'agent-rental:auth:1:x', expires_at: inAnHour() });
+  const challenge = () =>
+    json(200, offer({ domain: 'marketplace.example', wallet: wallet.publicKey.toBase58() }));
   const token = (value: string) => json(200, { token: value, expires_at: inAnHour() });
   const none = () => json(200, { credentials: [], total: 0 });
 
-  test('logs in once for concurrent requests, with a signature over the challenge [SDK-1]', async () => {
+  test('logs in once for concurrent requests, with a signature over a sign-in message [SDK-1]', async () => {
     const http = scripted(challenge(), token('one'), none(), none());
     const client = createClient({ baseUrl, signer: keypairSigner(wallet), fetch: http.fetch });
     await Promise.all([client.listCredentials(), client.listCredentials()]);
     expect(http.requests).toHaveLength(4);
-    const sent = JSON.parse(http.requests[1]?.init.body as string) as { signature: string };
-    const message = new TextEncoder().encode('agent-rental:auth:1:x');
-    expect(nacl.sign.detached.verify(message, bs58.decode(sent.signature), wallet.publicKey.toBytes())).toBe(
-      true,
-    );
+    const sent = JSON.parse(http.requests[1]?.init.body as string) as Record<string, string>;
+    expect(sent).toMatchObject({
+      wallet: wallet.publicKey.toBase58(),
+      challenge: expect.stringMatching(/^agent-rental:auth:/) as string,
+    });
+    const { sign_in_message: text = '', signature = '' } = sent;
+    expect(text.split('\n')[0]).toBe('marketplace.example wants you to sign in with your Solana account:');
+    const message = new TextEncoder().encode(text);
+    expect(nacl.sign.detached.verify(message, bs58.decode(signature), wallet.publicKey.toBytes())).toBe(true);
     expect(header(http.requests[3], 'authorization')).toBe('Bearer one');
   });
 
@@ -282,9 +288,9 @@ describe('a wallet', () => {
 });
 
 test('a wallet that refuses to sign is heard, and asked once', async () => {
-  const http = scripted(json(200, { challenge: 'agent-rental:auth:1:x', expires_at: 1 }));
   const signMessage = vi.fn(() => Promise.reject(new Error('The user said no.')));
   const signer = { address: Keypair.generate().publicKey.toBase58(), signMessage };
+  const http = scripted(json(200, offer({ domain: 'marketplace.example', wallet: signer.address })));
   const client = createClient({ baseUrl, signer, fetch: http.fetch });
   await expect(client.listCredentials()).rejects.toThrow('The user said no.');
   expect(signMessage).toHaveBeenCalledTimes(1);

@@ -1,4 +1,5 @@
 import {
+  CONFIRMATION_HEADERS,
   MAX_WAIT_SECONDS,
   operations,
   type ApiKey,
@@ -24,6 +25,8 @@ import {
   type TransactionRequest,
 } from '@agent-rental/contract';
 import type { z } from 'zod';
+import { createDeadline } from './deadline.js';
+import { ConnectionError } from './errors.js';
 import { sendRequest, type HttpOptions, type RequestInput } from './http.js';
 import { apiKeyAuthentication, walletAuthentication, type MessageSigner } from './login.js';
 import { readRunEvents } from './run-events.js';
@@ -34,8 +37,13 @@ export interface ClientOptions {
   baseUrl: string;
   /** API key. Never put one into code that runs in a browser. */
   apiKey?: string;
-  /** Wallet that logs in by signing a challenge; used when there is no API key. */
+  /** Wallet that logs in by signing; used when there is no API key. */
   signer?: MessageSigner;
+  /**
+   * Where the marketplace says that it is, host and port, for instance `market.example`: a wallet signs in to that and
+   * to nothing else. Default: the host of `baseUrl`. Needed where `baseUrl` is another way to it.
+   */
+  domain?: string | undefined;
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch;
   /** Tries after the first, for requests that may be repeated. Default 2. */
@@ -45,6 +53,12 @@ export interface ClientOptions {
 /** Options of one call. */
 export interface CallOptions {
   signal?: AbortSignal | undefined;
+}
+
+/** Options of a change of where renters' data goes: an endpoint, a model, a key or a secret. */
+export interface ConfirmedOptions extends CallOptions {
+  /** The wallet's signature over the change; the functions of `@agent-rental/sdk/solana` make it. */
+  confirmation?: { challenge: string; signature: string } | undefined;
 }
 
 /** Options of a run. */
@@ -76,6 +90,8 @@ type Query<O extends { query?: z.ZodType }> = z.input<NonNullable<O['query']>>;
 /** The marketplace's API, for renters and creators. Every method throws `ApiError` or `ConnectionError`. */
 export interface RentalClient {
   readonly baseUrl: string;
+  /** Host and port that messages for this marketplace name when a wallet signs them. */
+  readonly domain: string;
   searchListings(
     query?: Query<typeof operations.searchListings>,
     options?: CallOptions,
@@ -103,22 +119,33 @@ export interface RentalClient {
     body: z.input<typeof operations.registerAgent.body>,
     options?: CallOptions,
   ): Promise<z.output<typeof operations.registerAgent.response>>;
-  /** Changes fields of an own agent's manifest; null takes one away. The new version runs once its job has completed. */
+  /**
+   * Changes fields of an own agent's manifest; null takes one away. The new version runs once its job has completed. What
+   * decides where renters' data goes needs a confirmation: see `updateAgent` of `@agent-rental/sdk/solana`.
+   */
   updateAgent(
     listingId: string,
     changes: z.input<typeof operations.updateAgent.body>,
-    options?: CallOptions,
+    options?: ConfirmedOptions,
   ): Promise<z.output<typeof operations.updateAgent.response>>;
-  /** Replaces the model vendor's key of an own listing. No answer ever shows it. */
+  /** Deletes an own agent that was never published. */
+  deleteAgent(
+    listingId: string,
+    options?: CallOptions,
+  ): Promise<z.output<typeof operations.deleteAgent.response>>;
+  /** Replaces the model vendor's key of an own listing. No answer ever shows it. Needs a confirmation. */
   setModelKey(
     listingId: string,
     modelKey: string,
-    options?: CallOptions,
+    options?: ConfirmedOptions,
   ): Promise<z.output<typeof operations.setModelKey.response>>;
-  /** Replaces the webhook secret of an own connected agent. The new one is in the answer and is never shown again. */
+  /**
+   * Replaces the webhook secret of an own connected agent. The new one is in the answer and is never shown again. Needs a
+   * confirmation.
+   */
   rotateWebhookSecret(
     listingId: string,
-    options?: CallOptions,
+    options?: ConfirmedOptions,
   ): Promise<z.output<typeof operations.rotateWebhookSecret.response>>;
   /** What the caller's listings earn, in lamports and SOL. */
   getEarnings(query?: Query<typeof operations.getEarnings>, options?: CallOptions): Promise<Earnings>;
@@ -186,14 +213,27 @@ export interface RentalClient {
   cancelRunByKey(idempotencyKey: string, options?: CallOptions): Promise<Cancellation>;
 }
 
+/** A confirmation goes with its request as headers. */
+function confirmed({ confirmation, signal }: ConfirmedOptions): Pick<RequestInput, 'headers' | 'signal'> {
+  if (confirmation === undefined) return { signal };
+  const { challenge, signature } = confirmation;
+  const names = CONFIRMATION_HEADERS;
+  return { signal, headers: { [names.challenge]: challenge, [names.signature]: signature } };
+}
+
 /** Makes a client of the marketplace's API. */
 export function createClient(options: ClientOptions): RentalClient {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
+  const domain = options.domain ?? new URL(baseUrl).host;
   const doFetch: typeof fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
   const authentication = options.apiKey
     ? apiKeyAuthentication(options.apiKey)
     : options.signer
-      ? walletAuthentication(options.signer, { baseUrl, fetch: doFetch })
+      ? walletAuthentication(options.signer, {
+          baseUrl,
+          fetch: doFetch,
+          domain,
+        })
       : undefined;
   if (authentication === undefined) throw new TypeError('A client needs an apiKey or a signer.');
   if (options.apiKey && 'document' in globalThis) {
@@ -213,7 +253,12 @@ export function createClient(options: ClientOptions): RentalClient {
       async (response) => operation.response.parse(await response.json()) as z.output<O['response']>,
     );
   }
-  const runInput = (body: ExecuteBody, given: ExecuteOptions, ...preferences: string[]): RequestInput => {
+  const runInput = (
+    body: ExecuteBody,
+    given: ExecuteOptions,
+    signal: AbortSignal,
+    ...preferences: string[]
+  ): RequestInput => {
     const prefer = given.adoptUndelivered ? [...preferences, 'adopt-undelivered'] : preferences;
     return {
       body,
@@ -222,7 +267,7 @@ export function createClient(options: ClientOptions): RentalClient {
         ...(prefer.length > 0 ? { prefer: prefer.join(', ') } : {}),
       },
       repeatable: true,
-      signal: endOfWait(given),
+      signal,
     };
   };
   /**
@@ -237,6 +282,11 @@ export function createClient(options: ClientOptions): RentalClient {
       () => undefined,
     );
   };
+  /** An answer, if it is about the listing that was asked for: what is decided by it is decided about that one. */
+  const about = <T>(asked: string, answer: T, listingOf: (answer: T) => string): T => {
+    if (listingOf(answer) === asked) return answer;
+    throw new ConnectionError(`The marketplace at ${baseUrl} answered about another listing than ${asked}.`);
+  };
   const getRun = (run_id: string, { waitSeconds, signal }: WaitOptions = {}): Promise<RunState> =>
     call(operations.getRun, {
       params: { run_id },
@@ -246,9 +296,11 @@ export function createClient(options: ClientOptions): RentalClient {
 
   return {
     baseUrl,
+    domain,
     searchListings: (query = {}, given = {}) =>
       call(operations.searchListings, { query: plain(query), ...given }),
-    getListing: (id, given = {}) => call(operations.getListing, { params: { id }, ...given }),
+    getListing: async (id, given = {}) =>
+      about(id, await call(operations.getListing, { params: { id }, ...given }), ({ id: told }) => told),
     createReview: (id, body, given = {}) =>
       call(operations.createReview, { params: { id }, body, repeatable: true, ...given }),
     listReviews: (id, query = {}, given = {}) =>
@@ -256,15 +308,23 @@ export function createClient(options: ClientOptions): RentalClient {
     updateCreator: (body, given = {}) => call(operations.updateCreator, { body, repeatable: true, ...given }),
     listCredentials: (query = {}, given = {}) =>
       call(operations.listCredentials, { query: plain(query), ...given }),
-    verifyCredential: (listing_id, given = {}) =>
-      call(operations.verifyCredential, { params: { listing_id }, ...given }),
+    verifyCredential: async (id, given = {}) =>
+      about(
+        id,
+        await call(operations.verifyCredential, { params: { listing_id: id }, ...given }),
+        ({ listing_id: told }) => told,
+      ),
     registerAgent: (body, given = {}) => call(operations.registerAgent, { body, ...given }),
     updateAgent: (listing_id, body, given = {}) =>
-      call(operations.updateAgent, { params: { listing_id }, body, ...given }),
+      call(operations.updateAgent, { params: { listing_id }, body, ...confirmed(given) }),
+    // Once it is deleted it is not found: no repetition.
+    deleteAgent: (listing_id, given = {}) =>
+      call(operations.deleteAgent, { params: { listing_id }, ...given }),
+    // A confirmation counts once: no repetition either.
     setModelKey: (id, model_key, given = {}) =>
-      call(operations.setModelKey, { params: { id }, body: { model_key }, repeatable: true, ...given }),
+      call(operations.setModelKey, { params: { id }, body: { model_key }, ...confirmed(given) }),
     rotateWebhookSecret: (id, given = {}) =>
-      call(operations.rotateWebhookSecret, { params: { id }, ...given }),
+      call(operations.rotateWebhookSecret, { params: { id }, ...confirmed(given) }),
     getEarnings: (query = {}, given = {}) => call(operations.getEarnings, { query: plain(query), ...given }),
     getJob: (job_id, given = {}) => call(operations.getJob, { params: { job_id }, ...given }),
     createApiKey: (body, given = {}) => call(operations.createApiKey, { body, ...given }),
@@ -279,22 +339,30 @@ export function createClient(options: ClientOptions): RentalClient {
     submitTransaction: (transaction, given = {}) =>
       call(operations.submitTransaction, { body: { transaction }, repeatable: true, ...given }),
     execute: async (body, given = {}) => {
-      const input = runInput(body, given);
+      const wait = createDeadline(undefined, given.signal, given.leave);
+      const input = runInput(body, given, wait.signal);
       try {
         return await call(operations.execute, input);
       } finally {
+        wait.clear();
         if (given.signal?.aborted) abandon(input);
       }
     },
     executeAsync: async (body, { waitSeconds = 0, ...given } = {}) => {
-      const input = runInput(body, given, 'respond-async', `wait=${waitSeconds}`);
-      return sendRequest(http, operations.execute, input, async (response) => {
-        const schema = response.status === 202 ? operations.execute.accepted : operations.execute.response;
-        return schema.parse(await response.json());
-      });
+      const wait = createDeadline(undefined, given.signal, given.leave);
+      const input = runInput(body, given, wait.signal, 'respond-async', `wait=${waitSeconds}`);
+      try {
+        return await sendRequest(http, operations.execute, input, async (response) => {
+          const schema = response.status === 202 ? operations.execute.accepted : operations.execute.response;
+          return schema.parse(await response.json());
+        });
+      } finally {
+        wait.clear();
+      }
     },
     executeStream: async function* (body, given = {}) {
-      const input = runInput(body, given);
+      const wait = createDeadline(undefined, given.signal, given.leave);
+      const input = runInput(body, given, wait.signal);
       let isDone = false;
       try {
         const response = await sendRequest(http, operations.executeStream, input, (begun) => begun);
@@ -309,6 +377,7 @@ export function createClient(options: ClientOptions): RentalClient {
         isDone = !given.signal?.aborted;
         throw error;
       } finally {
+        wait.clear();
         if (!isDone) abandon(input);
       }
     },
@@ -338,9 +407,4 @@ export function createClient(options: ClientOptions): RentalClient {
 /** Query values as strings and numbers; the contract's coercing schemas leave them `unknown`. */
 function plain(query: Record<string, unknown>): Record<string, string | number | undefined> {
   return query as Record<string, string | number | undefined>;
-}
-
-/** Aborts when the caller cancels or leaves. */
-function endOfWait({ signal, leave }: ExecuteOptions): AbortSignal | undefined {
-  return signal && leave ? AbortSignal.any([signal, leave]) : (signal ?? leave);
 }

@@ -1,4 +1,10 @@
-import { errorEnvelope, type ErrorCode, type OnChainError, type PolicyRule } from '@agent-rental/contract';
+import {
+  errorEnvelope,
+  type ApiKeyScope,
+  type ErrorCode,
+  type OnChainError,
+  type PolicyRule,
+} from '@agent-rental/contract';
 
 const MARKER = Symbol.for('agent-rental.api-error');
 
@@ -21,6 +27,8 @@ export class ApiError extends Error {
   readonly onChainError: OnChainError | undefined;
   /** The rule of the API key's spending policy that refused; absent where something else did. */
   readonly policyRule: PolicyRule | undefined;
+  /** The scopes of which the API key needs one; absent where it does not lack a scope. */
+  readonly requiredScopes: readonly ApiKeyScope[] | undefined;
   /** Seconds to wait before trying again, from `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
 
@@ -32,6 +40,7 @@ export class ApiError extends Error {
     runId?: string | undefined;
     onChainError?: OnChainError | undefined;
     policyRule?: PolicyRule | undefined;
+    requiredScopes?: readonly ApiKeyScope[] | undefined;
     retryAfterSeconds?: number | undefined;
   }) {
     super(fields.message);
@@ -41,6 +50,7 @@ export class ApiError extends Error {
     this.runId = fields.runId;
     this.onChainError = fields.onChainError;
     this.policyRule = fields.policyRule;
+    this.requiredScopes = fields.requiredScopes;
     this.retryAfterSeconds = fields.retryAfterSeconds;
   }
 }
@@ -79,6 +89,7 @@ export async function apiErrorFromResponse(response: Response): Promise<ApiError
     runId: error.run_id,
     onChainError: error.on_chain_error,
     policyRule: error.policy_rule,
+    requiredScopes: error.required_scopes,
     retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
   });
 }

@@ -1,4 +1,6 @@
+export { isUntrustedChallenge, UntrustedChallengeError } from './challenge.js';
 export { createClient } from './client.js';
-export type { CallOptions, ClientOptions, ExecuteOptions, RentalClient } from './client.js';
+export type { CallOptions, ClientOptions, ConfirmedOptions, ExecuteOptions, RentalClient } from './client.js';
+export { createDeadline, type Deadline } from './deadline.js';
 export { ApiError, ConnectionError, isApiError } from './errors.js';
 export type { MessageSigner } from './login.js';

@@ -1,7 +1,9 @@
 import { challenge, token } from '@agent-rental/contract';
 import bs58 from 'bs58';
 import type { z } from 'zod';
+import { readChallenge } from './challenge.js';
 import { apiErrorFromResponse, unreachable } from './errors.js';
+import { signInMessage } from './sign-in-message.js';
 
 /** Whoever can sign messages for a wallet: a keypair, or a wallet application. */
 export interface MessageSigner {
@@ -26,12 +28,14 @@ export function apiKeyAuthentication(apiKey: string): Authentication {
 const RENEW_BEFORE_MS = 60_000;
 
 /**
- * Authenticates by signing a challenge; keeps the token and logs in again, silently, before it ends.
- * Concurrent requests share one login.
+ * Authenticates by signing in; keeps the token and logs in again, silently, before it ends. Concurrent requests share
+ * one login. What is signed names the domain, so that no service can use it at another.
+ *
+ * @param http.domain host and port that a sign-in message has to name
  */
 export function walletAuthentication(
   signer: MessageSigner,
-  http: { baseUrl: string; fetch: typeof fetch },
+  http: { baseUrl: string; fetch: typeof fetch; domain: string },
 ): Authentication {
   let current: Promise<{ header: string; renewAt: number }> | undefined;
 
@@ -47,10 +51,18 @@ export function walletAuthentication(
   };
 
   const login = async (): Promise<{ header: string; renewAt: number }> => {
-    const query = new URLSearchParams({ wallet: signer.address });
+    const { address: wallet } = signer;
+    const query = new URLSearchParams({ wallet, sign_in: 'true' });
     const issued = await ask(challenge, `/v1/auth/challenge?${query}`);
-    const signature = await signer.signMessage(new TextEncoder().encode(issued.challenge));
-    const body = { wallet: signer.address, challenge: issued.challenge, signature: bs58.encode(signature) };
+    const known = readChallenge(issued.challenge);
+    const message = signInMessage(issued.sign_in, known, { domain: http.domain, wallet });
+    const signature = await signer.signMessage(new TextEncoder().encode(message));
+    const body = {
+      wallet,
+      challenge: issued.challenge,
+      signature: bs58.encode(signature),
+      sign_in_message: message,
+    };
     const granted = await ask(token, '/v1/auth/token', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

@@ -1,13 +1,16 @@
 export { hangingAgent } from './hanging-agent.js';
 export type { HangingAgent } from './hanging-agent.js';
 export { listenNode } from './listen-node.js';
-export { standInWallet } from './payments.js';
+export { STAND_IN_LAMPORTS } from './payments.js';
+export { STAND_IN_WALLET, standInWallet, type StandInWallet } from './stand-in-wallet.js';
 export { createStandIn, STAND_IN_API_KEY } from './stand-in.js';
 export type { StandIn, StandInAgent, StandInListing, StandInOutcome, StandInRequest } from './stand-in.js';
+export type { Outflow, Tampering } from './tampering.js';
 export { splitBody } from './vendors/split-body.js';
 export { startVendor, type Vendor, type VendorName } from './vendors/start-vendor.js';
 export type { VendorRefusal, VendorRequest, VendorTurn } from './vendors/vendor.js';
 export { startE2bStandIn } from './e2b/stand-in.js';
 export type { E2bCreate, E2bRefusal, E2bStandIn, E2bStandInOptions } from './e2b/stand-in.js';
+export { startE2bStandInProcess } from './e2b/stand-in-process.js';
 export { openCuttingProxy } from './cutting-proxy.js';
 export type { Cut, CuttingProxy, ForwardedRequest } from './cutting-proxy.js';

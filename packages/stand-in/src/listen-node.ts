@@ -37,7 +37,8 @@ async function respond(
   for (const [name, value] of Object.entries(incoming.headers)) headers.set(name, String(value));
   const init: RequestInit = { method, headers, signal: gone.signal };
   if (chunks.length > 0) init.body = Buffer.concat(chunks);
-  const response = await answer(new Request(`http://stand-in.invalid${incoming.url ?? '/'}`, init));
+  const origin = `http://${incoming.headers.host ?? 'stand-in.invalid'}`;
+  const response = await answer(new Request(`${origin}${incoming.url ?? '/'}`, init));
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   outgoing.flushHeaders();
   for await (const part of response.body ?? []) outgoing.write(part);

@@ -1,51 +1,91 @@
-import { operations, type TransactionQuote, type TransactionRequest } from '@agent-rental/contract';
+import {
+  operations,
+  SUBSCRIPTION_DURATIONS_SECONDS,
+  type TransactionQuote,
+  type TransactionRequest,
+} from '@agent-rental/contract';
+import type { TransactionInstruction, VersionedMessage } from '@solana/web3.js';
 import { failure, json } from './answers.js';
 import type { StandIn, StandInListing } from './stand-in.js';
 
-/** What accounts cost here. */
-const RENT_LAMPORTS = 2_000_000;
-const FEE_LAMPORTS = 5_000;
+/** The rent of a rental's accounts, and what the network takes for a signature. */
+export const STAND_IN_LAMPORTS = { credentialRent: 1_753_920, balanceRent: 2_129_760, networkFee: 5_000 };
 
-/** Transactions of the stand-in: a request and its quote, in base64. */
+/** Any account will do for a chain that there is none of. */
+const TREASURY = 'SysvarRent111111111111111111111111111111111';
+
+/** Transactions of the stand-in's listings: real ones, of which only the chain is missing. */
 export interface Payments {
-  propose(body: unknown): Response;
-  submit(body: unknown): Response;
+  propose(body: unknown, wallet: string): Promise<Response>;
+  submit(body: unknown): Promise<Response>;
 }
+
+/** Loaded with the first payment: most tests make none. */
+const loadChain = async () => ({
+  ...(await import('@solana/web3.js')),
+  ...(await import('@agent-rental/program-client')),
+});
+type Chain = Awaited<ReturnType<typeof loadChain>>;
 
 /** Rentals, renewals and top-ups of the stand-in's listings. */
 export function createPayments(known: ReadonlyMap<string, StandInListing>, standIn: StandIn): Payments {
   const landed = new Set<string>();
+
+  /** The listing that a transaction pays for, and how much. */
+  function paymentOf(chain: Chain, message: VersionedMessage): { listing: StandInListing; lamports: number } {
+    const keys = message.staticAccountKeys;
+    for (const { data, accountKeyIndexes } of message.compiledInstructions) {
+      const accounts = accountKeyIndexes.map((index) => keys[index] ?? chain.PublicKey.default);
+      const decoded = chain.decodeInstruction(data, accounts);
+      const listing = [...known.values()].find(({ id }) =>
+        decoded?.accounts['listing']?.equals(chain.findListingAddress(id).address),
+      );
+      if (!decoded || !listing) continue;
+      const { depositLamports, amountLamports, durationSeconds } = decoded.args;
+      const prepaid = depositLamports ?? amountLamports;
+      const windows = Number(durationSeconds ?? SUBSCRIPTION_DURATIONS_SECONDS[0]);
+      const lamports = prepaid === undefined ? priceOf(listing, windows) : Number(prepaid);
+      return { listing, lamports };
+    }
+    throw new TypeError('The transaction pays for none of the listings.');
+  }
+
   return {
-    propose: (body) => {
+    propose: async (body, wallet) => {
       const request = operations.createTransaction.body.parse(body);
       const listing = known.get(request.listing_id);
       if (listing === undefined) return failure('listing_not_found', 'No such listing.');
+      const chain = await loadChain();
       const quote = quoteOf(request, listing);
+      const payer = new chain.PublicKey(wallet);
       // A new blockhash makes every proposal another transaction.
-      const wire = JSON.stringify({ request, quote, blockhash: crypto.randomUUID() });
+      const blockhash = chain.Keypair.generate().publicKey.toBase58();
+      const message = new chain.TransactionMessage({
+        payerKey: payer,
+        recentBlockhash: blockhash,
+        instructions: [instructionOf(chain, wallet, request, listing, quote)],
+      });
+      const transaction = new chain.VersionedTransaction(message.compileToV0Message());
       return json(operations.createTransaction, {
-        transaction: Buffer.from(wire).toString('base64'),
+        transaction: Buffer.from(transaction.serialize()).toString('base64'),
         message: `${request.action} ${listing.id}`,
         chain: 'solana:localnet',
-        payer: '11111111111111111111111111111111',
-        blockhash: 'blockhash',
+        payer: wallet,
+        blockhash,
         last_valid_block_height: 150,
         quote,
       });
     },
-    submit: (body) => {
+    submit: async (body) => {
       const { transaction } = operations.submitTransaction.body.parse(body);
-      const { request, quote } = JSON.parse(Buffer.from(transaction, 'base64').toString()) as {
-        request: TransactionRequest;
-        quote: TransactionQuote;
-      };
-      const listing = known.get(request.listing_id);
-      if (listing === undefined) return failure('listing_not_found', 'No such listing.');
+      const chain = await loadChain();
+      const { message } = chain.VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'));
+      const { listing, lamports } = paymentOf(chain, message);
       if (!landed.has(transaction)) {
         const refusal = standIn.refuseNextPayment;
         standIn.refuseNextPayment = undefined;
         if (refusal !== undefined) return failure('invalid_request', refusal);
-        standIn.paid += quote.price_lamports;
+        standIn.paid += lamports;
         landed.add(transaction);
       }
       listing.rental = 'active';
@@ -60,41 +100,66 @@ export function createPayments(known: ReadonlyMap<string, StandInListing>, stand
   };
 }
 
+/** What a listing costs once, or for a window. */
+function priceOf(
+  { price_lamports: price = 2_000_000, rental_model }: StandInListing,
+  seconds: number,
+): number {
+  return rental_model === 'subscription' ? (price * seconds) / SUBSCRIPTION_DURATIONS_SECONDS[0] : price;
+}
+
 function quoteOf(request: TransactionRequest, listing: StandInListing): TransactionQuote {
-  const { rental_model: model = 'per_query', price_lamports: price = 2_000_000 } = listing;
-  const { min_deposit_lamports: deposit = 10_000_000 } = listing;
-  const fees = { rent_lamports: 0, network_fee_lamports: FEE_LAMPORTS };
-  if (request.action === 'topup')
-    return { price_lamports: request.amount_lamports, max_price_lamports: price, ...fees };
-  const asked = request.action === 'rent' ? request.deposit_lamports : undefined;
-  return {
-    price_lamports: model === 'per_query' ? (asked ?? deposit) : price,
-    max_price_lamports: price,
-    ...fees,
-    rent_lamports: request.action === 'rent' ? RENT_LAMPORTS : 0,
-  };
+  const { rental_model: model = 'per_query', min_deposit_lamports: deposit = 10_000_000 } = listing;
+  const { credentialRent, balanceRent, networkFee } = STAND_IN_LAMPORTS;
+  const fees = { rent_lamports: 0, network_fee_lamports: networkFee };
+  const seconds = 'duration_seconds' in request ? request.duration_seconds : undefined;
+  const price = priceOf(listing, seconds ?? SUBSCRIPTION_DURATIONS_SECONDS[0]);
+  const named = 'max_price_lamports' in request ? request.max_price_lamports : undefined;
+  const max_price_lamports = named ?? price;
+  switch (request.action) {
+    case 'topup':
+      return { price_lamports: request.amount_lamports, max_price_lamports, ...fees };
+    case 'rent':
+      return model === 'per_query'
+        ? {
+            ...fees,
+            price_lamports: request.deposit_lamports ?? deposit,
+            max_price_lamports,
+            rent_lamports: credentialRent + balanceRent,
+          }
+        : { ...fees, price_lamports: price, max_price_lamports, rent_lamports: credentialRent };
+    default:
+      return { ...fees, price_lamports: price, max_price_lamports };
+  }
 }
 
-/** What of a client a wallet uses. */
-interface PayingClient {
-  createTransaction(
-    request: TransactionRequest,
-  ): Promise<{ readonly transaction: string; readonly quote: TransactionQuote }>;
-  submitTransaction(transaction: string): Promise<{ signature: string; listing_id?: string | undefined }>;
-}
-
-/** A wallet that pays at the stand-in, whose transactions nobody has to sign. */
-export function standInWallet() {
-  return {
-    address: '11111111111111111111111111111111',
-    pay: async (
-      client: PayingClient,
-      request: TransactionRequest,
-      approve: (quote: TransactionQuote) => boolean,
-    ) => {
-      const { transaction, quote } = await client.createTransaction(request);
-      if (!approve(quote)) throw new Error('The quote was not approved.');
-      return client.submitTransaction(transaction);
-    },
+function instructionOf(
+  chain: Chain,
+  wallet: string,
+  request: TransactionRequest,
+  { rental_model: model = 'per_query' }: StandInListing,
+  quote: TransactionQuote,
+): TransactionInstruction {
+  const treasury = new chain.PublicKey(TREASURY);
+  const renter = {
+    buyer: new chain.PublicKey(wallet),
+    listingId: request.listing_id,
+    maxPriceLamports: BigInt(quote.max_price_lamports ?? 0),
   };
+  const durationSeconds =
+    ('duration_seconds' in request ? request.duration_seconds : undefined) ??
+    SUBSCRIPTION_DURATIONS_SECONDS[0];
+  switch (request.action) {
+    case 'rent':
+      if (model === 'one_time') return chain.purchaseOneTime({ ...renter, treasury });
+      if (model === 'subscription')
+        return chain.purchaseSubscription({ ...renter, treasury, durationSeconds });
+      return chain.purchasePerQuery({ ...renter, depositLamports: BigInt(quote.price_lamports) });
+    case 'renew':
+      return chain.renewSubscription({ ...renter, treasury, durationSeconds });
+    case 'topup':
+      return chain.topupBalance({ ...renter, amountLamports: BigInt(request.amount_lamports) });
+    default:
+      throw new TypeError(`The stand-in has no transaction for ${request.action}.`);
+  }
 }

@@ -15,6 +15,7 @@ import { failure, json, receiptOf, toListing, toRentedListing } from './answers.
 import { createPayments } from './payments.js';
 import { listenNode } from './listen-node.js';
 import { StandInLogin } from './stand-in-login.js';
+import { STAND_IN_WALLET } from './stand-in-wallet.js';
 
 /** The API key that the stand-in takes. */
 export const STAND_IN_API_KEY = 'ark_dev_stand_in';
@@ -99,9 +100,10 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
     standIn.requests.push({ method, path: url.pathname, query: url.searchParams, headers, body });
     const granted = await login.answer(url, body);
     if (granted !== undefined) return granted;
-    if (!login.knows(request.headers.get('authorization'), STAND_IN_API_KEY)) {
-      return failure('invalid_api_key', 'The API key is not valid.');
-    }
+    const authorization = request.headers.get('authorization');
+    const wallet =
+      authorization === `Bearer ${STAND_IN_API_KEY}` ? STAND_IN_WALLET : login.walletOf(authorization);
+    if (wallet === undefined) return failure('invalid_api_key', 'The API key is not valid.');
     const [, , resource, id] = url.pathname.split('/').map(decodeURIComponent);
     if (isFile) return storedFile(request.headers.get('content-type') ?? '', text.length);
     if (resource === 'listings') return id === undefined ? search(url.searchParams) : detail(id);
@@ -112,7 +114,8 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
     if (resource === 'runs' && detailOf === 'cancel') return cancel(id ?? '');
     if (resource === 'runs' && detailOf === 'receipt') return receipt(id ?? '');
     if (resource === 'runs' && id !== undefined) return pastRun(id);
-    if (resource === 'transactions') return id === 'submit' ? payments.submit(body) : payments.propose(body);
+    if (resource === 'transactions')
+      return id === 'submit' ? payments.submit(body) : payments.propose(body, wallet);
     if (resource === 'execute') return execute(request, body, id === 'stream');
     return failure('not_found', 'There is no such route.');
   }

@@ -12,6 +12,9 @@ const MARK_LOOKALIKE = /[[［【]\s*agent[\s_-]*rental\s*[\]］】]/gi;
 /** Control, formatting (zero-width, bidirectional, invisible tags) and unpaired surrogate characters. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 
+/** White space, and letters and marks that are as blank: a run of them pushes what follows onto another line. */
+const BLANK = /[\s\u034f\u115f\u1160\u2800\u3164\uffa0]+/gu;
+
 /** Of those, what ordinary text needs: layout, and the joiners of Persian, Indic scripts and emoji. */
 const NEEDED = new Set(['\n', '\r', '\t', '\u200c', '\u200d']);
 
@@ -32,16 +35,20 @@ export function creatorLine(text: string, maxLength: number): string {
   if (text.length <= maxLength && PLAIN_LINE.test(text)) return text;
   // Bounded before the work, so that a hostile megabyte costs nothing.
   const line = unmarked(cleanText(text.slice(0, maxLength * 4)))
-    .replace(/\s+/g, ' ')
+    .replace(BLANK, ' ')
     .trim();
   if (line.length <= maxLength) return line;
   // The cut may fall inside a surrogate pair; cleaning removes the half that is left.
   return `${cleanText(line.slice(0, maxLength - 1)).trimEnd()}…`;
 }
 
+/** Characters that read as a double quotation mark. */
+const QUOTATION_MARK =
+  /["\u00ab\u00bb\u02ba\u02ee\u02dd\u05f4\u201c-\u201f\u2033\u2036\u2e42\u275d\u275e\u301d-\u301f\uff02]/gu;
+
 /** A creator's text inside quotation marks that it cannot close. */
 export function quoteCreator(text: string, maxLength: number): string {
-  return `"${creatorLine(text, maxLength).replaceAll('"', "'")}"`;
+  return `"${creatorLine(text, maxLength).replace(QUOTATION_MARK, "'")}"`;
 }
 
 /** An agent's text output: cleaned, and without the marketplace's own mark. */

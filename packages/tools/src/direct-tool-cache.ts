@@ -1,5 +1,5 @@
 import type { Credential } from '@agent-rental/contract';
-import { isApiError, type RentalClient } from '@agent-rental/sdk';
+import { createDeadline, isApiError, type RentalClient } from '@agent-rental/sdk';
 import { defineDirectTool, type DirectToolDefinition } from './direct-tool.js';
 
 /** How long a definition is used before the listing is fetched again: an update reaches tools in this time. */
@@ -70,11 +70,9 @@ export class DirectToolCache {
     signal: AbortSignal | undefined,
   ): Promise<DirectToolDefinition | undefined> {
     const id = credential.listing_id;
-    const timeout = AbortSignal.timeout(FETCH_TIMEOUT_MS);
+    const deadline = createDeadline(FETCH_TIMEOUT_MS, signal);
     try {
-      const listing = await client.getListing(id, {
-        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-      });
+      const listing = await client.getListing(id, { signal: deadline.signal });
       if (listing.status === 'closed') return undefined;
       const definition = await defineDirectTool(listing);
       this.#keep(id, definition);
@@ -83,6 +81,8 @@ export class DirectToolCache {
       signal?.throwIfAborted();
       if (isApiError(error) && error.code === 'listing_not_found') return undefined;
       return old ?? defineDirectTool(credential);
+    } finally {
+      deadline.clear();
     }
   }
 

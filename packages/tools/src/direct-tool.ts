@@ -79,7 +79,10 @@ export function bindDirectTool(context: ToolContext, definition: DirectToolDefin
     inputSchema,
     agentId,
     annotations: RUN_ANNOTATIONS,
-    spending: async () => spendingOfRun(priceLamports),
+    spending: async () =>
+      spendingOfRun(
+        context.spending ? await context.spending.mostOfRun(agentId, priceLamports) : priceLamports,
+      ),
     approvalOf: (_args, call) => approvalOfRun(context, agentId, call),
     stream: async function* (args, options = {}) {
       let run: RunTask;

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@agent-rental/contract';
-import { isApiError, type ApiError } from '@agent-rental/sdk';
+import { isApiError, isUntrustedChallenge, type ApiError } from '@agent-rental/sdk';
 import { creatorLine, MARKETPLACE_MARK } from './creator-text.js';
 import { lamportsText } from './lamports-text.js';
 import type { ToolResult } from './rented-tool.js';
@@ -33,7 +33,8 @@ const ADVICE: Record<ErrorCode, string> = {
 };
 
 /** For what the key may not do, whatever the wallet could. */
-const POLICY_ADVICE = 'Calling again changes nothing: the owner of the API key decides what it may spend.';
+const POLICY_ADVICE =
+  'Calling again changes nothing: the owner of the API key decides what it may do and spend.';
 
 /** What to do where the policy on this side refuses. */
 const OWN_POLICY_ADVICE =
@@ -58,6 +59,13 @@ export function resultOfError(thrown: unknown, unanswered = 'Call again in a whi
       status: 'error',
       text: `${MARKETPLACE_MARK} untrusted_transaction: ${thrown.message} Nothing was signed or paid.`,
       error: { code: 'untrusted_transaction' },
+    };
+  }
+  if (isUntrustedChallenge(thrown)) {
+    return {
+      status: 'error',
+      text: `${MARKETPLACE_MARK} untrusted_challenge: ${thrown.message} Nothing was signed: this has to be set up outside this conversation.`,
+      error: { code: 'untrusted_challenge' },
     };
   }
   if (!isApiError(thrown)) {
@@ -109,7 +117,8 @@ export function resultOfBadArguments(message: string): ToolResult {
 }
 
 function adviceFor(error: ApiError): string {
-  const said = [error.policyRule === undefined ? ADVICE[error.code] : POLICY_ADVICE];
+  const isByKey = error.policyRule !== undefined || error.requiredScopes !== undefined;
+  const said = [isByKey ? POLICY_ADVICE : ADVICE[error.code]];
   if (error.runId !== undefined) {
     said.splice(
       0,

@@ -12,10 +12,12 @@ export function solText(amount: number | bigint): string {
   return `${lamports / LAMPORTS_PER_SOL}${fraction === '' ? '' : `.${fraction}`} SOL`;
 }
 
-/** An amount of SOL as a model writes it, in lamports; `undefined` for what is no amount. */
+/** An amount of SOL as a model writes it, in lamports, never rounded up; `undefined` for what is no amount. */
 export function lamportsOfSol(sol: number): bigint | undefined {
   if (!(sol >= 0 && sol <= 1_000_000)) return undefined;
   // By its decimal digits: 0.1 means a tenth, whatever the nearest binary number is.
-  const [whole = '0', fraction = ''] = sol.toFixed(9).split('.');
-  return BigInt(whole) * LAMPORTS_PER_SOL + BigInt(fraction);
+  const text = sol.toFixed(9);
+  const [whole = '0', fraction = ''] = text.split('.');
+  const nearest = BigInt(whole) * LAMPORTS_PER_SOL + BigInt(fraction);
+  return Number(text) > sol ? nearest - 1n : nearest;
 }

@@ -1,5 +1,5 @@
 import type { ExecuteBody } from '@agent-rental/contract';
-import type { ExecuteOptions, RentalClient } from '@agent-rental/sdk';
+import { createDeadline, type Deadline, type ExecuteOptions, type RentalClient } from '@agent-rental/sdk';
 import { resultOfError } from './error-result.js';
 import type { ToolCallOptions, ToolResult } from './rented-tool.js';
 import { resultOfRun, resultOfRunning } from './run-result.js';
@@ -8,28 +8,21 @@ import { resultOfRun, resultOfRunning } from './run-result.js';
 export class Patience {
   /** Aborts when the time is over, or when the caller leaves. */
   readonly leave: AbortSignal | undefined;
-  readonly #timer: ReturnType<typeof setTimeout> | undefined;
-  #isOver = false;
+  readonly #deadline: Deadline | undefined;
 
   constructor({ patienceMs, leave }: Pick<ToolCallOptions, 'patienceMs' | 'leave'>) {
-    this.leave = leave;
-    if (patienceMs === undefined) return;
-    const controller = new AbortController();
-    this.leave = leave ? AbortSignal.any([leave, controller.signal]) : controller.signal;
-    this.#timer = setTimeout(() => {
-      this.#isOver = true;
-      controller.abort(new Error('The run takes longer than this call waits.'));
-    }, patienceMs);
+    if (patienceMs !== undefined) this.#deadline = createDeadline(patienceMs, leave);
+    this.leave = this.#deadline?.signal ?? leave;
   }
 
   /** Whether the time is over. */
   get isOver(): boolean {
-    return this.#isOver;
+    return this.#deadline?.isOver === true;
   }
 
   /** The call is over: nothing runs out any more. */
   end(): void {
-    clearTimeout(this.#timer);
+    this.#deadline?.clear();
   }
 }
 

@@ -51,7 +51,9 @@ export interface ToolError {
     /** Somebody has to approve, and nobody could be asked; `approval` says what. Nothing was spent. */
     | 'approval_required'
     /** What the marketplace proposed to sign is not what was asked for. Nothing was signed. */
-    | 'untrusted_transaction';
+    | 'untrusted_transaction'
+    /** What the marketplace gave the wallet to sign is no login to it. Nothing was signed. */
+    | 'untrusted_challenge';
   /** The rule of the tools' own policy that refused. */
   readonly rule?: SpendingRule;
   /** What would have been spent: call again with an `approve` that has asked for exactly this. */

@@ -4,17 +4,24 @@ import {
   createStandIn,
   hangingAgent,
   STAND_IN_API_KEY,
+  STAND_IN_LAMPORTS,
   standInWallet,
   type StandIn,
 } from '@agent-rental/stand-in';
 import { describe, expect, it } from 'vitest';
 import type { RentedTool, ToolResult } from './rented-tool.js';
+import { payingWallet } from './renting/paying-wallet.js';
+import { memoryLedger } from './spending/ledger.js';
 import type { SpendingRequest } from './spending/policy.js';
 import { rentedToolset, type ToolsetOptions } from './toolset.js';
 
 const ID = 'echo-aaaaaa';
 /** The stand-in's deposit, the rent of the accounts and the network's fee. */
-const TOTAL = 10_000_000 + 2_000_000 + 5_000;
+const TOTAL =
+  10_000_000 +
+  STAND_IN_LAMPORTS.credentialRent +
+  STAND_IN_LAMPORTS.balanceRent +
+  STAND_IN_LAMPORTS.networkFee;
 
 function toolsOf(standIn: StandIn, options: ToolsetOptions = {}) {
   const client = createClient({
@@ -40,7 +47,7 @@ function toolsOf(standIn: StandIn, options: ToolsetOptions = {}) {
 }
 
 const withWallet = (policy: ToolsetOptions['policy'] = {}): ToolsetOptions => ({
-  wallet: standInWallet(),
+  wallet: payingWallet(standInWallet()),
   policy,
 });
 
@@ -55,7 +62,7 @@ describe('rent_listing without a wallet', () => {
       rent_url: `https://market.example/dashboard/rent/${ID}?max_total_lamports=${TOTAL}`,
       price: {
         total_lamports: TOTAL,
-        total_sol: 0.012005,
+        total_sol: TOTAL / 1e9,
         deposit_lamports: 10_000_000,
         per_task_lamports: 2_000_000,
       },
@@ -79,9 +86,25 @@ describe('rent_listing without a wallet', () => {
     expect((await run()).status).toBe('completed');
   });
 
+  it.each([{}, { transaction: true }])(
+    'offers no transaction that takes more than its price: %j [REN-16]',
+    async (args) => {
+      const standIn = createStandIn([{ id: ID, rental: 'none' }]);
+      const fetch: typeof globalThis.fetch = async (input, init) => {
+        const response = await standIn.fetch(input, init);
+        if (!new Request(input, init).url.endsWith('/v1/transactions')) return response;
+        const proposal = (await response.json()) as { quote: JsonObject };
+        return Response.json({ ...proposal, quote: { ...proposal.quote, price_lamports: 1_000 } });
+      };
+      const result = await toolsOf({ ...standIn, fetch }).rent(args);
+      expect(result.error?.code).toBe('untrusted_transaction');
+      expect(result.text).toContain("the marketplace's quote says");
+    },
+  );
+
   it('pays nothing with a wallet that has no policy to pay inside of', async () => {
     const standIn = createStandIn([{ id: ID, rental: 'none' }]);
-    const { rent } = toolsOf(standIn, { wallet: standInWallet() });
+    const { rent } = toolsOf(standIn, { wallet: payingWallet(standInWallet()) });
     expect(structured(await rent({}))).toHaveProperty('rent_url');
     expect(standIn.paid).toBe(0);
   });
@@ -198,7 +221,7 @@ describe('rent_listing with a wallet', () => {
     expect(await tools.named('rent_listing').approvalOf?.({ agent_id: ID })).toEqual(asked[0]);
   });
 
-  it('gives the day back when the payment was refused [REN-4]', async () => {
+  it('counts a rental once, however often its payment was refused: one of them lands [REN-4]', async () => {
     const standIn = createStandIn([{ id: ID, rental: 'none' }]);
     const { rent } = toolsOf(standIn, withWallet({ maxDayLamports: BigInt(TOTAL) }));
     standIn.refuseNextPayment = 'The wallet holds too little SOL.';
@@ -206,6 +229,90 @@ describe('rent_listing with a wallet', () => {
     expect(refused.text).toContain('too little SOL. Nothing was paid.');
     expect(structured(await rent({}))).toMatchObject({ rented: true });
     expect(standIn.paid).toBe(10_000_000);
+  });
+
+  it('counts a top-up that was signed, also when it is told to be refused [REN-4, REN-16]', async () => {
+    const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
+    const { rent } = toolsOf(standIn, withWallet({ maxDayLamports: 15_000_000n }));
+    standIn.refuseNextPayment = 'No.';
+    expect((await rent({})).error?.code).toBe('invalid_request');
+    // It may still land: a second one is beyond the day.
+    expect((await rent({})).error).toMatchObject({ rule: 'maxDayLamports' });
+    expect(standIn.paid).toBe(0);
+  });
+
+  it('gives the day back when nothing was signed [REN-4]', async () => {
+    const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
+    const signer = standInWallet();
+    let isLocked = true;
+    const wallet = payingWallet({
+      ...signer,
+      signTransaction: async (wire) => {
+        if (isLocked) throw new Error('The wallet is locked.');
+        return signer.signTransaction(wire);
+      },
+    });
+    const { rent } = toolsOf(standIn, { wallet, policy: { maxDayLamports: 15_000_000n } });
+    expect((await rent({})).text).toContain('The wallet is locked.');
+    isLocked = false;
+    expect(structured(await rent({}))).toMatchObject({ rented: true });
+  });
+
+  it('signs once for a call that the framework makes again [REN-6, REN-17]', async () => {
+    const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
+    const { rent } = toolsOf(standIn, withWallet());
+    const again = { call: { scope: 's', toolCallId: 'call_1' } };
+    standIn.refuseNextPayment = 'No.';
+    await rent({}, again);
+    const repeated = await rent({}, again);
+    expect(repeated.text).toContain('This call has signed a payment before.');
+    expect(standIn.paid).toBe(0);
+    expect(structured(await rent({}))).toMatchObject({ rented: true });
+  });
+
+  it('asks one question for a call that is made again meanwhile, and pays once [REN-6, REN-17]', async () => {
+    const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
+    const { rent } = toolsOf(standIn, withWallet({ askAboveLamports: 1n }));
+    let asked = 0;
+    let answer = (_yes: boolean): void => undefined;
+    const question = new Promise<boolean>((resolve) => (answer = resolve));
+    const more = { call: { scope: 's', toolCallId: 'call_1' }, approve: () => (asked++, question) };
+    const both = [rent({}, more), rent({}, more)];
+    // Both have their quote, and the question is open.
+    await expect
+      .poll(() => standIn.requests.filter(({ path }) => path === '/v1/transactions'))
+      .toHaveLength(2);
+    await expect.poll(() => asked).toBe(1);
+    answer(true);
+    const results = await Promise.all(both);
+    expect(asked).toBe(1);
+    expect(standIn.paid).toBe(10_000_000);
+    expect(results.map(structured)).toMatchObject([{ rented: true }, { rented: true }]);
+  });
+
+  it('pays once for two calls at the same time [REN-6]', async () => {
+    const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
+    const { rent } = toolsOf(standIn, withWallet({ maxDayLamports: 30_000_000n }));
+    const both = (await Promise.all([rent({}), rent({})])).map(structured);
+    expect(both).toContainEqual(expect.objectContaining({ rented: true, already: true }));
+    expect(standIn.paid).toBe(10_000_000);
+    // The second one is not counted.
+    standIn.add({ id: ID, rental: 'low_balance' });
+    expect(structured(await rent({}))).toMatchObject({ rented: true });
+  });
+
+  it('takes no other agent for the one that was asked for [REN-16]', async () => {
+    const standIn = createStandIn([
+      { id: ID, rental: 'none' },
+      { id: 'other-aaaaaa', rental: 'none' },
+    ]);
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const { href } = new URL(new Request(input, init).url);
+      return standIn.fetch(href.replace(`/listings/${ID}`, '/listings/other-aaaaaa'), init);
+    };
+    const { rent } = toolsOf({ ...standIn, fetch }, withWallet());
+    expect((await rent({})).text).toContain('answered about another listing');
+    expect(standIn.paid).toBe(0);
   });
 
   it('whose answer is lost sends the same payment again, and pays once [REN-6]', async () => {
@@ -267,8 +374,47 @@ describe('rent_listing with a wallet', () => {
   });
 });
 
+/** A market that tells another price per run than it charges. */
+function cheapTalk(standIn: StandIn, told: object): StandIn {
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const response = await standIn.fetch(input, init);
+    if (!new URL(new Request(input, init).url).pathname.startsWith('/v1/listings/')) return response;
+    return Response.json({ ...((await response.json()) as object), ...told });
+  };
+  return { ...standIn, fetch };
+}
+
 describe('a run under a policy', () => {
   const PRICE = 2_000_000;
+
+  it.each([
+    ['a lower price', { price_lamports: 1_000 }],
+    ['another rental model', { rental_model: 'one_time' }],
+  ])('is judged by the price that its rental agreed to, where it is told %s [REN-16]', async (_, told) => {
+    const standIn = createStandIn([{ id: ID, rental: 'none' }]);
+    const ledger = memoryLedger();
+    await toolsOf(standIn, { ...withWallet(), ledger }).rent({});
+    const policy = { askAboveLamports: BigInt(PRICE - 1) };
+    const { run, named, toolset } = toolsOf(cheapTalk(standIn, told), { policy, ledger });
+    expect((await run()).error).toMatchObject({ code: 'approval_required', approval: { lamports: PRICE } });
+    expect(standIn.charged).toBe(0);
+    const args = { agent_id: ID, task: 't' };
+    expect(await named('run_agent').approvalOf?.(args)).toMatchObject({ lamports: PRICE });
+    expect(await named('run_agent').spending(args)).toEqual({ kind: 'run', lamports: PRICE });
+    const direct = await toolset.find('echo_aaaaaa');
+    expect(await direct?.spending(args)).toEqual({ kind: 'run', lamports: PRICE });
+    expect((await direct?.invoke(args))?.error?.code).toBe('approval_required');
+    const tight = toolsOf(cheapTalk(standIn, told), { policy: { maxRunLamports: 5_000n }, ledger });
+    expect((await tight.run()).error).toMatchObject({ rule: 'maxRunLamports' });
+  });
+
+  it('that never was paid for agrees to no price', async () => {
+    const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
+    const ledger = memoryLedger();
+    const refused = toolsOf(standIn, { ...withWallet({ maxDayLamports: 1n }), ledger });
+    expect((await refused.rent({})).error?.code).toBe('spending_refused');
+    expect(await ledger.agreedPrices.highest(ID)).toBeUndefined();
+  });
 
   it.each(['run_agent', 'echo_aaaaaa'])(
     'by %s above its limit is refused before it is sent [REN-4]',

@@ -24,6 +24,19 @@ export async function runKey(input: RunKeyInput): Promise<string> {
   return hex(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
 }
 
+/**
+ * What names a tool call: its own key, or what its identity and arguments come to; undefined where the framework tells
+ * neither, so that every call is another one.
+ */
+export async function callKey(
+  { idempotencyKey, call }: { idempotencyKey?: string | undefined; call?: ToolCallIdentity | undefined },
+  agentId: string,
+  args: unknown,
+): Promise<string | undefined> {
+  if (idempotencyKey !== undefined) return idempotencyKey;
+  return call && runKey({ ...call, agentId, args });
+}
+
 /** JSON with sorted keys and without absent values, so that equal arguments give equal text. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;

@@ -50,14 +50,15 @@ export function chargeOf(result: ToolResult, reserved: bigint): bigint {
 
 /** Absent for an agent that there is none of: the service says so in its own words. */
 async function requestOfRun(
-  { client, cache }: ToolContext,
+  { client, cache, spending }: ToolContext,
   agentId: string,
   call: CallOptions,
 ): Promise<SpendingRequest | undefined> {
   const credential = { listing_id: agentId, listing_title: agentId, rental_model: 'per_query' as const };
   const definition = await cache.definition(client, credential, call.signal);
   if (definition === undefined) return undefined;
-  if (definition.priceLamports === undefined) {
+  const lamports = await spending?.mostOfRun(agentId, definition.priceLamports);
+  if (lamports === undefined) {
     throw new ApiError({
       code: 'service_unavailable',
       status: 503,
@@ -65,5 +66,5 @@ async function requestOfRun(
     });
   }
   const title = creatorLine(definition.title, 100);
-  return { kind: 'run', agentId, title, lamports: definition.priceLamports };
+  return { kind: 'run', agentId, title, lamports };
 }

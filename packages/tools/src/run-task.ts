@@ -4,7 +4,7 @@ import { cleanText } from './creator-text.js';
 import { resultOfError } from './error-result.js';
 import { Patience, resultOfLongRun } from './long-run.js';
 import type { ToolCallOptions, ToolResult } from './rented-tool.js';
-import { runKey } from './run-key.js';
+import { callKey } from './run-key.js';
 import { resultOfRun } from './run-result.js';
 import { chargeOf, reserveRun, type RunReservation } from './run-spending.js';
 import type { ToolContext } from './tool-context.js';
@@ -33,10 +33,11 @@ export async function* runTask(
   run: RunTask,
   options: ToolCallOptions,
 ): AsyncGenerator<string, ToolResult, undefined> {
-  const idempotencyKey = options.idempotencyKey ?? (await keyOf(run, options));
+  const { agentId, ...args } = run;
+  const idempotencyKey = (await callKey(options, agentId, args)) ?? crypto.randomUUID();
   let spent: RunReservation | undefined;
   try {
-    spent = await reserveRun(context, run.agentId, idempotencyKey, options);
+    spent = await reserveRun(context, agentId, idempotencyKey, options);
   } catch (error) {
     options.signal?.throwIfAborted();
     options.leave?.throwIfAborted();
@@ -131,10 +132,4 @@ function resultOfDone(agentId: string, done: DoneEvent): ToolResult {
   }
   const { run_id, status, cost_lamports, duration_ms, output } = done;
   return resultOfRun({ run_id, agent_id: agentId, status, cost_lamports, duration_ms, output });
-}
-
-async function keyOf(run: RunTask, options: ToolCallOptions): Promise<string> {
-  if (options.call === undefined) return crypto.randomUUID();
-  const { agentId, ...args } = run;
-  return runKey({ ...options.call, agentId, args });
 }

@@ -1,6 +1,6 @@
 import type { RentalClient } from '@agent-rental/sdk';
 import type { DirectToolCache } from './direct-tool-cache.js';
-import type { PayingWallet } from './renting/paying-wallet.js';
+import type { InspectProposal, PayingWallet } from './renting/paying-wallet.js';
 import type { Approve } from './spending/policy.js';
 import type { Spending } from './spending/spending.js';
 
@@ -14,10 +14,14 @@ export interface ToolContext {
   readonly spending?: Spending | undefined;
   /** Absent: rentals are paid elsewhere. */
   readonly wallet?: PayingWallet | undefined;
+  /** Decodes what a proposed transaction can take. */
+  readonly inspect: InspectProposal;
   /** Asked above the policy's amount, where a call brings nobody to ask. */
   readonly approve?: Approve | undefined;
   /** Told of each rental that was made. */
   readonly onRented?: ((agentId: string) => void) | undefined;
   /** Signed payments whose outcome is not known, by listing: sent again before anything else is signed. */
   readonly unsettled: Map<string, string>;
+  /** The last payment for each listing: resolves when it has ended, however it did. */
+  readonly paying: Map<string, Promise<void>>;
 }

@@ -10,7 +10,7 @@ import { runAgentTool } from './fixed-tools/run-agent.js';
 import { searchListingsTool } from './fixed-tools/search-listings.js';
 import { CREDENTIALS_PAGE, rentedDefinitions } from './rented-definitions.js';
 import type { RentedTool } from './rented-tool.js';
-import type { PayingWallet } from './renting/paying-wallet.js';
+import { inspectForPayer, type PayingWallet } from './renting/paying-wallet.js';
 import type { SpendingLedger } from './spending/ledger.js';
 import type { Approve, SpendingPolicy } from './spending/policy.js';
 import { createSpending } from './spending/spending.js';
@@ -39,6 +39,8 @@ export interface ToolsetOptions {
   readonly approve?: Approve | undefined;
   /** Where people reach the marketplace. Default: where the client reaches it. */
   readonly publicUrl?: string | undefined;
+  /** Address of the marketplace program, for tools without a wallet, where it is not the default one. */
+  readonly programId?: string | undefined;
   /** Told of each rental that was made through these tools. */
   readonly onRented?: ((agentId: string) => void) | undefined;
 }
@@ -83,7 +85,7 @@ export interface RentedToolset {
 export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}): RentedToolset {
   const limit = Math.min(Math.max(Math.trunc(options.limit ?? DIRECT_TOOLS_DEFAULT), 0), DIRECT_TOOLS_MAX);
   const cache = options.cache ?? cacheOf(client);
-  const { policy, ledger, wallet, approve, onRented, publicUrl = client.baseUrl } = options;
+  const { policy, ledger, wallet, approve, onRented, programId, publicUrl = client.baseUrl } = options;
   const context: ToolContext = {
     client,
     cache,
@@ -91,9 +93,11 @@ export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}
     spending: policy && createSpending({ policy, ledger }),
     // Without a policy there is nothing that a payment could be inside of.
     wallet: policy && wallet,
+    inspect: wallet?.inspect ?? inspectForPayer(programId),
     approve,
     onRented,
     unsettled: new Map(),
+    paying: new Map(),
   };
   const fixedTools = [
     searchListingsTool(client),

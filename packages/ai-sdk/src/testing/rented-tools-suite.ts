@@ -1,5 +1,6 @@
 import { createClient } from '@agent-rental/sdk';
 import { createStandIn, hangingAgent, STAND_IN_API_KEY, type StandIn } from '@agent-rental/stand-in';
+import { memoryLedger } from '@agent-rental/tools';
 import { expect, expectTypeOf, it } from 'vitest';
 import {
   rentedTools,
@@ -211,6 +212,37 @@ export function rentedToolsSuite(version: AiVersion): void {
     });
     expect(second.text).toBe('Done.');
     expect(standIn.charged).toBe(PRICE);
+  });
+
+  it('spends nothing else than what the person was asked about [REN-16]', async () => {
+    const standIn = createStandIn([{ id: ID }]);
+    let priceLamports = 1_000;
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const response = await standIn.fetch(input, init);
+      if (!new URL(new Request(input, init).url).pathname.startsWith('/v1/listings/')) return response;
+      return Response.json({ ...((await response.json()) as object), price_lamports: priceLamports });
+    };
+    const client = () =>
+      createClient({ baseUrl: 'http://market.invalid', apiKey: STAND_IN_API_KEY, fetch, retries: 0 });
+    const options = { policy: { askAboveLamports: 1n }, ledger: memoryLedger(), limit: 0 };
+    const call = { toolCallId: 'call_1', messages: [] };
+    const args = { agent_id: ID, task: 't' };
+    // The tools of another request, after the person's answer: nothing but the ledger is the same.
+    const runAgent = async () => (await rentedTools(client(), options))['run_agent']!;
+    const asking = (await runAgent()).needsApproval;
+    if (typeof asking !== 'function') throw new Error('No person is asked.');
+    expect(await asking(args, call)).toBe(true);
+    const outcome = async () => {
+      let last: RentedToolOutput | undefined;
+      const results = (await runAgent()).execute?.(args, call);
+      for await (const result of results as AsyncIterable<RentedToolOutput>) last = result;
+      return last;
+    };
+    priceLamports = 500_000;
+    expect(await outcome()).toMatchObject({ status: 'error', error: { code: 'spending_refused' } });
+    expect(standIn.charged).toBe(0);
+    priceLamports = 1_000;
+    expect(await outcome()).toMatchObject({ status: 'completed' });
   });
 
   it('asks before renting unless told not to, and not before looking up', async () => {

@@ -10,6 +10,8 @@ export interface Agreement {
   maxPriceLamports?: bigint | undefined;
   /** Per-Task: the first deposit, exactly. */
   depositLamports?: bigint | undefined;
+  /** What is absent above is taken from the transaction: `approve` judges what that comes to. */
+  isApproved?: boolean | undefined;
   maxPriorityFeeLamports?: bigint | undefined;
   /** The protocol's treasury, where it is known. */
   treasury?: PublicKey | undefined;

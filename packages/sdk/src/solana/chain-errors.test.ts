@@ -25,6 +25,7 @@ describe('a failed transaction', () => {
     [6014, 'internal_error', 500],
     [6101, 'insufficient_balance', 403],
     [6103, 'invalid_request', 400],
+    [6104, 'service_unavailable', 503],
   ])('with %i of the program is %s (%i) [ERR-19, ERR-20]', (anchorCode, code, status) => {
     const error = errorOf({ InstructionError: [0, { Custom: anchorCode }] });
     expect(isApiError(error)).toBe(true);

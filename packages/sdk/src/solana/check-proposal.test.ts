@@ -26,7 +26,13 @@ import {
   type PublicKey,
 } from '@solana/web3.js';
 import { describe, expect, test } from 'vitest';
-import { checkProposal, isUntrustedTransaction, type SignOptions, type UntrustedReason } from './index.js';
+import {
+  checkProposal,
+  inspectProposal,
+  isUntrustedTransaction,
+  type SignOptions,
+  type UntrustedReason,
+} from './index.js';
 import {
   authority,
   BLOCKHASH,
@@ -35,6 +41,7 @@ import {
   listingId,
   proposalOf,
   QUOTE,
+  rentOf,
   toBase64,
   treasury,
   wallet,
@@ -106,7 +113,7 @@ describe('an honest proposal', () => {
       ComputeBudgetProgram.setComputeUnitLimit({ units: 50_000 }),
       ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1_000_000n }),
     ];
-    expect(reasonOf(proposalOf([...budget, ...instructions]), request)).toBeUndefined();
+    expect(reasonOf(withFee(proposalOf([...budget, ...instructions]), 50_000), request)).toBeUndefined();
   });
 });
 
@@ -195,6 +202,7 @@ describe('a hostile proposal is refused', () => {
       listingId,
       sequence: 1n,
       runId: new Uint8Array(16),
+      priceLamports: 1n,
     });
     expect(reasonOf(proposalOf([...instructions, consume]), request)).toBe('instruction');
     expect(reasonOf(proposalOf([consume]), request)).toBe('instruction');
@@ -233,7 +241,8 @@ describe('a hostile proposal is refused', () => {
     const { request, instructions } = honest(name);
     const limit = ComputeBudgetProgram.setComputeUnitLimit({ units: 100_000 });
     const price = (microLamports: bigint) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports });
-    expect(reasonOf(proposalOf([limit, price(1_000_000n), ...instructions]), request)).toBeUndefined();
+    const most = withFee(proposalOf([limit, price(1_000_000n), ...instructions]), 100_000);
+    expect(reasonOf(most, request)).toBeUndefined();
     expect(reasonOf(proposalOf([limit, price(1_000_001n), ...instructions]), request)).toBe('network_fee');
     expect(reasonOf(proposalOf([price(500_000n), ...instructions]), request)).toBe('network_fee');
     expect(reasonOf(proposalOf([price(2n ** 64n - 1n), ...instructions]), request)).toBe('network_fee');
@@ -243,7 +252,8 @@ describe('a hostile proposal is refused', () => {
     const cut = altered(limit, { data: limit.data.subarray(0, 3) });
     expect(reasonOf(proposalOf([cut, ...instructions]), request)).toBe('network_fee');
     const allowed = { maxPriorityFeeLamports: 2_000_000n };
-    expect(reasonOf(proposalOf([price(1_000_000n), ...instructions]), request, allowed)).toBeUndefined();
+    const dear = withFee(proposalOf([price(1_000_000n), ...instructions]), 1_400_000);
+    expect(reasonOf(dear, request, allowed)).toBeUndefined();
   });
 
   test.each([
@@ -366,12 +376,63 @@ describe('a price', () => {
     expect(reasonOf(perQuery(1_000n, 1_000n), { ...open, max_price_lamports: 1_000 })).toBe('price');
   });
 
-  test('that will be approved is at most what the quote shows', () => {
-    expect(reasonOf(oneTime(5_000_000n), open, { approve })).toBeUndefined();
-    expect(reasonOf(oneTime(5_000_001n), open, { approve })).toBe('price');
-    expect(reasonOf(perQuery(5_000_000n, 5_000_000n), open, { approve })).toBeUndefined();
-    expect(reasonOf(perQuery(5_000_000n, 5_000_001n), open, { approve })).toBe('price');
-    expect(reasonOf(perQuery(5_000_001n, 5_000_000n), open, { approve })).toBe('argument');
+  test('that will be approved is the transaction’s own, and never the quote’s [TXN-20]', () => {
+    const shown = (proposal: ReturnType<typeof proposalOf>) => inspectProposal(proposal, open, address).quote;
+    const [rent, balanceRent] = [rentOf('AccessCredential'), rentOf('PerQueryBalance')];
+    expect(shown(oneTime(7_000_000n))).toEqual({
+      price_lamports: 7_000_000,
+      max_price_lamports: 7_000_000,
+      rent_lamports: rent,
+      network_fee_lamports: 5_000,
+      total_lamports: 7_005_000 + rent,
+    });
+    expect(shown(perQuery(7_000_000n, 6_000_000n))).toEqual({
+      price_lamports: 7_000_000,
+      max_price_lamports: 6_000_000,
+      max_run_lamports: 6_000_000,
+      rent_lamports: rent + balanceRent,
+      network_fee_lamports: 5_000,
+      total_lamports: 7_005_000 + rent + balanceRent,
+    });
+    const beyond = () => shown(perQuery(2n ** 64n - 1n, 1_000n));
+    expect(beyond).toThrow('agrees to 18446744073709551615 lamports');
+  });
+
+  test.each([
+    ['another price', oneTime(5_000_000n), { price_lamports: 1_000 }],
+    ['a higher price', oneTime(5_000_000n), { price_lamports: 5_000_001 }],
+    ['another agreed price', oneTime(5_000_000n), { max_price_lamports: 1_000 }],
+    ['no agreed price', oneTime(5_000_000n), { max_price_lamports: undefined }],
+    ['another deposit', perQuery(500_000_000n, 1_000n), { price_lamports: 10_000_000 }],
+    ['another price per run', perQuery(5_000_000n, 5_000_000n), { max_price_lamports: 1_000 }],
+    ['a lower network fee', oneTime(5_000_000n), { network_fee_lamports: 0 }],
+    ['a higher network fee', oneTime(5_000_000n), { network_fee_lamports: 10_000 }],
+    ['more rent than accounts cost', oneTime(5_000_000n), { rent_lamports: 10_000_000 }],
+  ])('that is quoted with %s is refused, approved or not [TXN-20]', (_, proposal, quote) => {
+    const lying = { ...proposal, quote: { ...proposal.quote, ...quote } };
+    expect(reasonOf(lying, open, { approve })).toBe('quote');
+    expect(() => inspectProposal(lying, open, address)).toThrow(/lamports.*the marketplace's quote says/);
+  });
+
+  test('that is quoted with the deposit of a top-up changed is refused [TXN-20]', () => {
+    const { request, instructions } = honest('topup');
+    expect(reasonOf(proposalOf(instructions, buyer, { price_lamports: 1_000 }), request)).toBe('quote');
+  });
+
+  test('under the cap of the terms may be quoted lower than what is agreed to', () => {
+    const capped = { ...open, max_price_lamports: 5_000_000 };
+    const proposal = oneTime(5_000_000n);
+    const cheaper = { ...proposal, quote: { ...proposal.quote, price_lamports: 4_000_000 } };
+    expect(reasonOf(cheaper, capped)).toBeUndefined();
+    expect(inspectProposal(cheaper, capped, address).quote).toMatchObject({ price_lamports: 5_000_000 });
+    expect(reasonOf(cheaper, open, { approve })).toBe('quote');
+  });
+
+  test('of accounts that cost less rent than on other networks is accepted', () => {
+    const proposal = oneTime(5_000_000n);
+    expect(
+      reasonOf({ ...proposal, quote: { ...proposal.quote, rent_lamports: 1 } }, open, { approve }),
+    ).toBeUndefined();
   });
 
   test('that the terms cap is under the cap, whatever the quote shows', () => {
@@ -395,6 +456,14 @@ describe('a price', () => {
     ).toBe('instruction');
   });
 });
+
+/** A proposal with its priority fee in the quote. */
+function withFee({ transaction, quote }: ReturnType<typeof proposalOf>, lamports: number) {
+  return {
+    transaction,
+    quote: { ...quote, network_fee_lamports: quote.network_fee_lamports + lamports },
+  };
+}
 
 /** A proposal whose message names one more account, which no instruction uses. */
 function withStranger(

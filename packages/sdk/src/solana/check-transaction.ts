@@ -5,7 +5,14 @@ import { buildInstructions } from './build-instructions.js';
 import { isComputeBudget, priorityFeeLamports } from './compute-budget.js';
 import { particularsOfProposal } from './proposed-particulars.js';
 import { UntrustedTransactionError } from './untrusted-transaction.js';
+import { spendOf, type WalletSpend } from './wallet-spend.js';
 import { isSignedBy, readWireTransaction, type WireTransaction } from './wire-transaction.js';
+
+/** A transaction that does what was asked for. */
+export interface CheckedTransaction extends WireTransaction {
+  /** What it can take out of the wallet. */
+  spend: WalletSpend;
+}
 
 /**
  * Checks that a transaction does what was asked for and nothing else: the instructions are built here once more,
@@ -19,7 +26,7 @@ export function checkTransaction(
   wire: Uint8Array,
   asked: AskedAction,
   agreement: Agreement,
-): WireTransaction {
+): CheckedTransaction {
   const { wallet, programId, request } = asked;
   const transaction = readWireTransaction(wire);
   if (!transaction.payer.equals(wallet)) {
@@ -58,7 +65,7 @@ export function checkTransaction(
       throw new UntrustedTransactionError('signature', 'lacks the valid signature of the marketplace');
     }
   }
-  return transaction;
+  return { ...transaction, spend: spendOf(transaction, proposed) };
 }
 
 /** The marketplace's instructions, read; nothing but ComputeBudget may stand beside them. */

@@ -9,6 +9,7 @@ export type {
 export { DEFAULT_MAX_PRIORITY_FEE_LAMPORTS } from './agreement.js';
 export { createApiKey } from './api-keys.js';
 export type { ApiKeyOptions } from './api-keys.js';
+export { confirmChange, rotateWebhookSecret, setModelKey, updateAgent } from './change-agent.js';
 export { createMarketplaceWallet } from './marketplace-wallet.js';
 export type {
   ActionOptions,
@@ -19,8 +20,8 @@ export type {
 } from './marketplace-wallet.js';
 export { keypairSigner } from './signer.js';
 export type { WalletSigner } from './signer.js';
-export { checkProposal, signAndSubmit } from './sign-and-submit.js';
-export type { SignOptions, SubmittedTransaction } from './sign-and-submit.js';
+export { checkProposal, inspectProposal, signAndSubmit } from './sign-and-submit.js';
+export type { CheckedProposal, SignOptions, SubmittedTransaction } from './sign-and-submit.js';
 export {
   close,
   pause,
@@ -37,5 +38,6 @@ export { transferSol } from './transfer.js';
 export type { ConfirmedTransfer, TransferConnection } from './transfer.js';
 export { isUntrustedTransaction, UntrustedTransactionError } from './untrusted-transaction.js';
 export type { UntrustedReason } from './untrusted-transaction.js';
+export type { DecodedQuote } from './wallet-spend.js';
 export { walletStandardSigner } from './wallet-standard.js';
 export type { StandardAccount, StandardWallet } from './wallet-standard.js';

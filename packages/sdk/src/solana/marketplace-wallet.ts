@@ -1,4 +1,3 @@
-import type { TransactionQuote } from '@agent-rental/contract';
 import { ACCOUNT_SIZES, MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { PublicKey, TransactionMessage, VersionedTransaction, type Connection } from '@solana/web3.js';
 import bs58 from 'bs58';
@@ -7,11 +6,12 @@ import type { ListingChanges, RenewTerms, RentTerms, TopUpTerms, WithdrawTerms }
 import { buildInstructions } from './build-instructions.js';
 import { apiErrorOfTransaction, reach } from './chain-errors.js';
 import { checkTransaction } from './check-transaction.js';
-import { planAction, type DirectRequest, type MarketQuote } from './market-quote.js';
+import { planAction, type DirectRequest } from './market-quote.js';
 import { readMarketState } from './market-state.js';
 import { sendAndConfirm, type SendingConnection } from './send-and-confirm.js';
 import { signChecked } from './sign-checked.js';
 import type { WalletSigner } from './signer.js';
+import { quoteOfSpend, type DecodedQuote, type WalletSpend } from './wallet-spend.js';
 
 /** What is used of a web3.js `Connection`. */
 export type WalletConnection = SendingConnection &
@@ -33,8 +33,11 @@ export interface MarketplaceWalletOptions {
 
 /** Options of one action. */
 export interface ActionOptions extends CallOptions {
-  /** Shown what the action costs before it is signed; anything but true ends it. */
-  approve?: ((quote: TransactionQuote) => boolean | Promise<boolean>) | undefined;
+  /**
+   * Shown what the transaction can take before it is signed; anything but true ends it. Asked again where the wallet
+   * changes that while it signs.
+   */
+  approve?: ((quote: DecodedQuote) => boolean | Promise<boolean>) | undefined;
   /** The most that a priority fee which the wallet adds may cost. Default 100,000 lamports. */
   maxPriorityFeeLamports?: bigint | undefined;
 }
@@ -63,7 +66,10 @@ export interface MarketplaceWallet {
   renew(listingId: string, terms: RenewTerms, options?: ActionOptions): Promise<ConfirmedTransaction>;
   /** Adds to a prepaid balance. */
   topUp(listingId: string, terms: TopUpTerms, options?: ActionOptions): Promise<ConfirmedTransaction>;
-  /** Takes a prepaid balance back from a listing that is closed, or paused for more than 7 days. */
+  /**
+   * Takes a prepaid balance back once the listing is closed, its price is above the agreed maximum, or its pauses within
+   * 30 days add up to 7 days.
+   */
   reclaim(listingId: string, options?: ActionOptions): Promise<ConfirmedTransaction>;
   update(listingId: string, changes: ListingChanges, options?: ActionOptions): Promise<ConfirmedTransaction>;
   pause(listingId: string, options?: ActionOptions): Promise<ConfirmedTransaction>;
@@ -72,8 +78,6 @@ export interface MarketplaceWallet {
   close(listingId: string, options?: ActionOptions): Promise<ConfirmedTransaction>;
   withdraw(listingId: string, terms?: WithdrawTerms, options?: ActionOptions): Promise<ConfirmedTransaction>;
 }
-
-const SIGNATURE_FEE_LAMPORTS = 5_000;
 
 /** Makes a wallet that acts on the marketplace through an RPC endpoint. */
 export function createMarketplaceWallet(options: MarketplaceWalletOptions): MarketplaceWallet {
@@ -84,7 +88,7 @@ export function createMarketplaceWallet(options: MarketplaceWalletOptions): Mark
   async function act(request: DirectRequest, given: ActionOptions = {}): Promise<ConfirmedTransaction> {
     given.signal?.throwIfAborted();
     const state = await readMarketState(connection, request.listing_id, wallet, programId);
-    const { particulars, quote } = planAction(request, state);
+    const { particulars, returnedLamports } = planAction(request, state);
     const instructions = buildInstructions(request, wallet, particulars, programId);
     const { blockhash, lastValidBlockHeight } = await reach(() => connection.getLatestBlockhash('confirmed'));
     const message = new TransactionMessage({ payerKey: wallet, recentBlockhash: blockhash, instructions });
@@ -93,14 +97,12 @@ export function createMarketplaceWallet(options: MarketplaceWalletOptions): Mark
 
     const { approve, maxPriorityFeeLamports } = given;
     const agreement = { ...particulars, maxPriorityFeeLamports };
-    const approveQuote =
-      approve && (async () => approve(await wireQuote(quote, particulars.maxPriceLamports)));
-    const signed = await signChecked(
-      transaction.serialize(),
-      signer,
-      (wire) => checkTransaction(wire, { request, wallet, programId }, agreement),
-      approveQuote,
-    );
+    const check = (bytes: Uint8Array) => checkTransaction(bytes, { request, wallet, programId }, agreement);
+    const wire = transaction.serialize();
+    const signed = await signChecked(wire, check(wire), signer, {
+      check,
+      approve: approve && (async (spend) => approve(await chainQuote(spend, returnedLamports))),
+    });
     const [signature = new Uint8Array()] = signed.transaction.signatures;
     const sent = { wire: signed.wire, signature: bs58.encode(signature), lastValidBlockHeight, programId };
     if (signed.transaction.blockhash !== blockhash) {
@@ -121,18 +123,18 @@ export function createMarketplaceWallet(options: MarketplaceWalletOptions): Mark
     if (value.err) throw apiErrorOfTransaction(value.err, value.logs ?? [], programId);
   }
 
-  async function wireQuote(quote: MarketQuote, maxPriceLamports?: bigint): Promise<TransactionQuote> {
-    const rents = await Promise.all(
-      quote.createdAccounts.map((name) =>
-        reach(() => connection.getMinimumBalanceForRentExemption(ACCOUNT_SIZES[name])),
+  /** A spend with the rent that the chain asks now. */
+  async function chainQuote(spend: WalletSpend, returnedLamports?: bigint): Promise<DecodedQuote> {
+    const rents = new Map(
+      await Promise.all(
+        spend.createdAccounts.map(async (name) => {
+          const rent = await reach(() => connection.getMinimumBalanceForRentExemption(ACCOUNT_SIZES[name]));
+          return [name, BigInt(rent)] as const;
+        }),
       ),
     );
-    const { returnedLamports } = quote;
     return {
-      price_lamports: Number(quote.priceLamports),
-      ...(maxPriceLamports === undefined ? {} : { max_price_lamports: Number(maxPriceLamports) }),
-      rent_lamports: rents.reduce((sum, rent) => sum + rent, 0),
-      network_fee_lamports: SIGNATURE_FEE_LAMPORTS,
+      ...quoteOfSpend(spend, (name) => rents.get(name) ?? 0n),
       ...(returnedLamports === undefined ? {} : { returned_lamports: Number(returnedLamports) }),
     };
   }

@@ -54,7 +54,7 @@ export function particularsOfProposal(
       return rentalOf(request, first, treasury, agreement);
     case 'renew':
     case 'topup':
-      return { treasury, maxPriceLamports: priceOf(first, agreement.maxPriceLamports) };
+      return { treasury, maxPriceLamports: priceOf(first, agreement) };
     case 'close':
       return { hasEarnings: shape.length === 2 };
     case 'reclaim':
@@ -72,49 +72,60 @@ function rentalOf(
   request: TransactionRequestOf<'rent'>,
   proposed: DecodedInstruction,
   treasury: PublicKey | undefined,
-  { maxPriceLamports, depositLamports }: Agreement,
+  agreement: Agreement,
 ): KnownParticulars {
   switch (proposed.name) {
     case 'purchase_one_time':
       if (request.duration_seconds !== undefined) return refuseModel('one_time', 'duration_seconds');
       if (request.deposit_lamports !== undefined) return refuseModel('one_time', 'deposit_lamports');
-      return { rentalModel: 'one_time', treasury, maxPriceLamports: priceOf(proposed, maxPriceLamports) };
+      return { rentalModel: 'one_time', treasury, maxPriceLamports: priceOf(proposed, agreement) };
     case 'purchase_subscription':
       if (request.duration_seconds === undefined) return refuseModel('subscription', 'no duration_seconds');
       if (request.deposit_lamports !== undefined) return refuseModel('subscription', 'deposit_lamports');
-      return { rentalModel: 'subscription', treasury, maxPriceLamports: priceOf(proposed, maxPriceLamports) };
-    default:
+      return { rentalModel: 'subscription', treasury, maxPriceLamports: priceOf(proposed, agreement) };
+    default: {
       if (request.duration_seconds !== undefined) return refuseModel('per_query', 'duration_seconds');
-      if (depositLamports === undefined) {
-        throw new UntrustedTransactionError(
-          'price',
-          'prepays a deposit, and none was agreed to: name deposit_lamports, or approve the quote',
-        );
-      }
+      const depositLamports = depositOf(proposed, agreement);
+      // Agreeing to a deposit is agreeing to lose it: no run can cost more.
+      const maxPriceLamports = agreement.maxPriceLamports ?? agreement.depositLamports;
       return {
         rentalModel: 'per_query',
         depositLamports,
-        // Whoever agreed to a deposit agreed to lose it: no run can cost more.
-        maxPriceLamports: priceOf(proposed, maxPriceLamports ?? depositLamports),
+        maxPriceLamports: priceOf(proposed, { ...agreement, maxPriceLamports }),
       };
+    }
   }
+}
+
+/** The deposit that was agreed to; or the transaction's own, where that will be approved. */
+function depositOf({ args }: DecodedInstruction, agreement: Agreement): bigint {
+  const { depositLamports, isApproved } = agreement;
+  if (depositLamports !== undefined) return depositLamports;
+  if (isApproved === true && typeof args['depositLamports'] === 'bigint') return args['depositLamports'];
+  throw new UntrustedTransactionError(
+    'price',
+    'prepays a deposit, and none was agreed to: name deposit_lamports, or approve the quote',
+  );
 }
 
 function refuseModel(model: string, terms: string): never {
   throw new UntrustedTransactionError('instruction', `rents as ${model}, and the terms had ${terms}`);
 }
 
-/** The price that the transaction agrees to, at most the caller's. */
-function priceOf({ args }: DecodedInstruction, cap: bigint | undefined): bigint {
+/** The price that the transaction agrees to: at most the caller's, where there is one. */
+function priceOf(
+  { args }: DecodedInstruction,
+  { maxPriceLamports: cap, isApproved = false }: Pick<Agreement, 'maxPriceLamports' | 'isApproved'>,
+): bigint {
   const price = args['maxPriceLamports'];
   if (typeof price !== 'bigint') throw new UntrustedTransactionError('price', 'names no price');
-  if (cap === undefined) {
+  if (cap === undefined && !isApproved) {
     throw new UntrustedTransactionError(
       'price',
       'pays a price, and none was agreed to: name max_price_lamports, or approve the quote',
     );
   }
-  if (price > cap) {
+  if (cap !== undefined && price > cap) {
     throw new UntrustedTransactionError('price', `agrees to ${price} lamports, above the agreed ${cap}`);
   }
   return price;

@@ -1,19 +1,15 @@
-import type {
-  operations,
-  TransactionProposal,
-  TransactionQuote,
-  TransactionRequest,
-} from '@agent-rental/contract';
+import type { operations, TransactionProposal, TransactionRequest } from '@agent-rental/contract';
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { PublicKey, type Connection } from '@solana/web3.js';
 import type { z } from 'zod';
 import type { CallOptions, RentalClient } from '../client.js';
 import type { Agreement } from './agreement.js';
-import { checkTransaction } from './check-transaction.js';
+import { checkTransaction, type CheckedTransaction } from './check-transaction.js';
 import { readProtocol } from './market-state.js';
 import { signChecked } from './sign-checked.js';
 import type { WalletSigner } from './signer.js';
 import { UntrustedTransactionError } from './untrusted-transaction.js';
+import { quoteOfSpend, requireTrueQuote, type DecodedQuote } from './wallet-spend.js';
 import type { WireTransaction } from './wire-transaction.js';
 
 /**
@@ -23,8 +19,11 @@ import type { WireTransaction } from './wire-transaction.js';
 export interface SignOptions extends CallOptions {
   /** Address of the marketplace program, where it is not the default one. */
   programId?: PublicKey | string | undefined;
-  /** Shown what the transaction costs, once it is known to do what was asked for; anything but true ends it. */
-  approve?: ((quote: TransactionQuote) => boolean | Promise<boolean>) | undefined;
+  /**
+   * Shown what the transaction can take, once it is known to do what was asked for; anything but true ends it. The
+   * amounts are those of the transaction itself. Asked again where the wallet changes them while it signs.
+   */
+  approve?: ((quote: DecodedQuote) => boolean | Promise<boolean>) | undefined;
   /**
    * An RPC endpoint of the caller's own choice, to know the protocol's treasury and keys by. Without it they are
    * left to the program, which refuses others.
@@ -37,21 +36,46 @@ export interface SignOptions extends CallOptions {
 /** Answer of a submitted transaction: confirmed, and seen by the index. */
 export type SubmittedTransaction = z.output<typeof operations.submitTransaction.response>;
 
+/** What a proposal was found to be. */
+export interface CheckedProposal {
+  /** What the transaction says. */
+  transaction: WireTransaction;
+  /** What it can take out of the wallet. */
+  quote: DecodedQuote;
+}
+
+type CheckOptions = SignOptions & Pick<Agreement, 'treasury' | 'authorities'>;
+
 /**
  * Checks a transaction that a server proposed, before it is signed: it does exactly what was asked for, the wallet
- * pays, and nothing but the marketplace program and ComputeBudget is called.
+ * pays, nothing but the marketplace program and ComputeBudget is called, and the server's quote is true.
  *
- * @returns what the transaction says
  * @throws UntrustedTransactionError naming what is wrong
  */
 export function checkProposal(
   proposal: Pick<TransactionProposal, 'transaction' | 'quote'>,
   request: TransactionRequest,
   wallet: string,
-  options: SignOptions & Pick<Agreement, 'treasury' | 'authorities'> = {},
-): WireTransaction {
-  const asked = { request, wallet: new PublicKey(wallet), programId: programIdOf(options) };
-  return checkTransaction(wireOf(proposal), asked, agreementOf(request, proposal.quote, options));
+  options: CheckOptions = {},
+): CheckedProposal {
+  const { checked, quote } = judge(proposal, request, wallet, options);
+  const { spend: _, ...transaction } = checked;
+  return { transaction, quote };
+}
+
+/**
+ * As {@link checkProposal}, for callers who judge the amounts themselves: those that the request leaves open are taken
+ * from the transaction, and `quote` says what they are.
+ *
+ * @throws UntrustedTransactionError naming what is wrong
+ */
+export function inspectProposal(
+  proposal: Pick<TransactionProposal, 'transaction' | 'quote'>,
+  request: TransactionRequest,
+  wallet: string,
+  options: Omit<CheckOptions, 'approve'> = {},
+): CheckedProposal {
+  return checkProposal(proposal, request, wallet, { ...options, approve: () => true });
 }
 
 /** Gets a transaction from the API, checks it, signs it and submits it; resolves once it is confirmed and indexed. */
@@ -62,23 +86,49 @@ export async function signAndSubmit(
   options: SignOptions = {},
 ): Promise<SubmittedTransaction> {
   const proposal = await client.createTransaction(request, { signal: options.signal });
-  const asked = { request, wallet: new PublicKey(signer.address), programId: programIdOf(options) };
-  const protocol = options.connection && (await readProtocol(options.connection, asked.programId));
-  const agreement = agreementOf(request, proposal.quote, {
+  const protocol = options.connection && (await readProtocol(options.connection, programIdOf(options)));
+  const { wire, checked, check } = judge(proposal, request, signer.address, {
     ...options,
     ...(protocol && {
       treasury: protocol.treasury,
       authorities: [protocol.authority, ...(protocol.nextAuthority ? [protocol.nextAuthority] : [])],
     }),
   });
-  const { approve } = options;
-  const { wire } = await signChecked(
-    wireOf(proposal),
-    signer,
-    (bytes) => checkTransaction(bytes, asked, agreement),
-    approve && (() => approve(proposal.quote)),
-  );
-  return client.submitTransaction(btoa(String.fromCharCode(...wire)), { signal: options.signal });
+  const { returned_lamports } = proposal.quote;
+  const signed = await signChecked(wire, checked, signer, {
+    check,
+    approve:
+      options.approve &&
+      ((spend) =>
+        options.approve?.({
+          ...quoteOfSpend(spend),
+          ...(returned_lamports === undefined ? {} : { returned_lamports }),
+        }) ?? false),
+  });
+  return client.submitTransaction(btoa(String.fromCharCode(...signed.wire)), { signal: options.signal });
+}
+
+/** Checks a proposal and its quote, and says how what is signed in its place is to be checked. */
+function judge(
+  proposal: Pick<TransactionProposal, 'transaction' | 'quote'>,
+  request: TransactionRequest,
+  wallet: string,
+  options: CheckOptions,
+): {
+  wire: Uint8Array;
+  checked: CheckedTransaction;
+  quote: DecodedQuote;
+  check: (wire: Uint8Array) => CheckedTransaction;
+} {
+  const asked = { request, wallet: new PublicKey(wallet), programId: programIdOf(options) };
+  const agreement = agreementOf(request, options);
+  const check = (bytes: Uint8Array) => checkTransaction(bytes, asked, agreement);
+  const wire = wireOf(proposal);
+  const checked = check(wire);
+  const quote = quoteOfSpend(checked.spend);
+  const isPriceOpen = !('max_price_lamports' in request) || request.max_price_lamports === undefined;
+  requireTrueQuote(proposal.quote, quote, isPriceOpen);
+  return { wire, checked, quote, check };
 }
 
 function programIdOf({ programId }: SignOptions): PublicKey {
@@ -93,33 +143,26 @@ function wireOf({ transaction }: Pick<TransactionProposal, 'transaction'>): Uint
   }
 }
 
-/** What the caller agrees to: what the terms say; what they leave open, by the quote if it will be approved. */
-function agreementOf(
-  request: TransactionRequest,
-  quote: TransactionQuote,
-  options: SignOptions & Pick<Agreement, 'treasury' | 'authorities'>,
-): Agreement {
+/** What the caller agrees to: what the terms say; what they leave open, as `approve` says. */
+function agreementOf(request: TransactionRequest, options: CheckOptions): Agreement {
   const { treasury, authorities, maxPriorityFeeLamports } = options;
-  const shown = options.approve && {
-    price: BigInt(quote.max_price_lamports ?? quote.price_lamports),
-    deposit: BigInt(quote.price_lamports),
-  };
-  const agreement = { treasury, authorities, maxPriorityFeeLamports };
+  const isApproved = options.approve !== undefined;
+  const agreement = { treasury, authorities, maxPriorityFeeLamports, isApproved };
   switch (request.action) {
     case 'rent':
       return {
         ...agreement,
-        maxPriceLamports: lamports(request.max_price_lamports) ?? shown?.price,
-        depositLamports: lamports(request.deposit_lamports) ?? shown?.deposit,
+        maxPriceLamports: lamports(request.max_price_lamports),
+        depositLamports: lamports(request.deposit_lamports),
       };
     case 'renew':
-      return { ...agreement, maxPriceLamports: lamports(request.max_price_lamports) ?? shown?.price };
+      return { ...agreement, maxPriceLamports: lamports(request.max_price_lamports) };
     case 'topup':
-      // Whoever adds an amount expects at least one run for it.
       return {
         ...agreement,
+        // An amount that is added is expected to pay for at least one run.
         maxPriceLamports:
-          lamports(request.max_price_lamports) ?? shown?.price ?? BigInt(request.amount_lamports),
+          lamports(request.max_price_lamports) ?? (isApproved ? undefined : BigInt(request.amount_lamports)),
       };
     default:
       return agreement;

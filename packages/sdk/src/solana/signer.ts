@@ -1,5 +1,5 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
 import { VersionedTransaction, type Keypair } from '@solana/web3.js';
-import nacl from 'tweetnacl';
 import type { MessageSigner } from '../login.js';
 
 /** Whoever can sign transactions and messages for a wallet; a wallet-standard account fits it. */
@@ -8,11 +8,15 @@ export interface WalletSigner extends MessageSigner {
   signTransaction(transaction: Uint8Array): Promise<Uint8Array>;
 }
 
+/** The first half of a keypair's secret key. */
+const SEED_BYTES = 32;
+
 /** Signs with a key held in memory, as scripts and agents do. */
 export function keypairSigner(keypair: Keypair): WalletSigner {
+  const seed = keypair.secretKey.subarray(0, SEED_BYTES);
   return {
     address: keypair.publicKey.toBase58(),
-    signMessage: async (message) => nacl.sign.detached(message, keypair.secretKey),
+    signMessage: async (message) => ed25519.sign(message, seed),
     signTransaction: async (wire) => {
       const transaction = VersionedTransaction.deserialize(wire);
       transaction.sign([keypair]);

@@ -7,10 +7,11 @@ import {
   keypairSigner,
   signAndSubmit,
   walletStandardSigner,
+  type DecodedQuote,
   type SignOptions,
   type WalletSigner,
 } from './index.js';
-import { BLOCKHASH, honest, proposalOf, wallet } from './testing/proposals.js';
+import { BLOCKHASH, honest, proposalOf, rentOf, wallet } from './testing/proposals.js';
 
 const stranger = Keypair.generate();
 const own = keypairSigner(wallet);
@@ -21,9 +22,12 @@ const transfer = SystemProgram.transfer({
 });
 
 /** A client of a server that proposes what a test wants. */
-function serverOf(instructions: Parameters<typeof proposalOf>[0]) {
+function serverOf(
+  instructions: Parameters<typeof proposalOf>[0],
+  quote: Partial<TransactionProposal['quote']> = {},
+) {
   const proposal: TransactionProposal = {
-    ...proposalOf(instructions),
+    ...proposalOf(instructions, wallet.publicKey, quote),
     message: '',
     chain: 'solana:localnet',
     payer: wallet.publicKey.toBase58(),
@@ -71,6 +75,44 @@ describe('a signer', () => {
         wallet.publicKey.toBytes(),
       ),
     ).toBe(true);
+  });
+
+  test('that makes a transaction dearer has to have that approved, too [TXN-20]', async () => {
+    const budget = [
+      ComputeBudgetProgram.setComputeUnitLimit({ units: 100_000 }),
+      ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 500_000n }),
+    ];
+    const dearer = changing(replacedBy([...budget, ...instructions]));
+    const totals: number[] = [];
+    const upTo = (most: number) => ({
+      approve: ({ total_lamports: total }: DecodedQuote) => totals.push(total) > 0 && total <= most,
+    });
+    const cheap = 5_005_000 + rentOf('AccessCredential');
+    const refused = attempt(dearer, upTo(cheap));
+    await expect(refused.sent).rejects.toMatchObject({ reason: 'declined' });
+    expect(refused.submitted).toHaveLength(0);
+    const accepted = attempt(dearer, upTo(cheap + 50_000));
+    await accepted.sent;
+    expect(accepted.submitted).toHaveLength(1);
+    expect(totals).toEqual([cheap, cheap + 50_000, cheap, cheap + 50_000]);
+  });
+
+  test('is asked once where nothing is dearer', async () => {
+    const approve = vi.fn(() => true);
+    const budget = ComputeBudgetProgram.setComputeUnitLimit({ units: 100_000 });
+    await attempt(changing(replacedBy([budget, ...instructions])), { approve }).sent;
+    expect(approve).toHaveBeenCalledOnce();
+  });
+
+  test('is not asked when the quote is not the transaction’s [TXN-20]', async () => {
+    const signTransaction = vi.fn(own.signTransaction);
+    const approve = vi.fn(() => true);
+    const lying = serverOf(instructions, { max_price_lamports: 1_000 });
+    await expect(
+      signAndSubmit(lying.client, { ...own, signTransaction }, request, { approve }),
+    ).rejects.toMatchObject({ reason: 'quote' });
+    expect(approve).not.toHaveBeenCalled();
+    expect(signTransaction).not.toHaveBeenCalled();
   });
 
   test('may add a compute budget', async () => {

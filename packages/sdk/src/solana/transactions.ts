@@ -47,7 +47,10 @@ export async function topUp(
   return credentialAfter(client, signer, request, options);
 }
 
-/** Takes a prepaid balance back from a listing that is closed, or has been paused for more than 7 days. */
+/**
+ * Takes a prepaid balance back once the listing is closed, its price is above the agreed maximum, or its pauses within 30
+ * days add up to 7 days.
+ */
 export async function reclaim(
   client: RentalClient,
   signer: WalletSigner,

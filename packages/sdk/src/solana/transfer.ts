@@ -1,3 +1,4 @@
+import { isPublicKey } from '@agent-rental/ed25519';
 import {
   PublicKey,
   SystemProgram,
@@ -29,7 +30,8 @@ export interface ConfirmedTransfer {
  * Transfers SOL from a signer's wallet, and waits until it is confirmed.
  *
  * @param lamports or `all`: whatever is there, less the network's fee, so that nothing stays
- * @throws ApiError `invalid_request` when the wallet holds too little, `service_unavailable` when it expired before it
+ * @throws ApiError `invalid_request` when the wallet holds too little, or the address is one on the curve that has no
+ *   private key, such as the System program's; `service_unavailable` when it expired before it
  *   landed; ConnectionError
  */
 export async function transferSol(
@@ -39,7 +41,14 @@ export async function transferSol(
   lamports: bigint | 'all',
   { signal }: CallOptions = {},
 ): Promise<ConfirmedTransfer> {
-  const from = new PublicKey(signer.address);
+  const [from, receiver] = [new PublicKey(signer.address), new PublicKey(to)];
+  // A program-derived address is off the curve, and a program may sign for it.
+  if (PublicKey.isOnCurve(receiver.toBytes()) && !isPublicKey(receiver.toBytes())) {
+    throw apiError(
+      'invalid_request',
+      `What is sent to ${receiver.toBase58()} is lost: it has no private key.`,
+    );
+  }
   const held = BigInt(await reach(() => connection.getBalance(from, 'confirmed')));
   const amount = lamports === 'all' ? held - SIGNATURE_FEE_LAMPORTS : lamports;
   if (amount <= 0n || amount + SIGNATURE_FEE_LAMPORTS > held) {
@@ -51,7 +60,7 @@ export async function transferSol(
   const { blockhash, lastValidBlockHeight } = await reach(() => connection.getLatestBlockhash('confirmed'));
   const transfer = SystemProgram.transfer({
     fromPubkey: from,
-    toPubkey: new PublicKey(to),
+    toPubkey: receiver,
     lamports: amount,
   });
   const message = new TransactionMessage({

@@ -24,6 +24,8 @@ export type UntrustedReason =
   | 'price'
   /** Its priority fee is above the limit. */
   | 'network_fee'
+  /** The marketplace's quote says something else than the transaction itself. */
+  | 'quote'
   /** The `approve` callback said no. */
   | 'declined';
 

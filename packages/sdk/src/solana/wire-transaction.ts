@@ -1,5 +1,5 @@
+import { verifySignature } from '@agent-rental/ed25519';
 import { PACKET_DATA_SIZE, VersionedTransaction, type PublicKey } from '@solana/web3.js';
-import nacl from 'tweetnacl';
 import { UntrustedTransactionError } from './untrusted-transaction.js';
 
 /** An instruction with its accounts looked up. */
@@ -71,10 +71,7 @@ export function readWireTransaction(wire: Uint8Array): WireTransaction {
 /** Whether one signer's signature is on the transaction and right. */
 export function isSignedBy({ signers, signatures, message }: WireTransaction, signer: PublicKey): boolean {
   const signature = signatures[signers.findIndex((candidate) => candidate.equals(signer))];
-  return (
-    signature?.length === nacl.sign.signatureLength &&
-    nacl.sign.detached.verify(message, signature, signer.toBytes())
-  );
+  return signature !== undefined && verifySignature({ signature, message, publicKey: signer.toBytes() });
 }
 
 /** Whether two byte strings are the same. */

@@ -40,8 +40,10 @@ export interface E2bStandIn {
   readonly mostMachines: number;
   /** Answers the next requests for a sandbox with these, in order. */
   refuseNext(...refusals: E2bRefusal[]): void;
-  /** Answers requests for the end of a sandbox with that status, until undefined. */
-  refuseKills(status: number | undefined): void;
+  /** Answers requests for the end of a sandbox with that status, or not at all, until undefined. */
+  refuseKills(status: number | 'hang' | undefined): void;
+  /** Does not answer the next request for a sandbox until the result is called. */
+  holdNextCreate(): () => void;
   close(): Promise<void>;
 }
 
@@ -55,7 +57,8 @@ export async function startE2bStandIn(options: E2bStandInOptions = {}): Promise<
   const machines = new Map<string, Machine>();
   const creates: (E2bCreate & { at: number })[] = [];
   const refusals: E2bRefusal[] = [];
-  let killStatus: number | undefined;
+  let killStatus: number | 'hang' | undefined;
+  let createHold: Promise<void> | undefined;
   let mostMachines = 0;
   let creating = 0;
 
@@ -83,6 +86,9 @@ export async function startE2bStandIn(options: E2bStandInOptions = {}): Promise<
     });
     creating -= 1;
     machines.set(machine.id, machine);
+    const hold = createHold;
+    createHold = undefined;
+    await hold;
     mostMachines = Math.max(mostMachines, machines.size);
     setTimeout(() => void endMachine(machine.id), (body.timeout ?? 15) * 1000).unref();
     answerJson(response, 201, {
@@ -126,6 +132,7 @@ export async function startE2bStandIn(options: E2bStandInOptions = {}): Promise<
       return list(response, new URLSearchParams(searchParams.get('metadata') ?? ''));
     }
     if (request.method === 'DELETE' && sandboxId !== undefined) {
+      if (killStatus === 'hang') return undefined;
       if (killStatus !== undefined) return refuse(response, killStatus, 'the sandbox cannot be ended');
       if (!machines.has(sandboxId)) return refuse(response, 404, `sandbox ${sandboxId} not found`);
       await endMachine(sandboxId);
@@ -161,6 +168,11 @@ export async function startE2bStandIn(options: E2bStandInOptions = {}): Promise<
     },
     refuseNext: (...next) => void refusals.push(...next),
     refuseKills: (status) => (killStatus = status),
+    holdNextCreate() {
+      let release = (): void => {};
+      createHold = new Promise((resolve) => (release = resolve));
+      return release;
+    },
     async close() {
       const closed = once(server, 'close');
       server.close();

@@ -1,5 +1,5 @@
 import type { JsonObject, SignedReceipt } from '@agent-rental/contract';
-import type { CallOptions } from '@agent-rental/sdk';
+import { type CallOptions, createDeadline } from '@agent-rental/sdk';
 import { cleanJson, MARKETPLACE_MARK } from '../creator-text.js';
 import { resultOfBadArguments, resultOfError } from '../error-result.js';
 import { agentFacts, chooseAgent, type ChosenAgent, type HireRequest } from '../hire/choose-agent.js';
@@ -134,7 +134,7 @@ async function engage(
       dry_run: true,
       would_hire: agentFacts(listing),
       rented_already: payment === undefined,
-      ...(payment === undefined ? {} : { price: priceFacts(payment, listing) }),
+      ...(payment === undefined ? {} : { price: priceFacts(payment) }),
       per_run_lamports: runLamports,
       needed_lamports: Number(chosen.neededLamports),
       ...looked,
@@ -145,8 +145,8 @@ async function engage(
     return objectResult({ hired: false, ...rentOffer(context, quote, payment), ...looked });
   }
   try {
-    await payRental(context, context.wallet, quote, payment, { ...call, approve: options.approve });
-    return { agent: chosen, paidLamports: payment.totalLamports };
+    const paid = await payRental(context, context.wallet, quote, payment, { ...options, ...call });
+    return { agent: chosen, paidLamports: paid === undefined ? 0 : payment.quote.total_lamports };
   } catch (error) {
     options.signal?.throwIfAborted();
     return rentalError(error, context.unsettled.has(listing.id), 'hire');
@@ -176,9 +176,14 @@ async function receiptOf(
   runId: string,
   signal: AbortSignal | undefined,
 ): Promise<SignedReceipt | undefined> {
-  const timeout = AbortSignal.timeout(RECEIPT_TIMEOUT_MS);
-  const either = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
-  return client.getReceipt(runId, { signal: either }).catch(() => undefined);
+  const deadline = createDeadline(RECEIPT_TIMEOUT_MS, signal);
+  try {
+    return await client.getReceipt(runId, { signal: deadline.signal });
+  } catch {
+    return undefined;
+  } finally {
+    deadline.clear();
+  }
 }
 
 function shownSchema(schema: JsonObject): JsonObject {

@@ -74,10 +74,10 @@ export function rentListingTool(context: ToolContext): RentedTool {
       if (wallet === undefined || spending === undefined) return undefined;
       const asked = askedFor(argumentsObject(args));
       if (asked.transaction || asked.signed !== undefined) return undefined;
-      const quote = await quoteRental(context.client, asked.agentId, asked.terms, call);
-      if (quote.payment === undefined || !spending.asks(BigInt(quote.payment.totalLamports)))
-        return undefined;
-      return spendingOfRental(quote, quote.payment);
+      const quote = await quoteRental(context, asked.agentId, asked.terms, call);
+      if (quote.payment === undefined) return undefined;
+      const request = spendingOfRental(quote, quote.payment);
+      return spending.asks(BigInt(request.lamports)) ? request : undefined;
     },
     stream: (args, options = {}) =>
       answer(args, options, async (given, call) => rentListing(context, askedFor(given), call, options)),
@@ -108,14 +108,9 @@ async function rentListing(
     if (context.wallet === undefined || transaction) {
       return objectResult(rentOffer(context, quote, quote.payment, { transaction }));
     }
-    const paid = await payRental(context, context.wallet, quote, quote.payment, {
-      ...call,
-      approve: options.approve,
-    });
-    return await rented(agentId, {
-      paid: priceFacts(quote.payment, quote.listing),
-      signature: paid.signature,
-    });
+    const paid = await payRental(context, context.wallet, quote, quote.payment, { ...options, ...call });
+    if (paid === undefined) return await rentedAlready(quote);
+    return await rented(agentId, { paid: priceFacts(quote.payment), signature: paid.signature });
   } catch (error) {
     call.signal?.throwIfAborted();
     return rentalError(error, context.unsettled.has(agentId));

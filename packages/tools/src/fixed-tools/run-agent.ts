@@ -47,13 +47,11 @@ export function runAgentTool(context: ToolContext): RentedTool {
     annotations: RUN_ANNOTATIONS,
     spending: async (args, options = {}) => {
       try {
-        const definition = await definitionOf(
-          client,
-          cache,
-          agentIdArgument(argumentsObject(args)),
-          options.signal,
-        );
-        return definition === undefined ? { kind: 'nothing' } : spendingOfRun(definition.priceLamports);
+        const agentId = agentIdArgument(argumentsObject(args));
+        const definition = await definitionOf(client, cache, agentId, options.signal);
+        if (definition === undefined) return { kind: 'nothing' };
+        const { priceLamports: told } = definition;
+        return spendingOfRun(context.spending ? await context.spending.mostOfRun(agentId, told) : told);
       } catch (error) {
         options.signal?.throwIfAborted();
         // Arguments that name no agent run none.

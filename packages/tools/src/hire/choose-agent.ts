@@ -3,7 +3,7 @@ import { isApiError, type CallOptions } from '@agent-rental/sdk';
 import { creatorLine } from '../creator-text.js';
 import { compileInput } from '../portable-schema/compile-input.js';
 import { quoteSettledRental } from '../renting/pay-rental.js';
-import type { RentalQuote } from '../renting/rental-quote.js';
+import type { QuotedPayment, RentalQuote } from '../renting/rental-quote.js';
 import type { ToolContext } from '../tool-context.js';
 import { findAgents } from './find-agents.js';
 import { misfitOf, type GivenInput } from './fits-input.js';
@@ -94,12 +94,27 @@ async function look(
   if (misfit !== undefined) {
     return { agentId, title, reason: misfit, inputSchema: listing.input_schema };
   }
-  const runLamports = listing.rental_model === 'per_query' ? listing.price_lamports : 0;
-  const neededLamports = BigInt(payment?.totalLamports ?? runLamports);
+  const runLamports = await runLamportsOf(context, quote);
+  const neededLamports = neededFor(payment, runLamports);
   if (neededLamports > budgetLamports) {
     return { agentId, title, reason: `needs ${neededLamports} lamports, which is above the budget` };
   }
   return { quote, input, runLamports, neededLamports };
+}
+
+/** What one run may draw from the balance: by the transaction that is to be paid, or by what is known of the rental. */
+async function runLamportsOf({ spending }: ToolContext, { listing, payment }: RentalQuote): Promise<number> {
+  if (payment !== undefined) return payment.quote.max_run_lamports ?? 0;
+  const told = listing.rental_model === 'per_query' ? listing.price_lamports : 0;
+  return (await spending?.mostOfRun(listing.id, told)) ?? told;
+}
+
+/** What the budget has to cover: all that leaves the wallet, and what the run draws beyond what is prepaid with it. */
+function neededFor(payment: QuotedPayment | undefined, runLamports: number): bigint {
+  if (payment === undefined) return BigInt(runLamports);
+  const { total_lamports: total, price_lamports: prepaid, max_run_lamports: perRun } = payment.quote;
+  const beyond = perRun === undefined ? 0 : Math.max(runLamports - prepaid, 0);
+  return BigInt(total) + BigInt(beyond);
 }
 
 /** An agent as an answer shows it. */

@@ -8,11 +8,12 @@ import {
 } from '@agent-rental/stand-in';
 import { describe, expect, it } from 'vitest';
 import type { RentedTool } from '../rented-tool.js';
+import { payingWallet } from '../renting/paying-wallet.js';
 import { rentedToolset, type ToolsetOptions } from '../toolset.js';
 import { misfitOf } from './fits-input.js';
 
 /** The stand-in's deposit, the rent of the accounts and the network's fee. */
-const TOTAL = 12_005_000;
+const TOTAL = 13_888_680;
 
 const AGENTS: StandInListing[] = [
   {
@@ -30,7 +31,10 @@ const AGENTS: StandInListing[] = [
   { id: 'poems-aaaaaa', title: 'Poet', description: 'Writes poems.', rental: 'none' },
 ];
 
-function hiring(standIn: StandIn, options: ToolsetOptions = { wallet: standInWallet(), policy: {} }) {
+function hiring(
+  standIn: StandIn,
+  options: ToolsetOptions = { wallet: payingWallet(standInWallet()), policy: {} },
+) {
   const client = createClient({
     baseUrl: 'http://market.invalid',
     apiKey: STAND_IN_API_KEY,
@@ -95,7 +99,7 @@ describe('hire', () => {
   it('pays no lamport above its budget [REN-10]', async () => {
     const standIn = market();
     const { hire } = hiring(standIn);
-    const short = await hire({ task: 'contract', budget_sol: 0.012004999 });
+    const short = await hire({ task: 'contract', budget_sol: 0.013888679 });
     expect(short.structured).toMatchObject({
       hired: false,
       passed_over: [
@@ -103,7 +107,28 @@ describe('hire', () => {
       ],
     });
     expect(standIn.paid).toBe(0);
-    expect((await hire({ task: 'contract', budget_sol: 0.012005 })).status).toBe('completed');
+    expect((await hire({ task: 'contract', budget_sol: 0.01388868 })).status).toBe('completed');
+  });
+
+  it('covers a run out of what was prepaid earlier, where only its price has to be agreed to [REN-10]', async () => {
+    const standIn = createStandIn([{ id: 'sums-aaaaaa', title: 'Sums', rental: 'low_balance' }]);
+    const credential = {
+      listing_id: 'sums-aaaaaa',
+      status: 'low_balance',
+      valid: false,
+      on_chain_verified: true,
+    };
+    const fetch: typeof globalThis.fetch = async (input, init) =>
+      new URL(new Request(input, init).url).pathname === '/v1/credentials/sums-aaaaaa' && standIn.paid === 0
+        ? Response.json({ ...credential, balance_lamports: 5_000_000 })
+        : standIn.fetch(input, init);
+    const { hire } = hiring({ ...standIn, fetch });
+    const needed = 2_000_000 + 5_000;
+    const quoted = await hire({ task: 'Sums', dry_run: true });
+    expect(quoted.structured).toMatchObject({ needed_lamports: needed, price: { total_lamports: 5_000 } });
+    const short = await hire({ task: 'Sums', budget_sol: (needed - 1) / 1e9 });
+    expect(short.structured).toMatchObject({ hired: false });
+    expect(standIn.charged).toBe(0);
   });
 
   it.each([
@@ -112,7 +137,7 @@ describe('hire', () => {
     ['listingIds', { listingIds: [] }],
   ])('stays inside the policy: %s [ADP-7, REN-4]', async (rule, policy) => {
     const standIn = market();
-    const { hire } = hiring(standIn, { wallet: standInWallet(), policy });
+    const { hire } = hiring(standIn, { wallet: payingWallet(standInWallet()), policy });
     const refused = await hire({ task: 'contract' });
     expect(refused.error).toEqual({ code: 'spending_refused', rule });
     expect(standIn).toMatchObject({ paid: 0, charged: 0 });
@@ -120,7 +145,7 @@ describe('hire', () => {
 
   it('asks above the amount that is asked for, and says beforehand that it will [REN-5]', async () => {
     const standIn = market();
-    const options = { wallet: standInWallet(), policy: { askAboveLamports: 5_000_000n } };
+    const options = { wallet: payingWallet(standInWallet()), policy: { askAboveLamports: 5_000_000n } };
     const { hire, tool } = hiring(standIn, options);
     expect((await hire({ task: 'contract' })).error?.code).toBe('approval_required');
     const args = { task: 'contract', budget_sol: 1 };

@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,6 +9,7 @@ import { createSpending } from '../spending/spending.js';
 import { SpendingRefusedError } from '../spending/policy.js';
 import { spendingFromEnvironment } from './environment.js';
 import { fileLedger } from './file-ledger.js';
+import { fileQuestions } from './file-questions.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -79,13 +81,16 @@ describe('a ledger in a folder', () => {
       kind: 'run',
       listingId: 'a-aaaaaa',
       lamports: 7n,
+      allowedLamports: 7n,
       timeMs: 5 * DAY_MS,
     } as const;
     expect(await ledger.add(entry)).toBe(true);
     expect(await ledger.add({ ...entry, lamports: 9n })).toBe(false);
     await ledger.settle(entry.id, 3n);
     expect(await ledger.since(0)).toMatchObject([{ kind: 'run', listingId: 'a-aaaaaa', lamports: 3n }]);
-    await ledger.settle(entry.id, 0n);
+    await ledger.release(entry.id, entry.timeMs - 1);
+    expect(await ledger.since(0)).toHaveLength(1);
+    await ledger.release(entry.id, entry.timeMs);
     expect(await ledger.since(0)).toEqual([]);
     await ledger.add(entry);
     expect(await ledger.since(5 * DAY_MS)).toHaveLength(1);
@@ -100,9 +105,123 @@ describe('a ledger in a folder', () => {
       kind: 'run',
       listingId: 'a-aaaaaa',
       lamports: 1n,
+      allowedLamports: 1n,
       timeMs: 1,
     });
     expect((await readdir(folder)).join()).not.toContain('secret');
+  });
+});
+
+/** A process that asks a person and never gets an answer; ended by a signal. Resolves once it asks. */
+async function askForEver(folder: string, id: string): Promise<ChildProcess> {
+  const entry = new URL('../../dist/', import.meta.url);
+  const code = `
+    const { fileLedger } = await import('${new URL('node/file-ledger.js', entry).href}');
+    const { createSpending } = await import('${new URL('spending/spending.js', entry).href}');
+    const spending = createSpending({ policy: { askAboveLamports: 1n }, ledger: fileLedger(process.argv[1]) });
+    const request = { kind: 'rental', agentId: 'a-aaaaaa', title: 'A', lamports: 100 };
+    setInterval(() => {}, 1_000);
+    const approve = () => new Promise(() => process.stdout.write('asking'));
+    await spending.reserve(process.argv[2], request, { approve });`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code, '--', folder, id], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  return child;
+}
+
+describe('a question in a folder', () => {
+  const policy = { askAboveLamports: 1n };
+
+  it('that another process asks is joined, and lapses with that process [REN-17]', async () => {
+    const folder = await newFolder();
+    const asker = await askForEver(folder, 'one');
+    let asked = 0;
+    const approve = () => (asked += 1) > 0;
+    const ledger = fileLedger(folder);
+    const leave = new AbortController();
+    const joined = createSpending({ policy, ledger }).reserve('one', rental(100), {
+      approve,
+      signal: leave.signal,
+    });
+    // It looks at the question of the other process, and again.
+    await expect.poll(() => ledger.questions.open('other')).toBe('opened');
+    expect(asked).toBe(0);
+    leave.abort(new Error('enough'));
+    await expect(joined).rejects.toThrow('enough');
+
+    asker.kill('SIGKILL');
+    await once(asker, 'exit');
+    // After a restart: a question without a waiting process is put again.
+    const restarted = { ...fileLedger(folder), questions: fileQuestions(folder, 0) };
+    await createSpending({ policy, ledger: restarted }).reserve('one', rental(100), { approve });
+    expect(asked).toBe(1);
+    expect(await ledger.since(0)).toHaveLength(1);
+  });
+
+  it('is opened by one of many, answered once, and answers the others [REN-17]', async () => {
+    const folder = await newFolder();
+    const all = Array.from({ length: 8 }, () => fileQuestions(folder));
+    const states = await Promise.all(all.map((questions) => questions.open('q')));
+    expect(states.filter((state) => state === 'opened')).toHaveLength(1);
+    const opener = all[states.indexOf('opened')];
+    const [other] = all.filter((questions) => questions !== opener);
+    expect(await other?.close('q', 'yes')).toBe(false);
+    expect(await other?.open('q')).toBe('open');
+    expect(await opener?.close('q', 'no')).toBe(true);
+    expect(await Promise.all(all.map((questions) => questions.open('q')))).toEqual(all.map(() => 'no'));
+  });
+
+  it('that lapsed while its process slept is not answered by it any more [REN-17]', async () => {
+    const folder = await newFolder();
+    const [slept, awake] = [fileQuestions(folder), fileQuestions(folder, -1)];
+    expect(await slept.open('q')).toBe('opened');
+    expect(await awake.open('q')).toBe('opened');
+    expect(await slept.close('q', 'yes')).toBe(false);
+    await slept.keep('q');
+    expect(await awake.close('q', 'no')).toBe(true);
+    expect(await slept.open('q')).toBe('no');
+  });
+
+  it('that was withdrawn is put again; an answer is forgotten after ten minutes', async () => {
+    const folder = await newFolder();
+    const questions = fileQuestions(folder);
+    await questions.open('q');
+    await questions.close('q', undefined);
+    expect(await readdir(folder)).toEqual([]);
+    await questions.open('q');
+    await questions.close('q', 'yes');
+    const [name = ''] = await readdir(folder);
+    expect(name).not.toContain('open');
+    const before = new Date(Date.now() - 11 * 60_000);
+    await utimes(join(folder, name), before, before);
+    expect(await questions.open('q')).toBe('opened');
+  });
+});
+
+describe('agreed prices in a folder', () => {
+  it('hold the highest that may be on the chain, over a restart [REN-16]', async () => {
+    const folder = await newFolder();
+    const prices = fileLedger(folder).agreedPrices;
+    expect(await prices.highest('a-aaaaaa')).toBeUndefined();
+    await prices.note('a-aaaaaa', 7n);
+    await prices.note('a-aaaaaa', 5n);
+    await prices.note('b-aaaaaa', 9n);
+    expect(await fileLedger(folder).agreedPrices.highest('a-aaaaaa')).toBe(7n);
+    await prices.confirm('a-aaaaaa', 5n);
+    expect(await fileLedger(folder).agreedPrices.highest('a-aaaaaa')).toBe(5n);
+    expect(await prices.highest('b-aaaaaa')).toBe(9n);
+    expect(await fileLedger(folder).since(0)).toEqual([]);
+  });
+});
+
+describe('an entry of an earlier version', () => {
+  it('counts, and allows what it counts for', async () => {
+    const folder = await newFolder();
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, `5.run.60.a-aaaaaa.${'a'.repeat(32)}`), '');
+    expect(await fileLedger(folder).since(0)).toMatchObject([{ lamports: 60n, allowedLamports: 60n }]);
   });
 });
 
@@ -125,7 +244,8 @@ describe('spendingFromEnvironment', () => {
       askAboveLamports: 2_000_000_000n,
       listingIds: ['a-aaaaaa', 'b-aaaaaa'],
     });
-    await one?.ledger.add({ id: 'x', kind: 'run', listingId: 'a-aaaaaa', lamports: 1n, timeMs: 1 });
+    const entry = { id: 'x', kind: 'run', listingId: 'a-aaaaaa', timeMs: 1 } as const;
+    await one?.ledger.add({ ...entry, lamports: 1n, allowedLamports: 1n });
     expect(await one?.ledger.since(0)).toHaveLength(1);
     expect(await other?.ledger.since(0)).toEqual([]);
   });

@@ -1,10 +1,12 @@
-import { createHash } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SpendingEntry, SpendingLedger } from '../spending/ledger.js';
+import { fileAgreedPrices } from './file-agreed-prices.js';
+import { fileQuestions } from './file-questions.js';
+import { digestOf, keep, namesIn } from './ledger-folder.js';
 
-/** Time, kind, amount, listing, and what the id comes to: the name is the entry, and the file is empty. */
-const NAME = /^(\d{1,16})\.(rental|run)\.(\d{1,20})\.([a-z0-9-]{1,64})\.([0-9a-f]{32})$/;
+/** Time, kind, amount, listing, what the id comes to, and the most that was allowed: the name is the entry, the file is empty. */
+const NAME = /^(\d{1,16})\.(rental|run)\.(\d{1,20})\.([a-z0-9-]{1,64})\.([0-9a-f]{32})(?:\.(\d{1,20}))?$/;
 
 /** An entry as its file names it. */
 type NamedEntry = SpendingEntry & { readonly name: string };
@@ -18,23 +20,29 @@ type NamedEntry = SpendingEntry & { readonly name: string };
  */
 export function fileLedger(folder: string): SpendingLedger {
   async function entries(): Promise<NamedEntry[]> {
-    const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return [];
-      throw error;
-    });
-    return names.flatMap((name) => entryOf(name) ?? []);
+    return (await namesIn(folder)).flatMap((name) => entryOf(name) ?? []);
+  }
+  async function found(id: string): Promise<NamedEntry | undefined> {
+    const digest = digestOf(id);
+    return (await entries()).find((entry) => entry.id === digest);
+  }
+  async function change(id: string, changes: Partial<SpendingEntry>): Promise<void> {
+    const known = await found(id);
+    if (known === undefined) return;
+    const name = nameOf({ ...known, ...changes }, known.id);
+    await rename(join(folder, known.name), join(folder, name));
   }
 
   return {
     add: async (entry) => {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      const digest = digestOf(entry.id);
-      if ((await entries()).some(({ id }) => id === digest)) return false;
-      const file = await open(join(folder, nameOf(entry, digest)), 'wx', 0o600);
+      if ((await found(entry.id)) !== undefined) return false;
+      const file = await open(join(folder, nameOf(entry, digestOf(entry.id))), 'wx', 0o600);
       await file.close();
       await keep(folder);
       return true;
     },
+    find: found,
     since: async (timeMs) => {
       const kept: SpendingEntry[] = [];
       for (const entry of await entries()) {
@@ -43,33 +51,27 @@ export function fileLedger(folder: string): SpendingLedger {
       }
       return kept;
     },
-    settle: async (id, lamports) => {
-      const digest = digestOf(id);
-      const known = (await entries()).find((entry) => entry.id === digest);
-      if (known === undefined) return;
-      const path = join(folder, known.name);
-      if (lamports > 0n) await rename(path, join(folder, nameOf({ ...known, lamports }, digest)));
-      else await rm(path, { force: true });
+    settle: (id, lamports) => change(id, { lamports }),
+    release: async (id, timeMs) => {
+      const known = await found(id);
+      // The time is part of the name: one that was moved meanwhile is not there under it.
+      if (known?.timeMs === timeMs) await rm(join(folder, known.name), { force: true });
     },
+    move: (id, timeMs) => change(id, { timeMs }),
+    questions: fileQuestions(folder),
+    agreedPrices: fileAgreedPrices(folder),
   };
 }
 
-/** Makes a new name survive a power failure, where the system lets a folder be synced. */
-async function keep(folder: string): Promise<void> {
-  const handle = await open(folder, 'r').catch(() => undefined);
-  try {
-    await handle?.sync().catch(() => undefined);
-  } finally {
-    await handle?.close();
-  }
-}
-
-function nameOf({ timeMs, kind, lamports, listingId }: SpendingEntry, digest: string): string {
-  return [timeMs, kind, lamports, listingId, digest].join('.');
+function nameOf(
+  { timeMs, kind, lamports, listingId, allowedLamports }: SpendingEntry,
+  digest: string,
+): string {
+  return [timeMs, kind, lamports, listingId, digest, allowedLamports].join('.');
 }
 
 function entryOf(name: string): NamedEntry | undefined {
-  const [, timeMs, kind, lamports, listingId = '', id = ''] = NAME.exec(name) ?? [];
+  const [, timeMs, kind, lamports, listingId = '', id = '', allowed] = NAME.exec(name) ?? [];
   if (timeMs === undefined || lamports === undefined) return undefined;
   return {
     name,
@@ -77,11 +79,7 @@ function entryOf(name: string): NamedEntry | undefined {
     kind: kind === 'run' ? 'run' : 'rental',
     listingId,
     lamports: BigInt(lamports),
+    allowedLamports: BigInt(allowed ?? lamports),
     timeMs: Number(timeMs),
   };
-}
-
-/** Ids may hold anything; of a key, nobody needs more than that it is the same. */
-function digestOf(id: string): string {
-  return createHash('sha256').update(id).digest('hex').slice(0, 32);
 }

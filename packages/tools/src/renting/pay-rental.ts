@@ -1,33 +1,33 @@
-import { isApiError, type CallOptions, type RentalClient } from '@agent-rental/sdk';
+import type { TransactionRequest } from '@agent-rental/contract';
+import { ConnectionError, isApiError, type CallOptions, type RentalClient } from '@agent-rental/sdk';
 import { creatorLine } from '../creator-text.js';
-import type { Approve, SpendingRequest } from '../spending/policy.js';
+import type { ToolCallOptions } from '../rented-tool.js';
+import { callKey } from '../run-key.js';
+import type { SpendingRequest } from '../spending/policy.js';
+import type { Reservation } from '../spending/spending.js';
 import type { ToolContext } from '../tool-context.js';
 import type { PayingWallet, Payment } from './paying-wallet.js';
-import {
-  quoteRental,
-  totalOf,
-  type QuotedPayment,
-  type RentalQuote,
-  type RentalTerms,
-} from './rental-quote.js';
+import { quoteRental, type QuotedPayment, type RentalQuote, type RentalTerms } from './rental-quote.js';
 
 const TITLE_LENGTH = 80;
 
-/** A rental as the policy and whoever approves see it. */
-export function spendingOfRental({ listing }: RentalQuote, payment: QuotedPayment): SpendingRequest {
-  const { max_price_lamports: perTask } = payment.proposal.quote;
+/** A rental as the policy and a person who approves see it. */
+export function spendingOfRental({ listing }: RentalQuote, { quote }: QuotedPayment): SpendingRequest {
+  const { total_lamports: lamports, max_run_lamports: maxRunLamports } = quote;
   return {
     kind: 'rental',
     agentId: listing.id,
     title: creatorLine(listing.title, TITLE_LENGTH),
-    lamports: payment.totalLamports,
-    ...(listing.rental_model === 'per_query' && perTask !== undefined ? { maxRunLamports: perTask } : {}),
+    lamports,
+    ...(maxRunLamports === undefined ? {} : { maxRunLamports }),
   };
 }
 
 /**
- * Pays for a rental inside the policy.
+ * Pays for a rental inside the policy. What was signed stays counted, also when the marketplace says that it was
+ * refused: it cannot be known here that it will not land.
  *
+ * @returns undefined where another call has paid for it meanwhile
  * @throws SpendingRefusedError, ApprovalRequiredError: nothing was signed. ApiError, UntrustedTransactionError:
  *   nothing was paid, unless the error's code is `service_unavailable`. ConnectionError: it may have been paid; the
  *   same signed bytes go first the next time, and land at most once.
@@ -37,33 +37,87 @@ export async function payRental(
   wallet: PayingWallet,
   quote: RentalQuote,
   payment: QuotedPayment,
-  options: CallOptions & { readonly approve?: Approve | undefined },
-): Promise<Payment> {
+  options: CallOptions & Pick<ToolCallOptions, 'approve' | 'call' | 'idempotencyKey'>,
+): Promise<Payment | undefined> {
   const { signal, approve = context.approve } = options;
-  const spent = await context.spending?.reserve(
-    `rental ${crypto.randomUUID()}`,
-    spendingOfRental(quote, payment),
-    { approve, signal },
-  );
   const { id } = quote.listing;
-  try {
-    const paid = await wallet.pay(
-      rememberingClient(context, id),
-      payment.request,
-      // The chain's rent and fees may have moved since the quote, and the policy was asked about the quote.
-      (again) => totalOf(again) <= payment.totalLamports,
-      signal,
-    );
-    context.unsettled.delete(id);
-    context.onRented?.(id);
-    return paid;
-  } catch (error) {
-    if (!context.unsettled.has(id) || isRefusal(error)) {
-      context.unsettled.delete(id);
-      await spent?.settle(0n);
+  const { request } = payment;
+  const key = (await callKey(options, id, request)) ?? crypto.randomUUID();
+  const spent = await context.spending?.reserve(moneyOf(request, key), spendingOfRental(quote, payment), {
+    approve,
+    signal,
+    question: `rental ${key}`,
+  });
+  // One after the other for each agent, so that a call whose quote is older finds what the one before came to.
+  const paying = payInTurn(context.paying.get(id));
+  context.paying.set(
+    id,
+    paying.then(
+      () => undefined,
+      () => undefined,
+    ),
+  );
+  return paying;
+
+  async function payInTurn(before: Promise<void> | undefined): Promise<Payment | undefined> {
+    let mayLand = false;
+    const signed = (): void => {
+      mayLand = true;
+    };
+    try {
+      if (before !== undefined) {
+        await before;
+        signal?.throwIfAborted();
+        if (await isPaid()) return undefined;
+      }
+      requireFirst(request, spent);
+      return await sign(signed);
+    } finally {
+      if (!mayLand) await spent?.settle(0n);
     }
-    throw error;
   }
+
+  /** Whether the call before this one has paid. @throws ConnectionError where that is not known */
+  async function isPaid(): Promise<boolean> {
+    if (context.unsettled.has(id)) {
+      throw new ConnectionError('Whether another call has paid for the rental is not known yet.');
+    }
+    return (await context.client.verifyCredential(id, { signal })).valid;
+  }
+
+  async function sign(onSigned: () => void): Promise<Payment> {
+    const { total_lamports: total, max_run_lamports: perRun } = payment.quote;
+    try {
+      const client = rememberingClient(context, id, perRun, onSigned);
+      const paid = await wallet.pay(client, request, {
+        // Another transaction than the one that was judged: it may take as much, and no more.
+        approve: (again) => again.total_lamports <= total && (again.max_run_lamports ?? 0) <= (perRun ?? 0),
+        onSigned,
+        signal,
+      });
+      context.unsettled.delete(id);
+      if (perRun !== undefined) await context.spending?.agreedPrices.confirm(id, BigInt(perRun));
+      context.onRented?.(id);
+      return paid;
+    } catch (error) {
+      if (isRefusal(error)) context.unsettled.delete(id);
+      throw error;
+    }
+  }
+}
+
+/**
+ * Which money a payment is. A wallet can rent a listing once: of all transactions that rent it, one lands, so they are
+ * the same money. Renewals and top-ups each take their own.
+ */
+function moneyOf({ action, listing_id }: TransactionRequest, key: string): string {
+  return action === 'rent' ? `rent ${listing_id}` : `${action} ${listing_id} ${key}`;
+}
+
+/** @throws ConnectionError for a repeated call whose first payment may land yet, or has. */
+function requireFirst({ action }: TransactionRequest, spent: Reservation | undefined): void {
+  if (spent?.isRepeat !== true || action === 'rent') return;
+  throw new ConnectionError('This call has signed a payment before. Nothing else was signed for it.');
 }
 
 /**
@@ -77,7 +131,7 @@ export async function quoteSettledRental(
   terms: RentalTerms,
   call: CallOptions,
 ): Promise<RentalQuote> {
-  const quote = await quoteRental(context.client, agentId, terms, call);
+  const quote = await quoteRental(context, agentId, terms, call);
   const signed = context.unsettled.get(agentId);
   if (signed === undefined) return quote;
   try {
@@ -90,7 +144,7 @@ export async function quoteSettledRental(
   }
   context.unsettled.delete(agentId);
   context.onRented?.(agentId);
-  return quote.payment === undefined ? quote : quoteRental(context.client, agentId, terms, call);
+  return quote.payment === undefined ? quote : quoteRental(context, agentId, terms, call);
 }
 
 /** Errors of a request that was refused before its transaction was sent, or of a transaction that failed. */
@@ -105,19 +159,26 @@ const REFUSALS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether an error says for certain that nothing was paid. One that only refuses to listen, such as a rate limit, may
- * have met the second try of a payment whose first has landed.
+ * Whether an error says that nothing was paid. One that only refuses to listen, such as a rate limit, may have met the
+ * second try of a payment whose first has landed.
  */
 function isRefusal(error: unknown): boolean {
   return isApiError(error) && REFUSALS.has(error.code);
 }
 
-/** Keeps what was signed until its outcome is known. */
-function rememberingClient(context: ToolContext, agentId: string): RentalClient {
+/** Keeps what was signed until its outcome is known, and the price per run that it agrees to. */
+function rememberingClient(
+  context: ToolContext,
+  agentId: string,
+  perRun: number | undefined,
+  onSigned: () => void,
+): RentalClient {
   return {
     ...context.client,
-    submitTransaction: (transaction, options) => {
+    submitTransaction: async (transaction, options) => {
+      onSigned();
       context.unsettled.set(agentId, transaction);
+      if (perRun !== undefined) await context.spending?.agreedPrices.note(agentId, BigInt(perRun));
       return context.client.submitTransaction(transaction, options);
     },
   };

@@ -1,26 +1,41 @@
-import type { TransactionQuote, TransactionRequest } from '@agent-rental/contract';
+import type { TransactionProposal, TransactionRequest } from '@agent-rental/contract';
 import type { RentalClient } from '@agent-rental/sdk';
-import type { SignOptions, WalletSigner } from '@agent-rental/sdk/solana';
+import type { DecodedQuote, SignOptions, WalletSigner } from '@agent-rental/sdk/solana';
 
 /** A payment that is confirmed, and seen by the marketplace. */
 export type Payment = Awaited<ReturnType<RentalClient['submitTransaction']>>;
+
+/** Says what a proposed transaction can take out of the wallet that pays it, by the transaction itself. */
+export type InspectProposal = (
+  proposal: TransactionProposal,
+  request: TransactionRequest,
+) => Promise<DecodedQuote>;
+
+/** How one payment is judged, and what is told about it. */
+export interface PayOptions {
+  /** Shown what the transaction that would be signed can take; anything but true ends it. */
+  approve(quote: DecodedQuote): boolean;
+  /** Called as soon as there is a signature: from then on the amount may leave the wallet. */
+  onSigned(): void;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** A wallet that pays for rentals. Its key stays inside. */
 export interface PayingWallet {
   /** Base58. */
   readonly address: string;
   /**
+   * Checks that a proposal does what was asked for from this wallet, and decodes what it can take.
+   *
+   * @throws UntrustedTransactionError
+   */
+  readonly inspect: InspectProposal;
+  /**
    * Signs and submits what a request asks for, and nothing else.
    *
-   * @param approve shown the quote of the transaction that would be signed; anything but true ends it
    * @throws ApiError, ConnectionError, UntrustedTransactionError
    */
-  pay(
-    client: RentalClient,
-    request: TransactionRequest,
-    approve: (quote: TransactionQuote) => boolean,
-    signal?: AbortSignal,
-  ): Promise<Payment>;
+  pay(client: RentalClient, request: TransactionRequest, options: PayOptions): Promise<Payment>;
 }
 
 /** Options of {@link payingWallet}. */
@@ -31,11 +46,33 @@ export type PayingWalletOptions = Pick<SignOptions, 'programId' | 'connection' |
  * signed. The chain's library is loaded with the first payment and not before.
  */
 export function payingWallet(signer: WalletSigner, options: PayingWalletOptions = {}): PayingWallet {
+  const { address } = signer;
   return {
-    address: signer.address,
-    pay: async (client, request, approve, signal) => {
-      const { signAndSubmit } = await import('@agent-rental/sdk/solana');
-      return signAndSubmit(client, signer, request, { ...options, approve, signal });
+    address,
+    inspect: async (proposal, request) => {
+      const { inspectProposal } = await import('@agent-rental/sdk/solana');
+      return inspectProposal(proposal, request, address, options).quote;
     },
+    pay: async (client, request, { approve, onSigned, signal }) => {
+      const { signAndSubmit } = await import('@agent-rental/sdk/solana');
+      const telling: WalletSigner = {
+        address,
+        signMessage: (message) => signer.signMessage(message),
+        signTransaction: async (wire) => {
+          const signed = await signer.signTransaction(wire);
+          onSigned();
+          return signed;
+        },
+      };
+      return signAndSubmit(client, telling, request, { ...options, approve, signal });
+    },
+  };
+}
+
+/** Inspects proposals for the wallet that they name: another program signs them. */
+export function inspectForPayer(programId: string | undefined): InspectProposal {
+  return async (proposal, request) => {
+    const { inspectProposal } = await import('@agent-rental/sdk/solana');
+    return inspectProposal(proposal, request, proposal.payer, { programId }).quote;
   };
 }

@@ -20,8 +20,8 @@ export function rentOffer(
     agent_id: listing.id,
     title: creatorLine(listing.title, 120),
     rented: false,
-    rent_url: rentUrl(publicUrl, listing.id, payment.totalLamports),
-    price: priceFacts(payment, listing),
+    rent_url: rentUrl(publicUrl, listing.id, payment.quote.total_lamports),
+    price: priceFacts(payment),
     expires_at: new Date(now() + (transaction ? TRANSACTION_MS : LINK_MS)).toISOString(),
     ...(transaction
       ? {

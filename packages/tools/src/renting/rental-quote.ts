@@ -4,10 +4,11 @@ import {
   type JsonObject,
   type Listing,
   type TransactionProposal,
-  type TransactionQuote,
   type TransactionRequest,
 } from '@agent-rental/contract';
-import type { CallOptions, RentalClient } from '@agent-rental/sdk';
+import type { CallOptions } from '@agent-rental/sdk';
+import type { DecodedQuote } from '@agent-rental/sdk/solana';
+import type { ToolContext } from '../tool-context.js';
 
 /** Terms that a caller may choose; what is absent is the listing's own. */
 export interface RentalTerms {
@@ -30,8 +31,8 @@ export interface QuotedPayment {
   /** The request with every amount fixed, so that nothing dearer can be signed. */
   readonly request: TransactionRequest;
   readonly proposal: TransactionProposal;
-  /** Everything that leaves the wallet, lamports. */
-  readonly totalLamports: number;
+  /** What can leave the wallet, decoded from the transaction; nothing that the marketplace only says. */
+  readonly quote: DecodedQuote;
 }
 
 const DAYS_30_SECONDS = 2_592_000;
@@ -40,10 +41,11 @@ const DAYS_30_SECONDS = 2_592_000;
  * Finds out what renting an agent takes for this wallet: a rental, a renewal, or more balance; nothing where it is
  * rented and can be run. So renting twice never pays twice.
  *
- * @throws ApiError or ConnectionError
+ * @throws ApiError, ConnectionError, or UntrustedTransactionError where the transaction is not what was asked for, or
+ *   takes something else than the marketplace's quote says
  */
 export async function quoteRental(
-  client: RentalClient,
+  { client, inspect }: Pick<ToolContext, 'client' | 'inspect'>,
   agentId: string,
   terms: RentalTerms,
   call: CallOptions,
@@ -55,26 +57,21 @@ export async function quoteRental(
   if (credential.valid) return { listing, credential };
   const asked = requestFor(listing, credential, terms);
   const proposal = await client.createTransaction(asked, call);
-  const request = withAmounts(asked, listing, proposal.quote);
-  return { listing, credential, payment: { request, proposal, totalLamports: totalOf(proposal.quote) } };
-}
-
-/** Everything that a transaction takes out of the wallet, lamports. */
-export function totalOf(quote: TransactionQuote): number {
-  return quote.price_lamports + quote.rent_lamports + quote.network_fee_lamports;
+  const quote = await inspect(proposal, asked);
+  return { listing, credential, payment: { request: withAmounts(asked, quote), proposal, quote } };
 }
 
 /** A payment's price as tools show it. */
-export function priceFacts({ proposal, totalLamports }: QuotedPayment, listing: Listing): JsonObject {
-  const { price_lamports, rent_lamports, network_fee_lamports, max_price_lamports } = proposal.quote;
-  const isPerTask = listing.rental_model === 'per_query';
+export function priceFacts({ quote }: QuotedPayment): JsonObject {
+  const { price_lamports, rent_lamports, network_fee_lamports, total_lamports, max_run_lamports } = quote;
+  const isPerTask = max_run_lamports !== undefined;
   return {
-    total_lamports: totalLamports,
-    total_sol: solFromLamports(BigInt(totalLamports)),
+    total_lamports,
+    total_sol: solFromLamports(BigInt(total_lamports)),
     ...(isPerTask ? { deposit_lamports: price_lamports } : { price_lamports }),
     account_rent_lamports: rent_lamports,
     network_fee_lamports,
-    ...(isPerTask && max_price_lamports !== undefined ? { per_task_lamports: max_price_lamports } : {}),
+    ...(isPerTask ? { per_task_lamports: max_run_lamports } : {}),
   };
 }
 
@@ -107,14 +104,14 @@ function requestFor(
   }
 }
 
-/** The amounts of the quote as the most that is agreed to. */
-function withAmounts(
-  request: TransactionRequest,
-  listing: Listing,
-  quote: TransactionQuote,
-): TransactionRequest {
-  const max_price_lamports = quote.max_price_lamports ?? quote.price_lamports;
-  if (request.action !== 'rent' || listing.rental_model !== 'per_query')
-    return { ...request, max_price_lamports } as TransactionRequest;
-  return { ...request, max_price_lamports, deposit_lamports: quote.price_lamports };
+/** The amounts of the transaction as the most that is agreed to. */
+function withAmounts(request: TransactionRequest, quote: DecodedQuote): TransactionRequest {
+  const { max_price_lamports, max_run_lamports, price_lamports } = quote;
+  return {
+    ...request,
+    max_price_lamports,
+    ...(request.action === 'rent' && max_run_lamports !== undefined
+      ? { deposit_lamports: price_lamports }
+      : {}),
+  } as TransactionRequest;
 }

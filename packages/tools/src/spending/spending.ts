@@ -8,6 +8,7 @@ import {
   type SpendingRequest,
   type SpendingRule,
 } from './policy.js';
+import { Questions } from './questions.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -15,18 +16,23 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 export interface Reservation {
   /** What it came to. What is never settled stays counted as it was reserved. */
   settle(lamports: bigint): Promise<void>;
+  /** Whether the same money was allowed and counted before. */
+  readonly isRepeat: boolean;
 }
 
 /** Whom to ask, and until when. */
 export interface AuthorizeOptions {
   readonly approve?: Approve | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Names the question to a person, where that is not the money: the same id is the same question. */
+  readonly question?: string | undefined;
 }
 
 /** Decides what the tools of one wallet may spend. */
 export interface Spending {
   /**
-   * Reserves what is about to be spent.
+   * Reserves what is about to be spent, once a person has approved it where the policy asks for that. A repeated call
+   * joins the open question of the first one, and has its answer.
    *
    * @param id the same id is the same money, and counted once
    * @throws SpendingRefusedError, ApprovalRequiredError, or the signal's reason
@@ -34,6 +40,13 @@ export interface Spending {
   reserve(id: string, request: SpendingRequest, options?: AuthorizeOptions): Promise<Reservation>;
   /** Whether a person would be asked. */
   asks(lamports: bigint): boolean;
+  /**
+   * The most that a run may draw: what the marketplace says that it costs, or the price that this wallet's own
+   * transaction agreed to, whichever is more. Undefined where neither is known.
+   */
+  mostOfRun(listingId: string, toldLamports: number | undefined): Promise<number | undefined>;
+  /** Keeps the price per run that a transaction agrees to. */
+  readonly agreedPrices: SpendingLedger['agreedPrices'];
 }
 
 /** Options of {@link createSpending}. */
@@ -48,6 +61,7 @@ export interface SpendingOptions {
 /** Makes the keeper of a policy. */
 export function createSpending(options: SpendingOptions): Spending {
   const { policy, ledger = memoryLedger(), now = Date.now } = options;
+  const questions = new Questions(ledger.questions);
   let last: Promise<unknown> = Promise.resolve();
 
   /** One after the other in this process; processes that share a ledger are kept apart by {@link write}. */
@@ -57,19 +71,23 @@ export function createSpending(options: SpendingOptions): Spending {
     return mine;
   };
 
+  /** Why an entry breaks a limit, or would break it once it is `added`. */
+  async function excessOf(entry: SpendingEntry, added: bigint): Promise<SpendingRefusedError | undefined> {
+    const ofKind = (await ledger.since(now() - DAY_MS)).filter(({ kind }) => kind === entry.kind);
+    const inAll = (some: readonly SpendingEntry[]) => some.reduce((sum, one) => sum + one.lamports, added);
+    const ofListing = ofKind.filter(({ listingId }) => listingId === entry.listingId);
+    return excess('maxDayLamports', inAll(ofKind)) ?? excess('maxListingLamports', inAll(ofListing));
+  }
+
   /**
    * Writes the entry down and then looks at what others wrote. Of two processes that would break the limit together
    * each sees the other, so at least one is refused and no lock can be left behind.
    */
   async function write(entry: SpendingEntry): Promise<'new' | 'known'> {
     if (!(await ledger.add(entry))) return 'known';
-    const entries = await ledger.since(now() - DAY_MS);
-    const ofKind = entries.filter((one) => one.kind === entry.kind);
-    const inAll = (some: readonly SpendingEntry[]) => some.reduce((sum, one) => sum + one.lamports, 0n);
-    const ofListing = ofKind.filter((one) => one.listingId === entry.listingId);
-    const refused = excess('maxDayLamports', inAll(ofKind)) ?? excess('maxListingLamports', inAll(ofListing));
+    const refused = await excessOf(entry, 0n);
     if (refused === undefined) return 'new';
-    await ledger.settle(entry.id, 0n);
+    await ledger.release(entry.id, entry.timeMs);
     throw refused;
   }
 
@@ -85,36 +103,73 @@ export function createSpending(options: SpendingOptions): Spending {
     );
   }
 
+  function refuseByRule({ kind, agentId, lamports, maxRunLamports = 0 }: SpendingRequest): void {
+    if (policy.listingIds !== undefined && !policy.listingIds.includes(agentId)) {
+      throw new SpendingRefusedError('listingIds', 'The agent is not one of those that may be paid.');
+    }
+    const tooDear = excess('maxRunLamports', BigInt(kind === 'run' ? lamports : maxRunLamports));
+    if (tooDear !== undefined) throw tooDear;
+  }
+
+  /** Asks a person, once for all calls with this question about these amounts. */
+  async function requireApproval(
+    id: string,
+    request: SpendingRequest,
+    { approve, signal }: AuthorizeOptions,
+  ): Promise<void> {
+    const { kind, agentId, lamports, maxRunLamports } = request;
+    const question = JSON.stringify([id, kind, agentId, lamports, maxRunLamports]);
+    const ask = (asked: AbortSignal) => {
+      if (approve === undefined) throw new ApprovalRequiredError(request);
+      return approve(request, { signal: asked });
+    };
+    if (!(await questions.isApproved(question, ask, signal))) {
+      throw new SpendingRefusedError('askAboveLamports', 'It was not approved.');
+    }
+  }
+
   return {
-    reserve: async (id, request, { approve, signal } = {}) => {
+    reserve: async (money, request, authorize = {}) => {
+      refuseByRule(request);
       const lamports = BigInt(request.lamports);
-      if (policy.listingIds !== undefined && !policy.listingIds.includes(request.agentId)) {
-        throw new SpendingRefusedError('listingIds', 'The agent is not one of those that may be paid.');
+      const known = await ledger.find(money);
+      const isAllowed = known !== undefined && known.allowedLamports >= lamports;
+      // More than was allowed for the same money is other money.
+      const id = known === undefined || isAllowed ? money : `${money} at ${lamports}`;
+      const entry: SpendingEntry = {
+        id,
+        kind: request.kind,
+        listingId: request.agentId,
+        lamports,
+        allowedLamports: lamports,
+        timeMs: now(),
+      };
+      if (!isAllowed) {
+        // A person is not asked about what the policy refuses anyway.
+        const refused = await excessOf(entry, lamports);
+        if (refused !== undefined) throw refused;
+        if (asks(lamports)) await requireApproval(authorize.question ?? id, request, authorize);
       }
-      const perRun = request.kind === 'run' ? request.lamports : (request.maxRunLamports ?? 0);
-      const tooDear = excess('maxRunLamports', BigInt(perRun));
-      if (tooDear !== undefined) throw tooDear;
-      const { kind, agentId: listingId } = request;
-      const written = await inTurn(() => write({ id, kind, listingId, lamports, timeMs: now() }));
-      const settle = (spent: bigint) => ledger.settle(id, spent);
-      // Decided and counted before; that this try came to nothing says nothing of the one before it.
-      if (written === 'known') return { settle: async (spent) => (spent > 0n ? settle(spent) : undefined) };
-      if (asks(lamports)) {
-        try {
-          if (approve === undefined) throw new ApprovalRequiredError(request);
-          // Only a plain yes pays, whatever a caller without types answers.
-          const answer: unknown = await approve(request, { signal });
-          if (answer !== true) {
-            throw new SpendingRefusedError('askAboveLamports', 'It was not approved.');
-          }
-        } catch (error) {
-          await settle(0n);
-          throw error;
-        }
+      if ((await inTurn(() => write(entry))) === 'new') {
+        return {
+          isRepeat: false,
+          settle: (spent) => (spent > 0n ? ledger.settle(id, spent) : ledger.release(id, entry.timeMs)),
+        };
       }
-      return { settle };
+      // It may be spent only now. That this try comes to nothing says nothing of the one before it.
+      await ledger.move(id, now() + 1);
+      return {
+        isRepeat: true,
+        settle: async (spent) => (spent > 0n ? ledger.settle(id, spent) : undefined),
+      };
     },
     asks,
+    mostOfRun: async (listingId, toldLamports) => {
+      const agreed = await ledger.agreedPrices.highest(listingId);
+      if (agreed === undefined) return toldLamports;
+      return Math.max(toldLamports ?? 0, Number(agreed));
+    },
+    agreedPrices: ledger.agreedPrices,
   };
 
   function asks(lamports: bigint): boolean {

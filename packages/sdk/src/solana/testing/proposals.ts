@@ -1,7 +1,9 @@
 import type { TransactionProposal, TransactionRequest } from '@agent-rental/contract';
 import {
+  ACCOUNT_SIZES,
   closeListing,
   createListing,
+  decodeInstruction,
   purchaseOneTime,
   purchasePerQuery,
   purchaseSubscription,
@@ -10,6 +12,7 @@ import {
   topupBalance,
   updateListing,
   withdrawEarnings,
+  type AccountName,
 } from '@agent-rental/program-client';
 import {
   Keypair,
@@ -143,10 +146,11 @@ export function honest(name: string): {
   return found;
 }
 
-/** Compiles instructions as a server does; the authority co-signs where it has to. */
+/** Compiles instructions as a server does, with a true quote; the authority co-signs where it has to. */
 export function proposalOf(
   instructions: TransactionInstruction[],
   payer: PublicKey = wallet.publicKey,
+  quote: Partial<TransactionProposal['quote']> = {},
 ): Pick<TransactionProposal, 'transaction' | 'quote'> {
   const message = new TransactionMessage({ payerKey: payer, recentBlockhash: BLOCKHASH, instructions });
   const transaction = new VersionedTransaction(message.compileToV0Message());
@@ -154,10 +158,47 @@ export function proposalOf(
     keys.some((key) => key.isSigner && key.pubkey.equals(authority.publicKey)),
   );
   if (signs) transaction.sign([authority]);
-  return { transaction: toBase64(transaction.serialize()), quote: QUOTE };
+  return {
+    transaction: toBase64(transaction.serialize()),
+    quote: { ...quoteOf(instructions), network_fee_lamports: signs ? 10_000 : 5_000, ...quote },
+  };
 }
 
-/** A quote that promises little. */
+/** What an account's rent is: what the networks ask for its bytes and 128 more. */
+export const rentOf = (name: AccountName): number => (ACCOUNT_SIZES[name] + 128) * 6_960;
+
+/** What an honest server says of its instructions, without priority fees. */
+function quoteOf(instructions: TransactionInstruction[]): TransactionProposal['quote'] {
+  const quote = { price_lamports: 0, rent_lamports: 0, network_fee_lamports: 5_000 };
+  for (const { data, keys } of instructions) {
+    const decoded = decodeInstruction(data, keys);
+    const max = Number(decoded?.args['maxPriceLamports']);
+    const agreed = { price_lamports: max, max_price_lamports: max };
+    switch (decoded?.name) {
+      case 'purchase_one_time':
+      case 'purchase_subscription':
+        return { ...quote, ...agreed, rent_lamports: rentOf('AccessCredential') };
+      case 'renew_subscription':
+        return { ...quote, ...agreed };
+      case 'purchase_per_query':
+        return {
+          ...quote,
+          price_lamports: Number(decoded.args['depositLamports']),
+          max_price_lamports: max,
+          rent_lamports: rentOf('AccessCredential') + rentOf('PerQueryBalance'),
+        };
+      case 'topup_balance':
+        return { ...quote, price_lamports: Number(decoded.args['amountLamports']), max_price_lamports: max };
+      case 'create_listing':
+        return { ...quote, rent_lamports: rentOf('Listing') + rentOf('Escrow') };
+      default:
+        break;
+    }
+  }
+  return quote;
+}
+
+/** A quote for proposals that are refused before theirs is looked at. */
 export const QUOTE: TransactionProposal['quote'] = {
   price_lamports: 5_000_000,
   max_price_lamports: 5_000_000,

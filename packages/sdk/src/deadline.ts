@@ -1,0 +1,59 @@
+/** A signal that aborts when a time is over or when another signal aborts, until it is cleared. */
+export interface Deadline {
+  readonly signal: AbortSignal;
+  /** True when the time ran out before another signal aborted. */
+  readonly isOver: boolean;
+  /** Stops the timer and detaches from the other signals. To be called on every path, for instance in `finally`. */
+  clear(): void;
+}
+
+/**
+ * Starts a deadline. It replaces `AbortSignal.timeout` and `AbortSignal.any`: in Node 20 nothing holds a timeout signal
+ * inside of `any`, so that it never aborts after a garbage collection. Here the timer and the listeners hold the signal. The
+ * server's platform has the same function: neither package may import the other.
+ *
+ * @param timeoutMs undefined: no time limit, only the other signals. At its end `signal.reason` is a `TimeoutError`.
+ */
+export function createDeadline(
+  timeoutMs: number | undefined,
+  ...others: (AbortSignal | undefined)[]
+): Deadline {
+  const controller = new AbortController();
+  const listeners: (() => void)[] = [];
+  let isOver = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function clear(): void {
+    clearTimeout(timer);
+    for (const remove of listeners.splice(0)) remove();
+  }
+
+  function end(reason: unknown): void {
+    clear();
+    controller.abort(reason);
+  }
+
+  if (timeoutMs !== undefined) {
+    timer = setTimeout(() => {
+      isOver = true;
+      end(new DOMException('The operation took too long.', 'TimeoutError'));
+    }, timeoutMs);
+  }
+  for (const other of others) {
+    if (other === undefined) continue;
+    if (other.aborted) {
+      end(other.reason);
+      break;
+    }
+    const onAbort = (): void => end(other.reason);
+    other.addEventListener('abort', onAbort, { once: true });
+    listeners.push(() => other.removeEventListener('abort', onAbort));
+  }
+  return {
+    signal: controller.signal,
+    get isOver() {
+      return isOver;
+    },
+    clear,
+  };
+}

@@ -1,0 +1,85 @@
+import type { SignInInput } from '@agent-rental/contract';
+import { UntrustedChallengeError, type ReadChallenge } from './challenge.js';
+
+/** Names of this machine: what answers there runs on it. */
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
+/** Longest life of a login that is signed. */
+const MOST_SECONDS = 300;
+const STATEMENT = 'Sign in to the agent rental marketplace.';
+const CHAIN = /^solana:(?:localnet|devnet|mainnet)$/;
+
+/** Who signs in, and where, as this side knows it. */
+export interface SignInSite {
+  /** Host, and port where there is one. */
+  readonly domain: string;
+  /** Base58. */
+  readonly wallet: string;
+}
+
+/**
+ * The text of a Sign In With Solana message for this site, this wallet and one challenge. It is written here; of what
+ * the service offered only what was checked is in it. A text for another marketplace would let this one log in there.
+ *
+ * @throws UntrustedChallengeError where the offer is for another site, wallet, challenge or time
+ */
+export function signInMessage(
+  offered: SignInInput | undefined,
+  challenge: ReadChallenge,
+  { domain: own, wallet }: SignInSite,
+): string {
+  if (offered === undefined) {
+    throw new UntrustedChallengeError('the service offers no sign-in message that names its domain.');
+  }
+  const { domain } = offered;
+  if (!isSameSite(domain, own)) {
+    throw new UntrustedChallengeError(
+      `the service asks to sign in to ${shown(domain)}, and is reached as ${own}. If ${shown(domain)} is the ` +
+        'marketplace that you mean, give it to the client as domain.',
+    );
+  }
+  const [issuedMs, endMs] = [Date.parse(offered.issuedAt), Date.parse(offered.expirationTime)];
+  const isAsKnown =
+    offered.address === wallet &&
+    isOrigin(offered.uri, domain) &&
+    offered.nonce === challenge.nonce &&
+    CHAIN.test(offered.chainId) &&
+    issuedMs === challenge.issuedAt * 1000 &&
+    endMs > issuedMs &&
+    endMs <= issuedMs + MOST_SECONDS * 1000;
+  if (!isAsKnown) {
+    throw new UntrustedChallengeError('the sign-in message is not for this wallet, challenge and time.');
+  }
+  return [
+    `${domain} wants you to sign in with your Solana account:`,
+    wallet,
+    '',
+    STATEMENT,
+    '',
+    `URI: ${new URL(offered.uri).origin}`,
+    'Version: 1',
+    `Chain ID: ${offered.chainId}`,
+    `Nonce: ${challenge.nonce}`,
+    `Issued At: ${new Date(issuedMs).toISOString()}`,
+    `Expiration Time: ${new Date(endMs).toISOString()}`,
+  ].join('\n');
+}
+
+/** The same host and port; or both on this machine, where ports are forwarded. */
+function isSameSite(domain: string, own: string): boolean {
+  return domain === own || (isLoopback(domain) && isLoopback(own));
+}
+
+function isLoopback(domain: string): boolean {
+  return LOOPBACK.has(domain.replace(/:\d{1,5}$/, ''));
+}
+
+function isOrigin(uri: string, domain: string): boolean {
+  if (!URL.canParse(uri)) return false;
+  const { host, protocol } = new URL(uri);
+  return host === domain && (protocol === 'https:' || protocol === 'http:');
+}
+
+/** Another's words in an error: short, and without what a terminal would obey. */
+function shown(text: string): string {
+  return JSON.stringify(text.slice(0, 100));
+}

@@ -1,0 +1,25 @@
+import { createHash } from 'node:crypto';
+import { open, readdir } from 'node:fs/promises';
+
+/** Names in a folder; none where there is no folder. */
+export async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+}
+
+/** Ids may hold anything; of a key no more is kept than that it is the same. */
+export function digestOf(id: string): string {
+  return createHash('sha256').update(id).digest('hex').slice(0, 32);
+}
+
+/** Makes a new name survive a power failure, where the system lets a folder be synced. */
+export async function keep(folder: string): Promise<void> {
+  const handle = await open(folder, 'r').catch(() => undefined);
+  try {
+    await handle?.sync().catch(() => undefined);
+  } finally {
+    await handle?.close();
+  }
+}
