@@ -24,6 +24,8 @@ interface Behaviour {
   form: Form;
   /** Of the request, beside the task. */
   request?: Record<string, unknown>;
+  /** The endpoint answers as a gateway does behind which it is gone. */
+  isGone?: boolean;
   /** As the model of a declarative agent. */
   model(call: ModelCall): void;
   /** As a creator's endpoint that answers in JSON. */
@@ -107,7 +109,7 @@ beforeAll(async () => {
   model = await startModelStandIn();
   model.answerOthers(async (request) => {
     const handle = endpoints.get(new URL(request.url).pathname);
-    if (!playing.form.startsWith('gone')) return handle?.(request) ?? new Response(null, { status: 404 });
+    if (!playing.isGone) return handle?.(request) ?? new Response(null, { status: 404 });
     await headersLeft;
     return new Response(null, { status: 503 });
   });
@@ -190,6 +192,7 @@ async function seenOf(behaviour: Behaviour, mode: Mode, path: string): Promise<S
 /** Nobody is there, or nobody with a key. A stream has begun by then. */
 const absent = (form: Form): Behaviour => ({
   form,
+  isGone: true,
   model: (call) => void headersLeft.then(() => call.refuse(401, 'Your key is dead.')),
   json: never,
   events: never,
@@ -282,6 +285,14 @@ test.each([
 ] as const)(
   'an agent that is not there looks the same on %s, however it is made [EXE-34]',
   async (path, form) => {
+    // A run is charged at its start, and a stream begins with that, where the agent was reached before.
+    const present: Behaviour = {
+      form,
+      model: (call) => call.answer('An answer.'),
+      json: () => 'An answer.',
+      events: () => pieces('An answer.'),
+    };
+    for (const mode of MODES) await seenOf(present, mode, '/v1/execute');
     await expectAlike(absent(form), path, 'service_unavailable');
   },
 );

@@ -1,7 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createAgentHandler } from '@agent-rental/sdk/creator';
 import { isApiError } from '@agent-rental/sdk';
-import { publish, rent, update as updateOnChain, withdraw } from '@agent-rental/sdk/solana';
+import {
+  publish,
+  rent,
+  rotateWebhookSecret,
+  setModelKey,
+  update as updateOnChain,
+  updateAgent,
+  withdraw,
+} from '@agent-rental/sdk/solana';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { jobEnd, publishAgent, textAgent } from './support/agents.js';
 import { newStateDir, removeStateDir, startMarketplace, type OwnMarketplace } from './support/marketplace.js';
@@ -122,7 +132,7 @@ describe('an update of an agent', () => {
 
 describe('a model key', () => {
   test('is replaced for the next run, and no answer shows it [REG-18]', async () => {
-    const answer = await creator.client.setModelKey(agentId, 'second-key');
+    const answer = await setModelKey(creator.client, creator.signer, agentId, 'second-key');
     expect(JSON.stringify(answer)).not.toContain('second-key');
     expect(await asked()).toMatchObject({ key: 'second-key' });
     expect(JSON.stringify(await creator.client.getListing(agentId))).not.toContain('second-key');
@@ -132,8 +142,26 @@ describe('a model key', () => {
     expect(await asked()).toMatchObject({ key: 'second-key' });
   });
 
+  test('does not follow a changed endpoint, whose owner would have it: the new one is asked without [REG-43]', async () => {
+    const state = await readFile(join(marketplace.stateDir, 'examples', 'state.json'), 'utf8');
+    const { ports } = JSON.parse(state) as { ports: Record<string, number> };
+    const first = `http://127.0.0.1:${ports['offline-example-model']}/v1`;
+    const id = await publishAgent(creator, { ...textAgent(first), model_key: 'key-for-the-first' });
+    await rent(renter.client, renter.signer, id, { deposit_lamports: 10 * PRICE });
+    const changes = { model: { provider: 'self_hosted', model: 'stand-in', endpoint_url: model.baseUrl } };
+    const { job_id } = await updateAgent(creator.client, creator.signer, id, changes);
+    const job = await jobEnd(creator.client, job_id);
+    expect(job.review?.reasons).toEqual([expect.stringContaining(new URL(first).origin)]);
+    const running = run(id);
+    const call = await model.nextCall();
+    call.answer('done');
+    expect(call.key).toBe('');
+    expect(JSON.stringify(call)).not.toContain('key-for-the-first');
+    expect(await running).toMatchObject({ status: 'completed' });
+  });
+
   test('is the creator’s to replace, of a declarative agent', async () => {
-    expect(await errorOf(renter.client.setModelKey(agentId, 'k'))).toEqual({
+    expect(await errorOf(setModelKey(renter.client, renter.signer, agentId, 'k'))).toEqual({
       status: 404,
       code: 'listing_not_found',
     });
@@ -155,18 +183,18 @@ test('a webhook secret is replaced without a gap: both sign for a while [REG-23]
   await rent(renter.client, renter.signer, id, { deposit_lamports: 10 * PRICE });
   expect(await run(id)).toMatchObject({ status: 'completed' });
 
-  const rotated = await creator.client.rotateWebhookSecret(id);
+  const rotated = await rotateWebhookSecret(creator.client, creator.signer, id);
   expect(rotated.webhook_secret).not.toBe(first);
   expect(new Date(rotated.previous_valid_until).getTime()).toBeGreaterThan(Date.now());
   // Not changed over yet, then changed over.
   expect(await run(id)).toMatchObject({ status: 'completed' });
   serve(rotated.webhook_secret);
   expect(await run(id)).toMatchObject({ status: 'completed' });
-  expect(await errorOf(creator.client.setModelKey(id, 'k'))).toEqual({
+  expect(await errorOf(setModelKey(creator.client, creator.signer, id, 'k'))).toEqual({
     status: 400,
     code: 'invalid_request',
   });
-  expect(await errorOf(creator.client.rotateWebhookSecret(agentId))).toEqual({
+  expect(await errorOf(rotateWebhookSecret(creator.client, creator.signer, agentId))).toEqual({
     status: 400,
     code: 'invalid_request',
   });
@@ -185,7 +213,7 @@ test('earnings are what the escrows hold after the fee, by listing and in all, a
     pending_lamports: 0,
   });
   const before = await creator.client.getEarnings();
-  expect(before.total).toBe(2);
+  expect(before.total).toBe(3);
   expect(before.sum.earned_lamports).toBe(
     before.earnings.reduce((sum, { earned_lamports: earned }) => sum + earned, 0),
   );

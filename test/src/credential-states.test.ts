@@ -131,6 +131,7 @@ describe('a credential', () => {
       treasury: treasury.publicKey,
       sequence: 1n,
       runId: new Uint8Array(16),
+      priceLamports: BigInt(PRICE),
     });
     await send(charge, authority);
     expect(await verify(renter, id)).toMatchObject({

@@ -11,7 +11,7 @@ import { attach, type Marketplace } from './support/marketplace.js';
 const FOLDER = fileURLToPath(new URL('../../examples/mcp/', import.meta.url));
 const PACKAGE = '@agent-rental/mcp-server';
 const BIN = fileURLToPath(new URL('bin.js', import.meta.resolve(PACKAGE)));
-const REQUIREMENTS = fileURLToPath(new URL('./mcp-clients/python-requirements.txt', import.meta.url));
+const REQUIREMENTS = fileURLToPath(new URL('../src/mcp-clients/python-requirements.txt', import.meta.url));
 
 /** How a client starts a server. */
 interface Entry {

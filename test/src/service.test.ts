@@ -69,12 +69,14 @@ describe('the API', () => {
 });
 
 describe('outside /v1', () => {
-  test('health is told to everybody, with the isolation of runs and who reviews [ID-4, OPS-1, REG-14]', async () => {
+  test('health is told to everybody, with the isolation of runs, its bounds and who reviews [ID-4, OPS-1, OPS-41, REG-14]', async () => {
     const { status, body } = await call(marketplace, 'GET', '/health');
     expect(status).toBe(200);
     expect(body).toMatchObject({ status: 'ok', review: 'automatic' });
     expect(body['sandbox']).toMatchObject({
       isolation: expect.stringMatching(/^(runtime|kernel|microvm)$/) as string,
+      memoryBound: expect.stringMatching(/^(machine|cgroup|rlimit|none)$/) as string,
+      threadsBound: expect.stringMatching(/^(machine|cgroup|rlimit|none)$/) as string,
     });
   });
 

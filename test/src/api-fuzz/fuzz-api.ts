@@ -7,7 +7,9 @@ import { login } from '../support/http.js';
 import type { Marketplace } from '../support/marketplace.js';
 
 /** The packages that the fuzzer needs, pinned. */
-export const REQUIREMENTS = fileURLToPath(new URL('./schemathesis-requirements.txt', import.meta.url));
+export const REQUIREMENTS = fileURLToPath(
+  new URL('../../src/api-fuzz/schemathesis-requirements.txt', import.meta.url),
+);
 
 /**
  * Left out: `positive_data_acceptance`, because a request that fits its schema may still be refused (a transaction needs a

@@ -6,6 +6,8 @@ export interface Inspector {
   heapAfterCollection(): Promise<{ heapUsed: number; external: number; arrayBuffers: number; rss: number }>;
   /** What keeps the event loop of the process alive, counted by kind. */
   activeResources(): Promise<Record<string, number>>;
+  /** The value of an expression in the process, as JSON. */
+  evaluate<T>(expression: string): Promise<T>;
   close(): void;
 }
 
@@ -60,6 +62,7 @@ export async function inspect(output: () => string, child: ChildProcess): Promis
       }
       return counts;
     },
+    evaluate,
     close: () => socket.close(),
   };
 }

@@ -30,7 +30,6 @@ export async function startReplicas(
     MASTER_KEY: (await readFile(join(keys, 'master-key'), 'utf8')).trim(),
     METRICS_TOKEN: METRICS_TOKEN,
     REVIEW: 'automatic',
-    SANDBOX_MIN_ISOLATION: 'runtime',
     SANDBOX_POOL_SIZE: '1',
     // Empty values are as if they were not there.
     RATE_LIMIT_PER_MINUTE: '',

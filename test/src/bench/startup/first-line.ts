@@ -1,4 +1,4 @@
-import type { RunMessage } from '@agent-rental/agent-runner';
+import { PROTOCOL_VERSION, type RunMessage } from '@agent-rental/agent-runner';
 import { createWarmPool, type Sandbox, type SandboxDriver, type WarmPool } from '@agent-rental/sandbox';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -9,7 +9,7 @@ export const SETTLED_MS = 100;
 /** A task as it comes: 4 KB of input, and nothing to do before the model is asked. */
 const RUN: RunMessage = {
   type: 'run',
-  protocol: 1,
+  protocol: PROTOCOL_VERSION,
   run: {
     runId: 'bench',
     task: 'Say what this is.',
