@@ -29,23 +29,13 @@ async function insert(id: string, status: string, reviewState: string, versions:
 }
 
 it('approvals of an earlier release hold for what cannot have been changed after them [REG-40]', async () => {
-  await migrate(database.db);
-  // Back to before, by hand: migrations only go forward.
-  await database.pool.query(`drop trigger run_approved_version on listings;
-    drop function run_approved_version();
-    alter table listings drop column approved_version_id, drop column publication_proposed_at;
-    alter table agent_versions drop column description, drop column category;
-    alter table registration_jobs drop column updates;
-    drop index registration_jobs_queued, registration_jobs_failed, registration_jobs_listing, agent_versions_listing,
-      runs_listing, listings_drafts;
-    drop table sample_runs;
-    delete from kysely_migration where name = '0018-approved-versions'`);
+  await migrate(database.db, '0017-key-scopes');
   await database.pool.query(`insert into creators (wallet) values ('wallet')`);
   await insert('approved-once', 'draft', 'approved', 1);
   await insert('changed-after', 'draft', 'approved', 2);
   await insert('still-waiting', 'draft', 'pending', 1);
   await insert('on-sale', 'active', 'approved', 3);
-  expect(await migrate(database.db)).toEqual(['0018-approved-versions']);
+  expect(await migrate(database.db)).toContain('0018-approved-versions');
   const { rows } = await database.pool.query<{ id: string; approved: boolean | null; described: string }>(
     `select listings.id, approved_version_id = version_id as approved, v.description as described
       from listings join agent_versions v on v.id = version_id order by listings.id`,

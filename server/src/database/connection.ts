@@ -86,13 +86,17 @@ export function openDatabase(
 }
 
 /**
- * Brings the schema up to date. Safe when several replicas do it at once: one migrates, the others wait.
+ * Brings the schema up to date and returns the names of the migrations that ran. Safe when several replicas do it at
+ * once: one migrates, the others wait.
  *
+ * @param last the last migration to run; absent: the newest. Tests of a migration stop before it.
  * @throws when a migration fails; what it had done is rolled back.
  */
-export async function migrate(db: Db): Promise<string[]> {
+export async function migrate(db: Db, last?: keyof typeof MIGRATIONS): Promise<string[]> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
-  const { error, results } = await migrator.migrateToLatest();
+  const { error, results } = await (last === undefined
+    ? migrator.migrateToLatest()
+    : migrator.migrateTo(last));
   if (error !== undefined) throw new Error('The database could not be migrated.', { cause: error });
   return (results ?? [])
     .filter((result) => result.status === 'Success')

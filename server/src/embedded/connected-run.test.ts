@@ -199,10 +199,13 @@ describe('a connected agent', () => {
     expect(JSON.stringify(events)).not.toContain('secret');
   });
 
-  test('that hangs up after the stream began is a failed done with an error, which costs nothing [STR-8]', async () => {
+  test('that hangs up after the stream began and before it took the task is a failed done with an error, which costs nothing [STR-8]', async () => {
     const { id } = await publishAgent(60);
     const [client, signer] = await participant();
-    await rent(client, signer, id, { deposit_lamports: PRICE });
+    await rent(client, signer, id, { deposit_lamports: 2 * PRICE });
+    // An agent that was reached a moment ago is charged at the start: the stream begins while the agent has the task.
+    answer = sendJson(200, { answer: 'reached' });
+    await client.execute({ agent_id: id, task: 'answer' });
     const begun = new Promise<void>((resolve) => (streamBegun = resolve));
     answer = (incoming) => void begun.then(() => incoming.socket.destroy());
     const events = await eventsOf(client, id);
@@ -221,6 +224,19 @@ describe('a connected agent', () => {
     answer = sendJson(200, { answer: 'at last' });
     const again = () => client.execute({ agent_id: id, task: 'answer' }).catch(() => undefined);
     expect(await vi.waitUntil(again, { timeout: 10_000 })).toMatchObject({ cost_lamports: 0 });
+  });
+
+  test('that hangs up after it took the task is a failed done, charged [MON-13]', async () => {
+    const { id } = await publishAgent(60);
+    const [client, signer] = await participant();
+    await rent(client, signer, id, { deposit_lamports: PRICE });
+    // An agent that was never reached is charged once it took the task: the stream begins then.
+    const begun = new Promise<void>((resolve) => (streamBegun = resolve));
+    answer = (incoming) => void begun.then(() => incoming.socket.destroy());
+    const events = await eventsOf(client, id);
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatchObject({ event: 'done', data: { status: 'failed', cost_lamports: PRICE } });
+    expect(events[0]?.data).not.toHaveProperty('error');
   });
 
   test('that is never reached is a 503, and the next run is free, even with an empty balance [EXE-33, MON-5, ERR-16]', async () => {
