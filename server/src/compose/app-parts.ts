@@ -1,0 +1,27 @@
+import type { SandboxDriver } from '@agent-rental/sandbox';
+import type { Keypair } from '@solana/web3.js';
+import type { Chain } from '../chain/index.js';
+import type { Config } from '../config.js';
+import type { OpenDatabase } from '../database/connection.js';
+import type { Keys } from '../platform/keys.js';
+import type { Logger } from '../platform/logger.js';
+
+/** What `createApp` composes the server from. The embedded default and production bring different ones. */
+export interface AppParts {
+  config: Config;
+  logger: Logger;
+  database: OpenDatabase;
+  chain: Chain;
+  /** The hot key. */
+  authority: Keypair;
+  keys: Keys;
+  driver: SandboxDriver;
+  /** Folder of the content-addressed store. */
+  contentFolder: string;
+  /** Origins that may be called although they are on loopback: the embedded default's own examples. */
+  allowedOrigins: ReadonlySet<string>;
+  /** True when no other server shares the database: what an earlier process left is then certainly dead. */
+  alone: boolean;
+  /** How often the chain is asked for news. */
+  indexPollMs: number;
+}

@@ -1,0 +1,23 @@
+import { createCredentialRepository, createCredentialService, createIndexer } from '../credentials/index.js';
+import { createFileRepository, createFileService } from '../files/index.js';
+import { createListingRepository, createListingService } from '../listings/index.js';
+import { createContentReader } from '../storage/index.js';
+import type { AppParts } from './app-parts.js';
+
+/** The slices that runs read: listings, credentials with their indexer, and files. */
+export type Catalogue = ReturnType<typeof composeCatalogue>;
+
+/** Composes what is on sale, who has rented it, and the files that tasks name. */
+export function composeCatalogue(parts: AppParts) {
+  const { config, logger, database, chain, keys } = parts;
+  const listings = createListingService(createListingRepository(database));
+  const repository = createCredentialRepository(database.db);
+  const indexer = createIndexer(chain, repository, logger, parts.indexPollMs);
+  const credentials = createCredentialService({ repository, listings, chain, indexer });
+  const files = createFileService({
+    files: createFileRepository(database.db, keys),
+    credentials,
+    content: createContentReader({ folder: parts.contentFolder, gatewayUrl: config.ipfsGatewayUrl }),
+  });
+  return { listings, credentials, indexer, files };
+}

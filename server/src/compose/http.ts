@@ -1,0 +1,38 @@
+import { createInternalRequests } from '../http/internal-requests.js';
+import { memoryRateLimits } from '../http/rate-limits/memory.js';
+import { redisRateLimits } from '../http/rate-limits/redis.js';
+import { createHttpServer } from '../http/server.js';
+import { createApiKeys, createAuthenticate, createChallenges, createTokens } from '../identity/index.js';
+import type { Metrics } from '../operations/index.js';
+import type { AppParts } from './app-parts.js';
+
+/** The HTTP server without its routes, and what its requests are checked by. */
+export type HttpPart = Awaited<ReturnType<typeof composeHttp>>;
+
+/** Composes the HTTP server: authentication and rate limits in front of every route. */
+export async function composeHttp({ config, logger, database, keys }: AppParts, metrics: Metrics) {
+  const shared = config.redisUrl
+    ? redisRateLimits(config.redisUrl, config.replicas, logger, () => metrics.rateLimitFellBack())
+    : undefined;
+  const rateLimits = shared ?? memoryRateLimits();
+  const internalRequests = createInternalRequests();
+  const challenges = createChallenges(database.db, keys.challenge);
+  const tokens = createTokens(keys.jwt);
+  const apiKeys = createApiKeys(database.db, config.network);
+  const http = await createHttpServer({
+    logger,
+    rateLimits,
+    internalRequests,
+    authenticate: createAuthenticate(tokens, apiKeys),
+    onAnswered: (request) => metrics.answered(request),
+    requestsPerMinute: config.requestsPerMinute,
+    trustedProxies: config.trustedProxies,
+  });
+  return {
+    http,
+    rateLimits,
+    internalRequests,
+    identity: { challenges, tokens, apiKeys },
+    closeRateLimits: async () => shared?.close(),
+  };
+}

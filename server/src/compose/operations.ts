@@ -1,0 +1,56 @@
+import { requireMigrated } from '../database/connection.js';
+import type { Drain } from '../http/drain.js';
+import {
+  createOperationsRepository,
+  createReadiness,
+  operationsRoutes,
+  type Metrics,
+} from '../operations/index.js';
+import type { AppParts } from './app-parts.js';
+import type { Catalogue } from './catalogue.js';
+import type { HttpPart } from './http.js';
+import type { Protocol } from './protocol.js';
+import type { Sandboxes } from './sandboxes.js';
+
+/** Adds the routes that operators use, metrics and readiness, and gives the metrics their sources. */
+export function addOperations(
+  { config, database, chain }: AppParts,
+  parts: {
+    metrics: Metrics;
+    protocol: Protocol;
+    sandboxes: Sandboxes;
+    catalogue: Catalogue;
+    httpPart: HttpPart;
+    drain: Drain;
+  },
+): void {
+  const { metrics, protocol, sandboxes, catalogue, drain } = parts;
+  const { db, pool } = database;
+  const counts = createOperationsRepository(db);
+  metrics.watch({
+    openCharges: () => counts.openCharges(),
+    seatsTaken: () => counts.seatsTaken(),
+    runsWaiting: () => counts.runsWaiting(),
+    sandboxes: sandboxes.statsByPool,
+    connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    indexAgeSeconds: () => catalogue.indexer.ageSeconds(),
+  });
+  operationsRoutes(parts.httpPart.http, {
+    metrics,
+    metricsToken: config.metricsToken,
+    openOnLoopback: config.databaseUrl === undefined,
+    readiness: createReadiness(
+      {
+        database: () => counts.requireAnswer(),
+        migrations: () => requireMigrated(db),
+        chain: async () => void (await chain.blockHeight('confirmed')),
+        protocol: protocol.requireAuthority,
+        sandboxes: () => {
+          const { idle, active } = sandboxes.stats();
+          if (idle + active === 0) throw new Error('No sandbox can be started.');
+        },
+      },
+      () => drain.draining,
+    ),
+  });
+}

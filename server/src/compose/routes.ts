@@ -1,0 +1,153 @@
+import { credentialRoutes } from '../credentials/index.js';
+import { dashboardRoutes } from '../dashboard/index.js';
+import { fileRoutes } from '../files/index.js';
+import type { Drain } from '../http/drain.js';
+import { listeningUrl } from '../http/listening-url.js';
+import { healthRoutes } from '../http/routes/health.js';
+import { jwksRoute } from '../http/routes/jwks.js';
+import { openApiRoute } from '../http/routes/openapi.js';
+import { readPublishedInput, toolRoutes } from '../http/routes/tools.js';
+import {
+  createChangeConfirmations,
+  createOriginsOf,
+  createSpending,
+  identityRoutes,
+} from '../identity/index.js';
+import { createCreators, createReviews, listingRoutes } from '../listings/index.js';
+import type { OutboundHttp } from '../platform/outbound-http.js';
+import { registrationRoutes } from '../registration/index.js';
+import {
+  createAgentContacts,
+  createCallers,
+  createConnectedAgents,
+  createPastRuns,
+  createReceipts,
+  createRepeats,
+  executionRoutes,
+} from '../runs/index.js';
+import { earningsRoutes } from '../settlement/index.js';
+import { createProposalBuilder, createTransactionService, transactionRoutes } from '../transactions/index.js';
+import type { AppParts } from './app-parts.js';
+import type { Catalogue } from './catalogue.js';
+import type { HttpPart } from './http.js';
+import { boundsInForce } from './isolation.js';
+import type { Protocol } from './protocol.js';
+import type { Registration } from './registration.js';
+import type { RunRecords } from './run-records.js';
+import type { Sandboxes } from './sandboxes.js';
+import type { SettlementPart } from './settlement.js';
+
+/** The parts whose routes are served. */
+interface RoutedParts {
+  protocol: Protocol;
+  catalogue: Catalogue;
+  records: RunRecords;
+  sandboxes: Sandboxes;
+  settlement: SettlementPart;
+  registration: Registration;
+  httpPart: HttpPart;
+  outbound: OutboundHttp;
+  drain: Drain;
+}
+
+/** Adds every slice's routes to the server, except those of operations and MCP. */
+export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<void> {
+  const { config, database, driver } = parts;
+  const { catalogue, registration, httpPart, settlement } = routed;
+  const { http, identity, internalRequests } = httpPart;
+  const { db } = database;
+  identityRoutes(http, { ...identity, network: config.network, publicUrl: config.publicUrl });
+  listingRoutes(http, {
+    listings: catalogue.listings,
+    reviews: createReviews(db, catalogue.listings),
+    creators: createCreators(db),
+  });
+  credentialRoutes(http, catalogue.credentials);
+  registrationRoutes(http, {
+    registration: registration.registration,
+    secrets: registration.secrets,
+    removal: registration.removal,
+    confirmations: createChangeConfirmations(identity.challenges, createOriginsOf(config.publicUrl)),
+  });
+  earningsRoutes(http, db);
+  addMoneyRoutes(parts, routed);
+  await fileRoutes(http, catalogue.files);
+  toolRoutes(http, { internalRequests });
+  dashboardRoutes(http, {
+    listings: catalogue.listings,
+    baseUrl: () => config.publicUrl ?? listeningUrl(http) ?? '',
+  });
+  openApiRoute(http);
+  jwksRoute(http, settlement.receiptSigner);
+  healthRoutes(http, {
+    driver,
+    bounds: boundsInForce(driver),
+    network: config.network,
+    review: config.review,
+  });
+}
+
+/** Adds the routes that spend a wallet's lamports: transactions and runs. */
+function addMoneyRoutes(
+  { config, logger, database, chain, authority, keys }: AppParts,
+  {
+    protocol,
+    catalogue,
+    records,
+    sandboxes,
+    settlement,
+    registration,
+    httpPart,
+    outbound,
+    drain,
+  }: RoutedParts,
+): void {
+  const { http, rateLimits, internalRequests } = httpPart;
+  const { listings, credentials, indexer, files } = catalogue;
+  const { runs, changes, attendance, live, seats } = records;
+  const { db } = database;
+  const spending = createSpending(db);
+  const transactions = createTransactionService({
+    chain,
+    proposals: createProposalBuilder({ chain, authority, ...protocol, network: config.network }),
+    listings,
+    registration: registration.registration,
+    credentials,
+    indexer,
+  });
+  transactionRoutes(http, transactions, spending);
+  executionRoutes(
+    http,
+    {
+      readPublishedInput,
+      listings,
+      credentials,
+      chain,
+      settlement: settlement.settlement,
+      runs,
+      files,
+      repeats: createRepeats(runs, attendance),
+      attendance,
+      callers: createCallers({ runs, attendance, changes, logger, graceMs: config.reconnectGraceMs }),
+      live,
+      beginnings: sandboxes.beginnings,
+      contacts: createAgentContacts(db, logger),
+      changes,
+      pastRuns: createPastRuns({ runs, attendance, changes }),
+      receipts: createReceipts({
+        runs,
+        settlement: settlement.settlement,
+        signer: settlement.receiptSigner,
+        network: config.network,
+        programId: chain.programId.toBase58(),
+      }),
+      seats,
+      declarative: sandboxes.declarative,
+      connected: createConnectedAgents(outbound),
+      keys,
+      drain,
+    },
+    { rateLimits, executionsPerMinute: config.executionsPerMinute, spending },
+    internalRequests,
+  );
+}

@@ -1,0 +1,34 @@
+import { countRuns, type Metrics } from '../operations/index.js';
+import {
+  createAttendance,
+  createLiveRuns,
+  createRunChanges,
+  createRunRepository,
+  createSeatRepository,
+  createSeats,
+} from '../runs/index.js';
+import { openNotifications } from '../database/notifications.js';
+import type { AppParts } from './app-parts.js';
+
+/** What is on record of runs, and how replicas hear of each other's. */
+export type RunRecords = Awaited<ReturnType<typeof composeRunRecords>>;
+
+/** Runs without a process are looked for this often, and only runs at least this old. */
+export const INTERRUPTED_CHECK_MS = 60_000;
+
+/** Composes the records of runs, and ends what an earlier process left running. */
+export async function composeRunRecords(
+  { database, keys, logger, config, alone }: AppParts,
+  metrics: Metrics,
+) {
+  const { db, pool } = database;
+  const runs = countRuns(createRunRepository(db, keys), metrics);
+  const notifications = await openNotifications(pool, 'agent_rental_runs', logger);
+  const changes = createRunChanges(notifications);
+  const live = createLiveRuns({ runs, changes, logger });
+  const attendance = createAttendance(db);
+  const seats = createSeats({ repository: createSeatRepository(db), changes, logger, line: config.line });
+  if (alone) await seats.freeAll();
+  await runs.markInterrupted(alone ? 0 : INTERRUPTED_CHECK_MS);
+  return { runs, notifications, changes, live, attendance, seats };
+}

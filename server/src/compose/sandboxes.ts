@@ -1,0 +1,74 @@
+import { createWarmPool } from '@agent-rental/sandbox';
+import { createModelGateway } from '../model-gateway/index.js';
+import type { Metrics } from '../operations/index.js';
+import { createBeginnings, createDeclarativeAgents, createWebReader } from '../runs/index.js';
+import { schemaViolations } from '../platform/json-schema/checks.js';
+import { createOutboundHttp, type OutboundHttp } from '../platform/outbound-http.js';
+import type { AppParts } from './app-parts.js';
+import { poolShare } from './pool-share.js';
+
+/** The pools of sandboxes and the agents that run in them. */
+export type Sandboxes = Awaited<ReturnType<typeof composeSandboxes>>;
+
+const SANDBOX_MAX_WAIT_MS = 10_000;
+
+/** Starts the pools of warm sandboxes and composes what runs declarative agents in them. */
+export async function composeSandboxes(
+  { driver, config, logger }: AppParts,
+  outbound: OutboundHttp,
+  metrics: Metrics,
+) {
+  const runsPython = driver.capabilities?.python === true;
+  const unservedTools: Readonly<Record<string, string>> = runsPython
+    ? {}
+    : { run_python: `"${driver.name}" does not run Python on this machine. Use run_javascript.` };
+  const beginnings = createBeginnings((seconds) => metrics.agentBegan(seconds));
+  const share = poolShare(driver, config.sandbox, runsPython ? 3 : 2);
+  const poolOptions = {
+    driver,
+    ...share,
+    maxWaitMs: SANDBOX_MAX_WAIT_MS,
+    // A start takes as much of the machine as dozens of runs take to begin.
+    isBusy: () => beginnings.pending > 0,
+    onStartFailure: (err: unknown) => logger.error({ err }, 'a sandbox could not be started'),
+  };
+  const runners = createWarmPool({ ...poolOptions, entry: 'runner' });
+  const evaluators = createWarmPool({
+    ...poolOptions,
+    entry: 'evaluator',
+    size: Math.ceil(share.size / 2),
+  });
+  const pythonEvaluators = runsPython
+    ? createWarmPool({ ...poolOptions, entry: 'evaluator', language: 'python', size: 1 })
+    : undefined;
+  // The first check of a schema starts its thread: no renter has to wait for that.
+  await Promise.all([
+    runners.ready(),
+    evaluators.ready(),
+    pythonEvaluators?.ready(),
+    schemaViolations({}, null),
+  ]);
+  // Without the exceptions of `outbound`: an agent's pages are never the examples' own addresses.
+  const web = createOutboundHttp(new Set(), { keepAlive: false });
+  const declarative = createDeclarativeAgents({
+    runners,
+    evaluators,
+    ...(pythonEvaluators ? { pythonEvaluators } : {}),
+    gateway: createModelGateway(outbound),
+    web: createWebReader(web),
+  });
+  return {
+    declarative,
+    beginnings,
+    unservedTools,
+    stats: () => runners.stats(),
+    statsByPool: {
+      runner: () => runners.stats(),
+      evaluator: () => evaluators.stats(),
+      ...(pythonEvaluators ? { python: () => pythonEvaluators.stats() } : {}),
+    },
+    async close(): Promise<void> {
+      await Promise.all([runners.close(), evaluators.close(), pythonEvaluators?.close(), web.close()]);
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { countCharges, type Metrics } from '../operations/index.js';
+import {
+  createChargeRepository,
+  createChargeSigner,
+  createReceiptSigner,
+  createReconciler,
+  createSettlement,
+} from '../settlement/index.js';
+import type { createRunChanges, createRunRepository } from '../runs/index.js';
+import { ApiError } from '../http/api-error.js';
+import type { AppParts } from './app-parts.js';
+import type { Catalogue } from './catalogue.js';
+import type { Protocol } from './protocol.js';
+
+/** What charges runs, and what brings the charges to an end that a process left open. */
+export type SettlementPart = ReturnType<typeof composeSettlement>;
+
+/** What a settled charge does to its run. */
+interface ChargedRuns {
+  runs: ReturnType<typeof createRunRepository>;
+  changes: ReturnType<typeof createRunChanges>;
+}
+
+/** Composes charging, receipts and reconciliation. */
+export function composeSettlement(
+  { chain, authority, logger, database, keys }: AppParts,
+  { protocol, fees }: Protocol,
+  { indexer }: Catalogue,
+  { runs, changes }: ChargedRuns,
+  metrics: Metrics,
+) {
+  const charges = countCharges(createChargeRepository(database.db), metrics);
+  const signer = createChargeSigner({ chain, authority, protocol, fees });
+  const reconciler = createReconciler({
+    chain,
+    charges,
+    signer,
+    indexer,
+    logger,
+    runs: {
+      async paid(runId) {
+        if (await runs.finishHeld(runId)) await changes.announce(runId);
+        return runs.wasUndelivered(runId);
+      },
+      async unpaid(runId) {
+        await runs.dropHeld(runId, new ApiError('service_unavailable', 'The charge failed on-chain.'));
+        await changes.announce(runId);
+      },
+      async settled(runId) {
+        if (await runs.freeKey(runId)) await changes.announce(runId);
+      },
+      wasUndelivered: (runId) => runs.wasUndelivered(runId),
+    },
+  });
+  return {
+    settlement: createSettlement({ chain, charges, signer, indexer, logger }),
+    receiptSigner: createReceiptSigner(keys.receipt),
+    reconciler,
+  };
+}
