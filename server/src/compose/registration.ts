@@ -8,7 +8,7 @@ import {
   createRegistrationService,
   createSampleTaker,
 } from '../registration/index.js';
-import { createReviewRun } from '../runs/index.js';
+import { createSampleRun } from '../runs/index.js';
 import { createFolderContentStore } from '../storage/index.js';
 import type { AppParts } from './app-parts.js';
 import type { Protocol } from './protocol.js';
@@ -48,7 +48,7 @@ export function composeRegistration(
     samples: createSampleTaker({
       repository,
       keys,
-      run: createReviewRun(declarative, { stopping, logger }),
+      run: createSampleRun(declarative, { stopping, logger }),
     }),
   };
 }

@@ -18,11 +18,11 @@ import type { OutboundHttp } from '../platform/outbound-http.js';
 import { registrationRoutes } from '../registration/index.js';
 import {
   createAgentContacts,
-  createCallers,
+  createWaitingCallers,
   createConnectedAgents,
   createPastRuns,
   createReceipts,
-  createRepeats,
+  createIdempotency,
   executionRoutes,
 } from '../runs/index.js';
 import { earningsRoutes } from '../settlement/index.js';
@@ -104,7 +104,7 @@ function addMoneyRoutes(
 ): void {
   const { http, rateLimits, internalRequests } = httpPart;
   const { listings, credentials, indexer, files } = catalogue;
-  const { runs, changes, attendance, live, seats } = records;
+  const { runs, changes, deliveryTracking, live, seats } = records;
   const { db } = database;
   const spending = createSpending(db);
   const transactions = createTransactionService({
@@ -120,20 +120,28 @@ function addMoneyRoutes(
     http,
     {
       readPublishedInput,
+      rateLimits,
+      executionsPerMinute: config.executionsPerMinute,
       listings,
       credentials,
       chain,
       settlement: settlement.settlement,
       runs,
       files,
-      repeats: createRepeats(runs, attendance),
-      attendance,
-      callers: createCallers({ runs, attendance, changes, logger, graceMs: config.reconnectGraceMs }),
+      idempotency: createIdempotency(runs, deliveryTracking),
+      deliveryTracking,
+      waitingCallers: createWaitingCallers({
+        runs,
+        deliveryTracking,
+        changes,
+        logger,
+        graceMs: config.reconnectGraceMs,
+      }),
       live,
-      beginnings: sandboxes.beginnings,
+      startLatency: sandboxes.startLatency,
       contacts: createAgentContacts(db, logger),
       changes,
-      pastRuns: createPastRuns({ runs, attendance, changes }),
+      pastRuns: createPastRuns({ runs, deliveryTracking, changes }),
       receipts: createReceipts({
         runs,
         settlement: settlement.settlement,
@@ -147,7 +155,7 @@ function addMoneyRoutes(
       keys,
       drain,
     },
-    { rateLimits, executionsPerMinute: config.executionsPerMinute, spending },
+    spending,
     internalRequests,
   );
 }

@@ -1,6 +1,6 @@
 import { countRuns, type Metrics } from '../operations/index.js';
 import {
-  createAttendance,
+  createDeliveryTracking,
   createLiveRuns,
   createRunChanges,
   createRunRepository,
@@ -26,9 +26,9 @@ export async function composeRunRecords(
   const notifications = await openNotifications(pool, 'agent_rental_runs', logger);
   const changes = createRunChanges(notifications);
   const live = createLiveRuns({ runs, changes, logger });
-  const attendance = createAttendance(db);
+  const deliveryTracking = createDeliveryTracking(db);
   const seats = createSeats({ repository: createSeatRepository(db), changes, logger, line: config.line });
   if (alone) await seats.freeAll();
   await runs.markInterrupted(alone ? 0 : INTERRUPTED_CHECK_MS);
-  return { runs, notifications, changes, live, attendance, seats };
+  return { runs, notifications, changes, live, deliveryTracking, seats };
 }

@@ -1,7 +1,7 @@
 import { createWarmPool } from '@agent-rental/sandbox';
 import { createModelGateway } from '../model-gateway/index.js';
 import type { Metrics } from '../operations/index.js';
-import { createBeginnings, createDeclarativeAgents, createWebReader } from '../runs/index.js';
+import { createStartLatency, createDeclarativeAgents, createWebReader } from '../runs/index.js';
 import { schemaViolations } from '../platform/json-schema/checks.js';
 import { createOutboundHttp, type OutboundHttp } from '../platform/outbound-http.js';
 import type { AppParts } from './app-parts.js';
@@ -22,14 +22,14 @@ export async function composeSandboxes(
   const unservedTools: Readonly<Record<string, string>> = runsPython
     ? {}
     : { run_python: `"${driver.name}" does not run Python on this machine. Use run_javascript.` };
-  const beginnings = createBeginnings((seconds) => metrics.agentBegan(seconds));
+  const startLatency = createStartLatency((seconds) => metrics.agentBegan(seconds));
   const share = poolShare(driver, config.sandbox, runsPython ? 3 : 2);
   const poolOptions = {
     driver,
     ...share,
     maxWaitMs: SANDBOX_MAX_WAIT_MS,
     // A start takes as much of the machine as dozens of runs take to begin.
-    isBusy: () => beginnings.pending > 0,
+    isBusy: () => startLatency.pending > 0,
     onStartFailure: (err: unknown) => logger.error({ err }, 'a sandbox could not be started'),
   };
   const runners = createWarmPool({ ...poolOptions, entry: 'runner' });
@@ -59,7 +59,7 @@ export async function composeSandboxes(
   });
   return {
     declarative,
-    beginnings,
+    startLatency,
     unservedTools,
     stats: () => runners.stats(),
     statsByPool: {

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { accessStatus, type Standing } from './access-state.js';
+import { accessStatus, type AccessState } from './access-state.js';
 
 const NOW = new Date('2026-01-01T00:00:00Z');
 const PRICE = 1000n;
 const at = (offsetMs: number) => new Date(NOW.getTime() + offsetMs);
 const credential = (
   rentalModel: 'one_time' | 'subscription' | 'per_query',
-  fields: Partial<NonNullable<Standing['credential']>> = {},
+  fields: Partial<NonNullable<AccessState['credential']>> = {},
 ) => ({ valid: true, rentalModel, expiresAt: null, ...fields });
 const balance = (balanceLamports: bigint, maxPriceLamports = PRICE) => ({
   balanceLamports,
@@ -42,18 +42,18 @@ it.each([
   ['per_query, revoked', credential('per_query', { valid: false }), balance(5000n), 'revoked'],
 ] as const)('%s, on an active or paused listing', (_, held, left, expected) => {
   for (const status of ['active', 'paused'] as const) {
-    const standing: Standing = { listing: { status, priceLamports: PRICE }, credential: held, balance: left };
-    expect(accessStatus(standing, NOW)).toBe(expected);
+    const state: AccessState = { listing: { status, priceLamports: PRICE }, credential: held, balance: left };
+    expect(accessStatus(state, NOW)).toBe(expected);
   }
 });
 
 it('any credential, on a closed listing, is as none', () => {
   for (const rentalModel of ['one_time', 'subscription', 'per_query'] as const) {
-    const standing: Standing = {
+    const state: AccessState = {
       listing: { status: 'closed', priceLamports: PRICE },
       credential: credential(rentalModel, { expiresAt: at(1000) }),
       balance: balance(5000n),
     };
-    expect(accessStatus(standing, NOW)).toBe('not_found');
+    expect(accessStatus(state, NOW)).toBe('not_found');
   }
 });

@@ -1,5 +1,5 @@
 /** What decides about a renter's access, from whatever it was read. */
-export interface Standing {
+export interface AccessState {
   listing: { status: 'active' | 'paused' | 'closed'; priceLamports: bigint };
   credential:
     | { valid: boolean; rentalModel: 'one_time' | 'subscription' | 'per_query'; expiresAt: Date | null }
@@ -14,7 +14,7 @@ export type AccessStatus = 'active' | 'expired' | 'low_balance' | 'revoked' | 'n
  * Status of a credential (spec, "States and transitions"). A Per-Task balance that cannot pay the next run,
  * because it is below the price or the price is above what the renter agreed to, counts as low.
  */
-export function accessStatus({ listing, credential, balance }: Standing, now: Date): AccessStatus {
+export function accessStatus({ listing, credential, balance }: AccessState, now: Date): AccessStatus {
   if (!credential || listing.status === 'closed') return 'not_found';
   if (!credential.valid) return 'revoked';
   if (credential.rentalModel === 'subscription') {

@@ -8,24 +8,24 @@ import {
 } from '@agent-rental/program-client';
 import { PublicKey, type AccountInfo } from '@solana/web3.js';
 import type { Chain } from '../chain/index.js';
-import type { Standing } from './access-state.js';
+import type { AccessState } from './access-state.js';
 
-/** A renter's standing as the chain has it, read in one call. */
-export interface ChainStanding extends Standing {
+/** A renter's access as the chain has it, read in one call. */
+export interface ChainAccessState extends AccessState {
   credentialAddress: string;
   balanceAddress: string;
 }
 
 /**
- * Reads a renter's standing from the chain; undefined when the listing has no account there.
+ * Reads a renter's access state from the chain; undefined when the listing has no account there.
  *
  * @throws ApiError `service_unavailable` when the chain is out of reach.
  */
-export async function readChainStanding(
+export async function readChainAccessState(
   chain: Chain,
   listingId: string,
   wallet: string,
-): Promise<ChainStanding | undefined> {
+): Promise<ChainAccessState | undefined> {
   const buyer = new PublicKey(wallet);
   const listing = findListingAddress(listingId, chain.programId).address;
   const credential = findAccessCredentialAddress(buyer, listing, chain.programId).address;

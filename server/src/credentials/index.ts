@@ -1,4 +1,4 @@
-export { readChainStanding, type ChainStanding } from './chain-access-state.js';
+export { readChainAccessState, type ChainAccessState } from './chain-access-state.js';
 export { createIndexer, type Indexer } from './indexer.js';
 export { createCredentialRepository } from './repository.js';
 export { credentialRoutes } from './routes.js';

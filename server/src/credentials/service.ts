@@ -3,7 +3,7 @@ import { PublicKey } from '@solana/web3.js';
 import type { z } from 'zod';
 import type { Chain } from '../chain/index.js';
 import type { ListingService } from '../listings/index.js';
-import { readChainStanding, type ChainStanding } from './chain-access-state.js';
+import { readChainAccessState, type ChainAccessState } from './chain-access-state.js';
 import type { Indexer } from './indexer.js';
 import type { CredentialRepository, RentalRow } from './repository.js';
 import { accessStatus, type AccessStatus } from './access-state.js';
@@ -57,31 +57,31 @@ export function createCredentialService(deps: {
 
     async verify(wallet, listingId) {
       const listing = await listings.find(listingId);
-      const [indexed, standing] = await Promise.all([
+      const [indexed, onChain] = await Promise.all([
         repository.findRental(wallet, listing.id),
-        readChainStanding(chain, listing.id, wallet),
+        readChainAccessState(chain, listing.id, wallet),
       ]);
-      if (standing && differs(indexed, standing)) {
+      if (onChain && differs(indexed, onChain)) {
         await indexer.indexAccounts([
-          new PublicKey(standing.credentialAddress),
-          new PublicKey(standing.balanceAddress),
+          new PublicKey(onChain.credentialAddress),
+          new PublicKey(onChain.balanceAddress),
         ]);
       }
-      if (!standing?.credential) {
+      if (!onChain?.credential) {
         return { listing_id: listing.id, status: 'not_found', valid: false, on_chain_verified: false };
       }
-      const status = accessStatus(standing, new Date());
-      const { rentalModel, expiresAt } = standing.credential;
+      const status = accessStatus(onChain, new Date());
+      const { rentalModel, expiresAt } = onChain.credential;
       return {
         listing_id: listing.id,
         rental_model: rentalModel,
         // Its account stays for ever, as a tombstone.
         status: status === 'revoked' ? 'not_found' : status,
         valid: status === 'active',
-        pda_address: standing.credentialAddress,
+        pda_address: onChain.credentialAddress,
         on_chain_verified: true,
         ...(status === 'expired' && expiresAt ? { expired_at: expiresAt.toISOString() } : {}),
-        ...(standing.balance ? { balance_lamports: Number(standing.balance.balanceLamports) } : {}),
+        ...(onChain.balance ? { balance_lamports: Number(onChain.balance.balanceLamports) } : {}),
       };
     },
 
@@ -95,7 +95,7 @@ export function createCredentialService(deps: {
 }
 
 /** Whether the index has fallen behind the chain. */
-function differs(row: RentalRow | undefined, { credential, balance }: ChainStanding): boolean {
+function differs(row: RentalRow | undefined, { credential, balance }: ChainAccessState): boolean {
   return (
     row?.valid !== credential?.valid ||
     row?.expires_at?.getTime() !== credential?.expiresAt?.getTime() ||

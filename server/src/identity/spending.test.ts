@@ -104,7 +104,7 @@ describe('a key', () => {
     await allowance.reserve(rental);
     expect(await ruleOf(allowance.reserve(rental))).toBeNull();
     expect(await ruleOf(allowance.reserve(spend(1n, 'rental')))).toBe('max_day_lamports');
-    await allowance.release(rental.id);
+    await allowance.releaseReservation(rental.id);
     expect(await ruleOf(allowance.reserve(spend(100n, 'rental')))).toBeNull();
   });
 
@@ -134,7 +134,7 @@ describe('a key', () => {
     const [one, other] = [await only({ max_day_lamports: 100 }), await only({ max_day_lamports: 100 })];
     const first = spend(100n);
     await one.reserve(first);
-    await other.release(first.id);
+    await other.releaseReservation(first.id);
     expect(await ruleOf(other.reserve(spend(100n)))).toBeNull();
     expect(await ruleOf(one.reserve(spend(1n)))).toBe('max_day_lamports');
   });

@@ -24,7 +24,7 @@ export interface Allowance {
   /** Counts a spend before it happens; exact under concurrency. @throws ApiError 403 when it would be too much. */
   reserve(spend: Spend): Promise<void>;
   /** Takes back a spend that did not happen. */
-  release(id: string): Promise<void>;
+  releaseReservation(id: string): Promise<void>;
 }
 
 /** Enforces the spending policies of API keys. */
@@ -107,7 +107,7 @@ export function createSpending(db: Db): Spending {
               .execute();
           });
         },
-        async release(id) {
+        async releaseReservation(id) {
           if (policy.max_day_lamports === undefined) return;
           await db
             .deleteFrom('api_key_spends')
@@ -125,7 +125,7 @@ const UNLIMITED: Allowance = {
   requireRental: () => undefined,
   requireRoom: async () => undefined,
   reserve: async () => undefined,
-  release: async () => undefined,
+  releaseReservation: async () => undefined,
 };
 
 /**

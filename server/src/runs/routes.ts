@@ -3,25 +3,24 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Spending } from '../identity/index.js';
 import { ApiError } from '../http/api-error.js';
-import { rateHeaders, refuseIfExceeded, toApiError } from '../http/server.js';
+import { rateHeaders, toApiError } from '../http/server.js';
 import type { InternalRequests } from '../http/internal-requests.js';
 import { addOperation } from '../http/operation-route.js';
 import type { Principal } from '../http/principal.js';
-import type { RateLimits } from '../http/rate-limits/memory.js';
 import { toRun, type PastRuns } from './history/past-runs.js';
 import { readPreferences } from './delivery/prefer.js';
 import type { Receipts } from './history/receipts.js';
-import { runTask, type RunTaskDeps, type TaskRequest } from './pipeline/pipeline.js';
+import { runTask, type RunTaskDeps, type TaskReport, type TaskRequest } from './pipeline/pipeline.js';
 import { SseStream } from './delivery/sse-stream.js';
 
-/** Routes of execution. */
+/** Adds the routes that run tasks and read runs. */
 export function executionRoutes(
   app: FastifyInstance,
   deps: RunTaskDeps & { pastRuns: PastRuns; receipts: Receipts },
-  limits: { rateLimits: RateLimits; executionsPerMinute: number; spending: Spending },
+  spending: Spending,
   internalRequests: Pick<InternalRequests, 'outerResponseOf'>,
 ): void {
-  /** What is the same for both ways of running a task. */
+  /** The part of a request that both ways of running a task share. */
   const taskRequest = (
     principal: Principal,
     body: TaskRequest['body'],
@@ -30,11 +29,10 @@ export function executionRoutes(
   ): Omit<TaskRequest, 'sink'> => {
     const header = request.headers['idempotency-key'];
     const idempotencyKey = Array.isArray(header) ? header[0] : header;
-    const { wallet } = principal;
     const { adoptUndelivered } = readPreferences(request.headers['prefer']);
     return {
-      wallet,
-      allowance: limits.spending.allowanceOf(principal),
+      wallet: principal.wallet,
+      allowance: spending.allowanceOf(principal),
       body,
       idempotencyKey,
       logger: request.log,
@@ -44,14 +42,8 @@ export function executionRoutes(
         patienceMs: undefined,
         mayComeBack: idempotencyKey !== undefined,
       },
-      ...(adoptUndelivered ? { onAdopted: () => applied(reply, 'adopt-undelivered') } : {}),
-      countExecution: async (listingId, runsPerMinute) => {
-        const limit = runsPerMinute ?? limits.executionsPerMinute;
-        const state = await limits.rateLimits.count(`run:${wallet}:${listingId}`, limit);
-        // The headers show the tighter of the two limits.
-        if (!request.rate || state.remaining < request.rate.remaining) request.rate = state;
-        refuseIfExceeded(state);
-      },
+      adoptsUndelivered: adoptUndelivered,
+      report: {},
     };
   };
   /**
@@ -69,7 +61,7 @@ export function executionRoutes(
     const note = (noted: Promise<void>) =>
       void noted.catch((err: unknown) => app.log.warn({ err, run_id: runId }, 'a delivery is not on record'));
     const lost = () => {
-      if (isAwaited) note(deps.callers.lost(runId));
+      if (isAwaited) note(deps.waitingCallers.lost(runId));
     };
     if (raw.destroyed) return lost();
     // A response that is destroyed says that it has finished, too.
@@ -77,7 +69,7 @@ export function executionRoutes(
     const conclude = (isDelivered: boolean) => {
       if (isNoted) return;
       isNoted = true;
-      if (isDelivered) note(deps.attendance.delivered(runId));
+      if (isDelivered) note(deps.deliveryTracking.delivered(runId));
       else lost();
     };
     raw.once('finish', () => conclude(!raw.destroyed && raw.socket?.destroyed !== true));
@@ -90,7 +82,9 @@ export function executionRoutes(
     const { respondAsync, waitSeconds = 0 } = readPreferences(request.headers['prefer']);
     if (respondAsync) applied(reply, `respond-async, wait=${waitSeconds}`);
     const patienceMs = respondAsync ? waitSeconds * 1000 : undefined;
-    const answer = await runTask(deps, { ...asked, caller: { ...asked.caller, patienceMs } });
+    const answer = await runTask(deps, { ...asked, caller: { ...asked.caller, patienceMs } }).finally(() =>
+      addToHeaders(asked.report, request, reply),
+    );
     reply.header('X-Run-Id', answer.runId);
     if (answer.status === 'running') {
       reply.code(202).header('Location', `/v1/runs/${answer.runId}`);
@@ -101,14 +95,15 @@ export function executionRoutes(
   });
 
   addOperation(app, operations.executeStream, async ({ principal, body, request, reply }) => {
-    const stream = new SseStream(reply.raw, () => streamHeaders(reply, request));
+    const asked = taskRequest(principal, body, request, reply);
+    const stream = new SseStream(reply.raw, () => {
+      addToHeaders(asked.report, request, reply);
+      return streamHeaders(reply, request);
+    });
     const startedAt = performance.now();
     const reader = readBy(request, reply);
     try {
-      const finished = await runTask(deps, {
-        ...taskRequest(principal, body, request, reply),
-        sink: stream,
-      });
+      const finished = await runTask(deps, { ...asked, sink: stream });
       // A stream has no patience to run out of.
       if (finished.status === 'running') throw new Error('A stream ended before its run.');
       reply.hijack();
@@ -118,8 +113,9 @@ export function executionRoutes(
       stream.done(done);
     } catch (error) {
       if (!stream.begun) {
-        // Its run may still be paid for, and would begin to stream into an answer that says why it does not.
+        // Its run may still be paid for, and would then begin to stream into the error response.
         stream.abandon();
+        addToHeaders(asked.report, request, reply);
         throw error;
       }
       // The headers have left with a 200: the error can only be told inside the stream.
@@ -167,6 +163,19 @@ export function executionRoutes(
   );
 }
 
+/** Adds what the pipeline reported to the answer's headers. */
+function addToHeaders(
+  { executionRate, isAdopted }: TaskReport,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  // The headers show the tighter of the two limits.
+  if (executionRate && (!request.rate || executionRate.remaining < request.rate.remaining)) {
+    request.rate = executionRate;
+  }
+  if (isAdopted) applied(reply, 'adopt-undelivered');
+}
+
 /** Says which preference was honoured (RFC 7240, section 3). */
 function applied(reply: FastifyReply, preference: string): void {
   const before = reply.getHeader('Preference-Applied');
@@ -177,7 +186,7 @@ function applied(reply: FastifyReply, preference: string): void {
 function goneSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   const abort = () => controller.abort(new ApiError('invalid_request', 'The caller went away.'));
-  // Whoever went away before anybody looked is not announced again.
+  // A connection that closed before this point emits no further event.
   if (reply.raw.destroyed) abort();
   reply.raw.once('close', () => {
     if (!reply.raw.writableEnded) abort();

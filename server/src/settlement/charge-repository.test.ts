@@ -130,7 +130,7 @@ async function advance(charge: Charge | undefined, from: ChargeState, to: Charge
 /** Tries to give a charge back; only one that was never signed goes. */
 async function releaseAny(account: BalanceAccount, charge: ChargeRow | undefined): Promise<void> {
   if (!charge) return;
-  await charges.release(charge.run_id);
+  await charges.releaseReservation(charge.run_id);
   const after = (await account.rows()).find(({ run_id: id }) => id === charge.run_id);
   expect(after?.state).toBe(charge.state === 'reserved' ? undefined : charge.state);
 }
@@ -276,7 +276,7 @@ describe('the open charges of a balance', () => {
       .where('run_id', '=', (await reserved(account, 1n)).run_id)
       .execute();
     await expect(account.reserve(1n)).rejects.toMatchObject({ code: 'service_unavailable' });
-    await charges.release(first.run_id);
+    await charges.releaseReservation(first.run_id);
     expect((await reserved(account, 1n)).sequence).toBe(257n);
   });
 
@@ -319,11 +319,11 @@ describe('a charge', () => {
   });
 
   it('is given back before it is signed, and never afterwards', async () => {
-    await charges.release(charge.run_id);
+    await charges.releaseReservation(charge.run_id);
     expect(await account.rows()).toEqual([]);
     const signed = await reserved(account, 10n);
     await charges.recordSignature(signed.run_id, newSignature());
-    await charges.release(signed.run_id);
+    await charges.releaseReservation(signed.run_id);
     expect(await account.rows()).toHaveLength(1);
   });
 

@@ -60,7 +60,7 @@ export interface ChargeRepository {
   /** Whether a free run was given for this one. */
   wasCredited(runId: string): Promise<boolean>;
   /** Forgets a charge that was never signed. */
-  release(runId: string): Promise<void>;
+  releaseReservation(runId: string): Promise<void>;
   recordSignature(runId: string, signed: SignedCharge): Promise<void>;
   /** Moves a charge from one of `from` to `to`; false when it was not there any more. */
   move(runId: string, from: ChargeState[], to: ChargeState): Promise<boolean>;
@@ -115,7 +115,7 @@ export function createChargeRepository(db: Db): ChargeRepository {
       return row !== undefined;
     },
 
-    async release(runId) {
+    async releaseReservation(runId) {
       await db.deleteFrom('charges').where('run_id', '=', runId).where('state', '=', 'reserved').execute();
     },
 

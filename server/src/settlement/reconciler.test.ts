@@ -5,19 +5,19 @@ import type { Chain } from '../chain/index.js';
 import type { ChargeRepository, ChargeRow } from './charge-repository.js';
 import { createReconciler } from './reconciler.js';
 
-type Standing = 'confirmed' | 'finalized' | null;
+type Status = 'confirmed' | 'finalized' | null;
 
 /** Charges in memory, each with one transaction that stands on the chain as the test says. */
 function world() {
   const charges = new Map<string, ChargeRow>();
-  const standing = new Map<string, Standing>();
+  const statuses = new Map<string, Status>();
   const done: string[] = [];
   const reconciler = createReconciler({
     chain: {
       blockHeight: async () => 1n,
       statuses: async (signatures: string[]) =>
         signatures.map((signature) => {
-          const confirmationStatus = standing.get(signature);
+          const confirmationStatus = statuses.get(signature);
           return confirmationStatus ? ({ err: null, confirmationStatus } as SignatureStatus) : null;
         }),
       send: async () => void done.push('send'),
@@ -55,11 +55,11 @@ function world() {
   });
   const address = Keypair.generate().publicKey.toBase58();
   return {
-    add: (runId: string, state: ChargeRow['state'], stands: Standing) => {
+    add: (runId: string, state: ChargeRow['state'], stands: Status) => {
       charges.set(runId, { run_id: runId, state, balance_address: address } as ChargeRow);
-      standing.set(runId, stands);
+      statuses.set(runId, stands);
     },
-    becomes: (runId: string, stands: Standing) => standing.set(runId, stands),
+    becomes: (runId: string, stands: Status) => statuses.set(runId, stands),
     /** What one round does. */
     round: async () => {
       done.length = 0;

@@ -52,20 +52,20 @@ export function createReconciler(deps: {
 }): Reconciler {
   const { chain, charges, signer, indexer, runs, logger } = deps;
 
-  async function conclude({ charge, signatures, standing }: JudgedCharge): Promise<void> {
-    switch (standing.is) {
+  async function conclude({ charge, signatures, verdict }: JudgedCharge): Promise<void> {
+    switch (verdict.is) {
       case 'paid':
-        return recordPaid(charge, standing.isFinal);
+        return recordPaid(charge, verdict.isFinal);
       case 'open':
         // The same bytes, while they can still land.
-        for (const wire of standing.unseen) await chain.send(wire);
+        for (const wire of verdict.unseen) await chain.send(wire);
         return;
       case 'failed':
-        return recordUnpaid(charge, standing.failureCode);
+        return recordUnpaid(charge, verdict.failureCode);
       case 'dead':
         return chargeAnew(charge, signatures.length);
       default:
-        return standing satisfies never;
+        return verdict satisfies never;
     }
   }
 
@@ -128,7 +128,7 @@ export function createReconciler(deps: {
         ...signed,
         status: statuses.get(signed.signature) ?? null,
       }));
-      return { charge, signatures, standing: standingOf(seen, heights) };
+      return { charge, signatures, verdict: verdictOf(seen, heights) };
     });
   }
 
@@ -146,9 +146,9 @@ export function createReconciler(deps: {
     if (open.length === 0) return 0;
     const judged = (await judge(open))
       // Most only wait to become final; to look after each of them in every round costs more than their runs did.
-      .filter(({ charge, standing }) => !(charge.state === 'confirmed' && isConfirmedOnly(standing)));
-    const paid = judged.filter(({ standing }) => standing.is === 'paid');
-    await concludeAll(judged.filter(({ standing }) => standing.is !== 'paid'));
+      .filter(({ charge, verdict }) => !(charge.state === 'confirmed' && isConfirmedOnly(verdict)));
+    const paid = judged.filter(({ verdict }) => verdict.is === 'paid');
+    await concludeAll(judged.filter(({ verdict }) => verdict.is !== 'paid'));
     if (paid.length > 0) {
       // Before any of them is `finalized`: a charge may only stop counting as open once the index has seen it.
       const balances = new Set(paid.map(({ charge }) => charge.balance_address));
@@ -202,7 +202,7 @@ export function createReconciler(deps: {
 }
 
 /** What is known of a charge by what has become of its transactions. */
-type ChargeStanding =
+type ChargeVerdict =
   | { is: 'paid'; isFinal: boolean }
   /** A transaction may still land; those that were not seen are sent again. */
   | { is: 'open'; unseen: Buffer[] }
@@ -212,16 +212,16 @@ type ChargeStanding =
   | { is: 'dead' };
 
 interface JudgedCharge extends OpenCharge {
-  standing: ChargeStanding;
+  verdict: ChargeVerdict;
 }
 
-const isConfirmedOnly = (standing: ChargeStanding): boolean => standing.is === 'paid' && !standing.isFinal;
+const isConfirmedOnly = (verdict: ChargeVerdict): boolean => verdict.is === 'paid' && !verdict.isFinal;
 
 /** Judges a charge by its transactions. */
-function standingOf(
+function verdictOf(
   transactions: (SignedCharge & { status: SignatureStatus | null })[],
   heights: { confirmed: bigint; finalized: bigint },
-): ChargeStanding {
+): ChargeVerdict {
   const landed = transactions
     .map(({ status }) => status)
     .find((status) => status && !status.err && status.confirmationStatus !== 'processed');

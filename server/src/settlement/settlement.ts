@@ -67,7 +67,7 @@ export interface Settlement {
   /** Whether the charge of a run has been confirmed on-chain. */
   isConfirmed(runId: string): Promise<boolean>;
   /** Gives back what was set aside, for a run that does not happen. */
-  release(runId: string): Promise<void>;
+  releaseReservation(runId: string): Promise<void>;
   /** Gives one free run for a run that was paid and not delivered; false when it may not have one. */
   credit(runId: string): Promise<boolean>;
   hasCredit(wallet: string, listingId: string): Promise<boolean>;
@@ -142,7 +142,7 @@ export function createSettlement(deps: {
       const charge = await charges.find(runId);
       return charge !== undefined && PAID.has(charge.state);
     },
-    release: (runId) => charges.release(runId),
+    releaseReservation: (runId) => charges.releaseReservation(runId),
     credit: (runId) => charges.credit(runId),
     hasCredit: (wallet, listingId) => charges.hasCredit(wallet, listingId),
     returnCredit: (runId) => charges.returnCredit(runId),

@@ -93,7 +93,7 @@ describe('a submitted transaction', () => {
       },
       requireRoom: async () => undefined,
       reserve: async ({ id, ...spend }) => void held.set(id, spend),
-      release: async (id) => void held.delete(id),
+      releaseReservation: async (id) => void held.delete(id),
     };
     const known = new Map([listingId, otherId].map((id) => [addressOf(id), id]));
     type Deps = Parameters<typeof createTransactionService>[0];

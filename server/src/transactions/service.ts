@@ -101,7 +101,7 @@ export function createTransactionService(deps: {
       } catch (error) {
         // One that was not confirmed in time may still land: it stays counted.
         if (error instanceof ApiError && error.code !== 'service_unavailable')
-          await allowance.release(spend.id);
+          await allowance.releaseReservation(spend.id);
         throw error;
       }
       await deps.indexer.indexTransaction(transaction.signature);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { DeclarativeAgent } from '../../registration/index.js';
 import { collectingGarbage } from '../../testing/index.js';
 import type { DeclarativeAgents } from './declarative-agent.js';
-import { createReviewRun } from './sample-run.js';
+import { createSampleRun } from './sample-run.js';
 
 const AGENT: DeclarativeAgent = {
   mode: 'declarative',
@@ -28,7 +28,7 @@ const silent: DeclarativeAgents = {
 describe('a run for a review', () => {
   it('ends in its time although garbage is collected [EXE-61]', async () => {
     const stopping = new AbortController();
-    const review = createReviewRun(silent, { stopping: stopping.signal, logger });
+    const review = createSampleRun(silent, { stopping: stopping.signal, logger });
     const made = await collectingGarbage(() =>
       Promise.all(Array.from({ length: 20 }, () => review(AGENT, REQUEST))),
     );
@@ -38,7 +38,7 @@ describe('a run for a review', () => {
 
   it('ends with the server, to be made again', async () => {
     const stopping = new AbortController();
-    const review = createReviewRun(silent, { stopping: stopping.signal, logger });
+    const review = createSampleRun(silent, { stopping: stopping.signal, logger });
     const making = review(AGENT, { ...REQUEST, timeoutMs: 60_000 });
     stopping.abort(new Error('The server is stopping.'));
     await expect(making).rejects.toThrow('stopping');

@@ -12,7 +12,7 @@ const REVIEWS = 'review';
  * Runs agents for their review: as for a renter, but without a rental, a seat or a record. `stopping` ends what is
  * under way; it is then made again.
  */
-export function createReviewRun(
+export function createSampleRun(
   declarative: DeclarativeAgents,
   { stopping, logger }: { stopping: AbortSignal; logger: Pick<Logger, 'info'> },
 ): ReviewRun {

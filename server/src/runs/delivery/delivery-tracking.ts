@@ -12,7 +12,7 @@ export interface EqualRuns {
 }
 
 /** Who waits for a run, on whichever replica, and whether its answer has reached anybody. */
-export interface Attendance {
+export interface DeliveryTracking {
   /** One more caller waits. */
   arrive(runId: string): Promise<void>;
   /** One caller has left without the answer. `keepsGoing`: the run goes on without anybody from now on. */
@@ -34,7 +34,7 @@ const LOOK_FOR_EQUAL_RUNS = prepare(`
   select bool_or(left_at is not null) as "isLeft", bool_or(left_at is null) as "isAttended" from unheard_runs
   where wallet = $1 and listing_id = $2 and request_digest = $3`);
 
-export function createAttendance(db: Db): Attendance {
+export function createDeliveryTracking(db: Db): DeliveryTracking {
   return {
     async arrive(runId) {
       await db

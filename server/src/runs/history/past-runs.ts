@@ -8,7 +8,7 @@ import {
 } from '@agent-rental/contract';
 import type { z } from 'zod';
 import { ApiError } from '../../http/api-error.js';
-import type { Attendance } from '../delivery/delivery-tracking.js';
+import type { DeliveryTracking } from '../delivery/delivery-tracking.js';
 import type { RunChanges } from '../idempotency/run-changes.js';
 import type { FinishedRun, RunListItem, RunRepository, RunRow } from './repository.js';
 
@@ -46,10 +46,10 @@ export interface PastRuns {
 
 export function createPastRuns(deps: {
   runs: RunRepository;
-  attendance: Attendance;
+  deliveryTracking: DeliveryTracking;
   changes: RunChanges;
 }): PastRuns {
-  const { runs, attendance, changes } = deps;
+  const { runs, deliveryTracking, changes } = deps;
 
   /** The run's row once it has ended, or as it is when the time is over. */
   async function awaitEnd(
@@ -101,11 +101,11 @@ export function createPastRuns(deps: {
       const known = isRunId(runId) ? await runs.find(runId, wallet) : undefined;
       if (!known) throw unknown();
       // Somebody asks for it: it does not stop for want of a caller.
-      if (known.status === 'running') await attendance.keepGoing(runId);
+      if (known.status === 'running') await deliveryTracking.keepGoing(runId);
       const row = waitMs > 0 ? await awaitEnd(runId, wallet, waitMs, gone) : known;
       if (!row) throw unknown();
       const state = stateOf(row);
-      if (state.status !== 'running') await (onAnswer ? onAnswer(runId) : attendance.delivered(runId));
+      if (state.status !== 'running') await (onAnswer ? onAnswer(runId) : deliveryTracking.delivered(runId));
       return state;
     },
     async cancel(runId, wallet, gone) {

@@ -33,7 +33,7 @@ describe('a run whose answer reached nobody', () => {
     const { first, again, wallet } = await newTask('mcp-1');
     await ask(here, first);
     if (end) await finish(here, first);
-    await here.attendance.leave(first.runId, true);
+    await here.deliveryTracking.leave(first.runId, true);
     return { first, next: () => again({}, `mcp-${Math.random()}`), again, wallet };
   };
 
@@ -41,9 +41,11 @@ describe('a run whose answer reached nobody', () => {
     'is taken over by an equal request, once (already finished: %s) [RUN-7]',
     async (finished) => {
       const { first, next } = await leftRun(finished);
-      const adopted = await Promise.all([here, there].map((replica) => replica.attendance.adopt(next())));
+      const adopted = await Promise.all(
+        [here, there].map((replica) => replica.deliveryTracking.adopt(next())),
+      );
       expect(adopted.filter((runId) => runId !== undefined)).toEqual([first.runId]);
-      const answer = there.callers.join(first.runId, first.wallet, patient);
+      const answer = there.waitingCallers.join(first.runId, first.wallet, patient);
       if (!finished) await finish(here, first);
       expect(await answer).toEqual(resultOf(first));
     },
@@ -53,7 +55,7 @@ describe('a run whose answer reached nobody', () => {
     const { first, next } = await leftRun(false);
     const adopted = await database.db.transaction().execute(async (tx) => {
       await tx.selectFrom('runs').select('id').where('id', '=', first.runId).forKeyShare().execute();
-      return there.attendance.adopt(next());
+      return there.deliveryTracking.adopt(next());
     });
     expect(adopted).toBe(first.runId);
   });
@@ -62,10 +64,10 @@ describe('a run whose answer reached nobody', () => {
     const { first, again } = await leftRun(true);
     const second = again({}, 'mcp-second');
     await ask(here, second);
-    await here.attendance.leave(second.runId, true);
+    await here.deliveryTracking.leave(second.runId, true);
     const callers = Array.from({ length: 6 }, (_, index) => again({}, `mcp-late-${index}`));
     const adopted = await Promise.all(
-      callers.map((task, index) => (index % 2 === 0 ? here : there).attendance.adopt(task)),
+      callers.map((task, index) => (index % 2 === 0 ? here : there).deliveryTracking.adopt(task)),
     );
     expect(adopted.filter((runId) => runId !== undefined).toSorted()).toEqual(
       [first.runId, second.runId].toSorted(),
@@ -75,25 +77,25 @@ describe('a run whose answer reached nobody', () => {
   it('is not taken over once its answer was delivered [RUN-8]', async () => {
     const { first, next, wallet } = await leftRun(true);
     expect(await there.pastRuns.find(first.runId, wallet, 0, never)).toMatchObject({ status: 'completed' });
-    expect(await here.attendance.adopt(next())).toBeUndefined();
+    expect(await here.deliveryTracking.adopt(next())).toBeUndefined();
   });
 
   it('is not taken over by another request, another wallet, or after ten minutes', async () => {
     const { first, again, next } = await leftRun(true);
-    expect(await here.attendance.adopt(again({ task: 'Something else.' }, 'k'))).toBeUndefined();
-    expect(await here.attendance.adopt({ ...next(), wallet: newWallet() })).toBeUndefined();
+    expect(await here.deliveryTracking.adopt(again({ task: 'Something else.' }, 'k'))).toBeUndefined();
+    expect(await here.deliveryTracking.adopt({ ...next(), wallet: newWallet() })).toBeUndefined();
     await database.db
       .updateTable('runs')
       .set({ left_at: new Date(Date.now() - 10 * 60_000 - 1) })
       .where('id', '=', first.runId)
       .execute();
-    expect(await here.attendance.adopt(next())).toBeUndefined();
+    expect(await here.deliveryTracking.adopt(next())).toBeUndefined();
   });
 
   it('is left alone while its caller still waits [RUN-8]', async () => {
     const { first, again } = await newTask('mcp-2');
     await ask(here, first);
-    expect(await here.attendance.adopt(again({}, 'mcp-3'))).toBeUndefined();
+    expect(await here.deliveryTracking.adopt(again({}, 'mcp-3'))).toBeUndefined();
   });
 });
 
@@ -103,13 +105,13 @@ describe('an equal request that comes while the caller of the first may be about
     const { first, again } = await newTask('retry-1');
     const second = again({}, 'retry-2');
     await ask(here, first);
-    return { first, second, adoption: beginAdoption(there.attendance, second, departureMs) };
+    return { first, second, adoption: beginAdoption(there.deliveryTracking, second, departureMs) };
   };
 
   it('takes its run over as soon as the departure is noted, on another replica [RUN-7]', async () => {
     const { first, adoption } = await twoCallers();
     const found = adoption.find(never);
-    await here.attendance.leave(first.runId, false);
+    await here.deliveryTracking.leave(first.runId, false);
     expect(await found).toBe(first.runId);
   });
 
@@ -117,7 +119,7 @@ describe('an equal request that comes while the caller of the first may be about
     const { first, adoption } = await twoCallers();
     const found = adoption.find(never);
     await finish(here, first);
-    await here.callers.lost(first.runId);
+    await here.waitingCallers.lost(first.runId);
     expect(await found).toBe(first.runId);
   });
 
@@ -125,15 +127,15 @@ describe('an equal request that comes while the caller of the first may be about
     const { first, second, adoption } = await twoCallers();
     const found = adoption.find(never);
     await finish(here, first);
-    await here.attendance.delivered(first.runId);
+    await here.deliveryTracking.delivered(first.runId);
     expect(await found).toBeUndefined();
-    expect(await there.repeats.begin(second, { adoption })).toBe(true);
+    expect(await there.idempotency.begin(second, { adoption })).toBe(true);
   });
 
   it('is a run of its own after a moment, when the first caller stays [RUN-8]', async () => {
     const { second, adoption } = await twoCallers(50);
     expect(await adoption.find(never)).toBeUndefined();
-    expect(await there.repeats.begin(second, { adoption })).toBe(true);
+    expect(await there.idempotency.begin(second, { adoption })).toBe(true);
   });
 
   it('waits for no departure when its own caller goes', async () => {
@@ -148,7 +150,7 @@ describe('an equal request that comes while the caller of the first may be about
       const begun = await Promise.all(
         tasks.map((task, index) => {
           const replica = index === 0 ? here : there;
-          return replica.repeats.begin(task, { adoption: beginAdoption(replica.attendance, task) });
+          return replica.idempotency.begin(task, { adoption: beginAdoption(replica.deliveryTracking, task) });
         }),
       );
       expect(begun.filter(Boolean)).toHaveLength(1);
@@ -158,8 +160,8 @@ describe('an equal request that comes while the caller of the first may be about
   it('begins nothing when the other was left between its look and its beginning [RUN-7]', async () => {
     const { first, second, adoption } = await twoCallers(50);
     expect(await adoption.find(never)).toBeUndefined();
-    await here.attendance.leave(first.runId, true);
-    expect(await there.repeats.begin(second, { adoption })).toBe(false);
+    await here.deliveryTracking.leave(first.runId, true);
+    expect(await there.idempotency.begin(second, { adoption })).toBe(false);
     expect(await adoption.find(never)).toBe(first.runId);
   });
 

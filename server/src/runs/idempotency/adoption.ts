@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Attendance, EqualRuns } from '../delivery/delivery-tracking.js';
+import type { DeliveryTracking, EqualRuns } from '../delivery/delivery-tracking.js';
 import type { Order } from '../pipeline/parse.js';
 
 /**
@@ -25,11 +25,11 @@ export interface Adoption {
 
 /** Begins to look for `order`, beside whatever its request has to ask first. */
 export function beginAdoption(
-  attendance: Pick<Attendance, 'adopt' | 'look'>,
+  deliveryTracking: Pick<DeliveryTracking, 'adopt' | 'look'>,
   order: Order,
   departureMs = DEPARTURE_MS,
 ): Adoption {
-  let begun: Promise<EqualRuns> | undefined = attendance.look(order);
+  let begun: Promise<EqualRuns> | undefined = deliveryTracking.look(order);
   // Nobody may come to need it.
   begun.catch(() => undefined);
   let deadline: number | undefined;
@@ -40,11 +40,11 @@ export function beginAdoption(
     },
     async find(gone) {
       for (let ms = LOOK_MS.first; ; ms = Math.min(2 * ms, LOOK_MS.most)) {
-        const looking = begun ?? attendance.look(order);
+        const looking = begun ?? deliveryTracking.look(order);
         begun = undefined;
         const { isLeft, isAttended } = await looking;
         // Mostly there is none: then nobody has to wait for the turn to take one over.
-        const runId = isLeft ? await attendance.adopt(order) : undefined;
+        const runId = isLeft ? await deliveryTracking.adopt(order) : undefined;
         if (runId !== undefined) return runId;
         gone.throwIfAborted();
         if (!isAttended || !isPatient()) return undefined;

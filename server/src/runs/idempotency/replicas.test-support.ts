@@ -6,12 +6,12 @@ import { openDatabase, type Db } from '../../database/connection.js';
 import { openNotifications } from '../../database/notifications.js';
 import { deriveKeys } from '../../platform/keys.js';
 import { insertListing, newWallet, publishedListing } from '../../testing/index.js';
-import { createAttendance } from '../delivery/delivery-tracking.js';
-import { createCallers, type Answer, type Caller } from './waiting-callers.js';
+import { createDeliveryTracking } from '../delivery/delivery-tracking.js';
+import { createWaitingCallers, type Answer, type Caller } from './waiting-callers.js';
 import { createLiveRuns } from './live-runs.js';
 import { parseOrder, taskOf, type Task } from '../pipeline/parse.js';
 import { createPastRuns } from '../history/past-runs.js';
-import { createRepeats } from './repeated-requests.js';
+import { createIdempotency } from './idempotency.js';
 import { createRunChanges } from './run-changes.js';
 import { createRunRepository } from '../history/repository.js';
 
@@ -22,16 +22,16 @@ export async function openReplica(url: string) {
   const notifications = await openNotifications(database.pool, 'runs_test', logger);
   const changes = createRunChanges(notifications);
   const runs = createRunRepository(database.db, deriveKeys(new Uint8Array(32).fill(9)));
-  const attendance = createAttendance(database.db);
+  const deliveryTracking = createDeliveryTracking(database.db);
   return {
     ...database,
     runs,
     changes,
-    attendance,
-    repeats: createRepeats(runs, attendance),
-    callers: createCallers({ runs, attendance, changes, logger, graceMs: 20 }),
+    deliveryTracking,
+    idempotency: createIdempotency(runs, deliveryTracking),
+    waitingCallers: createWaitingCallers({ runs, deliveryTracking, changes, logger, graceMs: 20 }),
     live: createLiveRuns({ runs, changes, logger }),
-    pastRuns: createPastRuns({ runs, attendance, changes }),
+    pastRuns: createPastRuns({ runs, deliveryTracking, changes }),
     close: async () => {
       changes.close();
       await notifications.close();
@@ -62,16 +62,16 @@ export async function ask(
   caller: Caller = patient,
 ): Promise<Answer | undefined> {
   for (;;) {
-    const earlier = await replica.repeats.find(task);
+    const earlier = await replica.idempotency.find(task);
     if (earlier === undefined) {
-      if (!(await replica.repeats.begin(task))) continue;
-      await replica.repeats.requireNotCancelled(task).catch(async (refusal: ApiError) => {
+      if (!(await replica.idempotency.begin(task))) continue;
+      await replica.idempotency.requireNotCancelled(task).catch(async (refusal: ApiError) => {
         await replica.runs.discard(task.runId, refusal);
         throw refusal;
       });
       return undefined;
     }
-    const answer = await replica.callers.join(earlier, task.wallet, caller);
+    const answer = await replica.waitingCallers.join(earlier, task.wallet, caller);
     if (answer) return answer;
   }
 }
@@ -103,7 +103,7 @@ function workEndlessly(replica: Replica, task: Task) {
 
 /** Begins a run that works until it is told to stop, for one caller. */
 export async function attend(replica: Replica, task: Task, caller: Caller = patient) {
-  expect(await replica.repeats.begin(task)).toBe(true);
+  expect(await replica.idempotency.begin(task)).toBe(true);
   const run = { runId: task.runId, agentId: task.listing.id };
-  return { answer: replica.callers.attend(run, caller, workEndlessly(replica, task)) };
+  return { answer: replica.waitingCallers.attend(run, caller, workEndlessly(replica, task)) };
 }

@@ -1,7 +1,7 @@
 import { ApiError } from '../../http/api-error.js';
 import type { Logger } from '../../platform/logger.js';
 import { ChargePendingError } from '../../settlement/index.js';
-import type { Attendance } from '../delivery/delivery-tracking.js';
+import type { DeliveryTracking } from '../delivery/delivery-tracking.js';
 import type { RunChanges } from './run-changes.js';
 import type { FinishedRun, RunRepository, RunRow } from '../history/repository.js';
 
@@ -29,7 +29,7 @@ export interface RunningRun {
 export type Answer = FinishedRun | RunningRun;
 
 /** Connects callers with runs, which live by themselves. */
-export interface Callers {
+export interface WaitingCallers {
   /**
    * Waits for the work that this caller began, here in this process.
    *
@@ -51,15 +51,15 @@ export interface Callers {
   lost(runId: string): Promise<void>;
 }
 
-export function createCallers(deps: {
+export function createWaitingCallers(deps: {
   runs: RunRepository;
-  attendance: Attendance;
+  deliveryTracking: DeliveryTracking;
   changes: RunChanges;
   logger: Logger;
   /** How long a caller that sent an idempotency key may be away before its run is stopped. */
   graceMs: number;
-}): Callers {
-  const { runs, attendance, changes, logger, graceMs } = deps;
+}): WaitingCallers {
+  const { runs, deliveryTracking, changes, logger, graceMs } = deps;
 
   /** Asks the run to stop after the grace, unless somebody has asked for it by then. */
   function stopLater(runId: string): void {
@@ -76,12 +76,12 @@ export function createCallers(deps: {
   /** What becomes of a run whose caller went away. */
   async function depart(runId: string, caller: Caller): Promise<void> {
     if (caller.patienceMs !== undefined) {
-      await attendance.leave(runId, true);
+      await deliveryTracking.leave(runId, true);
     } else if (caller.mayComeBack) {
-      await attendance.leave(runId, false);
+      await deliveryTracking.leave(runId, false);
       stopLater(runId);
     } else {
-      await attendance.leave(runId, false);
+      await deliveryTracking.leave(runId, false);
       if (await runs.requestStop(runId, 'caller_left')) await changes.announce(runId);
     }
   }
@@ -104,7 +104,7 @@ export function createCallers(deps: {
         return { runId, agentId, status: 'running' };
       } catch (error) {
         // Its result is kept until it is paid: the caller goes without an answer, and may ask for it.
-        if (error instanceof ChargePendingError) await attendance.leave(runId, true);
+        if (error instanceof ChargePendingError) await deliveryTracking.leave(runId, true);
         throw error;
       } finally {
         clearTimeout(timer);
@@ -137,7 +137,7 @@ export function createCallers(deps: {
             return { runId, agentId: row.listing_id, status: 'running' };
           }
           if (!(await watch.next(left, caller.gone))) {
-            await attendance.leave(runId, true);
+            await deliveryTracking.leave(runId, true);
             throw new ApiError(
               'service_unavailable',
               'The server is shutting down; the run goes on. Ask again.',
@@ -153,7 +153,7 @@ export function createCallers(deps: {
       }
     },
 
-    lost: (runId) => attendance.leave(runId, true),
+    lost: (runId) => deliveryTracking.leave(runId, true),
   };
 }
 

@@ -1,19 +1,26 @@
 import type { SentCharge, Settlement } from '../../settlement/index.js';
 import type { AgentContact } from '../agents/contact.js';
-import type { Beginnings } from './start-latency.js';
+import type { StartLatency } from '../start-latency.js';
 import type { Checked } from './check.js';
 import type { OutputGate } from '../delivery/output-gate.js';
 
-/** How long a charge waits at the most for runs to begin. */
+/** The longest that a charge waits for other runs to begin: signing takes processor time that starts need. */
 const HEAD_START_MS = 50;
 
+/** What charging needs. */
+export interface ChargeDeps {
+  settlement: Pick<Settlement, 'charge'>;
+  startLatency: Pick<StartLatency, 'allBegun'>;
+}
+
 /**
- * Step 5, for Per-Task: sign, write down, send. A charge that is due at the start waits for runs that begin at the same
- * time; any other waits until the agent was reached, and is never signed if it is not. The run waits for none of it, its
- * output does. Opens the gate once the run is paid; gives the charge, undefined where there is none.
+ * Step 5, for Per-Task runs: signs the charge, records it and sends it. A charge that is due at the start waits for runs
+ * that begin at the same time; any other waits until the agent was reached, and is never signed if it is not. The run does
+ * not wait for the charge; its output does. Opens the gate once the run is paid. Returns the charge, or undefined where
+ * there is none.
  */
-export async function settle(
-  deps: { settlement: Pick<Settlement, 'charge'>; beginnings: Pick<Beginnings, 'allBegun'> },
+export async function charge(
+  deps: ChargeDeps,
   checked: Checked,
   gate: OutputGate,
   contact: AgentContact,
@@ -27,14 +34,14 @@ export async function settle(
       return undefined;
     }
     const due = checked.charge.isAtStart
-      ? deps.beginnings.allBegun(HEAD_START_MS).then(() => true)
+      ? deps.startLatency.allBegun(HEAD_START_MS).then(() => true)
       : contact.reached;
-    const charge = deps.settlement.charge(checked.charge, due);
-    charge.confirmed.then(
+    const sent = deps.settlement.charge(checked.charge, due);
+    sent.confirmed.then(
       () => gate.open(),
       () => undefined,
     );
-    return charge;
+    return sent;
   } catch (error) {
     await checked.sandbox?.kill();
     throw error;

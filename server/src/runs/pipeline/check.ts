@@ -2,7 +2,7 @@ import type { Sandbox } from '@agent-rental/sandbox';
 import { findListingAddress, findPerQueryBalanceAddress } from '@agent-rental/program-client';
 import { PublicKey } from '@solana/web3.js';
 import type { Chain } from '../../chain/index.js';
-import { accessStatus, readChainStanding, type ChainStanding } from '../../credentials/index.js';
+import { accessStatus, readChainAccessState, type ChainAccessState } from '../../credentials/index.js';
 import type { Allowance } from '../../identity/index.js';
 import { ApiError } from '../../http/api-error.js';
 import type { Keys } from '../../platform/keys.js';
@@ -15,7 +15,7 @@ import type { Task } from './parse.js';
 /** What checking needs. */
 export interface CheckDeps {
   chain: Chain;
-  settlement: Pick<Settlement, 'reserve' | 'simulate' | 'release'>;
+  settlement: Pick<Settlement, 'reserve' | 'simulate' | 'releaseReservation'>;
   declarative: Pick<DeclarativeAgents, 'takeSandbox'>;
   keys: Keys;
 }
@@ -23,25 +23,31 @@ export interface CheckDeps {
 /** `PriceChanged` of the program. */
 const PRICE_CHANGED = 6104;
 
-/** What the chain said may be as old as this when a run is checked by it; who has waited in line asks again. */
+/** The oldest answer of the chain that a check accepts; a run that waited in the queue asks again. */
 const FRESH_MS = 1_000;
 
-/** A renter's standing on-chain, asked for before the check. */
-export interface AskedStanding {
-  readonly standing: Promise<ChainStanding | undefined>;
+/** A renter's access state on-chain, requested for before the check. */
+export interface RequestedAccessState {
+  readonly accessState: Promise<ChainAccessState | undefined>;
   /** In milliseconds of `performance.now`. */
   readonly askedAt: number;
 }
 
-/** Asks the chain while the run is written down and gets its seat. Undefined: its charge is simulated, which is asked then. */
-export function askChain({ chain }: Pick<CheckDeps, 'chain'>, task: Task): AskedStanding | undefined {
+/**
+ * Requests the access state while the run is recorded and waits for its slot. Undefined for a rental whose check simulates
+ * the charge, which tells the same.
+ */
+export function requestAccessState(
+  { chain }: Pick<CheckDeps, 'chain'>,
+  task: Task,
+): RequestedAccessState | undefined {
   const { listing, wallet } = task;
   if (listing.rentalModel === 'per_query') return undefined;
   const askedAt = performance.now();
-  const standing = readChainStanding(chain, listing.id, wallet);
-  // Nobody may come to need it.
-  standing.catch(() => undefined);
-  return { standing, askedAt };
+  const accessState = readChainAccessState(chain, listing.id, wallet);
+  // May stay unawaited; avoids an unhandled rejection.
+  accessState.catch(() => undefined);
+  return { accessState, askedAt };
 }
 
 /** What the check leaves for the later steps. */
@@ -56,16 +62,16 @@ export interface Checked {
 }
 
 /**
- * Step 4: whether the chain agrees, while a warm sandbox is taken. Whichever fails, no sandbox is left.
+ * Step 4: checks on-chain that the renter may run the agent, and takes a warm sandbox meanwhile. If either fails, the sandbox is killed.
  *
- * @param asked what the chain was asked already
+ * @param requested the access state, where it was requested before
  * @throws ApiError 403 without access on-chain; SandboxUnavailableError.
  */
 export async function check(
   deps: CheckDeps,
   task: Task,
   allowance: Allowance,
-  { stop, asked }: { stop: AbortSignal; asked: AskedStanding | undefined },
+  { stop, requested }: { stop: AbortSignal; requested: RequestedAccessState | undefined },
 ): Promise<Checked> {
   const { version } = task.listing;
   const agent = openPrivatePart(deps.keys, version.id, version.privatePart);
@@ -73,7 +79,10 @@ export async function check(
     agent.mode === 'declarative'
       ? deps.declarative.takeSandbox(stop, task.listing.id)
       : Promise.resolve(undefined);
-  const [sandbox, charge] = await Promise.allSettled([taking, checkOnChain(deps, task, allowance, asked)]);
+  const [sandbox, charge] = await Promise.allSettled([
+    taking,
+    checkOnChain(deps, task, allowance, requested),
+  ]);
   if (sandbox.status === 'fulfilled' && charge.status === 'fulfilled') {
     return { agent, sandbox: sandbox.value, ...charge.value };
   }
@@ -81,7 +90,7 @@ export async function check(
   throw charge.status === 'rejected' ? charge.reason : (sandbox as PromiseRejectedResult).reason;
 }
 
-/** How often a run is admitted at a new price before its caller is asked to try again. */
+/** How often a run is admitted at a new price before its caller is requested to try again. */
 const MOST_PRICES = 3;
 
 /**
@@ -106,10 +115,10 @@ async function reserveAndSimulate(
       return charge;
     } catch (error) {
       if (!isPriceChange(error) || prices === MOST_PRICES) throw error;
-      await Promise.all([deps.settlement.release(runId), allowance.release(runId)]);
-      const standing = await readChainStanding(deps.chain, task.listing.id, task.wallet);
-      if (standing === undefined) throw error;
-      priceLamports = standing.listing.priceLamports;
+      await Promise.all([deps.settlement.releaseReservation(runId), allowance.releaseReservation(runId)]);
+      const accessState = await readChainAccessState(deps.chain, task.listing.id, task.wallet);
+      if (accessState === undefined) throw error;
+      priceLamports = accessState.listing.priceLamports;
     }
   }
 }
@@ -123,7 +132,7 @@ async function checkOnChain(
   deps: CheckDeps,
   task: Task,
   allowance: Allowance,
-  asked: AskedStanding | undefined,
+  requested: RequestedAccessState | undefined,
 ): Promise<Pick<Checked, 'charge' | 'usesCredit'>> {
   const { listing, wallet } = task;
   const { chain } = deps;
@@ -133,10 +142,12 @@ async function checkOnChain(
     if (charge !== 'credited') return { charge, usesCredit: false };
     credited = true;
   }
-  const isFresh = asked !== undefined && performance.now() - asked.askedAt <= FRESH_MS;
-  const standing = await (isFresh ? asked.standing : readChainStanding(chain, listing.id, wallet));
-  if (standing) requireRunning(standing.listing.status);
-  requireAccess(standing ? accessStatus(standing, new Date()) : 'not_found', listing, {
+  const isFresh = requested !== undefined && performance.now() - requested.askedAt <= FRESH_MS;
+  const accessState = await (isFresh
+    ? requested.accessState
+    : readChainAccessState(chain, listing.id, wallet));
+  if (accessState) requireRunning(accessState.listing.status);
+  requireAccess(accessState ? accessStatus(accessState, new Date()) : 'not_found', listing, {
     credited,
     programId: chain.programId,
   });

@@ -9,9 +9,9 @@ import type { RunChanges } from '../idempotency/run-changes.js';
 import type { RunRepository } from '../history/repository.js';
 import type { Seats } from '../queue/slots.js';
 
-/** What undoing needs. */
-export interface UndoDeps {
-  settlement: Pick<Settlement, 'credit' | 'release' | 'returnCredit'>;
+/** What compensating needs. */
+export interface CompensateDeps {
+  settlement: Pick<Settlement, 'credit' | 'releaseReservation' | 'returnCredit'>;
   runs: Pick<RunRepository, 'markUndelivered' | 'discard' | 'freeKey'>;
   changes: Pick<RunChanges, 'announce'>;
   seats: Pick<Seats, 'free'>;
@@ -19,16 +19,19 @@ export interface UndoDeps {
 
 type Log = Pick<Logger, 'info' | 'warn'>;
 
-/** Takes back what a run that could not be served has begun; gives the error for its caller. */
-export async function undo(
-  deps: UndoDeps,
+/**
+ * Compensates for a run that could not be served: credits what it was charged, or releases what was reserved for it. Returns
+ * the error for its caller.
+ */
+export async function compensate(
+  deps: CompensateDeps,
   task: Task,
   { allowance, logger }: { allowance: Allowance; logger: Log },
-  begun: SentCharge | undefined,
+  sent: SentCharge | undefined,
   error: unknown,
 ): Promise<ApiError> {
   if (error instanceof ChargePendingError) return error;
-  const charge = (await begun?.written) ? begun : undefined;
+  const charge = (await sent?.written) ? sent : undefined;
   const answer = toAnswer(logger, task, charge, error);
   if (charge) {
     // The run is marked first: should this process end now, the credit follows when the charge is reconciled.
@@ -43,9 +46,9 @@ export async function undo(
   } else {
     // The run's row goes, so whatever refers to it goes first.
     await deps.seats.free(task.runId);
-    await deps.settlement.release(task.runId);
+    await deps.settlement.releaseReservation(task.runId);
     await deps.settlement.returnCredit(task.runId);
-    await allowance.release(task.runId);
+    await allowance.releaseReservation(task.runId);
     await deps.runs.discard(task.runId, answer);
   }
   return answer;

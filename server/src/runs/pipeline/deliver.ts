@@ -6,20 +6,20 @@ import type { Task } from './parse.js';
 import type { FinishedRun, RunRepository } from '../history/repository.js';
 import type { Allowance } from '../../identity/index.js';
 
-/** What releasing needs. */
-export interface ReleaseDeps {
-  settlement: Pick<Settlement, 'isConfirmed' | 'release' | 'returnCredit'>;
+/** What delivering needs. */
+export interface DeliverDeps {
+  settlement: Pick<Settlement, 'isConfirmed' | 'releaseReservation' | 'returnCredit'>;
   runs: Pick<RunRepository, 'finish' | 'hold' | 'finishHeld'>;
 }
 
 /**
- * Step 7: paid first; then the rest of the output leaves, and the run is on record. A run that did not reach its agent and
- * was not charged yet costs nothing; one that a credit pays for gets its credit back then.
+ * Step 7: waits until the run is paid, then records its end and lets the rest of the output leave. A run that did not reach
+ * its agent and is not charged yet costs nothing; if a credit paid for it, the credit is returned.
  *
  * @throws ChargePendingError when the charge takes too long; the result is kept. The error of a charge that failed.
  */
-export async function release(
-  deps: ReleaseDeps,
+export async function deliver(
+  deps: DeliverDeps,
   task: Task,
   paying: {
     charge: SentCharge | undefined;
@@ -48,7 +48,10 @@ export async function release(
     throw error;
   }
   if (charge && finished.costLamports === 0n) {
-    await Promise.all([deps.settlement.release(task.runId), allowance.release(task.runId)]);
+    await Promise.all([
+      deps.settlement.releaseReservation(task.runId),
+      allowance.releaseReservation(task.runId),
+    ]);
   }
   if (usesCredit && !contact.isReached) await deps.settlement.returnCredit(task.runId);
   gate.open();
@@ -58,9 +61,9 @@ export async function release(
   return finished;
 }
 
-/** Keeps a result for when its charge is confirmed. */
-async function holdResult(deps: ReleaseDeps, task: Task, finished: FinishedRun): Promise<void> {
+/** Keeps a result until its charge is confirmed. */
+async function holdResult(deps: DeliverDeps, task: Task, finished: FinishedRun): Promise<void> {
   await deps.runs.hold(finished, task.salt);
-  // Confirmed while it was being written down: nobody else would notice.
+  // The charge may have been confirmed while the result was written; no notification follows.
   if (await deps.settlement.isConfirmed(finished.runId)) await deps.runs.finishHeld(finished.runId);
 }

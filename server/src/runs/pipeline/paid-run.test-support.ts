@@ -31,16 +31,17 @@ import {
 import type { AgentContact } from '../agents/contact.js';
 import { createAgentContacts } from '../agents/contacts.js';
 import type { AgentOutcome } from '../agents/outcome.js';
-import { createAttendance } from '../delivery/delivery-tracking.js';
-import { createBeginnings } from './start-latency.js';
-import { createCallers } from '../idempotency/waiting-callers.js';
+import { createDeliveryTracking } from '../delivery/delivery-tracking.js';
+import { createStartLatency } from '../start-latency.js';
+import { createWaitingCallers } from '../idempotency/waiting-callers.js';
 import { createLiveRuns } from '../idempotency/live-runs.js';
 import type { OutputSink } from '../delivery/output-gate.js';
 import { createPastRuns } from '../history/past-runs.js';
-import { createRepeats } from '../idempotency/repeated-requests.js';
+import { createIdempotency } from '../idempotency/idempotency.js';
 import { createRunChanges } from '../idempotency/run-changes.js';
 import { createRunRepository } from '../history/repository.js';
-import { runTask, type RunTaskDeps, type TaskRequest } from './pipeline.js';
+import { memoryRateLimits } from '../../http/rate-limits/memory.js';
+import { runTask, type RunTaskDeps, type TaskReport, type TaskRequest } from './pipeline.js';
 import { createSeatRepository } from '../queue/slot-repository.js';
 import { createSeats } from '../queue/slots.js';
 
@@ -162,7 +163,7 @@ export async function paidRunWorld(
   const settlement = createSettlement({ chain, charges, signer, indexer, logger });
   const runs = createRunRepository(db, keys);
   const changes = createRunChanges(notifications);
-  const attendance = createAttendance(db);
+  const deliveryTracking = createDeliveryTracking(db);
   const listing = publishedListing(
     {
       id: row.version_id,
@@ -177,16 +178,18 @@ export async function paidRunWorld(
     { id: row.id, address: row.address, rentalModel: 'per_query', priceLamports: PRICE },
   );
   const deps = {
+    rateLimits: memoryRateLimits(),
+    executionsPerMinute: 1_000,
     listings: { find: async () => listing },
     credentials: { indexedStatus: async () => ({ status: 'active', agreedPriceLamports: null }) },
     chain,
     settlement,
     runs,
-    repeats: createRepeats(runs, attendance),
-    attendance,
-    callers: createCallers({ runs, attendance, changes, logger, graceMs: 20 }),
+    idempotency: createIdempotency(runs, deliveryTracking),
+    deliveryTracking,
+    waitingCallers: createWaitingCallers({ runs, deliveryTracking, changes, logger, graceMs: 20 }),
     live: createLiveRuns({ runs, changes, logger }),
-    beginnings: createBeginnings(),
+    startLatency: createStartLatency(),
     contacts: createAgentContacts(db, logger),
     changes,
     seats: createSeats({
@@ -214,9 +217,10 @@ export async function paidRunWorld(
         setup.allow?.(lamports);
         allowed.set(id, lamports);
       },
-      release: async (id: string) => void allowed.delete(id),
+      releaseReservation: async (id: string) => void allowed.delete(id),
     },
-    countExecution: async () => undefined,
+    adoptsUndelivered: false,
+    report: {},
     caller: { gone: never, patienceMs: undefined, mayComeBack: true },
     receivedAt: performance.now(),
     logger,
@@ -239,7 +243,7 @@ export async function paidRunWorld(
     },
     logger,
   });
-  const pastRuns = createPastRuns({ runs, attendance, changes });
+  const pastRuns = createPastRuns({ runs, deliveryTracking, changes });
   return {
     db,
     wallet,
@@ -252,8 +256,8 @@ export async function paidRunWorld(
     /** As a caller without a key, whose text leaves as it is made. */
     stream: (sink: OutputSink) => runTask(deps, { ...request, idempotencyKey: undefined, sink }),
     /** As a client asks whose calls have no key that stays the same. */
-    executeAgain: (onAdopted: () => void) =>
-      runTask(deps, { ...request, idempotencyKey: `again-${wallet}`, onAdopted }),
+    executeAgain: (report: TaskReport) =>
+      runTask(deps, { ...request, idempotencyKey: `again-${wallet}`, adoptsUndelivered: true, report }),
     look: (runId: string) => pastRuns.find(runId, wallet, 0, never),
     reconcile: () => reconciler.reconcile('all'),
     hasCredit: () => settlement.hasCredit(wallet, row.id),

@@ -2,13 +2,15 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { isShallowEnough } from '@agent-rental/agent-runner';
 import { canonicalJson, idempotencyKey as keySchema, type ExecuteBody } from '@agent-rental/contract';
 import type { ArchivedFile, FileInput } from '../../files/index.js';
-import type { PublishedListing } from '../../listings/index.js';
 import { ApiError } from '../../http/api-error.js';
+import type { RateLimits, RateState } from '../../http/rate-limits/memory.js';
+import { refuseIfExceeded } from '../../http/server.js';
+import type { ListingService, PublishedListing } from '../../listings/index.js';
 
 /** Largest `input`, as JSON. */
 const MAX_INPUT_BYTES = 1024 * 1024;
 
-/** What is asked, before its listing is known. */
+/** A validated execute request whose listing is not known yet. */
 export interface Order {
   readonly runId: string;
   readonly wallet: string;
@@ -17,7 +19,7 @@ export interface Order {
   /** As sent, or once it is read the content of the file that `inputUri` names. */
   readonly input: ExecuteBody['input'];
   readonly inputUri: string | undefined;
-  /** Goes before others in the line for a seat. */
+  /** Goes before others in the queue for a slot. */
   readonly isPriority: boolean;
   readonly idempotencyKey: string | undefined;
   /** Hash of the request: tells a repeat from another request under the same key. */
@@ -26,7 +28,7 @@ export interface Order {
   readonly salt: Buffer;
 }
 
-/** One task, understood. */
+/** A validated execute request with its listing. */
 export interface Task extends Order {
   readonly listing: PublishedListing;
   /** What `input` holds, where it is an archive. */
@@ -36,9 +38,9 @@ export interface Task extends Order {
 }
 
 /**
- * Understands an execute request.
+ * Step 1, before the listing is known: validates an execute request and gives its run an id.
  *
- * @throws ApiError `invalid_request` for what makes no sense in any listing.
+ * @throws ApiError `invalid_request` for what is invalid for every listing.
  */
 export function parseOrder(wallet: string, body: ExecuteBody, idempotencyKey: string | undefined): Order {
   if (body.input !== undefined && body.input_uri !== undefined) {
@@ -71,13 +73,42 @@ export function parseOrder(wallet: string, body: ExecuteBody, idempotencyKey: st
   };
 }
 
-/** The task of an order. @param listing the one that the order names */
+/** What finding a task's listing needs. */
+export interface ParseDeps {
+  listings: Pick<ListingService, 'find'>;
+  rateLimits: RateLimits;
+  /** Runs that a wallet may begin of one listing in a minute, where its creator set no limit. */
+  executionsPerMinute: number;
+}
+
+/**
+ * Step 1: finds the listing that an order names and counts the execution against its limit. Notes the state of the limit
+ * in `report`, also when the limit is exceeded.
+ *
+ * @throws ApiError `listing_not_found`; `rate_limit_exceeded`.
+ */
+export async function parse(
+  deps: ParseDeps,
+  order: Order,
+  body: ExecuteBody,
+  report: { executionRate?: RateState },
+): Promise<Task> {
+  const listing = await deps.listings.find(order.agentId);
+  report.executionRate = await deps.rateLimits.count(
+    `run:${order.wallet}:${listing.id}`,
+    listing.runsPerMinute ?? deps.executionsPerMinute,
+  );
+  refuseIfExceeded(report.executionRate);
+  return taskOf(order, body, listing);
+}
+
+/** Returns the task of an order for the listing that the order names. */
 export function taskOf(
   order: Order,
-  { timeout_seconds: asked }: ExecuteBody,
+  { timeout_seconds: requested }: ExecuteBody,
   listing: PublishedListing,
 ): Task {
-  const timeoutSeconds = Math.min(asked ?? Number.POSITIVE_INFINITY, listing.version.timeoutSeconds);
+  const timeoutSeconds = Math.min(requested ?? Number.POSITIVE_INFINITY, listing.version.timeoutSeconds);
   return { ...order, listing, timeoutSeconds };
 }
 
@@ -85,7 +116,7 @@ export function taskOf(
 const MAX_FILE_INPUT_BYTES = 24 * 1024 * 1024;
 
 /**
- * The task with its input: of a task that names a file, that file's content.
+ * Returns the task with its input: for a task that names a file, the file's content.
  *
  * @throws ApiError `invalid_request` when the content cannot be an input.
  */

@@ -1,42 +1,41 @@
 import type { ExecuteBody } from '@agent-rental/contract';
 import type { Chain } from '../../chain/index.js';
 import type { IndexedStatus } from '../../credentials/index.js';
-import type { Allowance } from '../../identity/index.js';
-import type { ListingService } from '../../listings/index.js';
-import { createDeadline } from '../../platform/deadline.js';
 import type { Drain } from '../../http/drain.js';
+import type { RateState } from '../../http/rate-limits/memory.js';
+import type { Allowance } from '../../identity/index.js';
 import type { Logger } from '../../platform/logger.js';
 import type { SentCharge, Settlement } from '../../settlement/index.js';
-import { admit, type AdmitDeps } from './admit.js';
-import { beginAdoption, type Adoption } from '../idempotency/adoption.js';
 import { AgentContact } from '../agents/contact.js';
 import type { AgentContacts } from '../agents/contacts.js';
-import type { Attendance } from '../delivery/delivery-tracking.js';
-import type { Beginnings } from './start-latency.js';
-import type { Answer, Caller, Callers } from '../idempotency/waiting-callers.js';
-import { askChain, check, type AskedStanding, type CheckDeps } from './check.js';
 import type { DeclarativeAgents } from '../agents/declarative-agent.js';
-import type { LiveRuns } from '../idempotency/live-runs.js';
+import type { DeliveryTracking } from '../delivery/delivery-tracking.js';
 import { OutputGate, outputAsText, type OutputSink } from '../delivery/output-gate.js';
-import { parseOrder, taskOf, type Order, type Task } from './parse.js';
-import { release, type ReleaseDeps } from './deliver.js';
-import type { Repeats } from '../idempotency/repeated-requests.js';
-import { run, type RunAgentDeps } from './run.js';
-import type { RunChanges } from '../idempotency/run-changes.js';
 import type { FinishedRun, RunRepository, RunRow } from '../history/repository.js';
-import type { SeatRequest } from '../queue/slot-repository.js';
+import { beginAdoption, type Adoption } from '../idempotency/adoption.js';
+import type { Idempotency } from '../idempotency/idempotency.js';
+import type { LiveRuns } from '../idempotency/live-runs.js';
+import type { RunChanges } from '../idempotency/run-changes.js';
+import type { Answer, Caller, WaitingCallers } from '../idempotency/waiting-callers.js';
 import type { Seats } from '../queue/slots.js';
-import { settle } from './charge.js';
-import { undo, type UndoDeps } from './compensate.js';
+import type { StartLatency } from '../start-latency.js';
+import { admit, type AdmitDeps } from './admit.js';
+import { charge } from './charge.js';
+import { check, requestAccessState, type CheckDeps, type RequestedAccessState } from './check.js';
+import { compensate, type CompensateDeps } from './compensate.js';
+import { deliver, type DeliverDeps } from './deliver.js';
+import { parse, parseOrder, type ParseDeps, type Task } from './parse.js';
+import { run, type RunAgentDeps } from './run.js';
+import { slotRequest, takeSlot } from './slot.js';
 
-/** What running a task needs: what its steps need, and what connects them. */
-export interface RunTaskDeps extends AdmitDeps, CheckDeps, RunAgentDeps, ReleaseDeps, UndoDeps {
-  listings: ListingService;
-  repeats: Repeats;
-  attendance: Attendance;
-  callers: Callers;
+/** What the pipeline needs: what its steps need, and what connects them. */
+export interface RunTaskDeps
+  extends ParseDeps, AdmitDeps, CheckDeps, RunAgentDeps, DeliverDeps, CompensateDeps {
+  idempotency: Idempotency;
+  deliveryTracking: DeliveryTracking;
+  waitingCallers: WaitingCallers;
   live: LiveRuns;
-  beginnings: Beginnings;
+  startLatency: StartLatency;
   contacts: AgentContacts;
   changes: RunChanges;
   // Each step names the part of these that it uses.
@@ -55,54 +54,61 @@ export interface TaskRequest {
   idempotencyKey: string | undefined;
   /** What the caller may spend. */
   allowance: Allowance;
-  /** Counts the execution against the credential's limit. */
-  countExecution(listingId: string, runsPerMinute: number | null): Promise<void>;
   /** Gets the output as it is made; absent for a caller that only wants the end. */
   sink?: OutputSink;
   caller: Caller;
   /** In milliseconds of `performance.now`. */
   receivedAt: number;
-  /** Called when the request takes over an undelivered run; absent for a caller that does not want to. */
-  onAdopted?: (() => void) | undefined;
+  /** Prefers to take over an undelivered equal run instead of paying for another one. */
+  adoptsUndelivered: boolean;
+  /** The pipeline notes here what the answer's headers say. */
+  report: TaskReport;
   /** Knows the request's id. */
   logger: Pick<Logger, 'info' | 'warn'>;
 }
 
+/** What the headers of an answer say about its run. Filled in while the request is served, also when it fails. */
+export interface TaskReport {
+  /** The limit of executions, once the request is counted against it. */
+  executionRate?: RateState;
+  /** True once the request has taken over an undelivered run. */
+  isAdopted?: boolean;
+}
+
 /**
- * Runs a task for a caller, in seven steps: 1 parse, 2 admit, 3 seat, 4 check, 5 settle, 6 run, 7 release. A failed run
- * is a value; whatever could not be served is an ApiError, and then nothing was charged or it is made good. From
- * step 3 on the run does not depend on the request any more: it may go on when the caller has left, and is stopped by
- * `cancel` from anywhere.
+ * Runs a task for a caller in seven steps: 1 parse, 2 admit, 3 slot, 4 check, 5 charge, 6 run, 7 deliver. A failed run is a
+ * value. A run that could not be served is an ApiError; then nothing was charged, or the charge is credited. From step 3
+ * on the run does not depend on its request: it may go on after the caller has left, and `cancel` stops it from any replica.
  */
 export async function runTask(deps: RunTaskDeps, request: TaskRequest): Promise<Answer> {
-  const { caller, sink } = request;
+  const { caller, sink, report } = request;
   const order = parseOrder(request.wallet, request.body, request.idempotencyKey);
-  let ahead: LookedAhead | undefined = lookAhead(deps, request);
-  const adoption = request.onAdopted && beginAdoption(deps.attendance, order);
-  const task = await parse(deps, request, order);
-  // Whoever has waited for another run first looks again.
+  let ahead: Lookups | undefined = lookUp(deps, request);
+  const adoption = request.adoptsUndelivered ? beginAdoption(deps.deliveryTracking, order) : undefined;
+  const task = await parse(deps, order, request.body, report);
+  // A request that waited for a run which came to nothing starts over.
   for (; ; ahead = undefined) {
-    // A repeat gets its answer whatever has become of the rental since: it was paid for.
-    const repeated = await deps.repeats.find(task, ahead?.repeated);
+    // A repeated request gets its answer even when the rental has ended since: the run was paid for.
+    const repeated = await deps.idempotency.find(task, ahead?.repeated);
     const earlier = repeated ?? (await adoption?.find(caller.gone));
     if (repeated === undefined && earlier !== undefined) {
-      request.onAdopted?.();
-      // Whoever takes a run over knows it by its id alone, and may not wait for its end.
+      report.isAdopted = true;
+      // A request that adopts a run learns its id here, and may leave before the run ends.
       sink?.begin(earlier);
     }
     if (earlier === undefined) {
-      const access = ahead?.access ?? accessOf(deps, request);
+      const access = ahead?.access ?? indexedAccess(deps, request);
       const begun = await begin(deps, task, request, { access, adoption });
-      const run = { runId: task.runId, agentId: task.listing.id };
-      if (begun) return deps.callers.attend(run, caller, begun.work);
+      const newRun = { runId: task.runId, agentId: task.listing.id };
+      if (begun) return deps.waitingCallers.attend(newRun, caller, begun.work);
     } else {
-      const answer = await deps.callers.join(earlier, task.wallet, caller);
-      if (answer) return deliver(answer, sink);
+      const answer = await deps.waitingCallers.join(earlier, task.wallet, caller);
+      if (answer) return replay(answer, sink);
     }
   }
 }
 
-/** Lets a run begin to work by itself; undefined when another request came first. */
+/** Step 2, and the run's record. Lets the run work by itself; undefined when another request began it first. */
 async function begin(
   deps: RunTaskDeps,
   task: Task,
@@ -110,22 +116,22 @@ async function begin(
   { access, adoption }: { access: Promise<IndexedStatus>; adoption: Adoption | undefined },
 ): Promise<{ work: Promise<FinishedRun> } | undefined> {
   const leaves = [deps.drain.enter()];
-  const { began, over } = deps.beginnings.enter(request.receivedAt);
+  const { began, over } = deps.startLatency.enter(request.receivedAt);
   leaves.push(over);
   const leave = () => leaves.forEach((each) => each());
   let work: Promise<FinishedRun> | undefined;
   try {
     const admitted = await admit(deps, task, request.allowance, access);
-    // Nobody pays for what nobody waits for, unless it was to be begun and left.
+    // Abort before charging if the client left, unless it asked for an asynchronous run.
     if (request.caller.patienceMs === undefined) request.caller.gone.throwIfAborted();
-    // Before anything is written down: to be refused has to cost less than to be let in.
-    leaves.push(deps.seats.comeIn(seatRequest(admitted)));
-    const asked = askChain(deps, admitted);
-    // Whoever is told that the run goes on is told something that lasts.
+    // Before the run is recorded: a refusal has to cost less than a run.
+    leaves.push(deps.seats.comeIn(slotRequest(admitted)));
+    const requested = requestAccessState(deps, admitted);
+    // A caller that is told "running" must find the run after a crash.
     const isDurable = request.caller.patienceMs !== undefined;
-    if (!(await deps.repeats.begin(admitted, { adoption, isDurable }))) return undefined;
+    if (!(await deps.idempotency.begin(admitted, { adoption, isDurable }))) return undefined;
     work = deps.live.start(admitted.runId, (stop) =>
-      carryOut(deps, admitted, request, { stop, began, asked }),
+      carryOut(deps, admitted, request, { stop, began, requested }),
     );
     return { work };
   } finally {
@@ -134,83 +140,64 @@ async function begin(
   }
 }
 
-/** Steps 3 to 7, by themselves. */
+/** Steps 3 to 7, independent of the request. */
 async function carryOut(
   deps: RunTaskDeps,
   task: Task,
   request: TaskRequest,
-  { stop, began, asked }: { stop: AbortSignal; began(): void; asked: AskedStanding | undefined },
+  {
+    stop,
+    began,
+    requested,
+  }: { stop: AbortSignal; began(): void; requested: RequestedAccessState | undefined },
 ): Promise<FinishedRun> {
   const { runId, listing } = task;
+  const { logger, allowance } = request;
   const contact = new AgentContact(() => deps.contacts.reached(listing.version.id));
   // Only Per-Task runs are ever credited.
   const recordFirst =
     listing.rentalModel === 'per_query' ? () => deps.runs.recordOutputLeft(runId) : undefined;
   const gate = new OutputGate(request.sink, runId, recordFirst);
-  let charge: SentCharge | undefined;
+  let sent: SentCharge | undefined;
   try {
-    await seat(deps, task, stop);
+    await takeSlot(deps, task, stop);
     const startedAt = performance.now();
-    const checked = await check(deps, task, request.allowance, { stop, asked });
-    charge = await settle(deps, checked, gate, contact, stop);
-    const { logger, allowance } = request;
+    const checked = await check(deps, task, allowance, { stop, requested });
+    sent = await charge(deps, checked, gate, contact, stop);
     const outcome = await run(deps, task, checked, { gate, contact }, { stop, began, logger });
-    const paying = { charge, usesCredit: checked.usesCredit, allowance, contact };
-    return await release(deps, task, paying, gate, outcome, startedAt);
+    const paying = { charge: sent, usesCredit: checked.usesCredit, allowance, contact };
+    return await deliver(deps, task, paying, gate, outcome, startedAt);
   } catch (error) {
     gate.close();
-    throw await undo(deps, task, request, charge, error);
+    throw await compensate(deps, task, request, sent, error);
   } finally {
     await Promise.all([deps.seats.free(runId), deps.changes.announce(runId)]);
   }
 }
 
-/** What a request asks for beside its listing. Nobody may come to need it. */
-interface LookedAhead {
+/** Look-ups that start before the listing is known, so that they do not wait for it. */
+interface Lookups {
   access: Promise<IndexedStatus>;
   repeated: Promise<RunRow | undefined>;
 }
 
-function lookAhead(deps: RunTaskDeps, request: TaskRequest): LookedAhead {
-  const repeated = deps.repeats.look(request.wallet, request.idempotencyKey);
+function lookUp(deps: RunTaskDeps, request: TaskRequest): Lookups {
+  const repeated = deps.idempotency.look(request.wallet, request.idempotencyKey);
+  // May stay unawaited; avoids an unhandled rejection.
   repeated.catch(() => undefined);
-  return { access: accessOf(deps, request), repeated };
+  return { access: indexedAccess(deps, request), repeated };
 }
 
-/** What the index says of the caller's access. Nobody may come to need it. */
-function accessOf(deps: RunTaskDeps, { wallet, body }: TaskRequest): Promise<IndexedStatus> {
+/** Reads the caller's access from the index. */
+function indexedAccess(deps: RunTaskDeps, { wallet, body }: TaskRequest): Promise<IndexedStatus> {
   const access = deps.credentials.indexedStatus(wallet, body.agent_id);
+  // May stay unawaited; avoids an unhandled rejection.
   access.catch(() => undefined);
   return access;
 }
 
-/** 1. What is asked, of which listing, how often. */
-async function parse(deps: RunTaskDeps, request: TaskRequest, order: Order): Promise<Task> {
-  const listing = await deps.listings.find(order.agentId);
-  await request.countExecution(listing.id, listing.runsPerMinute);
-  return taskOf(order, request.body, listing);
-}
-
-/** 3. One of the listing's seats, or the line for them: nothing is spent there yet, so a stop costs nothing. */
-async function seat(deps: RunTaskDeps, task: Task, stop: AbortSignal): Promise<void> {
-  const refused = new AbortController();
-  const allowed = deps.repeats.requireNotCancelled(task).catch((error: unknown) => refused.abort(error));
-  const ends = createDeadline(undefined, stop, deps.drain.begun, refused.signal);
-  try {
-    await deps.seats.take(seatRequest(task), ends.signal);
-  } finally {
-    ends.clear();
-  }
-  await allowed;
-  refused.signal.throwIfAborted();
-}
-
-function seatRequest({ runId, listing, wallet, isPriority }: Task): SeatRequest {
-  return { runId, listingId: listing.id, wallet, isPriority };
-}
-
-/** Gives a run that has happened already to a caller that asks again. */
-function deliver(answer: Answer, sink: OutputSink | undefined): Answer {
+/** Gives an earlier run's answer to a repeated request. */
+function replay(answer: Answer, sink: OutputSink | undefined): Answer {
   sink?.begin(answer.runId);
   if (answer.status === 'completed') sink?.delta(outputAsText(answer.output));
   return answer;

@@ -1,12 +1,12 @@
 import { ApiError } from '../../http/api-error.js';
 import type { Adoption } from './adoption.js';
-import type { Attendance } from '../delivery/delivery-tracking.js';
+import type { DeliveryTracking } from '../delivery/delivery-tracking.js';
 import { requireHope } from './waiting-callers.js';
 import type { Task } from '../pipeline/parse.js';
 import { saltedDigest, type RunRepository, type RunRow } from '../history/repository.js';
 
 /** Makes repeated requests under one idempotency key one run. */
-export interface Repeats {
+export interface Idempotency {
   /** What is on record under a key; to be asked for before the request is understood. */
   look(wallet: string, idempotencyKey: string | undefined): Promise<RunRow | undefined>;
   /**
@@ -30,8 +30,8 @@ export interface Repeats {
   requireNotCancelled(task: Task): Promise<void>;
 }
 
-export function createRepeats(runs: RunRepository, attendance: Attendance): Repeats {
-  const look: Repeats['look'] = async (wallet, idempotencyKey) =>
+export function createIdempotency(runs: RunRepository, deliveryTracking: DeliveryTracking): Idempotency {
+  const look: Idempotency['look'] = async (wallet, idempotencyKey) =>
     idempotencyKey === undefined ? undefined : runs.findByKey(wallet, idempotencyKey);
   return {
     look,
@@ -45,7 +45,7 @@ export function createRepeats(runs: RunRepository, attendance: Attendance): Repe
         );
       }
       if (row.status !== 'running' && !runs.toFinished(row)) requireHope(row);
-      await attendance.arrive(row.id);
+      await deliveryTracking.arrive(row.id);
       return row.id;
     },
     begin: (task, { adoption, isDurable } = {}) =>

@@ -1,5 +1,5 @@
 /** Runs that were asked for and have not begun to work yet. */
-export interface Beginnings {
+export interface StartLatency {
   /**
    * One more. Gives what to call once its agent has begun, and in any case when it is over; the first call counts.
    *
@@ -13,7 +13,7 @@ export interface Beginnings {
 }
 
 /** @param onBegan hears how long a run took from its request to the first line of its agent, in seconds. */
-export function createBeginnings(onBegan: (seconds: number) => void = () => undefined): Beginnings {
+export function createStartLatency(onBegan: (seconds: number) => void = () => undefined): StartLatency {
   let pending = 0;
   const waiting = new Set<() => void>();
   return {

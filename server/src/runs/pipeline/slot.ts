@@ -1,0 +1,38 @@
+import type { Drain } from '../../http/drain.js';
+import { createDeadline } from '../../platform/deadline.js';
+import type { Idempotency } from '../idempotency/idempotency.js';
+import type { SeatRequest } from '../queue/slot-repository.js';
+import type { Seats } from '../queue/slots.js';
+import type { Task } from './parse.js';
+
+/** What waiting for a slot needs. */
+export interface SlotDeps {
+  seats: Pick<Seats, 'take'>;
+  idempotency: Pick<Idempotency, 'requireNotCancelled'>;
+  drain: Pick<Drain, 'begun'>;
+}
+
+/**
+ * Step 3: takes one of the listing's concurrency slots, or waits in the queue for one. Nothing is spent there yet, so a
+ * stop costs nothing.
+ *
+ * @throws ApiError `rate_limit_exceeded` when the queue is full or no slot became free in time, the reason of `stop`, and
+ *   `invalid_request` for a key that was cancelled.
+ */
+export async function takeSlot(deps: SlotDeps, task: Task, stop: AbortSignal): Promise<void> {
+  const refused = new AbortController();
+  const allowed = deps.idempotency.requireNotCancelled(task).catch((error: unknown) => refused.abort(error));
+  const ends = createDeadline(undefined, stop, deps.drain.begun, refused.signal);
+  try {
+    await deps.seats.take(slotRequest(task), ends.signal);
+  } finally {
+    ends.clear();
+  }
+  await allowed;
+  refused.signal.throwIfAborted();
+}
+
+/** The slot that a task asks for. */
+export function slotRequest({ runId, listing, wallet, isPriority }: Task): SeatRequest {
+  return { runId, listingId: listing.id, wallet, isPriority };
+}
