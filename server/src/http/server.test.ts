@@ -61,6 +61,7 @@ const touch = define({
 const AUTH = { authorization: 'Bearer good' };
 let app: FastifyInstance;
 let log: string;
+let lookUps: number;
 
 async function start(
   requestsPerMinute = 100,
@@ -68,6 +69,7 @@ async function start(
   trustedProxies: string[] = [],
 ): Promise<void> {
   log = '';
+  lookUps = 0;
   app = await createHttpServer({
     logger: createLogger('info', { write: (line: string) => void (log += line) }),
     rateLimits: memoryRateLimits(),
@@ -76,6 +78,7 @@ async function start(
     ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
     internalRequests: createInternalRequests(),
     authenticate: async (authorization) => {
+      lookUps += 1;
       if (authorization !== 'Bearer good') throw new ApiError('unauthorized', 'Not one of ours.');
       return { wallet: 'wallet', rateKey: 'wallet:wallet' };
     },
@@ -238,6 +241,19 @@ describe('an answer', () => {
     expectError(await app.inject({ url: '/v1/open' }), 429, 'rate_limit_exceeded');
     const known = await app.inject({ url: '/v1/things/a', headers: AUTH });
     expect(known.statusCode).toBe(200);
+  });
+
+  it('of 429 comes before the look-up of a bearer, once too many of its address were wrong [LIM-10, LIM-18]', async () => {
+    await start(3);
+    const statuses: number[] = [];
+    for (let index = 0; index < 10; index += 1) {
+      const headers = { authorization: `Bearer wrong${index}` };
+      statuses.push((await app.inject({ url: '/v1/things/a', headers })).statusCode);
+    }
+    expect(statuses).toEqual([401, 401, 401, ...Array.from({ length: 7 }, () => 429)]);
+    expect(lookUps).toBe(3);
+    // Logging in is counted apart.
+    expect((await app.inject({ url: '/v1/open' })).statusCode).toBe(200);
   });
 
   it('of 429 is for one address, as a trusted proxy tells it, and nobody else [LIM-9]', async () => {

@@ -17,6 +17,8 @@ import { addJsonBodies, discardBody } from './json-body.js';
 import type { InternalRequests } from './internal-requests.js';
 import type { Logger } from '../platform/logger.js';
 import type { Principal } from './principal.js';
+import { clientAddress } from './rate-limits/client-address.js';
+import { createFailedChecks, type FailedChecks } from './rate-limits/failed-checks.js';
 import type { RateLimits, RateState } from './rate-limits/memory.js';
 
 /** Largest request body. Larger inputs go through files. */
@@ -76,6 +78,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   // Its lines have six fields, all of our own making: looking for secrets in them doubles what a line costs.
   const accessLog = options.logger.child({}, { redact: [] });
   const requestTimeout = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
+  const failedChecks = createFailedChecks(options.rateLimits, options.requestsPerMinute);
   const app = fastify({
     loggerInstance,
     genReqId: ({ headers }) => options.internalRequests.requestIdOf(headers) ?? newRequestId(),
@@ -133,7 +136,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
         retryAfterSeconds: 5,
       });
     }
-    await admit(request, options);
+    await admit(request, options, failedChecks);
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     const finish = () => {
@@ -196,7 +199,11 @@ async function refuseUnreadable(
 }
 
 /** Authenticates and counts one request. */
-async function admit(request: FastifyRequest, options: HttpServerOptions): Promise<void> {
+async function admit(
+  request: FastifyRequest,
+  options: HttpServerOptions,
+  failedChecks: FailedChecks,
+): Promise<void> {
   const internal = options.internalRequests.principalOf(request.headers);
   if (internal) {
     // Counted where it entered.
@@ -204,26 +211,31 @@ async function admit(request: FastifyRequest, options: HttpServerOptions): Promi
     return;
   }
   const { auth } = request.routeOptions.config;
-  const byAddress = async () => {
-    request.rate = await options.rateLimits.count(`ip:${request.ip}`, options.requestsPerMinute);
-  };
-  if (auth === 'bearer') {
-    try {
-      request.principal = await options.authenticate(request.headers.authorization);
-    } catch (error) {
-      await byAddress();
-      refuseIfExceeded(request.rate);
-      throw error;
-    }
-    request.rate = await options.rateLimits.count(request.principal.rateKey, options.requestsPerMinute);
-    refuseIfExceeded(request.rate);
-    return;
-  }
   if (auth === undefined) {
     request.rate = await countOpen(options, request.ip);
     return;
   }
-  await byAddress();
+  const { authorization } = request.headers;
+  if (auth !== 'bearer' || authorization === undefined) {
+    request.rate = await options.rateLimits.count(
+      `ip:${clientAddress(request.ip)}`,
+      options.requestsPerMinute,
+    );
+    refuseIfExceeded(request.rate);
+    // It says what is missing.
+    if (auth === 'bearer') await options.authenticate(undefined);
+    return;
+  }
+  const checked = await failedChecks.check(request.ip, authorization, () =>
+    options.authenticate(authorization),
+  );
+  if (checked.outcome !== 'right') {
+    request.rate = checked.rate;
+    refuseIfExceeded(request.rate);
+    throw checked.outcome === 'wrong' ? checked.error : internalError('a refusal without a limit');
+  }
+  request.principal = checked.value;
+  request.rate = await options.rateLimits.count(request.principal.rateKey, options.requestsPerMinute);
   refuseIfExceeded(request.rate);
 }
 
@@ -232,7 +244,7 @@ async function admit(request: FastifyRequest, options: HttpServerOptions): Promi
  * can still log in.
  */
 function countOpen(options: HttpServerOptions, address = 'unknown'): Promise<RateState> {
-  return options.rateLimits.count(`open:${address}`, options.requestsPerMinute);
+  return options.rateLimits.count(`open:${clientAddress(address)}`, options.requestsPerMinute);
 }
 
 /** Refuses a request beyond its limit (429 with `Retry-After`). */
