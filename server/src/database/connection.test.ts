@@ -25,6 +25,7 @@ const MIGRATIONS = [
   '0017-key-scopes',
   '0018-approved-versions',
   '0020-charge-when-reached',
+  '0021-share-of-slots',
 ];
 
 let database: TemporaryDatabase;

@@ -19,6 +19,7 @@ import * as rareWords from './migrations/0016-rare-words.js';
 import * as keyScopes from './migrations/0017-key-scopes.js';
 import * as approvedVersions from './migrations/0018-approved-versions.js';
 import * as chargeWhenReached from './migrations/0020-charge-when-reached.js';
+import * as shareOfSlots from './migrations/0021-share-of-slots.js';
 import { PreparingClient } from './prepared-statements.js';
 import type { Database } from './schema.js';
 
@@ -50,6 +51,7 @@ const MIGRATIONS = {
   '0017-key-scopes': keyScopes,
   '0018-approved-versions': approvedVersions,
   '0020-charge-when-reached': chargeWhenReached,
+  '0021-share-of-slots': shareOfSlots,
 };
 
 /** An open database: the pool, and the typed query builder on it. */

@@ -33,7 +33,7 @@ export interface SeatRepository {
   keep(runId: string, bounds: Bounds): Promise<'seated' | 'waiting' | 'gone'>;
   /** Renews the leases of seats. What has lapsed stays so. */
   renew(runIds: string[], bounds: Bounds): Promise<void>;
-  /** Gives up a run's seat, or its place. Gives the listing if a seat became free and somebody waits for it. */
+  /** Gives up a run's seat, or its place. Gives the listing if another run waits, whose turn may have come by it. */
   leave(runId: string): Promise<string | undefined>;
   /** Gives up every seat and place. */
   leaveAll(): Promise<void>;
@@ -139,7 +139,7 @@ export function createSeatRepository(db: Db): SeatRepository {
       const mine = ofListing(listingId, () =>
         locked(listingId, (tx) => {
           awaited.delete(listingId);
-          return seatThoseInLine(tx, listingId, bounds);
+          return giveFreeSeats(tx, listingId, bounds);
         }),
       );
       awaited.set(listingId, mine);
@@ -193,48 +193,12 @@ export function createSeatRepository(db: Db): SeatRepository {
   };
 }
 
-/** Gives the free seats to those whose turn it is. */
-async function seatThoseInLine(tx: Tx, listingId: string, bounds: Bounds): Promise<string[]> {
-  const { taken } = await tx
-    .selectFrom('seats')
-    .select((eb) => eb.fn.countAll<bigint>().as('taken'))
-    .where('listing_id', '=', listingId)
-    .executeTakeFirstOrThrow();
-  const seated: string[] = [];
-  for (let free = bounds.seats - Number(taken); free > 0; free -= 1) {
-    const next = await takeFirst(tx, listingId);
-    if (!next) break;
-    await tx
-      .insertInto('seats')
-      .values({ run_id: next, listing_id: listingId, expires_at: after(bounds.claimMs) })
-      .execute();
-    seated.push(next);
-  }
-  return seated;
-}
-
 /**
- * Takes the run whose turn it is out of the line: `priority` before `standard`, in each one wallet after the other,
- * of a wallet what came first. The wallet's next turn comes after everybody's who waits now.
+ * Gives the free seats to those whose turn it is: first to wallets that hold less than their share, of these `priority`
+ * before `standard`, in each one wallet after the other, of a wallet what came first (migration 0021).
  */
-async function takeFirst(tx: Tx, listingId: string): Promise<string | undefined> {
-  const first = await tx
-    .deleteFrom('seat_line')
-    .where('run_id', '=', (eb) =>
-      eb
-        .selectFrom('seat_line')
-        .select('run_id')
-        .where('listing_id', '=', listingId)
-        .orderBy('is_priority', 'desc')
-        .orderBy('turn')
-        .orderBy('place')
-        .limit(1),
-    )
-    .returning(['run_id', 'wallet', 'is_priority'])
-    .executeTakeFirst();
-  if (!first) return undefined;
-  await sql`update seat_line set turn = next.turn from (select nextval('seat_turns') as turn) as next
-    where listing_id = ${listingId} and wallet = ${first.wallet}
-      and is_priority = ${first.is_priority}`.execute(tx);
-  return first.run_id;
+async function giveFreeSeats(tx: Tx, listingId: string, bounds: Bounds): Promise<string[]> {
+  const { rows } = await sql<{ run_id: string }>`select run_id from hand_out_seats(
+    ${listingId}, ${bounds.seats}, make_interval(secs => ${bounds.claimMs / 1000})) as run_id`.execute(tx);
+  return rows.map((row) => row.run_id);
 }

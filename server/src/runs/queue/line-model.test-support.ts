@@ -1,0 +1,88 @@
+interface Run {
+  runId: string;
+  wallet: string;
+  isPriority: boolean;
+}
+
+/** The seats and the line as a person would keep them: for each class a row of wallets, each with what it has waiting. */
+export class LineModel {
+  readonly #seats: number;
+  #seated: Run[] = [];
+  /** Wallets in the order of their turns, `priority` first. */
+  readonly #rows: { wallet: string; runs: Run[] }[][] = [[], []];
+
+  constructor(seats: number) {
+    this.#seats = seats;
+  }
+
+  come(run: Run): 'seated' | 'waiting' {
+    const row = this.#rows[run.isPriority ? 0 : 1] ?? [];
+    const own = row.find(({ wallet }) => wallet === run.wallet);
+    const ownWaits = this.#rows.flat().some(({ wallet }) => wallet === run.wallet);
+    const others = this.#present();
+    others.delete(run.wallet);
+    const most = others.size === 0 ? this.#seats : Math.ceil(this.#seats / 2);
+    const isFree = this.#seated.length < this.#seats;
+    if (isFree && !ownWaits && this.#held(run.wallet) < most && this.#next() === undefined) {
+      this.#seated.push(run);
+      return 'seated';
+    }
+    if (own) own.runs.push(run);
+    else row.push({ wallet: run.wallet, runs: [run] });
+    return 'waiting';
+  }
+
+  leave(runId: string): void {
+    this.#seated = this.#seated.filter((run) => run.runId !== runId);
+    for (const row of this.#rows) {
+      for (const own of row) own.runs = own.runs.filter((run) => run.runId !== runId);
+      row.splice(0, row.length, ...row.filter(({ runs }) => runs.length > 0));
+    }
+  }
+
+  /** Seats whose turn it is; gives their runs. */
+  handOut(): string[] {
+    const given: string[] = [];
+    while (this.#seated.length < this.#seats) {
+      const next = this.#next();
+      const run = next?.own.runs.shift();
+      if (!next || !run) break;
+      next.row.splice(next.row.indexOf(next.own), 1);
+      if (next.own.runs.length > 0) next.row.push(next.own);
+      this.#seated.push(run);
+      given.push(run.runId);
+    }
+    return given;
+  }
+
+  seated(): string[] {
+    return this.#seated.map(({ runId }) => runId);
+  }
+
+  waiting(): string[] {
+    return this.#rows.flat().flatMap(({ runs }) => runs.map(({ runId }) => runId));
+  }
+
+  #held(wallet: string): number {
+    return this.#seated.filter((run) => run.wallet === wallet).length;
+  }
+
+  #present(): Set<string> {
+    return new Set([...this.#seated, ...this.#rows.flat()].map(({ wallet }) => wallet));
+  }
+
+  /** First who holds less than its share, then who holds less than half. */
+  #next() {
+    const wallets = this.#present().size;
+    for (const most of [
+      Math.ceil(this.#seats / Math.max(1, wallets)),
+      wallets <= 1 ? this.#seats : Math.ceil(this.#seats / 2),
+    ]) {
+      for (const row of this.#rows) {
+        const own = row.find(({ wallet }) => this.#held(wallet) < most);
+        if (own) return { row, own };
+      }
+    }
+    return undefined;
+  }
+}
