@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
+
+/** The lowest priority that Linux knows. */
+const LOWEST = constants.priority.PRIORITY_LOW;
 
 function childrenOf(pid: number): number[] {
   try {
@@ -17,7 +20,8 @@ function childrenOf(pid: number): number[] {
  */
 export function lowerPriority(pid: number): void {
   try {
-    setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+    // Below this process, whose own priority may be below normal.
+    setPriority(pid, Math.min(LOWEST, getPriority() + constants.priority.PRIORITY_BELOW_NORMAL));
   } catch {
     // It has ended.
     return;
