@@ -26,8 +26,8 @@ export function isShallowEnough(value: JsonValue): boolean {
 }
 
 /**
- * Maximum of strings, objects, arrays and keys in one line of untrusted JSON; a key counts twice. Parsing, copying and
- * serializing take time for each of them. With this limit and a line of at most 1 MiB each takes a few milliseconds.
+ * Maximum of strings, objects, arrays, keys and unpaired surrogates in one line of untrusted JSON; a key counts twice.
+ * Parsing, copying and serializing take time for each of them. With this limit and a line of at most 1 MiB each takes a few milliseconds.
  */
 export const MAX_JSON_PARTS = 40_000;
 /** Maximum of members and items of all its objects and arrays together. */
@@ -52,6 +52,21 @@ const BACKSLASH = 0x5c;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
+const LOWER_U = 0x75;
+/** Sets the bit that tells a lowercase letter from an uppercase one. */
+const LOWERCASE = 0x20;
+const LOWER_D = 0x64;
+/** Characters of an escape such as \ud800. */
+const ESCAPE_CHARACTERS = 6;
+
+/** Which half of a character the escape at a position is, if it is one: \ud800 to \udbff high, \udc00 to \udfff low. */
+function surrogateAt(text: string, at: number): 'high' | 'low' | undefined {
+  if (text.charCodeAt(at) !== BACKSLASH || text.charCodeAt(at + 1) !== LOWER_U) return undefined;
+  if ((text.charCodeAt(at + 2) | LOWERCASE) !== LOWER_D) return undefined;
+  const digit = Number.parseInt(text.charAt(at + 3), 16);
+  if (digit >= 0xc) return 'low';
+  return digit >= 8 ? 'high' : undefined;
+}
 
 /** Checks text against the limits on JSON before it is parsed, in slices. Does not check the syntax. */
 export class JsonBounds {
@@ -64,6 +79,8 @@ export class JsonBounds {
   #hash = 0;
   #hashed = 0;
   #keys = 0;
+  /** Where a low surrogate begins that completes a pair. */
+  #pairedLowAt = -1;
   /** A bit for each hash of a key, once there are more than KEYS_UNSEEN. */
   #seen: Uint8Array | undefined;
 
@@ -90,7 +107,10 @@ export class JsonBounds {
           hash = Math.imul(hash ^ code, HASH_FACTOR);
           hashed += 1;
         }
-        if (code === BACKSLASH) at += 1;
+        if (code === BACKSLASH) {
+          if (this.#isUnpairedSurrogate(text, at)) parts += 1;
+          at += 1;
+        }
       } else if (code === OPEN_BRACKET || code === OPEN_BRACE) {
         parts += 1;
         depth += 1;
@@ -113,6 +133,15 @@ export class JsonBounds {
     this.#hash = hash;
     this.#hashed = hashed;
     return true;
+  }
+
+  /** Whether the escape that begins at `at` is one half of a character without its other half. */
+  #isUnpairedSurrogate(text: string, at: number): boolean {
+    const kind = surrogateAt(text, at);
+    if (kind === undefined || at === this.#pairedLowAt) return false;
+    if (kind === 'low' || surrogateAt(text, at + ESCAPE_CHARACTERS) !== 'low') return true;
+    this.#pairedLowAt = at + ESCAPE_CHARACTERS;
+    return false;
   }
 
   /** Counts a key unless one with its hash was counted before. */

@@ -118,6 +118,17 @@ describe('parseRunnerMessage', () => {
     parse.mockRestore();
   });
 
+  test('counts the unpaired surrogates of a text, and no pairs', () => {
+    const line = (escape: string, times: number): string =>
+      `{"type":"done","status":"completed","output":"${escape.repeat(times)}"}`;
+    expect(parseRunnerMessage(line('\\ud83d\\uDE00', 80_000))).toMatchObject({ status: 'completed' });
+    expect(parseRunnerMessage(line('\\\\ud800', 80_000))).toMatchObject({ status: 'completed' });
+    expect(parseRunnerMessage(line('\\ud800', 39_000))).toMatchObject({ status: 'completed' });
+    for (const escape of ['\\ud800', '\\uDFff', '\\uD800x', '\\ude00x']) {
+      expect(() => parseRunnerMessage(line(escape, 40_001))).toThrow(ProtocolViolation);
+    }
+  });
+
   test('takes brackets, quotes and commas inside texts for text', () => {
     const output = `${'[{"'.repeat(100)}\\"${',:'.repeat(100_000)}\\`;
     const message = { type: 'done', status: 'completed', output };
@@ -128,7 +139,17 @@ describe('parseRunnerMessage', () => {
     const text = fc.oneof(
       fc.string(),
       fc.json(),
-      fc.constantFrom('\\', '"', '[', '{', '{"a":', '\\"', '[['.repeat(40)),
+      fc.constantFrom(
+        '\\',
+        '"',
+        '[',
+        '{',
+        '{"a":',
+        '\\"',
+        '[['.repeat(40),
+        '"\\ud83d\\ude00',
+        '\\ud800'.repeat(15_000),
+      ),
     );
     fc.assert(
       fc.property(fc.array(text), fc.integer({ min: 1, max: 9 }), (texts, size) => {

@@ -155,8 +155,9 @@ class RunSession {
       maxWebFetches: 32,
       maxOutputChecks: 64,
       maxStepNotices: 1_000,
-      // Twice the limit of the honest runner, which counts characters before escaping.
-      maxConversationCharacters: 4_000_000,
+      // A quarter more than the limit of the honest runner, which counts characters before escaping. Each model request
+      // serializes all of it at once, in about 3 ms for a million characters.
+      maxConversationCharacters: 2_500_000,
       endGraceMs: 1_000,
       ...options.limits,
     };

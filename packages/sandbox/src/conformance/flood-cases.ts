@@ -56,6 +56,9 @@ const FLOODS: Readonly<Record<string, string>> = {
   'lines of a megabyte of escapes': `
     const text = '"' + filled('\\\\ud800', ${MIB - 100}) + '"';
     for (let times = 0; times < 3; times += 1) await write('{"value":' + text + ',"stdout":1}\\n');`,
+  'results of unpaired surrogates': `
+    const text = '"' + filled('\\\\ud800', ${MIB - 100}) + '"';
+    for (let times = 0; times < 3; times += 1) await write('{"value":' + text + ',"stdout":""}\\n');`,
   'lines of many arrays': `
     const text = '[' + filled('[],', ${MIB - 200}) + '0]';
     for (let times = 0; times < 3; times += 1) await write('{"value":' + text + ',"stdout":1}\\n');`,
@@ -96,7 +99,10 @@ const BUSY_AGENTS: Readonly<Record<string, string>> = {
   'asks for checks of large answers': `
     for (let times = 0; times < 20; times += 1) await ask('output.check', '{"output":' + names + '}');`,
   'asks for checks of long texts': `
-    const output = '{"output":"' + filled('\\\\ud800', ${MIB - 100}) + '"}';
+    const output = '{"output":"' + filled('\\\\u0001', ${MIB - 100}) + '"}';
+    for (let times = 0; times < 10; times += 1) await ask('output.check', output);`,
+  'asks for checks of unpaired surrogates': `
+    const output = '{"output":"' + filled('\\\\ud800', 6 * 38_000) + '"}';
     for (let times = 0; times < 10; times += 1) await ask('output.check', output);`,
   'asks for long code to be run': `
     const params = '{"language":"javascript","code":"' + 'x'.repeat(${MIB - 200}) + '"}';
@@ -104,7 +110,12 @@ const BUSY_AGENTS: Readonly<Record<string, string>> = {
   'asks its model at length': `
     const text = '"' + filled('\\\\u0001', 120 * 1024) + '"';
     await write('{"method":"say","params":{"messages":[{"role":"user","content":"x"}]}}\\n');
-    for (let times = 0; times < 30; times += 1) await write('{"method":"say","params":{"text":' + text + '}}\\n');
+    for (let times = 0; times < 20; times += 1) await write('{"method":"say","params":{"text":' + text + '}}\\n');
+    await ask('model.complete', '{"messages":[],"tools":[],"toolChoice":"none"}');`,
+  'asks its model in unpaired surrogates': `
+    const text = '"' + filled('\\\\udc00', 120 * 1024) + '"';
+    await write('{"method":"say","params":{"messages":[{"role":"user","content":"x"}]}}\\n');
+    for (let times = 0; times < 20; times += 1) await write('{"method":"say","params":{"text":' + text + '}}\\n');
     await ask('model.complete', '{"messages":[],"tools":[],"toolChoice":"none"}');`,
   'ends with a large answer after many steps': `
     const step = '{"method":"step","params":{"name":"x","detail":"' + 'x'.repeat(500) + '"}}\\n';
