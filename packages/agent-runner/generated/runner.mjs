@@ -460,7 +460,7 @@ function isJsonObject(value) {
 }
 var HASH_SEED = Math.floor(Math.random() * 2 ** 32);
 
-// src/runner/arguments.ts
+// src/runner/tools/arguments.ts
 var ToolProblem = class extends Error {
   name = "ToolProblem";
 };
@@ -507,7 +507,7 @@ function optionalBoolean(args, key) {
   return value;
 }
 
-// src/runner/find-matches.ts
+// src/runner/tools/find-matches.ts
 function findMatches(text, source, flags, maxResults) {
   const excerptCharacters = 300;
   const pattern = new RegExp(source, flags);
@@ -528,7 +528,7 @@ function findMatches(text, source, flags, maxResults) {
   return matches;
 }
 
-// src/runner/input-tools.ts
+// src/runner/tools/input-tools.ts
 function requireInput(text) {
   if (text === void 0) throw new ToolProblem("This task has no input.");
   return text;
@@ -570,7 +570,7 @@ return (${String(findMatches)})(text, ${JSON.stringify(query)}, ${JSON.stringify
   return evaluation.value;
 }
 
-// src/runner/repo-tools.ts
+// src/runner/tools/repo-tools.ts
 var MAX_READ_CHARACTERS2 = 65536;
 var MAX_PATH_CHARACTERS = 1e3;
 function requireFiles(files) {
@@ -654,7 +654,7 @@ return (${String(searchAll)})(input.files, ${JSON.stringify(folder)}, find, ${ma
   return evaluation.value;
 }
 
-// src/runner/run-code.ts
+// src/runner/tools/run-code.ts
 async function runCode(language, rawArguments, host) {
   const args = parseArguments(rawArguments, ["code", "final"]);
   const code = requiredText(args, "code");
@@ -672,13 +672,13 @@ async function runCode(language, rawArguments, host) {
   return { result: { value: evaluation.value, ...printed } };
 }
 
-// src/runner/web-fetch.ts
+// src/runner/tools/web-fetch.ts
 async function fetchPage(rawArguments, host) {
   const args = parseArguments(rawArguments, ["url"]);
   return { ...await host.call("web.fetch", { url: requiredText(args, "url", 2e3) }) };
 }
 
-// src/runner/tool-box.ts
+// src/runner/tools/tool-box.ts
 function createToolBox(run, text, host) {
   const names = run.tools.flatMap(
     ({ name, scope }) => isRunnerTool(name) && runnerTools[name].scope === scope ? [name] : []

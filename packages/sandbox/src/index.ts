@@ -1,7 +1,10 @@
-export { type BubblewrapDriverOptions, createBubblewrapDriver } from './bubblewrap-driver.js';
-export { type DelegatedCgroup, findDelegatedCgroup } from './delegated-cgroup.js';
-export { locateDenoBinary } from './deno-binary.js';
-export { createDenoDriver, type DenoDriverOptions } from './deno-driver.js';
+export {
+  type BubblewrapDriverOptions,
+  createBubblewrapDriver,
+} from './drivers/bubblewrap/bubblewrap-driver.js';
+export { type DelegatedCgroup, findDelegatedCgroup } from './drivers/process/delegated-cgroup.js';
+export { locateDenoBinary } from './drivers/deno/deno-binary.js';
+export { createDenoDriver, type DenoDriverOptions } from './drivers/deno/deno-driver.js';
 export {
   driveRun,
   type DriveRunOptions,
@@ -10,11 +13,19 @@ export {
   type RunLimits,
   type RunOutcome,
   type RunUsage,
-} from './drive-run.js';
-export { createE2bDriver, type E2bDriverOptions } from './e2b-driver.js';
-export { evaluateInSandbox, type EvaluateOptions, type EvaluateRequest } from './evaluate-in-sandbox.js';
-export { createLocalDriver, type LocalDriverChoice, type LocalDriverOptions } from './local-driver.js';
-export { sweepOrphans, type SweepReport } from './orphan-ledger.js';
+} from './protocol/drive-run.js';
+export { createE2bDriver, type E2bDriverOptions } from './drivers/e2b/e2b-driver.js';
+export {
+  evaluateInSandbox,
+  type EvaluateOptions,
+  type EvaluateRequest,
+} from './protocol/evaluate-in-sandbox.js';
+export {
+  createLocalDriver,
+  type LocalDriverChoice,
+  type LocalDriverOptions,
+} from './drivers/local-driver.js';
+export { sweepOrphans, type SweepReport } from './drivers/process/orphan-ledger.js';
 export {
   defaultLimits,
   type EvaluatorLanguage,
@@ -32,12 +43,12 @@ export {
   SandboxStartError,
   type StartOptions,
 } from './sandbox.js';
-export { SerializedInput, serializeInput } from './serialized-input.js';
-export { pythonEvaluatorPath } from './python-runtime.js';
+export { SerializedInput, serializeInput } from './protocol/serialized-input.js';
+export { pythonEvaluatorPath } from './drivers/bubblewrap/python-runtime.js';
 export {
   createWarmPool,
   SandboxUnavailableError,
   type WarmPool,
   type WarmPoolOptions,
   type WarmPoolStats,
-} from './warm-pool.js';
+} from './pool/warm-pool.js';

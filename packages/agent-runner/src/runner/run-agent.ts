@@ -12,7 +12,7 @@ import { Conversation } from './conversation.js';
 import { firstMessage } from './first-message.js';
 import { type Host, HostRefusal } from './host.js';
 import { inputText } from './run-input.js';
-import { createToolBox } from './tool-box.js';
+import { createToolBox } from './tools/tool-box.js';
 
 const MAX_TOOL_CALLS_AT_ONCE = 32;
 /** Enough for a model to see what is wrong without filling its context. */

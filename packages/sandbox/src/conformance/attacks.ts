@@ -1,7 +1,7 @@
 import type { EvaluatorLanguage } from '../sandbox.js';
-import { floodCode } from './flood-cases.js';
-import { BOMBS } from './limit-cases.js';
-import { THREAD_BOMB } from './resource-cases.js';
+import { floodCode } from './cases/flood-cases.js';
+import { BOMBS } from './cases/limit-cases.js';
+import { THREAD_BOMB } from './cases/resource-cases.js';
 
 /** Hostile code, as a model may write it, for tests of a whole server. To be run behind a wall only: some of it kills. */
 export interface Attack {

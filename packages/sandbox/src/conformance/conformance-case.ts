@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Evaluation, JsonValue } from '@agent-rental/agent-runner';
-import { evaluateInSandbox } from '../evaluate-in-sandbox.js';
+import { evaluateInSandbox } from '../protocol/evaluate-in-sandbox.js';
 import type { SandboxDriver, SandboxLimits } from '../sandbox.js';
 import type { Threat } from './threats.js';
 

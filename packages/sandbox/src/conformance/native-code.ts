@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Evaluation } from '@agent-rental/agent-runner';
-import { evaluateInSandbox } from '../evaluate-in-sandbox.js';
+import { evaluateInSandbox } from '../protocol/evaluate-in-sandbox.js';
 import type { SandboxDriver, SandboxLimits } from '../sandbox.js';
 import type { CallArgument, HostileSystemCall } from './hostile-system-calls.js';
 

@@ -1,0 +1,60 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ConformanceCase, conformanceCases } from './index.js';
+import type { SandboxDriver } from '../sandbox.js';
+
+/** What this process may hold on to after all of it. Some cases send it hundreds of megabytes. */
+const MOST_LEFT_BYTES = 32 * 1024 * 1024;
+
+/** Bytes that this process holds for JavaScript, once the collector has run. */
+function heldBytes(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+/** Runs every conformance case that applies (default: of all) against a driver, as tests. */
+export function describeConformance(
+  title: string,
+  {
+    runIf = true,
+    cases = conformanceCases,
+    create,
+  }: {
+    runIf?: boolean;
+    cases?: readonly ConformanceCase[];
+    create(stateDir: string): Promise<SandboxDriver>;
+  },
+): void {
+  describe.runIf(runIf)(title, () => {
+    let stateDir: string;
+    let driver: SandboxDriver;
+    let heldBefore: number;
+
+    beforeAll(async () => {
+      stateDir = await mkdtemp(join(tmpdir(), 'sandbox state '));
+      driver = await create(stateDir);
+      heldBefore = heldBytes();
+    });
+    afterAll(async () => {
+      await driver.close();
+      await rm(stateDir, { recursive: true });
+    });
+
+    for (const { name, appliesTo, check } of cases) {
+      test(name, { timeout: 90_000 }, async ({ skip }) => {
+        if (appliesTo?.(driver) === false) skip('the driver does not promise this');
+        await expect(check(driver)).resolves.toBeUndefined();
+      });
+    }
+
+    test('and the host holds no more memory than before [EXE-43]', () => {
+      expect(heldBytes() - heldBefore).toBeLessThan(MOST_LEFT_BYTES);
+    });
+  });
+}

@@ -1,0 +1,66 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createBubblewrapDriver } from './bubblewrap/bubblewrap-driver.js';
+import { createDenoDriver } from './deno/deno-driver.js';
+import { onHardenedMachine } from './bubblewrap/hardened-machine.test-support.js';
+import { descendants, recordedPids, runningOf } from './process/process-tree.test-support.js';
+import type { Sandbox, SandboxDriver, SandboxLimits } from '../sandbox.js';
+
+const drivers = [
+  { name: 'Deno', runs: process.platform === 'linux', create: createDenoDriver },
+  { name: 'bubblewrap', runs: onHardenedMachine, create: createBubblewrapDriver },
+];
+
+/** Far longer than any of it takes; only a limit that does not hold waits for it. */
+const DEADLINE_MS = 100_000;
+
+/** Keeps this process from doing anything else, as an endless loop of its own would. */
+function blockUntil(done: () => boolean): void {
+  const deadline = Date.now() + DEADLINE_MS;
+  const sleeper = new Int32Array(new SharedArrayBuffer(4));
+  while (!done() && Date.now() < deadline) Atomics.wait(sleeper, 0, 0, 20);
+}
+
+for (const { name, runs, create } of drivers) {
+  describe.runIf(runs)(`while the host's event loop is blocked, with ${name}`, { timeout: 120_000 }, () => {
+    let stateDir: string;
+    let driver: SandboxDriver;
+
+    beforeEach(async () => {
+      stateDir = await mkdtemp(join(tmpdir(), 'sandbox state '));
+      driver = await create({ stateDir });
+    });
+    afterEach(async () => {
+      await driver.close();
+      await rm(stateDir, { recursive: true });
+    });
+
+    async function startCode(code: string, limits: Partial<SandboxLimits>): Promise<Sandbox> {
+      const sandbox = await driver.start({ entry: 'evaluator', limits });
+      const started = `process.stdout.write('started\\n');\n`;
+      sandbox.send(JSON.stringify({ type: 'evaluate', protocol: 1, code: started + code, task: 'x' }));
+      expect((await sandbox.lines[Symbol.asyncIterator]().next()).value).toBe('started');
+      return sandbox;
+    }
+
+    test.each<[string, string, Partial<SandboxLimits>]>([
+      ['a busy loop', 'for (;;);', { cpuSeconds: 1 }],
+      [
+        'a memory bomb',
+        'const held = []; for (;;) held.push(new Uint8Array(1 << 20).fill(1));',
+        { memoryMb: 160 },
+      ],
+    ])('%s ends at its limit', async (_what, code, limits) => {
+      const sandbox = await startCode(code, limits);
+      const [outer = 0] = await recordedPids(stateDir);
+      const pids = [outer, ...descendants(outer)];
+      expect(runningOf(pids)).toEqual(pids);
+      blockUntil(() => runningOf(pids).length === 0);
+      expect(runningOf(pids)).toEqual([]);
+      // By itself, and nobody's kill: V8 throws where it meets the limit in an allocation of the code, and aborts in one of its own.
+      expect(['ended', 'crashed']).toContain((await sandbox.exited).reason);
+    });
+  });
+}

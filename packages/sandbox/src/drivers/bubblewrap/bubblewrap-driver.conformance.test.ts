@@ -1,0 +1,24 @@
+import { createBubblewrapDriver } from './bubblewrap-driver.js';
+import { conformanceCases } from '../../conformance/index.js';
+import { kernelCases } from '../../conformance/cases/kernel-cases.js';
+import { memoryCases } from '../../conformance/cases/memory-cases.js';
+import { describeConformance } from '../../conformance/describe-conformance.test-support.js';
+import { onHardenedMachine } from './hardened-machine.test-support.js';
+
+describeConformance('bubblewrap driver', {
+  runIf: onHardenedMachine,
+  create: (stateDir) => createBubblewrapDriver({ stateDir }),
+});
+
+describeConformance('bubblewrap driver, whose code finds all of Deno', {
+  runIf: onHardenedMachine,
+  cases: conformanceCases.filter(({ needsBareRealm }) => needsBareRealm !== true),
+  create: (stateDir) => createBubblewrapDriver({ stateDir, runtimeWall: 'permissions' }),
+});
+
+// As a model's code that has taken Deno over: it may load native code, and calls the kernel itself.
+describeConformance('bubblewrap driver, whose Deno denies nothing', {
+  runIf: onHardenedMachine,
+  cases: [...kernelCases, ...memoryCases],
+  create: (stateDir) => createBubblewrapDriver({ stateDir, runtimeWall: 'open' }),
+});

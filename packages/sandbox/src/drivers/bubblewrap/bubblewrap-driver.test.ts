@@ -1,0 +1,236 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, open, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createBubblewrapDriver } from './bubblewrap-driver.js';
+import { DENO_ENVIRONMENT } from '../deno/deno-command.js';
+import { onHardenedMachine } from './hardened-machine.test-support.js';
+import { createLocalDriver } from '../local-driver.js';
+import { sweepOrphans } from '../process/orphan-ledger.js';
+import { descendants, recordedPids, runningOf } from '../process/process-tree.test-support.js';
+import { type Sandbox, type SandboxDriver, SandboxProbeError } from '../../sandbox.js';
+
+/** Busy in its main thread and in a second one, which only an evaluator has that leaves code all of the runtime. */
+const BUSY = `
+  new Worker('data:text/javascript,for(;;);', { type: 'module' });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  process.stdout.write('busy\\n'); for (;;);`;
+
+/** A host of its own that keeps one sandbox busy for ever; runs what is built. */
+const HOST = `
+  import { createBubblewrapDriver } from ${JSON.stringify(new URL('../../../dist/index.js', import.meta.url).href)};
+  const driver = await createBubblewrapDriver({ stateDir: process.argv[1], runtimeWall: 'permissions' });
+  const sandbox = await driver.start({ entry: 'evaluator' });
+  sandbox.send(JSON.stringify({ type: 'evaluate', protocol: 1, code: ${JSON.stringify(BUSY)}, task: 'x' }));
+  for await (const line of sandbox.lines) process.stdout.write(line + '\\n');
+`;
+
+let stateDir: string;
+let drivers: SandboxDriver[];
+
+beforeEach(async () => {
+  stateDir = await mkdtemp(join(tmpdir(), 'sandbox state '));
+  drivers = [];
+});
+afterEach(async () => {
+  await Promise.all(drivers.map((driver) => driver.close()));
+  await rm(stateDir, { recursive: true });
+});
+
+async function openDriver(creation: Promise<SandboxDriver>): Promise<SandboxDriver> {
+  const driver = await creation;
+  drivers.push(driver);
+  return driver;
+}
+
+async function startBusy(driver: SandboxDriver): Promise<{ sandbox: Sandbox; pids: number[] }> {
+  const before = new Set(await recordedPids(stateDir));
+  const sandbox = await driver.start({ entry: 'evaluator' });
+  sandbox.send(JSON.stringify({ type: 'evaluate', protocol: 1, code: BUSY, task: 'x' }));
+  expect((await sandbox.lines[Symbol.asyncIterator]().next()).value).toBe('busy');
+  const [outer = 0] = (await recordedPids(stateDir)).filter((pid) => !before.has(pid));
+  const pids = [outer, ...descendants(outer)];
+  // bubblewrap, and Deno in the sandbox
+  expect(pids).toHaveLength(2);
+  return { sandbox, pids };
+}
+
+/** A stand-in for bubblewrap that fails as the real one does on some machine. */
+async function failingBubblewrap(words: string): Promise<string> {
+  const path = join(stateDir, 'bwrap');
+  await writeFile(path, `#!/bin/sh\necho "bwrap: ${words}" >&2\nexit 1\n`);
+  await chmod(path, 0o755);
+  await chmod(stateDir, 0o755);
+  return path;
+}
+
+describe('the choice of a sandbox for this machine', () => {
+  test('that lacks bubblewrap stays with Deno and says what to install', async () => {
+    const driver = await openDriver(createLocalDriver({ stateDir, choice: 'auto', bwrap: '/nonexistent' }));
+    expect(driver).toMatchObject({ name: 'deno', isolation: 'runtime', capabilities: { python: false } });
+    expect(driver.notices).toHaveLength(1);
+    expect(driver.notices?.[0]).toMatch(
+      /"find (bubblewrap": it is not installed: install bubblewrap 0\.8|Linux")/,
+    );
+  });
+
+  test('is refused where the hardened one is asked for and does not work', async () => {
+    const bwrap = await failingBubblewrap('No permissions to create a new namespace');
+    await expect(createLocalDriver({ stateDir, choice: 'bubblewrap', bwrap })).rejects.toThrow(
+      SandboxProbeError,
+    );
+  });
+
+  test('is Deno where that is asked for', async () => {
+    const driver = await openDriver(createLocalDriver({ stateDir, choice: 'deno' }));
+    expect(driver).toMatchObject({ name: 'deno', isolation: 'runtime' });
+    expect(driver.notices ?? []).toEqual([]);
+  });
+});
+
+describe.runIf(onHardenedMachine)('the hardened sandbox', () => {
+  test('is what this machine chooses, and passes its own probe', async () => {
+    const driver = await openDriver(createLocalDriver({ stateDir, choice: 'auto' }));
+    expect(driver).toMatchObject({
+      name: 'bubblewrap',
+      isolation: 'kernel',
+      guarantees: { memoryBounded: true, endsWithHost: true },
+    });
+    expect(await recordedPids(stateDir)).toEqual([]);
+  });
+
+  test('is behind every wall that the kernel has', async () => {
+    const driver = await openDriver(createBubblewrapDriver({ stateDir }));
+    const handle = await open(new URL(import.meta.url));
+    await driver.start({ entry: 'evaluator', limits: { memoryMb: 200, cpuSeconds: 7 } });
+    const [outer = 0] = await recordedPids(stateDir);
+    const inner = descendants(outer).at(-1) ?? 0;
+    const read = (name: string): Promise<string> => readFile(`/proc/${inner}/${name}`, 'utf8');
+
+    expect((await read('environ')).split('\0').filter(Boolean)).toEqual([
+      'DENO_DIR=/none',
+      ...Object.entries(DENO_ENVIRONMENT).map(([name, value]) => `${name}=${value}`),
+      'PWD=/',
+    ]);
+    expect(await readFile(`/proc/${outer}/environ`, 'utf8')).toBe('');
+    const status = await read('status');
+    expect(status).toMatch(/^NoNewPrivs:\s1$/m);
+    expect(status).toMatch(/^Seccomp:\s2$/m);
+    for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb']) {
+      expect(status).toMatch(new RegExp(`^${set}:\\s0{16}$`, 'm'));
+    }
+    // Root only where that is announced.
+    expect(/^Uid:\s0\s/m.test(status)).toBe(driver.guarantees.threadsBounded === false);
+
+    const limits = await read('limits');
+    const both = (name: string, value: number): RegExp =>
+      new RegExp(`^${name}\\s+${value}\\s+${value}\\s`, 'm');
+    expect(limits).toMatch(both('Max data size', 200 * 1024 * 1024));
+    expect(limits).toMatch(both('Max address space', 64 * 1024 ** 3));
+    expect(limits).toMatch(both('Max cpu time', 7));
+    expect(limits).toMatch(both('Max open files', 64));
+    expect(limits).toMatch(both('Max file size', 4_096));
+    expect(limits).toMatch(both('Max core file size', 0));
+    expect(limits).toMatch(/^Max processes\s+(1\d|2[0-6])\s/m);
+
+    for (const namespace of ['user', 'pid', 'net', 'mnt', 'ipc', 'uts', 'cgroup']) {
+      const [own, theirs] = await Promise.all([
+        readlink(`/proc/self/ns/${namespace}`),
+        readlink(`/proc/${inner}/ns/${namespace}`),
+      ]);
+      expect(theirs, namespace).not.toBe(own);
+    }
+    const writable = (await read('mounts'))
+      .split('\n')
+      .filter((line) => line !== '' && !/^\S+ \S+ \S+ ro(,|\s)/.test(line));
+    expect(writable).toEqual([]);
+    expect(await read('mounts'), 'no /proc, no /dev').not.toMatch(/^(proc|sysfs|devtmpfs|devpts) /m);
+    expect(await readdir(`/proc/${inner}/root`)).toEqual(
+      expect.arrayContaining(['app', 'deno', 'proc', 'prlimit']),
+    );
+    expect(await readdir(`/proc/${inner}/root/proc/self`)).toEqual(['exe']);
+    expect(await readdir(`/proc/${inner}/root/app`)).toEqual(['runner.mjs']);
+    expect(await read('maps'), 'memory that can be written and executed').not.toMatch(/ rwx/);
+
+    const descriptors = await readdir(`/proc/${inner}/fd`);
+    const targets = await Promise.all(descriptors.map((fd) => readlink(`/proc/${inner}/fd/${fd}`)));
+    for (const stdio of ['0', '1', '2']) {
+      expect(targets[descriptors.indexOf(stdio)]).toMatch(/\/pipes-[^/]+\/\d+ \(deleted\)$/);
+    }
+    const others = targets.filter((_, at) => Number(descriptors[at]) > 2);
+    expect(
+      others.filter((target) => !/^(socket|anon_inode):|^\/dev\/null$|\/pipes-[^/]+\/\d+ /.test(target)),
+    ).toEqual([]);
+    await handle.close();
+  });
+
+  test('leaves no process behind when it is killed, within half a second', async () => {
+    const driver = await openDriver(createBubblewrapDriver({ stateDir, runtimeWall: 'permissions' }));
+    const busy = [];
+    for (let started = 0; started < 5; started += 1) busy.push(await startBusy(driver));
+    const times: number[] = [];
+    for (const { sandbox, pids } of busy) {
+      const before = performance.now();
+      await sandbox.kill();
+      times.push(performance.now() - before);
+      expect(runningOf(pids)).toEqual([]);
+      expect(await sandbox.exited).toMatchObject({ reason: 'killed' });
+    }
+    // The middle one: others use this machine, too.
+    expect(times.toSorted((a, b) => a - b)[2]).toBeLessThan(500);
+    expect(await recordedPids(stateDir)).toEqual([]);
+  });
+
+  test('leaves no process behind when its driver closes while it starts', async () => {
+    const driver = await openDriver(createBubblewrapDriver({ stateDir }));
+    const before = new Set(descendants(process.pid));
+    const starts = Array.from({ length: 4 }, () => driver.start({ entry: 'runner' }).catch(() => undefined));
+    await driver.close();
+    await Promise.all(starts);
+    await vi.waitFor(
+      () => {
+        expect(descendants(process.pid).filter((pid) => !before.has(pid))).toEqual([]);
+      },
+      { timeout: 15_000 },
+    );
+    expect(await recordedPids(stateDir)).toEqual([]);
+  });
+
+  test('ends with a host that is killed with SIGKILL, whatever it does', async () => {
+    const host: ChildProcess = spawn(process.execPath, ['--input-type=module', '-e', HOST, stateDir], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let tree: number[] = [];
+    try {
+      const [line] = (await once(createInterface(host.stdout as NodeJS.ReadableStream), 'line')) as [string];
+      expect(line).toBe('busy');
+      tree = descendants(host.pid ?? 0);
+      expect(tree.length).toBeGreaterThanOrEqual(2);
+    } finally {
+      host.kill('SIGKILL');
+      await once(host, 'exit');
+    }
+    await vi.waitFor(
+      () => {
+        expect(runningOf(tree)).toEqual([]);
+      },
+      { timeout: 15_000 },
+    );
+    expect(await sweepOrphans(stateDir)).toEqual({ killed: 0, alreadyGone: 1, inUse: 0 });
+  });
+
+  test('says at which step this machine fails, and what to do', async () => {
+    const bwrap = await failingBubblewrap('Unknown option --disable-userns');
+    const error: unknown = await createBubblewrapDriver({ stateDir, bwrap }).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(SandboxProbeError);
+    expect(error).toMatchObject({
+      step: 'start a process behind bubblewrap',
+      message: expect.stringMatching(/Unknown option --disable-userns.*bubblewrap 0\.8 or later/) as string,
+    });
+  });
+});

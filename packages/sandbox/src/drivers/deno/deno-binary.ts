@@ -1,0 +1,28 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { SandboxStartError } from '../../sandbox.js';
+
+/**
+ * The Deno executable of the `deno` package's part for this platform, wherever npm put it. Not the package's own
+ * `bin`: that is a Node script, and on machines that skip install scripts there is nothing else behind it.
+ * @throws SandboxStartError naming what is missing.
+ */
+export function locateDenoBinary(): string {
+  const target = `${process.platform}-${process.arch}${process.platform === 'linux' ? '-glibc' : ''}`;
+  let folder: string;
+  try {
+    // Resolved from the `deno` package, which may lie anywhere above or beside this one.
+    const fromDeno = createRequire(createRequire(import.meta.url).resolve('deno/package.json'));
+    folder = dirname(fromDeno.resolve(`@deno/${target}/package.json`));
+  } catch (error) {
+    throw new SandboxStartError(
+      `the npm package @deno/${target} is not installed: run npm ci with optional dependencies on a platform ` +
+        'that Deno supports (Linux with glibc, macOS, Windows; x64 or arm64)',
+      { cause: error },
+    );
+  }
+  const binary = join(folder, process.platform === 'win32' ? 'deno.exe' : 'deno');
+  if (!existsSync(binary)) throw new SandboxStartError(`${binary} does not exist: run npm ci again`);
+  return binary;
+}

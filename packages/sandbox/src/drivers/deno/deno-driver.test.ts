@@ -1,0 +1,289 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, open, readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { DENO_ENVIRONMENT } from './deno-command.js';
+import { createDenoDriver } from './deno-driver.js';
+import { DENO_MODULES } from './deno-modules.js';
+import { evaluateInSandbox } from '../../protocol/evaluate-in-sandbox.js';
+import { sweepOrphans } from '../process/orphan-ledger.js';
+import { identifyProcess } from '../process/process-identity.js';
+import { SandboxProbeError } from '../../sandbox.js';
+import { createWarmPool } from '../../pool/warm-pool.js';
+
+const NO_LAUNCHER = { setpriv: undefined, prlimit: undefined };
+
+/** A host of its own that keeps one sandbox busy for ever; runs what is built. */
+const HOST = `
+  import { createDenoDriver } from ${JSON.stringify(new URL('../../../dist/index.js', import.meta.url).href)};
+  const [stateDir, launcher] = process.argv.slice(1);
+  const driver = await createDenoDriver({ stateDir, ...JSON.parse(launcher) });
+  const sandbox = await driver.start({ entry: 'evaluator' });
+  const code = "process.stdout.write('busy\\\\n'); for (;;);";
+  sandbox.send(JSON.stringify({ type: 'evaluate', protocol: 1, code, task: 'x' }));
+  for await (const line of sandbox.lines) process.stdout.write(line + '\\n');
+`;
+
+/** What a sandbox opens itself, or gets in the place of what it would inherit. Its standard streams' pipes once more. */
+const OWN_DESCRIPTOR = /^(socket|anon_inode):|^\/dev\/null$|\/pipes-[^/]+\/\d+ \(deleted\)$/;
+
+/** Starts take long on a busy machine. */
+const STARTS = { timeout: 20_000 };
+
+let stateDir: string;
+let host: ChildProcess | undefined;
+let sandboxPids: number[];
+
+beforeEach(async () => {
+  stateDir = await mkdtemp(join(tmpdir(), 'sandbox state '));
+  sandboxPids = [];
+});
+
+afterEach(async () => {
+  if (host !== undefined && host.exitCode === null && host.signalCode === null) {
+    host.kill('SIGKILL');
+    await once(host, 'exit');
+  }
+  host = undefined;
+  for (const pid of await stillRunning(sandboxPids)) process.kill(pid, 'SIGKILL');
+  await rm(stateDir, { recursive: true });
+});
+
+async function recordedPids(): Promise<number[]> {
+  const folder = join(stateDir, 'sandboxes');
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.json'));
+  const entries = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
+  return entries.map((text) => (JSON.parse(text) as { pid: number }).pid);
+}
+
+/** What nobody waited for stays in the process table; it does not run. */
+async function isRunning(pid: number): Promise<boolean> {
+  return (await identifyProcess(pid)) !== undefined;
+}
+
+async function stillRunning(pids: readonly number[]): Promise<number[]> {
+  const running = await Promise.all(pids.map(isRunning));
+  return pids.filter((_, at) => running[at]);
+}
+
+async function startBusyHost(launcher: object): Promise<{ host: ChildProcess; pid: number }> {
+  const child = spawn(
+    process.execPath,
+    ['--input-type=module', '-e', HOST, stateDir, JSON.stringify(launcher)],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  host = child;
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  expect(line).toBe('busy');
+  sandboxPids = await recordedPids();
+  const [pid = 0] = sandboxPids;
+  expect(await isRunning(pid)).toBe(true);
+  return { host: child, pid };
+}
+
+async function killAtOnce(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+describe('createDenoDriver', () => {
+  test('passes its own probe and says what it promises', async () => {
+    const driver = await createDenoDriver({ stateDir });
+    await driver.probe();
+    expect(driver).toMatchObject({ name: 'deno', isolation: 'runtime' });
+    const onLinux = process.platform === 'linux';
+    expect(driver.guarantees).toEqual({
+      memoryBounded: onLinux,
+      memoryBound: onLinux ? 'rlimit' : 'none',
+      threadsBounded: false,
+      threadsBound: 'none',
+      endsWithHost: onLinux,
+    });
+    await driver.close();
+  });
+
+  test('knows every module that its Deno carries: code imports none of them', async () => {
+    const driver = await createDenoDriver({ stateDir, runtimeWall: 'permissions' });
+    const pool = { take: () => driver.start({ entry: 'evaluator' }) };
+    const code = `const { builtinModules } = await import('node:module'); return builtinModules;`;
+    const evaluation = await evaluateInSandbox(pool, { code, task: 'x' }, { timeoutMs: 20_000 });
+    const { value: carried } = evaluation as { value: string[] };
+    expect(DENO_MODULES).toEqual(
+      expect.arrayContaining(carried.map((name) => `node:${name.replace(/^node:/, '')}`)),
+    );
+    await driver.close();
+  });
+
+  test('leaves code all that computing needs, and its own streams', async () => {
+    const driver = await createDenoDriver({ stateDir });
+    const pool = { take: () => driver.start({ entry: 'evaluator' }) };
+    const code = `
+      const compressed = new Blob(['x'.repeat(1000)]).stream().pipeThrough(new CompressionStream('gzip'));
+      const bytes = (await Array.fromAsync(compressed)).reduce((sum, { length }) => sum + length, 0);
+      process.stdout.write('printed\\n');
+      return {
+        buffer: Buffer.from('aGk=', 'base64').toString(),
+        digest: new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode('x'))).length,
+        url: new URL('?a=1', 'https://example.com').searchParams.get('a'),
+        clone: structuredClone(new Map([[1, 2]])).get(1),
+        later: await new Promise((resolve) => setTimeout(resolve, 1, 'later')),
+        zone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+        compressed: bytes < 100,
+        environment: process.env.HOME ?? null,
+      };`;
+    const evaluation = await evaluateInSandbox(pool, { code, task: 'x' }, { timeoutMs: 20_000 });
+    expect(evaluation).toEqual({
+      value: {
+        buffer: 'hi',
+        digest: 32,
+        url: '1',
+        clone: 2,
+        later: 'later',
+        zone: 'UTC',
+        compressed: true,
+        environment: null,
+      },
+      stdout: 'printed\n',
+    });
+    await driver.close();
+  });
+
+  test('promises less without util-linux, and still keeps that', async () => {
+    const driver = await createDenoDriver({ stateDir, launcher: NO_LAUNCHER });
+    await driver.probe();
+    expect(driver.guarantees).toEqual({
+      memoryBounded: false,
+      memoryBound: 'none',
+      threadsBounded: false,
+      threadsBound: 'none',
+      endsWithHost: false,
+    });
+    await driver.close();
+  });
+
+  test('the probe names the step that failed and what was said', async () => {
+    const driver = await createDenoDriver({ stateDir, denoBinary: '/nonexistent/deno' });
+    const error: unknown = await driver.probe().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(SandboxProbeError);
+    expect(error).toMatchObject({
+      step: 'start the runner',
+      message: expect.stringContaining('/nonexistent/deno'),
+    });
+    await driver.close();
+  });
+
+  test('a program that is not the runner is refused and ended', async () => {
+    // Node does not know the flags of Deno and says so.
+    const driver = await createDenoDriver({ stateDir, denoBinary: process.execPath });
+    await expect(driver.start({ entry: 'runner' })).rejects.toThrow(/before it was ready/);
+    expect(await recordedPids()).toEqual([]);
+    await driver.close();
+  });
+
+  test('closing leaves no process and no record', async () => {
+    const driver = await createDenoDriver({ stateDir });
+    const sandboxes = await Promise.all([
+      driver.start({ entry: 'runner' }),
+      driver.start({ entry: 'evaluator' }),
+    ]);
+    const pids = await recordedPids();
+    expect(pids).toHaveLength(2);
+    await driver.close();
+    expect(await stillRunning(pids)).toEqual([]);
+    expect(await recordedPids()).toEqual([]);
+    for (const { exited } of sandboxes) expect(await exited).toMatchObject({ reason: 'killed' });
+    await expect(driver.start({ entry: 'runner' })).rejects.toThrow('closed');
+  });
+});
+
+describe.runIf(process.platform === 'linux')('what the kernel knows about a sandbox', () => {
+  test('its environment is empty, its limits are set and its privileges cannot grow', async () => {
+    const driver = await createDenoDriver({ stateDir });
+    await driver.start({ entry: 'evaluator', limits: { memoryMb: 200, cpuSeconds: 7 } });
+    const [pid = 0] = await recordedPids();
+    const read = (name: string): Promise<string> => readFile(`/proc/${pid}/${name}`, 'utf8');
+
+    expect((await read('environ')).split('\0').filter(Boolean)).toEqual([
+      `DENO_DIR=${join(stateDir, 'sandboxes', 'no-cache', 'deno')}`,
+      ...Object.entries(DENO_ENVIRONMENT).map(([name, value]) => `${name}=${value}`),
+    ]);
+    const limits = Object.fromEntries(
+      (await read('limits'))
+        .split('\n')
+        .map((line) => line.split(/\s{2,}/).slice(0, 3) as [string, ...string[]])
+        .map(([name, ...values]) => [name, values]),
+    );
+    const both = (value: number): string[] => [String(value), String(value)];
+    expect(limits).toMatchObject({
+      'Max data size': both(200 * 1024 * 1024),
+      'Max cpu time': both(7),
+      'Max open files': both(64),
+      'Max file size': both(4_096),
+      'Max core file size': both(0),
+    });
+    expect(await read('status')).toMatch(/NoNewPrivs:\s1/);
+    await driver.close();
+  });
+
+  test('it holds no open file of its host', async () => {
+    const driver = await createDenoDriver({ stateDir });
+    const handle = await open(new URL(import.meta.url));
+    await driver.start({ entry: 'evaluator' });
+    const [pid = 0] = await recordedPids();
+    const descriptors = await readdir(`/proc/${pid}/fd`);
+    const targets = await Promise.all(descriptors.map((fd) => readlink(`/proc/${pid}/fd/${fd}`)));
+    // Its stdio is pipes; the sockets are its own, between its threads.
+    for (const stdio of ['0', '1', '2']) {
+      expect(targets[descriptors.indexOf(stdio)]).toMatch(/\/pipes-[^/]+\/\d+ \(deleted\)$/);
+    }
+    const others = targets.filter((_, at) => Number(descriptors[at]) > 2);
+    expect(others.filter((target) => !OWN_DESCRIPTOR.test(target))).toEqual([]);
+    await handle.close();
+    await driver.close();
+  });
+});
+
+test('a pool notices that a warm sandbox was killed, and has another one instead', async () => {
+  const driver = await createDenoDriver({ stateDir });
+  const pool = createWarmPool({ driver, entry: 'runner', size: 2, maxActive: 2, maxWaitMs: 10_000 });
+  await pool.ready();
+  const [pid = 0] = await recordedPids();
+  process.kill(pid, 'SIGKILL');
+  await vi.waitFor(() => {
+    expect(pool.stats()).toMatchObject({ diedIdleTotal: 1, idle: 2, starting: 0 });
+  }, STARTS);
+  expect(await recordedPids()).not.toContain(pid);
+  await pool.close();
+  await driver.close();
+});
+
+describe('when the host is killed with SIGKILL', () => {
+  test.runIf(process.platform === 'linux')('a busy sandbox ends with it', async () => {
+    const { host: child, pid } = await startBusyHost({});
+    await killAtOnce(child);
+    await vi.waitFor(
+      async () => {
+        expect(await isRunning(pid)).toBe(false);
+      },
+      { timeout: 15_000 },
+    );
+    expect(await sweepOrphans(stateDir)).toEqual({ killed: 0, alreadyGone: 1, inUse: 0 });
+  });
+
+  test('without util-linux the next host ends it', async () => {
+    const { host: child, pid } = await startBusyHost({ launcher: {} });
+    expect(await sweepOrphans(stateDir), 'the host still runs').toEqual({
+      killed: 0,
+      alreadyGone: 0,
+      inUse: 1,
+    });
+    await killAtOnce(child);
+    expect(await isRunning(pid)).toBe(true);
+    expect(await sweepOrphans(stateDir)).toEqual({ killed: 1, alreadyGone: 0, inUse: 0 });
+    expect(await isRunning(pid)).toBe(false);
+    expect(await recordedPids()).toEqual([]);
+  });
+});

@@ -1,0 +1,180 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ModelCompleteResult } from '@agent-rental/agent-runner';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createBubblewrapDriver } from './bubblewrap/bubblewrap-driver.js';
+import { createDenoDriver } from './deno/deno-driver.js';
+import { driveRun, type RunOutcome } from '../protocol/drive-run.js';
+import { evaluateInSandbox } from '../protocol/evaluate-in-sandbox.js';
+import { onHardenedMachine } from './bubblewrap/hardened-machine.test-support.js';
+import type { SandboxDriver } from '../sandbox.js';
+
+/** The specification's word for it: gone within this many milliseconds of the abort. */
+const GONE_MS = 500;
+
+let stateDir: string;
+let driver: SandboxDriver;
+
+beforeEach(async () => {
+  stateDir = await mkdtemp(join(tmpdir(), 'sandbox state '));
+});
+afterEach(async () => {
+  await driver?.close();
+  await rm(stateDir, { recursive: true });
+});
+
+/** How the command lines of sandboxes tell: the runner's file, or the text of the evaluator in the place of one. */
+const SANDBOX = /runner\.mjs|data:text\/javascript;base64,/;
+
+/** Everything below this process that runs a bundled file of a sandbox, by /proc; zombies do not run. */
+async function sandboxProcesses(): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const rows = await Promise.all(
+    pids.map(async (pid) => {
+      try {
+        const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+        const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+        const command = await readFile(`/proc/${pid}/cmdline`, 'utf8');
+        return { pid, parent: Number(parent), runs: state !== 'Z' && state !== 'X', command };
+      } catch {
+        return undefined;
+      }
+    }),
+  );
+  const known = rows.filter((row) => row !== undefined);
+  const below = new Set([process.pid]);
+  // A parent may have a higher id than its child: look until nothing is added.
+  for (let size = 0; size < below.size;) {
+    size = below.size;
+    for (const { pid, parent } of known) if (below.has(parent)) below.add(pid);
+  }
+  return known
+    .filter(({ pid, runs, command }) => below.has(pid) && runs && SANDBOX.test(command))
+    .map(({ pid }) => pid);
+}
+
+/** Whether one process still runs; cheap, so that looking takes no time from what is looked for. */
+function isRunning(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
+  } catch {
+    return false;
+  }
+}
+
+/** Milliseconds from now until none of the processes is left. */
+async function untilGone(pids: readonly number[]): Promise<number> {
+  const startedAt = performance.now();
+  while (pids.some(isRunning)) await delay(2);
+  return performance.now() - startedAt;
+}
+
+interface BegunRun {
+  /** Resolves when the model was asked, or its code was handed to its sandbox. */
+  underWay: Promise<void>;
+  outcome: Promise<RunOutcome>;
+}
+
+/** Begins a run whose model never answers, or wants code to be run that loops for ever. The signal stops it. */
+async function beginRun(does: 'think' | 'loop', signal: AbortSignal): Promise<BegunRun> {
+  const sandbox = await driver.start({ entry: 'runner' });
+  const evaluator = does === 'loop' ? await driver.start({ entry: 'evaluator' }) : undefined;
+  let begun = (): void => {};
+  const underWay = new Promise<void>((resolve) => (begun = resolve));
+  const callCode: ModelCompleteResult = {
+    content: null,
+    toolCalls: [{ id: '1', name: 'run_javascript', arguments: JSON.stringify({ code: 'for (;;);' }) }],
+    finishReason: 'tool_calls',
+  };
+  const outcome = driveRun({
+    sandbox,
+    signal,
+    run: {
+      runId: 'run-1',
+      task: 'a task',
+      tools: [{ name: 'run_javascript', scope: 'input_only' }],
+      outputSchema: { type: 'string' },
+      maxSteps: 4,
+    },
+    completeModel() {
+      if (does === 'loop') return Promise.resolve(callCode);
+      begun();
+      return new Promise(() => {});
+    },
+    evaluate({ code }, over) {
+      if (evaluator === undefined) throw new Error('this run has no code');
+      begun();
+      const pool = { take: () => Promise.resolve(evaluator) };
+      return evaluateInSandbox(pool, { code, task: 'a task' }, { timeoutMs: 60_000, signal: over });
+    },
+    checkOutput: () => ({ valid: true, errors: [] }),
+  });
+  return { underWay, outcome };
+}
+
+const ABORTED = { status: 'failed', failure: { cause: 'aborted' } };
+
+const DRIVERS = {
+  deno: createDenoDriver,
+  bubblewrap: createBubblewrapDriver,
+};
+
+const HERE = onHardenedMachine ? (['deno', 'bubblewrap'] as const) : (['deno'] as const);
+
+describe.runIf(process.platform === 'linux').each(HERE)('the processes of a run, %s', (name) => {
+  beforeEach(async () => {
+    driver = await DRIVERS[name]({ stateDir });
+  });
+
+  /** Those that are there, which are at least one of each sandbox. */
+  async function processesOf(sandboxes: number): Promise<number[]> {
+    const pids = await sandboxProcesses();
+    expect(pids.length).toBeGreaterThanOrEqual(sandboxes);
+    return pids;
+  }
+
+  async function expectGone(pids: readonly number[]): Promise<void> {
+    expect(await untilGone(pids)).toBeLessThan(GONE_MS);
+    expect(await sandboxProcesses()).toEqual([]);
+  }
+
+  test.each([
+    ['while its model thinks', 'think', 1],
+    ['while the code of its model loops', 'loop', 2],
+  ] as const)('are gone within 500 ms of its abort, %s', async (_when, does, sandboxes) => {
+    const controller = new AbortController();
+    const { underWay, outcome } = await beginRun(does, controller.signal);
+    await underWay;
+    const pids = await processesOf(sandboxes);
+    controller.abort();
+    await expectGone(pids);
+    expect(await outcome).toMatchObject(ABORTED);
+  });
+
+  test('are gone within 500 ms of its time being up', async () => {
+    const controller = new AbortController();
+    const { underWay, outcome } = await beginRun('loop', controller.signal);
+    await underWay;
+    const pids = await processesOf(2);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    controller.abort(new DOMException('The time is up.', 'TimeoutError'));
+    await expectGone(pids);
+    expect(await outcome).toMatchObject(ABORTED);
+  });
+
+  test('are all gone, of twenty runs that are aborted at once', async () => {
+    const controller = new AbortController();
+    const runs = await Promise.all(Array.from({ length: 20 }, () => beginRun('think', controller.signal)));
+    await Promise.all(runs.map(({ underWay }) => underWay));
+    const pids = await processesOf(20);
+    controller.abort();
+    // Untimed: how long twenty take together says how busy the machine is.
+    await untilGone(pids);
+    expect(await sandboxProcesses()).toEqual([]);
+    for (const { outcome } of runs) expect(await outcome).toMatchObject(ABORTED);
+  });
+});

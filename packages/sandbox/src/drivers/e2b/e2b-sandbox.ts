@@ -1,0 +1,198 @@
+import type { CommandHandle, Sandbox as E2bMachine } from 'e2b';
+import { setTimeout as delay } from 'node:timers/promises';
+import { nextTurn } from '../../protocol/loop-turns.js';
+import { OutputIntake } from '../../protocol/output-intake.js';
+import type { ExitReason, Sandbox, SandboxExit, SandboxLimits } from '../../sandbox.js';
+import { within } from '../within.js';
+
+/** Bytes of one call that sends input; several lines that wait go in one. */
+const SEND_BYTES = 512 * 1024;
+/** Time limit of one call that ends a machine. */
+const REMOVE_TIMEOUT_MS = 10_000;
+/** A machine that could not be ended is asked again after these, then after the last of them until its lifetime is over. */
+const REMOVE_RETRY_MS = [200, 1_000, 5_000, 30_000];
+/** Failed calls after which the operator is told. */
+const ATTEMPTS_UNTOLD = 3;
+/** How long `kill` waits for the machine to be gone. The end of a run does not wait for a service that hangs. */
+const KILL_WAIT_MS = 2_000;
+
+const NEWLINE = Buffer.from('\n');
+
+type Machine = Pick<E2bMachine, 'commands' | 'kill' | 'sandboxId'>;
+
+export interface E2bSandboxOptions {
+  limits: SandboxLimits;
+  /** When E2B ends the machine by itself, in milliseconds of `performance.now`. */
+  lifetimeEndsAt: number;
+  /** Told of a machine that could not be ended yet. */
+  onLeft(sandboxId: string, error: unknown): void;
+}
+
+/**
+ * Makes a sandbox of a command on a machine of E2B: enforces the limits on what goes in and out of it and says how it
+ * ended. The machine is removed with the command, whichever ends first; `gone` waits for that, and for the end of the
+ * machine's lifetime where E2B does not remove it.
+ */
+export class E2bSandbox implements Sandbox {
+  readonly exited: Promise<SandboxExit>;
+  readonly gone: Promise<void>;
+  readonly #machine: Machine;
+  readonly #options: E2bSandboxOptions;
+  readonly #output: OutputIntake;
+  /** Aborts calls still under way when it ends. */
+  readonly #over = new AbortController();
+  #resolveExited: (exit: SandboxExit) => void = () => {};
+  #resolveGone: () => void = () => {};
+  #endedBy: ExitReason | undefined;
+  #code: number | null = null;
+  #command: CommandHandle | undefined;
+  #unsent: Buffer[] = [];
+  #pendingBytes = 0;
+  #sending = false;
+  #onDrained: (() => void) | undefined;
+
+  constructor(machine: Machine, options: E2bSandboxOptions) {
+    this.#machine = machine;
+    this.#options = options;
+    this.exited = new Promise((resolve) => (this.#resolveExited = resolve));
+    this.gone = new Promise((resolve) => (this.#resolveGone = resolve));
+    this.#output = new OutputIntake(options.limits, {
+      onExceeded: (reason) => this.#end(reason),
+      onDrain: () => this.#onDrained?.(),
+    });
+  }
+
+  get lines(): AsyncIterable<string> {
+    return this.#output.lines;
+  }
+
+  /** Starts the command. @throws what the SDK throws; Error when it takes too long. */
+  async run(command: string): Promise<void> {
+    const { startTimeoutMs } = this.#options.limits;
+    const starting = this.#machine.commands.run(command, {
+      background: true,
+      stdin: true,
+      timeoutMs: 0,
+      requestTimeoutMs: startTimeoutMs,
+      signal: this.#over.signal,
+      onStdout: (text) => {
+        if (this.#endedBy === undefined) this.#output.stdout(Buffer.from(text));
+        return this.#drained();
+      },
+      onStderr: (text) => {
+        if (this.#endedBy === undefined) this.#output.stderr(Buffer.from(text));
+        return this.#drained();
+      },
+    });
+    this.#command = await within(starting, startTimeoutMs, 'start the command');
+    void this.#watch(this.#command);
+  }
+
+  send(line: string | readonly Buffer[]): void {
+    if (this.#endedBy !== undefined) return;
+    const pieces = typeof line === 'string' ? [Buffer.from(line)] : line;
+    for (const piece of [...pieces, NEWLINE]) {
+      this.#pendingBytes += piece.length;
+      for (let at = 0; at < piece.length; at += SEND_BYTES) {
+        this.#unsent.push(piece.subarray(at, at + SEND_BYTES));
+      }
+    }
+    if (this.#pendingBytes > this.#options.limits.maxPendingInputBytes) {
+      this.#end('input_not_read');
+      return;
+    }
+    if (!this.#sending) void this.#sendAll();
+  }
+
+  /** A machine whose command has ended goes by itself: the answer that came of it need not wait for that. */
+  async kill(): Promise<void> {
+    this.#end('killed');
+    if (this.#endedBy === 'ended') return;
+    await within(this.gone, KILL_WAIT_MS, 'end').catch(() => {});
+  }
+
+  /**
+   * Pauses the SDK while the queue is full: a reader that is slow slows the sandbox down. Always pauses until the next
+   * iteration of the event loop, because the SDK needs milliseconds to decode a message and decodes all that arrived.
+   */
+  async #drained(): Promise<void> {
+    await nextTurn();
+    if (this.#endedBy !== undefined || !this.#output.lines.isFull) return;
+    await new Promise<void>((resolve) => (this.#onDrained = resolve));
+  }
+
+  async #watch(command: CommandHandle): Promise<void> {
+    try {
+      await command.wait();
+      this.#code = 0;
+    } catch {
+      // It failed, was killed, or the connection to the machine broke: no exit code then.
+      this.#code = command.exitCode ?? null;
+    }
+    this.#end(this.#code === 0 ? 'ended' : 'crashed');
+  }
+
+  /** Sends what waits, one call after the other: calls that are under way at once arrive in any order. */
+  async #sendAll(): Promise<void> {
+    this.#sending = true;
+    try {
+      while (this.#unsent.length > 0 && this.#endedBy === undefined) {
+        const batch = this.#nextBatch();
+        await this.#command?.sendStdin(batch, { requestTimeoutMs: 0, signal: this.#over.signal });
+        this.#pendingBytes -= batch.length;
+      }
+    } catch (error) {
+      // A command that has ended meanwhile says so itself.
+      if (!(error instanceof Error && error.name === 'NotFoundError')) this.#end('crashed');
+    } finally {
+      this.#sending = false;
+    }
+  }
+
+  #nextBatch(): Buffer {
+    let bytes = 0;
+    let count = 0;
+    for (const { length } of this.#unsent) {
+      if (bytes + length > SEND_BYTES) break;
+      bytes += length;
+      count += 1;
+    }
+    return Buffer.concat(this.#unsent.splice(0, count));
+  }
+
+  #end(reason: ExitReason): void {
+    if (this.#endedBy !== undefined) {
+      // Also after a natural end: lines that nobody reads any more are dropped.
+      if (reason === 'killed') this.#output.lines.end({ discard: true });
+      return;
+    }
+    this.#endedBy = reason;
+    this.#unsent = [];
+    this.#output.lines.end({ discard: reason !== 'ended' && reason !== 'crashed' });
+    this.#onDrained?.();
+    this.#over.abort();
+    const { stderrTail } = this.#output;
+    this.#resolveExited({ code: this.#code, signal: null, reason, stderrTail });
+    void this.#remove();
+  }
+
+  /** Has the machine removed, again and again until it is or its lifetime is over. */
+  async #remove(): Promise<void> {
+    const { lifetimeEndsAt, onLeft } = this.#options;
+    for (let attempt = 0; performance.now() < lifetimeEndsAt; attempt += 1) {
+      try {
+        // False: there is no such machine any more.
+        const call = this.#machine.kill({ requestTimeoutMs: REMOVE_TIMEOUT_MS });
+        await within(call, REMOVE_TIMEOUT_MS, 'end the machine');
+        break;
+      } catch (error) {
+        if (attempt + 1 === ATTEMPTS_UNTOLD) onLeft(this.#machine.sandboxId, error);
+        const waitMs = REMOVE_RETRY_MS[Math.min(attempt, REMOVE_RETRY_MS.length - 1)] ?? 0;
+        await delay(Math.min(waitMs, Math.max(0, lifetimeEndsAt - performance.now())), undefined, {
+          ref: false,
+        });
+      }
+    }
+    this.#resolveGone();
+  }
+}

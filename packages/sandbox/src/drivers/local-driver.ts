@@ -1,0 +1,70 @@
+import { createBubblewrapDriver } from './bubblewrap/bubblewrap-driver.js';
+import type { DelegatedCgroup } from './process/delegated-cgroup.js';
+import { createDenoDriver } from './deno/deno-driver.js';
+import { type SandboxDriver, SandboxProbeError } from '../sandbox.js';
+
+/**
+ * Which sandbox of this machine to use. `bubblewrap`: the hardened one or none. `deno`: the plain one. `auto`: the
+ * hardened one where it works, else the plain one with a notice that says what stands in the way.
+ */
+export type LocalDriverChoice = 'auto' | 'bubblewrap' | 'deno';
+
+export interface LocalDriverOptions {
+  /** Folder for the ledger of running sandboxes; created when missing. */
+  stateDir: string;
+  choice: LocalDriverChoice;
+  /** Replaces the executable of bubblewrap that is found on this machine. */
+  bwrap?: string | undefined;
+  /** What the host leaves to this process (`findDelegatedCgroup`). Used if sandboxes start in it. */
+  cgroups?: DelegatedCgroup | undefined;
+}
+
+async function probed(creation: Promise<SandboxDriver>): Promise<SandboxDriver> {
+  const driver = await creation;
+  try {
+    await driver.probe();
+    return driver;
+  } catch (error) {
+    await driver.close();
+    throw error;
+  }
+}
+
+/** With cgroups where they work; where they do not, without them and with a notice. */
+async function probedWith(
+  cgroups: DelegatedCgroup | undefined,
+  create: (cgroups?: DelegatedCgroup) => Promise<SandboxDriver>,
+): Promise<SandboxDriver> {
+  if (cgroups === undefined) return probed(create());
+  try {
+    return await probed(create(cgroups));
+  } catch (error) {
+    if (!(error instanceof SandboxProbeError)) throw error;
+    const without = await probed(create());
+    return withNotice(without, `Sandboxes are bounded without cgroups, which failed: ${error.message}`);
+  }
+}
+
+/**
+ * The sandbox driver of this machine, probed. What it is shows in its `isolation`; a caller that needs more has to
+ * refuse it.
+ * @throws SandboxProbeError naming the step that failed; SandboxStartError when Deno is not installed.
+ */
+export async function createLocalDriver(options: LocalDriverOptions): Promise<SandboxDriver> {
+  const { stateDir, choice, bwrap, cgroups } = options;
+  const plain = (): Promise<SandboxDriver> =>
+    probedWith(cgroups, (used) => createDenoDriver({ stateDir, cgroups: used }));
+  if (choice === 'deno') return plain();
+  const hardened = probedWith(cgroups, (used) => createBubblewrapDriver({ stateDir, bwrap, cgroups: used }));
+  if (choice === 'bubblewrap') return hardened;
+  try {
+    return await hardened;
+  } catch (error) {
+    if (!(error instanceof SandboxProbeError)) throw error;
+    return withNotice(await plain(), `Agents are isolated by Deno alone. ${error.message}`);
+  }
+}
+
+function withNotice(driver: SandboxDriver, notice: string): SandboxDriver {
+  return { ...driver, notices: [...(driver.notices ?? []), notice] };
+}

@@ -1,0 +1,78 @@
+import type { Sandbox } from '../sandbox.js';
+
+/** What sandboxes in use are counted for. */
+export type Owner = string | symbol;
+
+/** Part of all places that is kept for owners without a sandbox in use. */
+const RESERVED_PART = 0.25;
+
+/**
+ * The sandboxes in use, by owner, and which owner may have another one: the last quarter of the places is for owners that
+ * have none. Without it two owners with long runs take all places, and a third waits until one of these runs ends.
+ */
+export class FairShares {
+  readonly #maxActive: number;
+  readonly #open: number;
+  readonly #ownerOf = new Map<Sandbox, Owner>();
+  readonly #counts = new Map<Owner, number>();
+
+  constructor(maxActive: number) {
+    this.#maxActive = maxActive;
+    this.#open = maxActive - Math.floor(maxActive * RESERVED_PART);
+  }
+
+  /** Number of sandboxes in use. */
+  get size(): number {
+    return this.#ownerOf.size;
+  }
+
+  /** The sandboxes in use. */
+  sandboxes(): Sandbox[] {
+    return [...this.#ownerOf.keys()];
+  }
+
+  add(owner: Owner, sandbox: Sandbox): void {
+    this.#ownerOf.set(sandbox, owner);
+    this.#counts.set(owner, this.#countOf(owner) + 1);
+  }
+
+  remove(sandbox: Sandbox): void {
+    const owner = this.#ownerOf.get(sandbox);
+    if (owner === undefined) return;
+    this.#ownerOf.delete(sandbox);
+    const count = this.#countOf(owner) - 1;
+    if (count > 0) this.#counts.set(owner, count);
+    else this.#counts.delete(owner);
+  }
+
+  /** Whether there is a place for another sandbox of an owner. */
+  mayTake(owner: Owner): boolean {
+    return this.size < this.#open || (this.size < this.#maxActive && this.#countOf(owner) === 0);
+  }
+
+  /** Of some owners the one that has the next place: with the fewest in use, of equal ones the first. */
+  next(owners: Iterable<Owner>): Owner | undefined {
+    let next: Owner | undefined;
+    for (const owner of owners) {
+      if (!this.mayTake(owner)) continue;
+      if (next === undefined || this.#countOf(owner) < this.#countOf(next)) next = owner;
+    }
+    return next;
+  }
+
+  /** How many waiting calls could have a place at this moment. */
+  placesFor(owners: Iterable<Owner>, waitingOf: (owner: Owner) => number): number {
+    let open = Math.max(0, this.#open - this.size);
+    let places = 0;
+    for (const owner of owners) {
+      const fromOpen = Math.min(waitingOf(owner), open);
+      open -= fromOpen;
+      places += fromOpen === 0 && this.#countOf(owner) === 0 ? 1 : fromOpen;
+    }
+    return Math.min(places, this.#maxActive - this.size);
+  }
+
+  #countOf(owner: Owner): number {
+    return this.#counts.get(owner) ?? 0;
+  }
+}

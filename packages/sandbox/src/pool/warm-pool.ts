@@ -1,0 +1,349 @@
+import type { SandboxEntry } from '@agent-rental/agent-runner';
+import { FairShares, type Owner } from './fair-shares.js';
+import { Reserve } from './reserve.js';
+import type { EvaluatorLanguage, Sandbox, SandboxDriver, SandboxLimits } from '../sandbox.js';
+import { WaitingLine } from './fair-queue.js';
+
+/** No sandbox could be had in time. The request should be answered with 503 and `Retry-After`. */
+export class SandboxUnavailableError extends Error {
+  override readonly name = 'SandboxUnavailableError';
+  /** Tells this error across packages, where `instanceof` may not. */
+  readonly code = 'sandbox_unavailable';
+  readonly retryAfterSeconds: number;
+
+  constructor(message: string, retryAfterSeconds: number, options?: ErrorOptions) {
+    super(message, options);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+export interface WarmPoolOptions {
+  driver: SandboxDriver;
+  entry: SandboxEntry;
+  /** Of a pool of evaluators; the driver's `capabilities` say which there are. Default `javascript`. */
+  language?: EvaluatorLanguage;
+  limits?: Partial<SandboxLimits>;
+  /** How many to keep ready. */
+  size: number;
+  /** How many may be in use at once. A quarter of them, rounded down, is for owners that have none in use. */
+  maxActive: number;
+  /** How long `take` waits, in milliseconds. */
+  maxWaitMs: number;
+  /** How many may wait at once; more are refused without waiting. Default 256. */
+  maxWaiting?: number;
+  /** How many of the pool there may be at once, whatever they do: warm, in use, starting, ending. Default: any number. */
+  maxSandboxes?: number;
+  /** How many to start at the same time; more only slow each other down. Default 2. */
+  maxConcurrentStarts?: number;
+  /**
+   * Whether the machine has something more urgent to do than to replace what was taken. While it says so and nobody waits,
+   * the refill is put off, though not for long. Default: never.
+   */
+  isBusy?: () => boolean;
+  /** Told of every start that failed, for the log. */
+  onStartFailure?: (error: unknown) => void;
+}
+
+export interface WarmPoolStats {
+  /** Ready to be used. */
+  idle: number;
+  starting: number;
+  /** In use. */
+  active: number;
+  /** Given up while they waited to be used, and not gone yet. */
+  ending: number;
+  /** Calls of `take` that wait. */
+  waiting: number;
+  /** For how long the reserve has been below its size; where it is full, for how long it was the last time. */
+  refillMs: number;
+  /** Counts since the pool was made. */
+  takenTotal: number;
+  startsTotal: number;
+  startFailuresTotal: number;
+  /** Sandboxes that ended while they waited to be used. */
+  diedIdleTotal: number;
+  /** Sandboxes given up because they had waited for as long as the driver allows. */
+  recycledTotal: number;
+  /** Calls of `take` that got none. */
+  refusedTotal: number;
+}
+
+/** Options of one take. */
+export interface TakeOptions {
+  signal?: AbortSignal | undefined;
+  /** Who the sandbox is counted for, for instance a listing. Default: an owner of its own. */
+  owner?: string | undefined;
+}
+
+/** Keeps sandboxes ready. Each is handed out once; whoever takes it has to kill it. */
+export interface WarmPool {
+  /**
+   * Takes a sandbox. Where there are too few, the owners of the waiting calls have equal shares: the next sandbox goes to
+   * the owner with the fewest in use.
+   * @throws SandboxUnavailableError; the signal's reason when it aborts.
+   */
+  take(options?: TakeOptions): Promise<Sandbox>;
+  /**
+   * Resolves when `size` are ready for the first time.
+   * @throws what the first failed start threw: at boot that is a reason not to go on.
+   */
+  ready(): Promise<void>;
+  stats(): WarmPoolStats;
+  /** Kills every sandbox it ever handed out or holds. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starting a sandbox takes as much of the machine as dozens of runs take to begin. What was taken is replaced a moment
+ * later, when the runs that came together are under way; takes that go on put it off, but not for long.
+ */
+const REFILL_DELAY_MS = 50;
+const LONGEST_REFILL_DELAY_MS = 1_000;
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 5_000;
+
+/** Makes a pool and begins to fill it. */
+export function createWarmPool(options: WarmPoolOptions): WarmPool {
+  const { driver, entry, language, limits, maxActive, maxWaitMs, onStartFailure } = options;
+  const { maxWaiting = 256, maxConcurrentStarts = 2, maxSandboxes = Infinity } = options;
+  const { isBusy = () => false } = options;
+  const maxIdleMs = driver.capacity?.maxIdleMs;
+  const retryAfterSeconds = Math.max(1, Math.ceil(maxWaitMs / 1000));
+  const size = Math.min(options.size, maxSandboxes);
+  const reserve = new Reserve(size);
+  const active = new FairShares(maxActive);
+  const starting = new Set<Promise<void>>();
+  const ending = new Set<Sandbox>();
+  const line = new WaitingLine<Sandbox>();
+  let firstFillDone = (): void => {};
+  let firstFillFailed = (_error: unknown): void => {};
+  const firstFill = new Promise<void>((resolve, reject) => {
+    firstFillDone = resolve;
+    firstFillFailed = reject;
+  });
+  // Nobody has to call ready().
+  firstFill.catch(() => {});
+  let failuresInRow = 0;
+  let lastFailure: unknown;
+  let retryTimer: NodeJS.Timeout | undefined;
+  let refillTimer: NodeJS.Timeout | undefined;
+  /** The latest that the refill may be put off to, in milliseconds of `performance.now`; undefined while none is. */
+  let refillBy: number | undefined;
+  let recycleTimer: NodeJS.Timeout | undefined;
+  let closed = false;
+  let takenTotal = 0;
+  let startsTotal = 0;
+  let startFailuresTotal = 0;
+  let diedIdleTotal = 0;
+  let recycledTotal = 0;
+  let refusedTotal = 0;
+
+  function unavailable(message: string): SandboxUnavailableError {
+    refusedTotal += 1;
+    return new SandboxUnavailableError(
+      message,
+      retryAfterSeconds,
+      lastFailure === undefined ? {} : { cause: lastFailure },
+    );
+  }
+
+  /** Starts what is missing and has a place: the reserve, and one for each who waits and may have one. */
+  function fill(): void {
+    if (closed || retryTimer !== undefined) return;
+    const owed = active.placesFor(line.owners(), (owner) => line.waitingOf(owner));
+    const coming = reserve.count + starting.size;
+    let missing = Math.min(size + owed - coming, maxSandboxes - coming - active.size - ending.size);
+    while (missing > 0 && starting.size < maxConcurrentStarts) {
+      missing -= 1;
+      const start: Promise<void> = startOne().finally(() => {
+        starting.delete(start);
+        settle();
+      });
+      starting.add(start);
+    }
+  }
+
+  /** Fills the reserve soon; at once when somebody waits. */
+  function refill(): void {
+    if (line.length > 0) fill();
+    if (closed) return;
+    const now = performance.now();
+    const by = (refillBy ??= now + LONGEST_REFILL_DELAY_MS);
+    clearTimeout(refillTimer);
+    refillTimer = setTimeout(
+      () => {
+        if (isBusy() && performance.now() < by) {
+          refill();
+          return;
+        }
+        refillBy = undefined;
+        fill();
+      },
+      Math.max(0, Math.min(REFILL_DELAY_MS, by - now)),
+    );
+    refillTimer.unref();
+  }
+
+  async function startOne(): Promise<void> {
+    let sandbox: Sandbox;
+    try {
+      sandbox = await driver.start({
+        entry,
+        ...(language === undefined ? {} : { language }),
+        ...(limits === undefined ? {} : { limits }),
+      });
+    } catch (error) {
+      startFailed(error);
+      return;
+    }
+    startsTotal += 1;
+    failuresInRow = 0;
+    lastFailure = undefined;
+    if (closed) {
+      await sandbox.kill();
+      return;
+    }
+    reserve.add(sandbox);
+    void replaceWhenDead(sandbox);
+    recycleInTime();
+  }
+
+  function startFailed(error: unknown): void {
+    startFailuresTotal += 1;
+    lastFailure = error;
+    if (closed) return;
+    firstFillFailed(error);
+    onStartFailure?.(error);
+    if (retryTimer !== undefined) return;
+    const waitMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** failuresInRow);
+    failuresInRow += 1;
+    retryTimer = setTimeout(() => {
+      retryTimer = undefined;
+      fill();
+    }, waitMs);
+    retryTimer.unref();
+  }
+
+  async function replaceWhenDead(sandbox: Sandbox): Promise<void> {
+    await sandbox.exited;
+    if (!reserve.remove(sandbox)) return;
+    diedIdleTotal += 1;
+    await giveUp(sandbox);
+  }
+
+  /** Ends a sandbox that nobody used, and starts another one as soon as there is a place. */
+  async function giveUp(sandbox: Sandbox): Promise<void> {
+    ending.add(sandbox);
+    fill();
+    await sandbox.kill();
+    await sandbox.gone;
+    ending.delete(sandbox);
+    fill();
+  }
+
+  /** Gives up what has waited for as long as the driver allows, and looks again when the next one has. */
+  function recycleInTime(): void {
+    if (maxIdleMs === undefined || recycleTimer !== undefined || closed) return;
+    const { oldestSince } = reserve;
+    if (oldestSince === undefined) return;
+    recycleTimer = setTimeout(
+      () => {
+        recycleTimer = undefined;
+        for (let since = reserve.oldestSince; since !== undefined; since = reserve.oldestSince) {
+          if (performance.now() - since < maxIdleMs) break;
+          const old = reserve.takeOldest();
+          if (old === undefined) break;
+          recycledTotal += 1;
+          void giveUp(old);
+        }
+        recycleInTime();
+      },
+      oldestSince + maxIdleMs - performance.now(),
+    );
+    recycleTimer.unref();
+  }
+
+  function handOut(owner: Owner, sandbox: Sandbox): Sandbox {
+    takenTotal += 1;
+    active.add(owner, sandbox);
+    void releaseWhenGone(sandbox);
+    return sandbox;
+  }
+
+  async function releaseWhenGone(sandbox: Sandbox): Promise<void> {
+    await sandbox.gone;
+    active.remove(sandbox);
+    giveToWaiters();
+    refill();
+  }
+
+  /** After a start has ended, well or not. */
+  function settle(): void {
+    if (closed) return;
+    if (reserve.isFull) firstFillDone();
+    giveToWaiters();
+    fill();
+  }
+
+  /** Gives the idle sandboxes to waiting calls, by the shares of their owners. */
+  function giveToWaiters(): void {
+    if (closed) return;
+    for (let owner = active.next(line.owners()); owner !== undefined; owner = active.next(line.owners())) {
+      const sandbox = reserve.takeOldest();
+      if (sandbox === undefined) break;
+      line.give(owner, handOut(owner, sandbox));
+    }
+  }
+
+  settle();
+  return {
+    async take({ signal, owner: given } = {}) {
+      const owner: Owner = given ?? Symbol('take');
+      signal?.throwIfAborted();
+      if (closed) throw unavailable('the sandbox pool is closed');
+      // Calls that wait for an idle sandbox come first; those whose owner may have no other one are passed.
+      const mayTake = active.mayTake(owner) && active.next(line.owners()) === undefined;
+      const sandbox = mayTake ? reserve.takeOldest() : undefined;
+      if (sandbox !== undefined) {
+        handOut(owner, sandbox);
+        refill();
+        return sandbox;
+      }
+      if (line.length >= maxWaiting) throw unavailable('too many are waiting for a sandbox');
+      const taken = line.wait({
+        owner,
+        maxWaitMs,
+        late: () => unavailable(`no sandbox was free within ${maxWaitMs} ms`),
+        signal,
+      });
+      fill();
+      return taken;
+    },
+    ready: () => firstFill,
+    stats: () => ({
+      idle: reserve.count,
+      starting: starting.size,
+      active: active.size,
+      ending: ending.size,
+      waiting: line.length,
+      refillMs: reserve.refillMs,
+      takenTotal,
+      startsTotal,
+      startFailuresTotal,
+      diedIdleTotal,
+      recycledTotal,
+      refusedTotal,
+    }),
+    async close() {
+      closed = true;
+      clearTimeout(retryTimer);
+      clearTimeout(refillTimer);
+      clearTimeout(recycleTimer);
+      firstFillFailed(unavailable('the sandbox pool is closed'));
+      line.refuseAll(() => unavailable('the sandbox pool is closed'));
+      const held = reserve.takeAll();
+      await Promise.all([...held, ...active.sandboxes(), ...ending].map((sandbox) => sandbox.kill()));
+      await Promise.all(starting);
+    },
+  };
+}

@@ -1,0 +1,361 @@
+import {
+  type ChatMessage,
+  type CodeEvaluateParams,
+  type DoneMessage,
+  type Evaluation,
+  type HostMethods,
+  type HostReply,
+  type JsonValue,
+  type ModelCompleteParams,
+  type ModelCompleteResult,
+  type ModelContinueParams,
+  NOT_IN_FORM,
+  type OutputCheckResult,
+  parseRunnerMessage,
+  PROTOCOL_VERSION,
+  ProtocolViolation,
+  type RunMessage,
+  type RunnerRequest,
+  type RunRequest,
+  type StepNotice,
+  type WebFetchParams,
+  type WebPage,
+} from '@agent-rental/agent-runner';
+import { setImmediate as afterThisTurn } from 'node:timers/promises';
+import { HostConversation } from './host-conversation.js';
+import { isWithinBounds, LARGE_LINE_CHARACTERS } from './message-bounds.js';
+import type { Sandbox, SandboxExit } from '../sandbox.js';
+
+/** What a runner may ask of its host in one run, however it behaves. */
+export interface RunLimits {
+  /** Default: one more than the run's steps, for the repair of the answer. */
+  maxModelCalls: number;
+  maxEvaluations: number;
+  maxWebFetches: number;
+  maxOutputChecks: number;
+  maxStepNotices: number;
+  /** Characters of the conversation with the model, as JSON. */
+  maxConversationCharacters: number;
+  /** Milliseconds from the last message to the end of the runner. */
+  endGraceMs: number;
+}
+
+export interface DriveRunOptions {
+  /** A fresh sandbox of the entry `runner`. Driven to its end and killed on every path. */
+  sandbox: Sandbox;
+  run: RunRequest;
+  /**
+   * Calls the model, with the system prompt and the key that only the host has. May throw `RequestRefused` to end
+   * the run in words for the renter.
+   */
+  completeModel(params: ModelCompleteParams, signal: AbortSignal): Promise<ModelCompleteResult>;
+  /** Runs code in a second sandbox (`evaluateInSandbox`). May throw `RequestRefused` for the model to read. */
+  evaluate(params: CodeEvaluateParams, signal: AbortSignal): Promise<Evaluation>;
+  /** Reads a page for an agent that may; absent: none may. May throw `RequestRefused` for the model to read. */
+  fetchPage?(params: WebFetchParams, signal: AbortSignal): Promise<WebPage>;
+  /** Checks an output against the declared schema: what the runner asks about, and the final output if that is another. */
+  checkOutput(output: JsonValue): OutputCheckResult | Promise<OutputCheckResult>;
+  onStep?(step: StepNotice['params']): void;
+  signal?: AbortSignal;
+  limits?: Partial<RunLimits>;
+}
+
+/**
+ * Why a run failed. `agent`: it said so itself. `output`: its output breaks the schema. `crash`: its process ended.
+ * `limit`: it exceeded a limit. `protocol`: it sent what it may not send. `aborted`: the signal.
+ */
+export type RunFailureCause = 'agent' | 'output' | 'crash' | 'limit' | 'protocol' | 'aborted';
+
+/** How often the run used its host. */
+export interface RunUsage {
+  modelCalls: number;
+  evaluations: number;
+}
+
+export type RunOutcome = RunUsage &
+  (
+    | { status: 'completed'; output: JsonValue }
+    | {
+        status: 'failed';
+        /** In words a renter may see. */
+        output: string;
+        failure: {
+          cause: RunFailureCause;
+          /** For the operator. */
+          detail: string;
+        };
+      }
+  );
+
+/** Thrown by a callback to answer the runner with an error, instead of ending the run. */
+export class RequestRefused extends Error {
+  override readonly name = 'RequestRefused';
+}
+
+const MAX_FAILURE_CHARACTERS = 10_000;
+
+/** What a request needs beside its form: one of these tools, granted. */
+const NEEDED_TOOLS: Record<'javascript' | 'python' | 'web', readonly string[]> = {
+  // A search by regular expression is code, too.
+  javascript: ['run_javascript', 'search_input', 'repo_search'],
+  python: ['run_python'],
+  web: ['web_fetch'],
+};
+
+type Ending =
+  | { status: 'completed'; output: JsonValue }
+  | { status: 'failed'; output: string; failure: { cause: RunFailureCause; detail: string } };
+
+function failed(cause: RunFailureCause, output: string, detail = output): Ending {
+  return { status: 'failed', output, failure: { cause, detail } };
+}
+
+/** Ends the run from inside the reading of messages. */
+class LimitExceeded extends Error {
+  override readonly name = 'LimitExceeded';
+}
+
+function explainExit({ reason, code, signal }: SandboxExit): Ending {
+  switch (reason) {
+    case 'line_too_long':
+    case 'output_too_large':
+      return failed('limit', 'The agent produced more output than it may.', reason);
+    case 'input_not_read':
+      return failed('limit', 'The agent stopped reading what it was sent.', reason);
+    default:
+      return failed('crash', 'The agent stopped unexpectedly.', `${reason}, code ${code}, signal ${signal}`);
+  }
+}
+
+/** The host's side of one run. */
+class RunSession {
+  readonly #options: DriveRunOptions;
+  readonly #limits: RunLimits;
+  readonly #grantedTools: ReadonlySet<string>;
+  /** Aborted when the run is over, whatever ended it: ends the callbacks still under way. */
+  readonly #over = new AbortController();
+  readonly #conversation: HostConversation;
+  /** Messages of the open model request. */
+  #asked: ChatMessage[] = [];
+  readonly usage: RunUsage = { modelCalls: 0, evaluations: 0 };
+  #outputChecks = 0;
+  #webFetches = 0;
+  #stepNotices = 0;
+  #answering = false;
+  #lastCheck: { output: JsonValue; result: OutputCheckResult } | undefined;
+  #done: DoneMessage | undefined;
+  #graceTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: DriveRunOptions) {
+    this.#options = options;
+    this.#grantedTools = new Set(options.run.tools.map(({ name }) => name));
+    this.#limits = {
+      maxModelCalls: options.run.maxSteps + 1,
+      maxEvaluations: 64,
+      maxWebFetches: 32,
+      maxOutputChecks: 64,
+      maxStepNotices: 1_000,
+      // A quarter more than the limit of the honest runner, which counts characters before escaping. Each model request
+      // serializes all of it at once, in about 3 ms for a million characters.
+      maxConversationCharacters: 2_500_000,
+      endGraceMs: 1_000,
+      ...options.limits,
+    };
+    this.#conversation = new HostConversation(this.#limits.maxConversationCharacters);
+  }
+
+  /** Drives to the end and leaves nothing behind. Rejects with what a callback threw. */
+  async drive(): Promise<Ending> {
+    const { sandbox, run, signal } = this.#options;
+    let onAbort = (): void => {};
+    try {
+      const aborted = new Promise<Ending>((resolve) => {
+        onAbort = () => {
+          resolve(failed('aborted', 'The run was stopped.'));
+        };
+      });
+      signal?.addEventListener('abort', onAbort, { once: true });
+      if (signal?.aborted === true) onAbort();
+      else {
+        const message: RunMessage = { type: 'run', protocol: PROTOCOL_VERSION, run };
+        sandbox.send(JSON.stringify(message));
+      }
+      return await Promise.race([aborted, this.#converse()]);
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      clearTimeout(this.#graceTimer);
+      this.#over.abort(signal?.reason);
+      await sandbox.kill();
+    }
+  }
+
+  /** Reads until the sandbox ends, answering meanwhile, so that a crash is seen while an answer is awaited. */
+  #converse(): Promise<Ending> {
+    return new Promise((resolve, reject) => {
+      const read = async (): Promise<Ending> => {
+        for await (const line of this.#options.sandbox.lines) {
+          const request = this.#accept(line, await isWithinBounds(line));
+          const isLarge = line.length > LARGE_LINE_CHARACTERS;
+          if (request !== undefined) this.#reply(request, isLarge).catch(reject);
+        }
+        return this.#conclude();
+      };
+      read().then(resolve, (error: unknown) => {
+        if (error instanceof ProtocolViolation) {
+          resolve(failed('protocol', 'The agent sent something it may not send.', error.message));
+        } else if (error instanceof LimitExceeded) {
+          resolve(failed('limit', error.message));
+        } else {
+          reject(error);
+        }
+      });
+    });
+  }
+
+  /** Takes one line in. Returns the request in it, if it is one that may be answered. */
+  #accept(line: string, isReadable: boolean): RunnerRequest | undefined {
+    const message = parseRunnerMessage(line, isReadable);
+    if (this.#done !== undefined) throw new ProtocolViolation('a message after the result');
+    if ('type' in message) {
+      if (this.#answering) throw new ProtocolViolation('a result while a request is open');
+      this.#done = message;
+      // The result counts when the runner has ended with nothing more to say; an honest one does so at once.
+      this.#graceTimer = setTimeout(() => void this.#options.sandbox.kill(), this.#limits.endGraceMs);
+      return undefined;
+    }
+    if (message.method === 'step') {
+      this.#stepNotices += 1;
+      this.#bound(this.#stepNotices, this.#limits.maxStepNotices, 'progress messages');
+      this.#options.onStep?.(message.params);
+      return undefined;
+    }
+    if (this.#answering) throw new ProtocolViolation('a second request while one is open');
+    if (message.method === 'say') {
+      this.#conversation.say(message.params, line.length);
+      this.#boundConversation();
+      return undefined;
+    }
+    this.#admit(message, line.length);
+    this.#answering = true;
+    return message;
+  }
+
+  /** Counts a request and checks what it asks for. */
+  #admit(request: RunnerRequest, characters: number): void {
+    if (request.method === 'model.complete') {
+      if (request.params.tools.some((name) => !this.#grantedTools.has(name))) {
+        throw new ProtocolViolation('a tool that was not granted');
+      }
+      this.usage.modelCalls += 1;
+      this.#bound(this.usage.modelCalls, this.#limits.maxModelCalls, 'model calls');
+      this.#conversation.add(request.params.messages, characters);
+      this.#boundConversation();
+      this.#asked = this.#conversation.whole();
+    } else if (request.method === 'web.fetch') {
+      this.#requireGrant('web');
+      this.#webFetches += 1;
+      this.#bound(this.#webFetches, this.#limits.maxWebFetches, 'pages of the web');
+    } else if (request.method === 'code.evaluate') {
+      this.#requireGrant(request.params.language);
+      this.usage.evaluations += 1;
+      this.#bound(this.usage.evaluations, this.#limits.maxEvaluations, 'pieces of code');
+    } else {
+      this.#outputChecks += 1;
+      this.#bound(this.#outputChecks, this.#limits.maxOutputChecks, 'checks of its answer');
+    }
+  }
+
+  #requireGrant(what: keyof typeof NEEDED_TOOLS): void {
+    if (!NEEDED_TOOLS[what].some((name) => this.#grantedTools.has(name))) {
+      throw new ProtocolViolation('a tool that was not granted');
+    }
+  }
+
+  #bound(used: number, max: number, what: string): void {
+    if (used > max) throw new LimitExceeded(`The agent was stopped: it asked for more than ${max} ${what}.`);
+  }
+
+  #boundConversation(): void {
+    if (!this.#conversation.isTooLong) return;
+    throw new LimitExceeded('The agent was stopped: its conversation with the model became too long.');
+  }
+
+  async #reply(request: RunnerRequest, isLarge: boolean): Promise<void> {
+    if (isLarge) await afterThisTurn();
+    let reply: HostReply;
+    try {
+      reply = { id: request.id, result: await this.#answer(request) };
+    } catch (error) {
+      if (!(error instanceof RequestRefused)) throw error;
+      reply = { id: request.id, error: { message: error.message } };
+    }
+    // The evaluation was parsed in this iteration of the event loop and may be large: serialize it in the next one.
+    if (request.method === 'code.evaluate') await afterThisTurn();
+    this.#answering = false;
+    this.#options.sandbox.send(JSON.stringify(reply));
+  }
+
+  async #answer(request: RunnerRequest): Promise<HostMethods[keyof HostMethods]['result']> {
+    switch (request.method) {
+      case 'model.complete':
+        return this.#completeModel(request.params);
+      case 'code.evaluate':
+        return this.#options.evaluate(request.params, this.#over.signal);
+      case 'web.fetch':
+        if (this.#options.fetchPage === undefined) throw new RequestRefused('Pages cannot be read here.');
+        return this.#options.fetchPage(request.params, this.#over.signal);
+      case 'output.check':
+        return this.#check(request.params.output);
+      default:
+        return request satisfies never;
+    }
+  }
+
+  async #completeModel({ tools, toolChoice }: ModelContinueParams): Promise<ModelCompleteResult> {
+    const messages = this.#asked;
+    const reply = await this.#options.completeModel({ messages, tools, toolChoice }, this.#over.signal);
+    this.#conversation.answered(reply);
+    return reply;
+  }
+
+  /** Answers `output.check`, and keeps the answer: an honest runner then ends with that output. */
+  async #check(output: JsonValue): Promise<OutputCheckResult> {
+    const result = await this.#options.checkOutput(output);
+    this.#lastCheck = { output, result };
+    return result;
+  }
+
+  /** Checks the result, unless it equals the output that was checked last. */
+  async #checkResult(output: JsonValue): Promise<OutputCheckResult> {
+    if (this.#lastCheck !== undefined) {
+      const checked = JSON.stringify(this.#lastCheck.output);
+      // Up to a megabyte each: serialize one per iteration of the event loop.
+      if (checked.length > LARGE_LINE_CHARACTERS) await afterThisTurn();
+      if (checked === JSON.stringify(output)) return this.#lastCheck.result;
+    }
+    return this.#options.checkOutput(output);
+  }
+
+  /** The sandbox has ended: what counts as the result? */
+  async #conclude(): Promise<Ending> {
+    const done = this.#done;
+    if (done === undefined) return explainExit(await this.#options.sandbox.exited);
+    if (done.status === 'failed') return failed('agent', done.output.slice(0, MAX_FAILURE_CHARACTERS));
+    const { valid, errors } = await this.#checkResult(done.output);
+    if (valid) return { status: 'completed', output: done.output };
+    return failed('output', `${NOT_IN_FORM}.`, errors.join('; ').slice(0, MAX_FAILURE_CHARACTERS));
+  }
+}
+
+/**
+ * Drives one run in its sandbox: sends the task, answers what the runner asks, and takes its result. Every line of
+ * the runner is untrusted; one that breaks the protocol, or one request too many, ends the run as failed.
+ *
+ * Resolves for everything that the agent did or that was done to it, abort included. Rejects only with what a
+ * callback threw (other than `RequestRefused`): then the host is at fault and not the agent.
+ */
+export async function driveRun(options: DriveRunOptions): Promise<RunOutcome> {
+  const session = new RunSession(options);
+  const ending = await session.drive();
+  return { ...ending, ...session.usage };
+}

@@ -1,0 +1,111 @@
+import {
+  beginsLikeEvaluation,
+  type EvaluateMessage,
+  type Evaluation,
+  type JsonObject,
+  parseEvaluation,
+  PROTOCOL_VERSION,
+} from '@agent-rental/agent-runner';
+import { isWithinBounds } from './message-bounds.js';
+import { SerializedInput, serializeInput } from './serialized-input.js';
+import type { Sandbox, SandboxExit } from '../sandbox.js';
+import type { WarmPool } from '../pool/warm-pool.js';
+
+const MAX_STDOUT_CHARACTERS = 16_384;
+/** Lines that begin like a result but are not one. Each failed parse costs an exception. */
+const MAX_MISSHAPEN_RESULTS = 100;
+const TOO_MUCH = 'The code returned or printed more than it may.';
+
+export interface EvaluateOptions {
+  /** Milliseconds the code may take, counted from when it has a process. */
+  timeoutMs: number;
+  signal?: AbortSignal;
+  /** Who the sandbox is counted for, see `TakeOptions`. */
+  owner?: string;
+}
+
+/** Code to run, and what it gets. */
+export interface EvaluateRequest extends Pick<EvaluateMessage, 'code' | 'task'> {
+  /** To be serialized by the caller when several pieces of code get it. */
+  input?: string | JsonObject | SerializedInput;
+}
+
+async function piecesOf(input: string | JsonObject | SerializedInput): Promise<readonly Buffer[]> {
+  return (input instanceof SerializedInput ? input : await serializeInput(input)).pieces;
+}
+
+/** Why there is no result, for the model that wrote the code. */
+function explainExit({ reason }: SandboxExit): string {
+  switch (reason) {
+    case 'line_too_long':
+    case 'output_too_large':
+      return TOO_MUCH;
+    case 'input_not_read':
+      return 'The input is too large for the code.';
+    case 'ended':
+      return 'The code ended its process, or waited for something that cannot happen, without returning a value.';
+    default:
+      return 'The code was stopped: it used more memory or processor time than it may, or broke its process.';
+  }
+}
+
+/** Reads until the result. Other lines are what the code printed past the console. */
+async function readEvaluation(sandbox: Sandbox): Promise<Evaluation> {
+  let printed = '';
+  let misshapen = 0;
+  const stdoutWith = (more: string): string => (printed + more).slice(0, MAX_STDOUT_CHARACTERS);
+  for await (const line of sandbox.lines) {
+    if (beginsLikeEvaluation(line)) {
+      const evaluation = parseEvaluation(line, await isWithinBounds(line));
+      if (evaluation !== undefined) return { ...evaluation, stdout: stdoutWith(evaluation.stdout) };
+      misshapen += 1;
+      if (misshapen > MAX_MISSHAPEN_RESULTS) return { error: TOO_MUCH, stdout: stdoutWith('') };
+    }
+    if (printed.length < MAX_STDOUT_CHARACTERS) printed += `${line.slice(0, MAX_STDOUT_CHARACTERS)}\n`;
+  }
+  return { error: explainExit(await sandbox.exited), stdout: stdoutWith('') };
+}
+
+/**
+ * Runs code that a model wrote in a fresh sandbox of an `evaluator` pool, which is killed afterwards. Whatever the
+ * code does (throws, loops, floods, crashes) is an `error` in the result. The code is in the pool's language, as the
+ * body of a function of `input` and `task`: JavaScript's may be asynchronous, Python's has the standard library.
+ * @throws SandboxUnavailableError when the pool has none in time; the signal's reason when it aborts.
+ */
+export async function evaluateInSandbox(
+  pool: Pick<WarmPool, 'take'>,
+  { input, ...request }: EvaluateRequest,
+  { timeoutMs, signal, owner }: EvaluateOptions,
+): Promise<Evaluation> {
+  const sandbox = await pool.take({ signal, owner });
+  let timedOut = false;
+  const timer = setTimeout(() => {
+    timedOut = true;
+    void sandbox.kill();
+  }, timeoutMs);
+  const onAbort = (): void => void sandbox.kill();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    signal?.throwIfAborted();
+    const message: EvaluateMessage = { type: 'evaluate', protocol: PROTOCOL_VERSION, ...request };
+    const head = JSON.stringify(message);
+    sandbox.send(
+      input === undefined
+        ? head
+        : [Buffer.from(`${head.slice(0, -1)},"input":`), ...(await piecesOf(input)), Buffer.from('}')],
+    );
+    const evaluation = await readEvaluation(sandbox);
+    signal?.throwIfAborted();
+    if (timedOut && 'error' in evaluation) {
+      return {
+        error: `The code was stopped: it took longer than ${timeoutMs} ms.`,
+        stdout: evaluation.stdout,
+      };
+    }
+    return evaluation;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+    await sandbox.kill();
+  }
+}
