@@ -2,8 +2,8 @@ import type { Reach } from './traced-calls.js';
 
 /** Calls of the kernel that Deno makes before, or without, a check of permissions, and what is done about them. */
 export interface KnownReach {
-  /** The interfaces and the calls, as the sweep reports them. */
-  api: RegExp;
+  /** The interfaces, as the sweep reports them. Absent: all, and what Deno does before the first call. */
+  api?: RegExp;
   call: RegExp;
   /** As docs/isolation.md names it. */
   what: string;
@@ -12,19 +12,17 @@ export interface KnownReach {
 /** Deno's own housekeeping: no argument of code is in it, and nothing of it comes back to code. */
 const HOUSEKEEPING: readonly KnownReach[] = [
   {
-    api: /./,
     call: /^(openat|statx|newfstatat|readlink)\("?<?\/proc\/self\/(exe|statm|maps|cgroup|mountinfo|task\/N\/stat)\b/,
     what: 'its own process',
   },
-  { api: /./, call: /^\w+\((<\/proc\/self\/|"\/proc\/sys\/vm\/overcommit_memory")/, what: 'its own process' },
+  { call: /^\w+\((<\/proc\/self\/|"\/proc\/sys\/vm\/overcommit_memory")/, what: 'its own process' },
   {
-    api: /./,
     call: /^\w+\("?<?\/sys\/(fs\/cgroup|devices\/system\/cpu)\b/,
     what: 'the number of processors',
   },
-  { api: /./, call: /^\w+\([^,]*\/(no-cache\/deno|none)\b/, what: 'its cache folder' },
-  { api: /./, call: /^\w+\("?<?\/usr\/share\/zoneinfo\//, what: 'the time zone UTC' },
-  { api: /./, call: /^ioctl\b/, what: 'its own streams' },
+  { call: /^\w+\([^,]*\/(no-cache\/deno|none)\b/, what: 'its cache folder' },
+  { call: /^\w+\("?<?\/usr\/share\/zoneinfo\//, what: 'the time zone UTC' },
+  { call: /^ioctl\b/, what: 'its own streams' },
 ];
 
 /** What code without any interface reaches. */
@@ -42,7 +40,6 @@ export const knownOfTheInterfaces: readonly KnownReach[] = [
   ...HOUSEKEEPING,
   { api: /^language\./, call: /^statx\("/, what: 'whether the file of an import is there' },
   {
-    api: /./,
     call: /^\w+\([^,]*\/etc\/(resolv\.conf|hosts|host\.conf|nsswitch\.conf)\b/,
     what: 'the configuration of DNS',
   },
@@ -60,7 +57,7 @@ export const knownOfTheInterfaces: readonly KnownReach[] = [
 
 /** What the kernel's wall leaves to be found: a link of our own in the place of /proc. */
 export const knownBehindTheKernel: readonly KnownReach[] = [
-  { api: /./, call: /^readlink\("\/proc\/self\/exe", "\/deno"/, what: 'its own process' },
+  { call: /^readlink\("\/proc\/self\/exe", "\/deno"/, what: 'its own process' },
 ];
 
 /** Sorts what a sweep saw: what is known, by what it is, and what is not, by the call; each with the interfaces it came from. */
@@ -73,7 +70,7 @@ export function judge(
     map.set(key, (map.get(key) ?? new Set()).add(api));
   };
   for (const { api, call } of reaches) {
-    const match = known.find((each) => each.api.test(api) && each.call.test(call));
+    const match = known.find((each) => (each.api?.test(api) ?? true) && each.call.test(call));
     if (match === undefined) add(unknown, call, api);
     else add(named, match.what, api);
   }

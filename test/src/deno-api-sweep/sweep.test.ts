@@ -54,6 +54,14 @@ test('docs/isolation.md names all that is known', () => {
   }
 });
 
+test("Deno's own housekeeping is known, also before the first call", () => {
+  const call = 'openat("/sys/devices/system/cpu/cpu0/tsc_freq_khz"';
+  for (const api of ['', 'node:fs.readFile']) {
+    const { named, unknown } = judge([{ api, call, succeeded: false }], knownOfTheInterfaces);
+    expect([[...named.keys()], [...unknown.keys()]]).toEqual([['the number of processors'], []]);
+  }
+});
+
 test('a trace is read by interfaces, and by what the kernel did', () => {
   const trace = [
     '10 openat(AT_FDCWD</>, "/before", O_RDONLY) = 3</before>',
