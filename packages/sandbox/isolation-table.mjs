@@ -1,0 +1,19 @@
+// Makes the table of docs/isolation.md from the conformance suite (after `npm run build`).
+//   node packages/sandbox/isolation-table.mjs          writes it
+//   node packages/sandbox/isolation-table.mjs --check  exits 1 when the page has another one
+import { readFile, writeFile } from 'node:fs/promises';
+import { isolationTable, withIsolationTable } from './dist/conformance/isolation-table.js';
+
+const document = new URL('../../docs/isolation.md', import.meta.url);
+const page = await readFile(document, 'utf8');
+const made = withIsolationTable(page, isolationTable());
+if (made !== page) {
+  if (process.argv.includes('--check')) {
+    process.stderr.write(
+      'docs/isolation.md has not the table that the conformance suite gives; run: node packages/sandbox/isolation-table.mjs\n',
+    );
+    process.exitCode = 1;
+  } else {
+    await writeFile(document, made);
+  }
+}
