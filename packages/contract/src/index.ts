@@ -2,6 +2,7 @@ export * from './canonical-json.js';
 export * from './confirmed-change.js';
 export * from './credential.js';
 export * from './earnings.js';
+export * from './error-guide.js';
 export * from './errors.js';
 export * from './execution.js';
 export * from './files.js';
