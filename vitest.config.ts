@@ -30,6 +30,7 @@ export default defineConfig({
             'test/src/schema-corpus/*.test.ts',
             'test/src/adapters/*.test.ts',
             'test/src/deno-api-sweep/*.test.ts',
+            'test/src/docs/*.test.ts',
           ],
         },
       },
