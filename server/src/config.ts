@@ -9,7 +9,7 @@ const list = z.string().transform((value) =>
 );
 
 /** Every variable of the environment that the server reads. Nothing else reads `process.env`. */
-const environment = z.object({
+export const environment = z.object({
   NODE_ENV: z.enum(['development', 'production', 'test']).default('development'),
   HOST: z.string().default('127.0.0.1'),
   PORT: port.default(8787),

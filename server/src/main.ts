@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { EmbeddedPostgresError, openStateFolder, startEmbedded, StateFolderError } from './embedded/index.js';
 import { ConfigError, readConfig } from './config.js';
+import { environmentHelp } from './config-help.js';
 import { createLogger, logDestination } from './platform/logger.js';
 import { startProduction } from './compose/production.js';
 import type { RunningServer } from './compose/running-server.js';
@@ -11,19 +12,14 @@ import type { RunningServer } from './compose/running-server.js';
 // one keeps what it holds through every minor collection: a fifth of the time of `GET /v1/listings` went into copying that.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-const USAGE = `The agent rental marketplace.
+const usage = () => `The agent rental marketplace.
 
   npm start              everything on this machine: PostgreSQL, chain, sandbox, server, examples
   Ctrl-C                 stops it
 
-Environment (docs/operations.md has all of it):
-  PORT                   port of the HTTP API, default 8787
-  LOCAL_CHAIN_PORT       port of the local chain's RPC, default 8899 (its websocket is on the next one)
-  STATE_DIR              where everything is kept, default .agent-rental
-  EXAMPLES=off           starts without the example agents
-  OPENAI_API_KEY, ANTHROPIC_API_KEY, or MODEL_BASE_URL and MODEL_NAME
-                         model for the example agents, in place of the offline one
-`;
+Environment (docs/operations.md says more):
+
+${environmentHelp()}`;
 
 /** The person at the terminal can do something about these; a stack would only hide what. */
 function isPlain(error: unknown): error is Error {
@@ -44,7 +40,7 @@ const print = (text: string) => process.stdout.write(text);
 
 async function main(): Promise<void> {
   if (process.argv.includes('--help')) {
-    print(USAGE);
+    print(usage());
     return;
   }
   const config = readConfig(process.env);

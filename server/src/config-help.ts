@@ -1,0 +1,79 @@
+import * as z from 'zod';
+import { environment } from './config.js';
+
+/** What each variable means, in the order in which `--help` shows them. A variable without an entry does not compile. */
+const MEANINGS: Readonly<Record<keyof typeof environment.shape, string>> = {
+  PORT: 'port of the HTTP API',
+  HOST: 'address on which the HTTP API listens',
+  PUBLIC_URL: 'where callers reach the API from outside; wallets sign in to its domain',
+  TRUSTED_PROXIES: 'addresses and ranges of proxies whose X-Forwarded-For counts, separated by commas',
+  STATE_DIR: 'folder in which everything is kept',
+  LOG_LEVEL: 'level of the JSON log',
+  EXAMPLES: 'off: starts without the example agents',
+  OPENAI_API_KEY: 'model of the example agents, in place of the offline one',
+  ANTHROPIC_API_KEY: 'the same, at Anthropic',
+  MODEL_BASE_URL: 'the same, at an endpoint that speaks like OpenAI, with MODEL_NAME',
+  MODEL_NAME: 'name of the model at MODEL_BASE_URL',
+  MODEL_API_KEY: 'key for MODEL_BASE_URL',
+  LOCAL_CHAIN_PORT: "port of the local chain's RPC; its websocket is on the next one",
+  SANDBOX_DRIVER: 'what isolates agents; auto takes the strongest that works',
+  SANDBOX_MIN_ISOLATION: 'refuses to start below this isolation',
+  SANDBOX_POOL_SIZE: 'sandboxes that are started before they are needed',
+  SANDBOX_MAX_ACTIVE: 'sandboxes at once',
+  E2B_API_KEY: 'key of an E2B account, used with production parts or SANDBOX_DRIVER=e2b',
+  E2B_TEMPLATE: 'E2B template with Node 20 or newer, in place of base',
+  E2B_DOMAIN: 'domain of a private installation of E2B',
+  E2B_API_URL: 'address of its API, in place of the domain',
+  E2B_SANDBOX_URL: 'address of its sandboxes, with E2B_API_URL',
+  E2B_MAX_SANDBOXES: 'machines that the E2B plan allows, less other uses of the account',
+  E2B_CREATES_PER_SECOND: 'machines that the E2B plan starts in a second',
+  RATE_LIMIT_PER_MINUTE: 'requests of one API key or wallet in a minute',
+  EXECUTIONS_PER_MINUTE: 'runs of one credential in a minute, where the listing sets none',
+  LINE_MAX_LENGTH: 'runs of one listing that may wait for a slot',
+  LINE_MAX_WAIT_SECONDS: 'how long a run waits for a slot',
+  RECONNECT_GRACE_SECONDS: 'how long a run with an Idempotency-Key goes on without its caller',
+  MCP_WAIT_SECONDS: 'how long an MCP call waits for its run before it answers with the id of the run',
+  DRAIN_TIMEOUT_SECONDS: 'how long a stop waits for running runs',
+  METRICS_TOKEN: 'bearer token of /metrics',
+  IPFS_GATEWAY_URL: 'gateway for inputs at ipfs://',
+  REVIEW: 'who approves the first version of a listing',
+  NODE_ENV: 'production raises the default isolation',
+  DATABASE_URL: 'PostgreSQL, in place of the embedded one; needs the next three as well',
+  SOLANA_RPC_URLS: 'RPC endpoints, in place of the local chain, separated by commas',
+  AUTHORITY_KEYPAIR: "file with the hot authority's keypair",
+  MASTER_KEY: '32 bytes in base64, from which all keys for stored data are derived',
+  SOLANA_NETWORK: 'network, which decides the prefix of API keys',
+  PROGRAM_ID: 'address of the program, where it is not the default one',
+  MAX_PRIORITY_FEE_LAMPORTS: 'lamports that a transaction pays beyond the base fee at most',
+  REDIS_URL: 'Redis for the limits that replicas share',
+  REPLICAS: 'replicas that share the limits',
+};
+
+/** A variable's JSON Schema, as far as it says what a person sets. */
+interface ShownSchema {
+  enum?: string[];
+  default?: string | number;
+  minimum?: number;
+  maximum?: number;
+}
+
+/** Describes every variable of the environment: its meaning, its values and its default, from the schema that checks it. */
+export function environmentHelp(): string {
+  const { properties = {} } = z.toJSONSchema(environment, { unrepresentable: 'any' });
+  const width = Math.max(...Object.keys(MEANINGS).map((name) => name.length));
+  return Object.entries(MEANINGS)
+    .map(([name, meaning]) => {
+      const schema = properties[name] as ShownSchema;
+      const details = [
+        ...(schema.enum ? [schema.enum.join(' | ')] : []),
+        ...(schema.minimum !== undefined &&
+        schema.maximum !== undefined &&
+        schema.maximum < Number.MAX_SAFE_INTEGER
+          ? [`${schema.minimum} to ${schema.maximum}`]
+          : []),
+        ...(schema.default !== undefined ? [`default ${schema.default}`] : []),
+      ];
+      return `  ${name.padEnd(width)}  ${meaning}${details.length > 0 ? ` (${details.join('; ')})` : ''}\n`;
+    })
+    .join('');
+}
