@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build, root } from './build.mjs';
 
-build();
+await build();
 const stateDir = mkdtempSync(join(tmpdir(), 'agent-rental-demo-'));
 const started = (child) => new Promise((resolve) => child.once('message', () => resolve(true)));
 const ended = (child) => new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));

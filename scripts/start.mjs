@@ -1,5 +1,5 @@
 // `npm start`: builds what has changed, then becomes the server.
 import { build } from './build.mjs';
 
-build();
+await build();
 await import('../server/dist/main.js');

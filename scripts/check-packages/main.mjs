@@ -13,7 +13,7 @@ import { browserProblems, createProject, nodeProblems } from './consumer.mjs';
 import { packages } from './packages.mjs';
 import { tarballProblems } from './tarball.mjs';
 
-build();
+await build();
 const { npmBinary } = await import('../../test/dist/support/npm-binary.js');
 const work = mkdtempSync(join(tmpdir(), 'agent-rental-packages-'));
 let bad = 0;
