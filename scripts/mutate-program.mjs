@@ -3,14 +3,14 @@
  *
  *   node scripts/mutate-program.mjs [--only REGEXP] [--part 1/2] [--instructions N] [--out FILE]
  *
- * Needs the tools that scripts/build-program.sh installs, and a built test folder (`npm run build`). Writes one line per
- * mutant and, with --out, the table as Markdown. Exits with 1 when a mutant survives that is not known to be equivalent,
- * or when the text that a mutant replaces is no longer in the source.
+ * Needs the tools that scripts/build-program.sh installs, and a built test folder (`npm run build`). Prints one line per
+ * mutant and writes the table as Markdown to FILE (programs/marketplace/target/mutants.md). Exits with 1 when a mutant
+ * survives that is not known to be equivalent, or when the text that a mutant replaces is no longer in the source.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { allMutants } from '../test/src/program-fuzz/mutations/mutants.mjs';
@@ -140,8 +140,8 @@ for (const [index, mutant] of mutants.entries()) {
   );
 }
 process.stdout.write(`${JSON.stringify(counts)}\n`);
-if (options.out !== undefined) {
-  const head = ['| file | the broken program ... | result | first noticed by |', '|---|---|---|---|'];
-  writeFileSync(options.out, `${[...head, ...rows].join('\n')}\n`);
-}
+const out = options.out ?? join(crate, 'target/mutants.md');
+const head = ['| file | the broken program ... | result | first noticed by |', '|---|---|---|---|'];
+mkdirSync(dirname(out), { recursive: true });
+writeFileSync(out, `${[...head, ...rows].join('\n')}\n`);
 process.exitCode = bad > 0 ? 1 : 0;
