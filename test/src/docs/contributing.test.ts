@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { codeSpans, documents, pathExists, readText, tableUnder } from './repository.js';
-
-const REPOSITORY_PATH = /^(packages|server|programs|docs|test|scripts|examples|\.ci)\/[\w./-]*$/;
+import { codeSpans, documents, pathExists, readText, REPOSITORY_PATH, tableUnder } from './repository.js';
 
 describe('CONTRIBUTING.md', () => {
   const rows = tableUnder(readText('CONTRIBUTING.md'), 'Where do I make this change?');

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { anchorsOf, documents, linksOf, pathExists } from './repository.js';
+import {
+  anchorsOf,
+  codeSpans,
+  documents,
+  linksOf,
+  pathExists,
+  readText,
+  REPOSITORY_PATH,
+} from './repository.js';
 
 describe('links between documents', () => {
   test.each(documents())('%s links to files and headings that exist', (path) => {
@@ -14,4 +22,12 @@ describe('links between documents', () => {
   test('are found at all', () => {
     expect(linksOf('README.md').length).toBeGreaterThan(5);
   });
+});
+
+/** What a command writes, and what is there once something was built. */
+const MADE = /\/(?:dist|target)\//;
+
+test.each(documents())('%s names files and folders of the repository that exist', (path) => {
+  const named = codeSpans(readText(path)).filter((code) => REPOSITORY_PATH.test(code) && !MADE.test(code));
+  expect(named.filter((name) => !pathExists(name))).toEqual([]);
 });
