@@ -3,7 +3,7 @@
  *
  *   node scripts/mutate-program.mjs [--only REGEXP] [--part 1/2] [--instructions N] [--out FILE]
  *
- * Needs the tools that scripts/build-program.sh installs, and a built test folder (`npm run build`). Prints one line per
+ * Needs the tools that scripts/build-program.sh installs, and a built fuzz folder (`npm run build`). Prints one line per
  * mutant and writes the table as Markdown to FILE (programs/marketplace/target/mutants.md). Exits with 1 when a mutant
  * survives that is not known to be equivalent, or when the text that a mutant replaces is no longer in the source.
  */
@@ -13,7 +13,7 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { allMutants } from '../test/src/program-fuzz/mutations/mutants.mjs';
+import { allMutants } from '../fuzz/src/program/mutations/mutants.mjs';
 
 const { values: options } = parseArgs({
   options: {
@@ -67,7 +67,7 @@ function build() {
 
 /** What the fuzzer says of the build: null when it finds nothing wrong. */
 function fuzz(seed) {
-  const main = join(root, 'test/dist/program-fuzz/main.js');
+  const main = join(root, 'fuzz/dist/program/main.js');
   const args = ['--so', built, '--seed', `${seed}`, '--instructions', options.instructions, '--no-minimise'];
   const run = spawnSync(process.execPath, [main, ...args], { encoding: 'utf8', maxBuffer: 1 << 28 });
   if (run.status === 0) {

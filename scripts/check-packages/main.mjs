@@ -14,7 +14,7 @@ import { packages } from './packages.mjs';
 import { tarballProblems } from './tarball.mjs';
 
 await build();
-const { npmBinary } = await import('../../test/dist/support/npm-binary.js');
+const { npmBinary } = await import('../../test/dist/support/toolchains/npm-binary.js');
 const work = mkdtempSync(join(tmpdir(), 'agent-rental-packages-'));
 let bad = 0;
 function report(what, problems, detail = '') {

@@ -1,6 +1,6 @@
 /**
  * Rents and runs with nothing but a client generated from `/openapi.json`. Copied beside the generated `schema.d.ts`,
- * compiled and run by `test/src/generated-client.test.ts`: base URL and listing id in, the run out, as JSON.
+ * compiled and run by `test/src/clients/generated-client.test.ts`: base URL and listing id in, the run out, as JSON.
  */
 import { Keypair, VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';

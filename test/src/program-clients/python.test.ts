@@ -1,13 +1,15 @@
+import { fileURLToPath } from 'node:url';
 import { MARKETPLACE_IDL } from '@agent-rental/program-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Market } from './market.js';
 import { TEST_CHAINS } from './on-every-chain.js';
-import { pythonEnvironment, runPython } from './python-environment.js';
+import { pythonEnvironment, runPython } from '../support/toolchains/python-environment.js';
 
+const python = (file: string): string => fileURLToPath(new URL(`python/${file}`, import.meta.url));
 const onCi = process.env['CI'] !== undefined;
 const [anchorpy, solders] = [
-  await pythonEnvironment('anchorpy-requirements.txt'),
-  await pythonEnvironment('solders-requirements.txt'),
+  await pythonEnvironment(python('anchorpy-requirements.txt')),
+  await pythonEnvironment(python('solders-requirements.txt')),
 ];
 
 for (const environment of [anchorpy, solders]) {
@@ -57,7 +59,7 @@ describe.each(TEST_CHAINS)('Python, from the IDL alone, on $name', (kind) => {
     'anchorpy rents, reads the credential and names an error',
     async () => {
       const { job, rented } = await jobFor('anchorpy-agent');
-      const answer = await runPython(interpreterOf(anchorpy), 'anchorpy_client.py', job);
+      const answer = await runPython(interpreterOf(anchorpy), python('anchorpy_client.py'), job);
       expect(answer).toMatchObject({
         refused: { code: 6101 },
         credential: {
@@ -73,7 +75,7 @@ describe.each(TEST_CHAINS)('Python, from the IDL alone, on $name', (kind) => {
     'solders rents, reads the credential, verifies access and names an error',
     async () => {
       const { job, rented } = await jobFor('solders-agent');
-      const answer = await runPython(interpreterOf(solders), 'solders_client.py', job);
+      const answer = await runPython(interpreterOf(solders), python('solders_client.py'), job);
       expect(answer).toMatchObject({
         refused: { rpc_code: -32_002, code: 6101, name: 'PriceAboveLimit' },
         has_access: [[0], [1]],

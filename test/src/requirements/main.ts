@@ -11,7 +11,16 @@ const OWN_TESTS = join('test', 'src', 'requirements');
 /** Id to `file:line` of each test that names it, read from the text of the tests. */
 async function placesById(): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
-  for (const folder of ['packages', 'server/src', 'examples/src', 'test/src']) {
+  for (const folder of [
+    'packages',
+    'server/src',
+    'examples/src',
+    'test/src',
+    'benchmarks/src',
+    'fuzz/src',
+    'conformance/src',
+    'batteries/src',
+  ]) {
     for (const entry of await readdir(join(ROOT, folder), { recursive: true, withFileTypes: true })) {
       const path = join(entry.parentPath, entry.name);
       if (!entry.isFile() || !path.endsWith('.ts') || /node_modules|\bdist\b/.test(path)) continue;

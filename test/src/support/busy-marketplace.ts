@@ -6,11 +6,11 @@ import { findRunningPostgres } from '@agent-rental/server/testing';
 import { createClient } from '@agent-rental/sdk';
 import { keypairSigner, publish, rent } from '@agent-rental/sdk/solana';
 import { Pool } from 'pg';
-import { leftBehind, takeCensus, type Census } from './census.js';
-import { inspect, type Inspector } from './inspector.js';
+import { leftBehind, takeCensus, type Census } from './processes/census.js';
+import { inspect, type Inspector } from './processes/inspector.js';
 import { newStateDir, removeStateDir, startMarketplace, type OwnMarketplace } from './marketplace.js';
 import { newRenter, type Renter } from './renter.js';
-import { startSlowAgents, type SlowAgents } from './slow-agents.js';
+import { startSlowAgents, type SlowAgents } from './agents/slow-agents.js';
 
 /** Price of a run of the agents here, in lamports. */
 export const RUN_PRICE = 250_000;

@@ -1,13 +1,5 @@
 import type { TestProject } from 'vitest/node';
-import { newStateDir, removeStateDir, startMarketplace, type Route } from './marketplace.js';
-
-declare module 'vitest' {
-  interface ProvidedContext {
-    stateDir: string;
-    /** Every route of the running server. */
-    routes: Route[];
-  }
-}
+import { newStateDir, removeStateDir, startMarketplace } from './marketplace.js';
 
 /** One marketplace for all end-to-end tests that do not need one of their own. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

@@ -49,6 +49,15 @@ export interface Route {
   path: string;
 }
 
+declare module 'vitest' {
+  /** What the shared marketplace of the end-to-end tests provides. */
+  interface ProvidedContext {
+    stateDir: string;
+    /** Every route of the running server. */
+    routes: Route[];
+  }
+}
+
 /** A server whose process the test owns. */
 export interface OwnServer extends Served {
   readonly process: ChildProcess;

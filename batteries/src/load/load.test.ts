@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { runLoad } from './load.js';
+
+test(
+  'a short load keeps its bounds, within its capacity and at twice of it, with callers that leave and sandboxes that die',
+  { timeout: 300_000 },
+  async () => {
+    const report = await runLoad({
+      listings: 2,
+      runMs: 1_000,
+      concurrency: 3,
+      lineLength: 2,
+      withinSeconds: 2,
+      overSeconds: 2,
+      seed: 20,
+      log: () => undefined,
+    });
+    expect(report.broken).toEqual([]);
+    expect(report.within.answers['200 completed']).toBeGreaterThan(0);
+    expect(report.over.answers['200 completed']).toBeGreaterThan(0);
+  },
+);

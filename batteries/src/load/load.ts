@@ -1,0 +1,240 @@
+import { copyFile } from 'node:fs/promises';
+import { Random } from '@agent-rental/test/support/random';
+import {
+  censusAfter,
+  censusAtRest,
+  requestDigest,
+  RUN_PRICE,
+  sendRun,
+  startBusyMarketplace,
+  type BusyMarketplace,
+} from '@agent-rental/test/support/busy-marketplace';
+import { leftBehind, type Census } from '@agent-rental/test/support/processes/census';
+import { descendants } from '@agent-rental/test/support/processes/processes';
+import type { Renter } from '@agent-rental/test/support/renter';
+import { slowAnswer, slowTask } from '@agent-rental/test/support/agents/slow-agents';
+import { watchMemory, type MemoryByPart } from './memory.js';
+import { checkRecords, resultOf, type Sent } from './records.js';
+
+export interface LoadOptions {
+  listings: number;
+  /** How long an agent works on a task. */
+  runMs: number;
+  /** At most what the seats hold: 20 a listing. */
+  withinSeconds: number;
+  /** Twice what seats and line hold. */
+  overSeconds: number;
+  /** Runs at once on each listing within its capacity. */
+  concurrency: number;
+  lineLength: number;
+  seed: number;
+  log(line: string): void;
+  /** Where the server's log is to be kept. */
+  keepLog?: string | undefined;
+}
+
+/** What one leg saw. */
+export interface Leg {
+  sent: number;
+  answers: Record<string, number>;
+  /** Of runs that were answered, beyond the agent's own time. */
+  overhead_ms: { p50: number; p99: number; max: number };
+  /** Of requests that were refused. */
+  refused_ms: { p50: number; p99: number; max: number };
+  sandboxes_killed: number;
+}
+
+export interface LoadReport {
+  seed: number;
+  within: Leg;
+  over: Leg;
+  heap_mb: { before: number; after_within: number; after: number };
+  rss_mb: { before: number; after_within: number; after: number };
+  /** The most that each part of the marketplace had while it worked. */
+  peak_mb: MemoryByPart;
+  before: Census;
+  after: Census;
+  runs_on_record: number;
+  /** What is wrong; empty when every bound holds. */
+  broken: string[];
+}
+
+const SEATS = 20;
+const LINE_WAIT_SECONDS = 30;
+/** The longest that a request may be kept: the line, a sandbox, and the charge, each with its own bound. */
+const LONGEST_REFUSAL_MS = (LINE_WAIT_SECONDS + 10 + 10) * 1000;
+const MEGABYTE = 1024 * 1024;
+/** What an idle heap may differ by: caches of compiled schemas, of statements, of tokens. */
+const HEAP_SLACK_MB = 24;
+const KILL_EVERY_MS = 3_000;
+/** WaitingCallers that leave before they have their answer, in percent. */
+const LEAVES = 8;
+
+/** Works a marketplace hard within its capacity and beyond, with callers that leave and sandboxes that die. */
+export async function runLoad(options: LoadOptions): Promise<LoadReport> {
+  const market = await startBusyMarketplace({
+    SANDBOX_POOL_SIZE: '8',
+    SANDBOX_MAX_ACTIVE: String(options.listings * SEATS + 20),
+    LINE_MAX_LENGTH: String(options.lineLength),
+    LINE_MAX_WAIT_SECONDS: String(LINE_WAIT_SECONDS),
+  });
+  try {
+    return await load(market, options);
+  } finally {
+    if (options.keepLog !== undefined) await copyFile(market.logFile, options.keepLog);
+    await market.close();
+  }
+}
+
+async function load(market: BusyMarketplace, options: LoadOptions): Promise<LoadReport> {
+  const { log, seed, runMs } = options;
+  const random = new Random(seed);
+  const listings: { id: string; renters: Renter[] }[] = [];
+  let deposited = 0;
+  for (let index = 0; index < options.listings; index += 1) {
+    const id = await market.publish(index % 2 === 0 ? 'declarative' : 'connected', `loaded-${index}`);
+    const runs = Math.ceil(((options.withinSeconds + options.overSeconds) * 1000 * SEATS) / runMs) + 50;
+    const renters = [await market.renter([id], runs), await market.renter([id], runs)];
+    deposited += 2 * runs * RUN_PRICE;
+    listings.push({ id, renters });
+  }
+  const broken: string[] = [];
+  const sent: Sent[] = [];
+  const run = async (name: string, perListing: number, seconds: number): Promise<Leg> => {
+    log(`${name}: ${perListing} at once on each of ${listings.length} listings, ${seconds} s`);
+    const leg = await runLeg(market, options, { name, listings, perListing, seconds, random, sent, broken });
+    log(`${name}: ${JSON.stringify(leg)}`);
+    return leg;
+  };
+  await run('warm-up', Math.min(4, options.concurrency), Math.ceil(runMs / 1000));
+  const before = await censusAtRest(market);
+  const memory = watchMemory(market.server.process.pid ?? 0);
+  const heapBefore = await market.inspector.heapAfterCollection();
+  const within = await run('within', options.concurrency, options.withinSeconds);
+  await censusAfter(market, before);
+  const heapWithin = await market.inspector.heapAfterCollection();
+  const over = await run('over', 2 * (SEATS + options.lineLength), options.overSeconds);
+  const after = await censusAfter(market, before);
+  const heapAfter = await market.inspector.heapAfterCollection();
+  broken.push(...leftBehind(before, after));
+  const mb = (bytes: number) => Math.round(bytes / MEGABYTE);
+  if (mb(heapAfter.heapUsed - heapBefore.heapUsed) > HEAP_SLACK_MB) broken.push('the heap has grown');
+  if ((over.answers['429'] ?? 0) + (over.answers['503'] ?? 0) === 0)
+    broken.push('nobody was refused beyond capacity');
+  const runsOnRecord = await checkRecords(market, sent, deposited, broken);
+  return {
+    seed,
+    within,
+    over,
+    heap_mb: {
+      before: mb(heapBefore.heapUsed),
+      after_within: mb(heapWithin.heapUsed),
+      after: mb(heapAfter.heapUsed),
+    },
+    peak_mb: memory.stop(),
+    rss_mb: { before: mb(heapBefore.rss), after_within: mb(heapWithin.rss), after: mb(heapAfter.rss) },
+    before,
+    after,
+    runs_on_record: runsOnRecord,
+    broken: [...new Set(broken)],
+  };
+}
+
+interface LegPlan {
+  name: string;
+  listings: { id: string; renters: Renter[] }[];
+  perListing: number;
+  seconds: number;
+  random: Random;
+  sent: Sent[];
+  broken: string[];
+}
+
+/** WaitingCallers that each send one run after the other, on every listing. */
+async function runLeg(
+  market: BusyMarketplace,
+  { runMs }: LoadOptions,
+  { name, listings, perListing, seconds, random, sent, broken }: LegPlan,
+): Promise<Leg> {
+  const end = performance.now() + seconds * 1000;
+  const answers: Leg['answers'] = {};
+  const overhead: number[] = [];
+  const refused: number[] = [];
+  let count = 0;
+  const answered = (how: string) => (answers[how] = (answers[how] ?? 0) + 1);
+
+  const caller = async (agentId: string, renter: Renter): Promise<void> => {
+    while (performance.now() < end) {
+      count += 1;
+      const task = `${name}-${count}`;
+      const body = {
+        agent_id: agentId,
+        task: slowTask(runMs, task),
+        priority: random.chance(20) ? 'priority' : 'standard',
+      };
+      const path = random.chance(50) ? '/v1/execute' : '/v1/execute/stream';
+      const leaves = random.chance(LEAVES);
+      const startedAt = performance.now();
+      const sending = sendRun(market, path, renter, body);
+      const leaving = leaves && setTimeout(() => sending.leave(), random.below(runMs));
+      const answer = await sending.answer;
+      if (leaving) clearTimeout(leaving);
+      const tookMs = performance.now() - startedAt;
+      sent.push({ digest: requestDigest(body), left: leaves, status: answer.status, body: answer.body });
+      if (answer.status === undefined) {
+        answered('left');
+        if (!leaves) broken.push('a connection broke by itself');
+      } else if (answer.status === 200) {
+        const { status, output } = resultOf(answer.body);
+        answered(`200 ${status}`);
+        overhead.push(tookMs - runMs);
+        if (status === 'completed' && output !== slowAnswer(task))
+          broken.push(`a wrong answer: ${String(output)}`);
+      } else {
+        answered(String(answer.status));
+        refused.push(tookMs);
+        const retryAfter = Number(answer.headers['retry-after']);
+        if (![429, 503].includes(answer.status)) broken.push(`an answer ${answer.status}: ${answer.body}`);
+        if (!(retryAfter > 0)) broken.push(`${answer.status} without Retry-After`);
+        if (tookMs > LONGEST_REFUSAL_MS) broken.push(`a refusal after ${Math.round(tookMs)} ms`);
+        // Comes back sooner than it is told to: the worst that callers do.
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+      }
+    }
+  };
+
+  let killed = 0;
+  const killing = setInterval(() => void killOne().then((did) => (killed += did ? 1 : 0)), KILL_EVERY_MS);
+  const killOne = async (): Promise<boolean> => {
+    const sandboxes = (await descendants(market.server.process.pid ?? 0)).filter(({ command }) =>
+      /\bdeno\b/.test(command),
+    );
+    const victim = sandboxes[random.below(Math.max(1, sandboxes.length))];
+    try {
+      if (victim) process.kill(victim.pid, 'SIGKILL');
+      return victim !== undefined;
+    } catch {
+      // It has ended by itself.
+      return false;
+    }
+  };
+  await Promise.all(
+    listings.flatMap(({ id, renters }) =>
+      Array.from({ length: perListing }, (_, index) => caller(id, renters[index % renters.length] as Renter)),
+    ),
+  );
+  clearInterval(killing);
+  return {
+    sent: count,
+    answers,
+    overhead_ms: quantiles(overhead),
+    refused_ms: quantiles(refused),
+    sandboxes_killed: killed,
+  };
+}
+
+function quantiles(values: number[]): { p50: number; p99: number; max: number } {
+  const sorted = values.toSorted((one, other) => one - other);
+  const at = (share: number) => Math.round(sorted[Math.ceil(sorted.length * share) - 1] ?? 0);
+  return { p50: at(0.5), p99: at(0.99), max: at(1) };
+}

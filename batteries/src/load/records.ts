@@ -1,0 +1,74 @@
+import type { Pool } from 'pg';
+import { until, type BusyMarketplace } from '@agent-rental/test/support/busy-marketplace';
+
+/** A request as it was sent, and what came of it. */
+export interface Sent {
+  digest: string;
+  left: boolean;
+  status: number | undefined;
+  body: string;
+}
+
+/** Charges become final some seconds after their runs; on a busy machine some more. */
+const SETTLEMENT_MS = 120_000;
+
+/** The end of a run, as either endpoint gives it. */
+export function resultOf(body: string): { status: string; output: unknown } {
+  const json = body.startsWith('{')
+    ? body
+    : (/event: done\ndata: (.*)/.exec(body)?.[1] ?? '{"status":"no done"}');
+  return JSON.parse(json) as { status: string; output: unknown };
+}
+
+/** Every run is on record once, as its caller was told, and paid once; gives how many there are. */
+export async function checkRecords(
+  { database }: BusyMarketplace,
+  sent: readonly Sent[],
+  deposited: number,
+  broken: string[],
+): Promise<number> {
+  await until(async () => (await openCharges(database)) === 0, SETTLEMENT_MS).catch(() => undefined);
+  const open = await openCharges(database);
+  if (open > 0) broken.push(`${open} charges are not final after ${SETTLEMENT_MS / 1000} s`);
+  const { rows } = await database.query<{ digest: string; status: string; charge: string | null }>(
+    `select encode(request_digest, 'hex') as digest, runs.status, coalesce(charges.state, case when credits.run_id is not null then 'confirmed' end) as charge
+      from runs left join charges on charges.run_id = runs.id
+        -- A run after one that was ours to make good is paid by its credit.
+        left join credits on credits.used_by_run_id = runs.id where length(request_digest) = 32`,
+  );
+  const records = new Map<string, { status: string; charge: string | null }[]>();
+  for (const row of rows) records.set(row.digest, [...(records.get(row.digest) ?? []), row]);
+  for (const { digest, left, status, body } of sent) {
+    const [record, ...more] = records.get(digest) ?? [];
+    if (more.length > 0) broken.push('a request has two records');
+    if (record?.status === 'running') broken.push('a run is still running');
+    if (status === 200) {
+      const told = resultOf(body).status;
+      const isFault = body.includes('"error"');
+      if (!isFault && record?.status !== told)
+        broken.push(`told ${told}, on record ${record?.status ?? 'not at all'}`);
+      if (!isFault && !['confirmed', 'finalized'].includes(record?.charge ?? ''))
+        broken.push('a run that was not paid');
+    } else if (!left && status === 429 && record) {
+      broken.push('a refused run is on record');
+    }
+  }
+  const { rows: money } = await database.query<{ balance: string; charged: string }>(
+    `select (select sum(balance_lamports) from balances join listings on listings.address = listing_address
+        where listings.id like 'loaded-%') as balance,
+      (select coalesce(sum(price_lamports), 0) from charges where listing_id like 'loaded-%'
+        and state in ('confirmed', 'finalized', 'credited')) as charged`,
+  );
+  const { balance, charged } = money[0] ?? {};
+  if (Number(balance) + Number(charged) !== deposited)
+    broken.push(`the money does not add up: ${balance} + ${charged} of ${deposited}`);
+  return rows.length;
+}
+
+/** Charges whose end is not known. */
+async function openCharges(database: Pool): Promise<number> {
+  const { rows } = await database.query<{ count: number }>(
+    `select count(*)::int as count from charges where state in ('reserved', 'signed', 'confirmed')`,
+  );
+  return rows[0]?.count ?? 0;
+}

@@ -1,0 +1,54 @@
+import type { Inspector } from '@agent-rental/test/support/processes/inspector';
+
+/** How long the event loop of a process was blocked. */
+export interface LoopBlocks {
+  longest_ms: number;
+  over_10_ms: number;
+  over_50_ms: number;
+  ticks: number;
+}
+
+/**
+ * Begins to measure, inside the process. Of a gap between two ticks of a timer only the processor time of the main thread
+ * counts, where Linux tells it (every 4 ms or so): on a machine that is shared, other processes delay ticks too.
+ */
+export async function probeLoop(inspector: Inspector): Promise<void> {
+  await inspector.evaluate(`(() => {
+    const blocks = { longest_ms: 0, over_10_ms: 0, over_50_ms: 0, ticks: 0 };
+    globalThis.loopBlocks = blocks;
+    const fs = process.getBuiltinModule('node:fs');
+    const text = Buffer.alloc(64);
+    const stat = fs.existsSync('/proc/self/schedstat') ? fs.openSync('/proc/self/schedstat', 'r') : undefined;
+    const processorMs = () => {
+      if (stat === undefined) {
+        const { user, system } = process.cpuUsage();
+        return (user + system) / 1000;
+      }
+      const bytes = fs.readSync(stat, text, 0, text.length, 0);
+      return Number(text.toString('latin1', 0, bytes).split(' ')[0]) / 1e6;
+    };
+    let at = performance.now();
+    let used = processorMs();
+    setInterval(() => {
+      const now = performance.now();
+      const usedNow = processorMs();
+      const blocked = Math.min(now - at, usedNow - used);
+      blocks.longest_ms = Math.max(blocks.longest_ms, blocked);
+      if (blocked > 10) blocks.over_10_ms += 1;
+      if (blocked > 50) blocks.over_50_ms += 1;
+      blocks.ticks += 1;
+      at = now;
+      used = usedNow;
+    }, 2).unref();
+    return true;
+  })()`);
+}
+
+/** What was measured since the last call. */
+export function readBlocks(inspector: Inspector): Promise<LoopBlocks> {
+  return inspector.evaluate<LoopBlocks>(`(() => {
+    const seen = { ...globalThis.loopBlocks };
+    Object.assign(globalThis.loopBlocks, { longest_ms: 0, over_10_ms: 0, over_50_ms: 0, ticks: 0 });
+    return seen;
+  })()`);
+}

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { runSandboxSoak } from './soak.js';
+
+test(
+  'hostile code of many kinds, and a crash in between, leave nothing and keep nobody from being served [EXE-43, EXE-60, OPS-6]',
+  { timeout: 300_000 },
+  async () => {
+    const report = await runSandboxSoak({
+      runs: 30,
+      kills: 1,
+      concurrency: 3,
+      quietRuns: 10,
+      seed: 17,
+      // The full soak measures; here other tests share the machine.
+      bounds: { blockedMs: 1_000, slowerTimes: 50 },
+      log: () => undefined,
+    });
+    expect(report.broken).toEqual([]);
+    expect(report.processes_left).toEqual([]);
+    expect(report.phases).toHaveLength(2);
+  },
+);

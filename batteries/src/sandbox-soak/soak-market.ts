@@ -1,0 +1,150 @@
+import type { Health } from '@agent-rental/contract';
+import { readdir } from 'node:fs/promises';
+import { createClient, type RentalClient } from '@agent-rental/sdk';
+import { keypairSigner, publish, rent, type WalletSigner } from '@agent-rental/sdk/solana';
+import { until } from '@agent-rental/test/support/busy-marketplace';
+import { inspect, type Inspector } from '@agent-rental/test/support/processes/inspector';
+import {
+  newStateDir,
+  removeStateDir,
+  startMarketplace,
+  type OwnMarketplace,
+} from '@agent-rental/test/support/marketplace';
+import {
+  descendants,
+  stillRunning,
+  type ProcessIdentity,
+} from '@agent-rental/test/support/processes/processes';
+import { newRenter } from '@agent-rental/test/support/renter';
+import { probeLoop } from './loop-probe.js';
+
+/** The longest that an agent may work. Busy loops use all of it. */
+const RUN_TIMEOUT_SECONDS = 8;
+const PROCESSES_END_MS = 10_000;
+const MEGABYTE = 1024 * 1024;
+
+/** What a server holds. */
+export interface Held {
+  heapMb: number;
+  descriptors: number;
+}
+
+/** A marketplace on one state folder whose server is started several times. */
+export class SoakMarket {
+  readonly #stateDir: string;
+  readonly #modelUrl: string;
+  /** Every process that a server had when it ended. */
+  readonly #processes: ProcessIdentity[] = [];
+  #server: OwnMarketplace | undefined;
+  #inspector: Inspector | undefined;
+  #signer: WalletSigner | undefined;
+
+  private constructor(stateDir: string, modelUrl: string) {
+    this.#stateDir = stateDir;
+    this.#modelUrl = modelUrl;
+  }
+
+  static async open(modelUrl: string): Promise<SoakMarket> {
+    const market = new SoakMarket(await newStateDir(), modelUrl);
+    await market.start();
+    market.#signer = keypairSigner((await newRenter(market.server)).wallet);
+    return market;
+  }
+
+  get server(): OwnMarketplace {
+    if (this.#server === undefined) throw new Error('The server is not running.');
+    return this.#server;
+  }
+
+  get inspector(): Inspector {
+    if (this.#inspector === undefined) throw new Error('The server is not running.');
+    return this.#inspector;
+  }
+
+  /** A client of the server that runs now, for the one wallet that sells and rents. */
+  client(): RentalClient {
+    return createClient({ baseUrl: this.server.dev.base_url, signer: this.#wallet(), retries: 0 });
+  }
+
+  async start(): Promise<void> {
+    this.#server = await startMarketplace(this.#stateDir, {
+      MODEL_BASE_URL: this.#modelUrl,
+      MODEL_NAME: 'stand-in',
+      NODE_OPTIONS: '--inspect=127.0.0.1:0',
+      RATE_LIMIT_PER_MINUTE: '1000000',
+      EXECUTIONS_PER_MINUTE: '1000000',
+    });
+    this.#inspector = await inspect(this.server.output, this.server.process);
+    await probeLoop(this.#inspector);
+  }
+
+  /** Ends the server, as a crash or as an operator does. */
+  async end(how: 'kill' | 'stop'): Promise<void> {
+    this.#processes.push(...(await descendants(this.server.process.pid ?? 0)));
+    this.inspector.close();
+    await (how === 'kill' ? this.server.kill() : this.server.stop());
+    this.#server = undefined;
+  }
+
+  /** Commands of processes that still run although their server has ended. */
+  async processesLeft(): Promise<string[]> {
+    const deadline = performance.now() + PROCESSES_END_MS;
+    for (;;) {
+      const left = await stillRunning(this.#processes);
+      if (left.length === 0 || performance.now() > deadline) {
+        return left.map(({ command }) => command.slice(0, 200));
+      }
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+
+  /** Publishes and rents an agent that runs the code that its model says; gives its listing's id. */
+  async sell(name: string, languages: readonly string[]): Promise<string> {
+    const client = this.client();
+    const { job_id } = await client.registerAgent({
+      name,
+      category: 'research',
+      description: 'Runs what its model says.',
+      model: { provider: 'self_hosted', model: 'stand-in', endpoint_url: this.#modelUrl },
+      system_prompt: 'You run code.',
+      tools: languages.map((language) => ({ name: `run_${language}`, scope: 'input_only' })),
+      input_schema: {},
+      output_schema: { type: 'string' },
+      timeout_seconds: RUN_TIMEOUT_SECONDS,
+      listing: { rental_model: 'one_time', price_lamports: 250_000, sample_output: ['A sample.'] },
+    });
+    const id = await until(async () => {
+      const job = await client.getJob(job_id);
+      if (job.status === 'failed') throw new Error(JSON.stringify(job.error));
+      return job.result?.listing_id;
+    });
+    await publish(client, this.#wallet(), id);
+    await rent(client, this.#wallet(), id, { max_price_lamports: 250_000 });
+    return id;
+  }
+
+  /** What the server announces of its sandboxes. */
+  async sandbox(): Promise<Health['sandbox']> {
+    const health = (await (await fetch(`${this.server.dev.base_url}/health`)).json()) as Health;
+    return health.sandbox;
+  }
+
+  /** What the server holds once garbage was collected. */
+  async held(): Promise<Held> {
+    const { heapUsed, external } = await this.inspector.heapAfterCollection();
+    return {
+      heapMb: Math.round((heapUsed + external) / MEGABYTE),
+      descriptors: (await readdir(`/proc/${this.server.process.pid}/fd`)).length,
+    };
+  }
+
+  async close(): Promise<void> {
+    if (this.#server !== undefined) await this.end('stop');
+    await removeStateDir(this.#stateDir);
+  }
+
+  #wallet(): WalletSigner {
+    if (this.#signer === undefined) throw new Error('There is no wallet yet.');
+    return this.#signer;
+  }
+}

@@ -1,0 +1,216 @@
+import { attacks, type Attack } from '@agent-rental/sandbox/conformance';
+import { isApiError } from '@agent-rental/sdk';
+import { Random } from '@agent-rental/test/support/random';
+import { startAttackModel, taskOf } from './attack-model.js';
+import { startHonestCaller, type HonestCaller, type HonestTimes } from './honest-caller.js';
+import { readBlocks, type LoopBlocks } from './loop-probe.js';
+import { SoakMarket, type Held } from './soak-market.js';
+
+export interface SoakOptions {
+  /** Hostile runs in all. */
+  runs: number;
+  /** How often the server is killed; it has one life more than that. */
+  kills: number;
+  /** Hostile runs at once. With more than there are processors, honest runs wait for processors and not for the server. */
+  concurrency: number;
+  /** Honest runs that give the quiet values. */
+  quietRuns: number;
+  seed: number;
+  bounds: {
+    /** Longest time that the event loop may be blocked. */
+    blockedMs: number;
+    /** How many times its quiet value the p95 of honest requests may be. */
+    slowerTimes: number;
+  };
+  log(line: string): void;
+}
+
+/** One life of the server. */
+export interface Phase extends HonestTimes {
+  runs: number;
+  /** How the hostile runs ended. */
+  outcomes: Record<string, number>;
+  loop: LoopBlocks;
+  before: Held;
+  after: Held;
+}
+
+export interface SoakReport {
+  seed: number;
+  isolation: string;
+  kinds: number;
+  quiet: HonestTimes & { loop: LoopBlocks };
+  phases: Phase[];
+  processes_left: string[];
+  /** What is wrong; empty when every bound holds. */
+  broken: string[];
+}
+
+const HOSTILE_LISTINGS = 3;
+const WARM_UP_RUNS = 5;
+/** What an idle heap may differ by: caches of compiled schemas, of statements, of tokens. */
+const HEAP_SLACK_MB = 24;
+/**
+ * Connections to the database, kept ones of callers, and the second thread that checks schemas: all start when they are first
+ * needed. A leak would be one a run.
+ */
+const DESCRIPTOR_SLACK = 24;
+const SETTLE_MS = 60_000;
+/** A kill comes while runs are under way for so long. */
+const KILL_AFTER_MS = 1_500;
+/** Differences below it say nothing. */
+const HEALTH_FLOOR_MS = 10;
+
+/** Runs hostile code of every kind on a marketplace beside an honest caller, and kills the server in between. */
+export async function runSandboxSoak(options: SoakOptions): Promise<SoakReport> {
+  const model = await startAttackModel(attacks);
+  const market = await SoakMarket.open(model.url);
+  try {
+    return await soak(market, options);
+  } finally {
+    await market.close();
+    await model.close();
+  }
+}
+
+async function soak(market: SoakMarket, options: SoakOptions): Promise<SoakReport> {
+  const { log, seed, kills, runs } = options;
+  const { isolation, python } = await market.sandbox();
+  const languages = python ? ['javascript', 'python'] : ['javascript'];
+  const kinds = attacks.filter(({ language }) => languages.includes(language));
+  const honest = await market.sell('honest', ['javascript']);
+  const listings: string[] = [];
+  for (let index = 0; index < HOSTILE_LISTINGS; index += 1) {
+    listings.push(await market.sell(`hostile-${index}`, languages));
+  }
+  const hostile = new HostileCallers(market, { listings, kinds, random: new Random(seed) });
+
+  log(`${kinds.length} kinds at level ${isolation}; ${options.quietRuns} honest runs for the quiet values`);
+  await callHonestly(market, honest, (caller) => caller.atLeast(WARM_UP_RUNS));
+  await readBlocks(market.inspector);
+  const quiet = await callHonestly(market, honest, (caller) => caller.atLeast(options.quietRuns));
+  const quietLoop = await readBlocks(market.inspector);
+  log(JSON.stringify({ ...quiet, loop: quietLoop }));
+
+  const phases: Phase[] = [];
+  const perPhase = Math.ceil(runs / (kills + 1));
+  for (let left = runs; left > 0; left -= perPhase) {
+    const count = Math.min(left, perPhase);
+    const phase = await runPhase(market, options, { count, honest, hostile });
+    log(JSON.stringify(phase));
+    phases.push(phase);
+    if (left <= perPhase) break;
+    const cut = hostile.run(options.concurrency, options.concurrency);
+    await new Promise((resolve) => setTimeout(resolve, KILL_AFTER_MS));
+    await market.end('kill');
+    await cut;
+    await market.start();
+    await callHonestly(market, honest, (caller) => caller.atLeast(WARM_UP_RUNS));
+  }
+  await market.end('stop');
+  const processes_left = await market.processesLeft();
+  const report = { seed, isolation, kinds: kinds.length, quiet: { ...quiet, loop: quietLoop }, phases };
+  return { ...report, processes_left, broken: brokenBounds({ ...report, processes_left }, options.bounds) };
+}
+
+async function runPhase(
+  market: SoakMarket,
+  { concurrency }: SoakOptions,
+  { count, honest, hostile }: { count: number; honest: string; hostile: HostileCallers },
+): Promise<Phase> {
+  const before = await market.held();
+  await readBlocks(market.inspector);
+  let outcomes: Record<string, number> = {};
+  const times = await callHonestly(market, honest, async () => {
+    outcomes = await hostile.run(count, concurrency);
+  });
+  const loop = await readBlocks(market.inspector);
+  const deadline = performance.now() + SETTLE_MS;
+  let after = await market.held();
+  while (isMore(before, after) && performance.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    after = await market.held();
+  }
+  return { runs: count, outcomes, loop, ...times, before, after };
+}
+
+const isMore = (before: Held, after: Held): boolean =>
+  after.heapMb - before.heapMb > HEAP_SLACK_MB || after.descriptors - before.descriptors > DESCRIPTOR_SLACK;
+
+/** Has the honest caller call while something happens. */
+async function callHonestly(
+  market: SoakMarket,
+  listingId: string,
+  meanwhile: (caller: HonestCaller) => Promise<void>,
+): Promise<HonestTimes> {
+  const client = market.client();
+  const caller = startHonestCaller(client.baseUrl, async () => {
+    const { status, output } = await client.execute({ agent_id: listingId, task: taskOf() });
+    if (status !== 'completed') throw new Error(`an honest run ${status}: ${JSON.stringify(output)}`);
+  });
+  await meanwhile(caller);
+  return caller.stop();
+}
+
+/** WaitingCallers that each make one hostile run after the other. */
+class HostileCallers {
+  readonly #market: SoakMarket;
+  readonly #listings: readonly string[];
+  readonly #kinds: readonly Attack[];
+  readonly #random: Random;
+
+  constructor(
+    market: SoakMarket,
+    { listings, kinds, random }: { listings: readonly string[]; kinds: readonly Attack[]; random: Random },
+  ) {
+    this.#market = market;
+    this.#listings = listings;
+    this.#kinds = kinds;
+    this.#random = random;
+  }
+
+  /** Makes so many runs of kinds chosen at random; gives how they ended. */
+  async run(count: number, concurrency: number): Promise<Record<string, number>> {
+    const client = this.#market.client();
+    const outcomes: Record<string, number> = {};
+    let left = count;
+    const caller = async (): Promise<void> => {
+      while (left > 0) {
+        left -= 1;
+        const request = {
+          agent_id: this.#random.pick(this.#listings),
+          task: taskOf(this.#random.pick(this.#kinds)),
+        };
+        const outcome = await client
+          .execute(request)
+          .then(({ status }): string => status)
+          .catch((error: unknown) => (isApiError(error) ? `${error.status}` : 'cut'));
+        outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+      }
+    };
+    await Promise.all(Array.from({ length: concurrency }, caller));
+    return outcomes;
+  }
+}
+
+function brokenBounds(
+  { quiet, phases, processes_left }: Omit<SoakReport, 'broken'>,
+  { blockedMs, slowerTimes }: SoakOptions['bounds'],
+): string[] {
+  const broken = new Set<string>();
+  if (processes_left.length > 0) broken.add(`${processes_left.length} processes are left`);
+  for (const phase of phases) {
+    const { loop, honest_ms, health_ms, before, after, failures } = phase;
+    if (loop.longest_ms > blockedMs) broken.add(`the loop was blocked for ${Math.round(loop.longest_ms)} ms`);
+    if (honest_ms.p95 > slowerTimes * quiet.honest_ms.p95) {
+      broken.add(`honest runs took ${honest_ms.p95} ms at p95, ${quiet.honest_ms.p95} ms when it was quiet`);
+    }
+    if (health_ms.p95 > Math.max(HEALTH_FLOOR_MS, slowerTimes * quiet.health_ms.p95)) {
+      broken.add(`/health took ${health_ms.p95} ms at p95, ${quiet.health_ms.p95} ms when it was quiet`);
+    }
+    if (isMore(before, after))
+      broken.add(`the server holds ${JSON.stringify(after)}, before ${JSON.stringify(before)}`);
+    for (const failure of failures) broken.add(failure);
+  }
+  return [...broken];
+}

@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { createRentalMcpHandler } from '@agent-rental/mcp-server';
+import { createClient } from '@agent-rental/sdk';
+import { createStandIn, listenNode, STAND_IN_API_KEY } from '@agent-rental/stand-in';
+import { schemaCorpus } from '../schemas/corpus.js';
+import { npmBinary } from '@agent-rental/test/support/toolchains/npm-binary';
+import { npmTool } from '@agent-rental/test/support/toolchains/npm-tool';
+
+const VERSION = '2.12.0';
+const BIN = fileURLToPath(new URL('bin.js', import.meta.resolve('@agent-rental/mcp-server')));
+const TIMEOUT_MS = 120_000;
+
+/** What the protocol's Inspector says of the tools that a server lists. */
+export interface Inspection {
+  /** 0: listed, and every schema is portable; 6: one is not. */
+  readonly code: number;
+  /** How many tools it saw. */
+  readonly tools: number;
+  readonly report: string;
+}
+
+/**
+ * Has the Inspector list the tools with `--strict`, over both transports, in both eras, of a wallet that has rented the
+ * whole corpus of schemas.
+ */
+export async function inspectTools(): Promise<Record<string, Inspection>> {
+  const schemas = schemaCorpus();
+  const market = createStandIn(
+    schemas.map(({ schema }, index) => ({
+      id: `corpus-${index}-aaaaaa`,
+      input_schema: schema as Record<string, never>,
+    })),
+  );
+  const api = await listenNode(market.fetch);
+  const mcp = await serveMcp(api.baseUrl, schemas.length);
+  const inspector = {
+    node: await npmBinary('Node 22'),
+    main: await npmTool('@modelcontextprotocol/inspector', VERSION, 'clients/launcher/build/index.js'),
+  };
+  const inspect = async (target: string[]): Promise<Inspection> => {
+    const args = [
+      inspector.main,
+      '--cli',
+      ...target,
+      '--method',
+      'tools/list',
+      '--strict',
+      '--format',
+      'json',
+    ];
+    const { code, stdout, stderr } = await output(inspector.node, args);
+    const listed = /"name": ?"/g;
+    return { code, tools: stdout.match(listed)?.length ?? 0, report: stderr || stdout };
+  };
+  const environment = { AGENT_RENTAL_URL: api.baseUrl, AGENT_RENTAL_API_KEY: STAND_IN_API_KEY };
+  const stdio = [
+    process.execPath,
+    BIN,
+    ...Object.entries(environment).flatMap(([name, value]) => ['-e', `${name}=${value}`]),
+  ];
+  try {
+    return {
+      'HTTP, as in 2025': await inspect([mcp.url, '--transport', 'http']),
+      'HTTP, 2026-07-28': await inspect([mcp.url, '--transport', 'http', '--protocol-era', 'modern']),
+      stdio: await inspect(stdio),
+    };
+  } finally {
+    await mcp.close();
+    await api.close();
+  }
+}
+
+/** The handler that the marketplace mounts, for a caller of the stand-in. */
+async function serveMcp(
+  baseUrl: string,
+  toolLimit: number,
+): Promise<{ url: string; close(): Promise<void> }> {
+  const handler = createRentalMcpHandler({ toolLimit, pageSize: 2 * toolLimit });
+  const client = createClient({ baseUrl, apiKey: STAND_IN_API_KEY });
+  const server = createServer((incoming, outgoing) => {
+    handler.handle(incoming, outgoing, { client, id: 'wallet' }).catch(() => outgoing.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    close: async () => {
+      await handler.close();
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+function output(command: string, args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve, reject) => {
+    execFile(command, args, { timeout: TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
+      if (error?.killed === true) reject(new Error(`The Inspector did not end.\n${stderr}`));
+      else resolve({ code: typeof error?.code === 'number' ? error.code : error ? 1 : 0, stdout, stderr });
+    });
+  });
+}

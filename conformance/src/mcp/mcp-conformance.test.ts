@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { runSuite, SUITES } from './suites.js';
+
+// The newer suites have a script of their own, `npm run conformance`: they need another Node, and minutes.
+test.each(['0.1.13, on the Node of the tests'] as const)(
+  'the protocol’s conformance suite %s passes [ADP-6]',
+  { timeout: 400_000 },
+  async (name) => {
+    const { passed, failures } = await runSuite(name);
+    expect(failures).toEqual([]);
+    expect(passed).toBe(SUITES[name].checks);
+  },
+);

@@ -1,0 +1,87 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { npmBinary } from '@agent-rental/test/support/toolchains/npm-binary';
+import { npmTool } from '@agent-rental/test/support/toolchains/npm-tool';
+
+/** The adapter with the suite's fixtures, as a process of its own. */
+const SERVER = fileURLToPath(
+  new URL('../../../packages/mcp-server/dist/testing/conformance-server.js', import.meta.url),
+);
+const SUITE_TIMEOUT_MS = 240_000;
+
+/** What a suite has to say. */
+export interface Verdict {
+  /** Checks that passed, those that do not count included. */
+  readonly passed: number;
+  /** Checks that count and failed, by the line that tells of them. */
+  readonly failures: readonly string[];
+  readonly report: string;
+}
+
+/** The protocol's own conformance suites. */
+export const SUITES = {
+  '0.1.13, on the Node of the tests': { version: '0.1.13', checks: 40, arguments: [] },
+  '0.2.0-alpha.12, what 2025-11-25 requires': {
+    version: '0.2.0-alpha.12',
+    node: 'Node 22',
+    checks: 84,
+    arguments: ['--requirements', '2025-11-25'],
+  },
+  '0.2.0-alpha.12, what 2026-07-28 requires': {
+    version: '0.2.0-alpha.12',
+    node: 'Node 22',
+    checks: 118,
+    arguments: ['--requirements', '2026-07-28'],
+  },
+} as const satisfies Record<
+  string,
+  { version: string; node?: 'Node 22'; checks: number; arguments: readonly string[] }
+>;
+
+/** Runs a suite against the adapter. */
+export async function runSuite(name: keyof typeof SUITES): Promise<Verdict> {
+  const suite = SUITES[name];
+  const [node, main] = await Promise.all([
+    'node' in suite ? npmBinary(suite.node) : process.execPath,
+    npmTool('@modelcontextprotocol/conformance', suite.version, 'dist/index.js'),
+  ]);
+  const server = spawn(process.execPath, [SERVER], { stdio: ['pipe', 'pipe', 'inherit'] });
+  try {
+    const [url] = (await once(createInterface(server.stdout), 'line')) as [string];
+    return judge(await output(node, [main, 'server', '--url', url, ...suite.arguments]));
+  } finally {
+    const ended = once(server, 'exit');
+    server.kill();
+    await ended;
+  }
+}
+
+/** Reads the suite's summary: a line per scenario, and which of them do not count. */
+function judge(report: string): Verdict {
+  const unscored = new Set([...report.matchAll(/^ +[✓✗] (\S+) \(/gm)].map(([, scenario]) => scenario));
+  const scenarios = [...report.matchAll(/^[✓✗] (\S+): (\d+) passed, (\d+) failed$/gm)];
+  return {
+    passed: scenarios.reduce((sum, [, , passed]) => sum + Number(passed), 0),
+    failures: scenarios
+      .filter(([, scenario, , failed]) => failed !== '0' && !unscored.has(scenario))
+      .map(([line]) => line),
+    report,
+  };
+}
+
+/** A suite with failures ends with 1, and its output says all the same. */
+function output(command: string, args: string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile(
+      command,
+      args,
+      { timeout: SUITE_TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 },
+      (error, stdout, stderr) => {
+        if (error?.killed === true) reject(new Error(`The suite did not end.\n${stdout}`));
+        else resolve(stdout + stderr);
+      },
+    );
+  });
+}

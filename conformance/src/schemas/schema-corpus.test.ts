@@ -1,0 +1,73 @@
+import { createClient } from '@agent-rental/sdk';
+import { schemaViolations } from '@agent-rental/server/testing';
+import { createStandIn, STAND_IN_API_KEY } from '@agent-rental/stand-in';
+import { compileInput, rentedToolset } from '@agent-rental/tools';
+import { Validator } from '@cfworker/json-schema';
+import { describe, expect, it } from 'vitest';
+import { CORPUS_SIZE, schemaCorpus } from './corpus.js';
+import {
+  anthropicBreaches,
+  definitionBreaches,
+  geminiBreaches,
+  openAiBreaches,
+} from '@agent-rental/test/support/provider-rules';
+import { inPublishedForm, meansTheSame } from './published-form.js';
+
+type Json = Record<string, unknown>;
+
+const corpus = schemaCorpus();
+const ID = 'echo-aaaaaa';
+
+/** The direct tool of a listing with this schema, and what its agent was given in the end. */
+async function rented(schema: object) {
+  const standIn = createStandIn([{ id: ID, input_schema: schema as never }]);
+  const { fetch } = standIn;
+  const client = createClient({ baseUrl: 'http://m.invalid', apiKey: STAND_IN_API_KEY, fetch, retries: 0 });
+  const tool = (await rentedToolset(client).list()).at(-1);
+  if (tool === undefined) throw new Error('no tool');
+  return {
+    tool,
+    async call(input: unknown): Promise<unknown> {
+      const result = await tool.invoke({ agent_id: ID, task: 't', input });
+      expect(result.status, result.text).toBe('completed');
+      return (standIn.requests.at(-1)?.body as Json | undefined)?.['input'];
+    },
+  };
+}
+
+describe('a corpus of schemas', () => {
+  it(`has ${CORPUS_SIZE} different ones, each with inputs`, () => {
+    expect(new Set(corpus.map(({ schema }) => JSON.stringify(schema))).size).toBe(CORPUS_SIZE);
+    expect(corpus.filter(({ examples }) => examples.length === 0)).toEqual([]);
+  });
+
+  it.each(corpus)(
+    '$name is published as OpenAI, Anthropic and Gemini take it [ADP-10]',
+    async ({ schema }) => {
+      const { tool } = await rented(schema);
+      const parameters = tool.inputSchema as Json;
+      expect(definitionBreaches(tool)).toEqual([]);
+      expect(openAiBreaches(parameters)).toEqual([]);
+      expect(anthropicBreaches(parameters)).toEqual([]);
+      expect(geminiBreaches(parameters)).toEqual([]);
+    },
+  );
+
+  it.each(corpus)('$name lets every valid input through to the service [ADP-10]', async (entry) => {
+    const { schema, examples } = entry;
+    const { call } = await rented(schema);
+    const published = compileInput(schema).schema;
+    const validator = new Validator(published, '2020-12', false);
+    for (const example of examples) {
+      // As the creator wrote it, which the service takes.
+      expect(schemaViolations(schema, example)).toEqual([]);
+      expect(await call(example)).toEqual(example);
+      // As a model writes it that follows what was published.
+      const written = inPublishedForm(published, example);
+      expect(validator.validate(written).errors, JSON.stringify({ published, written })).toEqual([]);
+      const given = await call(written);
+      expect(schemaViolations(schema, given), JSON.stringify({ given, example })).toEqual([]);
+      expect(meansTheSame(given, example), JSON.stringify({ given, example })).toBe(true);
+    }
+  });
+});

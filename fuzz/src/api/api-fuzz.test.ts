@@ -1,0 +1,28 @@
+import { expect, inject, test } from 'vitest';
+import { fuzzApi, REQUIREMENTS } from './fuzz-api.js';
+import { pythonEnvironment } from '@agent-rental/test/support/toolchains/python-environment';
+import { attach } from '@agent-rental/test/support/marketplace';
+
+test(
+  'requests made from the OpenAPI document find no 5xx and no answer that it does not describe [SVC-7]',
+  { timeout: 900_000 },
+  async ({ skip }) => {
+    const environment = await pythonEnvironment(REQUIREMENTS);
+    if ('missing' in environment) {
+      // Where tests must not be left out, what is missing is a failure.
+      if (process.env['CI'] !== undefined) throw new Error(environment.missing);
+      skip(`no Python with the packages: ${environment.missing}`);
+      return;
+    }
+    const marketplace = await attach(inject('stateDir'));
+    const { code, output } = await fuzzApi(marketplace, {
+      python: environment.python,
+      seed: 1,
+      maxExamples: 5,
+    });
+    expect(code, output).toBe(0);
+    const [, selected, tested] = /Selected: (\d+)\/\1\s+Tested: (\d+)/.exec(output) ?? [];
+    expect(tested, output).toBe(selected);
+    expect(Number(tested)).toBeGreaterThan(10);
+  },
+);

@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest';
+import type { ChainAccount } from '../world/chain.js';
+import { InvariantChecker } from './invariants.js';
+import { CODE, type Verdict } from '../model/errors.js';
+import { instructionRule, type InstructionName } from '../model/instruction-table.js';
+import { Draft, Ledger } from '../model/ledger.js';
+import type { Prediction } from '../model/predict.js';
+import { NEVER_PAUSED } from '../model/pauses.js';
+import { encodeAccountData, STATUS, type ModelAccount, type ProgramState } from '../model/state.js';
+import { Universe, type AddressId } from '../world/universe.js';
+import { DEFAULT_RENT } from '../world/world.js';
+
+const universe = new Universe(1);
+const [listing, escrow] = [universe.listings[0] ?? 0, universe.escrows[0] ?? 0];
+const { buyer, creator, treasury, authority } = universe.wallets;
+
+/** A chain that holds what a test says. */
+class FakeChain {
+  readonly accounts = new Map<AddressId, ChainAccount>();
+
+  account(id: AddressId): ChainAccount | null {
+    return this.accounts.get(id) ?? null;
+  }
+
+  put(id: AddressId, lamports: bigint, state?: ProgramState): void {
+    const owner = state === undefined ? universe.systemProgram : universe.program;
+    const account: ModelAccount = {
+      lamports,
+      owner,
+      data: state ?? { type: 'raw', bytes: Buffer.alloc(0) },
+    };
+    const data = encodeAccountData(universe, id, account);
+    this.accounts.set(id, { lamports, owner: universe.key(owner), data });
+  }
+}
+
+function escrowOf(earnings: bigint): ProgramState {
+  return { type: 'escrow', listing, earnings, totalEarned: earnings };
+}
+
+function balanceOf(balance: bigint, maxPrice: bigint): ProgramState {
+  const counters = { totalDeposited: balance, totalSpent: 0n, highest: 0n, window: 0n };
+  return { type: 'per_query_balance', buyer, listing, balance, maxPrice, ...counters };
+}
+
+function listingWith(status: number): ProgramState {
+  return {
+    type: 'listing',
+    creator,
+    model: 0,
+    status,
+    price: 1_000n,
+    minDeposit: 0n,
+    pausedAt: 0n,
+    latestExpiry: 0n,
+    revision: 0n,
+    createdAt: 0n,
+    updatedAt: 0n,
+    previousPrice: 0n,
+    priceChangedAt: 0n,
+    pauses: NEVER_PAUSED,
+    id: 'a',
+    uri: '',
+  };
+}
+
+const PLACES: Record<string, AddressId> = {
+  buyer,
+  creator,
+  authority,
+  treasury,
+  listing,
+  escrow,
+  protocol: universe.protocol,
+  access_credential: universe.credentialOf(buyer, listing),
+  per_query_balance: universe.balanceOf(buyer, listing),
+  system_program: universe.systemProgram,
+};
+
+/** What the laws say of an instruction that turns one state of the chain into another. */
+function judge(
+  name: InstructionName,
+  before: (chain: FakeChain) => void,
+  after: (chain: FakeChain) => void,
+  args: Prediction['args'] = {},
+  verdict: Verdict = null,
+  places: Record<string, AddressId> = {},
+): string | null {
+  const chain = new FakeChain();
+  const laws = new InvariantChecker(universe, chain);
+  const metas = instructionRule(name).accounts.map((rule) => ({
+    id: places[rule.name] ?? PLACES[rule.name] ?? universe.absent,
+    isSigner: rule.signer === true,
+    isWritable: rule.writable === true,
+  }));
+  before(chain);
+  const snapshot = laws.before(metas, verdict);
+  after(chain);
+  const draft = new Draft(new Ledger(universe, DEFAULT_RENT));
+  const prediction = { name, args, verdict, returned: null, event: null, way: null, draft };
+  const outcome = { verdict, returned: new Uint8Array(), events: [], feeLamports: 0n };
+  return laws.after(snapshot, chain.accounts, prediction, outcome);
+}
+
+describe('the laws', () => {
+  const full = (chain: FakeChain): void => {
+    chain.put(escrow, 5_000n, escrowOf(3_000n));
+    chain.put(creator, 100n);
+  };
+
+  test('let a withdrawal pass that pays what it books', () => {
+    const paid = (chain: FakeChain): void => {
+      chain.put(escrow, 4_000n, escrowOf(2_000n));
+      chain.put(creator, 1_100n);
+    };
+    expect(judge('withdraw_earnings', full, paid)).toBeNull();
+  });
+
+  test('name an escrow that pays without booking', () => {
+    const unbooked = (chain: FakeChain): void => {
+      chain.put(escrow, 4_000n, escrowOf(3_000n));
+      chain.put(creator, 1_100n);
+    };
+    expect(judge('withdraw_earnings', full, unbooked)).toMatch(/its field moved by 0, its lamports by -1000/);
+  });
+
+  test('name lamports that come out of nothing', () => {
+    const made = (chain: FakeChain): void => {
+      chain.put(escrow, 5_000n, escrowOf(3_000n));
+      chain.put(creator, 1_100n);
+    };
+    expect(judge('withdraw_earnings', full, made)).toMatch(/1000 lamports came out of nothing/);
+  });
+
+  test('name who gains and is no party', () => {
+    const treasuryTakes = (chain: FakeChain): void => {
+      chain.put(escrow, 4_000n, escrowOf(2_000n));
+      chain.put(buyer, 1_000n);
+    };
+    expect(
+      judge('purchase_one_time', (chain) => chain.put(escrow, 5_000n, escrowOf(3_000n)), treasuryTakes),
+    ).toMatch(/buyer gained 1000 lamports and is no party/);
+  });
+
+  test('name a tombstone that changes', () => {
+    const closed = (chain: FakeChain): void => chain.put(listing, 5n, listingWith(STATUS.closed));
+    const reopened = (chain: FakeChain): void => chain.put(listing, 5n, listingWith(STATUS.active));
+    expect(judge('update_listing', closed, reopened)).toMatch(/was over and changed/);
+    expect(judge('update_listing', reopened, closed)).toBeNull();
+  });
+
+  test('name a charge that takes another price than it names', () => {
+    const balance = universe.balanceOf(buyer, listing);
+    const charged = (chain: FakeChain): void => chain.put(balance, 4_000n, balanceOf(4_000n, 9_000n));
+    const before = (chain: FakeChain): void => chain.put(balance, 5_000n, balanceOf(5_000n, 9_000n));
+    const charge = { sequence: 1n, price_lamports: 999n };
+    expect(judge('consume_query', before, charged, charge)).toMatch(
+      /1000 lamports were charged for a price of 999/,
+    );
+  });
+
+  test('name a reclaim that is refused above the agreed price', () => {
+    const rented = (chain: FakeChain, maxPrice: bigint): void => {
+      chain.put(listing, 5n, listingWith(STATUS.active));
+      chain.put(universe.balanceOf(buyer, listing), 5_000n, balanceOf(5_000n, maxPrice));
+      const credential = { type: 'access_credential', buyer, listing, model: 2, valid: true } as const;
+      const times = { purchasedAt: 0n, expiresAt: 0n };
+      chain.put(universe.credentialOf(buyer, listing), 5n, { ...credential, ...times });
+    };
+    const refusal = (maxPrice: bigint): string | null => {
+      const put = (chain: FakeChain): void => rented(chain, maxPrice);
+      return judge('revoke_per_query_access', put, put, {}, CODE.Unauthorized, { revoker: buyer });
+    };
+    expect(refusal(999n)).toMatch(/refused from a listing that is too dear/);
+    expect(refusal(1_000n)).toBeNull();
+  });
+
+  test('name a sequence that is charged beyond the jump', () => {
+    const nothing = (): void => undefined;
+    expect(judge('consume_query', nothing, nothing, { sequence: 1_024n })).toBeNull();
+    expect(judge('consume_query', nothing, nothing, { sequence: 1_025n })).toMatch(/must not have been/);
+  });
+});

@@ -1,0 +1,126 @@
+import { LiteSVM, Account, Clock, Rent as RentSysvar } from 'litesvm';
+import type { Meta } from '../model/call.js';
+import { RUNTIME, type Verdict } from '../model/errors.js';
+import type { Rent } from '../model/ledger.js';
+import type { Gift } from './operations.js';
+import type { AddressId, Universe } from './universe.js';
+import { encodeTransaction } from './wire.js';
+
+/** Lamports per signature that the fee payer pays, whatever becomes of the transaction. */
+export const LAMPORTS_PER_SIGNATURE = 5_000n;
+
+/** What the chain says of an instruction. */
+export interface ChainOutcome {
+  verdict: Verdict;
+  /** The returned bytes; empty after a failure. */
+  returned: Uint8Array;
+  /** What was logged as `Program data:`: the events. */
+  events: Uint8Array[];
+  feeLamports: bigint;
+}
+
+/** An account as the chain holds it. */
+export interface ChainAccount {
+  lamports: bigint;
+  owner: Uint8Array;
+  data: Uint8Array;
+}
+
+interface Metadata {
+  logs(): string[];
+  returnData(): { data(): Uint8Array };
+}
+
+interface Failure {
+  err(): unknown;
+}
+
+/** The wire-bytes calls that LiteSVM's typed methods are made of; the typed ones cost more than the transaction. */
+interface WireCalls {
+  sendLegacyTransaction(bytes: Uint8Array): Metadata | Failure;
+  setAccount(address: Uint8Array, account: Account): void;
+  addProgram(programId: Uint8Array, so: Uint8Array): void;
+  setClock(clock: Clock): void;
+  setRent(rent: RentSysvar): void;
+  getAccount(address: Uint8Array): { lamports(): bigint; data(): Uint8Array; owner(): Uint8Array } | null;
+}
+
+/** `InstructionError` without fields, by number: the runtime's own errors that sequences provoke. */
+const INSTRUCTION_ERRORS: Record<number, string> = {
+  1: RUNTIME.InvalidArgument,
+  12: RUNTIME.ExternalAccountLamportSpend,
+  45: RUNTIME.ArithmeticOverflow,
+  46: RUNTIME.UnsupportedSysvar,
+};
+
+const NOTHING = new Uint8Array();
+
+const DATA_LINE = 'Program data: ';
+
+/** The program on an embedded runtime, in this process: no signatures checked, no history. */
+export class Chain {
+  readonly #universe: Universe;
+  readonly #wire: WireCalls;
+  #nonce = 0;
+
+  constructor(universe: Universe, so: Uint8Array) {
+    this.#universe = universe;
+    const svm = new LiteSVM().withSigverify(false).withBlockhashCheck(false).withTransactionHistory(0n);
+    this.#wire = (svm as unknown as { inner: WireCalls }).inner;
+    this.#wire.addProgram(universe.key(universe.program), so);
+  }
+
+  /** Sets the cluster's clock, Unix seconds. */
+  setClock(unixSeconds: bigint): void {
+    this.#wire.setClock(new Clock(1n, 0n, 0n, 0n, unixSeconds));
+  }
+
+  /** Sets the rent from now on. */
+  setRent(rent: Rent): void {
+    this.#wire.setRent(new RentSysvar(rent.lamportsPerByte, rent.threshold, 0));
+  }
+
+  /** Overwrites an account; 0 lamports remove it. */
+  setAccount(id: AddressId, lamports: bigint, owner: AddressId, data: Uint8Array): void {
+    const account = new Account(lamports, data, this.#universe.key(owner), false, 0n);
+    this.#wire.setAccount(this.#universe.key(id), account);
+  }
+
+  /** An account, or null where there is none. */
+  account(id: AddressId): ChainAccount | null {
+    const found = this.#wire.getAccount(this.#universe.key(id));
+    return found === null ? null : { lamports: found.lamports(), owner: found.owner(), data: found.data() };
+  }
+
+  /** Runs one instruction in a transaction of its own, with a gift behind it if there is one. */
+  send(data: Uint8Array, metas: readonly Meta[], gift?: Gift): ChainOutcome {
+    this.#nonce = (this.#nonce + 1) >>> 0;
+    const { bytes, signatures } = encodeTransaction(this.#universe, data, metas, this.#nonce, gift);
+    const result = this.#wire.sendLegacyTransaction(bytes);
+    const feeLamports = BigInt(signatures) * LAMPORTS_PER_SIGNATURE;
+    if ('err' in result) {
+      return { verdict: verdictOf(result.err()), returned: NOTHING, events: [], feeLamports };
+    }
+    const events = result
+      .logs()
+      .filter((line) => line.startsWith(DATA_LINE))
+      .map((line) => Buffer.from(line.slice(DATA_LINE.length), 'base64'));
+    return { verdict: null, returned: result.returnData().data(), events, feeLamports };
+  }
+}
+
+function verdictOf(error: unknown): Verdict {
+  if (typeof error === 'object' && error !== null) {
+    if ('err' in error && typeof error.err === 'function') {
+      const detail: unknown = error.err();
+      if (typeof detail === 'object' && detail !== null && 'code' in detail) {
+        return Number(detail.code);
+      }
+      return INSTRUCTION_ERRORS[Number(detail)] ?? `instruction error ${String(detail)}`;
+    }
+    return error.constructor.name === 'TransactionErrorInsufficientFundsForRent'
+      ? RUNTIME.InsufficientFundsForRent
+      : error.constructor.name;
+  }
+  return `transaction error ${String(error)}`;
+}

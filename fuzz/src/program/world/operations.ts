@@ -1,0 +1,65 @@
+import type { Meta } from '../model/call.js';
+import { VERSION_AT } from '../model/state.js';
+import type { AddressId } from './universe.js';
+
+/** The ways in which an account's data is made nearly right. */
+export const TAMPERINGS = ['short', 'long', 'first byte', 'eighth byte', 'version'] as const;
+
+/** One of them. */
+export type Tampering = (typeof TAMPERINGS)[number];
+
+/** Lamports for an address. */
+export interface Gift {
+  to: AddressId;
+  lamports: bigint;
+}
+
+/** One step of a sequence: plain data, so that a sequence can be cut, repeated and printed. */
+export type Operation =
+  | {
+      kind: 'instruction';
+      data: Buffer;
+      metas: Meta[];
+      /** An account of the program whose data is tampered with for this instruction alone. */
+      tampered?: { id: AddressId; how: Tampering };
+      /** Lamports that the fee payer sends in the same transaction, behind the instruction. */
+      gift?: Gift;
+    }
+  /** The clock, Unix seconds. */
+  | { kind: 'clock'; now: bigint }
+  /** The rent. */
+  | { kind: 'rent'; lamportsPerByte: bigint; threshold: number }
+  /** Somebody sends lamports to an address. */
+  | { kind: 'donate'; to: AddressId; lamports: bigint }
+  /** A wallet spends or earns elsewhere. */
+  | { kind: 'fund'; wallet: AddressId; lamports: bigint }
+  /** An account of hostile making appears. */
+  | { kind: 'plant'; at: AddressId; owner: AddressId; bytes: Buffer; lamports: bigint }
+  /** Years of trade pass: a counter or a time is about to overflow. */
+  | {
+      kind: 'age';
+      at: AddressId;
+      counter: 'revision' | 'pausedAt' | 'totalEarned' | 'totalSpent' | 'totalDeposited';
+      value: bigint;
+    };
+
+/** Data that is nearly an account's. */
+export function tamper(bytes: Buffer, how: Tampering): Buffer {
+  const flipped = (at: number): Buffer => {
+    const copy = Buffer.from(bytes);
+    copy[at] = (copy[at] ?? 0) ^ 1;
+    return copy;
+  };
+  switch (how) {
+    case 'short':
+      return Buffer.from(bytes.subarray(0, -1));
+    case 'long':
+      return Buffer.concat([bytes, Buffer.alloc(1)]);
+    case 'first byte':
+      return flipped(0);
+    case 'eighth byte':
+      return flipped(7);
+    default:
+      return flipped(VERSION_AT);
+  }
+}

@@ -1,0 +1,20 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const CHECK = fileURLToPath(new URL('../../../scripts/check-packages/main.mjs', import.meta.url));
+
+test(
+  'the packed packages hold what they need, install together, import, run and type-check on Node 20 and 22 [SVC-11, SVC-13]',
+  { timeout: 900_000 },
+  async () => {
+    const child = spawn(process.execPath, [CHECK], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+    }
+    const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+    expect(code, output).toBe(0);
+    expect(output).toMatch(/ok {2}all of them installed, on Node v22/);
+  },
+);

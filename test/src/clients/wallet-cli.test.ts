@@ -1,0 +1,59 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { createClient } from '@agent-rental/sdk';
+import { readWalletFile } from '@agent-rental/sdk/node';
+import { payingWallet, rentedToolset } from '@agent-rental/tools';
+import { Connection, PublicKey } from '@solana/web3.js';
+import { expect, inject, test } from 'vitest';
+import { attach } from '../support/marketplace.js';
+import { newRenter } from '../support/renter.js';
+
+const BIN = fileURLToPath(new URL('bin.js', import.meta.resolve('@agent-rental/cli')));
+
+test('a wallet that holds only its budget pays no more than that, and gives back what is left [REN-12]', async () => {
+  const marketplace = await attach(inject('stateDir'));
+  const owner = await newRenter(marketplace);
+  const folder = await mkdtemp(join(tmpdir(), 'agent rental cli '));
+  const from = join(folder, 'owner.json');
+  const file = join(folder, 'agent.json');
+  const cli = async (...args: string[]) => {
+    const { stdout } = await promisify(execFile)(process.execPath, [BIN, 'wallet', ...args], {
+      env: { AGENT_RENTAL_RPC_URL: marketplace.dev.rpc_url },
+    });
+    return stdout;
+  };
+  const connection = new Connection(marketplace.dev.rpc_url, 'confirmed');
+  const held = (address: string) => connection.getBalance(new PublicKey(address));
+  try {
+    await writeFile(from, JSON.stringify([...owner.wallet.secretKey]), { mode: 0o600 });
+    expect(await cli('create', file, '--fund', '0.02', '--from', from)).toContain('was given 0.02 SOL');
+    const signer = readWalletFile(file);
+    expect(await cli('balance', file)).toBe(`${signer.address} holds 0.02 SOL.\n`);
+    await cli('fund', file, '--sol', '0.01', '--from', from);
+    expect(await held(signer.address)).toBe(30_000_000);
+
+    // No policy stands in the way: what the wallet holds does.
+    const client = createClient({ baseUrl: marketplace.dev.base_url, signer });
+    const { fixedTools } = rentedToolset(client, { wallet: payingWallet(signer), policy: {} });
+    const rent = fixedTools.find(({ name }) => name === 'rent_listing');
+    const { id } = marketplace.listing('per_query');
+    const refused = await rent?.invoke({ agent_id: id, deposit_lamports: 40_000_000 });
+    expect(refused?.text).toContain('too little SOL');
+    expect(await held(signer.address)).toBe(30_000_000);
+
+    const address = owner.wallet.publicKey.toBase58();
+    const before = await held(address);
+    expect(await cli('sweep', file, '--to', address)).toContain(`Sent 0.029995 SOL from ${signer.address}`);
+    expect(await held(signer.address)).toBe(0);
+    expect((await held(address)) - before).toBe(29_995_000);
+
+    await cli('fund', file, '--sol', '0.5', '--airdrop');
+    expect(await held(signer.address)).toBe(500_000_000);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

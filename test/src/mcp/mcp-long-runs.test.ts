@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { OFFICIAL_CLIENTS, type Seen } from './mcp-clients/official-clients.js';
+import { PRICE, publishAgent, rentAgent, textAgent } from '../support/agents/agents.js';
+import {
+  newStateDir,
+  removeStateDir,
+  startMarketplace,
+  type OwnMarketplace,
+} from '../support/marketplace.js';
+import { newParticipant, type Participant } from '../support/participant.js';
+import { slowAnswer, slowTask, startSlowAgents, type SlowAgents } from '../support/agents/slow-agents.js';
+
+/** When the clients give up by themselves: what they have when nobody sets it. */
+const CLIENT_TIMEOUT_MS = 60_000;
+const DEFAULT_WAIT_MS = 45_000;
+const CLIENTS = Object.keys(OFFICIAL_CLIENTS);
+
+let agents: SlowAgents;
+let stateDir: string;
+let marketplace: OwnMarketplace;
+let agentId: string;
+const parties: Record<string, Participant> = {};
+
+const env = () => ({ MODEL_BASE_URL: agents.modelUrl, MODEL_NAME: 'stand-in' });
+
+beforeAll(async () => {
+  agents = await startSlowAgents();
+  stateDir = await newStateDir();
+  marketplace = await startMarketplace(stateDir, env());
+  const creator = await newParticipant(marketplace);
+  agentId = await publishAgent(creator, textAgent(agents.modelUrl, { timeout_seconds: 300 }));
+  for (const name of CLIENTS) {
+    const party = await newParticipant(marketplace);
+    await rentAgent(party, agentId, 10);
+    parties[name] = party;
+  }
+}, 240_000);
+afterAll(async () => {
+  await marketplace?.stop();
+  await agents?.close();
+  await removeStateDir(stateDir);
+});
+
+const runIdOf = (seen: Seen) => seen['_meta']?.['agent-rental/run']?.run_id ?? '';
+
+/** Calls an agent that takes so long, over HTTP, and then asks for its result until it is there. */
+async function callAndFetch(name: string, ms: number) {
+  const { token = '' } = parties[name] ?? {};
+  const client = await OFFICIAL_CLIENTS[name]!({ url: `${marketplace.dev.base_url}/mcp`, token });
+  onTestFinished(client.close);
+  const begun = performance.now();
+  const told = await client.call(
+    'run_agent',
+    { agent_id: agentId, task: slowTask(ms, name) },
+    CLIENT_TIMEOUT_MS,
+  );
+  const toldMs = performance.now() - begun;
+  let result: Seen;
+  do {
+    result = await client.call('get_run', { run_id: runIdOf(told) }, CLIENT_TIMEOUT_MS);
+  } while (/is still running/.test(result.content[0]?.text ?? ''));
+  const { runs } = await marketplaceRuns(token);
+  return { told: told.content[0]?.text ?? '', toldMs, result: result.content[0]?.text, runs };
+}
+
+async function marketplaceRuns(token: string): Promise<{ runs: { cost_lamports: number }[] }> {
+  const answer = await fetch(`${marketplace.dev.base_url}/v1/runs`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  return (await answer.json()) as { runs: { cost_lamports: number }[] };
+}
+
+describe('over HTTP', () => {
+  test('an agent that outlives the 60 s of a client: it gets its result in the end, charged once [ADP-13]', async () => {
+    const seen = await Promise.all(CLIENTS.map((name) => callAndFetch(name, CLIENT_TIMEOUT_MS + 5_000)));
+    for (const [index, { told, toldMs, result, runs }] of seen.entries()) {
+      expect(told).toMatch(/is still running/);
+      expect(toldMs).toBeGreaterThanOrEqual(DEFAULT_WAIT_MS);
+      expect(toldMs).toBeLessThan(CLIENT_TIMEOUT_MS);
+      expect(result).toBe(slowAnswer(CLIENTS[index] ?? ''));
+      expect(runs.map(({ cost_lamports }) => cost_lamports)).toEqual([PRICE]);
+    }
+  }, 240_000);
+
+  test('a call waits for as long as MCP_WAIT_SECONDS says [ADP-13]', async () => {
+    await marketplace.stop();
+    marketplace = await startMarketplace(stateDir, { ...env(), MCP_WAIT_SECONDS: '2' });
+    const [name = ''] = CLIENTS;
+    const { told, toldMs, result, runs } = await callAndFetch(name, 20_000);
+    expect(told).toMatch(/is still running/);
+    expect(toldMs).toBeGreaterThanOrEqual(2_000);
+    expect(toldMs).toBeLessThan(20_000);
+    expect(result).toBe(slowAnswer(name));
+    expect(runs.map(({ cost_lamports }) => cost_lamports)).toEqual([PRICE, PRICE]);
+  }, 240_000);
+});

@@ -1,0 +1,57 @@
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { newStateDir, removeStateDir, spawnServer } from '../support/marketplace.js';
+
+/** Runs the server until it ends by itself. */
+async function runToEnd(
+  stateDir: string,
+  env: Record<string, string> = {},
+): Promise<{ code: number | null; stderr: string }> {
+  const child = spawnServer(stateDir, env);
+  let stderr = '';
+  child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, stderr };
+}
+
+async function emptyStateDir(): Promise<string> {
+  const stateDir = await newStateDir();
+  onTestFinished(() => removeStateDir(stateDir));
+  return stateDir;
+}
+
+test('a second server on the same state says in one line what is in the way [OPS-7]', async () => {
+  const { code, stderr } = await runToEnd(inject('stateDir'));
+  expect(code).toBe(1);
+  expect(stderr.trim().split('\n')).toHaveLength(1);
+  expect(stderr).toMatch(/in use by process \d+/);
+});
+
+test.each(['PORT', 'LOCAL_CHAIN_PORT'])('a taken %s is named in one line [OPS-7]', async (variable) => {
+  const squatter = createServer();
+  await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void squatter.close());
+  const { port } = squatter.address() as AddressInfo;
+  const { code, stderr } = await runToEnd(await emptyStateDir(), { [variable]: String(port) });
+  expect(code).toBe(1);
+  expect(stderr.trim().split('\n')).toHaveLength(1);
+  expect(stderr).toContain(String(port));
+});
+
+test.each([
+  [{ PORT: 'eighty' }, /PORT/],
+  [{ DATABASE_URL: 'postgres://127.0.0.1/x' }, /SOLANA_RPC_URLS, AUTHORITY_KEYPAIR, MASTER_KEY/],
+  [{ SANDBOX_MIN_ISOLATION: 'microvm' }, /SANDBOX_MIN_ISOLATION=runtime|SANDBOX_MIN_ISOLATION=kernel/],
+  [{ SANDBOX_DRIVER: 'e2b' }, /E2B_API_KEY/],
+  [{ SANDBOX_DRIVER: 'e2b', E2B_API_KEY: 'key', E2B_API_URL: 'http://127.0.0.1:1' }, /E2B cannot be reached/],
+  [
+    { SANDBOX_DRIVER: 'deno', SANDBOX_MIN_ISOLATION: 'kernel' },
+    /"deno" isolates at level "runtime".*"kernel"/,
+  ],
+])('a wrong environment %j is named in one line [OPS-7, OPS-10]', async (env, message) => {
+  const { code, stderr } = await runToEnd(await emptyStateDir(), env);
+  expect(code).toBe(1);
+  expect(stderr.trim().split('\n')).toHaveLength(1);
+  expect(stderr).toMatch(message);
+});

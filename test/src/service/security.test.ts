@@ -1,0 +1,380 @@
+import {
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  hkdfSync,
+  sign,
+} from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createClient } from '@agent-rental/sdk';
+import { createApiKey, keypairSigner } from '@agent-rental/sdk/solana';
+import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import nacl from 'tweetnacl';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { call, login } from '../support/http.js';
+import { attach, type Marketplace, type Route } from '../support/marketplace.js';
+import { newRenter, rentOverHttp, type Renter } from '../support/renter.js';
+
+/** Routes that need no authentication. Whatever is not named here has to refuse everybody who is not known. */
+const PUBLIC = new Set([
+  'GET /v1/auth/challenge',
+  'POST /v1/auth/token',
+  'GET /health',
+  'GET /ready',
+  'GET /metrics',
+  'GET /openapi.json',
+  'GET /.well-known/jwks.json',
+  'GET /dashboard/rent/:listing_id',
+  'OPTIONS *',
+]);
+/** Routes on which a resource of another wallet may be named: they show what is public, or one's own standing. */
+const FOR_EVERYBODY = new Set([
+  'GET /v1/listings/:id',
+  'GET /v1/listings/:id/reviews',
+  'GET /v1/credentials/:listing_id',
+]);
+/** Open to whoever meets a condition that this stranger does not; everywhere else the resource is not found. */
+const CONDITIONAL = new Set(['POST /v1/listings/:id/reviews']);
+/** Speaks JSON-RPC, so that its refusals of a body are the protocol's. Its authentication is ours. */
+const JSON_RPC = new Set(['GET /mcp', 'POST /mcp', 'DELETE /mcp']);
+/** Takes bytes of any form as they are: only their number is judged. */
+const ANY_BYTES = new Set(['POST /v1/files']);
+/** A body larger than any route takes, but for the routes that say here how much they take. */
+const TOO_LARGE_BYTES: Record<string, number> = {
+  default: 2_000_000,
+  'POST /v1/files': 10_500_000,
+};
+
+/** HEAD is GET without a body. */
+const nameOf = ({ method, path }: Route) => `${method === 'HEAD' ? 'GET' : method} ${path}`;
+const routes = inject('routes').map((route) => ({ ...route, route: `${route.method} ${route.path}` }));
+const closed = routes.filter((route) => !PUBLIC.has(nameOf(route)));
+const withBody = routes.filter(
+  (route) => ['POST', 'PUT', 'PATCH'].includes(route.method) && !JSON_RPC.has(nameOf(route)),
+);
+
+interface Raw {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+let marketplace: Marketplace;
+let owner: Renter;
+let stranger: Renter;
+/** A resource of `owner`, or of the demo's creator, for each parameter of a path. */
+let resources: Record<string, string>;
+/** Bearers that must not pass, each with the code of its refusal. */
+let bearers: [what: string, bearer: string | undefined, code: string][];
+/** What an operation takes, by method and path: the examples of the API's own description. */
+let examples: Map<string, unknown>;
+
+beforeAll(async () => {
+  marketplace = await attach(inject('stateDir'));
+  [owner, stranger] = [await newRenter(marketplace), await newRenter(marketplace)];
+  const signer = keypairSigner(owner.wallet);
+  const client = createClient({ baseUrl: marketplace.dev.base_url, signer });
+  await rentOverHttp(marketplace, owner, 'one_time');
+  const run = await call(marketplace, 'POST', '/v1/execute', {
+    token: owner.token,
+    body: await marketplace.request('one_time'),
+  });
+  const kept = await createApiKey(client, signer, 'kept');
+  const revoked = await createApiKey(client, signer, 'revoked');
+  await client.revokeApiKey(revoked.id);
+  examples = await readExamples();
+  const job = await call(marketplace, 'POST', '/v1/agents', {
+    token: owner.token,
+    body: examples.get('POST /v1/agents'),
+  });
+  const file = await call(marketplace, 'POST', '/v1/files', { token: owner.token, raw: 'a,b\n1,2\n' });
+  const listing = marketplace.listing('one_time').id;
+  resources = {
+    run_id: String(run.body['run_id']),
+    job_id: String(job.body['job_id']),
+    key_id: kept.id,
+    file_id: String(file.body['file_id']),
+    id: listing,
+    listing_id: listing,
+  };
+  bearers = await badBearers(owner, revoked.key);
+});
+
+async function readExamples(): Promise<Map<string, unknown>> {
+  const { body } = await call(marketplace, 'GET', '/openapi.json');
+  const paths = body['paths'] as Record<
+    string,
+    Record<string, { requestBody?: { content: Record<string, { example: unknown }> } }>
+  >;
+  return new Map(
+    Object.entries(paths).flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, { requestBody }]): [string, unknown] => [
+        `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
+        requestBody?.content['application/json']?.example,
+      ]),
+    ),
+  );
+}
+
+const base64url = (value: string | Buffer) => Buffer.from(value).toString('base64url');
+
+/** Makes tokens of every wrong kind, from the server's own key where that takes it. */
+async function badBearers({ token, wallet }: Renter, revokedKey: string): Promise<typeof bearers> {
+  const master = await readFile(join(marketplace.stateDir, 'keys', 'master-key'), 'utf8');
+  const seed = hkdfSync('sha256', Buffer.from(master, 'base64'), new Uint8Array(), 'agent-rental/jwt/v1', 32);
+  const pkcs8 = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), Buffer.from(seed)]);
+  const ours = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
+  const ourPublicPem = createPublicKey(ours).export({ format: 'pem', type: 'spki' }) as string;
+  const now = Math.floor(Date.now() / 1000);
+  const claims = { iss: 'agent-rental', sub: wallet.publicKey.toBase58(), iat: now, exp: now + 600 };
+  const unsigned = (alg: string, payload: object) =>
+    `${base64url(JSON.stringify({ alg, typ: 'JWT' }))}.${base64url(JSON.stringify(payload))}`;
+  const eddsa = (payload: object, key = ours) => {
+    const text = unsigned('EdDSA', payload);
+    return `${text}.${base64url(sign(null, Buffer.from(text), key))}`;
+  };
+  const hs256 = (secret: string) => {
+    const text = unsigned('HS256', claims);
+    return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
+  };
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+  const rs256 = unsigned('RS256', claims);
+  const [header, , signature] = token.split('.');
+
+  // The tokens below fail for what is wrong with them, and not because this test cannot make a good one.
+  const good = await call(marketplace, 'GET', '/v1/credentials', { token: eddsa(claims) });
+  expect(good.status).toBe(200);
+
+  return [
+    ['no token', undefined, 'unauthorized'],
+    ['a garbage token', 'garbage', 'unauthorized'],
+    ['a garbage JWT', 'a.b.c', 'unauthorized'],
+    ["another environment's key", `ark_live_${'x'.repeat(43)}`, 'invalid_api_key'],
+    ['an unknown key', `ark_dev_${'x'.repeat(43)}`, 'invalid_api_key'],
+    ['a revoked key', revokedKey, 'invalid_api_key'],
+    ['an expired JWT', eddsa({ ...claims, iat: now - 7200, exp: now - 60 }), 'jwt_expired'],
+    ['a JWT with alg none', `${unsigned('none', claims)}.`, 'unauthorized'],
+    ['a JWT with alg none and a signature', `${unsigned('none', claims)}.${signature}`, 'unauthorized'],
+    ['a JWT by another key', eddsa(claims, generateKeyPairSync('ed25519').privateKey), 'unauthorized'],
+    ['a JWT by HS256, keyed with our public key', hs256(ourPublicPem), 'unauthorized'],
+    ['a JWT by RS256', `${rs256}.${base64url(sign('sha256', Buffer.from(rs256), rsa))}`, 'unauthorized'],
+    ['a JWT without an end', eddsa({ iss: claims.iss, sub: claims.sub }), 'unauthorized'],
+    ['a JWT of another issuer', eddsa({ ...claims, iss: 'another' }), 'unauthorized'],
+    [
+      'a JWT whose wallet was changed',
+      `${header}.${base64url(JSON.stringify({ ...claims, sub: Keypair.generate().publicKey.toBase58() }))}.${signature}`,
+      'unauthorized',
+    ],
+  ];
+}
+
+/** The path of a route with a resource of somebody else in it. */
+function pathOf({ path }: Route): string {
+  return path.replaceAll(/:(\w+)/g, (_, name: string) => {
+    const resource = resources[name];
+    if (resource === undefined) throw new Error(`Say in this test what a ${name} of another wallet is.`);
+    return resource;
+  });
+}
+
+async function send(route: Route, bearer: string | undefined, body: unknown): Promise<Raw> {
+  const headers: Record<string, string> = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
+  const init: RequestInit = { method: route.method, headers };
+  if (!['GET', 'HEAD', 'OPTIONS'].includes(route.method) && body !== undefined) {
+    headers['content-type'] = 'application/json';
+    init.body = typeof body === 'string' ? body : JSON.stringify(body);
+  }
+  const response = await fetch(marketplace.dev.base_url + pathOf(route), init);
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+const INTERNALS =
+  /node_modules|\.[jt]s:\d|\bat \w+ \(|Error:|postgres|select |insert |ECONN|kysely|fastify|FST_|127\.0\.0\.1|\/tmp|undefined/i;
+
+/** An error in the form that every error has, which tells nothing of the inside. */
+function expectError(answer: Raw, status: number, codes: string[]): void {
+  expect(answer.status, answer.text).toBe(status);
+  expect(answer.headers.get('x-request-id')).toMatch(/^req_[0-9a-f-]{36}$/);
+  for (const name of ['limit', 'remaining', 'reset']) {
+    expect(answer.headers.get(`x-ratelimit-${name}`), name).toMatch(/^\d+$/);
+  }
+  expect(answer.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
+  expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+  // The answer to a HEAD has no body.
+  if (answer.text === '') return;
+  const { error, ...rest } = JSON.parse(answer.text) as { error: Record<string, unknown> };
+  expect(rest).toEqual({});
+  expect(error).toMatchObject({ status, request_id: answer.headers.get('x-request-id') });
+  expect(codes).toContain(error['code']);
+  expect(Object.keys(error).toSorted()).toEqual(['code', 'message', 'request_id', 'status']);
+  expect(String(error['message']).length).toBeGreaterThan(10);
+  expect(answer.text).not.toMatch(INTERNALS);
+}
+
+test('the routes are those of the running server, and the public ones are all known', () => {
+  expect(closed.length).toBeGreaterThan(10);
+  const names = new Set(routes.map(nameOf));
+  // `OPTIONS *` is the preflight's.
+  const known = [...PUBLIC, ...FOR_EVERYBODY, ...JSON_RPC].filter((name) => !names.has(name));
+  expect(known, 'named in this test, but not served').toEqual([]);
+});
+
+describe.each(closed)('$route', (route) => {
+  test('refuses everybody who is not known [ID-2, ID-19, ID-38, LIM-5, LIM-6]', async () => {
+    for (const [what, bearer, code] of bearers) {
+      const answer = await send(route, bearer, examples.get(nameOf(route)) ?? {});
+      expect({ what, status: answer.status }).toEqual({ what, status: 401 });
+      expectError(answer, 401, [code]);
+      const secret = [bearer ?? ''].filter((text) => text.length > 20);
+      for (const text of secret) expect(answer.text).not.toContain(text);
+    }
+  });
+});
+
+const named = closed.filter(({ path }) => path.includes(':'));
+
+describe.each(named.filter((route) => !FOR_EVERYBODY.has(nameOf(route))))('$route', (route) => {
+  test('gives nothing of another wallet away and changes nothing [ID-39]', async () => {
+    const answer = await send(route, stranger.token, examples.get(nameOf(route)));
+    const refusals = CONDITIONAL.has(nameOf(route)) ? [400] : [403, 404];
+    expect(refusals, answer.text).toContain(answer.status);
+    const codes = ['not_found', 'listing_not_found', 'credential_not_found'];
+    expectError(answer, answer.status, answer.status === 400 ? ['invalid_request'] : codes);
+    for (const value of [owner.token, owner.wallet.publicKey.toBase58()]) {
+      expect(answer.text).not.toContain(value);
+    }
+  });
+});
+
+describe.each(named.filter((route) => FOR_EVERYBODY.has(nameOf(route))))('$route', (route) => {
+  test('shows what is public, or the own standing, and no more [ID-39]', async () => {
+    const answer = await send(route, stranger.token, undefined);
+    expect(answer.status).toBe(200);
+    expect(answer.text).not.toContain(owner.wallet.publicKey.toBase58());
+    expect(answer.text).not.toMatch(/"valid":true|system_prompt|model_key/);
+  });
+});
+
+describe('what another wallet has', () => {
+  test('is still there after all that a stranger tried [ID-39]', async () => {
+    const read = async (path: string) =>
+      (await call(marketplace, 'GET', path, { token: owner.token })).status;
+    expect(await read(`/v1/runs/${resources['run_id']}`)).toBe(200);
+    expect(await read(`/v1/jobs/${resources['job_id']}`)).toBe(200);
+    expect(await read(`/v1/files/${resources['file_id']}`)).toBe(200);
+    const { body } = await call(marketplace, 'GET', '/v1/api-keys', { token: owner.token });
+    const ids = (body['api_keys'] as { id: string }[]).map(({ id }) => id);
+    expect(ids).toEqual([resources['key_id']]);
+    const strangers = await call(marketplace, 'GET', '/v1/api-keys', { token: stranger.token });
+    expect(strangers.body).toEqual({ api_keys: [] });
+  });
+
+  test.each([
+    ['POST /v1/execute', { task: 'x' }, 'agent_id'],
+    ['POST /v1/execute/stream', { task: 'x' }, 'agent_id'],
+    ['POST /v1/transactions', { action: 'pause' }, 'listing_id'],
+    ['POST /v1/transactions', { action: 'close' }, 'listing_id'],
+    ['POST /v1/transactions', { action: 'withdraw' }, 'listing_id'],
+    ['POST /v1/transactions', { action: 'update', price_lamports: 1_000_000 }, 'listing_id'],
+    ['POST /v1/transactions', { action: 'publish' }, 'listing_id'],
+  ])('is not reached by a body either: %s %j [ID-39]', async (route, body, field) => {
+    const [method = '', path = ''] = route.split(' ');
+    const answer = await send({ method, path }, stranger.token, {
+      ...body,
+      [field]: resources['listing_id'],
+    });
+    expect([403, 404]).toContain(answer.status);
+    expectError(answer, answer.status, ['credential_not_found', 'listing_not_found']);
+  });
+
+  test('is not paid for by a transaction that another wallet signed [ID-39]', async () => {
+    const { body } = await call(marketplace, 'POST', '/v1/transactions', {
+      token: owner.token,
+      body: { action: 'rent', listing_id: marketplace.listing('per_query').id },
+    });
+    const wire = Buffer.from(String(body['transaction']), 'base64');
+    const signed = await keypairSigner(owner.wallet).signTransaction(wire);
+    const route = { method: 'POST', path: '/v1/transactions/submit' };
+    const answer = await send(route, stranger.token, { transaction: Buffer.from(signed).toString('base64') });
+    expectError(answer, 400, ['invalid_request']);
+  });
+});
+
+describe('a challenge', () => {
+  test('that was used, in one way or the other, is worth nothing [ID-14]', async () => {
+    const wallet = Keypair.generate();
+    const address = wallet.publicKey.toBase58();
+    const issued = await call(marketplace, 'GET', `/v1/auth/challenge?wallet=${address}`);
+    const challenge = String(issued.body['challenge']);
+    const signature = bs58.encode(nacl.sign.detached(Buffer.from(challenge), wallet.secretKey));
+    const route = { method: 'POST', path: '/v1/auth/token' };
+    const body = { wallet: address, challenge, signature };
+    const answers = await Promise.all(Array.from({ length: 10 }, () => send(route, undefined, body)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const answer of answers.filter(({ status }) => status !== 200)) {
+      expectError(answer, 401, ['invalid_signature']);
+    }
+    // Neither for another wallet, nor to make a key.
+    const thief = Keypair.generate();
+    const stolen = { ...body, wallet: thief.publicKey.toBase58() };
+    expectError(await send(route, undefined, stolen), 401, ['invalid_signature']);
+    const token = await login(marketplace, wallet);
+    const keyed = await send({ method: 'POST', path: '/v1/api-keys' }, token, {
+      label: 'x',
+      challenge,
+      signature,
+    });
+    expectError(keyed, 401, ['invalid_signature']);
+  });
+});
+
+/** Who sends bodies: a stranger; to a route that looks at the sender's rentals first, somebody who has one. */
+const senderOf = (route: Route) => (ANY_BYTES.has(nameOf(route)) ? owner : stranger).token;
+
+describe.each(withBody)('a body for $route', (route) => {
+  test('that is too large is refused, and its sender hears it [ERR-22]', async () => {
+    const bytes = TOO_LARGE_BYTES[nameOf(route)] ?? TOO_LARGE_BYTES['default'] ?? 0;
+    const body = `{"task":"${'x'.repeat(bytes)}"}`;
+    expectError(await send(route, senderOf(route), body), 400, ['invalid_request']);
+  });
+
+  test.each([
+    [
+      'a huge string in every field',
+      (text: string) => text.replaceAll(/:"[^"]*"/g, `:"${'x'.repeat(20_000)}"`),
+    ],
+    [
+      'deep nesting in a field',
+      (text: string) => text.replace(/^\{/, `{"deep":${'['.repeat(5000)}${']'.repeat(5000)},`),
+    ],
+    ['an unknown field', (text: string) => text.replace(/^\{/, '{"unknown_field":1,')],
+    ['__proto__ as a key', (text: string) => text.replace(/^\{/, '{"__proto__":{"admin":true},')],
+    [
+      'constructor.prototype as a key',
+      (text: string) => text.replace(/^\{/, '{"constructor":{"prototype":{}},'),
+    ],
+    ['invalid UTF-8', (text: string) => text.replace(/^\{/, '{"\u00ff":1,')],
+    ['the wrong form', () => '[[]]'],
+    ['nothing in it', () => ''],
+  ])('with %s gets a clear answer and never a 5xx [ERR-23, ERR-25, ERR-27, ERR-32]', async (what, change) => {
+    const text = change(JSON.stringify(examples.get(nameOf(route)) ?? { task: 'x' }));
+    const response = await fetch(marketplace.dev.base_url + pathOf(route), {
+      method: route.method,
+      headers: { authorization: `Bearer ${senderOf(route)}`, 'content-type': 'application/json' },
+      // As Latin-1, so that the one character beyond ASCII is a byte that UTF-8 does not know.
+      body: Buffer.from(text, 'latin1'),
+    });
+    const answer = { status: response.status, headers: response.headers, text: await response.text() };
+    // What a manifest holds is judged by its job, and a file may hold anything.
+    if (nameOf(route) === 'POST /v1/agents' && answer.status === 202) return;
+    if (ANY_BYTES.has(nameOf(route)) && answer.status === 201) return;
+    expect(answer.status, `${what}: ${answer.text}`).toBeGreaterThanOrEqual(400);
+    expect(answer.status, `${what}: ${answer.text}`).toBeLessThan(500);
+    // Where the resource is looked at before the body, that it is another's.
+    const codes = ['invalid_request', 'invalid_signature', 'listing_not_found', 'not_found'];
+    expectError(answer, answer.status, codes);
+  });
+});

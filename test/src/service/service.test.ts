@@ -1,0 +1,101 @@
+import { readFile } from 'node:fs/promises';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { call, errorOf } from '../support/http.js';
+import { attach, type Marketplace } from '../support/marketplace.js';
+import { operationsOf, requestOf, type DescribedOperation } from '../support/operations.js';
+
+/** The specification's table of endpoints. */
+const ENDPOINTS = [
+  'POST /v1/execute',
+  'POST /v1/execute/stream',
+  'GET /v1/listings',
+  'GET /v1/listings/{id}',
+  'GET /v1/credentials',
+  'GET /v1/credentials/{listing_id}',
+  'POST /v1/agents',
+  'GET /v1/jobs/{job_id}',
+  'GET /v1/auth/challenge',
+  'POST /v1/auth/token',
+];
+
+let marketplace: Marketplace;
+let described: DescribedOperation[];
+
+beforeAll(async () => {
+  marketplace = await attach(inject('stateDir'));
+  described = await operationsOf(marketplace);
+});
+
+describe('the API', () => {
+  test('has the endpoints of the specification, and each is there [SVC-1]', async () => {
+    const names = described.map(({ method, path }) => `${method} ${path}`);
+    expect(names).toEqual(expect.arrayContaining(ENDPOINTS));
+    for (const operation of described) {
+      const { body } = await requestOf(marketplace, operation, marketplace.apiKey);
+      // What the router says of a route that it does not have.
+      expect(JSON.stringify(body)).not.toContain(`There is no ${operation.method} `);
+    }
+  });
+
+  test('answers in JSON, without an envelope around it [SVC-3]', async () => {
+    for (const path of [
+      '/v1/listings',
+      '/v1/credentials',
+      `/v1/listings/${marketplace.listing('one_time').id}`,
+    ]) {
+      const { headers, body } = await call(marketplace, 'GET', path, { token: marketplace.apiKey });
+      expect(headers.get('content-type')).toContain('application/json');
+      expect(body).not.toHaveProperty('data');
+    }
+  });
+
+  test('is under /v1, and nothing else takes its requests [SVC-2]', async () => {
+    for (const { method, path } of described) {
+      const { status, body } = await requestOf(
+        marketplace,
+        { method, path: path.slice('/v1'.length) },
+        marketplace.apiKey,
+      );
+      expect({ path, status, code: errorOf(body)['code'] }).toEqual({ path, status: 404, code: 'not_found' });
+    }
+  });
+
+  test('promises in its documents to keep v1 for twelve months [SVC-8]', async () => {
+    const text = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+    const promise = text.replaceAll(/\s+/g, ' ');
+    expect(promise).toContain('Breaking changes come only under a new prefix');
+    expect(promise).toContain('for at least 12 months after a new version is released');
+  });
+});
+
+describe('outside /v1', () => {
+  test('health is told to everybody, with the isolation of runs, its bounds and who reviews [ID-4, OPS-1, OPS-41, REG-14]', async () => {
+    const { status, body } = await call(marketplace, 'GET', '/health');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ status: 'ok', review: 'automatic' });
+    expect(body['sandbox']).toMatchObject({
+      isolation: expect.stringMatching(/^(runtime|kernel|microvm)$/) as string,
+      memoryBound: expect.stringMatching(/^(machine|cgroup|rlimit|none)$/) as string,
+      threadsBound: expect.stringMatching(/^(machine|cgroup|rlimit|none)$/) as string,
+    });
+  });
+
+  test('and under it, every route of the server is described [SVC-14]', async () => {
+    const { body } = await call(marketplace, 'GET', '/openapi.json');
+    const paths = body['paths'] as Record<string, Record<string, unknown>>;
+    // HEAD is GET without a body, OPTIONS the preflight's; MCP describes its messages itself.
+    const routes = inject('routes').filter(({ method }) => !['HEAD', 'OPTIONS'].includes(method));
+    expect(routes.length).toBeGreaterThan(30);
+    const missing = routes.filter(({ method, path }) => {
+      const item = paths[path.replaceAll(/:(\w+)/g, '{$1}')];
+      return !item || (path !== '/mcp' && !(method.toLowerCase() in item));
+    });
+    expect(missing).toEqual([]);
+  });
+
+  test('the description of the API is for everybody [ID-4, SVC-5]', async () => {
+    const { status, body } = await call(marketplace, 'GET', '/openapi.json');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ openapi: '3.1.0' });
+  });
+});

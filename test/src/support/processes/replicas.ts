@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  newStateDir,
+  removeStateDir,
+  startServer,
+  type Marketplace,
+  type OwnServer,
+} from '../marketplace.js';
+
+/** Servers that share what an operator gives them, each a process of its own. */
+export interface Replicas {
+  readonly servers: readonly OwnServer[];
+  /** Stops them, and removes what they kept on disk. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts servers at the same time, as production does: on a PostgreSQL and a Redis of their own, and on the chain of a
+ * marketplace that runs, with its authority. The limits are those that production has.
+ */
+export async function startReplicas(
+  count: number,
+  chain: Marketplace,
+  parts: { databaseUrl: string; redisUrl: string },
+): Promise<Replicas> {
+  const keys = join(chain.stateDir, 'keys');
+  const env = {
+    NODE_ENV: 'production',
+    DATABASE_URL: parts.databaseUrl,
+    REDIS_URL: parts.redisUrl,
+    REPLICAS: String(count),
+    SOLANA_RPC_URLS: chain.dev.rpc_url,
+    SOLANA_NETWORK: 'localnet',
+    AUTHORITY_KEYPAIR: join(keys, 'authority.json'),
+    MASTER_KEY: (await readFile(join(keys, 'master-key'), 'utf8')).trim(),
+    METRICS_TOKEN: METRICS_TOKEN,
+    REVIEW: 'automatic',
+    SANDBOX_POOL_SIZE: '1',
+    // Empty values are as if they were not there.
+    RATE_LIMIT_PER_MINUTE: '',
+    EXECUTIONS_PER_MINUTE: '',
+  };
+  const folders = await Promise.all(Array.from({ length: count }, newStateDir));
+  const started = await Promise.allSettled(folders.map((folder) => startServer(folder, env)));
+  const servers = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const stop = async () => {
+    await Promise.all(servers.map((server) => server.stop()));
+    await Promise.all(folders.map(removeStateDir));
+  };
+  const failed = started.find((one) => one.status === 'rejected');
+  if (failed) {
+    await stop();
+    throw failed.reason;
+  }
+  return { servers, stop };
+}
+
+/** Opens the metrics of every replica. */
+export const METRICS_TOKEN = 'the-token-of-the-replicas-metrics';
