@@ -27,6 +27,8 @@ export default defineConfig({
             'server/src/**/*.test.ts',
             'examples/src/**/*.test.ts',
             'test/src/requirements/*.test.ts',
+            'test/src/support/**/*.test.ts',
+            'scripts/*.test.mjs',
             'conformance/src/{schemas,adapters}/*.test.ts',
             'batteries/src/deno-api-sweep/*.test.ts',
             'test/src/docs/*.test.ts',
@@ -56,6 +58,7 @@ export default defineConfig({
           ],
           exclude: [
             'test/src/requirements/**',
+            'test/src/support/**',
             'test/src/program-clients/**',
             'batteries/src/deno-api-sweep/**',
           ],

@@ -1,10 +1,21 @@
-// `npm run demo`: starts a marketplace of its own, tells the story against it, and leaves nothing behind.
+// `npm run demo`: starts a marketplace of its own, tells the story against it, and removes it again.
 import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build, root } from './build.mjs';
 
+const [argument] = process.argv.slice(2);
+if (argument === '--help' || argument === '-h') {
+  process.stdout.write(
+    'npm run demo\n\nStarts a marketplace of its own, rents and runs an agent step by step, and removes everything again.\nTakes no options. Ends with 0 when every step held.\n',
+  );
+  process.exit(0);
+}
+if (argument !== undefined) {
+  process.stderr.write(`npm run demo takes no arguments, but was given ${argument}.\n`);
+  process.exit(2);
+}
 await build();
 const stateDir = mkdtempSync(join(tmpdir(), 'agent-rental-demo-'));
 const started = (child) => new Promise((resolve) => child.once('message', () => resolve(true)));

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
+import { readCommandLine } from '@agent-rental/test/support/command-line/options';
 import { report, reportText, type Suite } from './report.js';
 
 /** Files of this folder that are no suite; what a suite needs beside its file is in a folder of its name. */
@@ -12,16 +12,21 @@ async function suiteNames(): Promise<string[]> {
     .map((file) => file.slice(0, -'.js'.length));
 }
 
-/** `npm run bench -- <suite> [--json]`: exit code 1 when a target does not hold, 2 when there is no such suite. */
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
-    options: { json: { type: 'boolean', default: false } },
-    allowPositionals: true,
-  });
   const names = await suiteNames();
+  const { values, positionals } = readCommandLine({
+    command: 'npm run bench --',
+    summary: `Measures a suite (${names.join(', ')}) and compares it with its targets. Ends with 1 when a target does not hold.`,
+    options: { json: { kind: 'flag', text: 'the report as one JSON object on stdout' } },
+    positionals: 'suite',
+  });
   const [name] = positionals;
   if (name === undefined || positionals.length > 1 || !names.includes(name)) {
-    process.stderr.write(`npm run bench -- <suite> [--json]; suites: ${names.join(', ')}\n`);
+    const wrong =
+      name === undefined ? 'No suite' : positionals.length > 1 ? 'More than one suite' : `No suite ${name}`;
+    process.stderr.write(
+      `${wrong}. Suites: ${names.join(', ')}. npm run bench -- --help lists the options.\n`,
+    );
     return 2;
   }
   const { suite } = (await import(`./${name}.js`)) as { suite: Suite };

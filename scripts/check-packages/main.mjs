@@ -1,5 +1,5 @@
 /**
- * `npm run check:packages`: packs what is published, looks into each tarball, and installs them all together in an
+ * `npm run check -- packages`: packs what is published, looks into each tarball, and installs them all together in an
  * empty project, where Node 20 and 22, two versions of TypeScript and a bundler for browsers must be content. Of the MCP
  * server it also makes the bundle.
  */

@@ -1,13 +1,18 @@
-import { parseArgs } from 'node:util';
+import { readCommandLine, seedOr } from '@agent-rental/test/support/command-line/options';
 import { runAbortBattery } from './battery.js';
 
-/** `npm run abort-battery -- [--runs 200] [--seed N]`: exit code 1 when anything is left of the aborted runs. */
-const { values } = parseArgs({
-  options: { runs: { type: 'string', default: '200' }, seed: { type: 'string' } },
+const { values } = readCommandLine({
+  command: 'npm run battery -- abort',
+  summary:
+    'Aborts runs at random moments, by each way, and counts what is left. Ends with 1 when anything is.',
+  options: {
+    runs: { kind: 'number', text: 'how many runs to abort', default: 200 },
+    seed: { kind: 'number', text: 'of the moments; random by default', least: 0 },
+  },
 });
 const report = await runAbortBattery({
-  runs: Number(values.runs),
-  seed: Number(values.seed ?? Math.floor(Math.random() * 2 ** 31)),
+  runs: values.runs,
+  seed: seedOr(values.seed),
   concurrency: 25,
   latestAbortMs: 4_000,
   log: (line) => process.stderr.write(`${line}\n`),

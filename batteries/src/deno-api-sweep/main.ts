@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDenoDriver, evaluateInSandbox, locateDenoBinary } from '@agent-rental/sandbox';
+import { readCommandLine } from '@agent-rental/test/support/command-line/options';
 import {
   judge,
   knownBehindTheKernel,
@@ -12,12 +13,6 @@ import {
 import { openTracedSandboxes, type Surroundings, sweepLanguage, sweepNamespace } from './sweep.js';
 import type { Reach } from './traced-calls.js';
 
-/**
- * `npm run sweep:deno-apis [-- namespace ...]`, to be run at each upgrade of Deno, on Linux with strace and bubblewrap. Calls
- * all of `Deno.*`, `node:*` and the web's interfaces in sandboxes of level `runtime` and `kernel`, and lists what reaches
- * the machine before a check of permissions. Exit code 1 when something does that docs/isolation.md does not name, or
- * that the kernel's wall lets through.
- */
 async function modulesOfDeno(): Promise<string[]> {
   const stateDir = await mkdtemp(join(tmpdir(), 'sweep-'));
   const driver = await createDenoDriver({ stateDir, runtimeWall: 'permissions' });
@@ -62,7 +57,15 @@ function report(title: string, reaches: readonly Reach[], known: readonly KnownR
   return unknown.size;
 }
 
-const asked = process.argv.slice(2);
+const { positionals: asked } = readCommandLine({
+  command: 'npm run battery -- deno-apis',
+  summary: `Calls all of Deno.*, node:* and the web's interfaces in sandboxes of level runtime and kernel, and lists what
+reaches the machine before a check of permissions. To be run at each upgrade of Deno, on Linux with strace and
+bubblewrap; takes minutes. Ends with 1 when something does that docs/isolation.md does not name, or that the kernel's
+isolation lets through.`,
+  options: {},
+  positionals: 'namespace ...',
+});
 const namespaces = asked.length > 0 ? asked : ['globalThis', 'Deno', ...(await modulesOfDeno())];
 const known = [...knownOfTheLanguage, ...knownOfTheInterfaces];
 const evaluator = await sweep('evaluator', ['globalThis', 'Deno'], true);

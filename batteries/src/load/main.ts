@@ -1,13 +1,15 @@
-import { parseArgs } from 'node:util';
+import { readCommandLine, seedOr } from '@agent-rental/test/support/command-line/options';
 import { runLoad } from './load.js';
 
-/** `npm run load -- [--within 300] [--over 60] [--seed N] [--keep-log FILE]` (seconds): exit code 1 when a bound is broken. */
-const { values } = parseArgs({
+const { values } = readCommandLine({
+  command: 'npm run battery -- load',
+  summary:
+    'Loads a marketplace of its own within its capacity, then at twice that. Ends with 1 when a bound is broken.',
   options: {
-    within: { type: 'string', default: '300' },
-    over: { type: 'string', default: '60' },
-    seed: { type: 'string' },
-    'keep-log': { type: 'string' },
+    within: { kind: 'number', text: 'seconds within the capacity', default: 300 },
+    over: { kind: 'number', text: 'seconds at twice the capacity', default: 60 },
+    seed: { kind: 'number', text: 'of the random choices; random by default', least: 0 },
+    'keep-log': { kind: 'text', text: "file to copy the server's log to" },
   },
 });
 const report = await runLoad({
@@ -15,9 +17,9 @@ const report = await runLoad({
   runMs: 8_000,
   concurrency: 20,
   lineLength: 20,
-  withinSeconds: Number(values.within),
-  overSeconds: Number(values.over),
-  seed: Number(values.seed ?? Math.floor(Math.random() * 2 ** 31)),
+  withinSeconds: values.within,
+  overSeconds: values.over,
+  seed: seedOr(values.seed),
   keepLog: values['keep-log'],
   log: (line) => process.stderr.write(`${line}\n`),
 });

@@ -1,21 +1,23 @@
-import { parseArgs } from 'node:util';
+import { readCommandLine, seedOr } from '@agent-rental/test/support/command-line/options';
 import { runSandboxSoak } from './soak.js';
 
-/** `npm run soak:sandbox -- [--runs 2000] [--kills 3] [--concurrency 2] [--seed N]`: exit code 1 when a bound is broken. */
-const { values } = parseArgs({
+const { values } = readCommandLine({
+  command: 'npm run soak -- sandbox',
+  summary:
+    'Runs hostile code of every kind beside an honest caller, with crashes of the server in between. Ends with 1 when a\nbound is broken.',
   options: {
-    runs: { type: 'string', default: '2000' },
-    kills: { type: 'string', default: '3' },
-    concurrency: { type: 'string', default: '2' },
-    seed: { type: 'string' },
+    runs: { kind: 'number', text: 'how many hostile runs', default: 2000 },
+    kills: { kind: 'number', text: 'how many times the server crashes', default: 3, least: 0 },
+    concurrency: { kind: 'number', text: 'hostile runs at once', default: 2 },
+    seed: { kind: 'number', text: 'of the random choices; random by default', least: 0 },
   },
 });
 const report = await runSandboxSoak({
-  runs: Number(values.runs),
-  kills: Number(values.kills),
-  concurrency: Number(values.concurrency),
+  runs: values.runs,
+  kills: values.kills,
+  concurrency: values.concurrency,
   quietRuns: 100,
-  seed: Number(values.seed ?? Math.floor(Math.random() * 2 ** 31)),
+  seed: seedOr(values.seed),
   bounds: { blockedMs: 50, slowerTimes: 2 },
   log: (line) => process.stderr.write(`${line}\n`),
 });

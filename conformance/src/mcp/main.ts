@@ -1,9 +1,13 @@
-/**
- * `npm run conformance`: the protocol's conformance suites, all eras, against the adapter, and its Inspector against the
- * tools. Ends with 1 on a failure.
- */
+import { readCommandLine } from '@agent-rental/test/support/command-line/options';
 import { inspectTools } from './inspector.js';
 import { runSuite, SUITES } from './suites.js';
+
+readCommandLine({
+  command: 'npm run conformance --',
+  summary: `Runs MCP's conformance suites of every era against the adapter, and its Inspector with --strict on the tools of
+200 schemas. Ends with 1 on a failure. Installs Node 22 from npm.`,
+  options: {},
+});
 
 for (const name of Object.keys(SUITES) as (keyof typeof SUITES)[]) {
   const { passed, failures } = await runSuite(name);

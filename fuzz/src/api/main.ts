@@ -1,15 +1,16 @@
-/**
- * `npm run fuzz:api`: sends requests made from the OpenAPI document to a marketplace of its own, for as long as asked.
- *
- *   npm run fuzz:api -- [--examples 300] [--seed 1]
- */
-import { parseArgs } from 'node:util';
+import { readCommandLine } from '@agent-rental/test/support/command-line/options';
 import { pythonEnvironment } from '@agent-rental/test/support/toolchains/python-environment';
 import { newStateDir, removeStateDir, startMarketplace } from '@agent-rental/test/support/marketplace';
 import { fuzzApi, REQUIREMENTS } from './fuzz-api.js';
 
-const { values } = parseArgs({
-  options: { examples: { type: 'string', default: '300' }, seed: { type: 'string', default: '1' } },
+const { values } = readCommandLine({
+  command: 'npm run fuzz -- api',
+  summary: `Sends requests made from the OpenAPI document to a marketplace of its own. Ends with 1 on a 5xx or an answer
+that the document does not describe. Needs Python 3.11 or later.`,
+  options: {
+    examples: { kind: 'number', text: 'requests of each operation', default: 300 },
+    seed: { kind: 'number', text: 'of the requests', default: 1, least: 0 },
+  },
 });
 const environment = await pythonEnvironment(REQUIREMENTS);
 if ('missing' in environment) throw new Error(`No Python with the packages: ${environment.missing}`);
@@ -21,8 +22,8 @@ const marketplace = await startMarketplace(stateDir, unlimited);
 try {
   const { code } = await fuzzApi(marketplace, {
     python: environment.python,
-    seed: Number(values.seed),
-    maxExamples: Number(values.examples),
+    seed: values.seed,
+    maxExamples: values.examples,
     onOutput: (chunk) => process.stdout.write(chunk),
   });
   process.exitCode = code ?? 1;

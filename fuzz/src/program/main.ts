@@ -1,26 +1,12 @@
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { marketplaceSoPath } from '@agent-rental/program-client/artifact';
+import { readCommandLine } from '@agent-rental/test/support/command-line/options';
 import { runCampaign, type CampaignFailure } from './campaign/campaign.js';
 import { Coverage } from './campaign/coverage.js';
 import { missingCoverage } from './campaign/expected-coverage.js';
 import { coverageTable, describeFailure, summary } from './campaign/report.js';
-
-/**
- * Fuzzes the on-chain program: `npm run fuzz:program`.
- *
- *   --instructions N  how many to run, default 10,000,000
- *   --seed N          the first seed, default 1; worker i of several takes seed + i
- *   --workers N       processes, default 1
- *   --so PATH         another build of the program; also by MARKETPLACE_SO
- *   --no-minimise     tells of a violation at once, without looking for a shorter sequence
- *   --json            the result as one JSON object on stdout
- *
- * Exits with 1 on a violation, printing seed, world, step and a shortest sequence found that shows it, and when the
- * coverage that a run of this length must reach was not reached.
- */
 
 const PROGRESS_INTERVAL_MS = 5_000;
 
@@ -34,29 +20,24 @@ interface WorkerMessage {
   failure: string | null;
 }
 
-const { values: options } = parseArgs({
+const { values: options } = readCommandLine({
+  command: 'npm run fuzz -- program',
+  summary: `Fuzzes the on-chain program against a model of it. Ends with 1 on a violation, printing seed, world, step and a
+shortest sequence found that shows it, and when a run of this length did not reach the coverage that it must.`,
   options: {
-    instructions: { type: 'string', default: '10000000' },
-    seed: { type: 'string', default: '1' },
-    workers: { type: 'string', default: '1' },
-    so: { type: 'string' },
-    json: { type: 'boolean', default: false },
-    'no-minimise': { type: 'boolean', default: false },
-    worker: { type: 'boolean', default: false },
+    instructions: { kind: 'number', text: 'how many to run', default: 10_000_000 },
+    seed: { kind: 'number', text: 'the first seed; worker i of several takes seed + i', default: 1 },
+    workers: { kind: 'number', text: 'processes', default: 1 },
+    so: { kind: 'text', text: 'path of another build of the program; MARKETPLACE_SO by default' },
+    'no-minimise': {
+      kind: 'flag',
+      text: 'reports a violation at once, without looking for a shorter sequence',
+    },
+    json: { kind: 'flag', text: 'the result as one JSON object on stdout' },
+    worker: { kind: 'flag', text: 'runs as a worker of another process, which is how --workers starts it' },
   },
 });
-
-function wholeNumber(name: 'instructions' | 'seed' | 'workers'): number {
-  const value = Number(options[name]);
-  if (!Number.isSafeInteger(value) || value < 1) {
-    throw new RangeError(`--${name} is a whole number above 0, not ${options[name]}.`);
-  }
-  return value;
-}
-
-const instructions = wholeNumber('instructions');
-const seed = wholeNumber('seed');
-const workers = wholeNumber('workers');
+const { instructions, seed, workers } = options;
 const soPath = options.so ?? process.env['MARKETPLACE_SO'] ?? marketplaceSoPath();
 
 function runInThisProcess(onProgress: (coverage: Coverage) => void): Promise<{

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFixture, type ChainFixture, type RpcAnswer } from './testing/chain-fixture.js';
 import { batchOf, EXPECTED_OUTCOMES, malformedBytes, soundTransactions } from './testing/malformed-bytes.js';
 
-/** `npm run fuzz:rpc` has many more. */
+/** `npm run fuzz -- rpc` has many more. */
 const CASES = 4_000;
 const CALLS_PER_BATCH = 100;
 

@@ -1,9 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readCommandLine } from '../support/command-line/options.js';
 import { idsIn, readManifest, REQUIREMENTS_FOLDER } from './requirement.js';
 
-// Prints each requirement with the places of the tests that name it, or with --missing those that none names.
+const { values } = readCommandLine({
+  command: 'npm run requirements --',
+  summary: 'Prints what the service must do, line by line, with the places of the tests that show it.',
+  options: { missing: { kind: 'flag', text: 'only the lines that no test names' } },
+});
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const OWN_TESTS = join('test', 'src', 'requirements');
@@ -40,7 +45,7 @@ async function placesById(): Promise<Map<string, string[]>> {
 
 const { requirements, pending } = await readManifest(REQUIREMENTS_FOLDER);
 const places = await placesById();
-const missingOnly = process.argv.includes('--missing');
+const missingOnly = values.missing;
 const rows = requirements.filter(({ id, later }) => !missingOnly || (!later && !places.has(id)));
 const text = rows.map((requirement) => {
   const { id, source, later } = requirement;

@@ -3,7 +3,7 @@
  * `N tries, A aborts` with what was answered, and exits non-zero when the process ended even once or an answer was none
  * of those expected.
  *
- * `npm run fuzz:rpc -- [--tries 100000] [--seed 1]`. The same seed gives the same tries.
+ * `npm run fuzz -- rpc [--tries 100000] [--seed 1]`. The same seed gives the same tries.
  */
 import { parseArgs } from 'node:util';
 import { LAMPORTS_PER_SOL } from '@solana/web3.js';

@@ -1,0 +1,62 @@
+/**
+ * `npm run check [-- part ...]`: everything that is decided without running a test. Runs all parts but `packages` when none
+ * is named, stops at the first that fails, and ends with its exit code.
+ */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { build, root } from './build.mjs';
+
+const bin = (name) => join(root, 'node_modules', name);
+
+/** Programs by part, in the order in which they run. */
+const PARTS = {
+  lint: {
+    summary: 'lint, import directions and cycles',
+    command: [bin('oxlint/bin/oxlint'), '--deny-warnings'],
+  },
+  format: { summary: 'format', command: [bin('oxfmt/bin/oxfmt'), '--check', '.'] },
+  bundles: {
+    summary: 'generated bundles of the runner',
+    command: [join(root, 'packages/agent-runner/bundle.mjs'), '--check'],
+  },
+  isolation: {
+    summary: 'generated table of docs/isolation.md',
+    command: [join(root, 'packages/sandbox/isolation-table.mjs'), '--check'],
+  },
+  docs: {
+    summary: 'generated documents',
+    command: [join(root, 'scripts/generate-docs.mjs'), '--check'],
+  },
+  packages: {
+    summary: 'the published packages, packed and used in an empty project',
+    command: [join(root, 'scripts/check-packages/main.mjs')],
+    isOnDemand: true,
+  },
+};
+
+const asked = process.argv.slice(2);
+if (asked.includes('--help') || asked.includes('-h')) {
+  const lines = Object.entries(PARTS).map(
+    ([name, { summary, isOnDemand }]) =>
+      `  ${name.padEnd(11)}${summary}${isOnDemand ? ' (only when named)' : ''}`,
+  );
+  process.stdout.write(
+    `npm run check [-- part ...]\n\nBuilds, then checks without running a test:\n\n${lines.join('\n')}\n`,
+  );
+  process.exit(0);
+}
+const unknown = asked.find((name) => !Object.hasOwn(PARTS, name));
+if (unknown !== undefined) {
+  process.stderr.write(`Unknown part '${unknown}'. npm run check takes: ${Object.keys(PARTS).join(', ')}.\n`);
+  process.exit(2);
+}
+const names = asked.length > 0 ? asked : Object.keys(PARTS).filter((name) => !PARTS[name].isOnDemand);
+await build();
+for (const name of names) {
+  process.stdout.write(`${PARTS[name].summary}\n`);
+  const { status } = spawnSync(process.execPath, PARTS[name].command, { cwd: root, stdio: 'inherit' });
+  if (status !== 0) {
+    process.stderr.write(`npm run check -- ${name} failed.\n`);
+    process.exit(status ?? 1);
+  }
+}

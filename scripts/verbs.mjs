@@ -1,0 +1,81 @@
+/** The commands that take a subject: `npm run <verb> -- <subject> [options]`. Each subject is a program or a test filter. */
+export const VERBS = {
+  fuzz: {
+    summary: 'Searches for inputs that break a contract.',
+    subjects: {
+      api: {
+        summary: 'requests made from the OpenAPI document (Python 3.11)',
+        main: 'fuzz/dist/api/main.js',
+      },
+      program: { summary: 'the on-chain program against a model of it', main: 'fuzz/dist/program/main.js' },
+      rpc: {
+        summary: 'malformed bytes against the local chain',
+        main: 'packages/local-chain/dist/testing/fuzz-rpc.js',
+        options: {
+          tries: { kind: 'number', text: 'how many requests', default: 100_000 },
+          seed: { kind: 'number', text: 'of the requests', default: 1, least: 0 },
+        },
+        toArguments: ({ tries, seed }) => ['--tries', `${tries}`, '--seed', `${seed}`],
+      },
+    },
+  },
+  soak: {
+    summary: 'Runs one part for long, with crashes in between.',
+    subjects: {
+      sandbox: {
+        summary: 'hostile code beside an honest caller',
+        main: 'batteries/dist/sandbox-soak/main.js',
+      },
+      chain: {
+        summary: 'transfers on the local chain, its memory, and a restart (Linux)',
+        main: 'packages/local-chain/dist/soak.js',
+        options: {
+          transactions: { kind: 'number', text: 'how many transfers', default: 100_000, least: 10 },
+        },
+        toArguments: ({ transactions }) => [`${transactions}`],
+      },
+    },
+  },
+  battery: {
+    summary: 'Runs a long check of a whole marketplace.',
+    subjects: {
+      abort: {
+        summary: 'runs aborted at random moments leave nothing behind',
+        main: 'batteries/dist/abort-battery/main.js',
+      },
+      load: {
+        summary: 'five agents at and above capacity (8 minutes)',
+        main: 'batteries/dist/load/main.js',
+      },
+      'deno-apis': {
+        summary: 'what Deno reaches before it asks for a permission, at each upgrade of Deno (Linux)',
+        main: 'batteries/dist/deno-api-sweep/main.js',
+      },
+    },
+  },
+  vendors: {
+    summary: 'Runs the tests against a vendor, or its stand-in where its key is not set.',
+    subjects: {
+      models: {
+        summary: 'OpenAI and Anthropic (OPENAI_API_KEY, ANTHROPIC_API_KEY)',
+        tests: ['model-gateway/vendors.test'],
+      },
+      e2b: { summary: 'sandboxes of E2B (E2B_API_KEY)', tests: ['e2b-driver'] },
+    },
+  },
+};
+
+/** The help text of a verb: its subjects, a line each. */
+export function verbHelp(name) {
+  const { summary, subjects } = VERBS[name];
+  const width = Math.max(...Object.keys(subjects).map((subject) => subject.length)) + 2;
+  const lines = Object.entries(subjects).map(
+    ([subject, { summary: text }]) => `  ${subject.padEnd(width)}${text}`,
+  );
+  return [
+    `npm run ${name} -- <subject> [options]`,
+    summary,
+    lines.join('\n'),
+    `npm run ${name} -- <subject> --help lists the options of a subject.\n`,
+  ].join('\n\n');
+}
