@@ -2,9 +2,9 @@ import type { JsonSchema } from '@agent-rental/contract';
 import { createClient } from '@agent-rental/sdk';
 import { createStandIn, STAND_IN_API_KEY, type StandIn, type StandInListing } from '@agent-rental/stand-in';
 import { describe, expect, it } from 'vitest';
-import { MARKETPLACE_MARK } from './creator-text.js';
-import { modelText, type RentedTool } from './rented-tool.js';
-import { RESERVED_TOOL_NAMES } from './tool-name.js';
+import { MARKETPLACE_MARK } from './text/creator-text.js';
+import { modelText, type RentedTool } from './definitions/rented-tool.js';
+import { RESERVED_TOOL_NAMES } from './definitions/tool-name.js';
 import { rentedToolset, type RentedToolset } from './toolset.js';
 
 /** Hides, reorders or cannot be seen; line breaks and the joiners of scripts are text. */

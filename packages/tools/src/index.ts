@@ -1,12 +1,12 @@
-export { cleanText, creatorLine, MARKETPLACE_MARK, outputJson, quoteCreator } from './creator-text.js';
-export type { DirectToolDefinition } from './direct-tool.js';
-export { DirectToolCache } from './direct-tool-cache.js';
-export { resultOfError } from './error-result.js';
-export { compileInput } from './portable-schema/compile-input.js';
-export type { CompiledInput, SchemaRung } from './portable-schema/compile-input.js';
-export { rentedDefinitions } from './rented-definitions.js';
-export type { DefinitionPage } from './rented-definitions.js';
-export { modelText } from './rented-tool.js';
+export { cleanText, creatorLine, MARKETPLACE_MARK, outputJson, quoteCreator } from './text/creator-text.js';
+export type { DirectToolDefinition } from './definitions/direct-tool.js';
+export { DirectToolCache } from './definitions/direct-tool-cache.js';
+export { resultOfError } from './definitions/error-result.js';
+export { compileInput } from './schema/compile-input.js';
+export type { CompiledInput, SchemaRung } from './schema/compile-input.js';
+export { rentedDefinitions } from './definitions/rented-definitions.js';
+export type { DefinitionPage } from './definitions/rented-definitions.js';
+export { modelText } from './definitions/rented-tool.js';
 export { payingWallet } from './renting/paying-wallet.js';
 export type {
   InspectProposal,
@@ -23,16 +23,16 @@ export type {
   ToolError,
   ToolResult,
   ToolSpending,
-} from './rented-tool.js';
-export { runKey } from './run-key.js';
-export type { RunKeyInput, ToolCallIdentity } from './run-key.js';
-export { RESULT_MAX_BYTES } from './run-result.js';
+} from './definitions/rented-tool.js';
+export { runKey } from './runs/run-key.js';
+export type { RunKeyInput, ToolCallIdentity } from './runs/run-key.js';
+export { RESULT_MAX_BYTES } from './runs/run-result.js';
 export type { AgreedPrices } from './spending/agreed-prices.js';
 export { approvalText } from './spending/approval-text.js';
 export { memoryLedger } from './spending/ledger.js';
 export type { SpendingEntry, SpendingLedger } from './spending/ledger.js';
 export type { Approve, SpendingPolicy, SpendingRequest, SpendingRule } from './spending/policy.js';
 export type { QuestionLedger, QuestionState } from './spending/questions.js';
-export { RESERVED_TOOL_NAMES, TOOL_NAME_MAX_LENGTH, toolName } from './tool-name.js';
+export { RESERVED_TOOL_NAMES, TOOL_NAME_MAX_LENGTH, toolName } from './definitions/tool-name.js';
 export { rentedToolset } from './toolset.js';
 export type { RentedToolset, ToolPage, ToolsetOptions } from './toolset.js';

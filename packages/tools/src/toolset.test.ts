@@ -1,8 +1,8 @@
 import { createClient, type RentalClient } from '@agent-rental/sdk';
 import { describe, expect, it } from 'vitest';
-import { DirectToolCache } from './direct-tool-cache.js';
+import { DirectToolCache } from './definitions/direct-tool-cache.js';
 import { createStandIn, STAND_IN_API_KEY, type StandIn, type StandInListing } from '@agent-rental/stand-in';
-import { RESERVED_TOOL_NAMES, toolName } from './tool-name.js';
+import { RESERVED_TOOL_NAMES, toolName } from './definitions/tool-name.js';
 import { rentedToolset } from './toolset.js';
 
 function clientOf(standIn: StandIn): RentalClient {

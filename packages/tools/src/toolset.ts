@@ -1,21 +1,21 @@
 import type { CallOptions, RentalClient } from '@agent-rental/sdk';
-import { bindDirectTool } from './direct-tool.js';
-import { cacheOf, type DirectToolCache } from './direct-tool-cache.js';
-import { cancelRunTool } from './fixed-tools/cancel-run.js';
-import { getListingTool } from './fixed-tools/get-listing.js';
-import { getRunTool } from './fixed-tools/get-run.js';
-import { hireTool } from './fixed-tools/hire.js';
-import { rentListingTool } from './fixed-tools/rent-listing.js';
-import { runAgentTool } from './fixed-tools/run-agent.js';
-import { searchListingsTool } from './fixed-tools/search-listings.js';
-import { CREDENTIALS_PAGE, rentedDefinitions } from './rented-definitions.js';
-import type { RentedTool } from './rented-tool.js';
+import { bindDirectTool } from './definitions/direct-tool.js';
+import { cacheOf, type DirectToolCache } from './definitions/direct-tool-cache.js';
+import { cancelRunTool } from './always-there/cancel-run.js';
+import { getListingTool } from './always-there/get-listing.js';
+import { getRunTool } from './always-there/get-run.js';
+import { hireTool } from './always-there/hire.js';
+import { rentListingTool } from './always-there/rent-listing.js';
+import { runAgentTool } from './always-there/run-agent.js';
+import { searchListingsTool } from './always-there/search-listings.js';
+import { CREDENTIALS_PAGE, rentedDefinitions } from './definitions/rented-definitions.js';
+import type { RentedTool } from './definitions/rented-tool.js';
 import { inspectForPayer, type PayingWallet } from './renting/paying-wallet.js';
 import type { SpendingLedger } from './spending/ledger.js';
 import type { Approve, SpendingPolicy } from './spending/policy.js';
 import { createSpending } from './spending/spending.js';
-import type { ToolContext } from './tool-context.js';
-import { listingIdOf, toolName } from './tool-name.js';
+import type { ToolContext } from './definitions/tool-context.js';
+import { listingIdOf, toolName } from './definitions/tool-name.js';
 
 /** Most direct tools by default: clients put tools aside from about thirty on. */
 export const DIRECT_TOOLS_DEFAULT = 30;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { listingId } from '@agent-rental/contract';
-import { lamportsOfSol } from '../lamports-text.js';
+import { lamportsOfSol } from '../text/lamports-text.js';
 import type { SpendingLedger } from '../spending/ledger.js';
 import type { SpendingPolicy } from '../spending/policy.js';
 import { fileLedger } from './file-ledger.js';

@@ -1,11 +1,11 @@
 import type { TransactionRequest } from '@agent-rental/contract';
 import { ConnectionError, isApiError, type CallOptions, type RentalClient } from '@agent-rental/sdk';
-import { creatorLine } from '../creator-text.js';
-import type { ToolCallOptions } from '../rented-tool.js';
-import { callKey } from '../run-key.js';
+import { creatorLine } from '../text/creator-text.js';
+import type { ToolCallOptions } from '../definitions/rented-tool.js';
+import { callKey } from '../runs/run-key.js';
 import type { SpendingRequest } from '../spending/policy.js';
 import type { Reservation } from '../spending/spending.js';
-import type { ToolContext } from '../tool-context.js';
+import type { ToolContext } from '../definitions/tool-context.js';
 import type { PayingWallet, Payment } from './paying-wallet.js';
 import { quoteRental, type QuotedPayment, type RentalQuote, type RentalTerms } from './rental-quote.js';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@agent-rental/contract';
-import { creatorLine } from '../creator-text.js';
-import type { ToolContext } from '../tool-context.js';
+import { creatorLine } from '../text/creator-text.js';
+import type { ToolContext } from '../definitions/tool-context.js';
 import { priceFacts, type QuotedPayment, type RentalQuote } from './rental-quote.js';
 
 /** How long a link is offered at its price. */

@@ -8,7 +8,7 @@ import {
 } from '@agent-rental/contract';
 import type { CallOptions } from '@agent-rental/sdk';
 import type { DecodedQuote } from '@agent-rental/sdk/solana';
-import type { ToolContext } from '../tool-context.js';
+import type { ToolContext } from '../definitions/tool-context.js';
 
 /** Terms that a caller may choose; what is absent is the listing's own. */
 export interface RentalTerms {

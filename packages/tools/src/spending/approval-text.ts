@@ -1,5 +1,5 @@
-import { creatorLine, quoteCreator } from '../creator-text.js';
-import { lamportsText } from '../lamports-text.js';
+import { creatorLine, quoteCreator } from '../text/creator-text.js';
+import { lamportsText } from '../text/lamports-text.js';
 import type { SpendingRequest } from './policy.js';
 
 const TITLE_LENGTH = 80;

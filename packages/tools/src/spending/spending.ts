@@ -1,4 +1,4 @@
-import { lamportsText } from '../lamports-text.js';
+import { lamportsText } from '../text/lamports-text.js';
 import { memoryLedger, type SpendingEntry, type SpendingLedger } from './ledger.js';
 import {
   ApprovalRequiredError,

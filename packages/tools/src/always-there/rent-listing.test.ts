@@ -9,11 +9,11 @@ import {
   type StandIn,
 } from '@agent-rental/stand-in';
 import { describe, expect, it } from 'vitest';
-import type { RentedTool, ToolResult } from './rented-tool.js';
-import { payingWallet } from './renting/paying-wallet.js';
-import { memoryLedger } from './spending/ledger.js';
-import type { SpendingRequest } from './spending/policy.js';
-import { rentedToolset, type ToolsetOptions } from './toolset.js';
+import type { RentedTool, ToolResult } from '../definitions/rented-tool.js';
+import { payingWallet } from '../renting/paying-wallet.js';
+import { memoryLedger } from '../spending/ledger.js';
+import type { SpendingRequest } from '../spending/policy.js';
+import { rentedToolset, type ToolsetOptions } from '../toolset.js';
 
 const ID = 'echo-aaaaaa';
 /** The stand-in's deposit, the rent of the accounts and the network's fee. */

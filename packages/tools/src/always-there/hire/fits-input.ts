@@ -1,5 +1,5 @@
 import type { Json, JsonSchema } from '@agent-rental/contract';
-import { creatorLine, quoteCreator } from '../creator-text.js';
+import { creatorLine, quoteCreator } from '../../text/creator-text.js';
 
 /** An input that can be sent, or none. */
 export type GivenInput = Json | undefined;

@@ -1,9 +1,9 @@
 import type { Credential, JsonObject } from '@agent-rental/contract';
-import { creatorLine, quoteCreator } from './creator-text.js';
+import { creatorLine, quoteCreator } from '../text/creator-text.js';
 import { resultOfBadArguments, resultOfError } from './error-result.js';
-import { solText } from './lamports-text.js';
-import { compileInput, type CompiledInput } from './portable-schema/compile-input.js';
-import { madeOnce, type DescribedListing } from './kept-definitions.js';
+import { solText } from '../text/lamports-text.js';
+import { compileInput, type CompiledInput } from '../schema/compile-input.js';
+import { madeOnce, type DescribedListing } from './memoised-definitions.js';
 import { defineTool, type RentedTool, type ToolAnnotations, type ToolSpending } from './rented-tool.js';
 import {
   argumentsObject,
@@ -12,9 +12,9 @@ import {
   INPUT_URI_SCHEMA,
   inputUriArgument,
   taskArgument,
-} from './run-arguments.js';
-import { approvalOfRun } from './run-spending.js';
-import { runTask, type RunTask } from './run-task.js';
+} from '../runs/run-arguments.js';
+import { approvalOfRun } from '../runs/run-spending.js';
+import { runTask, type RunTask } from '../runs/run-task.js';
 import type { ToolContext } from './tool-context.js';
 import { toolName } from './tool-name.js';
 

@@ -1,20 +1,20 @@
 import type { JsonObject } from '@agent-rental/contract';
 import { isApiError, type CallOptions } from '@agent-rental/sdk';
-import { creatorLine, MARKETPLACE_MARK } from '../creator-text.js';
-import { resultOfError } from '../error-result.js';
+import { creatorLine, MARKETPLACE_MARK } from '../text/creator-text.js';
+import { resultOfError } from '../definitions/error-result.js';
 import {
   defineTool,
   type RentedTool,
   type ToolAnnotations,
   type ToolCallOptions,
   type ToolResult,
-} from '../rented-tool.js';
+} from '../definitions/rented-tool.js';
 import { payRental, quoteSettledRental, spendingOfRental } from '../renting/pay-rental.js';
 import { priceFacts, quoteRental, type RentalQuote, type RentalTerms } from '../renting/rental-quote.js';
 import { rentOffer } from '../renting/rent-offer.js';
-import { argumentsObject, BadArgumentsError, numberArgument, textArgument } from '../run-arguments.js';
-import type { ToolContext } from '../tool-context.js';
-import { toolName } from '../tool-name.js';
+import { argumentsObject, BadArgumentsError, numberArgument, textArgument } from '../runs/run-arguments.js';
+import type { ToolContext } from '../definitions/tool-context.js';
+import { toolName } from '../definitions/tool-name.js';
 import { agentIdArgument } from './agent-id.js';
 import { answer, objectResult } from './answer.js';
 

@@ -1,8 +1,8 @@
 import { CATEGORIES, rentalModel, type JsonObject, type ListingSummary } from '@agent-rental/contract';
 import type { RentalClient } from '@agent-rental/sdk';
-import { creatorLine } from '../creator-text.js';
-import { defineTool, type RentedTool } from '../rented-tool.js';
-import { numberArgument, textArgument } from '../run-arguments.js';
+import { creatorLine } from '../text/creator-text.js';
+import { defineTool, type RentedTool } from '../definitions/rented-tool.js';
+import { numberArgument, textArgument } from '../runs/run-arguments.js';
 import { answer, objectResult, READ_ONLY } from './answer.js';
 
 const SORTS = ['relevance', 'rating', 'price_asc', 'price_desc', 'newest'] as const;

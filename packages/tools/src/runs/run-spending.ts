@@ -1,9 +1,9 @@
 import { ApiError, type CallOptions } from '@agent-rental/sdk';
-import { creatorLine } from './creator-text.js';
-import type { ToolCallOptions, ToolResult } from './rented-tool.js';
-import type { SpendingRequest } from './spending/policy.js';
-import type { Reservation } from './spending/spending.js';
-import type { ToolContext } from './tool-context.js';
+import { creatorLine } from '../text/creator-text.js';
+import type { ToolCallOptions, ToolResult } from '../definitions/rented-tool.js';
+import type { SpendingRequest } from '../spending/policy.js';
+import type { Reservation } from '../spending/spending.js';
+import type { ToolContext } from '../definitions/tool-context.js';
 
 /** A run's price, reserved. */
 export interface RunReservation extends Reservation {

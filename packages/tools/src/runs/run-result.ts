@@ -1,7 +1,7 @@
 import { operations, type JsonObject, type Run, type RunningRun } from '@agent-rental/contract';
-import { cleanOutput, MARKETPLACE_MARK, outputJson } from './creator-text.js';
-import { lamportsText } from './lamports-text.js';
-import type { ToolResult } from './rented-tool.js';
+import { cleanOutput, MARKETPLACE_MARK, outputJson } from '../text/creator-text.js';
+import { lamportsText } from '../text/lamports-text.js';
+import type { ToolResult } from '../definitions/rented-tool.js';
 
 /** Longest text of a result, in bytes of UTF-8; what is longer is read on with `get_run`. */
 export const RESULT_MAX_BYTES = 40 * 1024;

@@ -1,9 +1,9 @@
 import type { RentalClient } from '@agent-rental/sdk';
-import { RUN_ANNOTATIONS, spendingOfRun, type DirectToolDefinition } from '../direct-tool.js';
-import type { DirectToolCache } from '../direct-tool-cache.js';
-import { resultOfBadArguments, resultOfError } from '../error-result.js';
-import { isTextObject } from '../portable-schema/compile-input.js';
-import { defineTool, type RentedTool } from '../rented-tool.js';
+import { RUN_ANNOTATIONS, spendingOfRun, type DirectToolDefinition } from '../definitions/direct-tool.js';
+import type { DirectToolCache } from '../definitions/direct-tool-cache.js';
+import { resultOfBadArguments, resultOfError } from '../definitions/error-result.js';
+import { isTextObject } from '../schema/compile-input.js';
+import { defineTool, type RentedTool } from '../definitions/rented-tool.js';
 import {
   argumentsObject,
   BadArgumentsError,
@@ -11,10 +11,10 @@ import {
   INPUT_URI_SCHEMA,
   inputUriArgument,
   taskArgument,
-} from '../run-arguments.js';
-import { approvalOfRun } from '../run-spending.js';
-import { runTask, type RunTask } from '../run-task.js';
-import type { ToolContext } from '../tool-context.js';
+} from '../runs/run-arguments.js';
+import { approvalOfRun } from '../runs/run-spending.js';
+import { runTask, type RunTask } from '../runs/run-task.js';
+import type { ToolContext } from '../definitions/tool-context.js';
 import { agentIdArgument } from './agent-id.js';
 
 /**

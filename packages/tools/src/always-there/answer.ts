@@ -1,9 +1,9 @@
 import type { JsonObject } from '@agent-rental/contract';
 import type { CallOptions } from '@agent-rental/sdk';
-import { outputJson } from '../creator-text.js';
-import { resultOfBadArguments, resultOfError } from '../error-result.js';
-import type { ToolAnnotations, ToolCallOptions, ToolResult } from '../rented-tool.js';
-import { argumentsObject, BadArgumentsError } from '../run-arguments.js';
+import { outputJson } from '../text/creator-text.js';
+import { resultOfBadArguments, resultOfError } from '../definitions/error-result.js';
+import type { ToolAnnotations, ToolCallOptions, ToolResult } from '../definitions/rented-tool.js';
+import { argumentsObject, BadArgumentsError } from '../runs/run-arguments.js';
 
 /** Looks something up: free, and as often as one likes. */
 export const READ_ONLY: ToolAnnotations = {

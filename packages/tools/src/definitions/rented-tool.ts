@@ -1,7 +1,7 @@
 import type { ErrorCode, JsonObject, JsonSchema, SignedReceipt } from '@agent-rental/contract';
 import type { CallOptions } from '@agent-rental/sdk';
-import type { ToolCallIdentity } from './run-key.js';
-import type { Approve, SpendingRequest, SpendingRule } from './spending/policy.js';
+import type { ToolCallIdentity } from '../runs/run-key.js';
+import type { Approve, SpendingRequest, SpendingRule } from '../spending/policy.js';
 import { RENTING_TOOL_NAMES } from './tool-name.js';
 
 /** Hints about a tool, in the words of MCP. */

@@ -7,10 +7,10 @@ import {
   type StandInListing,
 } from '@agent-rental/stand-in';
 import { describe, expect, it } from 'vitest';
-import type { RentedTool } from '../rented-tool.js';
+import type { RentedTool } from '../definitions/rented-tool.js';
 import { payingWallet } from '../renting/paying-wallet.js';
 import { rentedToolset, type ToolsetOptions } from '../toolset.js';
-import { misfitOf } from './fits-input.js';
+import { misfitOf } from './hire/fits-input.js';
 
 /** The stand-in's deposit, the rent of the accounts and the network's fee. */
 const TOTAL = 13_888_680;

@@ -1,7 +1,7 @@
 import type { ExecuteBody } from '@agent-rental/contract';
 import { createDeadline, type Deadline, type ExecuteOptions, type RentalClient } from '@agent-rental/sdk';
-import { resultOfError } from './error-result.js';
-import type { ToolCallOptions, ToolResult } from './rented-tool.js';
+import { resultOfError } from '../definitions/error-result.js';
+import type { ToolCallOptions, ToolResult } from '../definitions/rented-tool.js';
 import { resultOfRun, resultOfRunning } from './run-result.js';
 
 /** How long a call waits for its run. */

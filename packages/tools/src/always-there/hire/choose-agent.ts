@@ -1,10 +1,10 @@
 import type { Json, JsonObject, Listing } from '@agent-rental/contract';
 import { isApiError, type CallOptions } from '@agent-rental/sdk';
-import { creatorLine } from '../creator-text.js';
-import { compileInput } from '../portable-schema/compile-input.js';
-import { quoteSettledRental } from '../renting/pay-rental.js';
-import type { QuotedPayment, RentalQuote } from '../renting/rental-quote.js';
-import type { ToolContext } from '../tool-context.js';
+import { creatorLine } from '../../text/creator-text.js';
+import { compileInput } from '../../schema/compile-input.js';
+import { quoteSettledRental } from '../../renting/pay-rental.js';
+import type { QuotedPayment, RentalQuote } from '../../renting/rental-quote.js';
+import type { ToolContext } from '../../definitions/tool-context.js';
 import { findAgents } from './find-agents.js';
 import { misfitOf, type GivenInput } from './fits-input.js';
 

@@ -1,8 +1,8 @@
 import type { RentalClient } from '@agent-rental/sdk';
-import { MARKETPLACE_MARK } from '../creator-text.js';
-import { defineTool, type RentedTool, type ToolAnnotations } from '../rented-tool.js';
-import { BadArgumentsError, textArgument } from '../run-arguments.js';
-import { chargeText } from '../run-result.js';
+import { MARKETPLACE_MARK } from '../text/creator-text.js';
+import { defineTool, type RentedTool, type ToolAnnotations } from '../definitions/rented-tool.js';
+import { BadArgumentsError, textArgument } from '../runs/run-arguments.js';
+import { chargeText } from '../runs/run-result.js';
 import { answer } from './answer.js';
 
 /** Ends something, for good; doing it twice ends it once. */

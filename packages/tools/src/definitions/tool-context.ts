@@ -1,8 +1,8 @@
 import type { RentalClient } from '@agent-rental/sdk';
 import type { DirectToolCache } from './direct-tool-cache.js';
-import type { InspectProposal, PayingWallet } from './renting/paying-wallet.js';
-import type { Approve } from './spending/policy.js';
-import type { Spending } from './spending/spending.js';
+import type { InspectProposal, PayingWallet } from '../renting/paying-wallet.js';
+import type { Approve } from '../spending/policy.js';
+import type { Spending } from '../spending/spending.js';
 
 /** What the tools of one caller act with. */
 export interface ToolContext {

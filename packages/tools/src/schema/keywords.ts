@@ -1,4 +1,4 @@
-import { creatorLine } from '../creator-text.js';
+import { creatorLine } from '../text/creator-text.js';
 import type { NodeKind } from './node.js';
 
 /** Longest a keyword's value is in words. */

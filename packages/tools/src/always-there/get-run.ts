@@ -1,7 +1,7 @@
 import type { RentalClient } from '@agent-rental/sdk';
-import { MARKETPLACE_MARK } from '../creator-text.js';
-import { defineTool, type RentedTool } from '../rented-tool.js';
-import { BadArgumentsError, numberArgument, textArgument } from '../run-arguments.js';
+import { MARKETPLACE_MARK } from '../text/creator-text.js';
+import { defineTool, type RentedTool } from '../definitions/rented-tool.js';
+import { BadArgumentsError, numberArgument, textArgument } from '../runs/run-arguments.js';
 import {
   chargeText,
   continuation,
@@ -9,7 +9,7 @@ import {
   outputText,
   receiptPath,
   RESULT_MAX_BYTES,
-} from '../run-result.js';
+} from '../runs/run-result.js';
 import { answer, READ_ONLY } from './answer.js';
 
 /** A run that goes on is waited for so long: less than what clients allow a tool that only looks something up. */

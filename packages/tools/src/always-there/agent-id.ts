@@ -1,4 +1,4 @@
-import { BadArgumentsError, textArgument } from '../run-arguments.js';
+import { BadArgumentsError, textArgument } from '../runs/run-arguments.js';
 
 /** `agent_id` of a call that names an agent. */
 export function agentIdArgument(given: Record<string, unknown>): string {

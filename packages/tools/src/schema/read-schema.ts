@@ -1,4 +1,4 @@
-import { creatorLine } from '../creator-text.js';
+import { creatorLine } from '../text/creator-text.js';
 import { intersectNodes, nullableNode, uniteNodes } from './combine.js';
 import { resolvePointer } from './json-pointer.js';
 import {

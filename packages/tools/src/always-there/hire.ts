@@ -1,11 +1,16 @@
 import type { JsonObject, SignedReceipt } from '@agent-rental/contract';
 import { type CallOptions, createDeadline } from '@agent-rental/sdk';
-import { cleanJson, MARKETPLACE_MARK } from '../creator-text.js';
-import { resultOfBadArguments, resultOfError } from '../error-result.js';
-import { agentFacts, chooseAgent, type ChosenAgent, type HireRequest } from '../hire/choose-agent.js';
-import { lamportsOfSol, lamportsText } from '../lamports-text.js';
-import { compileInput } from '../portable-schema/compile-input.js';
-import { defineTool, type RentedTool, type ToolCallOptions, type ToolResult } from '../rented-tool.js';
+import { cleanJson, MARKETPLACE_MARK } from '../text/creator-text.js';
+import { resultOfBadArguments, resultOfError } from '../definitions/error-result.js';
+import { agentFacts, chooseAgent, type ChosenAgent, type HireRequest } from './hire/choose-agent.js';
+import { lamportsOfSol, lamportsText } from '../text/lamports-text.js';
+import { compileInput } from '../schema/compile-input.js';
+import {
+  defineTool,
+  type RentedTool,
+  type ToolCallOptions,
+  type ToolResult,
+} from '../definitions/rented-tool.js';
 import { payRental, spendingOfRental } from '../renting/pay-rental.js';
 import { rentOffer } from '../renting/rent-offer.js';
 import { priceFacts } from '../renting/rental-quote.js';
@@ -16,9 +21,9 @@ import {
   numberArgument,
   taskArgument,
   textArgument,
-} from '../run-arguments.js';
-import { runTask } from '../run-task.js';
-import type { ToolContext } from '../tool-context.js';
+} from '../runs/run-arguments.js';
+import { runTask } from '../runs/run-task.js';
+import type { ToolContext } from '../definitions/tool-context.js';
 import { objectResult } from './answer.js';
 import { PAYING, rentalError } from './rent-listing.js';
 

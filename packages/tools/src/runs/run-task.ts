@@ -1,13 +1,13 @@
 import type { DoneEvent, ExecuteBody } from '@agent-rental/contract';
 import { ApiError, isApiError, type ExecuteOptions, type RentalClient } from '@agent-rental/sdk';
-import { cleanText } from './creator-text.js';
-import { resultOfError } from './error-result.js';
+import { cleanText } from '../text/creator-text.js';
+import { resultOfError } from '../definitions/error-result.js';
 import { Patience, resultOfLongRun } from './long-run.js';
-import type { ToolCallOptions, ToolResult } from './rented-tool.js';
+import type { ToolCallOptions, ToolResult } from '../definitions/rented-tool.js';
 import { callKey } from './run-key.js';
 import { resultOfRun } from './run-result.js';
 import { chargeOf, reserveRun, type RunReservation } from './run-spending.js';
-import type { ToolContext } from './tool-context.js';
+import type { ToolContext } from '../definitions/tool-context.js';
 
 /** What is to be run. */
 export interface RunTask {

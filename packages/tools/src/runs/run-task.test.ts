@@ -3,8 +3,8 @@ import { createStandIn, STAND_IN_API_KEY, type StandIn } from '@agent-rental/sta
 import { once } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Patience } from './long-run.js';
-import type { InvokeOptions, ToolResult } from './rented-tool.js';
-import { rentedToolset, type ToolsetOptions } from './toolset.js';
+import type { InvokeOptions, ToolResult } from '../definitions/rented-tool.js';
+import { rentedToolset, type ToolsetOptions } from '../toolset.js';
 
 const ID = 'echo-aaaaaa';
 const PRICE = 2_000_000;

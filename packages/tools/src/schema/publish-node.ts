@@ -1,5 +1,5 @@
 import type { JsonObject, Json } from '@agent-rental/contract';
-import { creatorLine } from '../creator-text.js';
+import { creatorLine } from '../text/creator-text.js';
 import { anyNode, propertiesOf, type SchemaNode } from './node.js';
 
 const DESCRIPTION_LENGTH = 320;

@@ -1,7 +1,7 @@
 import type { Run } from '@agent-rental/contract';
 import { createClient } from '@agent-rental/sdk';
 import { describe, expect, it } from 'vitest';
-import { defineTool, type RentedTool } from './rented-tool.js';
+import { defineTool, type RentedTool } from '../definitions/rented-tool.js';
 import { RESULT_MAX_BYTES } from './run-result.js';
 import {
   createStandIn,
@@ -10,7 +10,7 @@ import {
   type StandIn,
   type StandInAgent,
 } from '@agent-rental/stand-in';
-import { rentedToolset } from './toolset.js';
+import { rentedToolset } from '../toolset.js';
 
 const ID = 'echo-aaaaaa';
 

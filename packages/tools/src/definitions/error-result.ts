@@ -1,9 +1,9 @@
 import type { ErrorCode } from '@agent-rental/contract';
 import { isApiError, isUntrustedChallenge, type ApiError } from '@agent-rental/sdk';
-import { creatorLine, MARKETPLACE_MARK } from './creator-text.js';
-import { lamportsText } from './lamports-text.js';
+import { creatorLine, MARKETPLACE_MARK } from '../text/creator-text.js';
+import { lamportsText } from '../text/lamports-text.js';
 import type { ToolResult } from './rented-tool.js';
-import { ApprovalRequiredError, SpendingRefusedError, type SpendingRequest } from './spending/policy.js';
+import { ApprovalRequiredError, SpendingRefusedError, type SpendingRequest } from '../spending/policy.js';
 
 /** What to do about each error, said to whoever called the tool. */
 const ADVICE: Record<ErrorCode, string> = {

@@ -1,8 +1,8 @@
 import type { CredentialVerification, Json, JsonObject, Listing } from '@agent-rental/contract';
 import type { CallOptions, RentalClient } from '@agent-rental/sdk';
-import { cleanJson, creatorLine } from '../creator-text.js';
-import { compileInput } from '../portable-schema/compile-input.js';
-import { defineTool, type RentedTool } from '../rented-tool.js';
+import { cleanJson, creatorLine } from '../text/creator-text.js';
+import { compileInput } from '../schema/compile-input.js';
+import { defineTool, type RentedTool } from '../definitions/rented-tool.js';
 import { agentIdArgument } from './agent-id.js';
 import { answer, objectResult, READ_ONLY } from './answer.js';
 
