@@ -4,7 +4,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { keypairSigner } from '../solana/signer.js';
+import { keypairSigner } from '../solana/wallets/signer.js';
 import { createWalletFile, readWalletFile } from './wallet-file.js';
 
 async function newWallet() {

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { WalletSigner } from '../solana/signer.js';
+import type { WalletSigner } from '../solana/wallets/signer.js';
 import { signWire } from './sign-wire.js';
 
 /** A wallet file cannot be used; the message never shows what is in it. */

@@ -5,11 +5,11 @@ export type {
   RentTerms,
   TopUpTerms,
   WithdrawTerms,
-} from './action-terms.js';
-export { DEFAULT_MAX_PRIORITY_FEE_LAMPORTS } from './agreement.js';
-export { createApiKey } from './api-keys.js';
-export type { ApiKeyOptions } from './api-keys.js';
-export { confirmChange, rotateWebhookSecret, setModelKey, updateAgent } from './change-agent.js';
+} from './build/action-terms.js';
+export { DEFAULT_MAX_PRIORITY_FEE_LAMPORTS } from './verify/agreement.js';
+export { createApiKey } from './wallets/api-keys.js';
+export type { ApiKeyOptions } from './wallets/api-keys.js';
+export { confirmChange, rotateWebhookSecret, setModelKey, updateAgent } from './wallets/change-agent.js';
 export { createMarketplaceWallet } from './marketplace-wallet.js';
 export type {
   ActionOptions,
@@ -18,10 +18,10 @@ export type {
   MarketplaceWalletOptions,
   WalletConnection,
 } from './marketplace-wallet.js';
-export { keypairSigner } from './signer.js';
-export type { WalletSigner } from './signer.js';
-export { checkProposal, inspectProposal, signAndSubmit } from './sign-and-submit.js';
-export type { CheckedProposal, SignOptions, SubmittedTransaction } from './sign-and-submit.js';
+export { keypairSigner } from './wallets/signer.js';
+export type { WalletSigner } from './wallets/signer.js';
+export { checkProposal, inspectProposal, signAndSubmit } from './send/sign-and-submit.js';
+export type { CheckedProposal, SignOptions, SubmittedTransaction } from './send/sign-and-submit.js';
 export {
   close,
   pause,
@@ -33,11 +33,11 @@ export {
   topUp,
   update,
   withdraw,
-} from './transactions.js';
-export { transferSol } from './transfer.js';
-export type { ConfirmedTransfer, TransferConnection } from './transfer.js';
-export { isUntrustedTransaction, UntrustedTransactionError } from './untrusted-transaction.js';
-export type { UntrustedReason } from './untrusted-transaction.js';
-export type { DecodedQuote } from './wallet-spend.js';
-export { walletStandardSigner } from './wallet-standard.js';
-export type { StandardAccount, StandardWallet } from './wallet-standard.js';
+} from './send/transactions.js';
+export { transferSol } from './send/transfer.js';
+export type { ConfirmedTransfer, TransferConnection } from './send/transfer.js';
+export { isUntrustedTransaction, UntrustedTransactionError } from './verify/untrusted-transaction.js';
+export type { UntrustedReason } from './verify/untrusted-transaction.js';
+export type { DecodedQuote } from './verify/wallet-spend.js';
+export { walletStandardSigner } from './wallets/wallet-standard.js';
+export type { StandardAccount, StandardWallet } from './wallets/wallet-standard.js';

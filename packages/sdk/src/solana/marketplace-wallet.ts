@@ -2,16 +2,22 @@ import { ACCOUNT_SIZES, MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-cli
 import { PublicKey, TransactionMessage, VersionedTransaction, type Connection } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { CallOptions } from '../client.js';
-import type { ListingChanges, RenewTerms, RentTerms, TopUpTerms, WithdrawTerms } from './action-terms.js';
-import { buildInstructions } from './build-instructions.js';
-import { apiErrorOfTransaction, reach } from './chain-errors.js';
-import { checkTransaction } from './check-transaction.js';
-import { planAction, type DirectRequest } from './market-quote.js';
-import { readMarketState } from './market-state.js';
-import { sendAndConfirm, type SendingConnection } from './send-and-confirm.js';
-import { signChecked } from './sign-checked.js';
-import type { WalletSigner } from './signer.js';
-import { quoteOfSpend, type DecodedQuote, type WalletSpend } from './wallet-spend.js';
+import type {
+  ListingChanges,
+  RenewTerms,
+  RentTerms,
+  TopUpTerms,
+  WithdrawTerms,
+} from './build/action-terms.js';
+import { buildInstructions } from './build/build-instructions.js';
+import { apiErrorOfTransaction, reach } from './send/chain-errors.js';
+import { checkTransaction } from './verify/check-transaction.js';
+import { planAction, type DirectRequest } from './build/market-quote.js';
+import { readMarketState } from './build/market-state.js';
+import { sendAndConfirm, type SendingConnection } from './send/send-and-confirm.js';
+import { signChecked } from './send/sign-checked.js';
+import type { WalletSigner } from './wallets/signer.js';
+import { quoteOfSpend, type DecodedQuote, type WalletSpend } from './verify/wallet-spend.js';
 
 /** What is used of a web3.js `Connection`. */
 export type WalletConnection = SendingConnection &

@@ -1,7 +1,7 @@
 import { findProtocolAddress } from '@agent-rental/program-client';
 import { Keypair, SystemProgram } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
-import { keypairSigner } from './signer.js';
+import { keypairSigner } from '../wallets/signer.js';
 import { transferSol, type TransferConnection } from './transfer.js';
 
 /** An endpoint that says what a wallet holds, and is asked for nothing else. */

@@ -7,10 +7,10 @@ import {
   type Connection,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
-import type { CallOptions } from '../client.js';
+import type { CallOptions } from '../../client.js';
 import { apiError, reach } from './chain-errors.js';
 import { sendAndConfirm, type SendingConnection } from './send-and-confirm.js';
-import type { WalletSigner } from './signer.js';
+import type { WalletSigner } from '../wallets/signer.js';
 
 /** What the network takes for a signature. */
 const SIGNATURE_FEE_LAMPORTS = 5_000n;

@@ -1,5 +1,5 @@
 import type { CredentialVerification, TransactionRequest } from '@agent-rental/contract';
-import type { RentalClient } from '../client.js';
+import type { RentalClient } from '../../client.js';
 import type {
   ListingChanges,
   PublishTerms,
@@ -7,9 +7,9 @@ import type {
   RentTerms,
   TopUpTerms,
   WithdrawTerms,
-} from './action-terms.js';
+} from '../build/action-terms.js';
 import { signAndSubmit, type SignOptions, type SubmittedTransaction } from './sign-and-submit.js';
-import type { WalletSigner } from './signer.js';
+import type { WalletSigner } from '../wallets/signer.js';
 
 /** Rents a listing: one call from its id to a credential that works. */
 export async function rent(

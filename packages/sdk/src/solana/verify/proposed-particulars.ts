@@ -9,7 +9,7 @@ import {
 } from '@agent-rental/program-client';
 import { SystemProgram, type PublicKey } from '@solana/web3.js';
 import type { Agreement, AskedAction } from './agreement.js';
-import type { KnownParticulars, Particulars } from './build-instructions.js';
+import type { KnownParticulars, Particulars } from '../build/build-instructions.js';
 import { UntrustedTransactionError } from './untrusted-transaction.js';
 
 /** The instructions that an action may consist of, by name. */

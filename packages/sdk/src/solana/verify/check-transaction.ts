@@ -1,7 +1,7 @@
 import { decodeInstruction, type BorshValue, type DecodedInstruction } from '@agent-rental/program-client';
 import { PublicKey } from '@solana/web3.js';
 import { DEFAULT_MAX_PRIORITY_FEE_LAMPORTS, type Agreement, type AskedAction } from './agreement.js';
-import { buildInstructions } from './build-instructions.js';
+import { buildInstructions } from '../build/build-instructions.js';
 import { isComputeBudget, priorityFeeLamports } from './compute-budget.js';
 import { particularsOfProposal } from './proposed-particulars.js';
 import { UntrustedTransactionError } from './untrusted-transaction.js';

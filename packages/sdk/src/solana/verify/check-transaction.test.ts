@@ -32,7 +32,7 @@ import {
   isUntrustedTransaction,
   type SignOptions,
   type UntrustedReason,
-} from './index.js';
+} from '../index.js';
 import {
   authority,
   BLOCKHASH,
@@ -45,7 +45,7 @@ import {
   toBase64,
   treasury,
   wallet,
-} from './testing/proposals.js';
+} from '../testing/proposals.js';
 
 const address = wallet.publicKey.toBase58();
 const stranger = Keypair.generate();

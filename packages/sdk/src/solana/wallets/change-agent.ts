@@ -6,9 +6,9 @@ import {
 } from '@agent-rental/contract';
 import bs58 from 'bs58';
 import type { z } from 'zod';
-import { readChallenge } from '../challenge.js';
-import type { CallOptions, ConfirmedOptions, RentalClient } from '../client.js';
-import type { MessageSigner } from '../login.js';
+import { readChallenge } from '../../challenge.js';
+import type { CallOptions, ConfirmedOptions, RentalClient } from '../../client.js';
+import type { MessageSigner } from '../../login.js';
 
 /**
  * Changes fields of an own agent's manifest, confirmed by the wallet: needed where the change decides where renters' data

@@ -1,7 +1,7 @@
 import { describeFailedTransaction, ERROR_STATUS, type ErrorCode } from '@agent-rental/contract';
 import { decodeProgramError } from '@agent-rental/program-client';
 import type { PublicKey } from '@solana/web3.js';
-import { ApiError, ConnectionError } from '../errors.js';
+import { ApiError, ConnectionError } from '../../errors.js';
 
 /** The error that the API would answer with, made without it. */
 export function apiError(code: ErrorCode, message: string): ApiError {

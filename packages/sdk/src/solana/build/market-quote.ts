@@ -1,7 +1,7 @@
 import type { TransactionRequest } from '@agent-rental/contract';
 import { subscriptionPriceLamports } from '@agent-rental/program-client';
 import type { KnownParticulars } from './build-instructions.js';
-import { apiError } from './chain-errors.js';
+import { apiError } from '../send/chain-errors.js';
 import type { MarketState } from './market-state.js';
 
 /** An action that needs nobody's signature but the wallet's. */

@@ -1,6 +1,6 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { VersionedTransaction, type Keypair } from '@solana/web3.js';
-import type { MessageSigner } from '../login.js';
+import type { MessageSigner } from '../../login.js';
 
 /** Whoever can sign transactions and messages for a wallet; a wallet-standard account fits it. */
 export interface WalletSigner extends MessageSigner {

@@ -4,8 +4,8 @@ import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { UntrustedChallengeError } from '../challenge.js';
-import { createClient, type RentalClient } from '../client.js';
+import { UntrustedChallengeError } from '../../challenge.js';
+import { createClient, type RentalClient } from '../../client.js';
 import { rotateWebhookSecret, setModelKey, updateAgent } from './change-agent.js';
 import { keypairSigner } from './signer.js';
 

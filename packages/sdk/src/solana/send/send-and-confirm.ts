@@ -1,5 +1,5 @@
 import type { Connection, PublicKey, SignatureStatus } from '@solana/web3.js';
-import { ConnectionError, isApiError } from '../errors.js';
+import { ConnectionError, isApiError } from '../../errors.js';
 import { apiError, apiErrorOfTransaction, reach } from './chain-errors.js';
 
 /** What is used of a web3.js `Connection` to land a transaction. */

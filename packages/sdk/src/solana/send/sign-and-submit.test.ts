@@ -2,7 +2,7 @@ import type { TransactionProposal } from '@agent-rental/contract';
 import { ComputeBudgetProgram, Keypair, SystemProgram, VersionedTransaction } from '@solana/web3.js';
 import nacl from 'tweetnacl';
 import { describe, expect, test, vi } from 'vitest';
-import type { RentalClient } from '../client.js';
+import type { RentalClient } from '../../client.js';
 import {
   keypairSigner,
   signAndSubmit,
@@ -10,8 +10,8 @@ import {
   type DecodedQuote,
   type SignOptions,
   type WalletSigner,
-} from './index.js';
-import { BLOCKHASH, honest, proposalOf, rentOf, wallet } from './testing/proposals.js';
+} from '../index.js';
+import { BLOCKHASH, honest, proposalOf, rentOf, wallet } from '../testing/proposals.js';
 
 const stranger = Keypair.generate();
 const own = keypairSigner(wallet);

@@ -11,7 +11,7 @@ import {
   type Protocol,
 } from '@agent-rental/program-client';
 import type { Connection, PublicKey } from '@solana/web3.js';
-import { apiError, reach } from './chain-errors.js';
+import { apiError, reach } from '../send/chain-errors.js';
 
 /** What a wallet needs to know of a listing to build a transaction. */
 export interface MarketState {

@@ -2,15 +2,15 @@ import type { operations, TransactionProposal, TransactionRequest } from '@agent
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { PublicKey, type Connection } from '@solana/web3.js';
 import type { z } from 'zod';
-import type { CallOptions, RentalClient } from '../client.js';
-import type { Agreement } from './agreement.js';
-import { checkTransaction, type CheckedTransaction } from './check-transaction.js';
-import { readProtocol } from './market-state.js';
+import type { CallOptions, RentalClient } from '../../client.js';
+import type { Agreement } from '../verify/agreement.js';
+import { checkTransaction, type CheckedTransaction } from '../verify/check-transaction.js';
+import { readProtocol } from '../build/market-state.js';
 import { signChecked } from './sign-checked.js';
-import type { WalletSigner } from './signer.js';
-import { UntrustedTransactionError } from './untrusted-transaction.js';
-import { quoteOfSpend, requireTrueQuote, type DecodedQuote } from './wallet-spend.js';
-import type { WireTransaction } from './wire-transaction.js';
+import type { WalletSigner } from '../wallets/signer.js';
+import { UntrustedTransactionError } from '../verify/untrusted-transaction.js';
+import { quoteOfSpend, requireTrueQuote, type DecodedQuote } from '../verify/wallet-spend.js';
+import type { WireTransaction } from '../verify/wire-transaction.js';
 
 /**
  * Options of a call that signs. Whatever pays wants an agreement to the price: `max_price_lamports` (and for a

@@ -6,9 +6,9 @@ import {
 } from '@agent-rental/contract';
 import bs58 from 'bs58';
 import type { z } from 'zod';
-import { readChallenge } from '../challenge.js';
-import type { CallOptions, RentalClient } from '../client.js';
-import type { MessageSigner } from '../login.js';
+import { readChallenge } from '../../challenge.js';
+import type { CallOptions, RentalClient } from '../../client.js';
+import type { MessageSigner } from '../../login.js';
 
 /** Options of {@link createApiKey}. */
 export interface ApiKeyOptions extends CallOptions {

@@ -1,7 +1,7 @@
 import { PROGRAM_ERROR_CODES } from '@agent-rental/contract';
 import { MARKETPLACE_PROGRAM_ID, PROGRAM_ERRORS } from '@agent-rental/program-client';
 import { describe, expect, test } from 'vitest';
-import { isApiError } from '../errors.js';
+import { isApiError } from '../../errors.js';
 import { apiErrorOfTransaction } from './chain-errors.js';
 
 const errorOf = (error: unknown, logs: string[] = []) =>

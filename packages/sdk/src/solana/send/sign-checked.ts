@@ -1,8 +1,13 @@
-import type { CheckedTransaction } from './check-transaction.js';
-import type { WalletSigner } from './signer.js';
-import { UntrustedTransactionError } from './untrusted-transaction.js';
-import type { WalletSpend } from './wallet-spend.js';
-import { equalBytes, isSignedBy, readWireTransaction, type WireTransaction } from './wire-transaction.js';
+import type { CheckedTransaction } from '../verify/check-transaction.js';
+import type { WalletSigner } from '../wallets/signer.js';
+import { UntrustedTransactionError } from '../verify/untrusted-transaction.js';
+import type { WalletSpend } from '../verify/wallet-spend.js';
+import {
+  equalBytes,
+  isSignedBy,
+  readWireTransaction,
+  type WireTransaction,
+} from '../verify/wire-transaction.js';
 
 /** How a transaction is judged before it leaves. */
 export interface Judgement {

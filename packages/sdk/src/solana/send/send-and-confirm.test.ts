@@ -1,6 +1,6 @@
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ConnectionError } from '../errors.js';
+import { ConnectionError } from '../../errors.js';
 import { sendAndConfirm, type SendingConnection } from './send-and-confirm.js';
 
 type Status = { err: unknown; confirmationStatus: 'processed' | 'confirmed' };
