@@ -21,15 +21,15 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { randomBytes } from 'node:crypto';
-import { approvalOf, type AskedState } from './approvals.js';
-import { toCallResult } from './call-result.js';
-import { InputFileError, sendInputFile } from './input-file.js';
-import { SERVER_INSTRUCTIONS } from './instructions.js';
-import { toMcpTool } from './mcp-tool.js';
-import { nextAfter, pageOf, startOf } from './pages.js';
-import { reportProgress } from './progress.js';
-import { getPrompt, PROMPTS } from './prompts.js';
-import { listResources, readResource, RESOURCE_TEMPLATES } from './resources.js';
+import { approvalOf, type AskedState } from './calls/approvals.js';
+import { toCallResult } from './calls/call-result.js';
+import { InputFileError, sendInputFile } from './content/input-file.js';
+import { SERVER_INSTRUCTIONS } from './content/instructions.js';
+import { toMcpTool } from './calls/mcp-tool.js';
+import { nextAfter, pageOf, startOf } from './content/pages.js';
+import { reportProgress } from './calls/progress.js';
+import { getPrompt, PROMPTS } from './content/prompts.js';
+import { listResources, readResource, RESOURCE_TEMPLATES } from './content/resources.js';
 import { VERSION } from './version.js';
 
 /** Largest page of a list. Everything fits on one by default; clients that do not page see it all. */

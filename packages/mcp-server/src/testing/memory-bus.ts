@@ -1,4 +1,4 @@
-import type { ReplicaBus } from '../replica-bus.js';
+import type { ReplicaBus } from '../http/replica-bus.js';
 
 /** A bus between replicas of one process. */
 export function memoryBus(): ReplicaBus {

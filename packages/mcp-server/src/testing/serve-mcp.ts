@@ -3,7 +3,7 @@ import { STAND_IN_API_KEY, type StandIn } from '@agent-rental/stand-in';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createRentalMcpHandler, type RentalMcpHandlerOptions } from '../http-handler.js';
+import { createRentalMcpHandler, type RentalMcpHandlerOptions } from '../http/http-handler.js';
 
 /** The handler on a free port, over a stand-in marketplace. */
 export interface ServedMcp {

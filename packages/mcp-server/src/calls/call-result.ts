@@ -1,7 +1,7 @@
 import { outputJson, RESULT_MAX_BYTES, type ToolResult } from '@agent-rental/tools';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
-import { splitFiles } from './output-files.js';
-import { receiptUri, runUri } from './resources.js';
+import { splitFiles } from '../content/output-files.js';
+import { receiptUri, runUri } from '../content/resources.js';
 
 /** Keys of `_meta` in results. */
 export const RUN_META_KEY = 'agent-rental/run';

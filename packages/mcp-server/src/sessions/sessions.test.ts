@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { Resumption } from './resumption.js';
+import { Resumption } from '../http/resumption.js';
 import { Sessions } from './sessions.js';
 import { createTokenSigner } from './signed-token.js';
 

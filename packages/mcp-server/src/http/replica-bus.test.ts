@@ -8,9 +8,9 @@ import {
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RentalMcpHandlerOptions } from './http-handler.js';
-import { MCP_CLIENTS, type McpClient, type Server } from './testing/mcp-clients.js';
-import { memoryBus } from './testing/memory-bus.js';
-import { serveMcp } from './testing/serve-mcp.js';
+import { MCP_CLIENTS, type McpClient, type Server } from '../testing/mcp-clients.js';
+import { memoryBus } from '../testing/memory-bus.js';
+import { serveMcp } from '../testing/serve-mcp.js';
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -20,12 +20,12 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { beginEarly } from './early-stream.js';
 import { LegacyExchanges } from './legacy-exchange.js';
-import { createRentalServer, type HttpCall, type RentalServerOptions } from './rental-server.js';
+import { createRentalServer, type HttpCall, type RentalServerOptions } from '../rental-server.js';
 import { readReplicaMessage, type ReplicaBus, type ReplicaMessage } from './replica-bus.js';
 import { LAST_EVENT_HEADER, newCallKey, Resumption, type ResumableCall } from './resumption.js';
-import { keyOfCall, RunningCalls } from './running-calls.js';
-import { SESSION_HEADER, Sessions } from './sessions.js';
-import { createTokenSigner } from './signed-token.js';
+import { keyOfCall, RunningCalls } from '../calls/running-calls.js';
+import { SESSION_HEADER, Sessions } from '../sessions/sessions.js';
+import { createTokenSigner } from '../sessions/signed-token.js';
 
 /** Who sends a request; whoever mounts the handler has verified it. */
 export interface RentalMcpCaller {

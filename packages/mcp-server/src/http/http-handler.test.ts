@@ -2,8 +2,8 @@ import { createStandIn, hangingAgent } from '@agent-rental/stand-in';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { MCP_CLIENTS, type McpClient, type Server } from './testing/mcp-clients.js';
-import { serveMcp } from './testing/serve-mcp.js';
+import { MCP_CLIENTS, type McpClient, type Server } from '../testing/mcp-clients.js';
+import { serveMcp } from '../testing/serve-mcp.js';
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -8,7 +8,7 @@ import {
   type Server,
 } from '@modelcontextprotocol/server';
 import { RETRY_MS } from './resumption.js';
-import type { ClientFacts } from './sessions.js';
+import type { ClientFacts } from '../sessions/sessions.js';
 
 /** Separates an exchange's id from the id that its server gave a question. */
 const SEPARATOR = '/';

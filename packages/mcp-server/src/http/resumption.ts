@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { JSONRPCRequest } from '@modelcontextprotocol/server';
-import type { TokenSigner } from './signed-token.js';
+import type { TokenSigner } from '../sessions/signed-token.js';
 
 /** Header with which a client asks for the rest of a stream that broke. */
 export const LAST_EVENT_HEADER = 'last-event-id';
