@@ -60,7 +60,7 @@ export const VERBS = {
         summary: 'OpenAI and Anthropic (OPENAI_API_KEY, ANTHROPIC_API_KEY)',
         tests: ['model-gateway/vendors.test'],
       },
-      e2b: { summary: 'sandboxes of E2B (E2B_API_KEY)', tests: ['e2b-driver'] },
+      e2b: { summary: 'sandboxes of E2B (E2B_API_KEY)', tests: ['drivers/e2b'] },
     },
   },
 };

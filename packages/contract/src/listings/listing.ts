@@ -9,7 +9,7 @@ import {
   rentalModel,
   timestamp,
   walletAddress,
-} from './primitives.js';
+} from '../primitives.js';
 
 /** Longest description that search results show; the detail shows all of it. */
 export const SEARCH_DESCRIPTION_LIMIT = 280;

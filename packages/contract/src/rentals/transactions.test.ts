@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { transactionProposal, transactionRequest } from './index.js';
+import { transactionProposal, transactionRequest } from '../index.js';
 
 const listing_id = 'invoice-reader-k3x7qa';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { errorEnvelope } from './errors.js';
-import { TIMEOUT_SECONDS } from './manifest.js';
-import { lamports, listingId, page, timestamp } from './primitives.js';
+import { errorEnvelope } from '../errors/errors.js';
+import { TIMEOUT_SECONDS } from '../listings/manifest.js';
+import { lamports, listingId, page, timestamp } from '../primitives.js';
 
 /** Body of `POST /v1/execute` and `/v1/execute/stream`. */
 export const executeBody = z

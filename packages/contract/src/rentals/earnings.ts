@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { lamports, listingId, listingStatus, page } from './primitives.js';
+import { lamports, listingId, listingStatus, page } from '../primitives.js';
 
 /** Amounts of earnings, after the protocol's fee. */
 const earningsAmounts = z.object({

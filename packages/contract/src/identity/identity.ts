@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { base58Signature, lamports, listingId, timestamp, walletAddress } from './primitives.js';
+import { base58Signature, lamports, listingId, timestamp, walletAddress } from '../primitives.js';
 
 /** Prefix of an API key, by network. */
 export const API_KEY_PREFIX = { devnet: 'ark_dev_', mainnet: 'ark_live_' } as const;

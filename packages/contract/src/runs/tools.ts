@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { page } from './primitives.js';
+import { page } from '../primitives.js';
 
 /** Forms in which function definitions are given. */
 export const TOOL_FORMATS = [

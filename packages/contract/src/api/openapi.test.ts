@@ -8,7 +8,7 @@ import {
   serviceEndpoints,
   type Operation,
   type ServiceEndpoint,
-} from './index.js';
+} from '../index.js';
 
 const document = openApiDocument('0.1.0');
 

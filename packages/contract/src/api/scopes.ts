@@ -1,4 +1,4 @@
-import type { ApiKeyScope } from './identity.js';
+import type { ApiKeyScope } from '../identity/identity.js';
 
 /** What an API key needs for an operation. The token of a wallet's login has every scope. */
 export type RequiredScope =

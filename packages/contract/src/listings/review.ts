@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { page, timestamp, walletAddress } from './primitives.js';
+import { page, timestamp, walletAddress } from '../primitives.js';
 
 /** What a renter says about a listing. */
 export const review = z

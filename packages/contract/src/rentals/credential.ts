@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { listingId, page, rentalModel, timestamp, type jsonSchema } from './primitives.js';
+import { listingId, page, rentalModel, timestamp, type jsonSchema } from '../primitives.js';
 
 /** Status of a credential that a wallet holds. */
 export const credentialStatus = z.enum(['active', 'expired', 'low_balance']).meta({ id: 'CredentialStatus' });

@@ -1,7 +1,11 @@
 import * as z from 'zod';
-import { CONFIRMATION_HEADER_NOTES } from './confirmed-change.js';
-import { credentialVerification, listCredentialsQuery, listCredentialsResponse } from './credential.js';
-import { earningsQuery, earningsResponse } from './earnings.js';
+import { CONFIRMATION_HEADER_NOTES } from '../identity/confirmed-change.js';
+import {
+  credentialVerification,
+  listCredentialsQuery,
+  listCredentialsResponse,
+} from '../rentals/credential.js';
+import { earningsQuery, earningsResponse } from '../rentals/earnings.js';
 import {
   cancelByKeyBody,
   cancellation,
@@ -13,8 +17,8 @@ import {
   run,
   runningRun,
   runState,
-} from './execution.js';
-import { deletedFile, storedFile } from './files.js';
+} from '../runs/execution.js';
+import { deletedFile, storedFile } from '../runs/files.js';
 import {
   apiKey,
   challenge,
@@ -24,17 +28,17 @@ import {
   listApiKeysResponse,
   token,
   tokenRequest,
-} from './identity.js';
+} from '../identity/identity.js';
 import {
   creator,
   listing,
   searchListingsQuery,
   searchListingsResponse,
   updateCreatorBody,
-} from './listing.js';
-import { givenListingId } from './primitives.js';
-import { signedReceipt } from './receipt.js';
-import { createReviewBody, listReviewsQuery, listReviewsResponse, review } from './review.js';
+} from '../listings/listing.js';
+import { givenListingId } from '../primitives.js';
+import { signedReceipt } from '../runs/receipt.js';
+import { createReviewBody, listReviewsQuery, listReviewsResponse, review } from '../listings/review.js';
 import {
   deletedAgent,
   job,
@@ -44,16 +48,16 @@ import {
   registerAgentResponse,
   updateAgentBody,
   webhookSecretRotation,
-} from './registration.js';
+} from '../listings/registration.js';
 import type { RequiredScope } from './scopes.js';
-import { listToolsQuery, listToolsResponse } from './tools.js';
+import { listToolsQuery, listToolsResponse } from '../runs/tools.js';
 import {
   submittedTransaction,
   submitTransactionBody,
   TRANSACTION_SCOPES,
   transactionProposal,
   transactionRequest,
-} from './transactions.js';
+} from '../rentals/transactions.js';
 
 /** One operation of the HTTP API: what goes in, what comes out, who may call. */
 export type Operation = OperationForm & OperationAccess;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { apiKeyScope, POLICY_RULES } from './identity.js';
+import { apiKeyScope, POLICY_RULES } from '../identity/identity.js';
 
 /**
  * Every error code of the API and its HTTP status (spec, "Errors"; `not_found` is for routes, jobs and

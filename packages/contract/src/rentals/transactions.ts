@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { lamports, listingId, walletAddress } from './primitives.js';
+import { lamports, listingId, walletAddress } from '../primitives.js';
 import { credentialVerification } from './credential.js';
-import type { ApiKeyScope } from './identity.js';
-import { listingTerms, PRICE_LAMPORTS } from './registration.js';
+import type { ApiKeyScope } from '../identity/identity.js';
+import { listingTerms, PRICE_LAMPORTS } from '../listings/registration.js';
 
 /** Windows that a subscription can be bought for, in seconds: 30, 90 and 365 days. */
 export const SUBSCRIPTION_DURATIONS_SECONDS = [2_592_000, 7_776_000, 31_536_000] as const;

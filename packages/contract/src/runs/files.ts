@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { timestamp } from './primitives.js';
+import { timestamp } from '../primitives.js';
 
 /** Largest file, in bytes. */
 export const MAX_FILE_BYTES = 8 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ERROR_STATUS, errorEnvelope } from './errors.js';
+import { ERROR_STATUS, errorEnvelope } from '../errors/errors.js';
 import { operationExamples } from './operation-examples.js';
 import { operations, type Operation, type OperationId } from './operations.js';
 import { describeRequiredScope } from './scopes.js';

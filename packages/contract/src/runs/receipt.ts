@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { base58Signature, lamports, listingId, timestamp, walletAddress } from './primitives.js';
+import { base58Signature, lamports, listingId, timestamp, walletAddress } from '../primitives.js';
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { lamports, listingId, rentalModel, timestamp } from './primitives.js';
+import { lamports, listingId, rentalModel, timestamp } from '../primitives.js';
 
 /** Price limits that the on-chain program enforces, in lamports. */
 export const PRICE_LAMPORTS = { min: 1_000, max: 1_000_000_000_000_000 } as const;

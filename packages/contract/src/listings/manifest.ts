@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { category, jsonSchema } from './primitives.js';
+import { category, jsonSchema } from '../primitives.js';
 
 /** Largest manifest, in bytes of JSON. */
 export const MANIFEST_MAX_BYTES = 64 * 1024;
