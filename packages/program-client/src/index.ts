@@ -12,7 +12,7 @@ export {
   MAX_LISTING_ID_BYTES,
   UPGRADEABLE_LOADER_ID,
   type DerivedAddress,
-} from './addresses.js';
+} from './accounts/addresses.js';
 export {
   initializeProtocol,
   updateProtocol,
@@ -71,28 +71,33 @@ export {
   type Listing,
   type PerQueryBalance,
   type Protocol,
-} from './accounts.js';
+} from './accounts/accounts.js';
 export {
   AccountDecodeError,
   isAccountDecodeError,
   type AccountDecodeReason,
-} from './account-decode-error.js';
+} from './accounts/account-decode-error.js';
 export {
   CHARGE_WINDOW_BITS,
   isSequenceConsumed,
   MAX_SEQUENCE_JUMP,
   sequenceState,
   type SequenceState,
-} from './charge-window.js';
-export { decodeInstruction, type DecodedInstruction } from './decode-instruction.js';
+} from './accounts/charge-window.js';
+export { decodeInstruction, type DecodedInstruction } from './decoding/decode-instruction.js';
 export {
   decodeEvents,
   type MarketplaceEvent,
   type MarketplaceEventData,
   type MarketplaceEventName,
-} from './events.js';
-export { decodeProgramError, FRAMEWORK_ERRORS, PROGRAM_ERRORS, type ProgramError } from './errors.js';
-export type { BorshValue } from './borsh.js';
+} from './decoding/events.js';
+export {
+  decodeProgramError,
+  FRAMEWORK_ERRORS,
+  PROGRAM_ERRORS,
+  type ProgramError,
+} from './decoding/errors.js';
+export type { BorshValue } from './decoding/borsh.js';
 export {
   DEFAULT_FEE_BPS,
   DEFAULT_MIN_QUERY_PRICE_LAMPORTS,
@@ -117,4 +122,4 @@ export {
   reclaimReason,
   type PauseHistory,
   type ReclaimReason,
-} from './reclaim.js';
+} from './accounts/reclaim.js';

@@ -1,4 +1,4 @@
-import type { Listing } from './accounts.js';
+import type { Listing } from './accounts/accounts.js';
 
 /**
  * The program's money arithmetic, exact to the lamport, so that a price can be shown before it is paid.

@@ -5,7 +5,7 @@ import {
   findListingAddress,
   findPerQueryBalanceAddress,
   findProtocolAddress,
-} from '../addresses.js';
+} from '../accounts/addresses.js';
 import { buildInstruction, type ProgramOption } from './build.js';
 
 interface AccessInput extends ProgramOption {

@@ -1,6 +1,6 @@
 import { Buffer } from 'buffer';
 import { TransactionInstruction, type PublicKey } from '@solana/web3.js';
-import { encodeFields, type BorshValue } from '../borsh.js';
+import { encodeFields, type BorshValue } from '../decoding/borsh.js';
 import type { IdlInstruction } from '../idl-types.js';
 import { MARKETPLACE_IDL } from '../idl.js';
 import { MARKETPLACE_PROGRAM_ID } from '../program-id.js';

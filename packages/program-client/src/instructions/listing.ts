@@ -1,5 +1,5 @@
 import { SystemProgram, type PublicKey, type TransactionInstruction } from '@solana/web3.js';
-import { findEscrowAddress, findListingAddress, findProtocolAddress } from '../addresses.js';
+import { findEscrowAddress, findListingAddress, findProtocolAddress } from '../accounts/addresses.js';
 import type { RentalModel } from '../rental-model.js';
 import { buildInstruction, type ProgramOption } from './build.js';
 

@@ -1,5 +1,5 @@
 import { PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
-import { findProgramDataAddress, findProtocolAddress } from '../addresses.js';
+import { findProgramDataAddress, findProtocolAddress } from '../accounts/addresses.js';
 import { DEFAULT_FEE_BPS, DEFAULT_MIN_QUERY_PRICE_LAMPORTS } from '../pricing.js';
 import { buildInstruction, type ProgramOption } from './build.js';
 

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { PublicKey, SystemProgram, Transaction, type TransactionInstruction } from '@solana/web3.js';
 import { LiteSVM } from 'litesvm';
 import { marketplaceSoPath } from '../artifact.js';
-import { findProgramDataAddress, UPGRADEABLE_LOADER_ID } from '../addresses.js';
-import { decodeProgramError, type ProgramError } from '../errors.js';
-import { decodeEvents, type MarketplaceEvent } from '../events.js';
+import { findProgramDataAddress, UPGRADEABLE_LOADER_ID } from '../accounts/addresses.js';
+import { decodeProgramError, type ProgramError } from '../decoding/errors.js';
+import { decodeEvents, type MarketplaceEvent } from '../decoding/events.js';
 import { MARKETPLACE_PROGRAM_ID } from '../program-id.js';
 
 /** An account as tests read and write it. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { PROGRAM_ERRORS, FRAMEWORK_ERRORS } from '../errors.js';
+import { PROGRAM_ERRORS, FRAMEWORK_ERRORS } from '../decoding/errors.js';
 import type { Outcome } from './chain.js';
 
 /** The name of the error that a transaction was refused with; `success` when it was not. */

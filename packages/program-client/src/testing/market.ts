@@ -5,14 +5,14 @@ import {
   findListingAddress,
   findPerQueryBalanceAddress,
   findProtocolAddress,
-} from '../addresses.js';
+} from '../accounts/addresses.js';
 import {
   decodeAccessCredential,
   decodeEscrow,
   decodeListing,
   decodePerQueryBalance,
   decodeProtocol,
-} from '../accounts.js';
+} from '../accounts/accounts.js';
 import { consumeQuery, verifyAccess } from '../instructions/access.js';
 import { createListing, updateListing, type UpdateListingInput } from '../instructions/listing.js';
 import { initializeProtocol, updateProtocol, type UpdateProtocolInput } from '../instructions/protocol.js';

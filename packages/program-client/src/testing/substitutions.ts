@@ -1,5 +1,5 @@
 import { PublicKey, SYSVAR_CLOCK_PUBKEY, SystemProgram, TransactionInstruction } from '@solana/web3.js';
-import { findAccessCredentialAddress, findPerQueryBalanceAddress } from '../addresses.js';
+import { findAccessCredentialAddress, findPerQueryBalanceAddress } from '../accounts/addresses.js';
 import type { IdlInstruction, IdlInstructionAccount } from '../idl-types.js';
 import { revokePerQueryAccess } from '../instructions/access.js';
 import type { InstructionName } from '../instructions/build.js';

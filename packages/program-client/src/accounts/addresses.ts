@@ -1,5 +1,5 @@
 import { PublicKey } from '@solana/web3.js';
-import { MARKETPLACE_PROGRAM_ID } from './program-id.js';
+import { MARKETPLACE_PROGRAM_ID } from '../program-id.js';
 
 /** A program-derived address with its canonical bump, the only one at which the program creates accounts. */
 export interface DerivedAddress {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { revokeAccess } from './instructions/access.js';
-import { closeListing } from './instructions/listing.js';
-import { purchaseSubscription, renewSubscription } from './instructions/rental.js';
-import { protocolFeeLamports, subscriptionPriceLamports } from './pricing.js';
-import { expectRefusal } from './testing/expect-refusal.js';
-import { Market, MONTH, PRICE } from './testing/market.js';
+import { revokeAccess } from '../instructions/access.js';
+import { closeListing } from '../instructions/listing.js';
+import { purchaseSubscription, renewSubscription } from '../instructions/rental.js';
+import { protocolFeeLamports, subscriptionPriceLamports } from '../pricing.js';
+import { expectRefusal } from '../testing/expect-refusal.js';
+import { Market, MONTH, PRICE } from '../testing/market.js';
 
 const MAX = 2n ** 64n - 1n;
 

@@ -2,19 +2,19 @@ import { readFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { ComputeBudget } from 'litesvm';
 import { describe, expect, it } from 'vitest';
-import { marketplaceSoPath } from './artifact.js';
-import { MARKETPLACE_IDL } from './idl.js';
-import { revokePerQueryAccess } from './instructions/access.js';
-import type { InstructionName } from './instructions/build.js';
-import { PREVIOUS_PRICE_SECONDS } from './pricing.js';
-import { RECLAIM_AFTER_PAUSED_SECONDS } from './reclaim.js';
-import type { Outcome } from './testing/chain.js';
-import { Market, PRICE } from './testing/market.js';
-import { SCENARIOS } from './testing/scenarios.js';
+import { marketplaceSoPath } from '../artifact.js';
+import { MARKETPLACE_IDL } from '../idl.js';
+import { revokePerQueryAccess } from '../instructions/access.js';
+import type { InstructionName } from '../instructions/build.js';
+import { PREVIOUS_PRICE_SECONDS } from '../pricing.js';
+import { RECLAIM_AFTER_PAUSED_SECONDS } from '../accounts/reclaim.js';
+import type { Outcome } from '../testing/chain.js';
+import { Market, PRICE } from '../testing/market.js';
+import { SCENARIOS } from '../testing/scenarios.js';
 
 /**
  * What each instruction costs. Addresses are fixed, so are the figures: the table is committed and compared.
- * `npx vitest run packages/program-client/src/compute-units.test.ts -u` writes it anew.
+ * `npx vitest run packages/program-client/src/program/compute-units.test.ts -u` writes it anew.
  */
 
 const SYSTEM_INVOKE = 'Program 11111111111111111111111111111111 invoke [2]';
@@ -94,7 +94,7 @@ describe('compute units', () => {
   it('are those of the committed table', async () => {
     const costs = MARKETPLACE_IDL.instructions.map(({ name }) => costOf(name as InstructionName));
     await expect(table([...costs, ...costsOfOtherWays()])).toMatchFileSnapshot(
-      './generated/compute-units.md',
+      '../generated/compute-units.md',
     );
   });
 

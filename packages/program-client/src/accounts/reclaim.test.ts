@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LISTING_OFFSETS, type Listing } from './accounts.js';
-import { revokePerQueryAccess } from './instructions/access.js';
+import { revokePerQueryAccess } from '../instructions/access.js';
 import {
   canReclaim,
   pausedSeconds,
@@ -11,7 +11,7 @@ import {
   reclaimableAt,
   reclaimReason,
 } from './reclaim.js';
-import { Market, PRICE } from './testing/market.js';
+import { Market, PRICE } from '../testing/market.js';
 
 const NEVER_PAUSED = { units: 0n, latest: 0, remainderSeconds: 0 };
 

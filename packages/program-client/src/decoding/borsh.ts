@@ -1,6 +1,6 @@
 import { PublicKey } from '@solana/web3.js';
-import type { IdlField, IdlType, IdlTypeDef } from './idl-types.js';
-import { MARKETPLACE_IDL } from './idl.js';
+import type { IdlField, IdlType, IdlTypeDef } from '../idl-types.js';
+import { MARKETPLACE_IDL } from '../idl.js';
 
 /**
  * Borsh, driven by the types of the IDL, so that layouts exist once, in the program's source.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { PublicKey } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
-import { isAccountDecodeError } from './account-decode-error.js';
+import { isAccountDecodeError } from '../accounts/account-decode-error.js';
 import {
   ACCESS_CREDENTIAL_OFFSETS,
   ACCOUNT_DISCRIMINATORS,
@@ -15,15 +15,15 @@ import {
   ESCROW_OFFSETS,
   LISTING_OFFSETS,
   PER_QUERY_BALANCE_OFFSETS,
-} from './accounts.js';
-import { MAX_LISTING_ID_BYTES } from './addresses.js';
-import { MAX_SEQUENCE_JUMP } from './charge-window.js';
+} from '../accounts/accounts.js';
+import { MAX_LISTING_ID_BYTES } from '../accounts/addresses.js';
+import { MAX_SEQUENCE_JUMP } from '../accounts/charge-window.js';
 import { decodeInstruction } from './decode-instruction.js';
 import { decodeProgramError, FRAMEWORK_ERRORS, PROGRAM_ERRORS } from './errors.js';
 import { decodeEvents } from './events.js';
-import { MARKETPLACE_IDL } from './idl.js';
-import { consumeQuery } from './instructions/access.js';
-import { createListing, updateListing } from './instructions/listing.js';
+import { MARKETPLACE_IDL } from '../idl.js';
+import { consumeQuery } from '../instructions/access.js';
+import { createListing, updateListing } from '../instructions/listing.js';
 import {
   MAX_FEE_BPS,
   MAX_METADATA_URI_BYTES,
@@ -33,18 +33,20 @@ import {
   PREVIOUS_PRICE_SECONDS,
   SUBSCRIPTION_PERIOD_SECONDS,
   subscriptionPriceLamports,
-} from './pricing.js';
-import { PAUSE_UNIT_SECONDS, PAUSE_WINDOW_SECONDS, RECLAIM_AFTER_PAUSED_SECONDS } from './reclaim.js';
-import { Market, PRICE } from './testing/market.js';
-import { SCENARIOS } from './testing/scenarios.js';
+} from '../pricing.js';
+import {
+  PAUSE_UNIT_SECONDS,
+  PAUSE_WINDOW_SECONDS,
+  RECLAIM_AFTER_PAUSED_SECONDS,
+} from '../accounts/reclaim.js';
+import { Market, PRICE } from '../testing/market.js';
+import { SCENARIOS } from '../testing/scenarios.js';
 
 const PROGRAM = MARKETPLACE_IDL.address;
 
 describe('the IDL', () => {
   it('is the same as JSON and as a module', () => {
-    const json: unknown = JSON.parse(
-      readFileSync(new URL('../src/generated/idl.json', import.meta.url), 'utf8'),
-    );
+    const json: unknown = JSON.parse(readFileSync(new URL('../generated/idl.json', import.meta.url), 'utf8'));
     expect(MARKETPLACE_IDL).toEqual(json);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { MARKETPLACE_IDL } from './idl.js';
-import { substitutionCases } from './testing/substitutions.js';
+import { MARKETPLACE_IDL } from '../idl.js';
+import { substitutionCases } from '../testing/substitutions.js';
 
 /**
  * Every account of every instruction is replaced by everything that it is not, one at a time, and loses each of its

@@ -1,11 +1,11 @@
 import { SystemProgram } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
-import { ACCOUNT_SIZES } from './accounts.js';
-import { revokePerQueryAccess } from './instructions/access.js';
-import { closeListing, withdrawEarnings } from './instructions/listing.js';
-import { purchasePerQuery, topupBalance } from './instructions/rental.js';
-import { expectRefusal } from './testing/expect-refusal.js';
-import { DEPOSIT, Market, PRICE } from './testing/market.js';
+import { ACCOUNT_SIZES } from '../accounts/accounts.js';
+import { revokePerQueryAccess } from '../instructions/access.js';
+import { closeListing, withdrawEarnings } from '../instructions/listing.js';
+import { purchasePerQuery, topupBalance } from '../instructions/rental.js';
+import { expectRefusal } from '../testing/expect-refusal.js';
+import { DEPOSIT, Market, PRICE } from '../testing/market.js';
 
 const MAX = 2n ** 64n - 1n;
 

@@ -1,12 +1,12 @@
 import { PublicKey, SystemProgram } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
-import { findProtocolAddress } from './addresses.js';
-import { ACCOUNT_SIZES, decodeProtocol } from './accounts.js';
-import { consumeQuery } from './instructions/access.js';
-import { initializeProtocol, updateProtocol, type InitializeProtocolInput } from './instructions/protocol.js';
-import { fixedAddress, TestChain } from './testing/chain.js';
-import { expectRefusal } from './testing/expect-refusal.js';
-import { Market, DEPOSIT, PRICE } from './testing/market.js';
+import { findProtocolAddress } from '../accounts/addresses.js';
+import { ACCOUNT_SIZES, decodeProtocol } from '../accounts/accounts.js';
+import { consumeQuery } from './access.js';
+import { initializeProtocol, updateProtocol, type InitializeProtocolInput } from './protocol.js';
+import { fixedAddress, TestChain } from '../testing/chain.js';
+import { expectRefusal } from '../testing/expect-refusal.js';
+import { Market, DEPOSIT, PRICE } from '../testing/market.js';
 
 function setup(chain = new TestChain()) {
   chain.fund(chain.upgradeAuthority, 1_000_000_000n);

@@ -1,12 +1,12 @@
 import { TransactionInstruction, type PublicKey } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
-import { ACCOUNT_SIZES } from './accounts.js';
-import { revokeAccess, revokePerQueryAccess, verifyAccess } from './instructions/access.js';
-import { closeListing, withdrawEarnings } from './instructions/listing.js';
-import { topupBalance } from './instructions/rental.js';
-import { RECLAIM_AFTER_PAUSED_SECONDS } from './reclaim.js';
-import { expectRefusal } from './testing/expect-refusal.js';
-import { DEPOSIT, Market, MONTH, PRICE } from './testing/market.js';
+import { ACCOUNT_SIZES } from '../accounts/accounts.js';
+import { revokeAccess, revokePerQueryAccess, verifyAccess } from './access.js';
+import { closeListing, withdrawEarnings } from './listing.js';
+import { topupBalance } from './rental.js';
+import { RECLAIM_AFTER_PAUSED_SECONDS } from '../accounts/reclaim.js';
+import { expectRefusal } from '../testing/expect-refusal.js';
+import { DEPOSIT, Market, MONTH, PRICE } from '../testing/market.js';
 
 describe('revoke_access', () => {
   it.each(['one_time', 'subscription'] as const)('ends a %s credential for ever [PRG-30]', (model) => {

@@ -1,4 +1,4 @@
-import { MARKETPLACE_IDL } from './idl.js';
+import { MARKETPLACE_IDL } from '../idl.js';
 
 /** An error of the program, or one of Anchor's framework codes that it uses. */
 export interface ProgramError {

@@ -1,14 +1,14 @@
 import { TransactionInstruction } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
-import type { PerQueryBalance } from './accounts.js';
-import { sequenceState } from './charge-window.js';
-import { consumeQuery, revokePerQueryAccess } from './instructions/access.js';
-import { closeListing, withdrawEarnings } from './instructions/listing.js';
-import { topupBalance } from './instructions/rental.js';
-import { isChargeablePrice, PREVIOUS_PRICE_SECONDS, protocolFeeLamports } from './pricing.js';
-import { expectRefusal, refusalOf } from './testing/expect-refusal.js';
-import { DEPOSIT, Market, PRICE } from './testing/market.js';
-import { pseudoRandom } from './testing/pseudo-random.js';
+import type { PerQueryBalance } from '../accounts/accounts.js';
+import { sequenceState } from '../accounts/charge-window.js';
+import { consumeQuery, revokePerQueryAccess } from '../instructions/access.js';
+import { closeListing, withdrawEarnings } from '../instructions/listing.js';
+import { topupBalance } from '../instructions/rental.js';
+import { isChargeablePrice, PREVIOUS_PRICE_SECONDS, protocolFeeLamports } from '../pricing.js';
+import { expectRefusal, refusalOf } from '../testing/expect-refusal.js';
+import { DEPOSIT, Market, PRICE } from '../testing/market.js';
+import { pseudoRandom } from '../testing/pseudo-random.js';
 
 function setup(deposit = DEPOSIT) {
   const market = new Market();

@@ -1,9 +1,9 @@
 import { PublicKey } from '@solana/web3.js';
 import { AccountDecodeError } from './account-decode-error.js';
-import { BorshReader, hasDiscriminator, typeDef, type BorshValue } from './borsh.js';
-import { MARKETPLACE_IDL } from './idl.js';
+import { BorshReader, hasDiscriminator, typeDef, type BorshValue } from '../decoding/borsh.js';
+import { MARKETPLACE_IDL } from '../idl.js';
 import type { PauseHistory } from './reclaim.js';
-import type { ListingStatus, RentalModel } from './rental-model.js';
+import type { ListingStatus, RentalModel } from '../rental-model.js';
 
 /** The layout version that this client reads; it is the byte after the discriminator. */
 export const ACCOUNT_VERSION = 1;

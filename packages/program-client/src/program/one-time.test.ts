@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { ACCOUNT_SIZES } from './accounts.js';
-import { revokeAccess } from './instructions/access.js';
-import { closeListing } from './instructions/listing.js';
-import { purchaseOneTime } from './instructions/rental.js';
-import { protocolFeeLamports } from './pricing.js';
-import { expectRefusal } from './testing/expect-refusal.js';
-import { Market, PRICE } from './testing/market.js';
+import { ACCOUNT_SIZES } from '../accounts/accounts.js';
+import { revokeAccess } from '../instructions/access.js';
+import { closeListing } from '../instructions/listing.js';
+import { purchaseOneTime } from '../instructions/rental.js';
+import { protocolFeeLamports } from '../pricing.js';
+import { expectRefusal } from '../testing/expect-refusal.js';
+import { Market, PRICE } from '../testing/market.js';
 
 describe('purchase_one_time', () => {
   function setup() {

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { ACCOUNT_SIZES } from './accounts.js';
+import { ACCOUNT_SIZES } from '../accounts/accounts.js';
 import {
   closeListing,
   createListing,
   updateListing,
   withdrawEarnings,
   type CreateListingInput,
-} from './instructions/listing.js';
-import { protocolFeeLamports } from './pricing.js';
-import { expectRefusal } from './testing/expect-refusal.js';
-import { Market, MONTH, PRICE } from './testing/market.js';
+} from './listing.js';
+import { protocolFeeLamports } from '../pricing.js';
+import { expectRefusal } from '../testing/expect-refusal.js';
+import { Market, MONTH, PRICE } from '../testing/market.js';
 
 function input(market: Market, changes: Partial<CreateListingInput> = {}): CreateListingInput {
   return {

@@ -1,7 +1,7 @@
 import type { AccountMeta, PublicKey } from '@solana/web3.js';
 import { BorshReader, camelCase, hasDiscriminator, type BorshValue } from './borsh.js';
-import { MARKETPLACE_IDL } from './idl.js';
-import type { InstructionName } from './instructions/build.js';
+import { MARKETPLACE_IDL } from '../idl.js';
+import type { InstructionName } from '../instructions/build.js';
 
 /** One of the program's instructions, read back from a transaction. */
 export interface DecodedInstruction {
