@@ -7,15 +7,15 @@ import type { DeployedProgram } from './ledger/upgradeable-program.js';
 import type { ChainConfig } from './options.js';
 import { Subscriptions } from './pubsub/subscriptions.js';
 import { WebsocketServer } from './pubsub/websocket-server.js';
-import { accountMethods } from './rpc/account-methods.js';
-import { blockMethods } from './rpc/block-methods.js';
-import { clusterMethods } from './rpc/cluster-methods.js';
+import { accountMethods } from './rpc/methods/account-methods.js';
+import { blockMethods } from './rpc/methods/block-methods.js';
+import { clusterMethods } from './rpc/methods/cluster-methods.js';
 import { Dispatcher } from './rpc/dispatcher.js';
-import { historyMethods } from './rpc/history-methods.js';
+import { historyMethods } from './rpc/methods/history-methods.js';
 import { limitServer, rpcRequestListener } from './rpc/http-handler.js';
 import { closeServer, listenOnPortPair } from './rpc/port-pair.js';
-import { testHookMethods } from './rpc/test-hook-methods.js';
-import { transactionMethods } from './rpc/transaction-methods.js';
+import { testHookMethods } from './rpc/methods/test-hook-methods.js';
+import { transactionMethods } from './rpc/methods/transaction-methods.js';
 import { lockState } from './storage/state-lock.js';
 
 export interface ChainNode {

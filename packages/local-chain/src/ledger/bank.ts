@@ -8,9 +8,9 @@ import {
   type TransactionMetadata,
 } from 'litesvm/dist/internal.js';
 import type { AccountState, AddressedAccount } from './account-state.js';
-import { transactionErrorOf } from './transaction-error.js';
-import type { ExecutionResult } from './transaction-outcome.js';
-import type { WireTransaction } from './wire-transaction.js';
+import { transactionErrorOf } from './transactions/transaction-error.js';
+import type { ExecutionResult } from './transactions/transaction-outcome.js';
+import type { WireTransaction } from './transactions/wire-transaction.js';
 
 /** How many slots make an epoch, as on mainnet. There is no warm-up. */
 export const SLOTS_PER_EPOCH = 432_000;

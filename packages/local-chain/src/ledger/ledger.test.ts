@@ -6,7 +6,7 @@ import { temporaryFolder } from '../testing/chain-fixture.js';
 import { memo, signed, transfer } from '../testing/transactions.js';
 import { addressKey, type AccountState } from './account-state.js';
 import { Ledger, type LedgerOptions } from './ledger.js';
-import { parseWireTransaction, type WireTransaction } from './wire-transaction.js';
+import { parseWireTransaction, type WireTransaction } from './transactions/wire-transaction.js';
 
 const SLOT_TIME_MS = 400;
 

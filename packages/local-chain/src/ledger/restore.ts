@@ -2,7 +2,7 @@ import { Journal, type JournalOptions } from '../storage/journal.js';
 import { decodeRecord, type ForkRecord, type TransactionRecord } from '../storage/records.js';
 import { loadSnapshot } from '../storage/snapshot.js';
 import { addressKey, type AccountState, type AddressedAccount } from './account-state.js';
-import { TransactionHistory } from './transaction-history.js';
+import { TransactionHistory } from './transactions/transaction-history.js';
 import { UndoLog } from './undo-log.js';
 
 export interface RestoreOptions {

@@ -2,11 +2,11 @@ import bs58 from 'bs58';
 import { addressKey, type AccountState, type AddressedAccount } from '../ledger/account-state.js';
 import type { ChainMoment } from '../ledger/chain-clock.js';
 import type { Ledger, LedgerListener } from '../ledger/ledger.js';
-import { addressesOf, type LandedTransaction } from '../ledger/transaction-history.js';
-import { accountJson, CLOSED_ACCOUNT } from '../rpc/account-view.js';
+import { addressesOf, type LandedTransaction } from '../ledger/transactions/transaction-history.js';
+import { accountJson, CLOSED_ACCOUNT } from '../rpc/views/account-view.js';
 import type { Json } from '../rpc/json.js';
 import { withContext } from '../rpc/params.js';
-import { matchesFilters } from '../rpc/program-filters.js';
+import { matchesFilters } from '../rpc/views/program-filters.js';
 import { EVERYTHING, type Topic, type TopicKind } from './topics.js';
 
 /** Somebody who is told about one topic. */

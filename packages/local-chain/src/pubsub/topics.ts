@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { addressKey } from '../ledger/account-state.js';
-import type { AccountView } from '../rpc/account-view.js';
+import type { AccountView } from '../rpc/views/account-view.js';
 import { accountViewFields, addressParam, contextFields, signatureParam } from '../rpc/params.js';
-import { filtersParam, type ProgramFilter } from '../rpc/program-filters.js';
+import { filtersParam, type ProgramFilter } from '../rpc/views/program-filters.js';
 
 /** What a client wants to be told. `finalized` means: only when it can no longer be taken back. */
 export type Topic =

@@ -1,5 +1,9 @@
 import { readAccount, writeAccount, type AddressedAccount } from '../ledger/account-state.js';
-import { readOutcome, writeOutcome, type TransactionOutcome } from '../ledger/transaction-outcome.js';
+import {
+  readOutcome,
+  writeOutcome,
+  type TransactionOutcome,
+} from '../ledger/transactions/transaction-outcome.js';
 import { ByteReader, ByteWriter } from './byte-codec.js';
 
 /** A transaction that landed: its bytes, what it left in every account it changed, and how it went. */

@@ -1,11 +1,11 @@
 import { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import * as z from 'zod';
-import type { AccountState } from '../ledger/account-state.js';
-import type { Ledger } from '../ledger/ledger.js';
-import { accountJson, type AccountView } from './account-view.js';
-import { rpcMethod, type RpcMethods } from './dispatcher.js';
-import type { Json } from './json.js';
+import type { AccountState } from '../../ledger/account-state.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import { accountJson, type AccountView } from '../views/account-view.js';
+import { rpcMethod, type RpcMethods } from '../dispatcher.js';
+import type { Json } from '../json.js';
 import {
   accountViewFields,
   addressParam,
@@ -13,10 +13,10 @@ import {
   countParam,
   readContext,
   withContext,
-} from './params.js';
-import { filtersParam, matchesFilters } from './program-filters.js';
-import { invalidParams } from './rpc-error.js';
-import { isTokenAccountOf, parsedTokenAccount, TOKEN_PROGRAMS } from './token-accounts.js';
+} from '../params.js';
+import { filtersParam, matchesFilters } from '../views/program-filters.js';
+import { invalidParams } from '../rpc-error.js';
+import { isTokenAccountOf, parsedTokenAccount, TOKEN_PROGRAMS } from '../views/token-accounts.js';
 
 const MAX_ADDRESSES = 100;
 /** The largest account that the runtime allows. */

@@ -1,6 +1,6 @@
 import bs58 from 'bs58';
-import type { AccountState } from '../ledger/account-state.js';
-import type { Json } from './json.js';
+import type { AccountState } from '../../ledger/account-state.js';
+import type { Json } from '../json.js';
 
 /** SPL Token and Token-2022. */
 export const TOKEN_PROGRAMS: readonly string[] = [

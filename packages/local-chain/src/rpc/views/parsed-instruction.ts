@@ -1,5 +1,5 @@
 import bs58 from 'bs58';
-import type { Json } from './json.js';
+import type { Json } from '../json.js';
 
 /** An instruction with indexes into the transaction's addresses. */
 export interface IndexedInstruction {

@@ -1,6 +1,6 @@
-import { HistoryIndex, type HistoryDump } from '../storage/history-index.js';
-import type { Journal } from '../storage/journal.js';
-import { decodeRecord, type TransactionRecord } from '../storage/records.js';
+import { HistoryIndex, type HistoryDump } from '../../storage/history-index.js';
+import type { Journal } from '../../storage/journal.js';
+import { decodeRecord, type TransactionRecord } from '../../storage/records.js';
 import type { TransactionOutcome } from './transaction-outcome.js';
 import { readAddresses } from './wire-transaction.js';
 

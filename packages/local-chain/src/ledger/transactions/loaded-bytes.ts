@@ -1,6 +1,6 @@
 import type { VersionedMessage } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { addressKey, type AccountState } from './account-state.js';
+import { addressKey, type AccountState } from '../account-state.js';
 
 /** What an account costs beside its data (SIMD-0186). */
 const ACCOUNT_BASE_BYTES = 64;

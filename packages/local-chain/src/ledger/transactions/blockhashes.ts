@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import bs58 from 'bs58';
-import { deriveSecret, type Genesis } from '../storage/genesis.js';
+import { deriveSecret, type Genesis } from '../../storage/genesis.js';
 
 /** A transaction may use the blockhash of any of this many slots before the current one, as on a real cluster. */
 export const MAX_BLOCKHASH_AGE_SLOTS = 150;

@@ -1,8 +1,8 @@
 import { Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { startFixture, type ChainFixture } from './testing/chain-fixture.js';
-import { MEMO_PROGRAM, memo, signed, transfer } from './testing/transactions.js';
+import { startFixture, type ChainFixture } from '../testing/chain-fixture.js';
+import { MEMO_PROGRAM, memo, signed, transfer } from '../testing/transactions.js';
 
 interface Message {
   id?: number;

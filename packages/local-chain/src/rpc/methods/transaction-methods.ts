@@ -1,21 +1,21 @@
 import { VersionedMessage } from '@solana/web3.js';
 import bs58 from 'bs58';
 import * as z from 'zod';
-import { addressKey } from '../ledger/account-state.js';
-import { MAX_BLOCKHASH_AGE_SLOTS } from '../ledger/blockhashes.js';
-import { MAX_AIRDROP_LAMPORTS } from '../ledger/faucet.js';
-import { feeOf } from '../ledger/fees.js';
-import type { Ledger, Simulation } from '../ledger/ledger.js';
-import { describeTransactionError } from '../ledger/transaction-error.js';
+import { addressKey } from '../../ledger/account-state.js';
+import { MAX_BLOCKHASH_AGE_SLOTS } from '../../ledger/transactions/blockhashes.js';
+import { MAX_AIRDROP_LAMPORTS } from '../../ledger/faucet.js';
+import { feeOf } from '../../ledger/transactions/fees.js';
+import type { Ledger, Simulation } from '../../ledger/ledger.js';
+import { describeTransactionError } from '../../ledger/transactions/transaction-error.js';
 import {
   InvalidTransactionError,
   MAX_TRANSACTION_BYTES,
   parseWireTransaction,
   type WireTransaction,
-} from '../ledger/wire-transaction.js';
-import { accountJson } from './account-view.js';
-import { rpcMethod, type RpcMethods } from './dispatcher.js';
-import type { Json } from './json.js';
+} from '../../ledger/transactions/wire-transaction.js';
+import { accountJson } from '../views/account-view.js';
+import { rpcMethod, type RpcMethods } from '../dispatcher.js';
+import type { Json } from '../json.js';
 import {
   accountEncodingParam,
   addressParam,
@@ -24,9 +24,9 @@ import {
   countParam,
   readContext,
   withContext,
-} from './params.js';
-import { invalidParams, RpcError } from './rpc-error.js';
-import { innerInstructionsJson, loadedAddressesJson, returnDataJson } from './transaction-view.js';
+} from '../params.js';
+import { invalidParams, RpcError } from '../rpc-error.js';
+import { innerInstructionsJson, loadedAddressesJson, returnDataJson } from '../views/transaction-view.js';
 
 /** Longer than a transaction of the greatest size in base58. */
 const MAX_ENCODED_CHARACTERS = 1_700;

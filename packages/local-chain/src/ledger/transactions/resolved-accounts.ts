@@ -1,5 +1,5 @@
 import type { VersionedMessage } from '@solana/web3.js';
-import type { AccountState } from './account-state.js';
+import type { AccountState } from '../account-state.js';
 import type { LoadedAddresses } from './transaction-outcome.js';
 
 /** Every account of a transaction, in the order in which instructions count them. */

@@ -1,7 +1,7 @@
 import bs58 from 'bs58';
 import * as z from 'zod';
-import type { AccountState } from '../ledger/account-state.js';
-import { countParam } from './params.js';
+import type { AccountState } from '../../ledger/account-state.js';
+import { countParam } from '../params.js';
 
 const MAX_FILTERS = 4;
 const MAX_MEMCMP_BYTES = 128;

@@ -1,8 +1,8 @@
 import bs58 from 'bs58';
-import type { AccountState } from '../ledger/account-state.js';
-import type { Json } from './json.js';
-import type { AccountEncoding } from './params.js';
-import { RpcError } from './rpc-error.js';
+import type { AccountState } from '../../ledger/account-state.js';
+import type { Json } from '../json.js';
+import type { AccountEncoding } from '../params.js';
+import { RpcError } from '../rpc-error.js';
 import { zstdFrame } from './zstd-frame.js';
 
 export interface AccountView {

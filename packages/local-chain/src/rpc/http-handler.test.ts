@@ -1,8 +1,8 @@
 import { Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startFixture, type ChainFixture, type RpcAnswer } from './testing/chain-fixture.js';
-import { base64, MEMO_PROGRAM, memo, signed, transfer } from './testing/transactions.js';
+import { startFixture, type ChainFixture, type RpcAnswer } from '../testing/chain-fixture.js';
+import { base64, MEMO_PROGRAM, memo, signed, transfer } from '../testing/transactions.js';
 
 const SYSTEM = PublicKey.default.toBase58();
 const LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111';

@@ -2,10 +2,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import bs58 from 'bs58';
 import * as z from 'zod';
-import { addressKey } from '../ledger/account-state.js';
-import type { Ledger } from '../ledger/ledger.js';
-import { rpcMethod, type RpcMethods } from './dispatcher.js';
-import { countParam, signatureParam } from './params.js';
+import { addressKey } from '../../ledger/account-state.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import { rpcMethod, type RpcMethods } from '../dispatcher.js';
+import { countParam, signatureParam } from '../params.js';
 
 /** Year 9999: beyond it no date can be shown. */
 const MAX_UNIX_TIMESTAMP = 253_402_300_799;

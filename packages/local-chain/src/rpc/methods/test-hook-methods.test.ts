@@ -6,8 +6,8 @@ import {
   type VersionedTransaction,
 } from '@solana/web3.js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { startFixture, temporaryFolder, type ChainFixture } from './testing/chain-fixture.js';
-import { signed, transfer } from './testing/transactions.js';
+import { startFixture, temporaryFolder, type ChainFixture } from '../../testing/chain-fixture.js';
+import { signed, transfer } from '../../testing/transactions.js';
 
 /** Long slots: a test's transactions stay unfinalized, and in one slot, until it lets time pass. */
 const SLOT_TIME_MS = 60_000;

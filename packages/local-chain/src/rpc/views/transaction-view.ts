@@ -1,17 +1,21 @@
 import { VersionedTransaction, type VersionedMessage } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { isStaticWritable } from '../ledger/resolved-accounts.js';
-import type { TransactionErrorJson } from '../ledger/transaction-error.js';
-import { addressesOf, type LandedTransaction } from '../ledger/transaction-history.js';
-import type { InnerInstructionGroup, LoadedAddresses, ReturnData } from '../ledger/transaction-outcome.js';
-import type { Json } from './json.js';
+import { isStaticWritable } from '../../ledger/transactions/resolved-accounts.js';
+import type { TransactionErrorJson } from '../../ledger/transactions/transaction-error.js';
+import { addressesOf, type LandedTransaction } from '../../ledger/transactions/transaction-history.js';
+import type {
+  InnerInstructionGroup,
+  LoadedAddresses,
+  ReturnData,
+} from '../../ledger/transactions/transaction-outcome.js';
+import type { Json } from '../json.js';
 import {
   indexedInstructionJson,
   isMemoProgram,
   parsedInstructionJson,
   type IndexedInstruction,
 } from './parsed-instruction.js';
-import { RpcError } from './rpc-error.js';
+import { RpcError } from '../rpc-error.js';
 
 export type TransactionEncoding = 'json' | 'jsonParsed' | 'base64' | 'base58';
 

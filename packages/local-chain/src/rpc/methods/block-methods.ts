@@ -1,19 +1,19 @@
 import bs58 from 'bs58';
 import * as z from 'zod';
-import type { ChainMoment } from '../ledger/chain-clock.js';
-import type { Ledger } from '../ledger/ledger.js';
-import type { LandedTransaction } from '../ledger/transaction-history.js';
-import { rpcMethod, type RpcMethods } from './dispatcher.js';
-import type { Json } from './json.js';
+import type { ChainMoment } from '../../ledger/chain-clock.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import type { LandedTransaction } from '../../ledger/transactions/transaction-history.js';
+import { rpcMethod, type RpcMethods } from '../dispatcher.js';
+import type { Json } from '../json.js';
 import {
   contextFields,
   countParam,
   historyContext,
   transactionEncodingParam,
   type ContextConfig,
-} from './params.js';
-import { invalidParams, RpcError } from './rpc-error.js';
-import { blockTransactionJson } from './transaction-view.js';
+} from '../params.js';
+import { invalidParams, RpcError } from '../rpc-error.js';
+import { blockTransactionJson } from '../views/transaction-view.js';
 
 const MAX_SLOT_RANGE = 500_000;
 /** What stands before the first block. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ByteReader, ByteWriter } from '../storage/byte-codec.js';
+import type { ByteReader, ByteWriter } from '../../storage/byte-codec.js';
 import { transactionErrorSchema, type TransactionErrorJson } from './transaction-error.js';
 
 /** One cross-program call, as indexes into the transaction's account list. */

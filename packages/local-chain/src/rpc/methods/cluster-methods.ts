@@ -1,11 +1,11 @@
 import bs58 from 'bs58';
 import * as z from 'zod';
-import { SLOTS_PER_EPOCH } from '../ledger/bank.js';
-import { TOTAL_SUPPLY_LAMPORTS } from '../ledger/faucet.js';
-import type { Ledger } from '../ledger/ledger.js';
-import { rpcMethod, type RpcMethods } from './dispatcher.js';
-import { API_VERSION, contextFields, countParam, readContext, withContext } from './params.js';
-import { RpcError } from './rpc-error.js';
+import { SLOTS_PER_EPOCH } from '../../ledger/bank.js';
+import { TOTAL_SUPPLY_LAMPORTS } from '../../ledger/faucet.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import { rpcMethod, type RpcMethods } from '../dispatcher.js';
+import { API_VERSION, contextFields, countParam, readContext, withContext } from '../params.js';
+import { RpcError } from '../rpc-error.js';
 
 const contextConfig = z.object(contextFields).nullish();
 const noParams = z.tuple([]);

@@ -1,10 +1,10 @@
 import bs58 from 'bs58';
 import * as z from 'zod';
-import type { ChainMoment } from '../ledger/chain-clock.js';
-import type { Ledger } from '../ledger/ledger.js';
-import type { LandedTransaction } from '../ledger/transaction-history.js';
-import { rpcMethod, type RpcMethods } from './dispatcher.js';
-import type { Json } from './json.js';
+import type { ChainMoment } from '../../ledger/chain-clock.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import type { LandedTransaction } from '../../ledger/transactions/transaction-history.js';
+import { rpcMethod, type RpcMethods } from '../dispatcher.js';
+import type { Json } from '../json.js';
 import {
   addressParam,
   contextFields,
@@ -14,8 +14,8 @@ import {
   signatureParam,
   transactionEncodingParam,
   withContext,
-} from './params.js';
-import { memoOf, statusJson, transactionJson } from './transaction-view.js';
+} from '../params.js';
+import { memoOf, statusJson, transactionJson } from '../views/transaction-view.js';
 
 const MAX_STATUSES = 256;
 const MAX_SIGNATURES = 1_000;
