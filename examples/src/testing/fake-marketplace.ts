@@ -8,26 +8,13 @@ import {
   manifest as manifestSchema,
   type CredentialVerification,
   type ErrorCode,
-  type ListingTerms,
-  type Manifest,
   type TransactionRequest,
 } from '@agent-rental/contract';
 import { PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
+import type { FakeAgent } from './fake-agent.js';
 import { authority, propose } from './propose.js';
 import { runAgent } from './run-agent.js';
-
-/** An agent as the fake keeps it. */
-export interface FakeAgent {
-  listingId: string;
-  creator: string;
-  manifest: Manifest;
-  terms: ListingTerms;
-  modelKey: string | undefined;
-  webhookSecret: string | undefined;
-  published: boolean;
-  polls: number;
-}
 
 /** A marketplace that keeps everything in memory and takes every signature for good. */
 export interface FakeMarketplace {

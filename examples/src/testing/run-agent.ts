@@ -1,4 +1,4 @@
-import type { FakeAgent } from './fake-marketplace.js';
+import type { FakeAgent } from './fake-agent.js';
 import { runProgram } from './run-program.js';
 import { webhookHeaders } from './webhook-signature.js';
 

@@ -1,2 +1,2 @@
 export { runCli } from './run-cli.js';
-export type { CliEnvironment } from './run-cli.js';
+export type { CliEnvironment } from './cli-environment.js';

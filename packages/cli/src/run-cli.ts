@@ -1,16 +1,10 @@
-import { parseArgs } from 'node:util';
 import { isApiError } from '@agent-rental/sdk';
 import { WalletFileError } from '@agent-rental/sdk/node';
+import type { CliEnvironment } from './cli-environment.js';
+import { parseOptions, type CliOptions } from './cli-options.js';
 import { VERSION } from './version.js';
 import { UsageError } from './usage-error.js';
 import { walletCommands } from './wallet.js';
-
-/** What a run of the command line has around it. */
-export interface CliEnvironment {
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  out(line: string): void;
-  err(line: string): void;
-}
 
 const HELP = `agent-rental: wallets for agents, which hold only their budget.
 
@@ -38,7 +32,7 @@ const MESSAGE_LENGTH = 500;
  */
 export async function runCli(args: readonly string[], around: CliEnvironment): Promise<number> {
   try {
-    const { values, positionals } = parsed(args);
+    const { values, positionals } = parseOptions(args);
     if (values.version === true) around.out(VERSION);
     else if (values.help === true || positionals.length === 0) around.out(HELP.trimEnd());
     else await command(positionals, values, around);
@@ -51,30 +45,6 @@ export async function runCli(args: readonly string[], around: CliEnvironment): P
     throw error;
   }
 }
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        fund: { type: 'string' },
-        sol: { type: 'string' },
-        to: { type: 'string' },
-        from: { type: 'string' },
-        rpc: { type: 'string' },
-        airdrop: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-        version: { type: 'boolean' },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-/** Options as they were given. */
-export type CliOptions = ReturnType<typeof parsed>['values'];
 
 async function command(
   [group, name = '', file, ...more]: readonly string[],

@@ -4,7 +4,8 @@ import { ConnectionError } from '@agent-rental/sdk';
 import { createWalletFile, readWalletFile } from '@agent-rental/sdk/node';
 import { transferSol } from '@agent-rental/sdk/solana';
 import { Connection, PublicKey } from '@solana/web3.js';
-import type { CliEnvironment, CliOptions } from './run-cli.js';
+import type { CliEnvironment } from './cli-environment.js';
+import type { CliOptions } from './cli-options.js';
 import { lamportsOf, solOf } from './sol.js';
 import { UsageError } from './usage-error.js';
 

@@ -120,6 +120,6 @@ export {
   RECLAIM_AFTER_PAUSED_SECONDS,
   reclaimableAt,
   reclaimReason,
-  type PauseHistory,
   type ReclaimReason,
 } from './accounts/reclaim.js';
+export type { PauseHistory } from './accounts/pause-history.js';

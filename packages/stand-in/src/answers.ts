@@ -5,7 +5,7 @@ import {
   type operations,
   type Run,
 } from '@agent-rental/contract';
-import type { StandInListing } from './stand-in.js';
+import type { StandInListing } from './listing.js';
 
 /** A listing as the detail endpoint gives it. */
 export function toListing(listing: StandInListing): unknown {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { StandInAgent } from './stand-in.js';
+import type { StandInAgent } from './listing.js';
 
 /** An agent that says `begun` and then works until it is aborted. */
 export interface HangingAgent {

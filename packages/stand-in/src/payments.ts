@@ -6,13 +6,23 @@ import {
 } from '@agent-rental/contract';
 import type { TransactionInstruction, VersionedMessage } from '@solana/web3.js';
 import { failure, json } from './answers.js';
-import type { StandIn, StandInListing } from './stand-in.js';
+import type { StandInListing } from './listing.js';
 
 /** The rent of a rental's accounts, and what the network takes for a signature. */
 export const STAND_IN_LAMPORTS = { credentialRent: 1_753_920, balanceRent: 2_129_760, networkFee: 5_000 };
 
 /** Any account will do for a chain that there is none of. */
 const TREASURY = 'SysvarRent111111111111111111111111111111111';
+
+/** What is paid, and how the next payment goes wrong. */
+export interface PaymentState {
+  /** Lamports paid for rentals, deposits and top-ups so far. */
+  paid: number;
+  /** Loses the answer to the next payment, which is made all the same. */
+  loseNextPayment: boolean;
+  /** Refuses the next payment with this message. */
+  refuseNextPayment: string | undefined;
+}
 
 /** Transactions of the stand-in's listings: real ones, of which only the chain is missing. */
 export interface Payments {
@@ -28,7 +38,7 @@ const loadChain = async () => ({
 type Chain = Awaited<ReturnType<typeof loadChain>>;
 
 /** Rentals, renewals and top-ups of the stand-in's listings. */
-export function createPayments(known: ReadonlyMap<string, StandInListing>, standIn: StandIn): Payments {
+export function createPayments(known: ReadonlyMap<string, StandInListing>, state: PaymentState): Payments {
   const landed = new Set<string>();
 
   /** The listing that a transaction pays for, and how much. */
@@ -82,15 +92,15 @@ export function createPayments(known: ReadonlyMap<string, StandInListing>, stand
       const { message } = chain.VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'));
       const { listing, lamports } = paymentOf(chain, message);
       if (!landed.has(transaction)) {
-        const refusal = standIn.refuseNextPayment;
-        standIn.refuseNextPayment = undefined;
+        const refusal = state.refuseNextPayment;
+        state.refuseNextPayment = undefined;
         if (refusal !== undefined) return failure('invalid_request', refusal);
-        standIn.paid += lamports;
+        state.paid += lamports;
         landed.add(transaction);
       }
       listing.rental = 'active';
-      if (standIn.loseNextPayment) {
-        standIn.loseNextPayment = false;
+      if (state.loseNextPayment) {
+        state.loseNextPayment = false;
         throw new TypeError('terminated');
       }
       const credential = { listing_id: listing.id, status: 'active', valid: true, on_chain_verified: true };

@@ -2,53 +2,16 @@
  * A small marketplace in this process, for tests of what is built on the API: it answers by the contract's
  * schemas, keeps idempotency keys and charges, and tells what it was asked.
  */
-import {
-  operations,
-  type CredentialStatus,
-  type ErrorCode,
-  type ExecuteBody,
-  type JsonSchema,
-  type ListingSummary,
-  type Run,
-} from '@agent-rental/contract';
+import { operations, type ErrorCode, type ExecuteBody, type Run } from '@agent-rental/contract';
 import { failure, json, receiptOf, toListing, toRentedListing } from './answers.js';
-import { createPayments } from './payments.js';
+import type { StandInAgent, StandInListing } from './listing.js';
+import { createPayments, type PaymentState } from './payments.js';
 import { listenNode } from './listen-node.js';
 import { StandInLogin } from './stand-in-login.js';
 import { STAND_IN_WALLET } from './stand-in-wallet.js';
 
 /** The API key that the stand-in takes. */
 export const STAND_IN_API_KEY = 'ark_dev_stand_in';
-
-/** How a run ends. */
-export interface StandInOutcome {
-  readonly status?: Run['status'];
-  readonly output: Run['output'];
-}
-
-/** An agent: yields deltas, returns its outcome. */
-export type StandInAgent = (request: {
-  readonly task: string;
-  readonly input: ExecuteBody['input'];
-  readonly signal: AbortSignal;
-}) => AsyncGenerator<string, StandInOutcome, undefined>;
-
-/** A listing; what is absent has a harmless value. */
-export interface StandInListing {
-  readonly id: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly rental_model?: ListingSummary['rental_model'];
-  readonly price_lamports?: number;
-  /** Default 10,000,000. */
-  readonly min_deposit_lamports?: number;
-  readonly input_schema?: JsonSchema;
-  readonly output_schema?: JsonSchema;
-  /** The caller's rental; `none` for a listing that is only offered. Default `active`. */
-  rental?: CredentialStatus | 'none';
-  readonly purchased_at?: string;
-  readonly run?: StandInAgent;
-}
 
 /** A request that came in. */
 export interface StandInRequest {
@@ -59,7 +22,8 @@ export interface StandInRequest {
   readonly body: unknown;
 }
 
-export interface StandIn {
+/** The marketplace of a test. */
+export interface StandIn extends PaymentState {
   /** Answers in process: give it to `createClient` as `fetch`. */
   readonly fetch: typeof fetch;
   /** Every request, in order. */
@@ -68,12 +32,6 @@ export interface StandIn {
   charged: number;
   /** Ends the next stream after its first delta, as a broken connection does; the run goes on. */
   cutNextStream: boolean;
-  /** Lamports paid for rentals, deposits and top-ups so far. */
-  paid: number;
-  /** Loses the answer to the next payment, which is made all the same. */
-  loseNextPayment: boolean;
-  /** Refuses the next payment with this message. */
-  refuseNextPayment: string | undefined;
   /** Idempotency keys whose runs were cancelled. */
   readonly cancelledKeys: string[];
   /** Answers the next execute request with this error. */

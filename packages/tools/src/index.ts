@@ -1,5 +1,5 @@
 export { cleanText, creatorLine, MARKETPLACE_MARK, outputJson, quoteCreator } from './text/creator-text.js';
-export type { DirectToolDefinition } from './definitions/direct-tool.js';
+export type { DirectToolDefinition } from './definitions/direct-tool-definition.js';
 export { DirectToolCache } from './definitions/direct-tool-cache.js';
 export { resultOfError } from './definitions/error-result.js';
 export { compileInput } from './schema/compile-input.js';

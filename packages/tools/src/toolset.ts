@@ -1,5 +1,5 @@
 import type { CallOptions, RentalClient } from '@agent-rental/sdk';
-import { bindDirectTool } from './definitions/direct-tool.js';
+import { bindDirectTool } from './runs/bind-direct-tool.js';
 import { cacheOf, type DirectToolCache } from './definitions/direct-tool-cache.js';
 import { cancelRunTool } from './always-there/cancel-run.js';
 import { getListingTool } from './always-there/get-listing.js';

@@ -2,7 +2,7 @@ import { PublicKey } from '@solana/web3.js';
 import { AccountDecodeError } from './account-decode-error.js';
 import { BorshReader, hasDiscriminator, typeDef, type BorshValue } from '../decoding/borsh.js';
 import { MARKETPLACE_IDL } from '../idl.js';
-import type { PauseHistory } from './reclaim.js';
+import type { PauseHistory } from './pause-history.js';
 import type { ListingStatus, RentalModel } from '../rental-model.js';
 
 /** The layout version that this client reads; it is the byte after the discriminator. */

@@ -9,21 +9,6 @@ export const PAUSE_WINDOW_SECONDS = 2_592_000n;
 /** The unit in which the pauses are kept, in seconds: half a day. The count exceeds the truth by less than one. */
 export const PAUSE_UNIT_SECONDS = 43_200n;
 
-/**
- * The pauses of a listing that are over, as its account keeps them.
- *
- * Paused seconds are counted one after the other, and each 43,200 of them are one unit, dated by the half day (from
- * 1970) in which its last second lies.
- */
-export interface PauseHistory {
-  /** Bit i is set when a unit was completed in the half day `latest - i`. */
-  units: bigint;
-  /** The half day in which the last pause ended; 0 before the first. */
-  latest: number;
-  /** The paused seconds since the last unit was completed. */
-  remainderSeconds: number;
-}
-
 /** Why a renter may reclaim a balance. */
 export type ReclaimReason = 'closed' | 'price_above_limit' | 'paused';
 

@@ -1,5 +1,5 @@
 import type { RentalClient } from '@agent-rental/sdk';
-import { RUN_ANNOTATIONS, spendingOfRun, type DirectToolDefinition } from '../definitions/direct-tool.js';
+import type { DirectToolDefinition } from '../definitions/direct-tool-definition.js';
 import type { DirectToolCache } from '../definitions/direct-tool-cache.js';
 import { resultOfBadArguments, resultOfError } from '../definitions/error-result.js';
 import { isTextObject } from '../schema/compile-input.js';
@@ -13,7 +13,9 @@ import {
   taskArgument,
 } from '../runs/run-arguments.js';
 import { approvalOfRun } from '../runs/run-spending.js';
-import { runTask, type RunTask } from '../runs/run-task.js';
+import { RUN_ANNOTATIONS, spendingOfRun } from '../runs/bind-direct-tool.js';
+import type { RunTask } from '../runs/run-arguments.js';
+import { runTask } from '../runs/run-task.js';
 import type { ToolContext } from '../definitions/tool-context.js';
 import { agentIdArgument } from './agent-id.js';
 

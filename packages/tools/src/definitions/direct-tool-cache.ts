@@ -1,6 +1,7 @@
 import type { Credential } from '@agent-rental/contract';
 import { createDeadline, isApiError, type RentalClient } from '@agent-rental/sdk';
-import { defineDirectTool, type DirectToolDefinition } from './direct-tool.js';
+import type { DirectToolDefinition } from './direct-tool-definition.js';
+import { defineDirectTool } from './direct-tool.js';
 
 /** How long a definition is used before the listing is fetched again: an update reaches tools in this time. */
 const MAX_AGE_MS = 60_000;

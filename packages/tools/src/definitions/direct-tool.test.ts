@@ -1,7 +1,7 @@
 import type { JsonObject } from '@agent-rental/contract';
 import { describe, expect, it } from 'vitest';
 import { defineDirectTool } from './direct-tool.js';
-import type { DescribedListing } from './memoised-definitions.js';
+import type { DescribedListing } from './direct-tool-definition.js';
 
 const LISTING: DescribedListing = {
   id: 'echo-aaaaaa',

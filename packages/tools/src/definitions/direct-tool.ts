@@ -1,54 +1,18 @@
-import type { Credential, JsonObject } from '@agent-rental/contract';
-import { creatorLine, quoteCreator } from '../text/creator-text.js';
-import { resultOfBadArguments, resultOfError } from './error-result.js';
-import { solText } from '../text/lamports-text.js';
+import type { JsonObject } from '@agent-rental/contract';
+import { INPUT_URI_SCHEMA } from '../runs/run-arguments.js';
 import { compileInput, type CompiledInput } from '../schema/compile-input.js';
-import { madeOnce, type DescribedListing } from './memoised-definitions.js';
-import { defineTool, type RentedTool, type ToolAnnotations, type ToolSpending } from './rented-tool.js';
-import {
-  argumentsObject,
-  BadArgumentsError,
-  inputArgument,
-  INPUT_URI_SCHEMA,
-  inputUriArgument,
-  taskArgument,
-} from '../runs/run-arguments.js';
-import { approvalOfRun } from '../runs/run-spending.js';
-import { runTask, type RunTask } from '../runs/run-task.js';
-import type { ToolContext } from './tool-context.js';
+import { creatorLine, quoteCreator } from '../text/creator-text.js';
+import { solText } from '../text/lamports-text.js';
+import type { DirectToolDefinition, RentedListing } from './direct-tool-definition.js';
+import { memoised } from './memoised-definitions.js';
 import { toolName } from './tool-name.js';
-
-/** Running an agent costs money and reaches outside; twice is two runs. */
-export const RUN_ANNOTATIONS: ToolAnnotations = {
-  readOnlyHint: false,
-  destructiveHint: false,
-  idempotentHint: false,
-  openWorldHint: true,
-};
 
 const TITLE_LENGTH = 80;
 const DESCRIPTION_LENGTH = 500;
 
-/** A rental's direct tool, without the client that will call it; the same for every caller. */
-export interface DirectToolDefinition {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  readonly inputSchema: JsonObject;
-  readonly agentId: string;
-  /** What each call charges, in lamports; absent where the listing could not be fetched. */
-  readonly priceLamports?: number;
-  readonly input: CompiledInput;
-}
-
-/** What is known of a rented listing; of one that could not be fetched, only what the credential says. */
-export type RentedListing =
-  | DescribedListing
-  | Pick<Credential, 'listing_id' | 'listing_title' | 'rental_model'>;
-
 /** Describes the direct tool of a rental. The same words and schema give the same definition. */
 export async function defineDirectTool(rented: RentedListing): Promise<DirectToolDefinition> {
-  return 'id' in rented ? madeOnce(rented, () => describeRental(rented)) : describeRental(rented);
+  return 'id' in rented ? memoised(rented, () => describeRental(rented)) : describeRental(rented);
 }
 
 async function describeRental(rented: RentedListing): Promise<DirectToolDefinition> {
@@ -67,47 +31,6 @@ async function describeRental(rented: RentedListing): Promise<DirectToolDefiniti
     ...priceOf(rented),
     input,
   };
-}
-
-/** Binds a direct tool to the client that calls it. */
-export function bindDirectTool(context: ToolContext, definition: DirectToolDefinition): RentedTool {
-  const { name, title, description, inputSchema, agentId, input, priceLamports } = definition;
-  return defineTool({
-    name,
-    title,
-    description,
-    inputSchema,
-    agentId,
-    annotations: RUN_ANNOTATIONS,
-    spending: async () =>
-      spendingOfRun(
-        context.spending ? await context.spending.mostOfRun(agentId, priceLamports) : priceLamports,
-      ),
-    approvalOf: (_args, call) => approvalOfRun(context, agentId, call),
-    stream: async function* (args, options = {}) {
-      let run: RunTask;
-      try {
-        const given = argumentsObject(args);
-        // The binding wins: whatever `agent_id` says, this tool runs this agent.
-        const value = given['input'] ?? undefined;
-        run = {
-          agentId,
-          task: taskArgument(given),
-          ...inputArgument(value === undefined ? undefined : input.read(value)),
-          ...inputUriArgument(given),
-        };
-      } catch (error) {
-        if (error instanceof BadArgumentsError) return resultOfBadArguments(error.message);
-        return resultOfError(error);
-      }
-      return yield* runTask(context, run, options);
-    },
-  });
-}
-
-/** What a run at a price spends; the price may be unknown. */
-export function spendingOfRun(lamports: number | undefined): ToolSpending {
-  return { kind: 'run', ...(lamports === undefined ? {} : { lamports }) };
 }
 
 function priceOf(rented: RentedListing): Pick<DirectToolDefinition, 'priceLamports'> {

@@ -1,15 +1,8 @@
-import type { Listing } from '@agent-rental/contract';
-import type { DirectToolDefinition } from './direct-tool.js';
+import type { DescribedListing, DirectToolDefinition } from './direct-tool-definition.js';
 
 /** How much is kept: some megabytes, whatever creators write. */
 const MAX_ENTRIES = 2_000;
 const MAX_LENGTH = 4_000;
-
-/** Everything that a definition is made of. */
-export type DescribedListing = Pick<
-  Listing,
-  'id' | 'title' | 'description' | 'rental_model' | 'price_lamports' | 'input_schema'
->;
 
 interface Kept {
   readonly listing: Omit<DescribedListing, 'input_schema'>;
@@ -29,7 +22,7 @@ let older = recent;
  * What is made of a listing, once of the same words and schema: tools are often built anew for every conversation, and
  * what a listing says changes once in a while. What is made of a long listing is not kept.
  */
-export async function madeOnce(
+export async function memoised(
   { input_schema, ...listing }: DescribedListing,
   make: () => Promise<DirectToolDefinition>,
 ): Promise<DirectToolDefinition> {

@@ -1,6 +1,6 @@
 import type { Credential } from '@agent-rental/contract';
 import type { CallOptions, RentalClient } from '@agent-rental/sdk';
-import type { DirectToolDefinition } from './direct-tool.js';
+import type { DirectToolDefinition } from './direct-tool-definition.js';
 import type { DirectToolCache } from './direct-tool-cache.js';
 
 /** Largest page of credentials that the API gives. */

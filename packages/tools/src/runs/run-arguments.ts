@@ -1,5 +1,13 @@
-import type { Json, JsonObject } from '@agent-rental/contract';
-import type { RunTask } from './run-task.js';
+import type { ExecuteBody, Json, JsonObject } from '@agent-rental/contract';
+
+/** What is to be run. */
+export interface RunTask {
+  readonly agentId: string;
+  readonly task: string;
+  readonly input?: Exclude<ExecuteBody['input'], undefined>;
+  /** Address of a file that was sent, in place of `input`. */
+  readonly inputUri?: string;
+}
 
 /** Deepest nesting of an input. */
 const MAX_DEPTH = 64;

@@ -7,16 +7,8 @@ import type { ToolCallOptions, ToolResult } from '../definitions/rented-tool.js'
 import { callKey } from './run-key.js';
 import { resultOfRun } from './run-result.js';
 import { chargeOf, reserveRun, type RunReservation } from './run-spending.js';
+import type { RunTask } from './run-arguments.js';
 import type { ToolContext } from '../definitions/tool-context.js';
-
-/** What is to be run. */
-export interface RunTask {
-  readonly agentId: string;
-  readonly task: string;
-  readonly input?: Exclude<ExecuteBody['input'], undefined>;
-  /** Address of a file that was sent, in place of `input`. */
-  readonly inputUri?: string;
-}
 
 const UNKNOWN_OUTCOME =
   'Whether it ran is not known; a run that was begun may have been charged. Calling again with the same arguments ' +

@@ -1,0 +1,31 @@
+import type { CredentialStatus, ExecuteBody, JsonSchema, ListingSummary, Run } from '@agent-rental/contract';
+
+/** How a run ends. */
+export interface StandInOutcome {
+  readonly status?: Run['status'];
+  readonly output: Run['output'];
+}
+
+/** An agent: yields deltas, returns its outcome. */
+export type StandInAgent = (request: {
+  readonly task: string;
+  readonly input: ExecuteBody['input'];
+  readonly signal: AbortSignal;
+}) => AsyncGenerator<string, StandInOutcome, undefined>;
+
+/** A listing; what is absent has a harmless value. */
+export interface StandInListing {
+  readonly id: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly rental_model?: ListingSummary['rental_model'];
+  readonly price_lamports?: number;
+  /** Default 10,000,000. */
+  readonly min_deposit_lamports?: number;
+  readonly input_schema?: JsonSchema;
+  readonly output_schema?: JsonSchema;
+  /** The caller's rental; `none` for a listing that is only offered. Default `active`. */
+  rental?: CredentialStatus | 'none';
+  readonly purchased_at?: string;
+  readonly run?: StandInAgent;
+}

@@ -1,0 +1,68 @@
+import type { DirectToolDefinition } from '../definitions/direct-tool-definition.js';
+import { resultOfBadArguments, resultOfError } from '../definitions/error-result.js';
+import {
+  defineTool,
+  type RentedTool,
+  type ToolAnnotations,
+  type ToolSpending,
+} from '../definitions/rented-tool.js';
+import type { ToolContext } from '../definitions/tool-context.js';
+import {
+  argumentsObject,
+  BadArgumentsError,
+  inputArgument,
+  inputUriArgument,
+  taskArgument,
+  type RunTask,
+} from './run-arguments.js';
+import { approvalOfRun } from './run-spending.js';
+import { runTask } from './run-task.js';
+
+/** Running an agent costs money and reaches outside; twice is two runs. */
+export const RUN_ANNOTATIONS: ToolAnnotations = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: true,
+};
+
+/** Binds a direct tool to the client that calls it. */
+export function bindDirectTool(context: ToolContext, definition: DirectToolDefinition): RentedTool {
+  const { name, title, description, inputSchema, agentId, input, priceLamports } = definition;
+  return defineTool({
+    name,
+    title,
+    description,
+    inputSchema,
+    agentId,
+    annotations: RUN_ANNOTATIONS,
+    spending: async () =>
+      spendingOfRun(
+        context.spending ? await context.spending.mostOfRun(agentId, priceLamports) : priceLamports,
+      ),
+    approvalOf: (_args, call) => approvalOfRun(context, agentId, call),
+    stream: async function* (args, options = {}) {
+      let run: RunTask;
+      try {
+        const given = argumentsObject(args);
+        // The binding wins: whatever `agent_id` says, this tool runs this agent.
+        const value = given['input'] ?? undefined;
+        run = {
+          agentId,
+          task: taskArgument(given),
+          ...inputArgument(value === undefined ? undefined : input.read(value)),
+          ...inputUriArgument(given),
+        };
+      } catch (error) {
+        if (error instanceof BadArgumentsError) return resultOfBadArguments(error.message);
+        return resultOfError(error);
+      }
+      return yield* runTask(context, run, options);
+    },
+  });
+}
+
+/** What a run at a price spends; the price may be unknown. */
+export function spendingOfRun(lamports: number | undefined): ToolSpending {
+  return { kind: 'run', ...(lamports === undefined ? {} : { lamports }) };
+}
