@@ -20,9 +20,9 @@ export interface LoadOptions {
   listings: number;
   /** How long an agent works on a task. */
   runMs: number;
-  /** At most what the seats hold: 20 a listing. */
+  /** At most what the slots hold: 20 a listing. */
   withinSeconds: number;
-  /** Twice what seats and line hold. */
+  /** Twice what slots and line hold. */
   overSeconds: number;
   /** Runs at once on each listing within its capacity. */
   concurrency: number;
@@ -61,7 +61,7 @@ export interface LoadReport {
 
 const SEATS = 20;
 const LINE_WAIT_SECONDS = 30;
-/** The longest that a request may be kept: the line, a sandbox, and the charge, each with its own bound. */
+/** The longest that a request may be kept: the queue, a sandbox, and the charge, each with its own bound. */
 const LONGEST_REFUSAL_MS = (LINE_WAIT_SECONDS + 10 + 10) * 1000;
 const MEGABYTE = 1024 * 1024;
 /** What an idle heap may differ by: caches of compiled schemas, of statements, of tokens. */

@@ -29,7 +29,7 @@ export function addOperations(
   const counts = createOperationsRepository(db);
   metrics.watch({
     openCharges: () => counts.openCharges(),
-    seatsTaken: () => counts.seatsTaken(),
+    slotsTaken: () => counts.slotsTaken(),
     runsWaiting: () => counts.runsWaiting(),
     sandboxes: sandboxes.statsByPool,
     connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),

@@ -104,7 +104,7 @@ function addMoneyRoutes(
 ): void {
   const { http, rateLimits, internalRequests } = httpPart;
   const { listings, credentials, indexer, files } = catalogue;
-  const { runs, changes, deliveryTracking, live, seats } = records;
+  const { runs, changes, deliveryTracking, live, slots } = records;
   const { db } = database;
   const spending = createSpending(db);
   const transactions = createTransactionService({
@@ -149,7 +149,7 @@ function addMoneyRoutes(
         network: config.network,
         programId: chain.programId.toBase58(),
       }),
-      seats,
+      slots,
       declarative: sandboxes.declarative,
       connected: createConnectedAgents(outbound),
       keys,

@@ -4,8 +4,8 @@ import {
   createLiveRuns,
   createRunChanges,
   createRunRepository,
-  createSeatRepository,
-  createSeats,
+  createSlotRepository,
+  createSlots,
 } from '../runs/index.js';
 import { openNotifications } from '../database/notifications.js';
 import type { AppParts } from './app-parts.js';
@@ -27,8 +27,8 @@ export async function composeRunRecords(
   const changes = createRunChanges(notifications);
   const live = createLiveRuns({ runs, changes, logger });
   const deliveryTracking = createDeliveryTracking(db);
-  const seats = createSeats({ repository: createSeatRepository(db), changes, logger, line: config.line });
-  if (alone) await seats.freeAll();
+  const slots = createSlots({ repository: createSlotRepository(db), changes, logger, line: config.line });
+  if (alone) await slots.freeAll();
   await runs.markInterrupted(alone ? 0 : INTERRUPTED_CHECK_MS);
-  return { runs, notifications, changes, live, deliveryTracking, seats };
+  return { runs, notifications, changes, live, deliveryTracking, slots };
 }

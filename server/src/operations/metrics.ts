@@ -13,9 +13,9 @@ export interface AnsweredRequest {
 export interface MetricSources {
   /** Charges whose end is open, by state. */
   openCharges(): Promise<ReadonlyMap<string, number>>;
-  /** Seats that runs hold, on all replicas. */
-  seatsTaken(): Promise<number>;
-  /** Runs that wait in a line for one, on all replicas. */
+  /** Slots that runs hold, on all replicas. */
+  slotsTaken(): Promise<number>;
+  /** Runs that wait in a queue for one, on all replicas. */
   runsWaiting(): Promise<number>;
   /** Sandboxes, by pool. */
   sandboxes: Readonly<Record<string, () => SandboxCounts>>;
@@ -90,7 +90,7 @@ export function createMetrics(): Metrics {
   });
   const starts = new Histogram({
     name: 'agent_rental_run_start_seconds',
-    help: 'Time from a request to the first line of its agent, a wait in line included.',
+    help: 'Time from a request to the first line of its agent, a wait in the queue included.',
     buckets: START_BUCKETS_SECONDS,
     registers,
   });
@@ -142,10 +142,10 @@ function watch(sources: MetricSources, registers: Registry[]): void {
     const counts = await sources.openCharges();
     for (const state of ['reserved', 'signed', 'confirmed']) metric.set({ state }, counts.get(state) ?? 0);
   });
-  gauge('seats_taken', 'Seats that runs hold, on all replicas.', [], async (metric) =>
-    metric.set(await sources.seatsTaken()),
+  gauge('seats_taken', 'Slots that runs hold, on all replicas.', [], async (metric) =>
+    metric.set(await sources.slotsTaken()),
   );
-  gauge('runs_waiting', 'Runs that wait in a line for a seat, on all replicas.', [], async (metric) =>
+  gauge('runs_waiting', 'Runs that wait in the queue for a slot, on all replicas.', [], async (metric) =>
     metric.set(await sources.runsWaiting()),
   );
   gauge(

@@ -124,7 +124,7 @@ it('a database that lacks a migration is told from one that has more than this s
   await expect(requireMigrated(db)).rejects.toThrow('0001-initial');
 });
 
-it('counts open charges by state, and seats that are held', async () => {
+it('counts open charges by state, and slots that are held', async () => {
   const { db } = database;
   const listing = await insertListing(db);
   const wallet = newWallet();
@@ -155,5 +155,5 @@ it('counts open charges by state, and seats that are held', async () => {
       ['signed', 2],
     ]),
   );
-  expect(await counts.seatsTaken()).toBe(3);
+  expect(await counts.slotsTaken()).toBe(3);
 });

@@ -7,8 +7,8 @@ export interface OperationsRepository {
   requireAnswer(): Promise<void>;
   /** Charges whose end is open, by state. */
   openCharges(): Promise<ReadonlyMap<string, number>>;
-  /** Seats that runs hold. */
-  seatsTaken(): Promise<number>;
+  /** Slots that runs hold. */
+  slotsTaken(): Promise<number>;
   /** Runs that wait for one. */
   runsWaiting(): Promise<number>;
 }
@@ -27,7 +27,7 @@ export function createOperationsRepository(db: Db): OperationsRepository {
         .execute();
       return new Map(rows.map(({ state, count }) => [state, Number(count)]));
     },
-    async seatsTaken() {
+    async slotsTaken() {
       const { count } = await db
         .selectFrom('seats')
         .where('expires_at', '>', new Date())

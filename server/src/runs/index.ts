@@ -14,6 +14,6 @@ export { createSampleRun } from './agents/sample-run.js';
 export { createRunChanges } from './idempotency/run-changes.js';
 export { createRunRepository } from './history/repository.js';
 export type { RunTaskDeps } from './pipeline/pipeline.js';
-export { createSeatRepository } from './queue/slot-repository.js';
-export { createSeats } from './queue/slots.js';
+export { createSlotRepository } from './queue/slot-repository.js';
+export { createSlots } from './queue/slots.js';
 export { createWebReader } from './agents/web-reader.js';

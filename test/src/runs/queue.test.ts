@@ -100,7 +100,7 @@ test(
     expect([refused.status, errorOf(refused.body)['code']]).toEqual([403, 'credential_not_found']);
     expect(await runsWaiting()).toBe(0);
 
-    // One wallet may have half of the line, and all together the whole.
+    // One wallet may have half of the queue, and all together the whole.
     const standard = run(renter, 'standard');
     await waiting(1);
     const first = run(renter, 'first', {}, { priority: 'priority' });
@@ -128,7 +128,7 @@ test(
     expect(await balance(third)).toBe(PRICE);
     expect(await balance(renter)).toBe(before);
 
-    // Whoever goes away or is cancelled leaves the line.
+    // Whoever goes away or is cancelled leaves the queue.
     leaving.abort();
     await expect(left).rejects.toThrow();
     await waiting(3);

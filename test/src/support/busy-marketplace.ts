@@ -144,9 +144,9 @@ export async function censusAtRest(market: BusyMarketplace): Promise<Census> {
     const now = await market.census();
     if (now.processes !== last.processes || now.pipes !== last.pipes) since = performance.now();
     last = now;
-    const { seats, inLine, runsRunning, chargesReserved, agentConnections, callerConnections } = now;
+    const { slots, inLine, runsRunning, chargesReserved, agentConnections, callerConnections } = now;
     const isBusy =
-      seats + inLine + runsRunning + chargesReserved + agentConnections + callerConnections > 0 ||
+      slots + inLine + runsRunning + chargesReserved + agentConnections + callerConnections > 0 ||
       !(await hasWarmSandboxes(market));
     return !isBusy && performance.now() - since > QUIET_MS;
   }, SETTLE_MS);

@@ -9,7 +9,7 @@ import type { DeclarativeAgents } from './declarative-agent.js';
 const REVIEWS = 'review';
 
 /**
- * Runs agents for their review: as for a renter, but without a rental, a seat or a record. `stopping` ends what is
+ * Runs agents for their review: as for a renter, but without a rental, a slot or a record. `stopping` ends what is
  * under way; it is then made again.
  */
 export function createSampleRun(

@@ -8,14 +8,14 @@ import {
   type TemporaryDatabase,
 } from '../../testing/index.js';
 import { createRunRepository, type RunRepository } from './repository.js';
-import { createSeatRepository, type SeatRepository } from '../queue/slot-repository.js';
+import { createSlotRepository, type SlotRepository } from '../queue/slot-repository.js';
 
 let database: TemporaryDatabase;
-let seats: SeatRepository;
+let slots: SlotRepository;
 let runs: RunRepository;
 beforeAll(async () => {
   database = await openTestDatabase();
-  seats = createSeatRepository(database.db);
+  slots = createSlotRepository(database.db);
   runs = createRunRepository(database.db, deriveKeys(new Uint8Array(32).fill(9)));
 });
 afterAll(() => database.close());
@@ -50,17 +50,17 @@ describe('a finished run', () => {
     await expect(runs.finish(again)).rejects.toThrow('had ended already');
   });
 
-  it('is told from one whose process is gone: that has no live seat and no place in line', async () => {
+  it('is told from one whose process is gone: that has no live slot and no place in the queue', async () => {
     const listing = await insertListing(database.db);
     const [alive, dead] = [
       await insertRun(database.db, listing, newWallet()),
       await insertRun(database.db, listing, newWallet()),
     ];
     const waiting = await insertRun(database.db, listing, newWallet());
-    const bounds = { seats: 1, lineLength: 2, ownLength: 2, leaseMs: 60_000, claimMs: 60_000 };
+    const bounds = { slots: 1, lineLength: 2, ownLength: 2, leaseMs: 60_000, claimMs: 60_000 };
     const request = { listingId: listing.id, wallet: newWallet(), isPriority: false };
-    expect(await seats.enter({ ...request, runId: alive }, bounds)).toBe('seated');
-    expect(await seats.enter({ ...request, runId: waiting }, bounds)).toBe('waiting');
+    expect(await slots.enter({ ...request, runId: alive }, bounds)).toBe('seated');
+    expect(await slots.enter({ ...request, runId: waiting }, bounds)).toBe('waiting');
     await runs.markInterrupted(60_000);
     expect(await runs.wasUndelivered(dead)).toBe(false);
     await runs.markInterrupted(0);

@@ -92,7 +92,7 @@ export interface RunRepository {
   recordOutputLeft(runId: string): Promise<void>;
   wasUndelivered(runId: string): Promise<boolean>;
   /**
-   * Marks runs whose process is gone: those without a live seat or place in a line that began at least so long
+   * Marks runs whose process is gone: those without a live slot or place in a queue that began at least so long
    * ago. (A run gets one just after it begins.) Gives how many.
    */
   markInterrupted(minAgeMs: number): Promise<number>;

@@ -7,14 +7,14 @@ import { AgentUnreachableError } from '../agents/outcome.js';
 import type { Task } from './parse.js';
 import type { RunChanges } from '../idempotency/run-changes.js';
 import type { RunRepository } from '../history/repository.js';
-import type { Seats } from '../queue/slots.js';
+import type { Slots } from '../queue/slots.js';
 
 /** What compensating needs. */
 export interface CompensateDeps {
   settlement: Pick<Settlement, 'credit' | 'releaseReservation' | 'returnCredit'>;
   runs: Pick<RunRepository, 'markUndelivered' | 'discard' | 'freeKey'>;
   changes: Pick<RunChanges, 'announce'>;
-  seats: Pick<Seats, 'free'>;
+  slots: Pick<Slots, 'free'>;
 }
 
 type Log = Pick<Logger, 'info' | 'warn'>;
@@ -45,7 +45,7 @@ export async function compensate(
       );
   } else {
     // The run's row goes, so whatever refers to it goes first.
-    await deps.seats.free(task.runId);
+    await deps.slots.free(task.runId);
     await deps.settlement.releaseReservation(task.runId);
     await deps.settlement.returnCredit(task.runId);
     await allowance.releaseReservation(task.runId);

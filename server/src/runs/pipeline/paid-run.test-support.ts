@@ -42,8 +42,8 @@ import { createRunChanges } from '../idempotency/run-changes.js';
 import { createRunRepository } from '../history/repository.js';
 import { memoryRateLimits } from '../../http/rate-limits/memory.js';
 import { runTask, type RunTaskDeps, type TaskReport, type TaskRequest } from './pipeline.js';
-import { createSeatRepository } from '../queue/slot-repository.js';
-import { createSeats } from '../queue/slots.js';
+import { createSlotRepository } from '../queue/slot-repository.js';
+import { createSlots } from '../queue/slots.js';
 
 const logger = pino({ level: 'silent' });
 const keys = deriveKeys(new Uint8Array(32).fill(9));
@@ -192,8 +192,8 @@ export async function paidRunWorld(
     startLatency: createStartLatency(),
     contacts: createAgentContacts(db, logger),
     changes,
-    seats: createSeats({
-      repository: createSeatRepository(db),
+    slots: createSlots({
+      repository: createSlotRepository(db),
       changes,
       logger,
       line: { maxLength: 0, maxWaitMs: 1_000 },

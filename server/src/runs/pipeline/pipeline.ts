@@ -17,7 +17,7 @@ import type { Idempotency } from '../idempotency/idempotency.js';
 import type { LiveRuns } from '../idempotency/live-runs.js';
 import type { RunChanges } from '../idempotency/run-changes.js';
 import type { Answer, Caller, WaitingCallers } from '../idempotency/waiting-callers.js';
-import type { Seats } from '../queue/slots.js';
+import type { Slots } from '../queue/slots.js';
 import type { StartLatency } from '../start-latency.js';
 import { admit, type AdmitDeps } from './admit.js';
 import { charge } from './charge.js';
@@ -43,7 +43,7 @@ export interface RunTaskDeps
   settlement: Settlement;
   runs: RunRepository;
   declarative: DeclarativeAgents;
-  seats: Seats;
+  slots: Slots;
   drain: Drain;
 }
 
@@ -125,7 +125,7 @@ async function begin(
     // Abort before charging if the client left, unless it asked for an asynchronous run.
     if (request.caller.patienceMs === undefined) request.caller.gone.throwIfAborted();
     // Before the run is recorded: a refusal has to cost less than a run.
-    leaves.push(deps.seats.comeIn(slotRequest(admitted)));
+    leaves.push(deps.slots.comeIn(slotRequest(admitted)));
     const requested = requestAccessState(deps, admitted);
     // A caller that is told "running" must find the run after a crash.
     const isDurable = request.caller.patienceMs !== undefined;
@@ -171,7 +171,7 @@ async function carryOut(
     gate.close();
     throw await compensate(deps, task, request, sent, error);
   } finally {
-    await Promise.all([deps.seats.free(runId), deps.changes.announce(runId)]);
+    await Promise.all([deps.slots.free(runId), deps.changes.announce(runId)]);
   }
 }
 

@@ -1,13 +1,13 @@
 import type { Drain } from '../../http/drain.js';
 import { createDeadline } from '../../platform/deadline.js';
 import type { Idempotency } from '../idempotency/idempotency.js';
-import type { SeatRequest } from '../queue/slot-repository.js';
-import type { Seats } from '../queue/slots.js';
+import type { SlotRequest } from '../queue/slot-repository.js';
+import type { Slots } from '../queue/slots.js';
 import type { Task } from './parse.js';
 
 /** What waiting for a slot needs. */
 export interface SlotDeps {
-  seats: Pick<Seats, 'take'>;
+  slots: Pick<Slots, 'take'>;
   idempotency: Pick<Idempotency, 'requireNotCancelled'>;
   drain: Pick<Drain, 'begun'>;
 }
@@ -24,7 +24,7 @@ export async function takeSlot(deps: SlotDeps, task: Task, stop: AbortSignal): P
   const allowed = deps.idempotency.requireNotCancelled(task).catch((error: unknown) => refused.abort(error));
   const ends = createDeadline(undefined, stop, deps.drain.begun, refused.signal);
   try {
-    await deps.seats.take(slotRequest(task), ends.signal);
+    await deps.slots.take(slotRequest(task), ends.signal);
   } finally {
     ends.clear();
   }
@@ -33,6 +33,6 @@ export async function takeSlot(deps: SlotDeps, task: Task, stop: AbortSignal): P
 }
 
 /** The slot that a task asks for. */
-export function slotRequest({ runId, listing, wallet, isPriority }: Task): SeatRequest {
+export function slotRequest({ runId, listing, wallet, isPriority }: Task): SlotRequest {
   return { runId, listingId: listing.id, wallet, isPriority };
 }

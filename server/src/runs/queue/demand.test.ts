@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createSeatDemand } from './demand.js';
+import { createSlotDemand } from './demand.js';
 
-const bounds = { seats: 2, lineLength: 4, ownLength: 2 };
+const bounds = { slots: 2, lineLength: 4, ownLength: 2 };
 let last = 0;
 const run = (wallet: string, listingId = 'listing') => ({
   runId: `run-${(last += 1)}`,
@@ -10,9 +10,9 @@ const run = (wallet: string, listingId = 'listing') => ({
   isPriority: false,
 });
 
-describe('the demand for seats of one process', () => {
-  it('is met as far as seats and line go, by one wallet no further than its part of the line [EXE-28]', () => {
-    const demand = createSeatDemand(bounds);
+describe('the demand for slots of one process', () => {
+  it('is met as far as slots and queue go, by one wallet no further than its part of the queue [EXE-28]', () => {
+    const demand = createSlotDemand(bounds);
     for (let index = 0; index < 4; index += 1) expect(demand.add(run('greedy'))).toBeDefined();
     expect(demand.add(run('greedy'))).toBeUndefined();
     for (const wallet of ['one', 'other']) expect(demand.add(run(wallet))).toBeDefined();
@@ -20,8 +20,8 @@ describe('the demand for seats of one process', () => {
     expect(demand.add(run('third', 'another listing'))).toBeDefined();
   });
 
-  it('counts a wallet with seats as one that does not wait', () => {
-    const demand = createSeatDemand(bounds);
+  it('counts a wallet with slots as one that does not wait', () => {
+    const demand = createSlotDemand(bounds);
     const seated = [run('one'), run('one')];
     for (const each of seated) {
       demand.add(each);
@@ -33,7 +33,7 @@ describe('the demand for seats of one process', () => {
   });
 
   it('falls when a run has left, seated or not', () => {
-    const demand = createSeatDemand({ seats: 1, lineLength: 1, ownLength: 1 });
+    const demand = createSlotDemand({ slots: 1, lineLength: 1, ownLength: 1 });
     const seated = run('one');
     const leave = [demand.add(seated), demand.add(run('one'))];
     demand.seated(seated.runId);

@@ -4,7 +4,7 @@ import { createDeadline } from '../../platform/deadline.js';
 import { createDrain } from '../../http/drain.js';
 import { newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
 import { RunStoppedError } from '../idempotency/run-stopped.js';
-import { LineModel } from './line-model.test-support.js';
+import { QueueModel } from './queue-model.test-support.js';
 import {
   BOUNDS,
   inLine,
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const newListing = () => newListingOf(database.db, here);
 
-describe('the line for a seat', () => {
+describe('the queue for a slot', () => {
   it('is told at once, on every replica, when it is its turn [EXE-28]', async () => {
     const listing = await newListing();
     const seated = await listing.fill();
@@ -38,9 +38,9 @@ describe('the line for a seat', () => {
     for (const runId of seated.slice(0, 10)) {
       let onWait: () => void = () => undefined;
       const waits = new Promise<void>((resolve) => (onWait = resolve));
-      const waiting = there.seatsWith({}, undefined, onWait).take(await listing.request(), never);
+      const waiting = there.slotsWith({}, undefined, onWait).take(await listing.request(), never);
       await waits;
-      await here.seats.free(runId);
+      await here.slots.free(runId);
       await waiting;
     }
     expect(await listing.count('seats')).toBe(20);
@@ -64,19 +64,19 @@ describe('the line for a seat', () => {
     ] as const) {
       const replica = replicas[waits.length % 4] as Replica;
       waits.push(
-        replica.seats.take(await listing.request(wallet, isPriority), never).then(() => order.push(name)),
+        replica.slots.take(await listing.request(wallet, isPriority), never).then(() => order.push(name)),
       );
       await inLine(listing, waits.length);
     }
     for (const runId of seated.slice(0, waits.length)) {
       const before = order.length;
-      await here.seats.free(runId);
+      await here.slots.free(runId);
       await vi.waitUntil(() => order.length > before, { interval: 2, timeout: 15_000 });
     }
     expect(order).toEqual([
       'alice first',
       'carol first',
-      // The only one without a seat.
+      // The only one without a slot.
       'bob 1',
       'alice 1',
       'carol 1',
@@ -90,7 +90,7 @@ describe('the line for a seat', () => {
     'is round-robin in shares whatever comes, leaves and ends, in any order [EXE-28, EXE-64]',
     { timeout: 90_000 },
     async () => {
-      const bounds = { seats: 5, lineLength: 1000, ownLength: 1000, leaseMs: 60_000, claimMs: 60_000 };
+      const bounds = { slots: 5, lineLength: 1000, ownLength: 1000, leaseMs: 60_000, claimMs: 60_000 };
       const wallets = Array.from({ length: 4 }, newWallet);
       const step = fc.oneof(
         {
@@ -103,7 +103,7 @@ describe('the line for a seat', () => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 40, size: 'max' }), async (steps) => {
           const listing = await newListing();
-          const model = new LineModel(bounds.seats);
+          const model = new QueueModel(bounds.slots);
           const happened: unknown[] = [];
           const expected: unknown[] = [];
           for (const each of steps) {
@@ -118,7 +118,7 @@ describe('the line for a seat', () => {
               await here.repository.leave(runId);
               model.leave(runId);
             }
-            // Whoever comes in asks for it, and so does whoever leaves: nobody stays in line beside a free seat.
+            // Whoever comes in asks for it, and so does whoever leaves: nobody stays in the queue beside a free slot.
             happened.push(await here.repository.handOut(listing.id, bounds));
             expected.push(model.handOut());
           }
@@ -143,23 +143,23 @@ describe('the line for a seat', () => {
       );
       const ends = await Promise.allSettled(
         requests.map(async (request, index) => {
-          const { seats } = replicas[index % 4] as Replica;
+          const { slots } = replicas[index % 4] as Replica;
           const leaving = new AbortController();
           // Every seventh gives up while it waits.
           if (index % 7 === 0) {
             // One that has been let in and is gone before it is seen needs not leave.
-            void inLineOrSeated(request.runId).then(
+            void inQueueOrRunning(request.runId).then(
               () => leaving.abort(new Error('left')),
               () => undefined,
             );
           }
-          await (replicas[index % 4] as Replica).seatsWith({ maxLength: 1000 }).take(request, leaving.signal);
+          await (replicas[index % 4] as Replica).slotsWith({ maxLength: 1000 }).take(request, leaving.signal);
           inside += 1;
           most = Math.max(most, inside);
           served += 1;
           await new Promise((resolve) => setImmediate(resolve));
           inside -= 1;
-          await seats.free(request.runId);
+          await slots.free(request.runId);
         }),
       );
       expect(most).toBeLessThanOrEqual(20);
@@ -193,17 +193,17 @@ describe('the line for a seat', () => {
   it('is bounded: full, or half full of one wallet, refuses [EXE-28]', async () => {
     const listing = await newListing();
     await listing.fill();
-    const seats = here.seatsWith({ maxLength: 4 });
+    const slots = here.slotsWith({ maxLength: 4 });
     const [greedy, other] = [newWallet(), newWallet()];
     const leave = new AbortController();
     const waits: Promise<unknown>[] = [];
     const come = async (wallet: string) => {
-      const wait = seats.take(await listing.request(wallet), leave.signal);
+      const wait = slots.take(await listing.request(wallet), leave.signal);
       waits.push(wait.catch(() => undefined));
       await inLine(listing, waits.length);
     };
     const refused = async (wallet: string) =>
-      expect(seats.take(await listing.request(wallet), never)).rejects.toMatchObject({
+      expect(slots.take(await listing.request(wallet), never)).rejects.toMatchObject({
         code: 'rate_limit_exceeded',
         retryAfterSeconds: 30,
       });
@@ -221,7 +221,7 @@ describe('the line for a seat', () => {
   it('refuses who has waited too long, and leaves no place behind [EXE-28]', async () => {
     const listing = await newListing();
     await listing.fill();
-    const waiting = here.seatsWith({ maxWaitMs: 50 }).take(await listing.request(), never);
+    const waiting = here.slotsWith({ maxWaitMs: 50 }).take(await listing.request(), never);
     await expect(waiting).rejects.toMatchObject({ code: 'rate_limit_exceeded', retryAfterSeconds: 1 });
     expect(await listing.count('seat_line')).toBe(0);
   });
@@ -235,7 +235,7 @@ describe('the line for a seat', () => {
     const request = await listing.request();
     const stop = new AbortController();
     const drain = createDrain();
-    const waiting = here.seats.take(request, createDeadline(undefined, stop.signal, drain.begun).signal);
+    const waiting = here.slots.take(request, createDeadline(undefined, stop.signal, drain.begun).signal);
     await inLine(listing, 1);
     if (reason) stop.abort(reason(request.runId));
     else void drain.drain(0);
@@ -247,13 +247,13 @@ describe('the line for a seat', () => {
   it('passes over those whose replica died, after a moment', async () => {
     const listing = await newListing();
     const seated = await listing.fill();
-    // Long enough for both to be in line at the same time on a busy machine.
+    // Long enough for both to be in the queue at the same time on a busy machine.
     const bounds = { ...BOUNDS, claimMs: 3_000 };
     // Nobody claims it, nobody keeps it: as after a kill.
     const dead = await listing.request();
     expect(await here.repository.enter(dead, bounds)).toBe('waiting');
     const alive = await listing.request();
-    const waiting = here.seatsWith({}, 200).take(alive, never);
+    const waiting = here.slotsWith({}, 200).take(alive, never);
     await inLine(listing, 2);
     await here.repository.handOut(listing.id, bounds);
     await here.repository.leave(seated[0] ?? '');
@@ -263,8 +263,8 @@ describe('the line for a seat', () => {
   });
 });
 
-/** Waits until a run is in line, or has been let in. */
-async function inLineOrSeated(runId: string): Promise<void> {
+/** Waits until a run is in the queue, or has been let in. */
+async function inQueueOrRunning(runId: string): Promise<void> {
   await vi.waitUntil(
     async () =>
       (await database.db.selectFrom('seat_line').select('run_id').where('run_id', '=', runId).execute())

@@ -17,7 +17,7 @@ afterAll(async () => {
 type Listing = Awaited<ReturnType<typeof newListingOf>>;
 const newListing = () => newListingOf(database.db, here);
 
-/** How many seats each of these wallets has. */
+/** How many slots each of these wallets has. */
 async function heldBy(listing: Listing, wallets: readonly string[]): Promise<number[]> {
   const rows = await database.db
     .selectFrom('seats')
@@ -44,7 +44,7 @@ async function end(listing: Listing, runId: string): Promise<void> {
   if ((await here.repository.leave(runId)) !== undefined) await here.repository.handOut(listing.id, BOUNDS);
 }
 
-describe('the seats of a listing that several wallets want', () => {
+describe('the slots of a listing that several wallets want', () => {
   it('are all for a wallet that is alone, and half of them once another one comes [EXE-64]', async () => {
     const listing = await newListing();
     const [greedy, other] = [newWallet(), newWallet()];
@@ -87,12 +87,12 @@ describe('the seats of a listing that several wallets want', () => {
     const wallets = Array.from({ length: 5 }, newWallet);
     for (const wallet of wallets) await come(listing, wallet, 24);
     // The first wallet was alone and has all; once these have ended each has its share.
-    const seats = await database.db
+    const slots = await database.db
       .selectFrom('seats')
       .select('run_id')
       .where('listing_id', '=', listing.id)
       .execute();
-    for (const { run_id: run } of seats) await end(listing, run);
+    for (const { run_id: run } of slots) await end(listing, run);
     expect(await heldBy(listing, wallets)).toEqual([4, 4, 4, 4, 4]);
   });
 
@@ -107,7 +107,7 @@ describe('the seats of a listing that several wallets want', () => {
         which: fc.nat(30),
         priority: fc.boolean(),
       });
-      const bounds = { ...BOUNDS, seats: 6 };
+      const bounds = { ...BOUNDS, slots: 6 };
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 50, size: 'max' }), async (steps) => {
           const listing = await newListing();
@@ -138,7 +138,7 @@ describe('the seats of a listing that several wallets want', () => {
             const hasLess = (than: string) => [...waiting].some((one) => one !== than && held(one) < share);
             expect(taken).toBeLessThanOrEqual(6);
             expect(gained.filter((one) => held(one) > (hasLess(one) ? share : half))).toEqual([]);
-            // Who waits beside a free seat has its half.
+            // Who waits beside a free slot has its half.
             expect([...waiting].filter((one) => taken < 6 && held(one) < half)).toEqual([]);
           }
         }),

@@ -3,8 +3,8 @@ import type { Db, Tx } from '../../database/connection.js';
 import { prepare } from '../../database/prepared-statements.js';
 import { together, type Outcome } from '../../database/batch-by-key.js';
 
-/** A run that wants a seat. */
-export interface SeatRequest {
+/** A run that wants a slot. */
+export interface SlotRequest {
   runId: string;
   listingId: string;
   wallet: string;
@@ -13,29 +13,29 @@ export interface SeatRequest {
 
 /** What is held, and for how long. Times are by the database's clock alone: replicas' clocks differ. */
 export interface Bounds {
-  seats: number;
+  slots: number;
   lineLength: number;
-  /** How many of the places in line one wallet may have. */
+  /** How many of the places in the queue one wallet may have. */
   ownLength: number;
-  /** A lease ends by itself unless it is renewed: so the seats of a replica that died become free. */
+  /** A lease ends by itself unless it is renewed: so the slots of a replica that died become free. */
   leaseMs: number;
-  /** As long for a place in line, and for a seat that was handed to it before it is taken. */
+  /** As long for a place in the queue, and for a slot that was handed to it before it is taken. */
   claimMs: number;
 }
 
-/** Stores who has a seat of a listing, and who waits for one. */
-export interface SeatRepository {
-  /** Takes a free seat, or where there is none a place in the line. */
-  enter(request: SeatRequest, bounds: Bounds): Promise<'seated' | 'waiting' | 'full'>;
-  /** Hands free seats to those whose turn it is. Gives their runs, to one of those who ask at the same time. */
+/** Stores who has a slot of a listing, and who waits for one. */
+export interface SlotRepository {
+  /** Takes a free slot, or where there is none a place in the queue. */
+  enter(request: SlotRequest, bounds: Bounds): Promise<'seated' | 'waiting' | 'full'>;
+  /** Hands free slots to those whose turn it is. Gives their runs, to one of those who ask at the same time. */
   handOut(listingId: string, bounds: Bounds): Promise<string[]>;
-  /** Renews what a run in line has; 'gone' when it had let its place lapse. */
+  /** Renews what a run in the queue has; 'gone' when it had let its place lapse. */
   keep(runId: string, bounds: Bounds): Promise<'seated' | 'waiting' | 'gone'>;
-  /** Renews the leases of seats. What has lapsed stays so. */
+  /** Renews the leases of slots. What has lapsed stays so. */
   renew(runIds: string[], bounds: Bounds): Promise<void>;
-  /** Gives up a run's seat, or its place. Gives the listing if another run waits, whose turn may have come by it. */
+  /** Gives up a run's slot, or its place. Gives the listing if another run waits, whose turn may have come by it. */
   leave(runId: string): Promise<string | undefined>;
-  /** Gives up every seat and place. */
+  /** Gives up every slot and place. */
   leaveAll(): Promise<void>;
 }
 
@@ -45,18 +45,18 @@ type Entry = 'seated' | 'waiting' | 'full';
 
 /** A request to enter. */
 interface Entrant {
-  request: SeatRequest;
+  request: SlotRequest;
   bounds: Bounds;
 }
 
 const TAKE_SEATS = prepare(`
-  select take_seat(run_id, $1, wallet, is_priority, seats, line_length, own_length,
+  select take_seat(run_id, $1, wallet, is_priority, slots, line_length, own_length,
     make_interval(secs => lease), make_interval(secs => claim)) as entry
   from unnest($2::uuid[], $3::text[], $4::boolean[], $5::integer[], $6::integer[], $7::integer[], $8::float8[], $9::float8[])
-    as entrant (run_id, wallet, is_priority, seats, line_length, own_length, lease, claim)`);
+    as entrant (run_id, wallet, is_priority, slots, line_length, own_length, lease, claim)`);
 const LEAVE_SEAT = prepare('select leave_seat($1) as listing_id');
 
-export function createSeatRepository(db: Db): SeatRepository {
+export function createSlotRepository(db: Db): SlotRepository {
   /** The last piece of work on each listing in this process. */
   const last = new Map<string, Promise<unknown>>();
   /** Hand-outs that have not begun. */
@@ -96,7 +96,7 @@ export function createSeatRepository(db: Db): SeatRepository {
         entrants.map(({ request }) => request.runId),
         entrants.map(({ request }) => request.wallet),
         entrants.map(({ request }) => request.isPriority),
-        entrants.map(({ bounds }) => bounds.seats),
+        entrants.map(({ bounds }) => bounds.slots),
         entrants.map(({ bounds }) => bounds.lineLength),
         entrants.map(({ bounds }) => bounds.ownLength),
         entrants.map(({ bounds }) => bounds.leaseMs / 1000),
@@ -139,7 +139,7 @@ export function createSeatRepository(db: Db): SeatRepository {
       const mine = ofListing(listingId, () =>
         locked(listingId, (tx) => {
           awaited.delete(listingId);
-          return giveFreeSeats(tx, listingId, bounds);
+          return handOutSlots(tx, listingId, bounds);
         }),
       );
       awaited.set(listingId, mine);
@@ -176,7 +176,7 @@ export function createSeatRepository(db: Db): SeatRepository {
       );
       const listingId = rows[0]?.listing_id ?? undefined;
       if (listingId === undefined) return undefined;
-      // Looked for after the seat is free: whoever comes into the line later sees that it is.
+      // Looked for after the slot is free: whoever comes into the queue later sees that it is.
       const waiting = await db
         .selectFrom('seat_line')
         .select('run_id')
@@ -194,11 +194,11 @@ export function createSeatRepository(db: Db): SeatRepository {
 }
 
 /**
- * Gives the free seats to those whose turn it is: first to wallets that hold less than their share, of these `priority`
+ * Gives the free slots to those whose turn it is: first to wallets that hold less than their share, of these `priority`
  * before `standard`, in each one wallet after the other, of a wallet what came first (migration 0021).
  */
-async function giveFreeSeats(tx: Tx, listingId: string, bounds: Bounds): Promise<string[]> {
+async function handOutSlots(tx: Tx, listingId: string, bounds: Bounds): Promise<string[]> {
   const { rows } = await sql<{ run_id: string }>`select run_id from hand_out_seats(
-    ${listingId}, ${bounds.seats}, make_interval(secs => ${bounds.claimMs / 1000})) as run_id`.execute(tx);
+    ${listingId}, ${bounds.slots}, make_interval(secs => ${bounds.claimMs / 1000})) as run_id`.execute(tx);
   return rows.map((row) => row.run_id);
 }

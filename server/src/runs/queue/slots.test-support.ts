@@ -4,13 +4,13 @@ import { openDatabase, type Db } from '../../database/connection.js';
 import { openNotifications } from '../../database/notifications.js';
 import { insertListing, insertRun, newWallet } from '../../testing/index.js';
 import { createRunChanges } from '../idempotency/run-changes.js';
-import { createSeatRepository } from './slot-repository.js';
-import { createSeats, type Seats } from './slots.js';
+import { createSlotRepository } from './slot-repository.js';
+import { createSlots, type Slots } from './slots.js';
 
 const logger = pino({ level: 'silent' });
 const LINE = { maxLength: 100, maxWaitMs: 60_000 };
 /** What holds as long as it takes. */
-export const BOUNDS = { seats: 20, lineLength: 1000, ownLength: 1000, leaseMs: 60_000, claimMs: 60_000 };
+export const BOUNDS = { slots: 20, lineLength: 1000, ownLength: 1000, leaseMs: 60_000, claimMs: 60_000 };
 export const never = new AbortController().signal;
 
 /** What one server has of its own, over the database that all share. */
@@ -18,13 +18,13 @@ export async function openReplica(url: string) {
   const database = openDatabase(url, () => undefined, 5);
   const notifications = await openNotifications(database.pool, 'seats_test', logger);
   const changes = createRunChanges(notifications);
-  const repository = createSeatRepository(database.db);
-  const seatsWith = (
+  const repository = createSlotRepository(database.db);
+  const slotsWith = (
     line: Partial<typeof LINE> = {},
     leaseMs?: number,
     onWait: () => void = () => undefined,
-  ): Seats =>
-    createSeats({
+  ): Slots =>
+    createSlots({
       repository,
       changes: {
         announce: (runId) => changes.announce(runId),
@@ -43,8 +43,8 @@ export async function openReplica(url: string) {
     });
   return {
     repository,
-    seatsWith,
-    seats: seatsWith(),
+    slotsWith,
+    slots: slotsWith(),
     close: async () => {
       changes.close();
       await notifications.close();
@@ -54,8 +54,8 @@ export async function openReplica(url: string) {
 }
 export type Replica = Awaited<ReturnType<typeof openReplica>>;
 
-/** A listing, and runs of it that want a seat. */
-export async function newListing(db: Db, { seats }: Pick<Replica, 'seats'>) {
+/** A listing, and runs of it that want a slot. */
+export async function newListing(db: Db, { slots }: Pick<Replica, 'slots'>) {
   const listing = await insertListing(db);
   const request = async (wallet = newWallet(), isPriority = false) => ({
     runId: await insertRun(db, listing, wallet),
@@ -67,15 +67,15 @@ export async function newListing(db: Db, { seats }: Pick<Replica, 'seats'>) {
     const rows = await db.selectFrom(table).select('run_id').where('listing_id', '=', listing.id).execute();
     return rows.length;
   };
-  /** Takes all twenty seats; gives their runs. */
+  /** Takes all twenty slots; gives their runs. */
   const fill = async () => {
     const requests = await Promise.all(Array.from({ length: 20 }, () => request()));
-    for (const each of requests) await seats.take(each, never);
+    for (const each of requests) await slots.take(each, never);
     return requests.map(({ runId }) => runId);
   };
   return { id: listing.id, request, count, fill };
 }
 
-/** Waits until so many runs are in line. */
+/** Waits until so many runs are in the queue. */
 export const inLine = (listing: Awaited<ReturnType<typeof newListing>>, count: number) =>
   vi.waitUntil(async () => (await listing.count('seat_line')) === count, { interval: 5, timeout: 15_000 });

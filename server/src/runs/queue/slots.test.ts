@@ -29,13 +29,13 @@ afterAll(async () => {
 
 const newListing = () => newListingOf(database.db, here);
 
-describe('the seats of a listing', () => {
+describe('the slots of a listing', () => {
   it('are exactly twenty, for sixty who ask four replicas at once [EXE-27]', async () => {
     const listing = await newListing();
     const requests = await Promise.all(Array.from({ length: 60 }, () => listing.request()));
     const taken = await Promise.allSettled(
       requests.map((request, index) =>
-        (replicas[index % 4] as Replica).seatsWith({ maxLength: 0 }).take(request, never),
+        (replicas[index % 4] as Replica).slotsWith({ maxLength: 0 }).take(request, never),
       ),
     );
     expect(taken.filter(({ status }) => status === 'fulfilled')).toHaveLength(20);
@@ -49,17 +49,17 @@ describe('the seats of a listing', () => {
   it('of another listing are others', async () => {
     await (await newListing()).fill();
     const other = await newListing();
-    await here.seatsWith({ maxLength: 0 }).take(await other.request(), never);
+    await here.slotsWith({ maxLength: 0 }).take(await other.request(), never);
     expect(await other.count('seats')).toBe(1);
   });
 
   it('stay taken for as long as their run works, and become free when nobody renews them', async () => {
     const listing = await newListing();
-    const seats = here.seatsWith({}, 400);
+    const slots = here.slotsWith({}, 400);
     const kept = await listing.request();
-    await seats.take(kept, never);
+    await slots.take(kept, never);
     const lapsing = await listing.request();
-    const bounds = { seats: 20, lineLength: 0, ownLength: 0, leaseMs: 400, claimMs: 400 };
+    const bounds = { slots: 20, lineLength: 0, ownLength: 0, leaseMs: 400, claimMs: 400 };
     expect(await here.repository.enter(lapsing, bounds)).toBe('seated');
     const alive = async () => {
       await here.repository.handOut(listing.id, bounds);
@@ -71,7 +71,7 @@ describe('the seats of a listing', () => {
     await here.repository.renew([lapsing.runId], bounds);
     expect(await alive()).toContain(kept.runId);
     expect(await alive()).not.toContain(lapsing.runId);
-    await seats.free(kept.runId);
+    await slots.free(kept.runId);
     expect(await listing.count('seats')).toBe(0);
   });
 
@@ -132,7 +132,7 @@ describe('the seats of a listing', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     await once(createInterface({ input: child.stdout }), 'line');
-    const waiting = here.seatsWith({}, 2_000).take(await listing.request(), never);
+    const waiting = here.slotsWith({}, 2_000).take(await listing.request(), never);
     await inLine(listing, 1);
     expect(await listing.count('seats')).toBe(20);
     child.kill('SIGKILL');

@@ -1,57 +1,57 @@
 import { ApiError } from '../../http/api-error.js';
 import type { Logger } from '../../platform/logger.js';
 import type { RunChanges } from '../idempotency/run-changes.js';
-import { createSeatDemand } from './demand.js';
-import type { SeatRepository, SeatRequest } from './slot-repository.js';
+import { createSlotDemand } from './demand.js';
+import type { SlotRepository, SlotRequest } from './slot-repository.js';
 
 /** Runs of one listing at the same time (spec, "Limits"). */
-const SEATS_PER_LISTING = 20;
-/** How long the seats of a replica that died stay taken; and of one that cannot reach the database. */
+const SLOTS_PER_LISTING = 20;
+/** How long the slots of a replica that died stay taken; and of one that cannot reach the database. */
 const LEASE_MS = 60_000;
-/** As long for those who wait, to take a seat that was given to them and to say that they are still there. */
+/** As long for those who wait, to take a slot that was given to them and to say that they are still there. */
 const CLAIM_MS = 15_000;
-const FULL = 'the line of those who wait is full';
+const FULL = 'the queue for them is full';
 
-/** The seats of listings, shared by all replicas, and the lines of runs that wait for them. */
-export interface Seats {
+/** The slots of listings, shared by all replicas, and the queues of runs that wait for them. */
+export interface Slots {
   /**
-   * Counts a run in that will want a seat; gives what counts it out again. Costs no look into the database, so that it
+   * Counts a run in that will want a slot; gives what counts it out again. Costs no look into the database, so that it
    * can keep up with refusing.
    *
-   * @throws ApiError `rate_limit_exceeded` with `Retry-After` when seats and line are certainly full.
+   * @throws ApiError `rate_limit_exceeded` with `Retry-After` when slots and queue are certainly full.
    */
-  comeIn(request: SeatRequest): () => void;
+  comeIn(request: SlotRequest): () => void;
   /**
-   * Takes a seat, in turn where others wait too. It is kept until `free`, while this process lives.
+   * Takes a slot, in turn where others wait too. It is kept until `free`, while this process lives.
    *
-   * @throws ApiError `rate_limit_exceeded` with `Retry-After` when the line is full, or the wait was too long; the
+   * @throws ApiError `rate_limit_exceeded` with `Retry-After` when the queue is full, or the wait was too long; the
    * reason of `signal` when that aborts. No place is left then.
    */
-  take(request: SeatRequest, signal: AbortSignal): Promise<void>;
-  /** Gives up a run's seat, and lets the next one in. Never throws: what is not given up lapses. */
+  take(request: SlotRequest, signal: AbortSignal): Promise<void>;
+  /** Gives up a run's slot, and lets the next one in. Never throws: what is not given up lapses. */
   free(runId: string): Promise<void>;
-  /** Frees every seat and empties every line: only for a server that knows to be alone, at its start. */
+  /** Frees every slot and empties every queue: only for a server that knows to be alone, at its start. */
   freeAll(): Promise<void>;
 }
 
-export function createSeats(deps: {
-  repository: SeatRepository;
+export function createSlots(deps: {
+  repository: SlotRepository;
   changes: Pick<RunChanges, 'announce' | 'watch'>;
   logger: Pick<Logger, 'warn'>;
   line: { maxLength: number; maxWaitMs: number };
   /** Differs in tests alone. */
   leaseMs?: number;
-}): Seats {
+}): Slots {
   const { repository, changes, logger, line, leaseMs = LEASE_MS } = deps;
   const bounds = {
-    seats: SEATS_PER_LISTING,
+    slots: SLOTS_PER_LISTING,
     lineLength: line.maxLength,
-    // One wallet alone cannot keep all others out of the line.
+    // One wallet alone cannot keep all others out of the queue.
     ownLength: Math.ceil(line.maxLength / 2),
     leaseMs,
     claimMs: Math.min(leaseMs, CLAIM_MS),
   };
-  const demand = createSeatDemand(bounds);
+  const demand = createSlotDemand(bounds);
   const held = new Set<string>();
   let renewing: NodeJS.Timeout | undefined;
 
@@ -60,7 +60,7 @@ export function createSeats(deps: {
       renewing = setInterval(() => {
         repository
           .renew([...held], bounds)
-          .catch((err: unknown) => logger.warn({ err }, 'the leases of seats could not be renewed'));
+          .catch((err: unknown) => logger.warn({ err }, 'the leases of slots could not be renewed'));
       }, leaseMs / 4);
     }
     held.add(runId);
@@ -81,19 +81,19 @@ export function createSeats(deps: {
       const listingId = await repository.leave(runId);
       if (listingId !== undefined) await handOut(listingId);
     } catch (err) {
-      logger.warn({ err, run_id: runId }, 'a seat could not be given up; it lapses');
+      logger.warn({ err, run_id: runId }, 'a slot could not be given up; it lapses');
     }
   }
 
   const refusal = (why: string) =>
     new ApiError(
       'rate_limit_exceeded',
-      `All ${SEATS_PER_LISTING} concurrent runs of this agent are taken, and ${why}. Nothing was charged; try again.`,
+      `All ${SLOTS_PER_LISTING} concurrent runs of this agent are taken, and ${why}. Nothing was charged; try again.`,
       { retryAfterSeconds: Math.ceil(line.maxWaitMs / 2000) },
     );
 
   /** Enters, and waits for its turn. */
-  async function wait(request: SeatRequest, signal: AbortSignal): Promise<void> {
+  async function wait(request: SlotRequest, signal: AbortSignal): Promise<void> {
     const { runId, listingId } = request;
     const deadline = performance.now() + line.maxWaitMs;
     const watch = changes.watch(runId);
@@ -102,7 +102,7 @@ export function createSeats(deps: {
       while (state !== 'seated') {
         if (state === 'full') throw refusal(FULL);
         signal.throwIfAborted();
-        // By oneself too: a seat may have lapsed, or have become free while this run came into the line.
+        // By oneself too: a slot may have lapsed, or have become free while this run came into the queue.
         await handOut(listingId);
         state = await repository.keep(runId, bounds);
         if (state === 'seated') break;

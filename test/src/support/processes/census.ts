@@ -14,14 +14,14 @@ export interface Census {
   callerConnections: number;
   /** Without those of the database's connections, each of which has one while it is idle. */
   timers: number;
-  seats: number;
+  slots: number;
   inLine: number;
   runsRunning: number;
   chargesReserved: number;
 }
 
 /** What is counted in the database. */
-type Rows = Pick<Census, 'seats' | 'inLine' | 'runsRunning' | 'chargesReserved'>;
+type Rows = Pick<Census, 'slots' | 'inLine' | 'runsRunning' | 'chargesReserved'>;
 
 /** Whose leftovers are counted. */
 export interface Counted {
@@ -52,7 +52,7 @@ export async function takeCensus(counted: Counted): Promise<Census> {
     inspector.activeResources(),
     database.query<{ connections: number } & Rows>(
       `select (select count(*) from pg_stat_activity where application_name = 'agent-rental')::int as connections,
-        (select count(*) from seats)::int as seats,
+        (select count(*) from seats)::int as slots,
         (select count(*) from seat_line)::int as "inLine",
         (select count(*) from runs where status = 'running')::int as "runsRunning",
         (select count(*) from charges where state = 'reserved')::int as "chargesReserved"`,

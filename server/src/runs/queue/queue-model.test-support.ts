@@ -4,15 +4,15 @@ interface Run {
   isPriority: boolean;
 }
 
-/** The seats and the line as a person would keep them: for each class a row of wallets, each with what it has waiting. */
-export class LineModel {
-  readonly #seats: number;
+/** The slots and the queue as a person would keep them: for each class a row of wallets, each with what it has waiting. */
+export class QueueModel {
+  readonly #slots: number;
   #seated: Run[] = [];
   /** Wallets in the order of their turns, `priority` first. */
   readonly #rows: { wallet: string; runs: Run[] }[][] = [[], []];
 
-  constructor(seats: number) {
-    this.#seats = seats;
+  constructor(slots: number) {
+    this.#slots = slots;
   }
 
   come(run: Run): 'seated' | 'waiting' {
@@ -21,8 +21,8 @@ export class LineModel {
     const ownWaits = this.#rows.flat().some(({ wallet }) => wallet === run.wallet);
     const others = this.#present();
     others.delete(run.wallet);
-    const most = others.size === 0 ? this.#seats : Math.ceil(this.#seats / 2);
-    const isFree = this.#seated.length < this.#seats;
+    const most = others.size === 0 ? this.#slots : Math.ceil(this.#slots / 2);
+    const isFree = this.#seated.length < this.#slots;
     if (isFree && !ownWaits && this.#held(run.wallet) < most && this.#next() === undefined) {
       this.#seated.push(run);
       return 'seated';
@@ -40,10 +40,10 @@ export class LineModel {
     }
   }
 
-  /** Seats whose turn it is; gives their runs. */
+  /** Slots whose turn it is; gives their runs. */
   handOut(): string[] {
     const given: string[] = [];
-    while (this.#seated.length < this.#seats) {
+    while (this.#seated.length < this.#slots) {
       const next = this.#next();
       const run = next?.own.runs.shift();
       if (!next || !run) break;
@@ -75,8 +75,8 @@ export class LineModel {
   #next() {
     const wallets = this.#present().size;
     for (const most of [
-      Math.ceil(this.#seats / Math.max(1, wallets)),
-      wallets <= 1 ? this.#seats : Math.ceil(this.#seats / 2),
+      Math.ceil(this.#slots / Math.max(1, wallets)),
+      wallets <= 1 ? this.#slots : Math.ceil(this.#slots / 2),
     ]) {
       for (const row of this.#rows) {
         const own = row.find(({ wallet }) => this.#held(wallet) < most);
