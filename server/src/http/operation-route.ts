@@ -2,6 +2,8 @@ import type { Operation, RequiredScope } from '@agent-rental/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { ApiError } from './api-error.js';
+import { checkBySchema } from './check-by-schema.js';
+import { CheckedBody } from './json-body.js';
 import type { Principal } from './principal.js';
 import { requireScope } from './scopes.js';
 
@@ -17,6 +19,20 @@ export interface OperationCall<O extends Operation> {
   body: Parsed<Field<O, 'body'>>;
   request: FastifyRequest;
   reply: FastifyReply;
+}
+
+/** Largest bodies: of operations that take a run's input, of those that take a manifest, and of all others. */
+const MOST_BODY_BYTES = { input: 1_500_000, manifest: 256 * 1024, other: 64 * 1024, stranger: 16 * 1024 };
+const TAKES: Readonly<Record<string, keyof typeof MOST_BODY_BYTES>> = {
+  execute: 'input',
+  executeStream: 'input',
+  registerAgent: 'manifest',
+  updateAgent: 'manifest',
+};
+
+function mostBodyBytes({ id, auth }: Operation): number {
+  if (auth === 'none') return MOST_BODY_BYTES.stranger;
+  return MOST_BODY_BYTES[TAKES[id] ?? 'other'];
 }
 
 const NOBODY: Principal = { wallet: '', rateKey: '' };
@@ -39,7 +55,8 @@ export function addOperation<O extends Operation>(
   app.route({
     method: operation.method,
     url: operation.path,
-    config: { auth: operation.auth },
+    bodyLimit: mostBodyBytes(operation),
+    config: { auth: operation.auth, operationId: operation.id },
     handler: async (request, reply) => {
       const principal = request.principal ?? NOBODY;
       const required: RequiredScope | undefined = operation.auth === 'bearer' ? operation.scope : undefined;
@@ -72,26 +89,8 @@ function parse(schema: z.ZodType | undefined, value: unknown, where: string): un
     // PostgreSQL keeps no such text.
     throw new ApiError('invalid_request', `The ${where} is not valid: it contains a null character.`);
   }
-  let result: z.ZodSafeParseResult<unknown>;
-  try {
-    result = schema.safeParse(value);
-  } catch (error) {
-    // Deeper than the stack.
-    if (!(error instanceof RangeError)) throw error;
-    throw new ApiError('invalid_request', `The ${where} is nested too deeply.`);
-  }
-  if (result.success) return result.data;
-  throw new ApiError('invalid_request', `The ${where} is not valid: ${describeIssues(result.error)}.`);
-}
-
-/** Longest description: issues repeat keys and values of the request. */
-const MOST_DESCRIBED_CHARACTERS = 1000;
-
-/** All issues of a Zod error in one line, each with its path. */
-export function describeIssues(error: z.ZodError): string {
-  const text = error.issues
-    .slice(0, 10)
-    .map((issue) => (issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message))
-    .join('; ');
-  return text.length <= MOST_DESCRIBED_CHARACTERS ? text : `${text.slice(0, MOST_DESCRIBED_CHARACTERS)}…`;
+  if (value instanceof CheckedBody) return value.value;
+  const checked = checkBySchema(schema, value);
+  if ('problem' in checked) throw new ApiError('invalid_request', `The ${where} ${checked.problem}.`);
+  return checked.value;
 }

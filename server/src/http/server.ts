@@ -21,8 +21,8 @@ import { clientAddress } from './rate-limits/client-address.js';
 import { createFailedChecks, type FailedChecks } from './rate-limits/failed-checks.js';
 import type { RateLimits, RateState } from './rate-limits/memory.js';
 
-/** Largest request body. Larger inputs go through files. */
-const BODY_LIMIT_BYTES = 1_500_000;
+/** Largest body of a route that is no operation; those have bounds of their own. */
+const BODY_LIMIT_BYTES = 64 * 1024;
 const HEADERS = {
   requestId: 'X-Request-Id',
   limit: 'X-RateLimit-Limit',
@@ -44,6 +44,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may call the route; a route that says nothing is open to everybody, and its calls are not limited. */
     auth?: Operation['auth'];
+    /** The operation that the route serves, whose schema its body has. */
+    operationId?: string;
   }
   interface FastifyInstance {
     /** Every route there is, as the router has it. */

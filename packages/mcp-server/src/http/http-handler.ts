@@ -51,6 +51,13 @@ export interface RentalMcpHandlerOptions extends Omit<
    * a restart. Default: random, for one process.
    */
   readonly secret?: Uint8Array | undefined;
+  /** Largest body of a request, in bytes. Default: what the MCP SDK takes. */
+  readonly maxBodyBytes?: number | undefined;
+  /**
+   * Reads the text of a body as JSON; rejects for what is none, or is not to be read. Large ones may be read outside the
+   * event loop. Default: `JSON.parse`.
+   */
+  readonly parseBody?: ((text: string) => unknown) | undefined;
   /** Reaches the other replicas. Default: there are none. */
   readonly bus?: ReplicaBus | undefined;
   /**
@@ -76,6 +83,9 @@ interface Carried {
   readonly call: HttpCall;
 }
 
+/** Longer bodies that could not be parsed are not given to the SDK to be parsed again. */
+const MOST_REREAD_CHARACTERS = 2_048;
+
 /** A signal for calls that nobody can cancel but by going away. */
 const never = new AbortController().signal;
 
@@ -85,7 +95,16 @@ const never = new AbortController().signal;
  * can serve every request. Authentication, rate limits and CORS are the mounting server's.
  */
 export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): RentalMcpHandler {
-  const { toolLimit, programId, secret = randomBytes(32), bus, allowedHosts, ...serverOptions } = options;
+  const {
+    toolLimit,
+    programId,
+    secret = randomBytes(32),
+    bus,
+    allowedHosts,
+    maxBodyBytes = DEFAULT_MAX_REQUEST_BODY_SIZE,
+    parseBody = JSON.parse as (text: string) => unknown,
+    ...serverOptions
+  } = options;
   const cache = new DirectToolCache();
   const signer = createTokenSigner(secret);
   const sessions = new Sessions(signer);
@@ -211,11 +230,14 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     if (request.method === 'GET') return resume(request, caller);
     if (request.method === 'DELETE') return end(request, caller);
     if (request.method !== 'POST') return rejection(405, -32_000, 'Method not allowed.');
-    const read = await readRequestBody(request, DEFAULT_MAX_REQUEST_BODY_SIZE);
+    const read = await readRequestBody(request, maxBodyBytes);
     if (read.tooLarge) return rejection(413, -32_000, 'The request is too large.');
-    const body = parsed(read.text);
-    if (Array.isArray(body))
+    // Before it is parsed: nothing of it will be used.
+    if (/^\s*\[/.test(read.text))
       return rejection(400, -32_600, 'Batches are not supported: send one message at a time.');
+    const body = await parsed(read.text, parseBody);
+    if (body === undefined && read.text.length > MOST_REREAD_CHARACTERS)
+      return rejection(400, -32_700, 'The request is not JSON, or has too many values or levels.');
     if (isJSONRPCResponse(body)) return takeAnswer(body);
     return serveMessage(body === undefined ? reread(request, read.text) : request, caller, body);
   };
@@ -268,9 +290,9 @@ function reread({ url, method, headers, signal }: Request, body: string): Reques
 }
 
 /** Absent for what is not JSON, which the SDK answers as the protocol wants it. */
-function parsed(text: string): unknown {
+async function parsed(text: string, parse: (text: string) => unknown): Promise<unknown> {
   try {
-    return JSON.parse(text);
+    return await parse(text);
   } catch {
     return undefined;
   }

@@ -3,11 +3,15 @@ import { createClient } from '@agent-rental/sdk';
 import type { FastifyInstance } from 'fastify';
 import type { InternalRequests } from '../internal-requests.js';
 import { ApiError } from '../api-error.js';
+import { isLarge, readLargeJson } from '../json-body.js';
 import { rateHeaders } from '../server.js';
 import { listeningUrl } from '../listening-url.js';
 
 /** Never resolved: requests to it stay in this process. */
 const INTERNAL_URL = 'http://marketplace.invalid';
+
+/** As large as a call of the HTTP API that runs an agent may be. */
+const MOST_BODY_BYTES = 1_500_000;
 
 /** What the server decides about MCP. */
 export type McpOptions = Pick<
@@ -29,6 +33,8 @@ export async function mountMcp(
 ): Promise<{ close(): Promise<void> }> {
   const mcp = createRentalMcpHandler({
     ...options,
+    maxBodyBytes: MOST_BODY_BYTES,
+    parseBody: readBody,
     onError: (err) => app.log.warn({ err }, 'an MCP request failed'),
   });
   await app.register(async (scope) => {
@@ -63,4 +69,10 @@ export async function mountMcp(
     });
   });
   return { close: () => mcp.close() };
+}
+
+/** Large messages are read outside the event loop, as the bodies of the HTTP API are. */
+function readBody(text: string): unknown {
+  const bytes = Buffer.from(text);
+  return isLarge(bytes) ? readLargeJson(bytes) : JSON.parse(text);
 }

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { Worker } from 'node:worker_threads';
+import { Lane } from '../threads/lane.js';
 import { InvalidSchemaError, type SchemaViolation } from './compile.js';
 import type { SchemaAnswer, SchemaQuestion } from './worker.js';
 
@@ -32,8 +32,11 @@ export interface SchemaChecks {
 export function createSchemaChecks(
   deadlineMs: { schema: number; value: number } = DEADLINE_MS,
 ): SchemaChecks {
-  const schemas = new Lane(1, deadlineMs.schema);
-  const values = new Lane(VALUE_THREADS, deadlineMs.value);
+  const schemas = new Lane<SchemaQuestion, SchemaAnswer>(WORKER, { most: 1, deadlineMs: deadlineMs.schema });
+  const values = new Lane<SchemaQuestion, SchemaAnswer>(WORKER, {
+    most: VALUE_THREADS,
+    deadlineMs: deadlineMs.value,
+  });
   /** Until when each of these schemas is not tried. */
   const penalties = new Map<string, number>();
   const tooIntricate = [{ path: '', message: 'is too deep or too intricate to be checked' }];
@@ -63,83 +66,6 @@ function read(answer: SchemaAnswer): SchemaViolation[] {
   if ('invalidSchema' in answer) throw new InvalidSchemaError(answer.invalidSchema);
   if ('fault' in answer) throw new Error(`A schema check failed: ${answer.fault}`);
   return answer.violations;
-}
-
-type Outcome = SchemaAnswer | 'late';
-
-interface Waiting {
-  question: SchemaQuestion;
-  resolve(outcome: Outcome): void;
-  reject(error: Error): void;
-}
-
-/** Some threads that answer questions in their order. A thread that is late is ended, and the next one is new. */
-class Lane {
-  readonly #deadlineMs: number;
-  readonly #most: number;
-  readonly #idle: Worker[] = [];
-  readonly #busy = new Set<Worker>();
-  readonly #waiting: Waiting[] = [];
-
-  constructor(most: number, deadlineMs: number) {
-    this.#most = most;
-    this.#deadlineMs = deadlineMs;
-  }
-
-  ask(question: SchemaQuestion): Promise<Outcome> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ question, resolve, reject });
-      this.#next();
-    });
-  }
-
-  async close(): Promise<void> {
-    for (const { reject } of this.#waiting.splice(0)) reject(new Error('The server is stopping.'));
-    await Promise.all([...this.#idle.splice(0), ...this.#busy].map((worker) => worker.terminate()));
-  }
-
-  #next(): void {
-    if (this.#waiting.length === 0 || this.#busy.size >= this.#most) return;
-    const waiting = this.#waiting.shift();
-    if (!waiting) return;
-    const worker = this.#idle.pop() ?? new Worker(WORKER, { stdout: false, stderr: false });
-    this.#busy.add(worker);
-    this.#work(worker, waiting).then(waiting.resolve, waiting.reject);
-  }
-
-  /** One question on one thread, from its asking to its answer or its end. */
-  #work(worker: Worker, { question }: Waiting): Promise<Outcome> {
-    return new Promise((resolve, reject) => {
-      let timer: NodeJS.Timeout | undefined;
-      const settle = (reusable: boolean, conclude: () => void) => {
-        clearTimeout(timer);
-        worker.off('message', onMessage).off('exit', onExit);
-        this.#busy.delete(worker);
-        if (reusable) {
-          worker.off('error', onError);
-          // Idle threads do not keep the process.
-          worker.unref();
-          this.#idle.push(worker);
-        } else {
-          // The listener for errors stays: what it still says while it ends is nobody's.
-          void worker.terminate();
-        }
-        conclude();
-        this.#next();
-      };
-      const onMessage = (answer: SchemaAnswer | 'begun') => {
-        if (answer !== 'begun') settle(true, () => resolve(answer));
-        // From here on: a new thread first has to load what it runs.
-        else timer = setTimeout(() => settle(false, () => resolve('late')), this.#deadlineMs);
-      };
-      const onError = (error: Error) => settle(false, () => reject(error));
-      const onExit = () => settle(false, () => reject(new Error('A schema check ended unexpectedly.')));
-      worker.on('message', onMessage).on('error', onError).once('exit', onExit);
-      worker.ref();
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin
-      worker.postMessage(question);
-    });
-  }
 }
 
 const shared = createSchemaChecks();

@@ -40,14 +40,13 @@ export async function validateRegistration(
 ): Promise<Validated> {
   const problem = findJsonProblem(body.manifest) ?? findJsonProblem(body.listing);
   if (problem) return { valid: false, violations: [{ path: problem.field, message: problem.message }] };
-  const violations: Violation[] = [];
   const size = Buffer.byteLength(JSON.stringify(body.manifest));
   if (size > MANIFEST_MAX_BYTES) {
-    violations.push({
-      path: '',
-      message: `the manifest has ${size} bytes; the most is ${MANIFEST_MAX_BYTES}`,
-    });
+    // What else is wrong with it does not matter, and would take long to find.
+    const message = `the manifest has ${size} bytes; the most is ${MANIFEST_MAX_BYTES}`;
+    return { valid: false, violations: [{ path: '', message }] };
   }
+  const violations: Violation[] = [];
   const parsed = manifest.safeParse(body.manifest);
   if (!parsed.success) violations.push(...fromZod(parsed.error, ''));
   else violations.push(...(await manifestViolations(parsed.data, rules)));

@@ -1,0 +1,86 @@
+import { Worker } from 'node:worker_threads';
+
+interface Waiting<Question, Answer> {
+  readonly question: Question;
+  resolve(outcome: Answer | 'late'): void;
+  reject(error: Error): void;
+}
+
+/** Some threads that answer questions in their order. A thread that is late is ended, and the next one is new. */
+export class Lane<Question, Answer> {
+  readonly #program: string;
+  readonly #deadlineMs: number;
+  readonly #most: number;
+  readonly #idle: Worker[] = [];
+  readonly #busy = new Set<Worker>();
+  readonly #waiting: Waiting<Question, Answer>[] = [];
+
+  /** @param program path of what a thread runs; it says `begun` and then its answer to each question */
+  constructor(program: string, { most, deadlineMs }: { most: number; deadlineMs: number }) {
+    this.#program = program;
+    this.#most = most;
+    this.#deadlineMs = deadlineMs;
+  }
+
+  /** Questions that no thread works on yet. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Gives the answer, or `late` when it did not come in time; rejects when the thread dies. */
+  ask(question: Question): Promise<Answer | 'late'> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ question, resolve, reject });
+      this.#next();
+    });
+  }
+
+  /** Ends the threads; rejects what waits. */
+  async close(): Promise<void> {
+    for (const { reject } of this.#waiting.splice(0)) reject(new Error('The server is stopping.'));
+    await Promise.all([...this.#idle.splice(0), ...this.#busy].map((worker) => worker.terminate()));
+  }
+
+  #next(): void {
+    if (this.#waiting.length === 0 || this.#busy.size >= this.#most) return;
+    const waiting = this.#waiting.shift();
+    if (!waiting) return;
+    const worker = this.#idle.pop() ?? new Worker(this.#program, { stdout: false, stderr: false });
+    this.#busy.add(worker);
+    this.#work(worker, waiting).then(waiting.resolve, waiting.reject);
+  }
+
+  /** One question on one thread, from its asking to its answer or its end. */
+  #work(worker: Worker, { question }: Waiting<Question, Answer>): Promise<Answer | 'late'> {
+    return new Promise((resolve, reject) => {
+      let timer: NodeJS.Timeout | undefined;
+      const settle = (reusable: boolean, conclude: () => void) => {
+        clearTimeout(timer);
+        worker.off('message', onMessage).off('exit', onExit);
+        this.#busy.delete(worker);
+        if (reusable) {
+          worker.off('error', onError);
+          // Idle threads do not keep the process.
+          worker.unref();
+          this.#idle.push(worker);
+        } else {
+          // The listener for errors stays: what it still says while it ends is nobody's.
+          void worker.terminate();
+        }
+        conclude();
+        this.#next();
+      };
+      const onMessage = (answer: Answer | 'begun') => {
+        if (answer !== 'begun') settle(true, () => resolve(answer));
+        // From here on: a new thread first has to load what it runs.
+        else timer = setTimeout(() => settle(false, () => resolve('late')), this.#deadlineMs);
+      };
+      const onError = (error: Error) => settle(false, () => reject(error));
+      const onExit = () => settle(false, () => reject(new Error('A thread ended unexpectedly.')));
+      worker.on('message', onMessage).on('error', onError).once('exit', onExit);
+      worker.ref();
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin
+      worker.postMessage(question);
+    });
+  }
+}

@@ -1,0 +1,165 @@
+import { gzipSync } from 'node:zlib';
+import { Keypair } from '@solana/web3.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { call, login } from '../support/http.js';
+import { inspect, type Inspector } from '../support/processes/inspector.js';
+import { newStateDir, removeStateDir, startMarketplace, type OwnMarketplace } from '../support/marketplace.js';
+
+/** No request may hold the event loop for so long. */
+const MOST_HELD_MS = 50;
+/**
+ * Collecting garbage and the first execution of code hold the loop once; what a request itself costs, every time. So the
+ * least of a few attempts counts.
+ */
+const ATTEMPTS = 4;
+
+/**
+ * Watches the loop of the server's process from inside: the longest time between two ticks of a timer of which the main
+ * thread used a processor (as Linux counts it), so that other processes of a busy machine do not count.
+ */
+const INSTALL = `(() => {
+  const fs = process.getBuiltinModule('node:fs');
+  const file = fs.openSync('/proc/self/schedstat', 'r');
+  const text = Buffer.alloc(64);
+  const used = () => Number(text.toString('latin1', 0, fs.readSync(file, text, 0, 64, 0)).split(' ')[0]) / 1e6;
+  let [longest, at, cpu] = [0, performance.now(), used()];
+  const tick = () => {
+    const [now, usedNow] = [performance.now(), used()];
+    longest = Math.max(longest, Math.min(now - at, usedNow - cpu));
+    [at, cpu] = [now, usedNow];
+  };
+  setInterval(tick, 1).unref();
+  globalThis.takeLongestHold = () => { const taken = longest; longest = 0; return taken; };
+  return true;
+})()`;
+
+let marketplace: OwnMarketplace;
+let stateDir: string;
+let inspector: Inspector;
+let token: string;
+beforeAll(async () => {
+  stateDir = await newStateDir();
+  marketplace = await startMarketplace(stateDir, {
+    EXAMPLES: 'off',
+    NODE_OPTIONS: '--inspect=127.0.0.1:0',
+    RATE_LIMIT_PER_MINUTE: '1000000',
+  });
+  inspector = await inspect(marketplace.output, marketplace.process);
+  token = await login(marketplace, Keypair.generate());
+  await inspector.evaluate(INSTALL);
+}, 120_000);
+afterAll(async () => {
+  inspector?.close();
+  await marketplace?.stop();
+  await removeStateDir(stateDir);
+});
+
+const MEGABYTE = 1024 * 1024;
+const repeated = (part: string, bytes: number) => part.repeat(Math.floor(bytes / part.length));
+const emptyArrays = (bytes: number) => `[${repeated('[],', bytes)}[]]`;
+const members = (count: number) => Array.from({ length: count }, (_, at) => `"k${at}":${at}`).join();
+const manifest = (fields: string) =>
+  `{"name":"ugly","category":"research","description":"x","model":{"provider":"openai","name":"m"},${fields}}`;
+const toolCall = (input: string) =>
+  `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_agent","arguments":{"agent_id":"a-aaaaaa","task":"t","input":${input}}}}`;
+const order = (input: string) => `{"agent_id":"nothing-aaaaaa","task":"t","input":${input}}`;
+
+const BODIES: Record<string, string | Uint8Array<ArrayBuffer>> = {
+  '8 MiB of empty arrays': emptyArrays(8 * MEGABYTE),
+  '1.4 MB of empty arrays': emptyArrays(1_400_000),
+  '250 KB of empty arrays': emptyArrays(250_000),
+  '60 KB of empty arrays': emptyArrays(60_000),
+  '15 KB of empty arrays': emptyArrays(15_000),
+  'deep arrays': `${'['.repeat(700_000)}${']'.repeat(700_000)}`,
+  'deep arrays of 60 KB': `${'['.repeat(30_000)}${']'.repeat(30_000)}`,
+  'arrays that never end': '['.repeat(1_400_000),
+  '100,000 members': `{${members(100_000)}}`,
+  '4,000 members': `{${members(4_000)}}`,
+  'one member again and again': `{${repeated('"a":1,', 1_400_000)}"a":1}`,
+  'a long text': `{"task":"${'x'.repeat(1_400_000)}"}`,
+  'a long text of escapes': `{"task":"${repeated('\\u0041', 1_400_000)}"}`,
+  'a huge number': `{"task":${'9'.repeat(1_400_000)}}`,
+  'many numbers': `{"task":[${repeated('1e9,', 1_400_000)}1]}`,
+  'keys of prototypes': `{"input":[${repeated('{"__proto__":1},', 1_400_000)}1]}`,
+  'a manifest of empty tools': manifest(`"tools":${emptyArrays(1_300_000)}`),
+  'a manifest of 250 KB': manifest(`"tools":${emptyArrays(249_000)}`),
+  'a manifest of 60 KB': manifest(`"tools":${emptyArrays(60_000)}`),
+  'a schema of 60 KB': manifest(`"input_schema":{"properties":{${members(5_000)}}}`),
+  'terms of many members': `{"name":"ugly","listing":{${members(4_900)}}}`,
+  'an input of empty arrays': order(`{"a":${emptyArrays(1_000_000)}}`),
+  'an input of 38,000 values': order(`{"a":[${repeated('"abc",', 38_000 * 6)}1]}`),
+  'an input of 1 MB of text': order(`{"a":"${'x'.repeat(1_000_000)}"}`),
+  'a call of a tool with 1 MB': toolCall(`{"a":[${repeated('"abc",', 1_000_000)}1]}`),
+  'a call of a tool with 38,000 values': toolCall(`{"a":[${repeated('"abc",', 38_000 * 6)}1]}`),
+  'a call of a tool with 60 KB': toolCall(emptyArrays(60_000)),
+  'no UTF-8': new Uint8Array(1_400_000).fill(0xff),
+  'no JSON': 'x'.repeat(1_400_000),
+  'zeros in gzip': new Uint8Array(gzipSync(Buffer.alloc(8 * MEGABYTE, '['))),
+};
+
+/** What comes with requests that have no body. */
+const QUERIES: Record<string, string> = {
+  'many parameters': `?${repeated('a&', 12_000)}`,
+  'one parameter again and again': `?${repeated('q=a&', 12_000)}`,
+  'a long parameter': `?q=${'a'.repeat(12_000)}`,
+  'many words': `?q=${repeated('ab%20', 12_000)}`,
+  'many escapes': `?q=${repeated('%F0%9F%98%80', 12_000)}`,
+};
+
+/** The longest hold of the loop while a request is served, and what it left to do afterwards. */
+async function heldBy(
+  path: string,
+  method: string,
+  body?: string | Uint8Array<ArrayBuffer>,
+): Promise<number> {
+  const headers: Record<string, string> = {
+    authorization: `Bearer ${token}`,
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(path.startsWith('/mcp') ? { accept: 'application/json, text/event-stream' } : {}),
+  };
+  await inspector.evaluate('takeLongestHold()');
+  let jobId: unknown;
+  try {
+    const response = await fetch(marketplace.dev.base_url + path, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+    });
+    const text = await response.text();
+    if (response.status === 202) jobId = (JSON.parse(text || '{}') as { job_id?: unknown }).job_id;
+  } catch {
+    // A connection that is cut while it sends is an answer, too.
+  }
+  if (typeof jobId === 'string') await jobEnd(jobId);
+  return inspector.evaluate<number>('takeLongestHold()');
+}
+
+async function jobEnd(jobId: string): Promise<void> {
+  const { body: job } = await call(marketplace, 'GET', `/v1/jobs/${jobId}`, { token });
+  if (job['status'] === 'queued') await jobEnd(jobId);
+}
+
+test(
+  'no request of a stranger holds the event loop for 50 ms, on whatever route [ERR-35]',
+  { timeout: 600_000 },
+  async () => {
+    const routes = marketplace.routes.filter(({ method }) => method !== 'HEAD' && method !== 'OPTIONS');
+    expect(routes.length).toBeGreaterThan(30);
+    const tooLong: string[] = [];
+    for (const { method, path } of routes) {
+      const url = path.replaceAll(/:\w+/g, 'nothing-aaaaaa').replaceAll('*', 'nothing');
+      const takesBody = method !== 'GET' && method !== 'DELETE';
+      const requests = takesBody
+        ? Object.entries(BODIES).map(([what, body]) => ({ what, url, body }))
+        : Object.entries(QUERIES).map(([what, query]) => ({ what, url: url + query, body: undefined }));
+      for (const request of requests) {
+        let held = Number.POSITIVE_INFINITY;
+        for (let attempt = 0; attempt < ATTEMPTS && held >= MOST_HELD_MS; attempt += 1) {
+          held = Math.min(held, await heldBy(request.url, method, request.body));
+        }
+        if (held >= MOST_HELD_MS) tooLong.push(`${method} ${path}: ${request.what}: ${Math.round(held)} ms`);
+      }
+    }
+    expect(tooLong).toEqual([]);
+  },
+);
