@@ -61,7 +61,7 @@ describe('evaluator on Node', () => {
     ['an error', 'console.log(1); throw new TypeError("no")', { error: 'TypeError: no', stdout: '1\n' }],
     ['something thrown that is no error', 'throw "no"', { error: 'Thrown: no', stdout: '' }],
     [
-      'a promise nobody awaits',
+      'a promise that is not awaited',
       'Promise.reject(new Error("lost")); await new Promise(() => {})',
       { error: 'Error: lost', stdout: '' },
     ],

@@ -155,7 +155,7 @@ export type RunnerRequest = {
 /** host -> runner. */
 export type HostReply = { id: number; result: unknown } | { id: number; error: { message: string } };
 
-/** runner -> host, progress for whoever watches the run; no answer. */
+/** runner -> host, progress of the run for its watchers; no answer. */
 export interface StepNotice {
   method: 'step';
   params: { name: string; detail: string };

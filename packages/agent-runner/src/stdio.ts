@@ -39,7 +39,7 @@ function denoStdio(deno: DenoGlobal): Stdio {
     deno.exit(code);
   };
   return {
-    // Blocks: whoever reads here has nothing else to do, and another thread would have to be woken first.
+    // Blocks: the reader has no other work, and an asynchronous read would wake another thread first.
     async read() {
       const count = deno.stdin.readSync(buffer);
       return count === null ? null : buffer.subarray(0, count);

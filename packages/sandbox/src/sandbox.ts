@@ -6,7 +6,7 @@ import type { SandboxEntry } from '@agent-rental/agent-runner';
  */
 export type IsolationLevel = 'microvm' | 'kernel' | 'runtime';
 
-/** What one sandbox may use. Whoever exceeds a limit is killed, and `exited` says which one it was. */
+/** What one sandbox may use. A sandbox that exceeds a limit is killed, and `exited` says which limit it was. */
 export interface SandboxLimits {
   /** Bytes of one line of output. */
   maxLineBytes: number;
@@ -120,7 +120,7 @@ export interface SandboxGuarantees {
   endsWithHost: boolean;
 }
 
-/** What whoever provides a driver's sandboxes allows. */
+/** What the provider of a driver's sandboxes allows. */
 export interface SandboxCapacity {
   /** How many sandboxes of the driver there may be at once, whatever they do. */
   maxSandboxes: number;

@@ -6,7 +6,7 @@ interface GlobalEvents {
 }
 
 /**
- * Rejects with the first error that nothing in the code caught: thrown in a timer, or in a promise nobody awaits.
+ * Rejects with the first error that nothing in the code caught: thrown in a timer, or in a promise that is not awaited.
  * It would otherwise end the process before the reason could be told.
  */
 export function strayError(): Promise<never> {

@@ -4,7 +4,7 @@ import type { HostMethod, HostMethods, HostReply, SayNotice, StepNotice } from '
 export interface Host {
   /** @throws HostRefusal when the host answers with an error. */
   call<M extends HostMethod>(method: M, params: HostMethods[M]['params']): Promise<HostMethods[M]['result']>;
-  /** Tells whoever watches what happens now. Never holds what the model wrote: that is the creator's. */
+  /** Reports the current step to the watchers of the run. Never contains text of the model, which belongs to the creator. */
   step(name: string, detail: string): Promise<void>;
   /** Adds to the conversation, ahead of the request that asks the model. */
   say(params: SayNotice['params']): Promise<void>;
@@ -15,7 +15,7 @@ export class HostRefusal extends Error {
   override readonly name = 'HostRefusal';
 }
 
-/** The host closed the connection or broke the protocol: nobody is left to work for. */
+/** The host closed the connection or broke the protocol: the run has no receiver. */
 export class HostGone extends Error {
   override readonly name = 'HostGone';
 }

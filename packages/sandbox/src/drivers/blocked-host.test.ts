@@ -59,7 +59,7 @@ for (const { name, runs, create } of drivers) {
       expect(runningOf(pids)).toEqual(pids);
       blockUntil(() => runningOf(pids).length === 0);
       expect(runningOf(pids)).toEqual([]);
-      // By itself, and nobody's kill: V8 throws where it meets the limit in an allocation of the code, and aborts in one of its own.
+      // By itself, without a kill: V8 throws where it meets the limit in an allocation of the code, and aborts in one of its own.
       expect(['ended', 'crashed']).toContain((await sandbox.exited).reason);
     });
   });

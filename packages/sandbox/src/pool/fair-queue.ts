@@ -6,7 +6,7 @@ interface Waiter<T> {
 }
 
 /** Callers that wait for something, in a queue for each owner. Within a queue: first in, first out. */
-export class WaitingLine<T> {
+export class FairQueue<T> {
   /** Owners with waiting callers. An owner moves to the end when one of its callers was given a thing. */
   readonly #queues = new Map<Owner, Set<Waiter<T>>>();
   #length = 0;

@@ -2,7 +2,7 @@ import type { SandboxEntry } from '@agent-rental/agent-runner';
 import { FairShares, type Owner } from './fair-shares.js';
 import { Reserve } from './reserve.js';
 import type { EvaluatorLanguage, Sandbox, SandboxDriver, SandboxLimits } from '../sandbox.js';
-import { WaitingLine } from './fair-queue.js';
+import { FairQueue } from './fair-queue.js';
 
 /** No sandbox could be had in time. The request should be answered with 503 and `Retry-After`. */
 export class SandboxUnavailableError extends Error {
@@ -36,7 +36,7 @@ export interface WarmPoolOptions {
   /** How many to start at the same time; more only slow each other down. Default 2. */
   maxConcurrentStarts?: number;
   /**
-   * Whether the machine has something more urgent to do than to replace what was taken. While it says so and nobody waits,
+   * Whether the machine has something more urgent to do than to replace what was taken. While it says so and no call waits,
    * the refill is put off, though not for long. Default: never.
    */
   isBusy?: () => boolean;
@@ -75,7 +75,7 @@ export interface TakeOptions {
   owner?: string | undefined;
 }
 
-/** Keeps sandboxes ready. Each is handed out once; whoever takes it has to kill it. */
+/** Keeps sandboxes ready. Each is handed out once; its taker has to kill it. */
 export interface WarmPool {
   /**
    * Takes a sandbox. Where there are too few, the owners of the waiting calls have equal shares: the next sandbox goes to
@@ -114,14 +114,14 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
   const active = new FairShares(maxActive);
   const starting = new Set<Promise<void>>();
   const ending = new Set<Sandbox>();
-  const line = new WaitingLine<Sandbox>();
+  const queue = new FairQueue<Sandbox>();
   let firstFillDone = (): void => {};
   let firstFillFailed = (_error: unknown): void => {};
   const firstFill = new Promise<void>((resolve, reject) => {
     firstFillDone = resolve;
     firstFillFailed = reject;
   });
-  // Nobody has to call ready().
+  // Calling ready() is optional; without it a rejection would be unhandled.
   firstFill.catch(() => {});
   let failuresInRow = 0;
   let lastFailure: unknown;
@@ -150,7 +150,7 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
   /** Starts what is missing and has a place: the reserve, and one for each who waits and may have one. */
   function fill(): void {
     if (closed || retryTimer !== undefined) return;
-    const owed = active.placesFor(line.owners(), (owner) => line.waitingOf(owner));
+    const owed = active.placesFor(queue.owners(), (owner) => queue.waitingOf(owner));
     const coming = reserve.count + starting.size;
     let missing = Math.min(size + owed - coming, maxSandboxes - coming - active.size - ending.size);
     while (missing > 0 && starting.size < maxConcurrentStarts) {
@@ -163,9 +163,9 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
     }
   }
 
-  /** Fills the reserve soon; at once when somebody waits. */
+  /** Fills the reserve soon; at once when a call waits. */
   function refill(): void {
-    if (line.length > 0) fill();
+    if (queue.length > 0) fill();
     if (closed) return;
     const now = performance.now();
     const by = (refillBy ??= now + LONGEST_REFILL_DELAY_MS);
@@ -231,7 +231,7 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
     await giveUp(sandbox);
   }
 
-  /** Ends a sandbox that nobody used, and starts another one as soon as there is a place. */
+  /** Ends an unused sandbox, and starts another one as soon as there is a slot. */
   async function giveUp(sandbox: Sandbox): Promise<void> {
     ending.add(sandbox);
     fill();
@@ -288,10 +288,10 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
   /** Gives the idle sandboxes to waiting calls, by the shares of their owners. */
   function giveToWaiters(): void {
     if (closed) return;
-    for (let owner = active.next(line.owners()); owner !== undefined; owner = active.next(line.owners())) {
+    for (let owner = active.next(queue.owners()); owner !== undefined; owner = active.next(queue.owners())) {
       const sandbox = reserve.takeOldest();
       if (sandbox === undefined) break;
-      line.give(owner, handOut(owner, sandbox));
+      queue.give(owner, handOut(owner, sandbox));
     }
   }
 
@@ -302,15 +302,15 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
       signal?.throwIfAborted();
       if (closed) throw unavailable('the sandbox pool is closed');
       // Calls that wait for an idle sandbox come first; those whose owner may have no other one are passed.
-      const mayTake = active.mayTake(owner) && active.next(line.owners()) === undefined;
+      const mayTake = active.mayTake(owner) && active.next(queue.owners()) === undefined;
       const sandbox = mayTake ? reserve.takeOldest() : undefined;
       if (sandbox !== undefined) {
         handOut(owner, sandbox);
         refill();
         return sandbox;
       }
-      if (line.length >= maxWaiting) throw unavailable('too many are waiting for a sandbox');
-      const taken = line.wait({
+      if (queue.length >= maxWaiting) throw unavailable('too many are waiting for a sandbox');
+      const taken = queue.wait({
         owner,
         maxWaitMs,
         late: () => unavailable(`no sandbox was free within ${maxWaitMs} ms`),
@@ -325,7 +325,7 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
       starting: starting.size,
       active: active.size,
       ending: ending.size,
-      waiting: line.length,
+      waiting: queue.length,
       refillMs: reserve.refillMs,
       takenTotal,
       startsTotal,
@@ -340,7 +340,7 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
       clearTimeout(refillTimer);
       clearTimeout(recycleTimer);
       firstFillFailed(unavailable('the sandbox pool is closed'));
-      line.refuseAll(() => unavailable('the sandbox pool is closed'));
+      queue.refuseAll(() => unavailable('the sandbox pool is closed'));
       const held = reserve.takeAll();
       await Promise.all([...held, ...active.sandboxes(), ...ending].map((sandbox) => sandbox.kill()));
       await Promise.all(starting);

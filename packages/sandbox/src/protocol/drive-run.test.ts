@@ -270,23 +270,23 @@ describe('driveRun', () => {
     ['a page that was not granted', page, [{ name: 'run_javascript', scope: 'input_only' }]],
     ['an answer to itself', { id: 1, result: answer }, run.tools],
     ['the host’s own message', { type: 'run', protocol: PROTOCOL_VERSION, run }, run.tools],
-  ])('a forged message (%s) ends the run, and reaches nobody', async (_what, forged, tools) => {
+  ])('a forged message (%s) ends the run, and calls nothing of the host', async (_what, forged, tools) => {
     const sandbox = new FakeSandbox();
-    const nobody = vi.fn();
+    const notCalled = vi.fn();
     script(sandbox, () => {
       sandbox.say(forged);
     });
     const outcome = await driveRun(
       optionsFor(sandbox, {
         run: { ...run, tools },
-        completeModel: nobody,
-        evaluate: nobody,
-        fetchPage: nobody,
+        completeModel: notCalled,
+        evaluate: notCalled,
+        fetchPage: notCalled,
       }),
     );
     expect(outcome).toMatchObject({ status: 'failed', failure: { cause: 'protocol' } });
     expect(outcome.output).toBe('The agent sent something it may not send.');
-    expect(nobody).not.toHaveBeenCalled();
+    expect(notCalled).not.toHaveBeenCalled();
     expect(await sandbox.exited).toMatchObject({ reason: 'killed' });
   });
 
@@ -309,7 +309,7 @@ describe('driveRun', () => {
     });
   });
 
-  test('pages are read where somebody reads them, and refused where nobody does', async () => {
+  test('pages are read with a reader, and refused without one', async () => {
     for (const fetchPage of [undefined, () => Promise.reject(new RequestRefused('it is not text'))]) {
       const sandbox = new FakeSandbox();
       script(

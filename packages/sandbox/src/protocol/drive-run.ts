@@ -164,7 +164,7 @@ class RunSession {
     this.#conversation = new HostConversation(this.#limits.maxConversationCharacters);
   }
 
-  /** Drives to the end and leaves nothing behind. Rejects with what a callback threw. */
+  /** Drives the run to its end and kills the sandbox. Rejects with what a callback threw. */
   async drive(): Promise<Ending> {
     const { sandbox, run, signal } = this.#options;
     let onAbort = (): void => {};
@@ -336,7 +336,7 @@ class RunSession {
     return this.#options.checkOutput(output);
   }
 
-  /** The sandbox has ended: what counts as the result? */
+  /** Determines the result after the sandbox has ended. */
   async #conclude(): Promise<Ending> {
     const done = this.#done;
     if (done === undefined) return explainExit(await this.#options.sandbox.exited);

@@ -28,7 +28,7 @@ test('listInputs tells type and size', () => {
 describe('searchInput', () => {
   const input = 'Alpha (1)\nbeta\n\nALPHA (2) alpha\nlast';
 
-  test('finds plain text whatever it means in a pattern, once a line, with its place', async () => {
+  test('finds plain text with the special characters of patterns, once a line, with its position', async () => {
     const host = new ScriptedHost();
     expect(await searchInput(input, '{"query": "alpha ("}', host)).toEqual([
       { line: 1, offset: 0, text: 'Alpha (1)' },

@@ -40,7 +40,7 @@ const ofTheHost = {
   'node:dgram': `import('node:dgram').then((dgram) => new Promise((ok, no) => { const s = dgram.createSocket('udp4'); s.on('error', no); s.bind(0, ok); }))`,
 };
 
-/** What the code of a model, or whoever wrote it, must not reach. */
+/** What untrusted code must not reach. */
 export const escapeCases: readonly ConformanceCase[] = [
   {
     name: 'has no network',

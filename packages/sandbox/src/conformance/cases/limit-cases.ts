@@ -69,7 +69,7 @@ export const limitCases: readonly ConformanceCase[] = [
       await sandbox.kill();
       assert.equal((await sandbox.exited).reason, 'killed');
       assert.equal(await drain(sandbox), 0);
-      sandbox.send('to nobody');
+      sandbox.send('to an ended sandbox');
       await sandbox.kill();
     },
   },

@@ -56,7 +56,7 @@ export const neighbourCases: readonly ConformanceCase[] = [
              const channel = new BroadcastChannel('all');
              channel.onmessage = ({ data }) => resolve(data);
              channel.postMessage('who is there?');
-             setTimeout(() => resolve('nobody'), 200);
+             setTimeout(() => resolve('no answer'), 200);
            }));
            const fs = await import('node:fs').catch(() => undefined);
            for (let id = 1; id < 400; id += 1) {

@@ -89,7 +89,7 @@ export const protocolCases: readonly ConformanceCase[] = [
     },
   })),
   {
-    name: 'takes what code prints as data, whatever it looks like',
+    name: 'takes what code prints as data, also where it looks like a message',
     threat: 'forged protocol messages',
     async check(driver) {
       const evaluation = await evaluate(

@@ -56,7 +56,7 @@ const TAKEN_OVER: Readonly<Record<string, TakenOver>> = {
   'ends with a code': { threat: 'ending without an answer', code: 'process.exit(3);' },
   'ends its runtime': {
     threat: 'ending without an answer',
-    code: `process.stderr.write('/home/somebody/secret-path'); process.exit(134);`,
+    code: `process.stderr.write('/home/operator/secret-path'); process.exit(134);`,
   },
 };
 

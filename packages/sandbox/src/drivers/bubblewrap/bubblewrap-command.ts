@@ -2,7 +2,7 @@ import { limitArguments } from '../process/linux-launcher.js';
 import type { Launch } from '../process/process-starter.js';
 import type { SandboxLimits } from '../../sandbox.js';
 
-/** Who a sandbox believes to be; nobody whom the host knows. */
+/** User and group inside the namespace; no user of the host. */
 const INNER_ID = '1000';
 const PRLIMIT = '/prlimit';
 
@@ -29,8 +29,8 @@ export interface Wall {
   /** Threads of one sandbox. */
   maxThreads: number;
   /**
-   * Who sandboxes are outside of their namespace, where the host is root and they can be somebody else. The kernel
-   * bounds the threads of nobody whose processes are root's.
+   * User and group of sandboxes outside of their namespace, where the host is root and can change them. The kernel
+   * does not limit the threads of root's processes.
    */
   user?: { uid: number; gid: number };
 }

@@ -199,7 +199,7 @@ describe.runIf(onHardenedMachine)('the hardened sandbox', () => {
     expect(await recordedPids(stateDir)).toEqual([]);
   });
 
-  test('ends with a host that is killed with SIGKILL, whatever it does', async () => {
+  test('ends with a host that is killed with SIGKILL, also in a busy loop', async () => {
     const host: ChildProcess = spawn(process.execPath, ['--input-type=module', '-e', HOST, stateDir], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });

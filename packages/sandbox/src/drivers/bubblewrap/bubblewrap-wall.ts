@@ -12,7 +12,7 @@ import { sharedLibraries } from './shared-libraries.js';
 
 const TRIAL_TIMEOUT_MS = 15_000;
 
-/** Nobody's in systemd's and Debian's tables, and there in containers whose ids end at 65535. */
+/** Not assigned by systemd or Debian, and valid in containers whose ids end at 65535. */
 const SANDBOX_USER = { uid: 60_900, gid: 60_900 };
 
 /**

@@ -59,7 +59,7 @@ async function recordedPids(): Promise<number[]> {
   return entries.map((text) => (JSON.parse(text) as { pid: number }).pid);
 }
 
-/** What nobody waited for stays in the process table; it does not run. */
+/** A zombie stays in the process table; it does not run. */
 async function isRunning(pid: number): Promise<boolean> {
   return (await identifyProcess(pid)) !== undefined;
 }

@@ -52,7 +52,7 @@ async function rejection(promise: Promise<unknown>): Promise<Error> {
   );
 }
 
-/** Whether a process is there, by /proc; what nobody waited for is not. */
+/** Whether a process runs, by /proc; a zombie does not. */
 const isRunning = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
@@ -67,7 +67,7 @@ describe('createE2bDriver', () => {
     standIn = await startE2bStandIn();
   });
 
-  test('asks for machines without internet that nobody reaches, and says what it promises', async () => {
+  test('creates machines without internet and public address, and announces its guarantees', async () => {
     const driver = await createDriver({ template: 'our-template' });
     await driver.start({ entry: 'runner' });
     expect(standIn.creates[0]).toMatchObject({
@@ -77,7 +77,7 @@ describe('createE2bDriver', () => {
     });
     const lifetimeMs = (standIn.creates[0]?.timeout ?? 0) * 1000;
     expect(driver).toMatchObject({ name: 'e2b', isolation: 'microvm', capacity: { maxSandboxes: 20 } });
-    // Whoever takes the oldest one that waits still has it for the longest run.
+    // The oldest idle machine still lives for the longest run.
     expect(lifetimeMs - (driver.capacity?.maxIdleMs ?? 0)).toBeGreaterThan(360_000);
   });
 
@@ -104,7 +104,7 @@ describe('createE2bDriver', () => {
       sandboxes.map(async (sandbox) => {
         sandbox.send(JSON.stringify(message));
         for await (const _ of sandbox.lines);
-        // As whoever ran it does; a machine that goes by itself is not waited for.
+        // As its user does; a machine that ends by itself is not waited for.
         await sandbox.kill();
       }),
     );

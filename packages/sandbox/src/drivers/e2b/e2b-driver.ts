@@ -27,12 +27,12 @@ const LATE_CREATE_MS = 60_000;
 const CLOSE_TIMEOUT_MS = 15_000;
 /** When E2B ends a sandbox by itself. Every plan allows an hour. */
 const LIFETIME_MS = 30 * MINUTE_MS;
-/** The longest run, and the longest that it waits for its charge and for whoever asks for it again. */
+/** The longest run, with the longest waits for its charge and for a repeated request. */
 const LONGEST_USE_MS = 8 * MINUTE_MS;
 /** Marks our sandboxes, so that a host that comes back finds those it left behind. */
 const SERVICE = 'agent-rental';
 
-/** Where E2B is; tests put their own service here. */
+/** Addresses of E2B; tests replace them by a stand-in. */
 export interface E2bAddress {
   domain?: string | undefined;
   apiUrl?: string | undefined;

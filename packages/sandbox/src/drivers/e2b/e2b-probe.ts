@@ -16,7 +16,7 @@ const reach = ({ host, port }: typeof PUBLIC_ADDRESS): string => `
 
 /**
  * Starts both programs on E2B once, and tries whether code there has a network. The SDK's first call is slow; it is
- * made here and not in somebody's run.
+ * made here and not in a renter's run.
  * @throws SandboxProbeError naming the step that failed.
  */
 export async function probeE2b(

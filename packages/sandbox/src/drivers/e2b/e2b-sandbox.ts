@@ -162,7 +162,7 @@ export class E2bSandbox implements Sandbox {
 
   #end(reason: ExitReason): void {
     if (this.#endedBy !== undefined) {
-      // Also after a natural end: lines that nobody reads any more are dropped.
+      // Also after a natural end: lines that are not read yet are dropped.
       if (reason === 'killed') this.#output.lines.end({ discard: true });
       return;
     }

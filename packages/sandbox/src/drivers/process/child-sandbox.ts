@@ -22,7 +22,7 @@ export function superviseChild(
   const { lines } = output;
   let endedBy: ExitReason | undefined;
 
-  /** Also called after a natural end: output nobody reads would keep its pipe open. */
+  /** Also called after a natural end: unread output would keep its pipe open. */
   function end(reason: ExitReason): void {
     if (endedBy === undefined) endChild(child);
     endedBy ??= reason;

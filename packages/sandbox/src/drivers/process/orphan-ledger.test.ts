@@ -106,7 +106,7 @@ describe('sweepOrphans', () => {
   });
 });
 
-test('the ledger has an absolute path, whatever it was given', async () => {
+test('the ledger has an absolute path, also in a relative state folder', async () => {
   const { folder } = await openLedger(relative(process.cwd(), stateDir));
   expect(isAbsolute(folder)).toBe(true);
   expect(folder).toBe(ledger.folder);

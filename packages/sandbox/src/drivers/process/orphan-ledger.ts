@@ -38,7 +38,7 @@ interface LedgerEntry {
 export interface OrphanLedger {
   /** The folder the ledger is in. */
   folder: string;
-  /** A word to put into the command line of the process about to be started. */
+  /** Returns a nonce for the command line of the next process. */
   newNonce(): string;
   /** @throws SandboxStartError after ending the process, when it cannot be written down. */
   record(nonce: string, pid: number, cgroup?: string): void;
@@ -62,7 +62,7 @@ export async function openLedger(stateDir: string): Promise<OrphanLedger> {
   return {
     folder,
     newNonce: () => randomBytes(16).toString('hex'),
-    // Written without waiting, in the same turn as the start: there is no moment to be killed in between.
+    // Synchronous, directly after the start: no other work runs between the start and the record.
     record(nonce, pid, cgroup) {
       const entry: LedgerEntry = {
         pid,

@@ -22,18 +22,18 @@ import { type ChildPipes, openPipeStock, type PipeStock } from './stdio-pipes.js
 export interface Launch {
   file: string;
   args: readonly string[];
-  /** All of its environment. */
+  /** The whole environment. */
   env: Readonly<Record<string, string>>;
-  /** A path says whose machine this is, so this is none that does. */
+  /** Visible to the process, so it must not tell anything of the host. */
   cwd: string;
-  /** Who it is to be, where this process may choose. */
+  /** User and group of the process, where this process can change them. */
   user?: { uid: number; gid: number };
   /**
    * Files that it finds open, by its own descriptors from 3 on. This process opens them: they need not be open to the
    * user that the child is.
    */
   files?: readonly OpenedFile[];
-  /** What bounds it, where the host leaves cgroups to this process. It is in it before it is anything else. */
+  /** Its cgroup, where the host delegates cgroups to this process. The process enters it before it runs its program. */
   cgroup?: SandboxCgroup;
 }
 
@@ -72,7 +72,7 @@ export interface ProcessStarterOptions {
   diesWithThread: boolean;
 }
 
-/** What drivers whose sandboxes are processes of this machine have in common. */
+/** Starts the sandboxes of a driver that runs them as processes of this machine. */
 export interface ProcessStarter {
   /** @throws SandboxStartError */
   start(options: StartOptions): Promise<Sandbox>;
@@ -127,14 +127,14 @@ export function createProcessStarter(options: ProcessStarterOptions): ProcessSta
         while (descriptors.length < descriptor) descriptors.push('ignore');
         descriptors[descriptor] = given;
       };
-      // Nothing stands in the place of what the child would inherit.
+      // The child gets /dev/null for each descriptor that it would inherit.
       for (const descriptor of inherited) give(descriptor, nothing);
       for (const { descriptor, path, flags } of files) {
         opened.push(openSync(path, flags, 0o600));
         give(descriptor, opened.at(-1) ?? nothing);
       }
       const child = spawn(file, args, { cwd, env, ...user, stdio: descriptors, windowsHide: true });
-      // In the place of the streams that Node makes for the sockets it makes.
+      // Replaces the streams that Node creates for its own sockets.
       if (stdio !== undefined) {
         const { stdin, stdout, stderr } = stdio;
         Object.assign(child, { stdin, stdout, stderr });

@@ -123,7 +123,7 @@ export function openPipeStock(parentFolder: string, mkfifo: string): PipeStock {
         requireOpen();
       }
       const [stdin, stdout, stderr] = ready.splice(0, PIPES_PER_CHILD) as [string, string, string];
-      // The next ones are there when they are needed; a failure shows then.
+      // Creates the next pipes in advance; a failure shows in the next `take`.
       if (ready.length < BATCH / 2) fill().catch(() => undefined);
       return openChildPipes([stdin, stdout, stderr]);
     },
