@@ -1,3 +1,9 @@
+import {
+  type IsolationLevel,
+  isolationLevels,
+  type LocalDriverChoice,
+  sandboxDriverNames,
+} from '@agent-rental/sandbox';
 import * as z from 'zod';
 
 const port = z.coerce.number().int().min(0).max(65_535);
@@ -48,7 +54,7 @@ export const environment = z.object({
   SANDBOX_POOL_SIZE: z.coerce.number().int().min(1).max(200).default(4),
   SANDBOX_MAX_ACTIVE: z.coerce.number().int().min(1).max(1000).default(40),
   /** `auto`: E2B beside production parts where there is a key, else the best that works on this machine. */
-  SANDBOX_DRIVER: z.enum(['auto', 'bubblewrap', 'deno', 'e2b']).default('auto'),
+  SANDBOX_DRIVER: z.enum(['auto', ...sandboxDriverNames]).default('auto'),
   E2B_API_KEY: z.string().min(1).optional(),
   E2B_TEMPLATE: z.string().min(1).optional(),
   /** Of an installation of one's own. */
@@ -59,7 +65,7 @@ export const environment = z.object({
   /** The limits of E2B's smallest plan. A run needs two sandboxes. */
   E2B_MAX_SANDBOXES: z.coerce.number().int().min(2).max(10_000).default(20),
   E2B_CREATES_PER_SECOND: z.coerce.number().positive().max(1_000).default(1),
-  SANDBOX_MIN_ISOLATION: z.enum(['runtime', 'kernel', 'microvm']).optional(),
+  SANDBOX_MIN_ISOLATION: z.enum(isolationLevels).optional(),
   /** How long an MCP call waits for its run; then it answers with the run's id. Clients give up after 60 s. */
   MCP_WAIT_SECONDS: z.coerce.number().min(0.1).max(300).default(45),
   /** Opens `/metrics` to whoever sends it as a bearer token. */
@@ -122,8 +128,8 @@ export interface Config {
     readonly poolSize: number;
     readonly maxActive: number;
     /** Of this machine; `auto`: bubblewrap where it works, else Deno alone, which is announced. */
-    readonly driver: 'auto' | 'bubblewrap' | 'deno';
-    readonly minIsolation: 'runtime' | 'kernel' | 'microvm';
+    readonly driver: LocalDriverChoice;
+    readonly minIsolation: IsolationLevel;
     /** The lowest that may be asked for: beside production parts `runtime` is not enough. */
     readonly leastIsolation: 'runtime' | 'kernel';
     /** Set: E2B's sandboxes in place of this machine's. */
@@ -259,8 +265,18 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 /** The embedded default spends nobody's account unless it is told to. */
 function e2bConfig(value: z.output<typeof environment>, embedded: boolean): E2bConfig | undefined {
   const { SANDBOX_DRIVER: driver, E2B_API_KEY: apiKey } = value;
-  if (driver === 'deno' || driver === 'bubblewrap') return undefined;
-  if (driver === 'auto' && (embedded || apiKey === undefined)) return undefined;
+  switch (driver) {
+    case 'deno':
+    case 'bubblewrap':
+      return undefined;
+    case 'auto':
+      if (embedded || apiKey === undefined) return undefined;
+      break;
+    case 'e2b':
+      break;
+    default:
+      return driver satisfies never;
+  }
   if (apiKey === undefined) throw new ConfigError('SANDBOX_DRIVER=e2b also needs E2B_API_KEY.');
   return {
     apiKey,

@@ -1,10 +1,25 @@
 import type { SandboxEntry } from '@agent-rental/agent-runner';
 
+/** The drivers that run sandboxes on this machine, by name. */
+export const localDriverNames = ['bubblewrap', 'deno'] as const;
+
+/** Name of a driver that runs sandboxes on this machine. */
+export type LocalDriverName = (typeof localDriverNames)[number];
+
+/** All sandbox drivers, by name. */
+export const sandboxDriverNames = [...localDriverNames, 'e2b'] as const;
+
+/** Name of a sandbox driver. */
+export type SandboxDriverName = (typeof sandboxDriverNames)[number];
+
 /**
- * How strong the wall is. `microvm`: a virtual machine of its own. `kernel`: namespaces, seccomp and rlimits of
- * the host's kernel. `runtime`: the language runtime's permission checks.
+ * How strong the wall is, the weakest first. `runtime`: the language runtime's permission checks. `kernel`: namespaces,
+ * seccomp and rlimits of the host's kernel. `microvm`: a virtual machine of its own.
  */
-export type IsolationLevel = 'microvm' | 'kernel' | 'runtime';
+export const isolationLevels = ['runtime', 'kernel', 'microvm'] as const;
+
+/** One of the isolation levels. */
+export type IsolationLevel = (typeof isolationLevels)[number];
 
 /** What one sandbox may use. A sandbox that exceeds a limit is killed, and `exited` says which limit it was. */
 export interface SandboxLimits {

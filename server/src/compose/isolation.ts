@@ -4,14 +4,13 @@ import {
   createLocalDriver,
   findDelegatedCgroup,
   type IsolationLevel,
+  isolationLevels,
   type SandboxBound,
   type SandboxDriver,
   sweepOrphans,
 } from '@agent-rental/sandbox';
 import { ConfigError, type Config } from '../config.js';
 import type { Logger } from '../platform/logger.js';
-
-const LEVELS: readonly IsolationLevel[] = ['runtime', 'kernel', 'microvm'];
 
 /**
  * The sandbox that this server runs agents in, tried out. Why it promises less than it could goes to
@@ -112,9 +111,9 @@ export function requireIsolation(
   least: IsolationLevel,
   allowed: IsolationLevel = 'runtime',
 ): void {
-  if (LEVELS.indexOf(driver.isolation) >= LEVELS.indexOf(least)) return;
+  if (isolationLevels.indexOf(driver.isolation) >= isolationLevels.indexOf(least)) return;
   const why = driver.notices?.map((notice) => `${notice} `).join('') ?? '';
-  const mayBeAccepted = LEVELS.indexOf(driver.isolation) >= LEVELS.indexOf(allowed);
+  const mayBeAccepted = isolationLevels.indexOf(driver.isolation) >= isolationLevels.indexOf(allowed);
   const acceptance = mayBeAccepted
     ? `or accept the weaker one by setting SANDBOX_MIN_ISOLATION=${driver.isolation}.`
     : 'or unset DATABASE_URL, SOLANA_RPC_URLS and REDIS_URL: the weaker one is for the embedded default.';

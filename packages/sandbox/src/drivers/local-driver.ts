@@ -1,13 +1,13 @@
 import { createBubblewrapDriver } from './bubblewrap/bubblewrap-driver.js';
 import type { DelegatedCgroup } from './process/delegated-cgroup.js';
 import { createDenoDriver } from './deno/deno-driver.js';
-import { type SandboxDriver, SandboxProbeError } from '../sandbox.js';
+import { type LocalDriverName, type SandboxDriver, SandboxProbeError } from '../sandbox.js';
 
 /**
  * Which sandbox of this machine to use. `bubblewrap`: the hardened one or none. `deno`: the plain one. `auto`: the
  * hardened one where it works, else the plain one with a notice that says what stands in the way.
  */
-export type LocalDriverChoice = 'auto' | 'bubblewrap' | 'deno';
+export type LocalDriverChoice = 'auto' | LocalDriverName;
 
 export interface LocalDriverOptions {
   /** Folder for the ledger of running sandboxes; created when missing. */
@@ -54,14 +54,20 @@ export async function createLocalDriver(options: LocalDriverOptions): Promise<Sa
   const { stateDir, choice, bwrap, cgroups } = options;
   const plain = (): Promise<SandboxDriver> =>
     probedWith(cgroups, (used) => createDenoDriver({ stateDir, cgroups: used }));
-  if (choice === 'deno') return plain();
-  const hardened = probedWith(cgroups, (used) => createBubblewrapDriver({ stateDir, bwrap, cgroups: used }));
-  if (choice === 'bubblewrap') return hardened;
-  try {
-    return await hardened;
-  } catch (error) {
-    if (!(error instanceof SandboxProbeError)) throw error;
-    return withNotice(await plain(), `Agents are isolated by Deno alone. ${error.message}`);
+  const hardened = (): Promise<SandboxDriver> =>
+    probedWith(cgroups, (used) => createBubblewrapDriver({ stateDir, bwrap, cgroups: used }));
+  switch (choice) {
+    case 'deno':
+      return plain();
+    case 'bubblewrap':
+      return hardened();
+    case 'auto':
+      return hardened().catch(async (error: unknown) => {
+        if (!(error instanceof SandboxProbeError)) throw error;
+        return withNotice(await plain(), `Agents are isolated by Deno alone. ${error.message}`);
+      });
+    default:
+      return choice satisfies never;
   }
 }
 
