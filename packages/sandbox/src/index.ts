@@ -46,6 +46,7 @@ export {
   type StartOptions,
 } from './sandbox.js';
 export { SerializedInput, serializeInput } from './protocol/serialized-input.js';
+export { slotsOfOneOwner } from './pool/fair-shares.js';
 export { pythonEvaluatorPath } from './drivers/bubblewrap/python-runtime.js';
 export {
   createWarmPool,

@@ -15,7 +15,7 @@ import { composeProtocol } from './protocol.js';
 import { composeRegistration } from './registration.js';
 import { addRoutes } from './routes.js';
 import { composeRunRecords } from './run-records.js';
-import { composeSandboxes } from './sandboxes.js';
+import { composeSandboxes, sandboxShares } from './sandboxes.js';
 import { composeSettlement } from './settlement.js';
 
 export type { AppParts } from './app-parts.js';
@@ -42,9 +42,10 @@ export async function createApp(parts: AppParts): Promise<App> {
   const protocol = await composeProtocol(parts);
   const outbound = createOutboundHttp(parts.allowedOrigins);
   const catalogue = composeCatalogue(parts);
-  const records = await composeRunRecords(parts, metrics);
+  const shares = sandboxShares(parts);
+  const records = await composeRunRecords(parts, shares, metrics);
   const settlement = composeSettlement(parts, protocol, catalogue, records, metrics);
-  const sandboxes = await composeSandboxes(parts, outbound, metrics);
+  const sandboxes = await composeSandboxes(parts, shares, outbound, metrics);
   const stopping = new AbortController();
   const registration = composeRegistration(parts, protocol, sandboxes, outbound, stopping.signal);
   const httpPart = await composeHttp(parts, metrics);

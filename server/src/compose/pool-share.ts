@@ -1,5 +1,7 @@
-import type { SandboxDriver } from '@agent-rental/sandbox';
+import { type SandboxDriver, slotsOfOneOwner } from '@agent-rental/sandbox';
 import type { Config } from '../config.js';
+import type { Logger } from '../platform/logger.js';
+import { SLOTS_PER_LISTING } from '../runs/index.js';
 
 /** Sizes of a pool. */
 export interface PoolShare {
@@ -30,4 +32,24 @@ export function poolShare(
     maxSandboxes,
     maxConcurrentStarts: REMOTE_CONCURRENT_STARTS,
   };
+}
+
+/**
+ * Number of runs that one listing can have at the same time on this server. A listing gets no more slots than its runs can
+ * have sandboxes: a run beyond that would wait for a sandbox until it fails. Logs a warning when that is fewer than
+ * `SLOTS_PER_LISTING`.
+ */
+export function concurrentRunsPerListing(
+  { maxActive, maxSandboxes }: PoolShare,
+  logger: Pick<Logger, 'warn'>,
+): number {
+  const runs = Math.min(SLOTS_PER_LISTING, slotsOfOneOwner(maxActive));
+  if (runs < SLOTS_PER_LISTING) {
+    const setting = maxSandboxes === maxActive ? 'E2B_MAX_SANDBOXES' : 'SANDBOX_MAX_ACTIVE';
+    logger.warn(
+      { runs_per_listing: runs, max_active: maxActive, setting },
+      `a listing has fewer concurrent runs than the usual ${SLOTS_PER_LISTING}: raise ${setting}`,
+    );
+  }
+  return runs;
 }

@@ -9,6 +9,8 @@ import {
 } from '../runs/index.js';
 import { openNotifications } from '../database/notifications.js';
 import type { AppParts } from './app-parts.js';
+import { concurrentRunsPerListing } from './pool-share.js';
+import type { SandboxShares } from './sandboxes.js';
 
 /** What is on record of runs, and how replicas hear of each other's. */
 export type RunRecords = Awaited<ReturnType<typeof composeRunRecords>>;
@@ -19,6 +21,7 @@ export const INTERRUPTED_CHECK_MS = 60_000;
 /** Composes the records of runs, and ends what an earlier process left running. */
 export async function composeRunRecords(
   { database, keys, logger, config, alone }: AppParts,
+  { share }: SandboxShares,
   metrics: Metrics,
 ) {
   const { db, pool } = database;
@@ -27,7 +30,13 @@ export async function composeRunRecords(
   const changes = createRunChanges(notifications);
   const live = createLiveRuns({ runs, changes, logger });
   const deliveryTracking = createDeliveryTracking(db);
-  const slots = createSlots({ repository: createSlotRepository(db), changes, logger, line: config.line });
+  const slots = createSlots({
+    repository: createSlotRepository(db),
+    changes,
+    logger,
+    line: config.line,
+    slotsPerListing: concurrentRunsPerListing(share, logger),
+  });
   if (alone) await slots.freeAll();
   await runs.markInterrupted(alone ? 0 : INTERRUPTED_CHECK_MS);
   return { runs, notifications, changes, live, deliveryTracking, slots };

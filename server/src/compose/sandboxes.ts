@@ -5,25 +5,36 @@ import { createStartLatency, createDeclarativeAgents, createWebReader } from '..
 import { schemaViolations } from '../platform/json-schema/checks.js';
 import { createOutboundHttp, type OutboundHttp } from '../platform/outbound-http.js';
 import type { AppParts } from './app-parts.js';
-import { poolShare } from './pool-share.js';
+import { poolShare, type PoolShare } from './pool-share.js';
 
 /** The pools of sandboxes and the agents that run in them. */
 export type Sandboxes = Awaited<ReturnType<typeof composeSandboxes>>;
+
+/** What each pool may have of the driver's sandboxes. */
+export interface SandboxShares {
+  share: PoolShare;
+  runsPython: boolean;
+}
+
+/** Divides the driver's sandboxes between the pools: runners, evaluators, and evaluators of Python where it runs. */
+export function sandboxShares({ driver, config }: Pick<AppParts, 'driver' | 'config'>): SandboxShares {
+  const runsPython = driver.capabilities?.python === true;
+  return { share: poolShare(driver, config.sandbox, runsPython ? 3 : 2), runsPython };
+}
 
 const SANDBOX_MAX_WAIT_MS = 10_000;
 
 /** Starts the pools of warm sandboxes and composes what runs declarative agents in them. */
 export async function composeSandboxes(
-  { driver, config, logger }: AppParts,
+  { driver, logger }: AppParts,
+  { share, runsPython }: SandboxShares,
   outbound: OutboundHttp,
   metrics: Metrics,
 ) {
-  const runsPython = driver.capabilities?.python === true;
   const unservedTools: Readonly<Record<string, string>> = runsPython
     ? {}
     : { run_python: `"${driver.name}" does not run Python on this machine. Use run_javascript.` };
   const startLatency = createStartLatency((seconds) => metrics.agentBegan(seconds));
-  const share = poolShare(driver, config.sandbox, runsPython ? 3 : 2);
   const poolOptions = {
     driver,
     ...share,

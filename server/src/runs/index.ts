@@ -15,5 +15,5 @@ export { createRunChanges } from './idempotency/run-changes.js';
 export { createRunRepository } from './history/repository.js';
 export type { RunTaskDeps } from './pipeline/pipeline.js';
 export { createSlotRepository } from './queue/slot-repository.js';
-export { createSlots } from './queue/slots.js';
+export { createSlots, SLOTS_PER_LISTING } from './queue/slots.js';
 export { createWebReader } from './agents/web-reader.js';

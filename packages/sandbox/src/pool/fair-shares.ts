@@ -6,6 +6,11 @@ export type Owner = string | symbol;
 /** Part of all places that is kept for owners without a sandbox in use. */
 const RESERVED_PART = 0.25;
 
+/** Number of sandboxes that one owner can have in use of a pool with `maxActive` slots. */
+export function slotsOfOneOwner(maxActive: number): number {
+  return maxActive - Math.floor(maxActive * RESERVED_PART);
+}
+
 /**
  * The sandboxes in use, by owner, and which owner may have another one: the last quarter of the places is for owners that
  * have none. Without it two owners with long runs take all places, and a third waits until one of these runs ends.
@@ -18,7 +23,7 @@ export class FairShares {
 
   constructor(maxActive: number) {
     this.#maxActive = maxActive;
-    this.#open = maxActive - Math.floor(maxActive * RESERVED_PART);
+    this.#open = slotsOfOneOwner(maxActive);
   }
 
   /** Number of sandboxes in use. */

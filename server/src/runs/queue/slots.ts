@@ -5,7 +5,7 @@ import { createSlotDemand } from './demand.js';
 import type { SlotRepository, SlotRequest } from './slot-repository.js';
 
 /** Runs of one listing at the same time (spec, "Limits"). */
-const SLOTS_PER_LISTING = 20;
+export const SLOTS_PER_LISTING = 20;
 /** How long the slots of a replica that died stay taken; and of one that cannot reach the database. */
 const LEASE_MS = 60_000;
 /** As long for those who wait, to take a slot that was given to them and to say that they are still there. */
@@ -39,12 +39,15 @@ export function createSlots(deps: {
   changes: Pick<RunChanges, 'announce' | 'watch'>;
   logger: Pick<Logger, 'warn'>;
   line: { maxLength: number; maxWaitMs: number };
+  /** Fewer where the server has not enough sandboxes. */
+  slotsPerListing?: number;
   /** Differs in tests alone. */
   leaseMs?: number;
 }): Slots {
   const { repository, changes, logger, line, leaseMs = LEASE_MS } = deps;
+  const { slotsPerListing = SLOTS_PER_LISTING } = deps;
   const bounds = {
-    slots: SLOTS_PER_LISTING,
+    slots: slotsPerListing,
     lineLength: line.maxLength,
     // One wallet alone cannot keep all others out of the queue.
     ownLength: Math.ceil(line.maxLength / 2),
@@ -88,7 +91,7 @@ export function createSlots(deps: {
   const refusal = (why: string) =>
     new ApiError(
       'rate_limit_exceeded',
-      `All ${SLOTS_PER_LISTING} concurrent runs of this agent are taken, and ${why}. Nothing was charged; try again.`,
+      `All ${slotsPerListing} concurrent runs of this agent are taken, and ${why}. Nothing was charged; try again.`,
       { retryAfterSeconds: Math.ceil(line.maxWaitMs / 2000) },
     );
 
