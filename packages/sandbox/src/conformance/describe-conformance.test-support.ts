@@ -46,8 +46,9 @@ export function describeConformance(
       await rm(stateDir, { recursive: true });
     });
 
-    for (const { name, appliesTo, check } of cases) {
-      test(name, { timeout: 90_000 }, async ({ skip }) => {
+    for (const { name, threat, appliesTo, check } of cases) {
+      const requirement = threat === "blocking the server's event loop with output" ? ' [EXE-60]' : '';
+      test(`${name}${requirement}`, { timeout: 90_000 }, async ({ skip }) => {
         if (appliesTo?.(driver) === false) skip('the driver does not promise this');
         await expect(check(driver)).resolves.toBeUndefined();
       });

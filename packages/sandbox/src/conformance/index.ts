@@ -9,6 +9,7 @@ import { neighbourCases } from './cases/neighbour-cases.js';
 import { pollutionCases } from './cases/pollution-cases.js';
 import { protocolCases } from './cases/protocol-cases.js';
 import { pythonCases } from './cases/python-cases.js';
+import { pythonFloodCases } from './cases/python-flood-cases.js';
 import { resourceCases } from './cases/resource-cases.js';
 import { runCases } from './cases/run-cases.js';
 import assert from 'node:assert/strict';
@@ -31,6 +32,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...memoryCases,
   ...interfaceCases,
   ...pythonCases,
+  ...pythonFloodCases,
 ].map(leavingTheNextUnharmed);
 
 function leavingTheNextUnharmed(conformanceCase: ConformanceCase): ConformanceCase {
