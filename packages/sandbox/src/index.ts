@@ -5,15 +5,15 @@ export {
 export { type DelegatedCgroup, findDelegatedCgroup } from './drivers/process/delegated-cgroup.js';
 export { locateDenoBinary } from './drivers/deno/deno-binary.js';
 export { createDenoDriver, type DenoDriverOptions } from './drivers/deno/deno-driver.js';
+export { driveRun } from './protocol/drive-run.js';
 export {
-  driveRun,
   type DriveRunOptions,
   RequestRefused,
   type RunFailureCause,
   type RunLimits,
   type RunOutcome,
   type RunUsage,
-} from './protocol/drive-run.js';
+} from './protocol/run-options.js';
 export { createE2bDriver, type E2bDriverOptions } from './drivers/e2b/e2b-driver.js';
 export {
   evaluateInSandbox,
@@ -48,10 +48,10 @@ export {
 export { SerializedInput, serializeInput } from './protocol/serialized-input.js';
 export { slotsOfOneOwner } from './pool/fair-shares.js';
 export { pythonEvaluatorPath } from './drivers/bubblewrap/python-runtime.js';
+export { createWarmPool } from './pool/warm-pool.js';
 export {
-  createWarmPool,
   SandboxUnavailableError,
   type WarmPool,
   type WarmPoolOptions,
   type WarmPoolStats,
-} from './pool/warm-pool.js';
+} from './pool/sandbox-pool.js';

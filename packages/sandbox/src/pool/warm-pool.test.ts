@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Sandbox, SandboxCapacity, SandboxDriver } from '../sandbox.js';
 import { FakeSandbox } from '../protocol/fake-sandbox.test-support.js';
-import { createWarmPool, SandboxUnavailableError, type WarmPool } from './warm-pool.js';
+import { createWarmPool } from './warm-pool.js';
+import { SandboxUnavailableError, type WarmPool } from './sandbox-pool.js';
 
 /** A driver whose starts succeed or fail as told. */
 class FakeDriver implements SandboxDriver {

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import type { ChatMessage, ModelCompleteResult, RunRequest } from '@agent-rental/agent-runner';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDenoDriver } from '../drivers/deno/deno-driver.js';
-import { driveRun, type DriveRunOptions, type RunOutcome } from './drive-run.js';
+import { driveRun } from './drive-run.js';
+import type { DriveRunOptions, RunOutcome } from './run-options.js';
 import { evaluateInSandbox } from './evaluate-in-sandbox.js';
 import type { SandboxDriver } from '../sandbox.js';
-import { createWarmPool, type WarmPool } from '../pool/warm-pool.js';
+import { createWarmPool } from '../pool/warm-pool.js';
+import type { WarmPool } from '../pool/sandbox-pool.js';
 
 const CSV = `date,category,amount\n${Array.from({ length: 5_000 }, (_, row) => `2024-01-02,travel,${row}.10`).join('\n')}\n`;
 

@@ -6,7 +6,8 @@ import {
   type RunRequest,
 } from '@agent-rental/agent-runner';
 import { describe, expect, test, vi } from 'vitest';
-import { driveRun, type DriveRunOptions, RequestRefused } from './drive-run.js';
+import { driveRun } from './drive-run.js';
+import { type DriveRunOptions, RequestRefused } from './run-options.js';
 import { FakeSandbox } from './fake-sandbox.test-support.js';
 
 const run: RunRequest = {

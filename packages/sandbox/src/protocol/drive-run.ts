@@ -1,12 +1,9 @@
 import {
   type ChatMessage,
-  type CodeEvaluateParams,
   type DoneMessage,
-  type Evaluation,
   type HostMethods,
   type HostReply,
   type JsonValue,
-  type ModelCompleteParams,
   type ModelCompleteResult,
   type ModelContinueParams,
   NOT_IN_FORM,
@@ -16,81 +13,18 @@ import {
   ProtocolViolation,
   type RunMessage,
   type RunnerRequest,
-  type RunRequest,
-  type StepNotice,
-  type WebFetchParams,
-  type WebPage,
 } from '@agent-rental/agent-runner';
 import { setImmediate as afterThisTurn } from 'node:timers/promises';
 import { HostConversation } from './host-conversation.js';
 import { isWithinBounds, LARGE_LINE_CHARACTERS } from './message-bounds.js';
-import type { Sandbox, SandboxExit } from '../sandbox.js';
-
-/** What a runner may ask of its host in one run, however it behaves. */
-export interface RunLimits {
-  /** Default: one more than the run's steps, for the repair of the answer. */
-  maxModelCalls: number;
-  maxEvaluations: number;
-  maxWebFetches: number;
-  maxOutputChecks: number;
-  maxStepNotices: number;
-  /** Characters of the conversation with the model, as JSON. */
-  maxConversationCharacters: number;
-  /** Milliseconds from the last message to the end of the runner. */
-  endGraceMs: number;
-}
-
-export interface DriveRunOptions {
-  /** A fresh sandbox of the entry `runner`. Driven to its end and killed on every path. */
-  sandbox: Sandbox;
-  run: RunRequest;
-  /**
-   * Calls the model, with the system prompt and the key that only the host has. May throw `RequestRefused` to end
-   * the run in words for the renter.
-   */
-  completeModel(params: ModelCompleteParams, signal: AbortSignal): Promise<ModelCompleteResult>;
-  /** Runs code in a second sandbox (`evaluateInSandbox`). May throw `RequestRefused` for the model to read. */
-  evaluate(params: CodeEvaluateParams, signal: AbortSignal): Promise<Evaluation>;
-  /** Reads a page for an agent that may; absent: none may. May throw `RequestRefused` for the model to read. */
-  fetchPage?(params: WebFetchParams, signal: AbortSignal): Promise<WebPage>;
-  /** Checks an output against the declared schema: what the runner asks about, and the final output if that is another. */
-  checkOutput(output: JsonValue): OutputCheckResult | Promise<OutputCheckResult>;
-  onStep?(step: StepNotice['params']): void;
-  signal?: AbortSignal;
-  limits?: Partial<RunLimits>;
-}
-
-/**
- * Why a run failed. `agent`: it said so itself. `output`: its output breaks the schema. `crash`: its process ended.
- * `limit`: it exceeded a limit. `protocol`: it sent what it may not send. `aborted`: the signal.
- */
-export type RunFailureCause = 'agent' | 'output' | 'crash' | 'limit' | 'protocol' | 'aborted';
-
-/** How often the run used its host. */
-export interface RunUsage {
-  modelCalls: number;
-  evaluations: number;
-}
-
-export type RunOutcome = RunUsage &
-  (
-    | { status: 'completed'; output: JsonValue }
-    | {
-        status: 'failed';
-        /** In words a renter may see. */
-        output: string;
-        failure: {
-          cause: RunFailureCause;
-          /** For the operator. */
-          detail: string;
-        };
-      }
-  );
-
-/** Thrown by a callback to answer the runner with an error, instead of ending the run. */
-export class RequestRefused extends Error {
-  override readonly name = 'RequestRefused';
-}
+import { explainExit, failed, LimitExceeded, type RunEnding } from './run-ending.js';
+import {
+  type DriveRunOptions,
+  RequestRefused,
+  type RunLimits,
+  type RunOutcome,
+  type RunUsage,
+} from './run-options.js';
 
 const MAX_FAILURE_CHARACTERS = 10_000;
 
@@ -101,31 +35,6 @@ const NEEDED_TOOLS: Record<'javascript' | 'python' | 'web', readonly string[]> =
   python: ['run_python'],
   web: ['web_fetch'],
 };
-
-type Ending =
-  | { status: 'completed'; output: JsonValue }
-  | { status: 'failed'; output: string; failure: { cause: RunFailureCause; detail: string } };
-
-function failed(cause: RunFailureCause, output: string, detail = output): Ending {
-  return { status: 'failed', output, failure: { cause, detail } };
-}
-
-/** Ends the run from inside the reading of messages. */
-class LimitExceeded extends Error {
-  override readonly name = 'LimitExceeded';
-}
-
-function explainExit({ reason, code, signal }: SandboxExit): Ending {
-  switch (reason) {
-    case 'line_too_long':
-    case 'output_too_large':
-      return failed('limit', 'The agent produced more output than it may.', reason);
-    case 'input_not_read':
-      return failed('limit', 'The agent stopped reading what it was sent.', reason);
-    default:
-      return failed('crash', 'The agent stopped unexpectedly.', `${reason}, code ${code}, signal ${signal}`);
-  }
-}
 
 /** The host's side of one run. */
 class RunSession {
@@ -165,11 +74,11 @@ class RunSession {
   }
 
   /** Drives the run to its end and kills the sandbox. Rejects with what a callback threw. */
-  async drive(): Promise<Ending> {
+  async drive(): Promise<RunEnding> {
     const { sandbox, run, signal } = this.#options;
     let onAbort = (): void => {};
     try {
-      const aborted = new Promise<Ending>((resolve) => {
+      const aborted = new Promise<RunEnding>((resolve) => {
         onAbort = () => {
           resolve(failed('aborted', 'The run was stopped.'));
         };
@@ -190,9 +99,9 @@ class RunSession {
   }
 
   /** Reads until the sandbox ends, answering meanwhile, so that a crash is seen while an answer is awaited. */
-  #converse(): Promise<Ending> {
+  #converse(): Promise<RunEnding> {
     return new Promise((resolve, reject) => {
-      const read = async (): Promise<Ending> => {
+      const read = async (): Promise<RunEnding> => {
         for await (const line of this.#options.sandbox.lines) {
           const request = this.#accept(line, await isWithinBounds(line));
           const isLarge = line.length > LARGE_LINE_CHARACTERS;
@@ -337,7 +246,7 @@ class RunSession {
   }
 
   /** Determines the result after the sandbox has ended. */
-  async #conclude(): Promise<Ending> {
+  async #conclude(): Promise<RunEnding> {
     const done = this.#done;
     if (done === undefined) return explainExit(await this.#options.sandbox.exited);
     if (done.status === 'failed') return failed('agent', done.output.slice(0, MAX_FAILURE_CHARACTERS));

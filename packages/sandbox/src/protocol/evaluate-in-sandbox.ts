@@ -9,7 +9,7 @@ import {
 import { isWithinBounds } from './message-bounds.js';
 import { SerializedInput, serializeInput } from './serialized-input.js';
 import type { Sandbox, SandboxExit } from '../sandbox.js';
-import type { WarmPool } from '../pool/warm-pool.js';
+import type { WarmPool } from '../pool/sandbox-pool.js';
 
 const MAX_STDOUT_CHARACTERS = 16_384;
 /** Lines that begin like a result but are not one. Each failed parse costs an exception. */

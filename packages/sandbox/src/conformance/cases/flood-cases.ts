@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type EvaluateMessage, type Evaluation, PROTOCOL_VERSION } from '@agent-rental/agent-runner';
-import { driveRun, type RunOutcome } from '../../protocol/drive-run.js';
+import { driveRun } from '../../protocol/drive-run.js';
+import type { RunOutcome } from '../../protocol/run-options.js';
 import type { SandboxDriver } from '../../sandbox.js';
 import { type ConformanceCase, evaluate } from '../conformance-case.js';
 import { assertLoopStaysFree } from '../loop-watch.js';

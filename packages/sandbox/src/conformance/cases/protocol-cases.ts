@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { EvaluateMessage, RunRequest } from '@agent-rental/agent-runner';
-import { driveRun, type RunFailureCause, type RunOutcome } from '../../protocol/drive-run.js';
+import { driveRun } from '../../protocol/drive-run.js';
+import type { RunFailureCause, RunOutcome } from '../../protocol/run-options.js';
 import type { SandboxDriver } from '../../sandbox.js';
 import { type ConformanceCase, evaluate } from '../conformance-case.js';
 

@@ -8,7 +8,8 @@ import { createDenoDriver } from '../deno/deno-driver.js';
 import { evaluateInSandbox } from '../../protocol/evaluate-in-sandbox.js';
 import { onHardenedMachine } from './hardened-machine.test-support.js';
 import type { SandboxDriver } from '../../sandbox.js';
-import { createWarmPool, type WarmPool } from '../../pool/warm-pool.js';
+import { createWarmPool } from '../../pool/warm-pool.js';
+import type { WarmPool } from '../../pool/sandbox-pool.js';
 
 let stateDir: string;
 

@@ -1,0 +1,31 @@
+import type { JsonValue } from '@agent-rental/agent-runner';
+import type { SandboxExit } from '../sandbox.js';
+import type { RunFailureCause } from './run-options.js';
+
+/** How a run ended. */
+export type RunEnding =
+  | { status: 'completed'; output: JsonValue }
+  | { status: 'failed'; output: string; failure: { cause: RunFailureCause; detail: string } };
+
+/** Returns a failed ending: its cause, what the renter reads, and the detail for the operator. */
+export function failed(cause: RunFailureCause, output: string, detail = output): RunEnding {
+  return { status: 'failed', output, failure: { cause, detail } };
+}
+
+/** A runner asked for more than it may. The message is for the renter. */
+export class LimitExceeded extends Error {
+  override readonly name = 'LimitExceeded';
+}
+
+/** Explains the exit of a sandbox that has sent no result. */
+export function explainExit({ reason, code, signal }: SandboxExit): RunEnding {
+  switch (reason) {
+    case 'line_too_long':
+    case 'output_too_large':
+      return failed('limit', 'The agent produced more output than it may.', reason);
+    case 'input_not_read':
+      return failed('limit', 'The agent stopped reading what it was sent.', reason);
+    default:
+      return failed('crash', 'The agent stopped unexpectedly.', `${reason}, code ${code}, signal ${signal}`);
+  }
+}
