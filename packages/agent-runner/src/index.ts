@@ -1,21 +1,13 @@
 export { evaluatorPath, openEvaluatorPath, runnerPath } from './artifact-paths.js';
 export {
   isRunnerTool,
-  MAX_TOOL_RESULT_BYTES,
   type RunnerToolName,
   runnerTools,
   type ToolDefinition,
   type ToolScope,
 } from './runner-tools.js';
 export { beginsLikeEvaluation, parseEvaluation } from './parse-evaluation.js';
-export {
-  isShallowEnough,
-  JsonBounds,
-  MAX_JSON_DEPTH,
-  MAX_JSON_ITEMS,
-  MAX_JSON_KEYS,
-  MAX_JSON_PARTS,
-} from './parse-json.js';
+export { isShallowEnough, JsonBounds } from './parse-json.js';
 export { parseReadyMessage, parseRunnerMessage, ProtocolViolation } from './parse-runner-message.js';
 export { SPOKEN_CHARACTERS, SPOKEN_SEPARATOR, takesAnyText } from './spoken-text.js';
 export {
@@ -29,7 +21,6 @@ export {
   type EvaluateMessage,
   type Evaluation,
   type FinishReason,
-  type HostMethod,
   type HostMethods,
   type HostReply,
   type JsonObject,
@@ -37,12 +28,9 @@ export {
   type ModelCompleteParams,
   type ModelCompleteResult,
   type ModelContinueParams,
-  type OutputCheckParams,
   type OutputCheckResult,
-  type ReadyMessage,
   type RepositoryFile,
   type RunMessage,
-  type RunnerMessage,
   type RunnerRequest,
   type RunRequest,
   type SandboxEntry,

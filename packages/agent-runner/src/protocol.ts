@@ -128,7 +128,7 @@ export interface WebPage {
   truncated: boolean;
 }
 
-export interface OutputCheckParams {
+interface OutputCheckParams {
   output: JsonValue;
 }
 

@@ -27,7 +27,6 @@ export {
 } from './drivers/local-driver.js';
 export { sweepOrphans, type SweepReport } from './drivers/process/orphan-ledger.js';
 export {
-  defaultLimits,
   type EvaluatorLanguage,
   type ExitReason,
   type IsolationLevel,
@@ -47,7 +46,6 @@ export {
 } from './sandbox.js';
 export { SerializedInput, serializeInput } from './protocol/serialized-input.js';
 export { slotsOfOneOwner } from './pool/fair-shares.js';
-export { pythonEvaluatorPath } from './drivers/bubblewrap/python-runtime.js';
 export { createWarmPool } from './pool/warm-pool.js';
 export {
   SandboxUnavailableError,

@@ -1,7 +1,7 @@
 const MAX_CAPTURED_CHARACTERS = 16_384;
 
 /** What a piece of code prints, kept up to a bound. */
-export interface CapturedConsole {
+interface CapturedConsole {
   /** Stands in for the global console. */
   console: Record<string, (...values: unknown[]) => void>;
   text(): string;

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../protocol.js';
 
 /** What the output schema asks for: plain text, a JSON value, or something that may be either. */
-export type AnswerKind = 'text' | 'json' | 'either';
+type AnswerKind = 'text' | 'json' | 'either';
 
 /** Decides by the schema's own `type` alone; whether the answer matches is for the host to check. */
 export function answerKind(outputSchema: JsonObject): AnswerKind {

@@ -2,7 +2,7 @@ import type { RepositoryFile, RunRequest } from '../protocol.js';
 import { answerKind } from './answer.js';
 
 /** Inputs up to this size are put into the first message whole. */
-export const INLINE_INPUT_CHARACTERS = 16_384;
+const INLINE_INPUT_CHARACTERS = 16_384;
 const PREVIEW_CHARACTERS = 1_000;
 const SHOWN_PATHS = 40;
 

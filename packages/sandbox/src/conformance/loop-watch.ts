@@ -9,7 +9,7 @@ const MAX_BLOCKED_MS = 10;
 const ATTEMPTS = 8;
 
 /** What was measured of the event loop while an action ran. */
-export interface LoopReport {
+interface LoopReport {
   /** Longest time between two ticks of a timer, in milliseconds, of which the main thread used a processor. */
   longestBlockMs: number;
   /** Number of ticks. */
@@ -43,7 +43,7 @@ function openProcessorClock(): { read(): number; close(): void } {
  * Measures how long the event loop is blocked while `action` runs. Of each gap between two ticks only processor time of the
  * main thread counts: on a machine that is shared, other processes delay ticks too.
  */
-export async function watchLoop<T>(action: () => Promise<T>): Promise<LoopReport & { result: T }> {
+async function watchLoop<T>(action: () => Promise<T>): Promise<LoopReport & { result: T }> {
   const clock = openProcessorClock();
   let longestBlockMs = 0;
   let ticks = 0;

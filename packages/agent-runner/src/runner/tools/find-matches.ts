@@ -1,5 +1,5 @@
 /** Where a search found something. */
-export interface Match {
+interface Match {
   /** Counted from 1. */
   line: number;
   /** Character offset of the match in the whole text. */

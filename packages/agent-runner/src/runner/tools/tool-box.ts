@@ -8,7 +8,7 @@ import { runCode, type ToolOutcome } from './run-code.js';
 import { fetchPage } from './web-fetch.js';
 
 /** The tools of one run. */
-export interface ToolBox {
+interface ToolBox {
   names: RunnerToolName[];
   /** Runs a call. What goes wrong in a tool is a result for the model, not an error. */
   invoke(call: ToolCall): Promise<ToolOutcome>;

@@ -9,7 +9,7 @@ function setting(path: string): string | undefined {
 }
 
 /** What of this machine may stand in bubblewrap's way. */
-export interface MachineFacts {
+interface MachineFacts {
   inContainer: boolean;
   /** By name below /proc/sys; absent settings are undefined. */
   sysctl(name: string): string | undefined;

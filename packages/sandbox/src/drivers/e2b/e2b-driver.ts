@@ -33,7 +33,7 @@ const LONGEST_USE_MS = 8 * MINUTE_MS;
 const SERVICE = 'agent-rental';
 
 /** Addresses of E2B; tests replace them by a stand-in. */
-export interface E2bAddress {
+interface E2bAddress {
   domain?: string | undefined;
   apiUrl?: string | undefined;
   sandboxUrl?: string | undefined;

@@ -20,7 +20,7 @@ const NEWLINE = Buffer.from('\n');
 
 type Machine = Pick<E2bMachine, 'commands' | 'kill' | 'sandboxId'>;
 
-export interface E2bSandboxOptions {
+interface E2bSandboxOptions {
   limits: SandboxLimits;
   /** When E2B ends the machine by itself, in milliseconds of `performance.now`. */
   lifetimeEndsAt: number;

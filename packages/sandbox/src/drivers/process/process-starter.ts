@@ -38,7 +38,7 @@ export interface Launch {
 }
 
 /** A file that a child finds open. */
-export interface OpenedFile {
+interface OpenedFile {
   descriptor: number;
   path: string;
   /** `wx`: a new file, to be written; `w`: one that is there. */
@@ -61,7 +61,7 @@ function enteringItsCgroup(launch: Launch): Launch {
   };
 }
 
-export interface ProcessStarterOptions {
+interface ProcessStarterOptions {
   ledger: OrphanLedger;
   /** The nonce has to be one of the arguments of the process. @throws SandboxStartError */
   plan(options: StartOptions, limits: SandboxLimits, nonce: string): Launch;
