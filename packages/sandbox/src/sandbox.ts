@@ -100,7 +100,7 @@ export interface Sandbox {
   kill(): Promise<void>;
   /** Why its program ended. Never rejects. */
   readonly exited: Promise<SandboxExit>;
-  /** Resolves when nothing of it is left, so that another one can have its place. Never rejects. */
+  /** Resolves when nothing of it is left, so that its slot is free. Never rejects. */
   readonly gone: Promise<void>;
 }
 
@@ -137,7 +137,7 @@ export interface SandboxGuarantees {
 
 /** What the provider of a driver's sandboxes allows. */
 export interface SandboxCapacity {
-  /** How many sandboxes of the driver there may be at once, whatever they do. */
+  /** How many sandboxes of the driver there may be at once, in any state. */
   maxSandboxes: number;
   /** Milliseconds that a sandbox may wait to be used: after that it could end while it is. */
   maxIdleMs: number;
@@ -156,7 +156,7 @@ export interface SandboxDriver {
   readonly name: string;
   readonly isolation: IsolationLevel;
   readonly guarantees: SandboxGuarantees;
-  /** Absent: what this machine carries, for as long as it likes. */
+  /** Absent: no limit of the provider. */
   readonly capacity?: SandboxCapacity;
   /** Absent: none of them. */
   readonly capabilities?: SandboxCapabilities;

@@ -10,7 +10,7 @@ function sharesWith(maxActive: number, ...inUse: string[]): FairShares {
 }
 
 describe('fair shares', () => {
-  test('keep the last quarter of the places for owners without one', () => {
+  test('keep the last quarter of the slots for owners without one', () => {
     const shares = sharesWith(8, ...Array<string>(3).fill('a'), ...Array<string>(3).fill('b'));
     expect(shares.mayTake('a')).toBe(false);
     expect(shares.mayTake('c')).toBe(true);
@@ -20,7 +20,7 @@ describe('fair shares', () => {
     expect(shares.mayTake('e')).toBe(false);
   });
 
-  test('give the next place to the owner with the fewest, of equal ones to the first', () => {
+  test('give the next slot to the owner with the fewest, of equal ones to the first', () => {
     const shares = sharesWith(100, 'a', 'a', 'b', 'c');
     expect(shares.next(['a', 'c', 'b'])).toBe('c');
     expect(shares.next(['a', 'd'])).toBe('d');
@@ -45,8 +45,8 @@ describe('fair shares', () => {
             }
             expect(shares.size).toBeLessThanOrEqual(maxActive);
             // As many calls are counted for as could be given one by one.
-            const places = shares.placesFor(owners, () => 20);
-            expect(places > 0).toBe(shares.next(owners) !== undefined);
+            const slots = shares.slotsFor(owners, () => 20);
+            expect(slots > 0).toBe(shares.next(owners) !== undefined);
           }
           for (const sandbox of shares.sandboxes()) shares.remove(sandbox);
           for (const owner of owners) expect(shares.mayTake(owner)).toBe(true);

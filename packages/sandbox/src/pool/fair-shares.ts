@@ -3,7 +3,7 @@ import type { Sandbox } from '../sandbox.js';
 /** What sandboxes in use are counted for. */
 export type Owner = string | symbol;
 
-/** Part of all places that is kept for owners without a sandbox in use. */
+/** Part of all slots that is kept for owners without a sandbox in use. */
 const RESERVED_PART = 0.25;
 
 /** Number of sandboxes that one owner can have in use of a pool with `maxActive` slots. */
@@ -12,8 +12,8 @@ export function slotsOfOneOwner(maxActive: number): number {
 }
 
 /**
- * The sandboxes in use, by owner, and which owner may have another one: the last quarter of the places is for owners that
- * have none. Without it two owners with long runs take all places, and a third waits until one of these runs ends.
+ * The sandboxes in use, by owner, and which owner may have another one: the last quarter of the slots is for owners that
+ * have none. Without it two owners with long runs take all slots, and a third waits until one of these runs ends.
  */
 export class FairShares {
   readonly #maxActive: number;
@@ -50,12 +50,12 @@ export class FairShares {
     else this.#counts.delete(owner);
   }
 
-  /** Whether there is a place for another sandbox of an owner. */
+  /** Whether there is a slot for another sandbox of an owner. */
   mayTake(owner: Owner): boolean {
     return this.size < this.#open || (this.size < this.#maxActive && this.#countOf(owner) === 0);
   }
 
-  /** Of some owners the one that has the next place: with the fewest in use, of equal ones the first. */
+  /** Of some owners the one that has the next slot: with the fewest in use, of equal ones the first. */
   next(owners: Iterable<Owner>): Owner | undefined {
     let next: Owner | undefined;
     for (const owner of owners) {
@@ -65,16 +65,16 @@ export class FairShares {
     return next;
   }
 
-  /** How many waiting calls could have a place at this moment. */
-  placesFor(owners: Iterable<Owner>, waitingOf: (owner: Owner) => number): number {
+  /** How many waiting calls could have a slot at this moment. */
+  slotsFor(owners: Iterable<Owner>, waitingOf: (owner: Owner) => number): number {
     let open = Math.max(0, this.#open - this.size);
-    let places = 0;
+    let slots = 0;
     for (const owner of owners) {
       const fromOpen = Math.min(waitingOf(owner), open);
       open -= fromOpen;
-      places += fromOpen === 0 && this.#countOf(owner) === 0 ? 1 : fromOpen;
+      slots += fromOpen === 0 && this.#countOf(owner) === 0 ? 1 : fromOpen;
     }
-    return Math.min(places, this.#maxActive - this.size);
+    return Math.min(slots, this.#maxActive - this.size);
   }
 
   #countOf(owner: Owner): number {

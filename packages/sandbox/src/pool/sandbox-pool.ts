@@ -28,7 +28,7 @@ export interface WarmPoolOptions {
   maxWaitMs: number;
   /** How many may wait at once; more are refused without waiting. Default 256. */
   maxWaiting?: number;
-  /** How many of the pool there may be at once, whatever they do: warm, in use, starting, ending. Default: any number. */
+  /** How many of the pool there may be at once in any state: warm, in use, starting, ending. Default: any number. */
   maxSandboxes?: number;
   /** How many to start at the same time; more only slow each other down. Default 2. */
   maxConcurrentStarts?: number;

@@ -236,7 +236,7 @@ describe('createWarmPool', () => {
     await expect(waiting).rejects.toThrow('closed');
   });
 
-  test('an aborted wait ends at once and leaves its place', async () => {
+  test('an aborted wait ends at once and leaves its slot', async () => {
     const pool = createPool(new FakeDriver(), { maxActive: 0 });
     const controller = new AbortController();
     const waiting = pool.take({ signal: controller.signal });
@@ -307,7 +307,7 @@ describe('createWarmPool', () => {
     }
     const ownersOf = (given: { owner: string }[]): string[] => given.map(({ owner }) => owner);
 
-    test('two busy ones leave a place for a third [EXE-62]', async () => {
+    test('two busy ones leave a slot for a third [EXE-62]', async () => {
       const pool = createPool(new FakeDriver(), { maxActive: 8, size: 4 });
       const { given, take } = takes(pool);
       const busy = ['a', 'b'].flatMap((owner) => Array.from({ length: 10 }, () => take(owner)));
@@ -320,7 +320,7 @@ describe('createWarmPool', () => {
       await closing;
     });
 
-    test('calls without an owner take all places, in their order', async () => {
+    test('calls without an owner take all slots, in their order', async () => {
       const pool = createPool(new FakeDriver(), { maxActive: 4, size: 4 });
       const taken = await Promise.all([1, 2, 3, 4].map(() => pool.take()));
       const given: number[] = [];
@@ -348,7 +348,7 @@ describe('createWarmPool', () => {
       await pool.close();
     });
 
-    test('a place is free when nothing is left of its sandbox', async () => {
+    test('a slot is free when nothing is left of its sandbox', async () => {
       const pool = createPool(new FakeDriver(), { maxActive: 1, size: 1 });
       const first = (await pool.take()) as FakeSandbox;
       let release = (): void => {};

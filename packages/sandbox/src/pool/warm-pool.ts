@@ -58,10 +58,10 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
     );
   }
 
-  /** Starts what is missing and has a place: the reserve, and one for each who waits and may have one. */
+  /** Starts what is missing and has a slot: the reserve, and one for each who waits and may have one. */
   function fill(): void {
     if (closed || retryTimer !== undefined) return;
-    const owed = active.placesFor(queue.owners(), (owner) => queue.waitingOf(owner));
+    const owed = active.slotsFor(queue.owners(), (owner) => queue.waitingOf(owner));
     const coming = reserve.count + starting.size;
     let missing = Math.min(size + owed - coming, maxSandboxes - coming - active.size - ending.size);
     while (missing > 0 && starting.size < maxConcurrentStarts) {

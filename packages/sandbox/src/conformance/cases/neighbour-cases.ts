@@ -76,7 +76,7 @@ export const neighbourCases: readonly ConformanceCase[] = [
     check: (driver) =>
       withNeighbour(driver, async () => {
         const targets = {
-          everybody: -1,
+          'all processes': -1,
           'its group': 0,
           // It may be that one itself.
           'the first process': '(process.pid === 1 ? -1 : 1)',

@@ -2,7 +2,7 @@ import { evaluateInSandbox } from '../../protocol/evaluate-in-sandbox.js';
 import { type Sandbox, SandboxProbeError, type StartOptions } from '../../sandbox.js';
 
 const PROBE_TIMEOUT_MS = 20_000;
-/** A service of the internet that answers everybody. */
+/** A public service of the internet. */
 const PUBLIC_ADDRESS = { host: '1.1.1.1', port: 443 };
 
 const reach = ({ host, port }: typeof PUBLIC_ADDRESS): string => `

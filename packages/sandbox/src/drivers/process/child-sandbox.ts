@@ -36,12 +36,12 @@ export function superviseChild(
     // A reader that is slow slows the sandbox down; it does not fill the host's memory.
     if (lines.isFull) child.stdout.pause();
   });
-  // An unfinished last line is dropped: half a message is none.
+  // An unfinished last line is dropped.
   child.stdout.on('close', () => {
     lines.end({ discard: false });
   });
   child.stderr.on('data', (chunk: Buffer) => output.stderr(chunk));
-  // The pipes of a dying process break; `exited` tells the story.
+  // The pipes of a dying process break; `exited` gives the reason.
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => {});
 
   const exited = new Promise<SandboxExit>((resolve) => {
