@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readCommandLine } from '../support/command-line/options.js';
-import { idsIn, readManifest, REQUIREMENTS_FOLDER } from './requirement.js';
+import { idsIn, readRequirements, REQUIREMENTS_FOLDER } from './requirement.js';
 
 const { values } = readCommandLine({
   command: 'npm run requirements --',
@@ -43,19 +43,18 @@ async function placesById(): Promise<Map<string, string[]>> {
   return found;
 }
 
-const { requirements, pending } = await readManifest(REQUIREMENTS_FOLDER);
+const requirements = await readRequirements(REQUIREMENTS_FOLDER);
 const places = await placesById();
 const missingOnly = values.missing;
 const rows = requirements.filter(({ id, later }) => !missingOnly || (!later && !places.has(id)));
 const text = rows.map((requirement) => {
   const { id, source, later } = requirement;
-  const awaited = pending.get(id);
   const named =
     places
       .get(id)
       ?.map((place) => `\n    ${place}`)
       .join('') ?? '';
-  const state = later ? ` (later: ${later})` : awaited ? ` (its test comes with: ${awaited})` : '';
+  const state = later ? ` (later: ${later})` : '';
   return `${id} [${source}]${state} ${requirement.text}${named}`;
 });
 process.stdout.write(`${text.join('\n')}\n${rows.length} lines\n`);

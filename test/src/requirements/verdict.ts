@@ -1,4 +1,4 @@
-import { idsIn, type Manifest } from './requirement.js';
+import { idsIn, type Requirement } from './requirement.js';
 
 /** What became of one test. A skipped one shows nothing. */
 export interface TestOutcome {
@@ -21,9 +21,12 @@ export interface Verdict {
   readonly summary: string;
 }
 
-/** Compares the outcome of a run with the manifest. */
-export function judge(manifest: Manifest, outcomes: readonly TestOutcome[], scope: RunScope): Verdict {
-  const { requirements, pending } = manifest;
+/** Compares the outcome of a run with the requirements. */
+export function judge(
+  requirements: readonly Requirement[],
+  outcomes: readonly TestOutcome[],
+  scope: RunScope,
+): Verdict {
   const known = new Set(requirements.map(({ id }) => id));
   const shown = new Set<string>();
   const skipped = new Set<string>();
@@ -43,9 +46,7 @@ export function judge(manifest: Manifest, outcomes: readonly TestOutcome[], scop
   if (scope.isFull) {
     for (const { id, area, text } of today) {
       if (leftOut.some((requirement) => requirement.id === id)) continue;
-      if (!shown.has(id) && !pending.has(id)) problems.push(`No passing test shows ${id} (${area}): ${text}`);
-      if (shown.has(id) && pending.has(id))
-        problems.push(`${id} is shown by a test: take it off pending.txt.`);
+      if (!shown.has(id)) problems.push(`No passing test shows ${id} (${area}): ${text}`);
     }
     for (const { id, area } of later) {
       if (shown.has(id)) problems.push(`${id} (${area}) is shown by a test: it is not for later any more.`);
@@ -55,6 +56,6 @@ export function judge(manifest: Manifest, outcomes: readonly TestOutcome[], scop
     `${shownToday.length} of ${today.length} requirements shown` +
     (scope.isFull ? '' : ' by this part of the tests') +
     (scope.isFull && leftOut.length > 0 ? `, ${leftOut.length} left out on this machine` : '') +
-    `, ${pending.size} wait for their tests, ${later.length} are for later`;
+    `, ${later.length} are for later`;
   return { problems, summary };
 }

@@ -4,14 +4,13 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { idsIn, readManifest } from './requirement.js';
+import { idsIn, readRequirements } from './requirement.js';
 
 const VITEST = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
 const PLUGIN = new URL('../../dist/requirements/vitest-plugin.js', import.meta.url).href;
 
 interface Fixture {
   lines: string[];
-  pending?: string[];
   /** Text of the test file; `test` and `expect` are there. */
   tests: string;
   args?: string[];
@@ -19,7 +18,7 @@ interface Fixture {
   ci?: string;
 }
 
-async function folderOf({ lines, pending = [], tests }: Fixture): Promise<string> {
+async function folderOf({ lines, tests }: Fixture): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'requirements-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const config = `import { requirements } from ${JSON.stringify(PLUGIN)};
@@ -28,7 +27,6 @@ async function folderOf({ lines, pending = [], tests }: Fixture): Promise<string
     export default { test: { projects: [project('a', ['a.test.js']), project('b', ['b.test.js'])] } };`;
   await Promise.all([
     writeFile(join(folder, 'area.md'), `# Area\n\n${lines.join('\n')}\n`),
-    writeFile(join(folder, 'pending.txt'), `# Awaited\n${pending.join('\n')}\n`),
     writeFile(join(folder, 'vitest.config.mjs'), config),
     writeFile(join(folder, 'a.test.js'), tests),
     writeFile(join(folder, 'b.test.js'), `test('of another project', () => {});`),
@@ -59,7 +57,7 @@ const BOTH = `test('one [AB-1]', () => {}); test('two [AB-2]', () => {});`;
 describe('a full run', () => {
   test('passes when each line has a passing test, whatever the reporters', async () => {
     const { code, output } = await run({ lines: LINES, tests: BOTH, args: ['--reporter=dot'] });
-    expect(output).toContain('2 of 2 requirements shown, 0 wait for their tests, 0 are for later');
+    expect(output).toContain('2 of 2 requirements shown, 0 are for later');
     expect(code).toBe(0);
   });
 
@@ -80,24 +78,14 @@ describe('a full run', () => {
   test('passes over a line whose tests are skipped where this is not CI, and says so', async () => {
     const tests = `test('one [AB-1]', () => {}); test.skip('two [AB-2]', () => {});`;
     const { code, output } = await run({ lines: LINES, tests });
-    expect(output).toContain('1 of 2 requirements shown, 1 left out on this machine, 0 wait');
+    expect(output).toContain('1 of 2 requirements shown, 1 left out on this machine, 0 are for later');
     expect(code).toBe(0);
-  });
-
-  test('waits for a pending line, until it is shown', async () => {
-    const pending = ['AB-2 the second branch'];
-    const waiting = await run({ lines: LINES, pending, tests: `test('one [AB-1]', () => {});` });
-    expect(waiting.output).toContain('1 of 2 requirements shown, 1 wait for their tests');
-    expect(waiting.code).toBe(0);
-    const shown = await run({ lines: LINES, pending, tests: BOTH });
-    expect(shown.output).toContain('AB-2 is shown by a test: take it off pending.txt.');
-    expect(shown.code).toBe(1);
   });
 
   test('counts lines for later, until they are shown', async () => {
     const lines = [...LINES, '- `AB-3` decision; later, the third branch: It does a third thing.'];
     const before = await run({ lines, tests: BOTH });
-    expect(before.output).toContain('2 of 2 requirements shown, 0 wait for their tests, 1 are for later');
+    expect(before.output).toContain('2 of 2 requirements shown, 1 are for later');
     expect(before.code).toBe(0);
     const after = await run({ lines, tests: `${BOTH} test('three [AB-3]', () => {});` });
     expect(after.output).toContain('AB-3 (area) is shown by a test: it is not for later any more.');
@@ -123,19 +111,13 @@ describe('a part of the tests', () => {
   });
 });
 
-describe('the manifest', () => {
+describe('the list of requirements', () => {
   test.each([
     ['a line in another form', { lines: ['- AB-1: It does one thing.'] }, 'another form'],
     ['an id twice', { lines: [LINES[0] ?? '', LINES[0] ?? ''] }, 'stands twice'],
-    ['an unknown pending id', { lines: LINES, pending: ['AB-9 the ninth'] }, 'no line of today'],
-    [
-      'a pending id that is for later',
-      { lines: ['- `AB-1` decision; later, x: It does one thing.'], pending: ['AB-1 the first'] },
-      'no line of today',
-    ],
   ])('is refused with %s', async (_, fixture, message) => {
     const folder = await folderOf({ ...fixture, tests: '' });
-    await expect(readManifest(folder)).rejects.toThrow(message);
+    await expect(readRequirements(folder)).rejects.toThrow(message);
   });
 
   test.each([

@@ -1,6 +1,6 @@
 import type { ViteUserConfig } from 'vitest/config';
 import type { Reporter, TestModule, TestRunEndReason, Vitest } from 'vitest/node';
-import { readManifest, REQUIREMENTS_FOLDER } from './requirement.js';
+import { readRequirements, REQUIREMENTS_FOLDER } from './requirement.js';
 import { judge, type TestOutcome } from './verdict.js';
 
 type Plugin = Extract<NonNullable<ViteUserConfig['plugins']>[number], { name: string }>;
@@ -30,7 +30,7 @@ class RequirementsReporter implements Reporter {
       isFull: reason !== 'interrupted' && (await ranEverything(vitest, modules)),
       maySkip: process.env['CI'] === undefined,
     };
-    const { problems, summary } = judge(await readManifest(this.#folder), outcomes, scope);
+    const { problems, summary } = judge(await readRequirements(this.#folder), outcomes, scope);
     if (problems.length > 0) process.exitCode = 1;
     for (const problem of problems) vitest.logger.error(` × ${problem}`);
     vitest.logger.log(`Requirements  ${summary}\n`);
@@ -48,7 +48,7 @@ async function ranEverything(vitest: Vitest, modules: readonly TestModule[]): Pr
  * Holds a test run to the requirements. A plugin and not an entry in `reporters`, so that choosing other reporters on
  * the command line does not choose this one away.
  *
- * @param folder the manifest.
+ * @param folder the lists of requirements.
  */
 export function requirements(folder: string = REQUIREMENTS_FOLDER): Plugin {
   const reporter = new RequirementsReporter(folder);
