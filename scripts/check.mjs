@@ -27,6 +27,10 @@ const PARTS = {
     summary: 'generated documents',
     command: [join(root, 'scripts/generate-docs.mjs'), '--check'],
   },
+  unused: {
+    summary: 'unused files, exports and dependencies',
+    command: [bin('knip/bin/knip.js'), '--no-progress'],
+  },
   packages: {
     summary: 'the published packages, packed and used in an empty project',
     command: [join(root, 'scripts/check-packages/main.mjs')],

@@ -17,7 +17,7 @@ import { slowTask } from '@agent-rental/test/support/agents/slow-agents';
 
 /** How a run is ended before its agent is done. */
 export const WAYS = ['leave', 'leave_with_key', 'cancel_run', 'cancel_key', 'timeout'] as const;
-export type Way = (typeof WAYS)[number];
+type Way = (typeof WAYS)[number];
 
 export interface BatteryOptions {
   runs: number;

@@ -32,7 +32,7 @@ export interface TracedSandboxes {
 }
 
 /** What one sandbox of a sweep did. */
-export interface SweepPart {
+interface SweepPart {
   reaches: Reach[];
   last: number;
   ended: boolean;

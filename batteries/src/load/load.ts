@@ -34,7 +34,7 @@ export interface LoadOptions {
 }
 
 /** What one leg saw. */
-export interface Leg {
+interface Leg {
   sent: number;
   answers: Record<string, number>;
   /** Of runs that were answered, beyond the agent's own time. */

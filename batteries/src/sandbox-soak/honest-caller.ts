@@ -1,5 +1,5 @@
 /** Of a list of times, in milliseconds. */
-export interface Quantiles {
+interface Quantiles {
   p50: number;
   p95: number;
   max: number;

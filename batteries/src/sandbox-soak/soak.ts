@@ -26,7 +26,7 @@ export interface SoakOptions {
 }
 
 /** One life of the server. */
-export interface Phase extends HonestTimes {
+interface Phase extends HonestTimes {
   runs: number;
   /** How the hostile runs ended. */
   outcomes: Record<string, number>;

@@ -7,7 +7,7 @@ export interface Measured {
 }
 
 /** What it took, round by round. */
-export interface Samples {
+interface Samples {
   readonly ms: number[];
   readonly cpuMs: number[];
 }

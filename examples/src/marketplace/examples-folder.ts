@@ -2,13 +2,13 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** What is remembered of an agent's registration. Which listings are published is asked of the marketplace. */
-export interface Registration {
+interface Registration {
   job_id: string;
   listing_id?: string;
 }
 
 /** What the examples remember from start to start. */
-export interface ExamplesState {
+interface ExamplesState {
   /** Ports of the agents' own servers: manifests name them, so they must not change. */
   ports: Record<string, number>;
   /** By agent's name and model. */

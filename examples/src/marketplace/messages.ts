@@ -30,7 +30,7 @@ export type ExamplesMessage =
   | { type: 'failed'; message: string };
 
 /** What the server tells the examples. */
-export type ServerMessage = { type: 'loopback-allowed' };
+type ServerMessage = { type: 'loopback-allowed' };
 
 /** The IPC channel to the server. */
 export interface ServerChannel {

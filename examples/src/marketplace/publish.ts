@@ -89,7 +89,7 @@ function describe(error: Job['error']): string {
 }
 
 /** The answer, or undefined when the API says that there is no such thing. */
-export async function unlessNotFound<T>(answer: Promise<T>): Promise<T | undefined> {
+async function unlessNotFound<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {

@@ -35,7 +35,7 @@ export const DEPOSIT = 10_000_000n;
 const UNIX_TIMESTAMP_OFFSET = 32;
 
 /** A key pair that is the same in every run and on every chain, so that addresses and bytes can be compared. */
-export function keypairOf(name: string): Keypair {
+function keypairOf(name: string): Keypair {
   return Keypair.fromSeed(createHash('sha256').update(`program-clients: ${name}`).digest());
 }
 

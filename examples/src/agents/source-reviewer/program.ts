@@ -6,7 +6,7 @@
  */
 
 /** One thing found in the source. `line` begins at 1. */
-export interface ReviewFinding {
+interface ReviewFinding {
   line: number;
   severity: 'error' | 'warning' | 'info';
   rule: string;

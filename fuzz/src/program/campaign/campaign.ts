@@ -112,7 +112,7 @@ function runWorld(
 }
 
 /** Whether a sequence still breaks something in a fresh world. */
-export function goesWrong(universe: Universe, so: Uint8Array, operations: readonly Operation[]): boolean {
+function goesWrong(universe: Universe, so: Uint8Array, operations: readonly Operation[]): boolean {
   const world = new World(universe, new Chain(universe, so));
   try {
     for (const operation of operations) {

@@ -1,4 +1,4 @@
-import { INSTRUCTION_NAMES, type InstructionName } from '../model/instruction-table.js';
+import type { InstructionName } from '../model/instruction-table.js';
 import { verdictName, type Verdict } from '../model/errors.js';
 import type { Way } from '../model/ways.js';
 import type { StepReport } from '../world/world.js';
@@ -96,6 +96,3 @@ export class Coverage {
 function keyOf(name: InstructionName | null, verdict: Verdict): string {
   return `${name ?? 'none'} ${verdictName(verdict)}`;
 }
-
-/** The instructions, for tables. */
-export const TABLE_ORDER = INSTRUCTION_NAMES;

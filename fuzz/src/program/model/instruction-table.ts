@@ -73,7 +73,7 @@ const maybe = (state: StateType, seeds: readonly string[]): AccountRule => ({
 });
 
 /** Every instruction, as the design gives it. */
-export const INSTRUCTION_RULES = {
+const INSTRUCTION_RULES = {
   initialize_protocol: {
     args: [
       ['admin', 'pubkey'],

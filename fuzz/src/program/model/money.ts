@@ -14,7 +14,7 @@ export const MIN_PRICE = 1_000n;
 export const MAX_FEE_BPS = 1_000;
 
 /** The time that a subscription's price is for: 30 days, in seconds. */
-export const PERIOD = 2_592_000n;
+const PERIOD = 2_592_000n;
 
 /** The windows on sale, in seconds. */
 export const DURATIONS: readonly bigint[] = [2_592_000n, 7_776_000n, 31_536_000n];

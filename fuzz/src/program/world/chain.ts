@@ -7,7 +7,7 @@ import type { AddressId, Universe } from './universe.js';
 import { encodeTransaction } from './wire.js';
 
 /** Lamports per signature that the fee payer pays, whatever becomes of the transaction. */
-export const LAMPORTS_PER_SIGNATURE = 5_000n;
+const LAMPORTS_PER_SIGNATURE = 5_000n;
 
 /** What the chain says of an instruction. */
 export interface ChainOutcome {

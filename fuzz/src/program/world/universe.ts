@@ -21,7 +21,7 @@ export interface Provenance {
 }
 
 /** The wallets that take part. Each may play every role: a creator buys, an admin sells. */
-export const WALLET_NAMES = [
+const WALLET_NAMES = [
   'upgradeAuthority',
   'admin',
   'secondAdmin',
