@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import {
   ERROR_STATUS,
+  RENTAL_TERMS,
   listingTerms,
   manifest as manifestSchema,
   type CredentialVerification,
@@ -190,7 +191,7 @@ export async function startFakeMarketplace(): Promise<FakeMarketplace> {
       const agent = published(id);
       if (!verification(wallet, id).valid) throw new Refusal('credential_not_found');
       const output = await runAgent(agent, task, input);
-      const cost = agent.terms.rental_model === 'per_query' ? agent.terms.price_lamports : 0;
+      const cost = RENTAL_TERMS[agent.terms.rental_model].chargesRuns ? agent.terms.price_lamports : 0;
       runs += 1;
       return {
         run_id: `run_${runs}`,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { RENTAL_MODELS } from './rentals/rental-model.js';
 
 /** The six categories a listing may stand under (spec, "Listing"). */
 export const CATEGORIES = ['finance', 'legal', 'coding', 'research', 'sales', 'content'] as const;
@@ -8,8 +9,7 @@ export const category = z.enum(CATEGORIES).meta({ id: 'Category' });
 export type Category = z.infer<typeof category>;
 
 /** How a listing is paid for: once, per window of days, or per task from a prepaid balance. */
-export const rentalModel = z.enum(['one_time', 'subscription', 'per_query']).meta({ id: 'RentalModel' });
-export type RentalModel = z.infer<typeof rentalModel>;
+export const rentalModel = z.enum(RENTAL_MODELS).meta({ id: 'RentalModel' });
 
 /** State of a listing; the on-chain account is where it is kept. */
 export const listingStatus = z.enum(['active', 'paused', 'closed']).meta({ id: 'ListingStatus' });

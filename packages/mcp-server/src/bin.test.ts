@@ -129,7 +129,7 @@ describe('agent-rental-mcp', () => {
     const env = { AGENT_RENTAL_URL: baseUrl, AGENT_RENTAL_API_KEY: 'ark_dev_wrong' };
     const child = start([], env);
     const [line] = (await once(child.stderr!, 'data')) as [Buffer];
-    expect(line.toString()).toBe('agent-rental-mcp: The API key is not valid.\n');
+    expect(line.toString()).toBe('agent-rental-mcp: The API key is not valid or was revoked.\n');
     child.stdin?.end();
     await once(child, 'close');
     const client = await connect('SDK v1 (2025-11-25)', env);

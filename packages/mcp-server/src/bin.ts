@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { createClient } from '@agent-rental/sdk';
 import { WalletFileError } from '@agent-rental/sdk/node';
-import { rentedToolset } from '@agent-rental/tools';
+import { rentedToolset, SPENDING_WINDOW_HOURS, TOOL_WAIT_SECONDS } from '@agent-rental/tools';
 import { SpendingEnvironmentError } from '@agent-rental/tools/node';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { EnvironmentError, readEnvironment } from './environment.js';
@@ -18,7 +18,7 @@ Started by an MCP client. Settings, in the environment:
 
 With a wallet and at least one limit, rent_listing and hire pay; without, they say where a person can:
   AGENT_RENTAL_MAX_RUN_SOL, AGENT_RENTAL_MAX_DAY_SOL, AGENT_RENTAL_MAX_LISTING_SOL
-                            the most for a run, in 24 hours, and for one agent in 24 hours
+                            the most for a run, in ${SPENDING_WINDOW_HOURS} hours, and for one agent in ${SPENDING_WINDOW_HOURS} hours
   AGENT_RENTAL_ASK_ABOVE_SOL  above this amount the user is asked
   AGENT_RENTAL_LISTINGS     the only agents that may be rented or run, by id, with commas
   AGENT_RENTAL_SPENDING_DIR where is kept what each wallet or key has spent (default ~/.agent-rental/spending)
@@ -26,7 +26,7 @@ With a wallet and at least one limit, rent_listing and hire pay; without, they s
 More:
   AGENT_RENTAL_PROGRAM_ID   address of the marketplace program, where it is not the default one
   AGENT_RENTAL_INPUT_DIR    the only folder whose files a call may send as input_file
-  AGENT_RENTAL_WAIT_SECONDS how long a call waits for its run (default 45)
+  AGENT_RENTAL_WAIT_SECONDS how long a call waits for its run (default ${TOOL_WAIT_SECONDS})
 
 Options:
   --help     show this

@@ -1,5 +1,6 @@
 import type { RentalClient } from '@agent-rental/sdk';
 import {
+  TOOL_WAIT_SECONDS,
   MARKETPLACE_MARK,
   resultOfError,
   type RentedTool,
@@ -35,7 +36,7 @@ import { VERSION } from './version.js';
 /** Largest page of a list. Everything fits on one by default; clients that do not page see it all. */
 const PAGE_SIZE = 50;
 /** Longest wait for a run: clients give up after 60 s. */
-const PATIENCE_MS = 45_000;
+const PATIENCE_MS = TOOL_WAIT_SECONDS * 1_000;
 
 /** A call that came over HTTP, where a connection that breaks is no cancellation. */
 export interface HttpCall {

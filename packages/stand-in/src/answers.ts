@@ -7,9 +7,14 @@ import {
 } from '@agent-rental/contract';
 import type { StandInListing } from './listing.js';
 
+/** The price of a listing, in lamports; 2,000,000 where it names none. */
+export function priceLamports({ price_lamports = 2_000_000 }: StandInListing): number {
+  return price_lamports;
+}
+
 /** A listing as the detail endpoint gives it. */
 export function toListing(listing: StandInListing): unknown {
-  const price = listing.price_lamports ?? 2_000_000;
+  const price = priceLamports(listing);
   return {
     id: listing.id,
     title: listing.title ?? listing.id,
@@ -39,7 +44,7 @@ export function toListing(listing: StandInListing): unknown {
 export function toRentedListing(listing: StandInListing): unknown {
   return {
     description: listing.description ?? 'Echoes its input.',
-    price_lamports: listing.price_lamports ?? 2_000_000,
+    price_lamports: priceLamports(listing),
     input_schema: listing.input_schema ?? { type: 'object', properties: { text: { type: 'string' } } },
   };
 }

@@ -1,6 +1,8 @@
 import {
   operations,
+  RENTAL_TERMS,
   SUBSCRIPTION_DURATIONS_SECONDS,
+  type RentalModel,
   type TransactionQuote,
   type TransactionRequest,
 } from '@agent-rental/contract';
@@ -112,10 +114,10 @@ export function createPayments(known: ReadonlyMap<string, StandInListing>, state
 
 /** What a listing costs once, or for a window. */
 function priceOf(
-  { price_lamports: price = 2_000_000, rental_model }: StandInListing,
+  { price_lamports: price = 2_000_000, rental_model = 'per_query' }: StandInListing,
   seconds: number,
 ): number {
-  return rental_model === 'subscription' ? (price * seconds) / SUBSCRIPTION_DURATIONS_SECONDS[0] : price;
+  return RENTAL_TERMS[rental_model].expires ? (price * seconds) / SUBSCRIPTION_DURATIONS_SECONDS[0] : price;
 }
 
 function quoteOf(request: TransactionRequest, listing: StandInListing): TransactionQuote {
@@ -130,7 +132,7 @@ function quoteOf(request: TransactionRequest, listing: StandInListing): Transact
     case 'topup':
       return { price_lamports: request.amount_lamports, max_price_lamports, ...fees };
     case 'rent':
-      return model === 'per_query'
+      return RENTAL_TERMS[model].isPrepaid
         ? {
             ...fees,
             price_lamports: request.deposit_lamports ?? deposit,
@@ -159,12 +161,14 @@ function instructionOf(
   const durationSeconds =
     ('duration_seconds' in request ? request.duration_seconds : undefined) ??
     SUBSCRIPTION_DURATIONS_SECONDS[0];
+  const purchaseOf: Record<RentalModel, () => TransactionInstruction> = {
+    one_time: () => chain.purchaseOneTime({ ...renter, treasury }),
+    subscription: () => chain.purchaseSubscription({ ...renter, treasury, durationSeconds }),
+    per_query: () => chain.purchasePerQuery({ ...renter, depositLamports: BigInt(quote.price_lamports) }),
+  };
   switch (request.action) {
     case 'rent':
-      if (model === 'one_time') return chain.purchaseOneTime({ ...renter, treasury });
-      if (model === 'subscription')
-        return chain.purchaseSubscription({ ...renter, treasury, durationSeconds });
-      return chain.purchasePerQuery({ ...renter, depositLamports: BigInt(quote.price_lamports) });
+      return purchaseOf[model]();
     case 'renew':
       return chain.renewSubscription({ ...renter, treasury, durationSeconds });
     case 'topup':

@@ -2,8 +2,15 @@
  * A small marketplace in this process, for tests of what is built on the API: it answers by the contract's
  * schemas, keeps idempotency keys and charges, and tells what it was asked.
  */
-import { operations, type ErrorCode, type ExecuteBody, type Run } from '@agent-rental/contract';
-import { failure, json, receiptOf, toListing, toRentedListing } from './answers.js';
+import {
+  operations,
+  REFUSAL_TEXT,
+  RENTAL_TERMS,
+  type ErrorCode,
+  type ExecuteBody,
+  type Run,
+} from '@agent-rental/contract';
+import { failure, json, priceLamports, receiptOf, toListing, toRentedListing } from './answers.js';
 import type { StandInAgent, StandInListing } from './listing.js';
 import { createPayments, type PaymentState } from './payments.js';
 import { listenNode } from './listen-node.js';
@@ -61,7 +68,7 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
     const authorization = request.headers.get('authorization');
     const wallet =
       authorization === `Bearer ${STAND_IN_API_KEY}` ? STAND_IN_WALLET : login.walletOf(authorization);
-    if (wallet === undefined) return failure('invalid_api_key', 'The API key is not valid.');
+    if (wallet === undefined) return failure('invalid_api_key', REFUSAL_TEXT.invalidApiKey);
     const [, , resource, id] = url.pathname.split('/').map(decodeURIComponent);
     if (isFile) return storedFile(request.headers.get('content-type') ?? '', text.length);
     if (resource === 'listings') return id === undefined ? search(url.searchParams) : detail(id);
@@ -108,7 +115,7 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
     const listing = known.get(id);
     return listing
       ? json(operations.getListing, toListing(listing))
-      : failure('listing_not_found', 'No such listing.');
+      : failure('listing_not_found', REFUSAL_TEXT.noSuchListing);
   }
 
   function credentials(query: URLSearchParams): Response {
@@ -171,11 +178,12 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
     const parsed = operations.execute.body.safeParse(body);
     if (!parsed.success) return failure('invalid_request', parsed.error.issues[0]?.message ?? 'invalid');
     const listing = known.get(parsed.data.agent_id);
-    if (listing === undefined) return failure('listing_not_found', 'No such listing.');
+    if (listing === undefined) return failure('listing_not_found', REFUSAL_TEXT.noSuchListing);
     const { rental = 'active' } = listing;
-    if (rental === 'none') return failure('credential_not_found', 'No credential for this listing.');
-    if (rental === 'low_balance') return failure('insufficient_balance', 'The balance is zero.');
-    if (rental === 'expired') return failure('credential_expired', 'The credential has expired.');
+    if (rental === 'none') return failure('credential_not_found', REFUSAL_TEXT.notRented(listing.id));
+    if (rental === 'low_balance')
+      return failure('insufficient_balance', REFUSAL_TEXT.lowBalance(BigInt(priceLamports(listing))));
+    if (rental === 'expired') return failure('credential_expired', REFUSAL_TEXT.subscriptionExpired);
 
     const key = request.headers.get('idempotency-key') ?? crypto.randomUUID();
     const deltas = new TransformStream<string, string>(undefined, undefined, { highWaterMark: 1_000 });
@@ -203,8 +211,7 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
     signal: AbortSignal,
     onDelta: (delta: string) => void,
   ): Promise<Run> {
-    const cost =
-      (listing.rental_model ?? 'per_query') === 'per_query' ? (listing.price_lamports ?? 2_000_000) : 0;
+    const cost = RENTAL_TERMS[listing.rental_model ?? 'per_query'].chargesRuns ? priceLamports(listing) : 0;
     standIn.charged += cost;
     const steps = (listing.run ?? echo)({ task, input, signal });
     let step = await steps.next();

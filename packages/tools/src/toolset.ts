@@ -1,3 +1,4 @@
+import type { AlwaysThereToolName } from '@agent-rental/contract';
 import type { CallOptions, RentalClient } from '@agent-rental/sdk';
 import { bindDirectTool } from './runs/bind-direct-tool.js';
 import { cacheOf, type DirectToolCache } from './definitions/direct-tool-cache.js';
@@ -99,15 +100,15 @@ export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}
     unsettled: new Map(),
     paying: new Map(),
   };
-  const fixedTools = [
-    searchListingsTool(client),
-    getListingTool(client),
-    rentListingTool(context),
-    hireTool(context),
-    runAgentTool(context),
-    getRunTool(client),
-    cancelRunTool(client),
-  ];
+  const fixedTools = Object.values({
+    search_listings: searchListingsTool(client),
+    get_listing: getListingTool(client),
+    rent_listing: rentListingTool(context),
+    hire: hireTool(context),
+    run_agent: runAgentTool(context),
+    get_run: getRunTool(client),
+    cancel_run: cancelRunTool(client),
+  } satisfies Record<AlwaysThereToolName, RentedTool>);
   let listed: readonly RentedTool[] | undefined;
 
   /** Direct tools of the rentals from `start` up to `end`, and how many there are in all. */

@@ -29,6 +29,7 @@ import {
   token,
   tokenRequest,
 } from '../identity/identity.js';
+import { FILE_KEPT_HOURS, RESULT_KEPT_HOURS } from '../limits.js';
 import {
   creator,
   listing,
@@ -377,7 +378,7 @@ export const operations = {
     id: 'getRun',
     method: 'GET',
     path: '/v1/runs/:run_id',
-    summary: 'A run of the caller; its result is kept for 24 hours',
+    summary: `A run of the caller; its result is kept for ${RESULT_KEPT_HOURS} hours`,
     auth: 'bearer',
     scope: ['run'],
     headers: { Prefer: '`wait=N` waits up to N seconds (at most 60) for the end of the run.' },
@@ -400,7 +401,7 @@ export const operations = {
     id: 'createFile',
     method: 'POST',
     path: '/v1/files',
-    summary: 'Send a file to be the input of runs; it is kept for 24 hours',
+    summary: `Send a file to be the input of runs; it is kept for ${FILE_KEPT_HOURS} hours`,
     auth: 'bearer',
     scope: ['run'],
     upload: true,

@@ -62,6 +62,13 @@ export const listing = listingSummary
   .meta({ id: 'Listing' });
 export type Listing = z.infer<typeof listing>;
 
+/** The orders of a search; the one list of them. */
+export const SORT_ORDERS = ['relevance', 'rating', 'price_asc', 'price_desc', 'newest'] as const;
+
+/** The order of a search. */
+export const sortOrder = z.enum(SORT_ORDERS);
+export type SortOrder = z.infer<typeof sortOrder>;
+
 /** Query of `GET /v1/listings`. */
 export const searchListingsQuery = z.strictObject({
   q: z.string().max(400).optional(),
@@ -70,7 +77,7 @@ export const searchListingsQuery = z.strictObject({
   min_price: queryNumber(z.number().min(0).max(1_000_000)).optional(),
   max_price: queryNumber(z.number().min(0).max(1_000_000)).optional(),
   min_rating: queryNumber(z.number().min(0).max(5)).optional(),
-  sort: z.enum(['relevance', 'rating', 'price_asc', 'price_desc', 'newest']).default('relevance'),
+  sort: sortOrder.default('relevance'),
   ...page,
 });
 

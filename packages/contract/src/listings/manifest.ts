@@ -23,6 +23,22 @@ export const TOOL_SCOPES = {
   repo_search: 'repo_scoped',
 } as const;
 
+/**
+ * The providers of models, and what a manifest must name for each; the one list of them. `endpoint_url`: there is no
+ * address of the provider's own.
+ */
+export const MODEL_PROVIDERS = {
+  openai: { requires: 'model' },
+  anthropic: { requires: 'model' },
+  self_hosted: { requires: 'endpoint_url' },
+} as const satisfies Readonly<Record<string, { readonly requires: 'model' | 'endpoint_url' }>>;
+
+/** Provider of the model of an agent. */
+export type ModelProvider = keyof typeof MODEL_PROVIDERS;
+
+/** Provider of the model of an agent. */
+export const modelProvider = z.enum(Object.keys(MODEL_PROVIDERS) as [ModelProvider, ...ModelProvider[]]);
+
 /** Name of a tool that the service offers to an agent. */
 export type AgentToolName = keyof typeof TOOL_SCOPES;
 
@@ -48,7 +64,7 @@ export const manifest = z
     category,
     description: z.string().min(1).max(4000),
     model: z.strictObject({
-      provider: z.enum(['openai', 'anthropic', 'self_hosted']),
+      provider: modelProvider,
       model: z.string().min(1).max(200).optional(),
       endpoint_url: z.url().max(2000).optional(),
     }),
@@ -73,11 +89,12 @@ export const manifest = z
         issue(['tools'], 'are not for a connected agent: the service holds none for it');
       }
       const model = Object(value.model) as Partial<typeof value.model>;
-      if (model.provider === 'self_hosted' && model.endpoint_url === undefined) {
-        issue(['model', 'endpoint_url'], 'is required when model.provider is self_hosted');
-      }
-      if ((model.provider === 'openai' || model.provider === 'anthropic') && model.model === undefined) {
-        issue(['model', 'model'], `is required when model.provider is ${model.provider}`);
+      const { provider } = model;
+      if (provider !== undefined && Object.hasOwn(MODEL_PROVIDERS, provider)) {
+        const { requires } = MODEL_PROVIDERS[provider];
+        if (model[requires] === undefined) {
+          issue(['model', requires], `is required when model.provider is ${provider}`);
+        }
       }
       const names = tools.map((tool) => (Object(tool) as Partial<typeof tool>).name);
       for (const [index, name] of names.entries()) {

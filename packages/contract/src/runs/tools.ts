@@ -13,6 +13,20 @@ export const TOOL_FORMATS = [
 export const toolFormat = z.enum(TOOL_FORMATS).meta({ id: 'ToolFormat' });
 export type ToolFormat = z.infer<typeof toolFormat>;
 
+/** The tools that need no rental, and what a call of each spends; the one list of them. */
+export const ALWAYS_THERE_TOOLS = {
+  search_listings: { spends: 'nothing' },
+  get_listing: { spends: 'nothing' },
+  rent_listing: { spends: 'rental' },
+  hire: { spends: 'rental' },
+  run_agent: { spends: 'run' },
+  get_run: { spends: 'nothing' },
+  cancel_run: { spends: 'nothing' },
+} as const satisfies Readonly<Record<string, { readonly spends: 'nothing' | 'run' | 'rental' }>>;
+
+/** Name of a tool that needs no rental. No tool of a rental has such a name. */
+export type AlwaysThereToolName = keyof typeof ALWAYS_THERE_TOOLS;
+
 /** Query of `GET /v1/tools`. */
 export const listToolsQuery = z.strictObject({ format: toolFormat.default('openai'), ...page });
 

@@ -1,4 +1,4 @@
-import { outputJson, RESULT_MAX_BYTES, type ToolResult } from '@agent-rental/tools';
+import { outputJson, RESULT_KEPT_HOURS, RESULT_MAX_BYTES, type ToolResult } from '@agent-rental/tools';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
 import { splitFiles } from '../content/output-files.js';
 import { receiptUri, runUri } from '../content/resources.js';
@@ -61,7 +61,7 @@ function linkTo(runId: string): ContentBlock {
     name: runId,
     uri: runUri(runId),
     title: 'Whole output of the run',
-    description: 'The words of the agent, for 24 hours.',
+    description: `The words of the agent, for ${RESULT_KEPT_HOURS} hours.`,
   };
 }
 

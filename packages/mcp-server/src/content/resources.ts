@@ -1,6 +1,6 @@
 import type { RentalClient } from '@agent-rental/sdk';
 import { isApiError } from '@agent-rental/sdk';
-import { creatorLine, type RentedToolset } from '@agent-rental/tools';
+import { creatorLine, RESULT_KEPT_HOURS, type RentedToolset } from '@agent-rental/tools';
 import {
   ResourceNotFoundError,
   type ReadResourceResult,
@@ -31,7 +31,7 @@ export const RESOURCE_TEMPLATES: readonly ResourceTemplateType[] = [
     name: 'run',
     title: 'Output of a run',
     uriTemplate: `${SCHEME}://runs/{run_id}`,
-    description: 'The whole output of a run of this wallet, for 24 hours: the words of the agent.',
+    description: `The whole output of a run of this wallet, for ${RESULT_KEPT_HOURS} hours: the words of the agent.`,
   },
   {
     name: 'receipt',

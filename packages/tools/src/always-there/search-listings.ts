@@ -1,11 +1,17 @@
-import { CATEGORIES, rentalModel, type JsonObject, type ListingSummary } from '@agent-rental/contract';
+import {
+  CATEGORIES,
+  RENTAL_MODELS,
+  SORT_ORDERS,
+  type JsonObject,
+  type ListingSummary,
+  type SortOrder,
+} from '@agent-rental/contract';
 import type { RentalClient } from '@agent-rental/sdk';
 import { creatorLine } from '../text/creator-text.js';
 import { defineTool, type RentedTool } from '../definitions/rented-tool.js';
 import { numberArgument, textArgument } from '../runs/run-arguments.js';
 import { answer, objectResult, READ_ONLY } from './answer.js';
 
-const SORTS = ['relevance', 'rating', 'price_asc', 'price_desc', 'newest'] as const;
 const LIMIT = { default: 10, max: 25 };
 const DESCRIPTION_LENGTH = 280;
 
@@ -23,10 +29,10 @@ export function searchListingsTool(client: RentalClient): RentedTool {
       properties: {
         query: { type: 'string', description: 'What the agent should be able to do.' },
         category: { type: 'string', enum: [...CATEGORIES] },
-        rental_model: { type: 'string', enum: [...rentalModel.options] },
+        rental_model: { type: 'string', enum: [...RENTAL_MODELS] },
         max_price_sol: { type: 'number', minimum: 0 },
         min_rating: { type: 'number', minimum: 0, maximum: 5 },
-        sort: { type: 'string', enum: [...SORTS] },
+        sort: { type: 'string', enum: [...SORT_ORDERS] },
         limit: { type: 'integer', minimum: 1, maximum: LIMIT.max, description: 'Default 10.' },
         offset: { type: 'integer', minimum: 0, description: 'next_offset of the page before.' },
       },
@@ -47,7 +53,7 @@ export function searchListingsTool(client: RentalClient): RentedTool {
             rental_model: textArgument(given, 'rental_model') as ListingSummary['rental_model'] | undefined,
             max_price: numberArgument(given, 'max_price_sol'),
             min_rating: numberArgument(given, 'min_rating'),
-            sort: textArgument(given, 'sort') as (typeof SORTS)[number] | undefined,
+            sort: textArgument(given, 'sort') as SortOrder | undefined,
             limit,
             offset,
           },

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@agent-rental/contract';
+import { RENTAL_TERMS, type JsonObject } from '@agent-rental/contract';
 import { INPUT_URI_SCHEMA } from '../runs/run-arguments.js';
 import { compileInput, type CompiledInput } from '../schema/compile-input.js';
 import { creatorLine, quoteCreator } from '../text/creator-text.js';
@@ -34,7 +34,7 @@ async function describeRental(rented: RentedListing): Promise<DirectToolDefiniti
 }
 
 function priceOf(rented: RentedListing): Pick<DirectToolDefinition, 'priceLamports'> {
-  if (rented.rental_model !== 'per_query') return { priceLamports: 0 };
+  if (!RENTAL_TERMS[rented.rental_model].chargesRuns) return { priceLamports: 0 };
   return 'price_lamports' in rented ? { priceLamports: rented.price_lamports } : {};
 }
 
@@ -62,7 +62,7 @@ function directInputSchema(agentId: string, input: CompiledInput): JsonObject {
 }
 
 function costText(rented: RentedListing): string {
-  if (rented.rental_model !== 'per_query') return 'Calls cost nothing beyond the rental.';
+  if (!RENTAL_TERMS[rented.rental_model].chargesRuns) return 'Calls cost nothing beyond the rental.';
   const price = 'price_lamports' in rented ? solText(rented.price_lamports) : 'its price';
   return `Each call charges ${price}, also when it fails.`;
 }

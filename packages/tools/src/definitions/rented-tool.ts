@@ -1,8 +1,14 @@
-import type { ErrorCode, JsonObject, JsonSchema, SignedReceipt } from '@agent-rental/contract';
+import {
+  ALWAYS_THERE_TOOLS,
+  type AlwaysThereToolName,
+  type ErrorCode,
+  type JsonObject,
+  type JsonSchema,
+  type SignedReceipt,
+} from '@agent-rental/contract';
 import type { CallOptions } from '@agent-rental/sdk';
 import type { ToolCallIdentity } from '../runs/run-key.js';
 import type { Approve, SpendingRequest, SpendingRule } from '../spending/policy.js';
-import { RENTING_TOOL_NAMES } from './tool-name.js';
 
 /** Hints about a tool, in the words of MCP. */
 export interface ToolAnnotations {
@@ -155,10 +161,11 @@ export function defineTool(definition: RentedToolDefinition): RentedTool {
   };
 }
 
-/** Tools of their own rent; a dry run of one only quotes. */
+/** What a tool spends by its name; a dry run only quotes. */
 function spendingByName(name: string, args: unknown): ToolSpending {
   const isDry = typeof args === 'object' && args !== null && 'dry_run' in args && args.dry_run === true;
-  return { kind: RENTING_TOOL_NAMES.has(name) && !isDry ? 'rental' : 'nothing' };
+  if (isDry || !Object.hasOwn(ALWAYS_THERE_TOOLS, name)) return { kind: 'nothing' };
+  return { kind: ALWAYS_THERE_TOOLS[name as AlwaysThereToolName].spends };
 }
 
 /** The text that a model gets, where a framework has one text for a result. */

@@ -1,21 +1,10 @@
-import { listingId } from '@agent-rental/contract';
+import { ALWAYS_THERE_TOOLS, listingId } from '@agent-rental/contract';
 
 /** Longest tool name: clients put a prefix of their own before it and providers stop at 64. */
 export const TOOL_NAME_MAX_LENGTH = 40;
 
-/** Names of the tools that are there without any rental, and of those to come. */
-export const RESERVED_TOOL_NAMES: ReadonlySet<string> = new Set([
-  'search_listings',
-  'get_listing',
-  'rent_listing',
-  'run_agent',
-  'get_run',
-  'cancel_run',
-  'hire',
-]);
-
-/** Those of them that may rent an agent. */
-export const RENTING_TOOL_NAMES: ReadonlySet<string> = new Set(['rent_listing', 'hire']);
+/** Names that no tool of a rental has: those of the tools that need none. */
+export const RESERVED_TOOL_NAMES: ReadonlySet<string> = new Set(Object.keys(ALWAYS_THERE_TOOLS));
 
 const HASH_LENGTH = 10;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';

@@ -1,4 +1,5 @@
 import {
+  RENTAL_TERMS,
   solFromLamports,
   type CredentialVerification,
   type JsonObject,
@@ -94,8 +95,8 @@ function requestFor(
       return {
         action: 'rent',
         listing_id,
-        ...(listing.rental_model === 'subscription' ? { duration_seconds: durationSeconds } : {}),
-        ...(listing.rental_model === 'per_query' && depositLamports !== undefined
+        ...(RENTAL_TERMS[listing.rental_model].expires ? { duration_seconds: durationSeconds } : {}),
+        ...(RENTAL_TERMS[listing.rental_model].isPrepaid && depositLamports !== undefined
           ? { deposit_lamports: depositLamports }
           : {}),
       };

@@ -1,4 +1,4 @@
-import type { DoneEvent, ExecuteBody } from '@agent-rental/contract';
+import { ADOPTION_MINUTES, type DoneEvent, type ExecuteBody } from '@agent-rental/contract';
 import { ApiError, isApiError, type ExecuteOptions, type RentalClient } from '@agent-rental/sdk';
 import { cleanText } from '../text/creator-text.js';
 import { resultOfError } from '../definitions/error-result.js';
@@ -12,7 +12,7 @@ import type { ToolContext } from '../definitions/tool-context.js';
 
 const UNKNOWN_OUTCOME =
   'Whether it ran is not known; a run that was begun may have been charged. Calling again with the same arguments ' +
-  'within 10 minutes takes that run over, if there is one, and does not pay for it again.';
+  `within ${ADOPTION_MINUTES} minutes takes that run over, if there is one, and does not pay for it again.`;
 
 /**
  * Runs a task and yields its output as it is made.

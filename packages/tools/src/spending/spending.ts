@@ -1,3 +1,4 @@
+import { SPENDING_WINDOW_HOURS } from '@agent-rental/contract';
 import { lamportsText } from '../text/lamports-text.js';
 import { memoryLedger, type SpendingEntry, type SpendingLedger } from './ledger.js';
 import {
@@ -10,7 +11,7 @@ import {
 } from './policy.js';
 import { Questions } from './questions.js';
 
-const DAY_MS = 24 * 60 * 60 * 1_000;
+const WINDOW_MS = SPENDING_WINDOW_HOURS * 60 * 60 * 1_000;
 
 /** Money that may be spent, and is counted from now on. */
 export interface Reservation {
@@ -73,7 +74,7 @@ export function createSpending(options: SpendingOptions): Spending {
 
   /** Why an entry breaks a limit, or would break it once it is `added`. */
   async function excessOf(entry: SpendingEntry, added: bigint): Promise<SpendingRefusedError | undefined> {
-    const ofKind = (await ledger.since(now() - DAY_MS)).filter(({ kind }) => kind === entry.kind);
+    const ofKind = (await ledger.since(now() - WINDOW_MS)).filter(({ kind }) => kind === entry.kind);
     const inAll = (some: readonly SpendingEntry[]) => some.reduce((sum, one) => sum + one.lamports, added);
     const ofListing = ofKind.filter(({ listingId }) => listingId === entry.listingId);
     return excess('maxDayLamports', inAll(ofKind)) ?? excess('maxListingLamports', inAll(ofListing));
@@ -179,6 +180,6 @@ export function createSpending(options: SpendingOptions): Spending {
 
 const LIMIT: Record<Exclude<SpendingRule, 'listingIds' | 'askAboveLamports'>, string> = {
   maxRunLamports: 'The most for one run',
-  maxDayLamports: 'The most within 24 hours',
-  maxListingLamports: 'The most within 24 hours for one agent',
+  maxDayLamports: `The most within ${SPENDING_WINDOW_HOURS} hours`,
+  maxListingLamports: `The most within ${SPENDING_WINDOW_HOURS} hours for one agent`,
 };

@@ -102,14 +102,19 @@ export function buildInstructions(
 
   function purchase(terms: TransactionRequestOf<'rent'>): TransactionInstruction {
     const model = need('rentalModel');
-    if (model === 'per_query') {
-      return purchasePerQuery({ ...renter(), depositLamports: need('depositLamports') });
+    switch (model) {
+      case 'one_time':
+        return purchaseOneTime({ ...renter(), treasury: need('treasury') });
+      case 'subscription': {
+        const { duration_seconds: durationSeconds } = terms;
+        if (durationSeconds === undefined) throw new TypeError('A subscription needs duration_seconds.');
+        return purchaseSubscription({ ...renter(), treasury: need('treasury'), durationSeconds });
+      }
+      case 'per_query':
+        return purchasePerQuery({ ...renter(), depositLamports: need('depositLamports') });
+      default:
+        return model satisfies never;
     }
-    const treasury = need('treasury');
-    if (model === 'one_time') return purchaseOneTime({ ...renter(), treasury });
-    const { duration_seconds: durationSeconds } = terms;
-    if (durationSeconds === undefined) throw new TypeError('A subscription needs duration_seconds.');
-    return purchaseSubscription({ ...renter(), treasury, durationSeconds });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { TransactionRequest } from '@agent-rental/contract';
+import { RENTAL_TERMS, type TransactionRequest } from '@agent-rental/contract';
 import { subscriptionPriceLamports } from '@agent-rental/program-client';
 import type { KnownParticulars } from './build-instructions.js';
 import { apiError } from '../send/chain-errors.js';
@@ -28,12 +28,12 @@ export function planAction(
   switch (request.action) {
     case 'rent': {
       const { rentalModel } = listing;
-      const price =
-        rentalModel === 'subscription' ? windowPrice(request.duration_seconds) : listing.priceLamports;
-      const depositLamports =
-        rentalModel === 'per_query'
-          ? lamports(request.deposit_lamports, listing.minDepositLamports)
-          : undefined;
+      const price = RENTAL_TERMS[rentalModel].expires
+        ? windowPrice(request.duration_seconds)
+        : listing.priceLamports;
+      const depositLamports = RENTAL_TERMS[rentalModel].isPrepaid
+        ? lamports(request.deposit_lamports, listing.minDepositLamports)
+        : undefined;
       const maxPriceLamports = agreed(price, request.max_price_lamports);
       return { particulars: { rentalModel, treasury, depositLamports, maxPriceLamports } };
     }

@@ -1,4 +1,4 @@
-import type { TransactionRequest, TransactionRequestOf } from '@agent-rental/contract';
+import { RENTAL_TERMS, type TransactionRequest, type TransactionRequestOf } from '@agent-rental/contract';
 import {
   findAccessCredentialAddress,
   findEscrowAddress,
@@ -170,7 +170,7 @@ function publishedOf(
   const proposed = { authority, rentalModel, priceLamports, minDepositLamports, metadataUri };
   if (!listing) return proposed;
   const { rental_model: model, price_lamports: price, min_deposit_lamports: deposit } = listing;
-  const minDeposit = model === 'per_query' ? BigInt(deposit ?? price) : 0n;
+  const minDeposit = RENTAL_TERMS[model].isPrepaid ? BigInt(deposit ?? price) : 0n;
   // Compared like every other value: a difference is an argument that was not asked for.
   return { ...proposed, rentalModel: model, priceLamports: BigInt(price), minDepositLamports: minDeposit };
 }

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, Listing } from '@agent-rental/contract';
+import { RENTAL_TERMS, type Json, type JsonObject, type Listing } from '@agent-rental/contract';
 import { isApiError, type CallOptions } from '@agent-rental/sdk';
 import { creatorLine } from '../../text/creator-text.js';
 import { compileInput } from '../../schema/compile-input.js';
@@ -105,7 +105,7 @@ async function look(
 /** What one run may draw from the balance: by the transaction that is to be paid, or by what is known of the rental. */
 async function runLamportsOf({ spending }: ToolContext, { listing, payment }: RentalQuote): Promise<number> {
   if (payment !== undefined) return payment.quote.max_run_lamports ?? 0;
-  const told = listing.rental_model === 'per_query' ? listing.price_lamports : 0;
+  const told = RENTAL_TERMS[listing.rental_model].chargesRuns ? listing.price_lamports : 0;
   return (await spending?.mostOfRun(listing.id, told)) ?? told;
 }
 
