@@ -1,3 +1,4 @@
+import { FILE_KEPT_HOURS } from '@agent-rental/contract';
 import { randomUUID } from 'node:crypto';
 import { sql, type Selectable } from 'kysely';
 import type { Db } from '../database/connection.js';
@@ -6,7 +7,7 @@ import type { Keys } from '../platform/keys.js';
 
 export type FileRow = Selectable<Database['files']>;
 
-const KEPT_MS = 24 * 60 * 60_000;
+const KEPT_MS = FILE_KEPT_HOURS * 60 * 60_000;
 /** Bytes that are sealed and stored at a time. */
 const PART_BYTES = 256 * 1024;
 

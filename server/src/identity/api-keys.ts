@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import {
+  REFUSAL_TEXT,
   API_KEY_PREFIX,
   API_KEY_SCOPES,
   DEFAULT_API_KEY_SCOPES,
@@ -121,8 +122,7 @@ export function createApiKeys(db: Db, network: 'localnet' | 'devnet' | 'mainnet'
       // Found by its hash: no secret is compared byte by byte. Read every time: a revoked key ends at once.
       const { rows } = await db.executeQuery<FoundKey>(CompiledQuery.raw(FIND_KEY, [digestOf(key)]));
       const [row] = rows;
-      if (!row || row.revoked_at)
-        throw new ApiError('invalid_api_key', 'The API key is not valid or was revoked.');
+      if (!row || row.revoked_at) throw new ApiError('invalid_api_key', REFUSAL_TEXT.invalidApiKey);
       return { wallet: row.wallet, id: row.id, scopes: row.scopes, policy: row.policy };
     },
   };

@@ -1,4 +1,5 @@
 import {
+  REFUSAL_TEXT,
   SEARCH_DESCRIPTION_LIMIT,
   solFromLamports,
   type Listing,
@@ -50,8 +51,7 @@ export interface ListingService {
   describe(ids: string[]): Promise<Map<string, RentedListing>>;
 }
 
-const notFound = () =>
-  new ApiError('listing_not_found', 'There is no such listing. Search with GET /v1/listings.');
+const notFound = () => new ApiError('listing_not_found', REFUSAL_TEXT.noSuchListing);
 
 export function createListingService(repository: ListingRepository): ListingService {
   const findRow = async (text: string): Promise<ListingRow> => {

@@ -1,3 +1,4 @@
+import { CHARGE_WAIT_SECONDS, REFUSAL_TEXT } from '@agent-rental/contract';
 import { setImmediate } from 'node:timers/promises';
 import { PublicKey, type TransactionError } from '@solana/web3.js';
 import { apiErrorOfTransaction, type Chain } from '../chain/index.js';
@@ -16,7 +17,7 @@ import type {
 import type { ChargeSigner } from './charge-transaction.js';
 
 /** The longest a caller waits for its charge. The charge itself goes on being settled. */
-const CONFIRM_TIMEOUT_MS = 45_000;
+const CONFIRM_TIMEOUT_MS = CHARGE_WAIT_SECONDS * 1_000;
 const REBROADCAST_MS = 1_000;
 /** States of a charge that has taken the money. */
 const PAID: ReadonlySet<ChargeRow['state']> = new Set(['confirmed', 'finalized', 'credited']);
@@ -24,12 +25,7 @@ const PAID: ReadonlySet<ChargeRow['state']> = new Set(['confirmed', 'finalized',
 /** A charge that was not confirmed within the time that a caller waits; it goes on being settled. */
 export class ChargePendingError extends ApiError {
   constructor(runId: string, cause?: unknown) {
-    super(
-      'service_unavailable',
-      `The charge was not confirmed in time; it is settled in the background. GET /v1/runs/${runId} gives the ` +
-        'result once it is.',
-      { runId, retryAfterSeconds: 5, cause },
-    );
+    super('service_unavailable', REFUSAL_TEXT.chargePending(runId), { runId, retryAfterSeconds: 5, cause });
   }
 }
 

@@ -1,3 +1,4 @@
+import { SAMPLE_RUNS_PER_DAY } from '@agent-rental/contract';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertListing, newWallet } from '../../testing/index.js';
@@ -7,7 +8,6 @@ import {
   LISTED_BYTES_PER_DAY,
   MOST_FAILED_JOBS,
   MOST_WAITING_JOBS,
-  SAMPLE_RUNS_PER_DAY,
 } from './creator-limits.js';
 import {
   confirmed,

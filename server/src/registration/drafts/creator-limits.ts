@@ -1,3 +1,4 @@
+import { SAMPLE_RUNS_PER_DAY } from '@agent-rental/contract';
 import { sql } from 'kysely';
 import { ApiError } from '../../http/api-error.js';
 import type { Db } from '../../database/connection.js';
@@ -22,8 +23,6 @@ export const LISTED_BYTES_PER_DAY = 16 * MIB;
 export const MOST_WAITING_JOBS = 20;
 /** Failed jobs of one wallet that are kept. */
 export const MOST_FAILED_JOBS = 100;
-/** Runs for samples that a wallet's agents may cause within 24 hours. */
-export const SAMPLE_RUNS_PER_DAY = 20;
 /** Days after which a draft that is neither changed nor published is removed. */
 export const DRAFT_DAYS = 30;
 

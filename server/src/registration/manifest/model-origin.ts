@@ -1,3 +1,4 @@
+import { type ModelProvider } from '@agent-rental/contract';
 /** Where the vendors' own APIs are. */
 export const VENDOR_URLS = {
   openai: 'https://api.openai.com/v1',
@@ -6,7 +7,7 @@ export const VENDOR_URLS = {
 
 /** Names the model of a manifest. */
 export interface ModelAddress {
-  provider: 'openai' | 'anthropic' | 'self_hosted';
+  provider: ModelProvider;
   endpointUrl?: string | undefined;
 }
 

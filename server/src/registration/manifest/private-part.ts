@@ -1,3 +1,4 @@
+import { modelProvider } from '@agent-rental/contract';
 import * as z from 'zod';
 import type { Keys } from '../../platform/keys.js';
 import { modelOrigin } from './model-origin.js';
@@ -15,7 +16,7 @@ export const privatePart = z.discriminatedUnion('mode', [
     systemPrompt: z.string(),
     tools: z.array(z.object({ name: z.string(), scope: z.string() })),
     model: z.object({
-      provider: z.enum(['openai', 'anthropic', 'self_hosted']),
+      provider: modelProvider,
       model: z.string().optional(),
       endpointUrl: z.string().optional(),
       key: z.string().optional(),

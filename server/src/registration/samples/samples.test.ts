@@ -1,3 +1,4 @@
+import { SAMPLE_RUNS_PER_DAY } from '@agent-rental/contract';
 import { randomUUID } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
@@ -5,7 +6,6 @@ import type { Database } from '../../database/schema.js';
 import { deriveKeys } from '../../platform/keys.js';
 import { insertListing, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
 import { createCreatorSecrets } from '../creator-secrets.js';
-import { SAMPLE_RUNS_PER_DAY } from '../drafts/creator-limits.js';
 import { sealPrivatePart, type DeclarativeAgent } from '../manifest/private-part.js';
 import { createRegistrationRepository, SAMPLES_TASK, type RegistrationRepository } from '../repository.js';
 import { createSampleTaker, type ReviewRun } from './samples.js';

@@ -1,6 +1,5 @@
-import type { Json } from '@agent-rental/contract';
+import { SAMPLE_RUNS_PER_DAY, type Json } from '@agent-rental/contract';
 import type { Keys } from '../../platform/keys.js';
-import { SAMPLE_RUNS_PER_DAY } from '../drafts/creator-limits.js';
 import { openPrivatePart, type DeclarativeAgent, type PrivatePart } from '../manifest/private-part.js';
 import type { RegistrationRepository } from '../repository.js';
 import { sampleInputOf } from './sample-input.js';

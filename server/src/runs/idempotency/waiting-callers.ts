@@ -1,3 +1,4 @@
+import { CHARGE_WAIT_SECONDS } from '@agent-rental/contract';
 import { ApiError } from '../../http/api-error.js';
 import type { Logger } from '../../platform/logger.js';
 import { ChargePendingError } from '../../settlement/index.js';
@@ -6,7 +7,7 @@ import type { RunChanges } from './run-changes.js';
 import type { FinishedRun, RunRepository, RunRow } from '../history/repository.js';
 
 /** The longest that a repeat waits for the charge of a run that came to nothing. */
-const CHARGE_WAIT_MS = 45_000;
+const CHARGE_WAIT_MS = CHARGE_WAIT_SECONDS * 1_000;
 
 /** Somebody who waits for a run. */
 export interface Caller {

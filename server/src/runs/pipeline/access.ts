@@ -1,3 +1,4 @@
+import { REFUSAL_TEXT } from '@agent-rental/contract';
 import type { PublicKey } from '@solana/web3.js';
 import type { AccessStatus } from '../../credentials/index.js';
 import type { PublishedListing } from '../../listings/index.js';
@@ -25,15 +26,12 @@ export function requireAccess(
     case 'active':
       return;
     case 'expired':
-      throw new ApiError('credential_expired', 'The subscription has expired. Renew it to go on.');
+      throw new ApiError('credential_expired', REFUSAL_TEXT.subscriptionExpired);
     case 'low_balance':
       if (credited) return;
       throw new ApiError('insufficient_balance', lowBalanceMessage(listing, agreedPriceLamports));
     case 'not_found':
-      throw new ApiError(
-        'credential_not_found',
-        `This wallet has not rented ${listing.id}. Rent it with POST /v1/transactions.`,
-      );
+      throw new ApiError('credential_not_found', REFUSAL_TEXT.notRented(listing.id));
     case 'revoked':
       throw new ApiError('credential_not_found', 'The rental was revoked. It cannot be used any more.', {
         onChainError: { program: programId.toBase58(), anchor_code: CREDENTIAL_REVOKED },
@@ -45,9 +43,8 @@ export function requireAccess(
 
 function lowBalanceMessage({ priceLamports }: PublishedListing, agreedLamports: bigint | null): string {
   return agreedLamports !== null && agreedLamports < priceLamports
-    ? `A run costs ${priceLamports} lamports now, more than the ${agreedLamports} lamports that were agreed to. ` +
-        'Top up to agree to the new price; an amount of 0 is enough where the balance is.'
-    : `The prepaid balance cannot pay the next run, which costs ${priceLamports} lamports. Top it up.`;
+    ? REFUSAL_TEXT.priceAboveAgreed(priceLamports, agreedLamports)
+    : REFUSAL_TEXT.lowBalance(priceLamports);
 }
 
 /**
@@ -56,9 +53,8 @@ function lowBalanceMessage({ priceLamports }: PublishedListing, agreedLamports: 
  * @throws ApiError `listing_paused` or `listing_not_found`.
  */
 export function requireRunning(status: PublishedListing['status']): void {
-  if (status === 'paused')
-    throw new ApiError('listing_paused', 'The listing is paused; it runs no tasks at the moment.');
-  if (status === 'closed') throw new ApiError('listing_not_found', 'The listing is closed.');
+  if (status === 'paused') throw new ApiError('listing_paused', REFUSAL_TEXT.listingPaused);
+  if (status === 'closed') throw new ApiError('listing_not_found', REFUSAL_TEXT.listingClosed);
 }
 
 /**
