@@ -170,7 +170,7 @@ describe('the example marketplace', () => {
     await first.exited;
     const [model] = (first.messages[0] as { urls: string[] }).urls;
     const port = Number(new URL(model ?? '').port);
-    expect(port, 'no port that a system gives to whoever asks for any').toBeLessThan(32_768);
+    expect(port, 'no port that a system hands out by itself').toBeLessThan(32_768);
     const blocker = createServer().listen(port, '127.0.0.1');
     await once(blocker, 'listening');
     const second = start();

@@ -50,7 +50,7 @@ try {
   });
   const { listings = [] } = found.structured as { listings?: { agent_id: string; title: string }[] };
   const [first] = listings;
-  if (first === undefined) throw new Error('Nobody does expenses here.');
+  if (first === undefined) throw new Error('No agent for expenses was found.');
   const rented = await use('rent_listing', { agent_id: first.agent_id });
   print(`Rented ${first.title}: ${rented.text}`);
   const { task, input } = expenses;

@@ -43,7 +43,7 @@ export interface ServerChannel {
 /**
  * Opens the channel to the server that forked this process.
  *
- * @throws Error when nobody did.
+ * @throws Error when none was sent in time.
  */
 export function serverChannel(): ServerChannel {
   if (process.send === undefined)

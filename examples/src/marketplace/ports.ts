@@ -31,8 +31,8 @@ export async function startOnPort<T>(server: string, port: number, start: () => 
 }
 
 /**
- * Below those that systems give to whoever asks for any (from 32,768 on Linux, from 49,152 elsewhere): while the server
- * is stopped, nobody gets its port by chance.
+ * Below the ephemeral range of the system (from 32,768 on Linux, from 49,152 elsewhere): while the server
+ * is stopped, no other process gets its port by chance.
  */
 const PORTS = { from: 20_000, to: 32_000 } as const;
 const TRIES = 100;

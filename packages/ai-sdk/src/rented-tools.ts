@@ -104,7 +104,7 @@ function toAiTool(
         }
         yield next.value;
       } finally {
-        // Whoever stops listening stops the run.
+        // A consumer that stops reading cancels the run.
         await stream.return(undefined as never);
       }
     },

@@ -55,7 +55,7 @@ function toStructuredTool(
       for (; !next.done; next = await stream.next()) yield { delta: next.value };
       result = next.value;
     } finally {
-      // Whoever stops listening stops the run.
+      // A consumer that stops reading cancels the run.
       await stream.return(undefined as never);
     }
     const content = modelText(result);

@@ -8,7 +8,7 @@ import { batchOf, EXPECTED_OUTCOMES, malformedBytes, soundTransactions } from '.
 const CASES = 4_000;
 const CALLS_PER_BATCH = 100;
 
-describe('transaction bytes that nobody can have meant', () => {
+describe('malformed transaction bytes', () => {
   let fixture: ChainFixture;
   let seeds: Buffer[];
 

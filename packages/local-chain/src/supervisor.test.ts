@@ -31,7 +31,7 @@ async function killHard(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** A process that has ended but that nobody has asked about yet (a zombie) is not alive. */
+/** A process that has ended and was not waited for yet (a zombie) is not alive. */
 function isAlive(pid: number): boolean {
   return !['', 'Z', 'X'].includes(statusOf(pid, 'State').slice(0, 1));
 }

@@ -155,7 +155,7 @@ describe('spending above what passes by itself', () => {
     expect(market.charged).toBe(charged);
   });
 
-  it('is refused where nobody can be asked', async () => {
+  it('is refused where the client cannot be asked', async () => {
     const market = standIn();
     const client = await connect(market, { tools });
     const result = await client.callTool(call);

@@ -3,7 +3,7 @@ import { PublicKey } from '@solana/web3.js';
 /**
  * The program id that every function of this package uses unless it is given another one.
  *
- * It is not on the ed25519 curve, so nobody holds a private key for it: the embedded chain loads the program
+ * It is not on the ed25519 curve, so there is no private key for it: the embedded chain loads the program
  * there. A deployment to a public network has the id of its own program keypair and passes it as `programId`;
  * the program itself has no id compiled in.
  */

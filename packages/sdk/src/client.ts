@@ -68,7 +68,7 @@ export interface ExecuteOptions extends CallOptions {
    * that the retries inside the call are one run and two calls are two.
    */
   idempotencyKey?: string | undefined;
-  /** Takes over an equal run of this wallet whose answer reached nobody, instead of paying again. */
+  /** Takes over an equal run of this wallet whose answer was not delivered, instead of paying again. */
   adoptUndelivered?: boolean | undefined;
   /**
    * Ends the wait, as `signal` does, without cancelling the run: to the service the caller went away. The run has its
@@ -272,7 +272,7 @@ export function createClient(options: ClientOptions): RentalClient {
   };
   /**
    * Stops the run of a request that its caller no longer wants. It is asked for by the key, so that it is refused
-   * when the request has not arrived yet. Nobody waits for it, and nobody hears when it fails: the service stops
+   * when the request has not arrived yet. It is not awaited and its failure is not reported: the service stops
    * runs without a caller after a while by itself.
    */
   const abandon = (input: RequestInput): void => {

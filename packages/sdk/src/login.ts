@@ -5,7 +5,7 @@ import { readChallenge } from './challenge.js';
 import { apiErrorFromResponse, unreachable } from './errors.js';
 import { signInMessage } from './sign-in-message.js';
 
-/** Whoever can sign messages for a wallet: a keypair, or a wallet application. */
+/** Signs messages for a wallet: a keypair, or a wallet application. */
 export interface MessageSigner {
   /** Wallet address, base58. */
   readonly address: string;
@@ -86,7 +86,7 @@ export function walletAuthentication(
       const attempt = current ?? begin();
       const known = await attempt;
       if (Date.now() < known.renewAt) return known.header;
-      // Whoever sees the end of a token first logs in; the others find that login.
+      // The first call that finds the token expired logs in; the others reuse that login.
       const next = current === attempt ? begin() : (current ?? begin());
       return (await next).header;
     },

@@ -36,7 +36,7 @@ export interface ToolsetOptions {
   readonly ledger?: SpendingLedger | undefined;
   /** Pays for rentals inside `policy`. Absent: `rent_listing` says where a person can pay. */
   readonly wallet?: PayingWallet | undefined;
-  /** Asked above the policy's `askAboveLamports`, where a call brings nobody to ask. Absent there too: a refusal. */
+  /** Asked above the policy's `askAboveLamports`, where a call brings no `approve`. Absent there too: a refusal. */
   readonly approve?: Approve | undefined;
   /** Where people reach the marketplace. Default: where the client reaches it. */
   readonly publicUrl?: string | undefined;
@@ -74,7 +74,7 @@ export interface RentedToolset {
   page(start: number, size: number, options?: CallOptions): Promise<ToolPage>;
   /**
    * A tool by its name. Finds the tool of any rental, also of one that is not listed: made a moment ago,
-   * beyond the limit, or out of balance. Where the name tells the listing, nobody asks whether it is rented: that of
+   * beyond the limit, or out of balance. Where the name tells the listing, it is not checked whether it is rented: the tool of
    * one which is not says how to rent it when it is called.
    *
    * @throws ApiError or ConnectionError when the rentals cannot be listed.
@@ -132,7 +132,7 @@ export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}
       const fixed = fixedTools.slice(start, start + size);
       const from = Math.max(start - fixedTools.length, 0);
       const to = Math.min(from + size - fixed.length, limit);
-      // Past the end, or a page of fixed tools alone, somebody still wants to know how many there are.
+      // Past the end, or a page of fixed tools alone, the total is still needed.
       const direct =
         limit === 0 ? { tools: [], total: 0 } : await fetchDirect(from, Math.max(to, from + 1), given);
       return {

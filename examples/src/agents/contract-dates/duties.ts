@@ -13,7 +13,7 @@ const DUTY_SHOWN = 400;
 const DUTY_VERB =
   /\b(?:shall|must|agrees?\s{1,3}(?:not\s{1,3})?to|undertakes?\s{1,3}(?:not\s{1,3})?to|(?:is|are)\s{1,3}(?:required|obliged|obligated)\s{1,3}to|may\s{1,3}not)\b/gi;
 
-/** Phrases with `shall` that define or interpret and oblige nobody. */
+/** Phrases with `shall` that define or interpret and oblige no party. */
 const NO_DUTY =
   /^shall\s{1,3}(?:mean|have\s{1,3}the\s{1,3}meaning|be\s{1,3}(?:deemed|construed|governed))\b/i;
 

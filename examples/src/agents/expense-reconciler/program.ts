@@ -4,7 +4,7 @@
  * stand in one file because an import would not be lifted with them.
  */
 
-/** One thing that somebody should look at. `lines` are line numbers in the CSV text, the header's being 1. */
+/** One finding for a person to check. `lines` are line numbers in the CSV text, the header's being 1. */
 export interface Finding {
   kind: string;
   table: 'expenses' | 'statement';

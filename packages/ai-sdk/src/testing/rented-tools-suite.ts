@@ -250,7 +250,7 @@ export function rentedToolsSuite(version: AiVersion): void {
       const tools = await toolsOf(createStandIn([{ id: ID }]), { approval });
       const needed: [string, unknown][] = [];
       for (const [name, tool] of Object.entries(tools)) {
-        if (typeof tool.needsApproval !== 'function') throw new Error(`${name} asks nobody`);
+        if (typeof tool.needsApproval !== 'function') throw new Error(`${name} asks for no approval`);
         const call = { agent_id: ID, listing_id: ID, task: 't', budget_sol: 1, run_id: 'run_1' };
         needed.push([name, await tool.needsApproval(call, { toolCallId: 'c', messages: [] })]);
       }

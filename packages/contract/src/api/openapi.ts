@@ -66,7 +66,7 @@ export function openApiDocument(version: string): Schema {
         operator: {
           type: 'http',
           scheme: 'bearer',
-          description: 'The METRICS_TOKEN of whoever operates the service, where one is set.',
+          description: 'The METRICS_TOKEN of the operator, where one is set.',
         },
       },
     },

@@ -104,7 +104,7 @@ const IDEMPOTENCY_KEY = {
     'Two requests under one key are one run, charged once. 1 to 200 visible ASCII characters.',
 };
 const ADOPT =
-  '`adopt-undelivered` takes over an equal run whose answer reached nobody, instead of paying again.';
+  '`adopt-undelivered` takes over an equal run whose answer was not delivered, instead of paying again.';
 
 /** Every operation, by id. Routes, validation and the sdk are made from this table. */
 export const operations = {

@@ -48,7 +48,7 @@ export type RunningRun = z.infer<typeof runningRun>;
 
 /**
  * What has become of a run. A run that could not be served after it had begun (its caller was told an error, or
- * nobody was there any more) is `failed`, costs nothing, and carries that `error`.
+ * all its callers had left) is `failed`, costs nothing, and carries that `error`.
  */
 export const runState = z
   .union([runningRun, run.extend({ error: errorEnvelope.shape.error.optional() })])

@@ -32,7 +32,7 @@ export type Receipt = z.infer<typeof receipt>;
 
 /**
  * A receipt, signed: `jws` is a compact JWS (EdDSA) whose payload is the receipt; the keys are at
- * `/.well-known/jwks.json`. Whoever is shown the JWS without the salt can check what happened, and learns nothing
+ * `/.well-known/jwks.json`. A reader of the JWS without the salt can check what happened, and learns nothing
  * about input and output.
  */
 export const signedReceipt = z

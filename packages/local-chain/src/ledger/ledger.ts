@@ -319,7 +319,7 @@ export class Ledger {
     this.#clockFile.close();
   }
 
-  /** Why a transaction cannot land whatever it does: its blockhash is unknown or too old, or it is there already. */
+  /** Why a transaction cannot land, whichever instructions it has: its blockhash is unknown or too old, or it is there already. */
   #refusal(
     transaction: WireTransaction,
     moment: ChainMoment,

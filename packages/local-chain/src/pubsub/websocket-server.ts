@@ -134,7 +134,7 @@ export class WebsocketServer {
     kind: TopicKind,
     params: unknown,
   ): void {
-    // It may have gone while its request waited: nobody would take the subscription away again.
+    // The connection may have closed while its request waited: the subscription would never be removed.
     if (client.readyState !== client.OPEN) return;
     const topic = parseTopic(kind, params);
     if (!topic.success) throw invalidParams(`Invalid params: ${topic.error.issues[0]?.message ?? ''}`);

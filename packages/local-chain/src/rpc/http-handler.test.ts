@@ -169,10 +169,10 @@ describe('JSON-RPC over HTTP', () => {
       postBalances: [lamports - 5_000, 0, expect.any(Number)],
     });
     // What is refused before it runs has no price.
-    const nobody = Keypair.generate();
+    const unfundedPayer = Keypair.generate();
     const { result } = await fixture.rpc(
       'simulateTransaction',
-      base64(signed(nobody, blockhash, [memo('hello')])),
+      base64(signed(unfundedPayer, blockhash, [memo('hello')])),
       { encoding: 'base64' },
     );
     expect(result).toMatchObject({
@@ -196,12 +196,12 @@ describe('JSON-RPC over HTTP', () => {
       message: 'Transaction signature verification failure',
     });
 
-    const nobody = Keypair.generate();
-    const unfunded = signed(nobody, blockhash, [memo('hello')]);
+    const unfundedPayer = Keypair.generate();
+    const unfunded = signed(unfundedPayer, blockhash, [memo('hello')]);
     const refused = await fixture.rpc('sendTransaction', base64(unfunded), { encoding: 'base64' });
     expect(refused.error).toMatchObject({ code: -32002, data: { err: 'AccountNotFound', logs: [] } });
 
-    // Without a preflight nobody is told, and nothing lands.
+    // Without a preflight unfundedPayer is told, and nothing lands.
     const skipped = await fixture.rpc('sendTransaction', base64(forged), {
       encoding: 'base64',
       skipPreflight: true,

@@ -218,7 +218,7 @@ function listSegments(dir: string): Segment[] {
   return segments;
 }
 
-/** What is cut is kept beside the journal: if it was more than a crash's torn record, nobody's data is gone. */
+/** Keeps what is cut beside the journal, so that no data is lost if it was more than a crash's torn record. */
 function cutTail(file: string, fd: number, length: number): void {
   const tail = Buffer.alloc(fstatSync(fd).size - length);
   readSync(fd, tail, 0, tail.length, length);

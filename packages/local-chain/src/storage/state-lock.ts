@@ -83,7 +83,7 @@ async function inUse(stateDir: string, name: string): Promise<LocalChainError> {
   return new LocalChainError('state_in_use', `${stateDir} is in use by a running chain${who}`);
 }
 
-/** Only where the lock is a file can it outlive its holder: then nobody answers behind it. */
+/** Only where the lock is a file can it outlive its holder: then no process answers behind it. */
 async function removeIfAbandoned(name: string): Promise<void> {
   if (process.platform === 'linux' || process.platform === 'win32') return;
   if ((await ask(name)) === 'refused') rmSync(name, { force: true });

@@ -20,7 +20,7 @@ export interface AskedState {
 export type Approval =
   /** The user has to be asked first. */
   | { readonly ask: InputRequiredResult }
-  /** Goes on; `approve` is absent where nothing is to be approved, or nobody can be asked. */
+  /** Goes on; `approve` is absent where nothing is to be approved, or the client cannot be asked. */
   | {
       readonly approve: Approve | undefined;
       /** Key of what was answered about: an answer that comes again is for the same run and the same payment. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 /** What tells one running call from all others. */
 export interface CallAddress {
-  /** Who called; nobody can cancel another's call. */
+  /** The caller; a caller can cancel its own calls alone. */
   readonly callerId: string;
   readonly sessionId: string;
   readonly requestId: string | number;

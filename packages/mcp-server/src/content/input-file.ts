@@ -33,7 +33,7 @@ export async function sendInputFile(
   signal?: AbortSignal,
 ): Promise<string> {
   const root = await realpath(folder).catch(() => undefined);
-  // One answer for what is outside and what is not there: nobody learns what else this machine has.
+  // One answer for what is outside and what is not there: the answer does not tell what else this machine has.
   const refused = new InputFileError(`"input_file" is not a file inside ${folder}.`);
   if (root === undefined) throw refused;
   const real = await realpath(resolve(root, path)).catch(() => undefined);

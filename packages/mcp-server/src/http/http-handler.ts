@@ -27,7 +27,7 @@ import { keyOfCall, RunningCalls } from '../calls/running-calls.js';
 import { SESSION_HEADER, Sessions } from '../sessions/sessions.js';
 import { createTokenSigner } from '../sessions/signed-token.js';
 
-/** Who sends a request; whoever mounts the handler has verified it. */
+/** The caller of a request, which the host of the handler has verified. */
 export interface RentalMcpCaller {
   /** Acts as the caller, for this request. */
   readonly client: RentalClient;
@@ -86,7 +86,7 @@ interface Carried {
 /** Longer bodies that could not be parsed are not given to the SDK to be parsed again. */
 const MOST_REREAD_CHARACTERS = 2_048;
 
-/** A signal for calls that nobody can cancel but by going away. */
+/** A signal for calls that end only with their connection. */
 const never = new AbortController().signal;
 
 /**

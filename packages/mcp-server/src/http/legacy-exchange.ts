@@ -129,7 +129,7 @@ function idsOnly(eventIds: () => string) {
   };
 }
 
-/** The same bytes; `end` is called when they are over, or nobody reads them any more. */
+/** The same bytes; `end` is called when they are over, or their reader has left. */
 function untilEnd(body: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>({

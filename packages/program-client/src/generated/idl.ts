@@ -13,7 +13,7 @@ export const idl: MarketplaceIdl = {
     {
       "name": "initialize_protocol",
       "docs": [
-        "Creates the one Protocol account. Only the program's upgrade authority may, whoever sees the deployment first."
+        "Creates the one Protocol account. Only the program's upgrade authority may, also right after the deployment."
       ],
       "discriminator": [
         188,
@@ -1408,7 +1408,7 @@ export const idl: MarketplaceIdl = {
       "name": "revoke_access",
       "docs": [
         "Revokes a One-Time or Subscription credential for ever. The protocol's admin alone may: no creator revokes",
-        "somebody who just paid."
+        "a buyer who just paid."
       ],
       "discriminator": [
         106,
@@ -2368,7 +2368,7 @@ export const idl: MarketplaceIdl = {
           {
             "name": "pending_admin",
             "docs": [
-              "Who may accept the admin role; all zeros when nobody."
+              "Who may accept the admin role; all zeros when there is none."
             ],
             "type": "pubkey"
           },

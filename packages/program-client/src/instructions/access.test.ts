@@ -24,7 +24,7 @@ describe('revoke_access', () => {
     expectRefusal(chain.send(revokeAccess({ admin, buyer, listingId })), 'CredentialRevoked');
   });
 
-  it('is the admin’s alone: no creator revokes somebody who paid [PRG-13, PRG-30]', () => {
+  it('is the admin’s alone: no creator revokes a buyer who paid [PRG-13, PRG-30]', () => {
     const market = new Market();
     const listingId = market.list('one_time');
     market.rent(listingId);
@@ -89,7 +89,7 @@ describe('revoke_per_query_access', () => {
     },
   );
 
-  it('is nobody else’s, and the buyer’s only under its conditions [PRG-32, PRG-45]', () => {
+  it('is the admin’s and the creator’s, and the buyer’s only under its conditions [PRG-32, PRG-45]', () => {
     const { market, listingId, revoke, chain } = setup();
     for (const revoker of [market.authority, market.treasury, chain.wallet(), market.buyer]) {
       expectRefusal(chain.send(revoke(revoker)), 'Unauthorized');

@@ -176,7 +176,7 @@ describe('create_listing', () => {
     expectRefusal(market.chain.send(createListing(input(market))), 'ProtocolPaused');
   });
 
-  it('works on addresses that somebody sent lamports to [PRG-35]', () => {
+  it('works on addresses that already hold lamports [PRG-35]', () => {
     const market = new Market();
     const given = input(market);
     const at = market.addresses(given.listingId);

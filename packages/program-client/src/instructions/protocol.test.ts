@@ -137,7 +137,7 @@ describe('initialize_protocol', () => {
     chain.succeed(initializeProtocol({ ...input, treasury }));
   });
 
-  it('works on an address that somebody sent lamports to', () => {
+  it('works on an address that already holds lamports', () => {
     for (const present of [1n, 1_000_000n, 5_000_000n]) {
       const { chain, input } = setup();
       const { address } = findProtocolAddress(chain.programId);

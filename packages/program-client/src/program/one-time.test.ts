@@ -115,7 +115,7 @@ describe('purchase_one_time', () => {
     expect(chain.lamports(exact)).toBe(0n);
   });
 
-  it('works on an address that somebody sent lamports to [PRG-35]', () => {
+  it('works on an address that already holds lamports [PRG-35]', () => {
     for (const present of [1n, 10n ** 9n]) {
       const { market, listingId, input, chain } = setup();
       const { credential, escrow } = market.addresses(listingId);

@@ -158,7 +158,7 @@ describe('per-query balances', () => {
     );
   });
 
-  it('opens on addresses that somebody sent lamports to, which add nothing to the balance [PRG-35]', () => {
+  it('opens on addresses that already hold lamports, which add nothing to the balance [PRG-35]', () => {
     const { market, listingId, input, chain } = setup();
     const at = market.addresses(listingId);
     chain.fund(at.balance, 10n ** 9n);

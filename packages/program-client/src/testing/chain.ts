@@ -70,7 +70,7 @@ function errorOf(failure: Failure): number | string {
 
 const SOL = 1_000_000_000n;
 
-/** An address that is the same in every run. Nobody signs in these tests, so nobody needs its key. */
+/** An address that is the same in every run. These tests check no signatures, so its key is not needed. */
 export function fixedAddress(name: string): PublicKey {
   return new PublicKey(createHash('sha256').update(name).digest());
 }

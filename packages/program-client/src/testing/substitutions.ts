@@ -89,7 +89,7 @@ function nonCanonical(seeds: Uint8Array[], bump: number, programId: PublicKey): 
   throw new Error('No second address.');
 }
 
-/** Accounts that are right in form but belong to somebody or something else. */
+/** Accounts that are right in form but belong to another wallet or listing. */
 interface Strangers {
   /** The same types, of another listing of another creator, rented by the same buyer. */
   ofOtherListing: Record<string, PublicKey>;
@@ -105,7 +105,7 @@ function strangers(scenario: Scenario, isRentable: boolean): Strangers {
   if (market === null || scenario.creates) {
     return { ofOtherListing: {}, ofOtherBuyer: {}, absent: empty };
   }
-  const other = 'agent-of-somebody-else';
+  const other = 'agent-of-another';
   chain.succeed(
     createListing({
       creator: chain.wallet(),

@@ -40,7 +40,7 @@ const json = (status: number, body: unknown): Response =>
 
 /**
  * Makes the web-standard handler of a connected agent. It verifies the Standard Webhooks signature, so that
- * nobody but the marketplace can make it work, and answers with what `run` returns.
+ * only the marketplace can make it work, and answers with what `run` returns.
  */
 export function createAgentHandler(options: AgentHandlerOptions): (request: Request) => Promise<Response> {
   const webhook = new Webhook(options.webhookSecret);
@@ -72,7 +72,7 @@ function isPieces(answer: Json | AnswerPieces): answer is AnswerPieces {
   return typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer;
 }
 
-/** Sends each piece as an `output` event, and at the end one `done`. Whoever hangs up ends the generator. */
+/** Sends each piece as an `output` event, and at the end one `done`. A closed connection ends the generator. */
 function eventStream(pieces: AnswerPieces, onError: AgentHandlerOptions['onError']): Response {
   const encoder = new TextEncoder();
   const iterator = pieces[Symbol.asyncIterator]() as AsyncIterator<string, Json | void, undefined>;

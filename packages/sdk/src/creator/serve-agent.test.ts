@@ -36,7 +36,7 @@ function send(signal?: AbortSignal, secret = SECRET): Promise<Response> {
 }
 
 describe('an agent that is served', () => {
-  it('answers with what it returns, and to nobody else', async () => {
+  it('answers with what it returns, and only to signed requests', async () => {
     run = ({ task }) => ({ said: task });
     const answer = await send();
     expect(answer.headers.get('content-type')).toBe('application/json');
@@ -79,7 +79,7 @@ describe('an agent that is served', () => {
     expect(errors).toEqual([broken]);
   });
 
-  it('stops working when whoever asked hangs up', async () => {
+  it('stops working when the client closes the connection', async () => {
     const controller = new AbortController();
     let ended = false;
     run = async function* () {

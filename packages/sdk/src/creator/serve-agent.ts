@@ -76,7 +76,7 @@ async function answer(
     return;
   }
   await pipeline(Readable.fromWeb(response.body as NodeReadableStream), outgoing).catch((error: unknown) => {
-    // Whoever asked has hung up, and hears nothing of it.
+    // The client has closed the connection: there is no one to answer.
     if (!gone.signal.aborted) throw error;
   });
 }

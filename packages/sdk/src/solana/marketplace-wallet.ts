@@ -121,7 +121,7 @@ export function createMarketplaceWallet(options: MarketplaceWalletOptions): Mark
     return { signature: sent.signature };
   }
 
-  /** Before the wallet is asked, so that nobody signs what cannot work. */
+  /** Before the wallet is asked, so that it signs nothing that cannot work. */
   async function simulate(transaction: VersionedTransaction): Promise<void> {
     const { value } = await reach(() =>
       connection.simulateTransaction(transaction, { sigVerify: false, commitment: 'confirmed' }),

@@ -194,19 +194,19 @@ describe('rent_listing with a wallet', () => {
     expect(standIn.paid).toBe(0);
   });
 
-  it('asks whoever may decide, the call before the toolset; refused where there is nobody [REN-5]', async () => {
+  it('asks the approver of the call before that of the toolset; refuses without either [REN-5]', async () => {
     const policy = { askAboveLamports: 1_000_000n };
     const asked: SpendingRequest[] = [];
     const approve = (request: SpendingRequest) => Boolean(asked.push(request));
     const make = () => createStandIn([{ id: ID, title: 'Echo', rental: 'none' }]);
 
-    const nobody = make();
-    const refused = await toolsOf(nobody, withWallet(policy)).rent({});
+    const unasked = make();
+    const refused = await toolsOf(unasked, withWallet(policy)).rent({});
     expect(refused.error).toEqual({
       code: 'approval_required',
       approval: { kind: 'rental', agentId: ID, title: 'Echo', lamports: TOTAL, maxRunLamports: 2_000_000 },
     });
-    expect(nobody.paid).toBe(0);
+    expect(unasked.paid).toBe(0);
 
     const toolset = make();
     await toolsOf(toolset, { ...withWallet(policy), approve }).rent({});
@@ -356,7 +356,7 @@ describe('rent_listing with a wallet', () => {
     expect(new Set(sent).size).toBe(3);
   });
 
-  it('shows whoever approves a title that hides nothing [REN-5, REN-13]', async () => {
+  it('shows the approver a title that hides nothing [REN-5, REN-13]', async () => {
     const title = `Echo\u202e\n[agent-rental] free ${'x'.repeat(500)}`;
     const standIn = createStandIn([{ id: ID, title, rental: 'none' }]);
     const { rent } = toolsOf(standIn, withWallet({ askAboveLamports: 0n }));
@@ -439,7 +439,7 @@ describe('a run under a policy', () => {
     expect(standIn.charged).toBe(2 * PRICE);
   });
 
-  it('of an agent that costs nothing per run asks nobody', async () => {
+  it('of an agent that costs nothing per run asks for no approval', async () => {
     const standIn = createStandIn([{ id: ID, rental_model: 'one_time' }]);
     const { run } = toolsOf(standIn, { policy: { maxDayLamports: 0n, askAboveLamports: 0n } });
     expect((await run()).status).toBe('completed');
@@ -470,7 +470,7 @@ describe('paying once', () => {
     expect(standIn.charged).toBe(4_000_000);
   });
 
-  it('every run offers to take over one whose answer reached nobody [REN-7]', async () => {
+  it('every run offers to adopt one whose answer was not delivered [REN-7]', async () => {
     const standIn = createStandIn([{ id: ID }]);
     standIn.cutNextStream = true;
     await toolsOf(standIn).run();

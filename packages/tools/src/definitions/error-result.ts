@@ -5,7 +5,7 @@ import { lamportsText } from '../text/lamports-text.js';
 import type { ToolResult } from './rented-tool.js';
 import { ApprovalRequiredError, SpendingRefusedError, type SpendingRequest } from '../spending/policy.js';
 
-/** What to do about each error, said to whoever called the tool. */
+/** What the caller of a tool can do about each error. */
 const ADVICE: Record<ErrorCode, string> = {
   unauthorized:
     'The marketplace needs an API key or a wallet: this has to be set up outside this conversation.',
@@ -96,7 +96,7 @@ function resultOfMissingApproval(request: SpendingRequest): ToolResult {
     status: 'error',
     text:
       `${MARKETPLACE_MARK} approval_required: ${what} ${lamportsText(lamports)} has to be approved by a person, and ` +
-      'nobody could be asked here. Nothing was spent. Tell the owner of this wallet, who can raise the amount that ' +
+      'there is no way to ask one here. Nothing was spent. Tell the owner of this wallet, who can raise the amount that ' +
       'needs no approval, or rent it by the rent_url of rent_listing.',
     error: { code: 'approval_required', approval: request },
   };

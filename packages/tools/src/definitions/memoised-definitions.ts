@@ -12,7 +12,7 @@ interface Kept {
 }
 
 /**
- * By id, in halves: when the one in use is full, it becomes the older one, and what nobody has asked for since goes with
+ * By id, in halves: when the one in use is full, it becomes the older one, and what was not asked for since goes with
  * the older one before. To take out the oldest entry for each new one would have to find it first, behind those taken out.
  */
 let recent = new Map<string, Kept>();

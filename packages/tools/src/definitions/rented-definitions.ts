@@ -54,9 +54,9 @@ export async function rentedDefinitions(
 
   const isCold = cache.isEmpty;
   const listing = listFrom(offset, isCold);
-  // Whoever wants more than a page mostly has more; only how much more is not known yet.
+  // A caller that wants more than a page mostly has more rentals; how many is not known yet.
   const others = limit > CREDENTIALS_PAGE ? [listFrom(offset + CREDENTIALS_PAGE, isCold).then(define)] : [];
-  // Where the first page fails, nobody hears of the second.
+  // May stay unawaited where the first page fails; avoids an unhandled rejection.
   for (const other of others) other.catch(() => undefined);
   const first = await listing;
   const end = Math.min(offset + limit, first.total);

@@ -26,14 +26,14 @@ export interface ToolCallOptions {
   readonly call?: ToolCallIdentity | undefined;
   /** The run's key, where the caller has one of its own. Wins over `call`. Default: a fresh key per call. */
   readonly idempotencyKey?: string | undefined;
-  /** Takes over an equal run whose answer reached nobody, instead of paying again. Default true. */
+  /** Takes over an equal run whose answer was not delivered, instead of paying again. Default true. */
   readonly adoptUndelivered?: boolean | undefined;
   /** Ends the wait without cancelling the run, as a connection does that breaks. */
   readonly leave?: AbortSignal | undefined;
   /** Longest wait for a run's end; after it the result is that it goes on. Default: as long as it takes. */
   readonly patienceMs?: number | undefined;
   /**
-   * Nobody reads the output as it is made: a plain answer is asked for in place of a stream, which takes less to read.
+   * The output is not read as it is made: a plain answer is asked for in place of a stream, which takes less to read.
    * Not for waits so long that a silent connection is given up on the way. Default false.
    */
   readonly endOnly?: boolean | undefined;
@@ -54,7 +54,7 @@ export interface ToolError {
     | 'connection_error'
     /** The spending policy refuses; `rule` says which rule. */
     | 'spending_refused'
-    /** Somebody has to approve, and nobody could be asked; `approval` says what. Nothing was spent. */
+    /** A person has to approve, and none could be asked; `approval` says what. Nothing was spent. */
     | 'approval_required'
     /** What the marketplace proposed to sign is not what was asked for. Nothing was signed. */
     | 'untrusted_transaction'
@@ -120,11 +120,11 @@ export interface RentedTool {
   readonly annotations: ToolAnnotations;
   /** The listing that a direct tool is bound to. */
   readonly agentId?: string;
-  /** Tells what a call would spend, for whoever decides about it first. Never throws for bad arguments. */
+  /** Tells what a call would spend, before it is decided on. Never throws for bad arguments. */
   spending(args: unknown, options?: CallOptions): Promise<ToolSpending>;
   /**
    * What a call with these arguments would have to be approved for, for frameworks that ask before they call; absent
-   * where nobody has to be asked. What is asked inside the call is `approve`'s.
+   * where no approval is needed. What is asked inside the call is `approve`'s.
    */
   approvalOf?(args: unknown, options?: CallOptions): Promise<SpendingRequest | undefined>;
   /**

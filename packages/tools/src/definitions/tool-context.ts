@@ -16,7 +16,7 @@ export interface ToolContext {
   readonly wallet?: PayingWallet | undefined;
   /** Decodes what a proposed transaction can take. */
   readonly inspect: InspectProposal;
-  /** Asked above the policy's amount, where a call brings nobody to ask. */
+  /** Asked above the policy's amount, where a call brings no `approve` of its own. */
   readonly approve?: Approve | undefined;
   /** Told of each rental that was made. */
   readonly onRented?: ((agentId: string) => void) | undefined;

@@ -205,7 +205,7 @@ describe('spending', () => {
     ['echo_aaaaaa', {}, { kind: 'run', lamports: 2_000_000 }],
     ['flat_aaaaaa', {}, { kind: 'run', lamports: 0 }],
     ['run_agent', { agent_id: ID }, { kind: 'run', lamports: 2_000_000 }],
-    ['run_agent', { agent_id: 'nobody-aaaaaa' }, { kind: 'nothing' }],
+    ['run_agent', { agent_id: 'absent-aaaaaa' }, { kind: 'nothing' }],
     ['run_agent', 'nonsense', { kind: 'nothing' }],
     ['search_listings', {}, { kind: 'nothing' }],
   ])('of %s with %j is told before the call', async (name, args, spending) => {

@@ -30,7 +30,7 @@ async function run(
   return tool!.invoke({ agent_id: ID, task: 't' }, options);
 }
 
-/** A stream that says nothing until nobody waits any more. */
+/** A stream that yields nothing until its last caller leaves. */
 function silentStream(runId?: string): RentalClient['executeStream'] {
   return async function* (_body, { leave, onRunId } = {}) {
     yield* [];

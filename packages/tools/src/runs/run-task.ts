@@ -58,7 +58,7 @@ async function* runPatiently(
   let runId: string | undefined;
   const request: ExecuteOptions = {
     idempotencyKey,
-    // Whoever calls again because no answer came, under whatever key, gets the answer that was paid for.
+    // A caller that calls again because no answer came, under any key, gets the answer that was paid for.
     adoptUndelivered: options.adoptUndelivered ?? true,
     signal: options.signal,
     leave: patience.leave,

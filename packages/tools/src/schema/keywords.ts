@@ -45,7 +45,7 @@ const TELLING: readonly (readonly [NodeKind, readonly string[]])[] = [
 
 /**
  * Keywords that some provider refuses, put into words. Patterns are among them because they are run by
- * whoever validates: a stranger's regular expression must not reach an engine that can hang.
+ * the validator: a stranger's regular expression must not reach an engine that can hang.
  */
 const IN_WORDS = [
   'format',

@@ -1,7 +1,7 @@
 /**
  * What the tools may spend. What a policy does not name, it does not limit. Amounts are lamports.
  *
- * It is kept on the side of the tools, for the wallet whose key they hold: whoever has that key may sign past it,
+ * It is kept on the side of the tools, for the wallet whose key they hold: the holder of that key may sign past it,
  * so the hard limit is what the wallet holds.
  */
 export interface SpendingPolicy {
@@ -16,7 +16,7 @@ export interface SpendingPolicy {
   readonly maxListingLamports?: bigint | undefined;
   /** The only listings that may be rented or run. */
   readonly listingIds?: readonly string[] | undefined;
-  /** Above this amount a person is asked first; where nobody can be asked, it is refused. */
+  /** Above this amount a person is asked first; where none can be asked, it is refused. */
   readonly askAboveLamports?: bigint | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface SpendingRequest {
   readonly maxRunLamports?: number;
 }
 
-/** Asks whoever may decide. Anything but `true` is a no. */
+/** Asks a person for approval. Anything but `true` is a no. */
 export type Approve = (
   request: SpendingRequest,
   options: { readonly signal?: AbortSignal | undefined },
@@ -53,13 +53,13 @@ export class SpendingRefusedError extends Error {
   }
 }
 
-/** Somebody would have to approve, and there was nobody to ask. */
+/** A person would have to approve, and there was none to ask. */
 export class ApprovalRequiredError extends Error {
   override readonly name = 'ApprovalRequiredError';
   readonly request: SpendingRequest;
 
   constructor(request: SpendingRequest) {
-    super('Nobody could be asked to approve.');
+    super('No one could be asked to approve.');
     this.request = request;
   }
 }

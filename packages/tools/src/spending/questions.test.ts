@@ -132,7 +132,7 @@ describe('the same money', () => {
     const spending = createSpending({ policy: { ...policy, maxDayLamports: 250n }, ledger });
     const cheap = { ...run, lamports: 1 };
     await spending.reserve('one', cheap);
-    expect(await outcomeOf(spending.reserve('one', run))).toBe('Nobody could be asked to approve.');
+    expect(await outcomeOf(spending.reserve('one', run))).toBe('No one could be asked to approve.');
     expect(await outcomeOf(spending.reserve('one', run, { approve: () => true }))).toBe('spent');
     expect(await outcomeOf(spending.reserve('one', { ...run, lamports: 300 }))).toBe('maxDayLamports');
     expect((await ledger.since(0)).reduce((sum, { lamports }) => sum + lamports, 0n)).toBe(201n);

@@ -124,7 +124,7 @@ describe('a spending policy', () => {
 describe('above the amount that is asked for', () => {
   const policy = { askAboveLamports: 100n, maxDayLamports: 200n };
 
-  it('a yes pays, and whoever is asked sees what it is for [REN-5]', async () => {
+  it('a yes pays, and the approver sees what it is for [REN-5]', async () => {
     const { spending } = keeping(policy);
     const asked: unknown[] = [];
     const approve = (request: unknown) => Boolean(asked.push(request));
@@ -145,7 +145,7 @@ describe('above the amount that is asked for', () => {
     expect(await ruleOf(spending.reserve('b', rental(200), { approve: () => true }))).toBeNull();
   });
 
-  it('nobody to ask is a refusal that says what would have to be approved [REN-5]', async () => {
+  it('a missing approver is a refusal that says what would have to be approved [REN-5]', async () => {
     const { spending } = keeping(policy);
     const refused = spending.reserve('a', rental(150));
     await expect(refused).rejects.toBeInstanceOf(ApprovalRequiredError);

@@ -6,7 +6,7 @@
 /** Begins every line that the marketplace itself says inside a result. */
 export const MARKETPLACE_MARK = '[agent-rental]';
 
-/** The mark, also as somebody writes it who is not allowed to. */
+/** The mark, and spellings of it that imitate it. */
 const MARK_LOOKALIKE = /[[［【]\s*agent[\s_-]*rental\s*[\]］】]/gi;
 
 /** Control, formatting (zero-width, bidirectional, invisible tags) and unpaired surrogate characters. */

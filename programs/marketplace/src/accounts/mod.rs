@@ -50,7 +50,7 @@ pub trait AccountKind: Sized {
 }
 
 /// A kind whose address comes from seeds. The others do not implement it, so that a description cannot ask a
-/// wallet for an address that nobody checks.
+/// wallet for an address that is not checked.
 pub trait DerivedAccount: AccountKind {
     /// Checks that the account is where its seeds say.
     fn check_seeds<const N: usize>(&mut self, seeds: &[&'static [u8]; N], program_id: &'static Address)

@@ -42,7 +42,7 @@ pub(super) fn check_layout<T: State>(view: &AccountView) -> Outcome {
     require(state.version() == ACCOUNT_VERSION, Error::AccountDidNotDeserialize)
 }
 
-/// An address that nothing was created at; lamports that somebody sent there do not count.
+/// An address that nothing was created at; lamports that were sent there do not count.
 #[inline(always)]
 fn is_missing(view: &AccountView) -> bool {
     is_owned_by(view, &SYSTEM_PROGRAM) && view.is_data_empty()

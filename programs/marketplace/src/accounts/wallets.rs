@@ -37,9 +37,9 @@ macro_rules! plain_kinds {
 }
 
 plain_kinds! {
-    /// Somebody who signs.
+    /// A signer.
     Signer { signer: true, writable: false },
-    /// Somebody who signs, and pays or is paid.
+    /// A signer that pays or is paid.
     Payer { signer: true, writable: true },
     /// Any address.
     Wallet { signer: false, writable: false },

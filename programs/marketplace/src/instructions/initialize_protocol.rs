@@ -12,7 +12,7 @@ use crate::{
 };
 
 instruction! {
-    /// Creates the one Protocol account. Only the program's upgrade authority may, whoever sees the deployment first.
+    /// Creates the one Protocol account. Only the program's upgrade authority may, also right after the deployment.
     initialize_protocol emits ProtocolInitialized;
     args {
         /// The cold key: updates, pauses, revokes.
@@ -77,7 +77,7 @@ fn check_upgrade_authority(program_data: &Wallet, signer: &Address, program_id: 
     if data.len() < AUTHORITY_AT + 32 || data[..4] != PROGRAM_DATA_TAG {
         return Err(Error::AccountDidNotDeserialize.into());
     }
-    // A program that cannot be upgraded has no authority, and nobody can initialise it.
+    // A program that cannot be upgraded has no authority, and cannot be initialised.
     if data[AUTHORITY_TAG_AT] != 1 || data[AUTHORITY_AT..AUTHORITY_AT + 32] != *signer.as_ref() {
         return Err(Error::Unauthorized.into());
     }

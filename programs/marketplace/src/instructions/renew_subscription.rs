@@ -44,7 +44,7 @@ pub fn process(input: &Input) -> Outcome {
     accounts.access_credential.check_model(RentalModel::SUBSCRIPTION)?;
     let price = money::window_cost(accounts.listing.price_lamports, args.duration_seconds)?;
     let expires_at = expiry(runtime::now()?, args.duration_seconds)?;
-    // Nobody pays to lose time: a year just bought cannot be turned into a month.
+    // A renewal never shortens the access: a year just bought cannot be turned into a month.
     if expires_at <= accounts.access_credential.expires_at {
         return Err(Error::InvalidDuration.into());
     }

@@ -9,7 +9,7 @@ use crate::{
 
 instruction! {
     /// Revokes a One-Time or Subscription credential for ever. The protocol's admin alone may: no creator revokes
-    /// somebody who just paid.
+    /// a buyer who just paid.
     revoke_access emits AccessRevoked;
     args {}
     accounts {

@@ -11,7 +11,7 @@ account! {
     Protocol {
         /// Updates the protocol and revokes access.
         admin: Address,
-        /// Who may accept the admin role; all zeros when nobody.
+        /// Who may accept the admin role; all zeros when there is none.
         pending_admin: Address,
         /// The hot key: charges runs and co-signs new listings.
         authority: Address,
@@ -28,7 +28,7 @@ account! {
     }
 }
 
-/// Whether `role` names `signer`. All zeros name nobody, not the System program, whose address that is.
+/// Whether `role` names `signer`. All zeros name no wallet, not the System program, whose address that is.
 #[inline(always)]
 fn is_named(signer: &Address, role: &Address) -> bool {
     same(signer, role) && !same(signer, &NO_ADDRESS)

@@ -4,7 +4,7 @@ import type { KnownParticulars } from './build-instructions.js';
 import { apiError } from '../send/chain-errors.js';
 import type { MarketState } from './market-state.js';
 
-/** An action that needs nobody's signature but the wallet's. */
+/** An action that the wallet's signature alone authorises. */
 export type DirectRequest = Exclude<TransactionRequest, { action: 'publish' }>;
 
 /** How an action is made from the chain's state. */

@@ -168,7 +168,7 @@ describe('a hostile proposal is refused', () => {
     expect(reasonOf(proposalOf([beside, ...instructions]), request)).toBe('network_fee');
   });
 
-  test.each(all)('to %s: with more of what nobody uses', (name) => {
+  test.each(all)('to %s: with more accounts or data than it uses', (name) => {
     const { request, instructions } = honest(name);
     // A signer, a writable and a readable account that no instruction names.
     for (const [header, reason] of [
@@ -370,7 +370,7 @@ describe('a price', () => {
   const perQuery = (depositLamports: bigint, maxPriceLamports: bigint) =>
     proposalOf([purchasePerQuery({ buyer, listingId, depositLamports, maxPriceLamports })]);
 
-  test('that nobody agreed to is refused [TXN-17]', () => {
+  test('that was not agreed to is refused [TXN-17]', () => {
     expect(reasonOf(oneTime(1_000n), open)).toBe('price');
     expect(reasonOf(perQuery(1_000n, 1_000n), open)).toBe('price');
     expect(reasonOf(perQuery(1_000n, 1_000n), { ...open, max_price_lamports: 1_000 })).toBe('price');

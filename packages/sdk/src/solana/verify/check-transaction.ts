@@ -60,7 +60,7 @@ export function checkTransaction(
     throw new UntrustedTransactionError('account', 'names an account that has no part in it');
   }
   for (const signer of transaction.signers) {
-    // The wallet signs next; whoever else has to must have signed before.
+    // The wallet signs next; every other signer must have signed before.
     if (!signer.equals(wallet) && !isSignedBy(transaction, signer)) {
       throw new UntrustedTransactionError('signature', 'lacks the valid signature of the marketplace');
     }

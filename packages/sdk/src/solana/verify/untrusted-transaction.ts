@@ -8,7 +8,7 @@ export type UntrustedReason =
   | 'lookup_table'
   /** Another wallet pays. */
   | 'payer'
-  /** It asks for the signature of somebody who has no part in it. */
+  /** It asks for the signature of an account that has no part in it. */
   | 'signer'
   /** A signature is missing or wrong. */
   | 'signature'
