@@ -1,7 +1,8 @@
+import type { ExecuteBody, Json } from '@agent-rental/contract';
 import { describe, expect, it } from 'vitest';
 import { publishedListing } from '../../testing/index.js';
 import { readPublishedInput } from '../../http/routes/tools.js';
-import { admit, type AdmitDeps } from './admit.js';
+import { admit, withInput, type AdmitDeps } from './admit.js';
 import { parseOrder, taskOf } from './parse.js';
 
 const SCHEMA = {
@@ -48,4 +49,33 @@ describe('an input', () => {
       message: expect.stringMatching(/^input\.filter: /) as string,
     });
   });
+});
+
+const taskWith = (asked: Partial<ExecuteBody>) => {
+  const body = { agent_id: listing.id, task: 'Do it.', ...asked };
+  return taskOf(parseOrder('wallet', body, undefined), body, listing);
+};
+
+function nested(depth: number): Record<string, never> {
+  let value: Record<string, unknown> = {};
+  for (let level = 0; level < depth; level += 1) value = { a: value };
+  return value as Record<string, never>;
+}
+
+it('a file is the input of the task that names it, if it can be one', async () => {
+  const task = taskWith({ input_uri: 'agent-rental://files/1' });
+  const asked: string[] = [];
+  const withContent = (content: Json) =>
+    withInput(task, async (inputUri) => {
+      asked.push(inputUri);
+      return { value: content };
+    });
+  expect((await withContent({ rows: [1] })).input).toEqual({ rows: [1] });
+  expect((await withContent('text')).input).toBe('text');
+  expect(asked).toEqual(['agent-rental://files/1', 'agent-rental://files/1']);
+  for (const content of [[1], 7, null, nested(70), '\u0001'.repeat(5 * 1024 * 1024)]) {
+    await expect(withContent(content)).rejects.toThrow(/^input_uri/);
+  }
+  const plain = taskWith({ input: 'as sent' });
+  expect(await withInput(plain, () => Promise.reject(new Error('not asked')))).toBe(plain);
 });

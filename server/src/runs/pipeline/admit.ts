@@ -1,11 +1,12 @@
+import { isShallowEnough } from '@agent-rental/agent-runner';
 import type { Chain } from '../../chain/index.js';
 import type { CredentialService, IndexedStatus } from '../../credentials/index.js';
-import type { FileService } from '../../files/index.js';
+import type { FileInput, FileService } from '../../files/index.js';
 import type { Allowance } from '../../identity/index.js';
 import { ApiError } from '../../http/api-error.js';
 import type { Settlement } from '../../settlement/index.js';
 import { requireAccess, requireRunning, requireValidInput } from './access.js';
-import { withInput, type Task } from './parse.js';
+import type { Task } from './parse.js';
 
 /** What admitting needs. */
 export interface AdmitDeps {
@@ -63,4 +64,28 @@ async function withValidInput({ readPublishedInput }: AdmitDeps, task: Task): Pr
     if (!isValid) throw error;
     return { ...task, input };
   }
+}
+
+/** Largest input out of a file as JSON, which is how it reaches the agent: what must be escaped grows. */
+const MAX_FILE_INPUT_BYTES = 24 * 1024 * 1024;
+
+/**
+ * Returns the task with its input: for a task that names a file, the file's content.
+ *
+ * @throws ApiError `invalid_request` when the content cannot be an input.
+ */
+export async function withInput(task: Task, read: (inputUri: string) => Promise<FileInput>): Promise<Task> {
+  if (task.inputUri === undefined) return task;
+  const { value: input, files } = await read(task.inputUri);
+  if (!isShallowEnough(input)) throw new ApiError('invalid_request', 'input_uri: is nested too deeply.');
+  if (typeof input !== 'string' && (typeof input !== 'object' || input === null || Array.isArray(input))) {
+    throw new ApiError('invalid_request', 'input_uri: a JSON file must hold an object or a string.');
+  }
+  if (Buffer.byteLength(JSON.stringify(files ?? input)) > MAX_FILE_INPUT_BYTES) {
+    throw new ApiError(
+      'invalid_request',
+      'input_uri: the file has too many characters that are not plain text.',
+    );
+  }
+  return { ...task, input, ...(files === undefined ? {} : { files }) };
 }

@@ -1,7 +1,7 @@
-import type { ExecuteBody, Json } from '@agent-rental/contract';
+import type { ExecuteBody } from '@agent-rental/contract';
 import { expect, it } from 'vitest';
 import { publishedListing } from '../../testing/index.js';
-import { parseOrder, taskOf, withInput } from './parse.js';
+import { parseOrder, taskOf } from './parse.js';
 
 const listing = publishedListing({ timeoutSeconds: 60 });
 const parse = (asked: Partial<ExecuteBody>, key?: string) => {
@@ -18,24 +18,6 @@ function nested(depth: number): Record<string, never> {
 it('input and input_uri together are refused [EXE-4]', () => {
   expect(() => parse({ input: 'a', input_uri: 'ipfs://b' })).toThrow(/not both/);
   expect(() => parse({ input: {}, input_uri: 'ipfs://b' })).toThrow(/not both/);
-});
-
-it('a file is the input of the task that names it, if it can be one', async () => {
-  const task = parse({ input_uri: 'agent-rental://files/1' });
-  const asked: string[] = [];
-  const withContent = (content: Json) =>
-    withInput(task, async (inputUri) => {
-      asked.push(inputUri);
-      return { value: content };
-    });
-  expect((await withContent({ rows: [1] })).input).toEqual({ rows: [1] });
-  expect((await withContent('text')).input).toBe('text');
-  expect(asked).toEqual(['agent-rental://files/1', 'agent-rental://files/1']);
-  for (const content of [[1], 7, null, nested(70), '\u0001'.repeat(5 * 1024 * 1024)]) {
-    await expect(withContent(content)).rejects.toThrow(/^input_uri/);
-  }
-  const plain = parse({ input: 'as sent' });
-  expect(await withInput(plain, () => Promise.reject(new Error('not asked')))).toBe(plain);
 });
 
 it('an input is taken up to 1 MiB of JSON, counted in bytes; a larger one is pointed to the files [EXE-23]', () => {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { isShallowEnough } from '@agent-rental/agent-runner';
 import { canonicalJson, idempotencyKey as keySchema, type ExecuteBody } from '@agent-rental/contract';
-import type { ArchivedFile, FileInput } from '../../files/index.js';
+import type { ArchivedFile } from '../../files/index.js';
 import { ApiError } from '../../http/api-error.js';
 import type { RateLimits, RateState } from '../../http/rate-limits/memory.js';
 import { refuseIfExceeded } from '../../http/server.js';
@@ -110,28 +110,4 @@ export function taskOf(
 ): Task {
   const timeoutSeconds = Math.min(requested ?? Number.POSITIVE_INFINITY, listing.version.timeoutSeconds);
   return { ...order, listing, timeoutSeconds };
-}
-
-/** Largest input out of a file as JSON, which is how it reaches the agent: what must be escaped grows. */
-const MAX_FILE_INPUT_BYTES = 24 * 1024 * 1024;
-
-/**
- * Returns the task with its input: for a task that names a file, the file's content.
- *
- * @throws ApiError `invalid_request` when the content cannot be an input.
- */
-export async function withInput(task: Task, read: (inputUri: string) => Promise<FileInput>): Promise<Task> {
-  if (task.inputUri === undefined) return task;
-  const { value: input, files } = await read(task.inputUri);
-  if (!isShallowEnough(input)) throw new ApiError('invalid_request', 'input_uri: is nested too deeply.');
-  if (typeof input !== 'string' && (typeof input !== 'object' || input === null || Array.isArray(input))) {
-    throw new ApiError('invalid_request', 'input_uri: a JSON file must hold an object or a string.');
-  }
-  if (Buffer.byteLength(JSON.stringify(files ?? input)) > MAX_FILE_INPUT_BYTES) {
-    throw new ApiError(
-      'invalid_request',
-      'input_uri: the file has too many characters that are not plain text.',
-    );
-  }
-  return { ...task, input, ...(files === undefined ? {} : { files }) };
 }
