@@ -57,6 +57,7 @@ export default defineConfig({
             'batteries/src/*/*.test.ts',
           ],
           exclude: [
+            'test/src/docs/**',
             'test/src/requirements/**',
             'test/src/support/**',
             'test/src/program-clients/**',

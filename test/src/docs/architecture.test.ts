@@ -36,6 +36,23 @@ describe('the path of a request in docs/architecture.md', () => {
   });
 });
 
+describe('the steps of a run', () => {
+  const STEPS = ['parse', 'admit', 'slot', 'check', 'charge', 'run', 'deliver'];
+
+  test.each(STEPS)('%s calls neither another step nor the pipeline or the route', (step) => {
+    const source = readText(`server/src/runs/pipeline/${step}.ts`);
+    const imports = [...source.matchAll(/^import \{([^}]*)\} from '(\.[^']*)\.js'/gm)];
+    const called = imports
+      .filter(
+        ([, , from = '']) =>
+          [...STEPS, 'pipeline'].some((name) => from === `./${name}`) || from === '../routes',
+      )
+      .flatMap(([, names = '']) => names.split(',').map((name) => name.trim()))
+      .filter((name) => name !== '' && !name.startsWith('type '));
+    expect(called).toEqual([]);
+  });
+});
+
 describe('the folders in docs/architecture.md', () => {
   test('are all packages, with their purpose', () => {
     const named = tableUnder(PAGE, 'Packages').flatMap(([folder]) => codeSpans(folder ?? ''));

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, inject, test } from 'vitest';
-import { attach } from './support/marketplace.js';
+import { attach } from '../support/marketplace.js';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 test('the first rental of the README runs as it is written', async () => {
   const page = await readFile(`${ROOT}README.md`, 'utf8');
