@@ -3,7 +3,12 @@ import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { call, login } from '../support/http.js';
 import { inspect, type Inspector } from '../support/processes/inspector.js';
-import { newStateDir, removeStateDir, startMarketplace, type OwnMarketplace } from '../support/marketplace.js';
+import {
+  newStateDir,
+  removeStateDir,
+  startMarketplace,
+  type OwnMarketplace,
+} from '../support/marketplace.js';
 
 /** No request may hold the event loop for so long. */
 const MOST_HELD_MS = 50;
