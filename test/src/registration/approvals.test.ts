@@ -13,7 +13,7 @@ import {
 import { startModelStandIn, type ModelStandIn } from '../support/agents/model-stand-in.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 
-const OPERATOR = fileURLToPath(new URL('../../../server/dist/operator.js', import.meta.url));
+const OPERATOR = fileURLToPath(new URL('../../../server/dist/operator/main.js', import.meta.url));
 
 let model: ModelStandIn;
 let stateDir: string;

@@ -13,7 +13,7 @@ import {
 } from '../support/marketplace.js';
 import { newRenter, type Renter } from '../support/renter.js';
 
-const OPERATOR = fileURLToPath(new URL('../../../server/dist/operator.js', import.meta.url));
+const OPERATOR = fileURLToPath(new URL('../../../server/dist/operator/main.js', import.meta.url));
 
 /** With the limits and the review that production has. */
 let marketplace: OwnMarketplace;
