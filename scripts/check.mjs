@@ -36,6 +36,11 @@ const PARTS = {
     command: [join(root, 'scripts/check-packages/main.mjs')],
     isOnDemand: true,
   },
+  nodes: {
+    summary: 'this check and some unit tests, on Node 22, 24 and 26 (Linux)',
+    command: [join(root, 'scripts/node-versions.mjs')],
+    isOnDemand: true,
+  },
 };
 
 const asked = process.argv.slice(2);

@@ -1,13 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { locateDenoBinary } from '@agent-rental/sandbox';
 import { expect, test } from 'vitest';
 import { judge, knownBehindTheKernel, knownOfTheInterfaces, knownOfTheLanguage } from './known-reaches.js';
 import { openTracedSandboxes, sweepLanguage, sweepNamespace } from './sweep.js';
 import { reachesOf } from './traced-calls.js';
+import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
 
-/** Where strace is installed, and on Linux in CI in any case. */
-const canTrace =
-  process.platform === 'linux' && (existsSync('/usr/bin/strace') || process.env['CI'] !== undefined);
+/** In full, on Linux; CI installs strace. */
+const canTrace = IS_FULL_FORM && process.platform === 'linux';
 
 test.runIf(canTrace)(
   "a model's JavaScript reaches nothing of the machine that docs/isolation.md does not name [EXE-71]",

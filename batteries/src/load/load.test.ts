@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { runLoad } from './load.js';
+import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
 
-test(
+test.runIf(IS_FULL_FORM)(
   'a short load keeps its bounds, within its capacity and at twice of it, with callers that leave and sandboxes that die',
   { timeout: 300_000 },
   async () => {

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { runSuite, SUITES } from './suites.js';
+import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
 
 // The newer suites have a script of their own, `npm run conformance`: they need another Node, and minutes.
-test.each(['0.1.13, on the Node of the tests'] as const)(
+test.runIf(IS_FULL_FORM).each(['0.1.13, on the Node of the tests'] as const)(
   'the protocol’s conformance suite %s passes [ADP-6]',
   { timeout: 400_000 },
   async (name) => {

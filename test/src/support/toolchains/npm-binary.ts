@@ -20,6 +20,8 @@ interface NpmBinary {
 /** Runtimes beside the one that runs the tests. Not dependencies: the one of Node would be `node` in npm's scripts. */
 export const RUNTIMES = {
   'Node 22': { packageName: (os, arch) => `node-${os}-${arch}`, version: '22.23.3', path: 'bin/node' },
+  'Node 24': { packageName: (os, arch) => `node-${os}-${arch}`, version: '24.21.0', path: 'bin/node' },
+  'Node 26': { packageName: (os, arch) => `node-${os}-${arch}`, version: '26.10.0', path: 'bin/node' },
   Bun: {
     packageName: (os, arch) => `@oven/bun-${os}-${arch === 'arm64' ? 'aarch64' : arch}`,
     version: '1.4.5',

@@ -1,0 +1,5 @@
+/**
+ * Whether tests run in full, as CI does. Elsewhere batteries, packing and long fuzzing are left out or shortened, so that
+ * `npm test` takes minutes; `CI=true npm test` runs all of them, and fails where a tool that they need is missing.
+ */
+export const IS_FULL_FORM = process.env['CI'] !== undefined;
