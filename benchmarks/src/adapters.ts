@@ -110,7 +110,7 @@ function toolsOfApi(): Framework {
 
 function callerOf({ renters }: RentedMarketplace, rentals: number): Caller {
   const caller = renters.get(rentals);
-  if (caller === undefined) throw new Error(`Nobody has rented ${rentals} agents.`);
+  if (caller === undefined) throw new Error(`No seeded client has rented ${rentals} agents.`);
   return caller;
 }
 

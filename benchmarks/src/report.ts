@@ -25,7 +25,7 @@ export interface Suite {
   readonly name: string;
   /** One line: what is measured against what. */
   readonly summary: string;
-  /** Measures. `progress` takes lines for whoever waits; they are no part of the result. */
+  /** Measures. `progress` takes lines about its progress, which are no part of the result. */
   run(progress: (line: string) => void): Promise<Findings>;
 }
 

@@ -120,7 +120,7 @@ async function load(market: BusyMarketplace, options: LoadOptions): Promise<Load
   const mb = (bytes: number) => Math.round(bytes / MEGABYTE);
   if (mb(heapAfter.heapUsed - heapBefore.heapUsed) > HEAP_SLACK_MB) broken.push('the heap has grown');
   if ((over.answers['429'] ?? 0) + (over.answers['503'] ?? 0) === 0)
-    broken.push('nobody was refused beyond capacity');
+    broken.push('no caller was refused beyond capacity');
   const runsOnRecord = await checkRecords(market, sent, deposited, broken);
   return {
     seed,

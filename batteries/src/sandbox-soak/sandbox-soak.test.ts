@@ -3,7 +3,7 @@ import { runSandboxSoak } from './soak.js';
 import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
 
 test.runIf(IS_FULL_FORM)(
-  'hostile code of many kinds, and a crash in between, leave nothing and keep nobody from being served [EXE-43, EXE-60, OPS-6]',
+  'hostile code of many kinds, and a crash in between, leave nothing behind and keep no caller from being served [EXE-43, EXE-60, OPS-6]',
   { timeout: 300_000 },
   async () => {
     const report = await runSandboxSoak({

@@ -32,7 +32,7 @@ export async function bareGet(baseUrl: string, token: string, path: string): Pro
   return response.json();
 }
 
-/** A rental as somebody writes it down who trusts its creator and has one model to please. */
+/** A rental as a client lists it that trusts its creator and serves one model. */
 export function bareTool({ listing_id: id, listing }: Credential): GivenTool {
   if (listing === undefined) throw new Error(`${id} came without its listing.`);
   return {

@@ -105,7 +105,7 @@ describe('it does not happen', () => {
     expect(standIn.charged).toBe(2_000_000);
   });
 
-  it('that a run goes on, and is billed, when nobody listens any more', async () => {
+  it('that a run goes on, and is billed, when no client listens any more', async () => {
     const agent = hangingAgent();
     const client = clientOver(createStandIn([{ id: ID, run: agent.run }]).fetch);
     const tool = await rentedToolset(client).find('echo_aaaaaa');

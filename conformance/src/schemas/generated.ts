@@ -1,4 +1,4 @@
-/** Schemas built by a generator with a fixed seed: every feature in every place, which nobody would write by hand. */
+/** Schemas built by a generator with a fixed seed: every feature in every place, more than are written by hand. */
 import type { CorpusEntry } from './entry.js';
 
 type Json = Record<string, unknown>;

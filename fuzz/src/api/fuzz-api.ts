@@ -13,7 +13,7 @@ export const REQUIREMENTS = fileURLToPath(
 
 /**
  * Left out: `positive_data_acceptance`, because a request that fits its schema may still be refused (a transaction needs a
- * signature that nobody can draw), and `unsupported_method`, because an unknown route is 404 here, whatever the method.
+ * signature that a fuzzer cannot produce), and `unsupported_method`, because an unknown route is 404 here, whatever the method.
  */
 const CHECKS = [
   'not_a_server_error',

@@ -73,7 +73,7 @@ describe('LangChain’s own MCP adapter, on the marketplace’s /mcp', () => {
   });
 
   test('gives the model an error in words', async () => {
-    const message = await askAgent('run_agent', { agent_id: 'nobody-aaaaaa', task: 't' });
+    const message = await askAgent('run_agent', { agent_id: 'absent-aaaaaa', task: 't' });
     expect(message.text).toContain('[agent-rental] listing_not_found');
     expect(message.text).not.toMatch(/\n\s+at /);
   });

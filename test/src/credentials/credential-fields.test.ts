@@ -109,7 +109,7 @@ describe('a credential', () => {
 
   test.each([
     ['Not%20An%20Id', 400, 'invalid_listing_id'],
-    ['nobody-aaaaaa', 404, 'listing_not_found'],
+    ['absent-aaaaaa', 404, 'listing_not_found'],
   ])('of the listing %s is %i %s [CRD-29]', async (id, status, code) => {
     const answer = await get(`/v1/credentials/${id}`);
     expect(answer.status).toBe(status);

@@ -163,7 +163,7 @@ describe('a spending policy', () => {
     expect(await balanceOnChain(marketplace, owner.wallet.publicKey)).toBe(before + 3000n);
   });
 
-  test('binds nobody who logs in with the wallet', async () => {
+  test('does not bind a login with the wallet', async () => {
     await keyWith({ can_rent: false, listing_ids: [] });
     const client = clientOf(owner.wallet);
     const listing = marketplace.listing('subscription').id;

@@ -214,8 +214,8 @@ describe('reviews', () => {
   });
 
   test.each([
-    ['nobody-aaaaaa', 404, 'listing_not_found'],
-    ['Nobody', 400, 'invalid_listing_id'],
+    ['absent-aaaaaa', 404, 'listing_not_found'],
+    ['Absent', 400, 'invalid_listing_id'],
   ])('of %s: %i', async (id, status, code) => {
     for (const answer of [await post(renter.token, id, { rating: 5 }), await get(path(id))]) {
       expect(answer.status).toBe(status);

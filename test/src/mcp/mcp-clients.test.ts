@@ -174,7 +174,7 @@ describe('a client that resumes nothing and tries again at once', () => {
     expect(await spent(party)).toBe(tasks.length * PRICE);
   }, 120_000);
 
-  test('and two calls at the same moment, nobody gone, are two runs [RUN-8]', async () => {
+  test('and two calls at the same moment, both connected, are two runs [RUN-8]', async () => {
     const party = await newParticipant(marketplace);
     await rentAgent(party, agentId, 10);
     const url = marketplace.dev.mcp_url;

@@ -10,7 +10,7 @@ import {
 import { newParticipant, type Participant } from '../support/participant.js';
 import { slowAnswer, slowTask, startSlowAgents, type SlowAgents } from '../support/agents/slow-agents.js';
 
-/** When the clients give up by themselves: what they have when nobody sets it. */
+/** When the clients give up by themselves: their defaults. */
 const CLIENT_TIMEOUT_MS = 60_000;
 const DEFAULT_WAIT_MS = 45_000;
 const CLIENTS = Object.keys(OFFICIAL_CLIENTS);

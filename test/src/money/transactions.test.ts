@@ -249,7 +249,7 @@ describe.each(Object.keys(WAYS))('%s', (way) => {
     expect((await refusalOf(selling.resume(id))).code).toMatch(/listing_not_found|listing_paused/);
   });
 
-  test('nobody acts on the listing of another, and nobody pays who says no [TXN-12, TXN-17]', async () => {
+  test('a wallet acts on its own listings alone, and a declined proposal costs nothing [TXN-12, TXN-17]', async () => {
     const [creator, stranger] = await Promise.all([participant(), participant()]);
     const id = await publishListing(creator, { rental_model: 'one_time', price_lamports: PRICE });
     const other = verbsOf(stranger);

@@ -33,7 +33,7 @@ export class Notifications<T> {
 
 /**
  * Waits until the subscriptions that were asked of the market's connection before stand: one asked after them is
- * heard of. What it sends changes nothing, and is paid by a wallet whose lamports nobody compares.
+ * heard of. What it sends changes nothing, and is paid by a wallet whose lamports are not compared.
  */
 export async function untilSubscribed(market: Market): Promise<void> {
   const { connection } = market.chain;

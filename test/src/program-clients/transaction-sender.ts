@@ -134,7 +134,7 @@ export class TransactionSender {
     return this.#untilLanded(transactions.map(({ signature }) => signature));
   }
 
-  /** Runs an instruction as nobody: no signature, the payer is only named. */
+  /** Simulates an instruction without a signature; the payer is only named. */
   async simulate(
     instruction: TransactionInstruction,
     payer: PublicKey,

@@ -224,7 +224,7 @@ test('earnings are what the escrows hold after the fee, by listing and in all, a
   );
   await withdraw(creator.client, creator.signer, agentId);
   await expect.poll(own).toMatchObject({ earned_lamports: runs * EARNED, withdrawable_lamports: 0 });
-  // Somebody who sells nothing earns nothing, and sees nothing of others.
+  // A wallet without listings has no earnings, and sees none of others.
   expect(await renter.client.getEarnings()).toMatchObject({
     earnings: [],
     total: 0,

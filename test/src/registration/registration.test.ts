@@ -56,7 +56,7 @@ describe('a registration', () => {
     }
   });
 
-  test('that is valid completes: a listing that nobody sees yet, and what to do next [REG-3, REG-4, REG-7, REG-8, REG-9, REG-14, REG-25]', async () => {
+  test('that is valid completes: a listing that is not public yet, and what to do next [REG-3, REG-4, REG-7, REG-8, REG-9, REG-14, REG-25]', async () => {
     const job = await jobOf({ ...MANIFEST, listing: TERMS });
     expect(keysOf(job)).toEqual(['job_id', 'next_action', 'result', 'review', 'status']);
     expect(job).toMatchObject({ status: 'completed', review: { state: 'approved', reasons: [] } });

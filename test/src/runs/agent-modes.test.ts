@@ -194,7 +194,7 @@ async function seenOf(behaviour: Behaviour, mode: Mode, path: string): Promise<S
   return seen;
 }
 
-/** Nobody is there, or nobody with a key. A stream has begun by then. */
+/** The endpoint is unreachable, or refuses the key. A stream has begun by then. */
 const absent = (form: Form): Behaviour => ({
   form,
   isGone: true,

@@ -192,7 +192,7 @@ describe.each(ENDPOINTS)('what %s refuses', (path) => {
 
   test.each([
     ['Not An Id', 400, 'invalid_listing_id'],
-    ['nobody-aaaaaa', 404, 'listing_not_found'],
+    ['absent-aaaaaa', 404, 'listing_not_found'],
   ])('is the listing %s: %i %s [EXE-26, STR-6, ERR-12, ERR-13]', async (agent_id, status, code) => {
     const answer = await execute({ agent_id, task: 'x' }, path);
     expect(answer.status).toBe(status);

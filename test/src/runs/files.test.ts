@@ -47,10 +47,10 @@ describe('a file', () => {
     expect((await call(marketplace, 'GET', path, { token: renter.token })).body).toEqual(stored.body);
     for (const method of ['GET', 'DELETE']) {
       const theirs = await call(marketplace, method, path, { token: other.token });
-      const nobodys = await call(marketplace, method, `/v1/files/${crypto.randomUUID()}`, {
+      const absentFile = await call(marketplace, method, `/v1/files/${crypto.randomUUID()}`, {
         token: other.token,
       });
-      expect([theirs.status, errorOf(theirs)['message']]).toEqual([404, errorOf(nobodys)['message']]);
+      expect([theirs.status, errorOf(theirs)['message']]).toEqual([404, errorOf(absentFile)['message']]);
     }
     const deleted = await call(marketplace, 'DELETE', path, { token: renter.token });
     expect(deleted.body).toEqual({ file_id: id, deleted: true });
@@ -188,9 +188,12 @@ describe('what is refused', () => {
   test('another wallet’s file, in the same words as one that does not exist [RUN-16]', async () => {
     const { body } = await upload('mine');
     const theirs = await execute({ input_uri: body['input_uri'] }, other.token);
-    const nobodys = await execute({ input_uri: `agent-rental://files/${crypto.randomUUID()}` }, other.token);
+    const absentFile = await execute(
+      { input_uri: `agent-rental://files/${crypto.randomUUID()}` },
+      other.token,
+    );
     expect(theirs.status).toBe(400);
-    expect(errorOf(theirs)['message']).toBe(errorOf(nobodys)['message']);
+    expect(errorOf(theirs)['message']).toBe(errorOf(absentFile)['message']);
   });
 
   test('a file that is not text, when it is used', async () => {

@@ -128,7 +128,7 @@ test(
     expect(await balance(third)).toBe(PRICE);
     expect(await balance(renter)).toBe(before);
 
-    // Whoever goes away or is cancelled leaves the queue.
+    // A run that disconnects or is cancelled leaves the queue.
     leaving.abort();
     await expect(left).rejects.toThrow();
     await waiting(3);

@@ -110,7 +110,7 @@ describe('hostile requests', () => {
     expect(after.rss - before.rss).toBeLessThan(150 * MEGABYTE);
   });
 
-  test('keep nobody else from being served', async () => {
+  test('keep no other client from being served', async () => {
     const release = await stall(200);
     const response = await fetch(`${marketplace.dev.base_url}/v1/credentials`, {
       headers: { authorization: `Bearer ${token}` },

@@ -171,7 +171,7 @@ describe('what is refused, and how', () => {
       'an unknown listing [EXE-26, ERR-13]',
       'POST',
       '/v1/execute',
-      { body: { agent_id: 'nobody-aaaaaa', task: 'x' } },
+      { body: { agent_id: 'absent-aaaaaa', task: 'x' } },
       404,
       'listing_not_found',
     ],

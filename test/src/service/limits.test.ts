@@ -177,10 +177,10 @@ describe('an operator', () => {
   });
 
   test('reads in one line what is wrong with a command', async () => {
-    const { code, out, err } = await operate('limit', 'nobody-aaaaaa', '5');
+    const { code, out, err } = await operate('limit', 'absent-aaaaaa', '5');
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err.trim().split('\n')).toHaveLength(1);
-    expect(err).toContain('nobody-aaaaaa');
+    expect(err).toContain('absent-aaaaaa');
     expect((await operate('--help')).out).toContain('npm run operator -- approve');
   });
 });

@@ -16,8 +16,8 @@ import {
 import { startModelStandIn, type ModelStandIn } from '../support/agents/model-stand-in.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 
-const PROMPT = 'prompt-that-nobody-may-see-4711';
-const MODEL_KEY = 'sk-model-key-that-nobody-may-see-4712';
+const PROMPT = 'prompt-that-stays-secret-4711';
+const MODEL_KEY = 'sk-model-key-that-stays-secret-4712';
 const TASK = 'task-that-is-the-renters-own-4713';
 const OUTPUT = 'output-that-is-the-renters-own-4714';
 
@@ -73,7 +73,7 @@ describe('a server that is up', () => {
     expect(answer.body).toEqual({ status: 'ready', reasons: [] });
   });
 
-  test('counts what it does, and names nobody [OPS-3]', async () => {
+  test('counts what it does, and names no user [OPS-3]', async () => {
     model.always(OUTPUT);
     expect((await execute()).body).toMatchObject({ status: 'completed', output: OUTPUT });
     model.always(undefined);
@@ -207,7 +207,7 @@ test('a stopped server’s state folder is a backup: a copy of it elsewhere goes
   await marketplace.stop();
   const original = stateDir;
   stateDir = `${original} restored`;
-  // With owners and modes: PostgreSQL takes no data of somebody else.
+  // With owners and modes: PostgreSQL refuses a data folder of another owner.
   await promisify(execFile)('cp', ['-a', original, stateDir]);
   await removeStateDir(original);
   await start();

@@ -36,7 +36,7 @@ const FOR_EVERYBODY = new Set([
   'GET /v1/listings/:id/reviews',
   'GET /v1/credentials/:listing_id',
 ]);
-/** Open to whoever meets a condition that this stranger does not; everywhere else the resource is not found. */
+/** Open to a caller that meets a condition that this stranger does not; everywhere else the resource is not found. */
 const CONDITIONAL = new Set(['POST /v1/listings/:id/reviews']);
 /** Speaks JSON-RPC, so that its refusals of a body are the protocol's. Its authentication is ours. */
 const JSON_RPC = new Set(['GET /mcp', 'POST /mcp', 'DELETE /mcp']);
@@ -171,7 +171,7 @@ async function badBearers({ token, wallet }: Renter, revokedKey: string): Promis
   ];
 }
 
-/** The path of a route with a resource of somebody else in it. */
+/** The path of a route with a resource of another wallet in it. */
 function pathOf({ path }: Route): string {
   return path.replaceAll(/:(\w+)/g, (_, name: string) => {
     const resource = resources[name];
@@ -223,7 +223,7 @@ test('the routes are those of the running server, and the public ones are all kn
 });
 
 describe.each(closed)('$route', (route) => {
-  test('refuses everybody who is not known [ID-2, ID-19, ID-38, LIM-5, LIM-6]', async () => {
+  test('refuses an unknown caller [ID-2, ID-19, ID-38, LIM-5, LIM-6]', async () => {
     for (const [what, bearer, code] of bearers) {
       const answer = await send(route, bearer, examples.get(nameOf(route)) ?? {});
       expect({ what, status: answer.status }).toEqual({ what, status: 401 });
@@ -331,7 +331,7 @@ describe('a challenge', () => {
   });
 });
 
-/** Who sends bodies: a stranger; to a route that looks at the sender's rentals first, somebody who has one. */
+/** Who sends bodies: a stranger; to a route that looks at the sender's rentals first, a wallet with one. */
 const senderOf = (route: Route) => (ANY_BYTES.has(nameOf(route)) ? owner : stranger).token;
 
 describe.each(withBody)('a body for $route', (route) => {

@@ -2,7 +2,7 @@ import { createClient, type RentalClient } from '@agent-rental/sdk';
 import { keypairSigner, type WalletSigner } from '@agent-rental/sdk/solana';
 import { newRenter, type Market, type Renter } from './renter.js';
 
-/** Somebody with a wallet, SOL, and both ways to act: by HTTP with a token, and by the sdk. */
+/** A user with a wallet, SOL, and both ways to act: by HTTP with a token, and by the sdk. */
 export interface Participant extends Renter {
   readonly signer: WalletSigner;
   readonly client: RentalClient;

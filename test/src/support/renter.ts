@@ -2,7 +2,7 @@ import { Connection, Keypair, LAMPORTS_PER_SOL, PublicKey, VersionedTransaction 
 import { call, login } from './http.js';
 import type { Dev, Marketplace } from './marketplace.js';
 
-/** Where somebody can get SOL and be served. */
+/** Where a wallet gets SOL and is served. */
 export interface Market {
   readonly dev: Pick<Dev, 'base_url' | 'rpc_url'>;
 }

@@ -147,7 +147,7 @@ function plant(view: View, random: Random): Operation {
 }
 
 /**
- * A full copy of an account of ours, owned by the program, where the program would never have put it. Nobody can make
+ * A full copy of an account of ours, owned by the program, where the program would never have put it. No wallet can make
  * one; the check of the address alone refuses it. Only of types whose address is always derived.
  */
 function forgery(view: View, random: Random, at: AddressId): Operation {
@@ -206,7 +206,7 @@ export function prelude(view: View, random: Random): Operation {
   }
 }
 
-/** The loader's account: mostly as it should be, else without an authority, of another kind, cut, or of somebody else. */
+/** The loader's account: mostly as it should be, else without an authority, of another kind, cut, or of another owner. */
 function programData(view: View, random: Random): Operation {
   const { universe } = view;
   const bytes = Buffer.alloc(random.pick([45, 45, 45, 1_000, 44, 13, 0]));

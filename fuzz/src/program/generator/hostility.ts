@@ -117,7 +117,7 @@ function replaceAccount(plan: Plan, index: number, view: View, random: Random): 
   ])();
 }
 
-/** Where a forged copy of an account's type is, if somebody planted one. */
+/** Where a forged copy of an account's type is, if one was planted. */
 function forgeryOf(view: View, id: AddressId, random: Random): AddressId {
   const { universe, ledger } = view;
   const { type } = ledger.get(id).data;
@@ -135,7 +135,7 @@ function forgeryOf(view: View, id: AddressId, random: Random): AddressId {
 
 /**
  * Whether a full copy of an escrow is at an address where the program would never have put it. A charge knows the escrow
- * by the listing in it and would take the copy, which nobody can make.
+ * by the listing in it and would take the copy, which no wallet can make.
  */
 export function isForgedEscrow(view: View, id: AddressId): boolean {
   const { owner, data } = view.ledger.get(id);

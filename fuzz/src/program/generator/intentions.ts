@@ -8,7 +8,7 @@ import { LISTING_IDS, type AddressId } from '../world/universe.js';
 import { allowedPrice, amountNear, clamp, duration } from './amounts.js';
 import type { View } from './view.js';
 
-/** An instruction that somebody has reason to send: its accounts by name, and its arguments. */
+/** An instruction that a party has reason to send: its accounts by name, and its arguments. */
 export interface Intention {
   accounts: Record<string, AddressId>;
   args: Args;
@@ -203,7 +203,7 @@ function closeListing(view: View, random: Random): Intention {
   return { accounts: accountsOf(view, listing, view.universe.wallets.buyer), args: {} };
 }
 
-/** A listing of a rental model that is on sale, and somebody who has no credential of it yet. */
+/** A listing of a rental model that is on sale, and a wallet without a credential of it. */
 function sale(view: View, random: Random, model: number): { listing: AddressId; buyer: AddressId } {
   const left = view.universe.listings.filter((id) =>
     view.universe.walletIds.some((wallet) => hasExpired(view, wallet, id)),
@@ -283,12 +283,12 @@ function purchasePerQuery(view: View, random: Random): Intention {
   };
 }
 
-/** Whether somebody has a credential of a listing that was not revoked. */
+/** Whether a wallet has a credential of a listing that was not revoked. */
 function isRented(view: View, listing: AddressId): boolean {
   return view.universe.walletIds.some((wallet) => view.credential(wallet, listing)?.valid === true);
 }
 
-/** A Per-Task listing and somebody who rents it. */
+/** A Per-Task listing and a wallet that rents it. */
 function perQueryRental(
   view: View,
   random: Random,

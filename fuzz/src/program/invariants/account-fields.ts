@@ -3,7 +3,7 @@ import type { ListingFacts } from './listing-history.js';
 import type { StateType } from '../model/instruction-table.js';
 import { STATE_DISCRIMINATORS, STATE_SIZES } from '../model/state.js';
 
-/** Where the fields are that say what an account holds for somebody, that tell tombstones, prices and pauses. */
+/** Where the fields are that say what an account holds for a party, that tell tombstones, prices and pauses. */
 const EARNINGS_AT = 42;
 const BALANCE_AT = 74;
 const MAX_PRICE_AT = 82;
@@ -24,7 +24,7 @@ function readU64(data: Uint8Array, at: number): bigint {
   return new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(at, true);
 }
 
-/** The lamports that an account's fields say it holds for somebody. */
+/** The lamports that an account's fields say it holds for a party. */
 export function heldFor(account: ChainAccount): bigint {
   if (isOf(account, 'escrow')) {
     return readU64(account.data, EARNINGS_AT);

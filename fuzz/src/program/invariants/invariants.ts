@@ -38,7 +38,7 @@ export interface Snapshot {
 /**
  * The laws that hold whatever the model says, checked on the chain's own bytes:
  * - what an account of the program holds above its fields (rent and gifts) changes by gifts alone,
- * - no lamport is made or lost, and nobody gains who is no party,
+ * - no lamport is made or lost, and no wallet gains that is no party,
  * - tombstones never change,
  * - a sequence is charged at most once, and never refused while the window still tells it apart,
  * - what is charged is the price that the charge names, which is the listing's or was it less than 15 minutes ago,
@@ -115,7 +115,7 @@ export class InvariantChecker {
         return `${this.#universe.label(id)} gained ${gain} lamports and is no party`;
       }
       // Of two accounts of the program neither new nor closed, only the fields and gifts to a treasury count.
-      // The program makes none at an address that somebody has the key of: one planted there is paid as any wallet.
+      // The program makes none at an address with a known key: one planted there is paid as any wallet.
       const isOurs = this.#isOurs(was) && this.#isOurs(is) && !this.#universe.canSign(id);
       if (isOurs && id !== treasury && heldFor(is) - heldFor(was) !== gain) {
         return `${this.#universe.label(id)}: its field moved by ${heldFor(is) - heldFor(was)}, its lamports by ${gain}`;

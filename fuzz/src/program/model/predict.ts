@@ -27,7 +27,7 @@ export interface Prediction {
   draft: Draft;
 }
 
-/** Predicts how an instruction ends, whatever its data and accounts are; a gift comes behind it. */
+/** Predicts how an instruction ends, for any data and accounts; a gift comes behind it. */
 export function predict(ledger: Ledger, data: Buffer, metas: readonly Meta[], gift?: Gift): Prediction {
   const draft = new Draft(ledger);
   const refused = (

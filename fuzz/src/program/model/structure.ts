@@ -80,7 +80,7 @@ function checkAccount(call: Call, rule: AccountRule, meta: Meta): number | null 
   }
 }
 
-/** Nothing was created there; lamports that somebody sent do not count. */
+/** Nothing was created there; lamports sent there do not count. */
 function isNothing(call: Call, account: Readonly<ModelAccount>): boolean {
   return account.owner === call.universe.systemProgram && dataLength(account) === 0;
 }

@@ -583,7 +583,7 @@ const WRITTEN = [
     'if price >= self.balance_lamports {',
   ),
   protocol(
-    'takes all zeros for somebody',
+    'takes all zeros for a wallet',
     'same(signer, role) && !same(signer, &NO_ADDRESS)',
     'same(signer, role)',
   ),
@@ -625,7 +625,7 @@ const WRITTEN = [
     'Ok(now.wrapping_add(duration as i64))',
   ),
   sale('grants a credential that is not valid', 'state.valid = Flag::new(true);', ''),
-  sale('grants to nobody', 'state.buyer = *grant.buyer.address();', ''),
+  sale('grants to no buyer', 'state.buyer = *grant.buyer.address();', ''),
   purchaseOneTime('sells One-Time while the protocol is paused', 'accounts.protocol.check_running()?;', ''),
   purchaseOneTime('sells One-Time of an inactive listing', 'accounts.listing.check_active()?;', ''),
   purchaseOneTime('sells One-Time of any model', 'accounts.listing.check_model(RentalModel::ONE_TIME)?;', ''),
@@ -708,7 +708,7 @@ const WRITTEN = [
     '',
   ),
   topupBalance(
-    'books a top-up that nobody pays',
+    'books a top-up that is not paid',
     'pay(&accounts.buyer, account, args.amount_lamports)?;',
     'let _ = account;',
   ),
@@ -862,7 +862,7 @@ const WRITTEN = [
     'let _ = PROGRAM_DATA_TAG;\n    if data.len() < AUTHORITY_AT + 32 {',
   ),
   initializeProtocol(
-    'initialises a program that nobody can upgrade',
+    'initialises a program without an upgrade authority',
     'if data[AUTHORITY_TAG_AT] != 1 || data',
     'let _ = AUTHORITY_TAG_AT;\n    if data',
   ),
@@ -923,7 +923,7 @@ const WRITTEN = [
   ),
   createListing('lists while the protocol is paused', 'accounts.protocol.check_running()?;', ''),
   createListing(
-    'lists what nobody reviewed',
+    'lists what was not approved',
     'accounts.protocol.check_authority(accounts.authority.address())?;',
     '',
   ),

@@ -29,7 +29,7 @@ export type Operation =
   | { kind: 'clock'; now: bigint }
   /** The rent. */
   | { kind: 'rent'; lamportsPerByte: bigint; threshold: number }
-  /** Somebody sends lamports to an address. */
+  /** A transfer of lamports to an address. */
   | { kind: 'donate'; to: AddressId; lamports: bigint }
   /** A wallet spends or earns elsewhere. */
   | { kind: 'fund'; wallet: AddressId; lamports: bigint }

@@ -162,12 +162,12 @@ export class Universe {
     return this.find(key) ?? this.#add(key, `address ${this.keys.length}`, null);
   }
 
-  /** Whether somebody can have the key of an address: nobody has that of a derived one. */
+  /** Whether an address can have a key: a derived one has none. */
   canSign(id: AddressId): boolean {
     return this.provenance(id) === null && !this.nonCanonical.includes(id);
   }
 
-  /** Where an address comes from; null when it is nobody's derived address, or one at another bump. */
+  /** Where an address comes from; null when it is no known derived address, or one at another bump. */
   provenance(id: AddressId): Provenance | null {
     return this.#provenances[id] ?? null;
   }

@@ -14,7 +14,7 @@ export interface WireTransaction {
 
 /**
  * The accounts of an instruction with the privileges that they have in the transaction: an account that is named twice
- * has both flags wherever it stands, and nobody may write what the runtime reserves.
+ * has both flags wherever it stands, and what the runtime reserves is never writable.
  */
 export function effectiveMetas(universe: Universe, metas: readonly Meta[], gift?: Gift): Meta[] {
   return metas.map(({ id }) => ({
@@ -26,7 +26,7 @@ export function effectiveMetas(universe: Universe, metas: readonly Meta[], gift?
   }));
 }
 
-/** Whether the runtime lets nobody write an address. */
+/** Whether the runtime reserves an address against writing. */
 export function isReserved(universe: Universe, id: AddressId): boolean {
   return (
     id === universe.systemProgram ||

@@ -46,7 +46,7 @@ export const surfnet: TestChainKind = {
     const programId = MARKETPLACE_PROGRAM_ID.toBase58();
     node.deploy({ programId, soPath: marketplaceSoPath() });
     const { rpcUrl, wsUrl } = node;
-    // `deploy` names nobody as the upgrade authority.
+    // `deploy` names no upgrade authority.
     await rpcResult(rpcUrl, 'surfnet_setProgramAuthority', [
       programId,
       upgradeAuthority.publicKey.toBase58(),

@@ -95,7 +95,7 @@ export async function publishProgram(
   });
 }
 
-/** Registers an agent that nobody runs, and publishes it. */
+/** Registers an agent that is never run, and publishes it. */
 export async function publishIdleListing(
   creator: Participant,
   connection: Connection,

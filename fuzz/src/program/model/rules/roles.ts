@@ -1,7 +1,7 @@
 import type { AddressId } from '../../world/universe.js';
 import type { Call } from '../call.js';
 
-/** All zeros stand for nobody; that they are the System program's address gives it no role. */
+/** All zeros stand for no wallet; that they are the System program's address gives it no role. */
 export function isNamed(call: Call, signer: AddressId, role: AddressId): boolean {
   return signer === role && signer !== call.universe.systemProgram;
 }
