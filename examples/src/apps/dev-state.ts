@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ExecuteBody } from '@agent-rental/contract';
 
 /** What the marketplace on this machine (`npm start`) says about itself. */
-export interface DevState {
+interface DevState {
   base_url: string;
   mcp_url: string;
   /** The local chain's RPC endpoint. */

@@ -20,7 +20,7 @@ export interface IdlField {
 }
 
 /** One seed of a program-derived address. */
-export type IdlSeed =
+type IdlSeed =
   | { kind: 'const'; value: number[] }
   | { kind: 'arg'; path: string }
   | { kind: 'account'; path: string; account?: string };

@@ -80,7 +80,7 @@ export interface ExecuteOptions extends CallOptions {
 }
 
 /** Options of a call that may wait. */
-export interface WaitOptions extends CallOptions {
+interface WaitOptions extends CallOptions {
   /** Seconds that the service waits for the end of the run, at most 60. Default 0. */
   waitSeconds?: number | undefined;
 }

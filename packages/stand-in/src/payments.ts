@@ -27,7 +27,7 @@ export interface PaymentState {
 }
 
 /** Transactions of the stand-in's listings: real ones, of which only the chain is missing. */
-export interface Payments {
+interface Payments {
   propose(body: unknown, wallet: string): Promise<Response>;
   submit(body: unknown): Promise<Response>;
 }

@@ -19,7 +19,7 @@ import type { ToolContext } from './definitions/tool-context.js';
 import { listingIdOf, toolName } from './definitions/tool-name.js';
 
 /** Most direct tools by default: clients put tools aside from about thirty on. */
-export const DIRECT_TOOLS_DEFAULT = 30;
+const DIRECT_TOOLS_DEFAULT = 30;
 
 /** Most direct tools at all. */
 const DIRECT_TOOLS_MAX = 1_000;

@@ -6,7 +6,7 @@ import { splitSentences } from './sentences.js';
  * What was read in a contract. It is found by its wording and not by its meaning: what is listed stands in
  * the text, word for word; what is worded unusually may be missing.
  */
-export interface ContractReading {
+interface ContractReading {
   ok: boolean;
   summary: string;
   parties: string[];

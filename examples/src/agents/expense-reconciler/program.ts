@@ -5,7 +5,7 @@
  */
 
 /** One finding for a person to check. `lines` are line numbers in the CSV text, the header's being 1. */
-export interface Finding {
+interface Finding {
   kind: string;
   table: 'expenses' | 'statement';
   lines: number[];
@@ -13,7 +13,7 @@ export interface Finding {
 }
 
 /** What the program answers. Amounts are exact decimal strings, in the currency beside them. */
-export interface Reconciliation {
+interface Reconciliation {
   ok: boolean;
   summary: string;
   lines_counted: number;

@@ -16,7 +16,7 @@ import type { WireTransaction } from './transactions/wire-transaction.js';
 export const SLOTS_PER_EPOCH = 432_000;
 
 /** The state that programs see as sysvars. */
-export interface BankMoment {
+interface BankMoment {
   slot: number;
   unixMs: number;
   epochStartUnixMs: number;

@@ -8,7 +8,7 @@ export interface ChainMoment {
   unixMs: number;
 }
 
-export interface ChainClockOptions {
+interface ChainClockOptions {
   anchor: SlotAnchor;
   /** A slot is finalized when this many newer ones exist. */
   finalizedSlots: number;

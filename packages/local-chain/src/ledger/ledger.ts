@@ -44,7 +44,7 @@ export interface LedgerListener {
 }
 
 /** Whether a transaction is on the chain now, with its error if it failed there; or why it never will be. */
-export type Submission =
+type Submission =
   | { landed: true; err: TransactionErrorJson | null }
   | { landed: false; err: TransactionErrorJson };
 
@@ -59,7 +59,7 @@ export interface Simulation {
 }
 
 /** What a simulated transaction would have cost. Lamports and bytes. */
-export interface SimulatedCost {
+interface SimulatedCost {
   feeLamports: bigint;
   loadedBytes: number;
   /** Per account of the transaction. */

@@ -5,7 +5,7 @@ import { addressKey, type AccountState, type AddressedAccount } from './account-
 import { TransactionHistory } from './transactions/transaction-history.js';
 import { UndoLog } from './undo-log.js';
 
-export interface RestoreOptions {
+interface RestoreOptions {
   snapshotDir: string;
   finalizedSlots: number;
   /** What an address holds on a chain without transactions. */
@@ -14,7 +14,7 @@ export interface RestoreOptions {
 }
 
 /** The chain as the state folder tells it. */
-export interface RestoredState {
+interface RestoredState {
   journal: Journal;
   history: TransactionHistory;
   undoLog: UndoLog;

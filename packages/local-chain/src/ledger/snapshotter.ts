@@ -3,7 +3,7 @@ import { writeSnapshot } from '../storage/snapshot.js';
 import { addressFromKey, type AccountState, type AddressedAccount } from './account-state.js';
 import type { UndoEntry } from './undo-log.js';
 
-export interface SnapshotterOptions {
+interface SnapshotterOptions {
   dir: string;
   /** A snapshot is due when the journal has grown by this much since the last one. */
   intervalBytes: number;

@@ -25,7 +25,7 @@ const messageSchema = z.object({
 });
 const unsubscribeParams = z.tuple([z.number()]);
 
-export interface WebsocketOptions {
+interface WebsocketOptions {
   subscriptions: Subscriptions;
   /** Awaited before every answer, so that nothing is told that a crash could take back. */
   settled: () => Promise<void>;

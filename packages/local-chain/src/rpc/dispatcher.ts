@@ -4,7 +4,7 @@ import { stringifyJson, type Json } from './json.js';
 import { invalidParams, RpcError } from './rpc-error.js';
 
 /** A callable method: validates its params, then answers or throws an {@link RpcError}. */
-export type RpcMethod = (params: unknown) => Json;
+type RpcMethod = (params: unknown) => Json;
 
 export type RpcMethods = Readonly<Record<string, RpcMethod>>;
 
@@ -32,7 +32,7 @@ export function rpcMethod<S extends z.ZodType>(schema: S, handle: (params: z.out
   };
 }
 
-export interface DispatcherOptions {
+interface DispatcherOptions {
   methods: RpcMethods;
   /** Awaited before every answer: nothing is said about the chain that a crash could take back. */
   settled: () => Promise<void>;

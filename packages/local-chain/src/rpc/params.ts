@@ -32,7 +32,7 @@ export const blockhashParam = base58Bytes(32, 'blockhash').transform((bytes) => 
 /** A slot, a count, a size: an integer that JavaScript represents exactly. */
 export const countParam = z.int().nonnegative();
 
-export const commitmentParam = z.enum(['processed', 'confirmed', 'finalized']);
+const commitmentParam = z.enum(['processed', 'confirmed', 'finalized']);
 
 export type Commitment = z.output<typeof commitmentParam>;
 
@@ -61,7 +61,7 @@ export const accountViewFields = {
 };
 
 /** At what slot a question is answered. */
-export interface ReadContext {
+interface ReadContext {
   slot: number;
   finalized: boolean;
 }

@@ -1,7 +1,7 @@
 import type { Json } from './json.js';
 
 /** The error codes of JSON-RPC 2.0 and of Solana's validators. */
-export const RPC_ERROR_CODES = {
+const RPC_ERROR_CODES = {
   parseError: -32700,
   invalidRequest: -32600,
   methodNotFound: -32601,

@@ -19,7 +19,7 @@ export interface TransactionRecord {
 }
 
 /** The chain's clock was moved forward by `localchain_warp`. */
-export interface WarpRecord {
+interface WarpRecord {
   kind: 'warp';
   unixMs: number;
   /** How far the chain's clock is ahead of the wall clock. */
@@ -35,7 +35,7 @@ export interface ForkRecord {
   restored: AddressedAccount[];
 }
 
-export type JournalRecord = TransactionRecord | WarpRecord | ForkRecord;
+type JournalRecord = TransactionRecord | WarpRecord | ForkRecord;
 
 const TRANSACTION = 1;
 const WARP = 2;

@@ -9,7 +9,7 @@ import type { HistoryDump } from './history-index.js';
 import { syncFolder } from './journal.js';
 
 /** The chain as it was when everything before `position` of the journal had been executed, and nothing after. */
-export interface SnapshotHeader {
+interface SnapshotHeader {
   position: number;
   /** Chain time in milliseconds. */
   unixMs: number;
@@ -17,7 +17,7 @@ export interface SnapshotHeader {
   offsetMs: number;
 }
 
-export interface SnapshotSource {
+interface SnapshotSource {
   header: SnapshotHeader;
   /** Read while the file is being written: must give the states as of `header.position`. */
   accounts: Iterable<AddressedAccount>;
@@ -26,7 +26,7 @@ export interface SnapshotSource {
 }
 
 /** Called with the parts of a snapshot in the order in which they must be applied. */
-export interface SnapshotVisitor {
+interface SnapshotVisitor {
   account: (account: AddressedAccount) => void;
   unfinalized: (entry: UndoEntry) => void;
   history: (dump: HistoryDump) => void;

@@ -8,7 +8,7 @@ import * as z from 'zod';
 import { LocalChainError } from '../errors.js';
 
 /** The right to write to a state folder. */
-export interface StateLock {
+interface StateLock {
   /** Tells later comers where the holder's RPC is. */
   announce(rpcPort: number): void;
   release(): Promise<void>;

@@ -17,7 +17,7 @@ export interface AskedState {
 }
 
 /** What has to happen before a call may spend. */
-export type Approval =
+type Approval =
   /** The user has to be asked first. */
   | { readonly ask: InputRequiredResult }
   /** Goes on; `approve` is absent where nothing is to be approved, or the client cannot be asked. */

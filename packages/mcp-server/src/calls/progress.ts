@@ -7,7 +7,7 @@ const HEARTBEAT_MS = 10_000;
 const OUTPUT_INTERVAL_MS = 500;
 
 /** Tells a client how a call is getting on. */
-export interface ProgressReporter {
+interface ProgressReporter {
   /** A piece of output has come. */
   output(delta: string): void;
   /** The call is over; nothing is sent after this. */
@@ -15,7 +15,7 @@ export interface ProgressReporter {
 }
 
 /** Options of {@link reportProgress}. */
-export interface ProgressOptions {
+interface ProgressOptions {
   /** The client's token; without one nothing is sent. */
   readonly token: ProgressToken | undefined;
   readonly notify: (notification: Notification) => Promise<void>;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** What tells one running call from all others. */
-export interface CallAddress {
+interface CallAddress {
   /** The caller; a caller can cancel its own calls alone. */
   readonly callerId: string;
   readonly sessionId: string;

@@ -6,7 +6,7 @@ import { runUri } from './resources.js';
 const MAX_FILES = 20;
 
 /** An output with its files beside it. */
-export interface SplitOutput {
+interface SplitOutput {
   /** The output with the address of each file in the file's place. */
   readonly value: unknown;
   readonly files: readonly ContentBlock[];

@@ -14,7 +14,7 @@ import type { ClientFacts } from '../sessions/sessions.js';
 const SEPARATOR = '/';
 
 /** One request of an era before 2026-07-28, with the server that serves it. */
-export interface ExchangeOptions {
+interface ExchangeOptions {
   readonly server: Server;
   readonly request: Request;
   readonly body: unknown;

@@ -14,7 +14,7 @@ export interface SeenResult {
   readonly _meta?: Record<string, unknown> | undefined;
 }
 
-export interface SeenTool {
+interface SeenTool {
   readonly name: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { createRentalMcpHandler, type RentalMcpHandlerOptions } from '../http/http-handler.js';
 
 /** The handler on a free port, over a stand-in marketplace. */
-export interface ServedMcp {
+interface ServedMcp {
   readonly url: URL;
   close(): Promise<void>;
 }

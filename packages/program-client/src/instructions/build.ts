@@ -32,7 +32,7 @@ export interface ProgramOption {
 const byName = new Map<string, IdlInstruction>(MARKETPLACE_IDL.instructions.map((ix) => [ix.name, ix]));
 
 /** The IDL's entry of an instruction. */
-export function idlInstruction(name: InstructionName): IdlInstruction {
+function idlInstruction(name: InstructionName): IdlInstruction {
   const instruction = byName.get(name);
   if (instruction === undefined) {
     throw new Error(`The IDL has no instruction ${name}.`);

@@ -9,7 +9,7 @@ import { PRICE } from './market.js';
 import { SCENARIOS, type Scenario } from './scenarios.js';
 
 /** One wrong account or flag in an instruction that is right otherwise, and what must come of it. */
-export interface SubstitutionCase {
+interface SubstitutionCase {
   title: string;
   /** The name of the refusal, or `success` with the answer of a read. */
   expected: string;
@@ -146,7 +146,7 @@ function strangers(scenario: Scenario, isRentable: boolean): Strangers {
 }
 
 /** Names what came of a simulation, the answer of a read included. */
-export function outcomeName(outcome: Outcome): string {
+function outcomeName(outcome: Outcome): string {
   if (outcome.error === null) {
     return `success ${outcome.returnData.join()}`;
   }

@@ -1,5 +1,5 @@
 /** A frame of Connect's streaming protocol in JSON: one byte of flags, the length, the message. */
-export interface ConnectFrame {
+interface ConnectFrame {
   flags: number;
   message: unknown;
 }

@@ -14,7 +14,7 @@ export interface MachineCommand {
   cwd?: string;
 }
 
-export interface MachineOptions {
+interface MachineOptions {
   metadata: Record<string, string>;
   /** Without it Node's own connections end at this machine. That is no wall: it shows that it was asked for. */
   internet: boolean;

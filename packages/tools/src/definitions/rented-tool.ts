@@ -137,8 +137,7 @@ export interface RentedTool {
 }
 
 /** A tool without what is the same for every tool; without `spending` it is judged by its name. */
-export type RentedToolDefinition = Omit<RentedTool, 'invoke' | 'spending'> &
-  Partial<Pick<RentedTool, 'spending'>>;
+type RentedToolDefinition = Omit<RentedTool, 'invoke' | 'spending'> & Partial<Pick<RentedTool, 'spending'>>;
 
 /** Completes a tool. */
 export function defineTool(definition: RentedToolDefinition): RentedTool {

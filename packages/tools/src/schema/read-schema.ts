@@ -16,7 +16,7 @@ import {
 import { anyNode, bareNode, type NodeKind, type SchemaNode } from './node.js';
 
 /** A schema has more parts than are worth showing to a model. */
-export class SchemaTooLargeError extends Error {
+class SchemaTooLargeError extends Error {
   override readonly name = 'SchemaTooLargeError';
 }
 

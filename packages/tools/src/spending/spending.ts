@@ -22,7 +22,7 @@ export interface Reservation {
 }
 
 /** Whom to ask, and until when. */
-export interface AuthorizeOptions {
+interface AuthorizeOptions {
   readonly approve?: Approve | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Names the question to a person, where that is not the money: the same id is the same question. */
@@ -51,7 +51,7 @@ export interface Spending {
 }
 
 /** Options of {@link createSpending}. */
-export interface SpendingOptions {
+interface SpendingOptions {
   readonly policy: SpendingPolicy;
   /** Default: one in memory. */
   readonly ledger?: SpendingLedger | undefined;

@@ -10,7 +10,7 @@ import {
 import * as z from 'zod';
 
 /** The JSON form in which RPC gives the error of one instruction. */
-export type InstructionErrorJson = string | { Custom: number } | { BorshIoError: string };
+type InstructionErrorJson = string | { Custom: number } | { BorshIoError: string };
 
 /** The JSON form in which RPC gives a transaction's error. */
 export type TransactionErrorJson =

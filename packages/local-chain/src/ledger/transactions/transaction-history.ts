@@ -17,14 +17,14 @@ export interface LandedTransaction {
 }
 
 /** What the index needs to know of a transaction. */
-export interface NewTransaction {
+interface NewTransaction {
   wire: Uint8Array;
   /** The addresses that came from lookup tables. */
   loadedAddresses: readonly Uint8Array[];
 }
 
 /** A page of an address's transactions: newer limits are exclusive, as in the RPC. */
-export interface HistoryPage {
+interface HistoryPage {
   limit: number;
   /** Start after this transaction, going back in time. */
   before?: Uint8Array | undefined;

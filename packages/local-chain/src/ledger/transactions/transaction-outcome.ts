@@ -3,7 +3,7 @@ import type { ByteReader, ByteWriter } from '../../storage/byte-codec.js';
 import { transactionErrorSchema, type TransactionErrorJson } from './transaction-error.js';
 
 /** One cross-program call, as indexes into the transaction's account list. */
-export interface InnerInstruction {
+interface InnerInstruction {
   programIdIndex: number;
   accounts: number[];
   data: Uint8Array;

@@ -17,7 +17,7 @@ import {
 } from './parsed-instruction.js';
 import { RpcError } from '../rpc-error.js';
 
-export type TransactionEncoding = 'json' | 'jsonParsed' | 'base64' | 'base58';
+type TransactionEncoding = 'json' | 'jsonParsed' | 'base64' | 'base58';
 
 /** A landed transaction as `getTransaction` shows it. */
 export function transactionJson(

@@ -8,7 +8,7 @@ import type { MarketState } from './market-state.js';
 export type DirectRequest = Exclude<TransactionRequest, { action: 'publish' }>;
 
 /** How an action is made from the chain's state. */
-export interface ActionPlan {
+interface ActionPlan {
   particulars: KnownParticulars;
   /** Comes back: earnings, or an unused balance. */
   returnedLamports?: bigint | undefined;

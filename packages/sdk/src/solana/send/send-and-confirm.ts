@@ -14,7 +14,7 @@ const REBROADCAST_MS = 2_000;
 const MAX_FAILED_POLLS = 20;
 
 /** A signed transaction on its way. */
-export interface SentTransaction {
+interface SentTransaction {
   wire: Uint8Array;
   /** Base58. */
   signature: string;

@@ -10,7 +10,7 @@ import {
 } from '../verify/wire-transaction.js';
 
 /** How a transaction is judged before it leaves. */
-export interface Judgement {
+interface Judgement {
   /** Throws when a transaction may not be signed. */
   check(wire: Uint8Array): CheckedTransaction;
   /** Asked about what a checked transaction can take; anything but true ends it. */

@@ -97,7 +97,7 @@ export function spendOf(
 }
 
 /** The most that an account's rent is on any of Solana's networks. */
-export function mostRentOf(account: AccountName): bigint {
+function mostRentOf(account: AccountName): bigint {
   return BigInt(ACCOUNT_SIZES[account] + ACCOUNT_OVERHEAD_BYTES) * MOST_RENT_LAMPORTS_PER_BYTE;
 }
 

@@ -33,7 +33,7 @@ export interface ChosenAgent {
 }
 
 /** An agent that was looked at and not taken, and why. */
-export interface PassedOver {
+interface PassedOver {
   readonly agentId: string;
   readonly title: string;
   readonly reason: string;

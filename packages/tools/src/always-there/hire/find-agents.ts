@@ -16,7 +16,7 @@ const COMMON = new Set(
 );
 
 /** How well agents may do for a task. */
-export interface FoundAgents {
+interface FoundAgents {
   /** The likeliest first. */
   readonly listings: readonly ListingSummary[];
   /** What was searched for. */
