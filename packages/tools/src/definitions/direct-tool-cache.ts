@@ -5,7 +5,7 @@ import { defineDirectTool } from './direct-tool.js';
 
 /** How long a definition is used before the listing is fetched again: an update reaches tools in this time. */
 const MAX_AGE_MS = 60_000;
-/** Several callers' worth: with fewer, callers who share a cache would take turns in emptying it. */
+/** Enough for several callers: with fewer, callers that share a cache would evict each other's entries. */
 const MAX_ENTRIES = 4_000;
 
 /** A listing that does not answer in this time is offered without its schema. */

@@ -10,7 +10,7 @@ import { toolName } from './tool-name.js';
 const TITLE_LENGTH = 80;
 const DESCRIPTION_LENGTH = 500;
 
-/** Describes the direct tool of a rental. The same words and schema give the same definition. */
+/** Returns the definition of a rental's direct tool: the same object for the same content of the listing. */
 export async function defineDirectTool(rented: RentedListing): Promise<DirectToolDefinition> {
   return 'id' in rented ? memoised(rented, () => describeRental(rented)) : describeRental(rented);
 }
@@ -38,7 +38,7 @@ function priceOf(rented: RentedListing): Pick<DirectToolDefinition, 'priceLampor
   return 'price_lamports' in rented ? { priceLamports: rented.price_lamports } : {};
 }
 
-/** What is the same for all is there once: a list of hundreds is often kept. */
+/** Shared by all definitions, of which hundreds are often held. */
 const TASK_SCHEMA = { type: 'string', description: 'What to do.' };
 const REQUIRED = ['agent_id', 'task'];
 

@@ -1,6 +1,6 @@
 import type { DescribedListing, DirectToolDefinition } from './direct-tool-definition.js';
 
-/** How much is kept: some megabytes, whatever creators write. */
+/** Bounds of the memory: some megabytes, for listings of any length. */
 const MAX_ENTRIES = 2_000;
 const MAX_LENGTH = 4_000;
 
@@ -12,15 +12,18 @@ interface Kept {
 }
 
 /**
- * By id, in halves: when the one in use is full, it becomes the older one, and what was not asked for since goes with
- * the older one before. To take out the oldest entry for each new one would have to find it first, behind those taken out.
+ * Two generations, by listing id: when the recent one is full it becomes the older one, and the entries of the older one
+ * that were not used since are dropped. Evicting the oldest entry for each new one would have to search for it behind
+ * deleted entries of the map.
  */
 let recent = new Map<string, Kept>();
 let older = recent;
 
 /**
- * What is made of a listing, once of the same words and schema: tools are often built anew for every conversation, and
- * what a listing says changes once in a while. What is made of a long listing is not kept.
+ * Returns the definition of a listing's tool, memoised by the content of the listing: tools are often built anew for every
+ * conversation, and listings change rarely. Definitions of long listings are not memoised.
+ *
+ * @param make called where no definition of this content is memoised
  */
 export async function memoised(
   { input_schema, ...listing }: DescribedListing,

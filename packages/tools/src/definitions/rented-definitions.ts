@@ -45,7 +45,7 @@ export async function rentedDefinitions(
     const definitions = [];
     for (const credential of credentials) {
       const definition = cache.definition(client, credential, options.signal);
-      // What came with the list is made one by one: the requests for the other pages leave between the first of them.
+      // Definitions of included listings are made one by one, so that the requests for the other pages are sent in between.
       if (included) await definition;
       definitions.push(definition);
     }

@@ -26,7 +26,7 @@ export const RUN_ANNOTATIONS: ToolAnnotations = {
   openWorldHint: true,
 };
 
-/** Binds a direct tool to the client that calls it. */
+/** Returns the direct tool of a definition, bound to the client that calls it. */
 export function bindDirectTool(context: ToolContext, definition: DirectToolDefinition): RentedTool {
   const { name, title, description, inputSchema, agentId, input, priceLamports } = definition;
   return defineTool({
@@ -62,7 +62,7 @@ export function bindDirectTool(context: ToolContext, definition: DirectToolDefin
   });
 }
 
-/** What a run at a price spends; the price may be unknown. */
+/** Returns what a run at a price spends; the price may be unknown. */
 export function spendingOfRun(lamports: number | undefined): ToolSpending {
   return { kind: 'run', ...(lamports === undefined ? {} : { lamports }) };
 }
