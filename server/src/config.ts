@@ -68,7 +68,7 @@ export const environment = z.object({
   SANDBOX_MIN_ISOLATION: z.enum(isolationLevels).optional(),
   /** How long an MCP call waits for its run; then it answers with the run's id. Clients give up after 60 s. */
   MCP_WAIT_SECONDS: z.coerce.number().min(0.1).max(300).default(45),
-  /** Opens `/metrics` to whoever sends it as a bearer token. */
+  /** Bearer token that opens `/metrics`. */
   METRICS_TOKEN: z
     .string()
     .regex(/^[\x21-\x7e]{16,500}$/, 'must be 16 or more visible ASCII characters')
@@ -100,7 +100,7 @@ export interface Config {
   readonly port: number;
   /** Absent: the API is reached on this machine alone. */
   readonly publicUrl: string | undefined;
-  /** Whose word counts for where a request came from; empty: nobody's. */
+  /** Proxies whose `X-Forwarded-For` is trusted; empty: none. */
   readonly trustedProxies: readonly string[];
   readonly localChainPort: number;
   readonly stateDir: string;
@@ -262,7 +262,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   });
 }
 
-/** The embedded default spends nobody's account unless it is told to. */
+/** The embedded default uses no paid account unless it is told to. */
 function e2bConfig(value: z.output<typeof environment>, embedded: boolean): E2bConfig | undefined {
   const { SANDBOX_DRIVER: driver, E2B_API_KEY: apiKey } = value;
   switch (driver) {

@@ -67,7 +67,7 @@ async function main(): Promise<void> {
   let signals = 0;
   const onSignal = () => {
     signals += 1;
-    // Whoever asks twice does not want to wait for the drain.
+    // A second signal ends the process without waiting for the drain.
     if (signals > 1) process.exit(130);
     print('\nStopping. Press Ctrl-C again to stop at once.\n');
     if (running) void stop(0).then(() => process.exit());

@@ -1,7 +1,6 @@
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createAccountReader } from './account-reader.js';
-import type { AccountsAtSlot } from './chain.js';
+import { createAccountReader, type AccountsAtSlot } from './account-reader.js';
 
 /** Stands for an account: what is looked at is whose it is. */
 const accountOf = (address: PublicKey) => ({ owner: address }) as AccountsAtSlot['accounts'][number];

@@ -1,5 +1,10 @@
-import type { PublicKey } from '@solana/web3.js';
-import type { AccountsAtSlot } from './chain.js';
+import type { AccountInfo, PublicKey } from '@solana/web3.js';
+
+/** Accounts read together, and the slot they were read at. */
+export interface AccountsAtSlot {
+  slot: bigint;
+  accounts: (AccountInfo<Buffer> | null)[];
+}
 
 /** Accounts that one call of the RPC gives. */
 const MOST_ACCOUNTS = 100;

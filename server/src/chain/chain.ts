@@ -4,11 +4,10 @@ import {
   type PublicKey,
   type TransactionError,
   VersionedTransaction,
-  type AccountInfo,
   type SignatureStatus,
 } from '@solana/web3.js';
 import { ApiError } from '../http/api-error.js';
-import { createAccountReader } from './account-reader.js';
+import { createAccountReader, type AccountsAtSlot } from './account-reader.js';
 import { createConfirmations } from './confirmations.js';
 import { accountsOfCalls } from './program-calls.js';
 import { createRpc, fetchFrom } from './rpc.js';
@@ -16,12 +15,6 @@ import { createRpc, fetchFrom } from './rpc.js';
 /** A blockhash lives about a minute; a cached one this old still leaves time to land. */
 const BLOCKHASH_CACHE_MS = 5_000;
 const POLL_MS = 150;
-
-/** Accounts read together, and the slot they were read at. */
-export interface AccountsAtSlot {
-  slot: bigint;
-  accounts: (AccountInfo<Buffer> | null)[];
-}
 
 /** How a simulation ended. */
 export interface Simulation {

@@ -72,7 +72,7 @@ export function createConfirmations(
     }
     const open = (await Promise.all(pages.map(ask))).flat();
     isAsking = false;
-    // Whoever came meanwhile has not been asked about.
+    // Transactions added meanwhile are not part of this answer.
     const next = waiting.length > 0 ? 0 : pollMs;
     waiting.push(...open);
     if (waiting.length > 0) askIn(next);

@@ -1,4 +1,4 @@
-/** What decides about a renter's access, from whatever it was read. */
+/** What decides about a renter's access, read from the index or from the chain. */
 export interface AccessState {
   listing: { status: 'active' | 'paused' | 'closed'; priceLamports: bigint };
   credential:

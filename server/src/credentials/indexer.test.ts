@@ -172,7 +172,7 @@ describe('the index', () => {
       expect(await listing.execute()).toEqual([{ status: 'active' }]);
       return ended === 'commit';
     };
-    // PostgreSQL ends whoever has waited for a second when the two wait for each other: ours, unless the machine is busy.
+    // PostgreSQL ends a transaction that has waited for a second in a deadlock: ours, unless the machine is busy.
     while (!(await meet()));
   });
 

@@ -44,7 +44,7 @@ export function together<Item, Result>(
  * Makes a read that all share who ask for the same at the same time: one at a time for each key. Nothing is remembered:
  * each read begins after it was asked for.
  *
- * @param read gives what nobody changes
+ * @param read reads a value without changing it
  */
 export function sharedRead<Result>(read: (key: string) => Promise<Result>): (key: string) => Promise<Result> {
   const reads = together<undefined, Result>(async (key, askers) => {

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import type { Logger } from '../platform/logger.js';
 
-/** Messages between replicas, over PostgreSQL. They may be lost: whoever needs certainty also looks by itself. */
+/** Messages between replicas, over PostgreSQL. They may be lost: a reader that needs certainty also polls. */
 export interface Notifications {
   publish(payload: string): Promise<void>;
   /** Calls `listener` with every message, of this replica too. */

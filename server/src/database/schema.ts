@@ -51,7 +51,7 @@ export interface Database {
     address: string;
     metadata_uri: string;
     sample_output: JSONColumnType<string[]>;
-    /** What the samples came of; null when nobody said, and no run was made. */
+    /** Where the samples came from; null when the creator named no source and no sample run was made. */
     sample_input: ColumnType<unknown, string | null | undefined, string | null>;
     /** Why the review's run gave no sample. */
     sample_problem: Generated<string | null>;
@@ -177,9 +177,9 @@ export interface Database {
     finished_at: Date | null;
     /** WaitingCallers that wait for the answer, on all replicas. */
     waiters: Generated<number>;
-    /** When the last of them left without it; null while somebody waits. */
+    /** When the last of them left without it; null while a caller waits. */
     left_at: Generated<Date | null>;
-    /** The run does not stop because nobody waits for it. */
+    /** The run goes on without a waiting caller. */
     keeps_going: Generated<boolean>;
     /** When an answer has reached a caller. */
     delivered_at: Generated<Date | null>;

@@ -124,7 +124,7 @@ it('of a wallet that rents nothing is not taken', async () => {
   expect(await left(wallet)).toEqual([]);
 });
 
-it('of a store that does not answer is 503, and of nobody’s is 400', async () => {
+it('of a store that does not answer is 503, and of no known store is 400', async () => {
   const { readInput } = service();
   await expect(readInput('ipfs://bafkqaaa', newWallet())).rejects.toMatchObject({
     code: 'service_unavailable',

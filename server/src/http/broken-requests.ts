@@ -20,7 +20,7 @@ const answered = new WeakSet<Socket>();
  * Answers what no router ever sees, in the form that every answer has: bytes that are not HTTP, headers beyond
  * every bound, bodies that take for ever. The connection ends with it.
  *
- * @param headers asked for only when there is somebody to answer
+ * @param headers read only when the connection can still be answered
  */
 export async function refuseBrokenRequest(
   error: BrokenRequestError,

@@ -24,7 +24,7 @@ beforeEach(async () => {
     requestsPerMinute: 2,
     internalRequests: internal,
     authenticate: async () => {
-      throw new ApiError('unauthorized', 'Nobody.');
+      throw new ApiError('unauthorized', 'No one.');
     },
   });
   app.route({

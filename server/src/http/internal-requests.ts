@@ -24,7 +24,7 @@ export interface InternalRequests {
   requestIdOf(headers: IncomingHttpHeaders): string | undefined;
   /** The response to the caller from outside that an incoming request serves, when it is one of ours. */
   outerResponseOf(headers: IncomingHttpHeaders): ServerResponse | undefined;
-  /** Closes an incoming request when whoever made it aborts, when it is one of ours. To be called as it comes in. */
+  /** Closes an incoming internal request when its caller aborts. Call it when the request arrives. */
   closeOnAbort(headers: IncomingHttpHeaders, response: ServerResponse): void;
   /**
    * A `fetch` that reaches the app in this process as `principal`. A response streams if an event stream is accepted;

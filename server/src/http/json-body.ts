@@ -63,7 +63,7 @@ async function readChecked(body: Buffer, operationId: string | undefined): Promi
 export function addJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    // Many clients name the type of a body that they do not send. Whoever needs one says so.
+    // Many clients name the type of a body that they do not send. Routes that need a body refuse its absence.
     if (body.length === 0) {
       done(null, undefined);
       return undefined;

@@ -35,7 +35,7 @@ function mostBodyBytes({ id, auth }: Operation): number {
   return MOST_BODY_BYTES[TAKES[id] ?? 'other'];
 }
 
-const NOBODY: Principal = { wallet: '', rateKey: '' };
+const ANONYMOUS: Principal = { wallet: '', rateKey: '' };
 
 /**
  * Adds the route of an operation: parses what comes in by its schemas, answers with its status. A handler of
@@ -58,7 +58,7 @@ export function addOperation<O extends Operation>(
     bodyLimit: mostBodyBytes(operation),
     config: { auth: operation.auth, operationId: operation.id },
     handler: async (request, reply) => {
-      const principal = request.principal ?? NOBODY;
+      const principal = request.principal ?? ANONYMOUS;
       const required: RequiredScope | undefined = operation.auth === 'bearer' ? operation.scope : undefined;
       const isByAction = typeof required === 'object' && 'byAction' in required;
       // Before the body is looked at, where it does not decide.

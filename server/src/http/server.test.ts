@@ -201,7 +201,7 @@ describe('an answer', () => {
     });
   });
 
-  it('of 503 says when to come back also where nobody knows [ERR-16]', async () => {
+  it('of 503 says when to retry also where the time is unknown [ERR-16]', async () => {
     await start();
     const response = await app.inject({ url: '/v1/things/soon', headers: AUTH });
     expectError(response, 503, 'service_unavailable');
@@ -256,7 +256,7 @@ describe('an answer', () => {
     expect((await app.inject({ url: '/v1/open' })).statusCode).toBe(200);
   });
 
-  it('of 429 is for one address, as a trusted proxy tells it, and nobody else [LIM-9]', async () => {
+  it('of 429 is for one address, as a trusted proxy tells it, and no other [LIM-9]', async () => {
     const [proxy, stranger] = ['10.1.2.3', '203.0.113.1'];
     const statusOf = async (remoteAddress: string, forwarded: string) => {
       const headers = { 'x-forwarded-for': forwarded };

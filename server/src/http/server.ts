@@ -242,8 +242,8 @@ async function admit(
 }
 
 /**
- * Counts what is never refused (health, pages, unknown paths), apart from what is: whoever loads many pages
- * can still log in.
+ * Counts what is never refused (health, pages, unknown paths), apart from what is: a client that loads many
+ * pages can still log in.
  */
 function countOpen(options: HttpServerOptions, address = 'unknown'): Promise<RateState> {
   return options.rateLimits.count(`open:${clientAddress(address)}`, options.requestsPerMinute);

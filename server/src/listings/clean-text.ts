@@ -4,7 +4,7 @@ const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 /** Of those, what ordinary text needs: line breaks, and the joiners of Persian, Indic scripts and emoji. */
 const NEEDED = new Set(['\n', '\u200c', '\u200d']);
 
-/** What somebody wrote for others to read: without characters that hide or reorder text, and trimmed. */
+/** Text that a user wrote for others to read: without characters that hide or reorder text, and trimmed. */
 export function cleanText(text: string): string {
   return text
     .replace(/\r\n?/g, '\n')

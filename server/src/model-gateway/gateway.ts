@@ -144,7 +144,7 @@ async function modelOf(agent: DeclarativeAgent, fetch: typeof globalThis.fetch):
   }
 }
 
-/** A stream ended and did not say why: somebody on the way cut it, and half an answer is none. */
+/** A stream ended without its final event: the connection was cut, and half an answer is none. */
 class IncompleteAnswerError extends Error {
   override readonly name = 'IncompleteAnswerError';
 }

@@ -60,7 +60,7 @@ it('the metrics name routes by their pattern, never by what is in a path', async
 });
 
 it.each([
-  ['with a token set, nobody without it', TOKEN, {}, '127.0.0.1', 401],
+  ['with a token set, no one without it', TOKEN, {}, '127.0.0.1', 401],
   ['with a token set, no other one', TOKEN, { authorization: 'Bearer another' }, '127.0.0.1', 401],
   [
     'with a token set, its bearer from anywhere',
@@ -71,7 +71,7 @@ it.each([
   ],
   ['without one, this machine', undefined, {}, '127.0.0.1', 200],
   ['without one, this machine over IPv6', undefined, {}, '::1', 200],
-  ['without one, nobody else', undefined, {}, '203.0.113.9', 404],
+  ['without one, no one else', undefined, {}, '203.0.113.9', 404],
   [
     'without one, no proxy of this machine',
     undefined,

@@ -15,7 +15,7 @@ const REMEMBERED_MS = 1_000;
 /**
  * Makes the readiness of a server.
  *
- * @param isDraining looked at each time: the first thing that whoever balances load must see
+ * @param isDraining read at each request: a load balancer must see it first
  */
 export function createReadiness(
   checks: ReadinessChecks,

@@ -28,7 +28,7 @@ export function operationsRoutes(app: FastifyInstance, options: OperationsRoutes
   });
 }
 
-/** @throws ApiError `unauthorized`, or `not_found` where nobody but this machine may read them. */
+/** @throws ApiError `unauthorized`, or `not_found` where only this machine may read them. */
 function requireReader(request: FastifyRequest, { metricsToken, openOnLoopback }: OperationsRoutes): void {
   if (metricsToken !== undefined) {
     const given = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';

@@ -28,7 +28,7 @@ const reviewOf = (id: string) =>
 
 describe('a review', () => {
   it('is listed while it waits, longest waiting first, with what its creator said', async () => {
-    // What is on sale waits for nobody.
+    // A listing on sale waits for no approval.
     await insertListing(database.db, { review_state: 'pending' });
     expect(await operate('reviews')).toBe('No registration waits for a review.');
     const second = await draft({
@@ -83,7 +83,7 @@ describe('a review', () => {
 
   it('of a listing that is published, or unknown, is refused', async () => {
     const { id } = await insertListing(database.db);
-    for (const unknown of [id, 'nobody-aaaaaa', '']) {
+    for (const unknown of [id, 'absent-aaaaaa', '']) {
       await expect(operate('approve', unknown)).rejects.toThrow(OperatorError);
       await expect(operate('reject', unknown, '--reason', 'x')).rejects.toThrow(/no unpublished listing/);
     }
@@ -106,7 +106,7 @@ describe('a limit', () => {
   });
 
   it('of an unknown listing is refused', async () => {
-    await expect(operate('limit', 'nobody-aaaaaa', '5')).rejects.toThrow(/no listing "nobody-aaaaaa"/);
+    await expect(operate('limit', 'absent-aaaaaa', '5')).rejects.toThrow(/no listing "absent-aaaaaa"/);
   });
 });
 

@@ -2,7 +2,7 @@ import { ApiError } from '../http/api-error.js';
 import { parseListingId } from '../listings/index.js';
 import type { OwnListing, RegistrationRepository } from './repository.js';
 
-/** What is told about a listing that is another's, or nobody's: the same. */
+/** The same answer for a listing of another creator and for one that does not exist. */
 export function notYours(): ApiError {
   return new ApiError(
     'listing_not_found',

@@ -9,7 +9,8 @@ import { createOutboundHttp } from '../platform/outbound-http.js';
 import { createFolderContentStore, type ContentStore } from '../storage/index.js';
 import { openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
 import { openPrivatePart, type PrivatePart } from './manifest/private-part.js';
-import { createRegistrationRepository, type DraftRow, type RegistrationRepository } from './repository.js';
+import type { DraftRow } from './drafts/draft-row.js';
+import { createRegistrationRepository, type RegistrationRepository } from './repository.js';
 import type { ReviewMode } from './approvals/approval-state.js';
 import { createRegistrationService, type RegistrationService } from './service.js';
 

@@ -10,11 +10,11 @@ import {
   requireRoom,
   type Storing,
 } from './drafts/creator-limits.js';
+import type { DraftRow } from './drafts/draft-row.js';
 import { createJobEnds, type JobEnds } from './job-ends.js';
 
 export type JobRow = Selectable<Database['registration_jobs']>;
 export type VersionRow = Selectable<Database['agent_versions']>;
-export type DraftRow = Selectable<Database['listings']>;
 
 /** A listing with the version that runs. */
 export interface OwnListing {
@@ -50,7 +50,7 @@ export interface RegistrationRepository extends JobEnds {
   reseal(listingId: string, creator: string, change: (version: VersionRow) => Buffer): Promise<boolean>;
   /** Queues a run for samples, of a listing that has none. */
   requestSamples(listingId: string): Promise<void>;
-  /** The version that runs, of a listing that nobody has shown a sample of. */
+  /** The running version of a listing that has no sample. */
   findVersionWithoutSamples(listingId: string): Promise<UnshownVersion | undefined>;
   /** Counts one run for samples; false when the wallet has had as many today as it may. */
   beginSampleRun(wallet: string): Promise<boolean>;

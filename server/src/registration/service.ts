@@ -1,21 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { Job } from '@agent-rental/contract';
 import { findListingAddress } from '@agent-rental/program-client';
-import type { PublicKey } from '@solana/web3.js';
 import { newListingId } from '../listings/index.js';
 import { ApiError } from '../http/api-error.js';
 import { findJsonProblem } from '../http/json-bounds.js';
-import type { Keys } from '../platform/keys.js';
-import type { ContentStore } from '../storage/index.js';
 import { redirectingMembers } from './manifest/destinations.js';
 import { openPrivatePart, sealPrivatePart, type PrivatePart } from './manifest/private-part.js';
-import type { DraftRow, RegistrationRepository, VersionRow } from './repository.js';
+import type { DraftRow } from './drafts/draft-row.js';
+import type { VersionRow } from './repository.js';
 import { findOwnListing } from './own-listing.js';
 import { createPublication, termColumns, type Publication } from './approvals/publication.js';
-import { reviewStateOf, type ReviewMode } from './approvals/approval-state.js';
+import { reviewStateOf } from './approvals/approval-state.js';
 import { canBeSampled } from './samples/samples.js';
+import type { RegistrationDeps } from './registration-deps.js';
 import { mergePatch, validateUpdate } from './update.js';
-import { validateRegistration, type RegistrationRules, type Violation } from './manifest/validate.js';
+import { validateRegistration, type Violation } from './manifest/validate.js';
 import { newWebhookSecret, privatePartOf, publicPart } from './manifest/version-parts.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -42,16 +41,6 @@ export interface RegistrationService extends Publication {
   getJob(id: string, wallet: string): Promise<Job>;
   /** The background task: validates, reviews, and makes the draft. */
   validate(jobId: string): Promise<void>;
-}
-
-export interface RegistrationDeps {
-  repository: RegistrationRepository;
-  keys: Keys;
-  store: ContentStore;
-  /** Read for each job: the protocol's least price may change. */
-  rules(): Promise<RegistrationRules>;
-  programId: PublicKey;
-  review: ReviewMode;
 }
 
 /** A registration as it waits, sealed, for its job. */

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { redirectingMembers, unconfirmed } from './manifest/destinations.js';
 import { openPrivatePart, sealPrivatePart, type PrivatePart } from './manifest/private-part.js';
-import type { RegistrationDeps } from './service.js';
+import type { RegistrationDeps } from './registration-deps.js';
 import { canBeSampled } from './samples/samples.js';
 import { validateRegistration, type Violation } from './manifest/validate.js';
 import { privatePartOf, publicPart } from './manifest/version-parts.js';
 
-/** Somebody may change the same listing meanwhile; nobody does so this often within one job. */
+/** Another request may change the same listing meanwhile; this many changes within one job do not happen. */
 const TRIES = 5;
 
 /** A change of an agent's manifest, as its job has it. */

@@ -13,13 +13,8 @@ import {
   openTestDatabase,
   type TemporaryDatabase,
 } from '../testing/index.js';
-import {
-  createChargeRepository,
-  type Charge,
-  type ChargeRepository,
-  type ChargeRow,
-  type ChargeState,
-} from './charge-repository.js';
+import type { Charge, ChargeRow, ChargeState } from './charge.js';
+import { createChargeRepository, type ChargeRepository } from './charge-repository.js';
 
 let database: TemporaryDatabase;
 let charges: ChargeRepository;

@@ -3,7 +3,7 @@ import { ApiError } from '../http/api-error.js';
 import type { Db } from '../database/connection.js';
 import { prepare } from '../database/prepared-statements.js';
 import { together, type Outcome } from '../database/batch-by-key.js';
-import type { ChargeOrder, ReservedCharge } from './charge-repository.js';
+import type { ChargeOrder, ReservedCharge } from './charge.js';
 
 const RESERVE_CHARGES = prepare(
   'select outcome, new_sequence, available, is_at_start from reserve_run_charges($1, $2, $3, $4, $5)',

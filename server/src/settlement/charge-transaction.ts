@@ -11,7 +11,7 @@ import {
 import bs58 from 'bs58';
 import type { Chain, PriorityFees, ProtocolReader } from '../chain/index.js';
 import { ed25519PrivateKey } from '../platform/keys.js';
-import type { Charge, SignedCharge } from './charge-repository.js';
+import type { Charge, SignedCharge } from './charge.js';
 
 /** Several times what `consume_query` needs; a bound, so that the fee of a priority price stays small. */
 const COMPUTE_UNIT_LIMIT = 10_000;

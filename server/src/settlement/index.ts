@@ -3,5 +3,5 @@ export { createChargeSigner } from './charge-transaction.js';
 export { createReceiptSigner, type ReceiptSigner } from './receipt-signer.js';
 export { createReconciler, type ChargedRuns, type Reconciler } from './reconciler.js';
 export { ChargePendingError, createSettlement, type SentCharge, type Settlement } from './settlement.js';
-export type { Charge, ReservedCharge } from './charge-repository.js';
+export type { Charge, ReservedCharge } from './charge.js';
 export { earningsRoutes } from './earnings.js';

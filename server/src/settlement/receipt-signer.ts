@@ -11,7 +11,7 @@ const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).to
 export interface ReceiptSigner {
   /** A compact JWS (RFC 7515, EdDSA). The same receipt always gives the same text. */
   sign(receipt: Receipt): string;
-  /** The public keys as a JWK set (RFC 7517), for whoever checks a receipt. */
+  /** The public keys as a JWK set (RFC 7517), which verify receipts. */
   readonly jwks: { keys: object[] };
 }
 

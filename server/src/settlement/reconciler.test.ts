@@ -2,7 +2,8 @@ import { Keypair, type SignatureStatus } from '@solana/web3.js';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Chain } from '../chain/index.js';
-import type { ChargeRepository, ChargeRow } from './charge-repository.js';
+import type { ChargeRow } from './charge.js';
+import type { ChargeRepository } from './charge-repository.js';
 import { createReconciler } from './reconciler.js';
 
 type Status = 'confirmed' | 'finalized' | null;

@@ -3,7 +3,8 @@ import { PublicKey, type SignatureStatus } from '@solana/web3.js';
 import type { Chain } from '../chain/index.js';
 import type { Indexer } from '../credentials/index.js';
 import type { Logger } from '../platform/logger.js';
-import type { ChargeRepository, ChargeRow, OpenCharge, SignedCharge } from './charge-repository.js';
+import type { ChargeRow, OpenCharge, SignedCharge } from './charge.js';
+import type { ChargeRepository } from './charge-repository.js';
 import type { ChargeSigner } from './charge-transaction.js';
 
 /** `RunAlreadyConsumed` of the program. */

@@ -6,14 +6,8 @@ import type { Indexer } from '../credentials/index.js';
 import { ApiError } from '../http/api-error.js';
 import { createDeadline } from '../platform/deadline.js';
 import type { Logger } from '../platform/logger.js';
-import type {
-  Charge,
-  ChargeOrder,
-  ChargeRepository,
-  ChargeRow,
-  ReservedCharge,
-  SignedCharge,
-} from './charge-repository.js';
+import type { Charge, ChargeOrder, ChargeRow, ReservedCharge, SignedCharge } from './charge.js';
+import type { ChargeRepository } from './charge-repository.js';
 import type { ChargeSigner } from './charge-transaction.js';
 
 /** The longest a caller waits for its charge. The charge itself goes on being settled. */

@@ -17,7 +17,7 @@ import {
 import { createFolderContentStore } from './content-store.js';
 
 const MAX = 10_000;
-const TEXT = Buffer.from('a file of somebody');
+const TEXT = Buffer.from('a file of a user');
 
 let folder: string;
 let gateway: HttpStandIn;
@@ -71,7 +71,7 @@ it.each<[string, (response: ServerResponse) => void, new (...args: never[]) => E
   await expect(reader.read(await addressOf(TEXT), MAX)).rejects.toThrow(error);
 });
 
-it('asks nobody where no gateway is named', async () => {
+it('sends no request where no gateway is named', async () => {
   const alone = createContentReader({ folder, gatewayUrl: undefined });
   await expect(alone.read(await addressOf(TEXT), MAX)).rejects.toThrow('no such content');
 });
@@ -83,7 +83,7 @@ it.each([
   'ipfs://QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG',
   'ipfs://bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi',
   `ipfs://${CID.create(1, raw.code, identity.digest(TEXT)).toString()}`,
-])('%s is refused, and nobody is asked', async (uri) => {
+])('%s is refused without a request', async (uri) => {
   await expect(reader.read(uri, MAX)).rejects.toThrow(ContentRefusal);
   expect(asked).toEqual([]);
 });

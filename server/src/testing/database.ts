@@ -19,7 +19,7 @@ export async function openEmptyDatabase(): Promise<TemporaryDatabase> {
   const shared = process.env['TEST_DATABASE_URL'];
   const server = shared === undefined ? await startTestPostgres() : await createDatabase(shared);
   const url = new URL(server.url);
-  // Nobody needs these rows after a crash, and the tests write many of them one by one.
+  // These rows are not needed after a crash, and the tests write many of them one by one.
   url.searchParams.set('options', '-csynchronous_commit=off');
   const database = openDatabase(url.href, () => undefined);
   return {

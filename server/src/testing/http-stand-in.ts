@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 /** Answers a request; what goes wrong in it fails the test as an unhandled rejection. */
 export type StandInListener = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
-/** A server of somebody else's, on loopback. */
+/** A third party's server, on loopback. */
 export interface HttpStandIn {
   readonly port: number;
   /** `http://127.0.0.1:<port>` */

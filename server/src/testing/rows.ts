@@ -5,7 +5,7 @@ import type { Insertable } from 'kysely';
 import type { Db } from '../database/connection.js';
 import type { Database } from '../database/schema.js';
 
-/** A wallet address that nobody else uses. */
+/** A wallet address that no other test uses. */
 export function newWallet(): string {
   return Keypair.generate().publicKey.toBase58();
 }

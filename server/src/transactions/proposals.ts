@@ -24,7 +24,7 @@ const COMPUTE_UNIT_LIMIT = 100_000;
 /** Builds the transactions that wallets sign. Each throws ApiError when the action makes no sense now. */
 export interface ProposalBuilder {
   publish(wallet: string, listing: PublishableListing): Promise<TransactionProposal>;
-  /** Every other action, for the wallet that asks and nobody else. */
+  /** Every other action, for the requesting wallet alone. */
   act(wallet: string, request: ListingActionRequest): Promise<TransactionProposal>;
 }
 

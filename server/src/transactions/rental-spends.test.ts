@@ -153,7 +153,7 @@ describe('a submitted transaction', () => {
 
   test('is refused for a listing that is not known, and not counted', async () => {
     const { submit, spends } = serviceWith({ waitForConfirmation: async () => landed });
-    const unknown = topupBalance({ ...rental, listingId: 'nobody-aaaaaa', amountLamports: 1n });
+    const unknown = topupBalance({ ...rental, listingId: 'absent-aaaaaa', amountLamports: 1n });
     await expect(submit(deposit, unknown)).rejects.toMatchObject({ code: 'credential_not_found' });
     expect(spends()).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import { heldFor, isTombstone } from './account-fields.js';
 import type { Chain, ChainAccount, ChainOutcome } from '../world/chain.js';
 import { ListingLaws } from './listing-laws.js';
+import type { Snapshot } from './snapshot.js';
 import type { Meta } from '../model/call.js';
 import { ChargedSet } from '../model/charge-window.js';
 import { CODE, type Verdict } from '../model/errors.js';
@@ -27,13 +28,6 @@ const GAINERS: Record<InstructionName, readonly string[]> = {
   withdraw_earnings: ['creator'],
   verify_access: [],
 };
-
-/** What the chain held before an instruction. */
-export interface Snapshot {
-  ids: readonly AddressId[];
-  metas: readonly Meta[];
-  accounts: readonly (ChainAccount | null)[];
-}
 
 /**
  * The laws that hold whatever the model says, checked on the chain's own bytes:

@@ -1,6 +1,6 @@
 import { agreedPriceOf, factsOf, heldFor, isTombstone } from './account-fields.js';
 import type { Chain, ChainAccount, ChainOutcome } from '../world/chain.js';
-import type { Snapshot } from './invariants.js';
+import type { Snapshot } from './snapshot.js';
 import { ListingHistory } from './listing-history.js';
 import { CODE } from '../model/errors.js';
 import { instructionRule, type InstructionName } from '../model/instruction-table.js';

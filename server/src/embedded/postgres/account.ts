@@ -76,8 +76,8 @@ export function ownAccount(): ServiceAccount {
 }
 
 /**
- * Lets the account, and nobody else, walk through a folder of root's. Where root may not give folders away
- * nothing changes, and whoever runs something as the account finds out why.
+ * Lets only the account traverse a folder of root's. Where root may not give folders away
+ * nothing changes, and the program that runs as the account reports why.
  */
 export function openToAccount(folder: string, account: ServiceAccount): void {
   try {

@@ -302,7 +302,7 @@ describe('startEmbeddedPostgres', () => {
 
 describe.runIf(isRoot)('startEmbeddedPostgres started by root', () => {
   it('works for an ordinary user, in a folder of its own, without symbolic links in the package', async () => {
-    const parent = join(shared, 'home of nobody');
+    const parent = join(shared, 'home of no one');
     mkdirSync(parent);
     chownSync(parent, ordinaryUser.uid ?? 0, ordinaryUser.gid ?? 0);
     const dir = join(parent, 'state');
@@ -342,7 +342,7 @@ describe.runIf(isRoot)('startEmbeddedPostgres started by root', () => {
     expect(await query(second.url, 'SELECT id FROM kept')).toEqual([7]);
     await second.stop();
 
-    // Somebody starts afresh by deleting the state folder: the database is a new one, and no second place is used.
+    // A user starts over by deleting the state folder: the database is a new one, and no second place is used.
     rmSync(dir, { recursive: true });
     await (await openStateFolder(dir)).close();
     const third = await start(dir, { systemDir });

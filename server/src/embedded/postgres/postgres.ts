@@ -86,7 +86,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
 /**
  * Stops what still runs on the state folder's database and removes the database if it is kept outside of
- * the state folder, for whoever is about to delete that. The state folder must not be in use.
+ * the state folder, before that is deleted. The state folder must not be in use.
  */
 export async function removeEmbeddedPostgres(
   options: Pick<EmbeddedPostgresOptions, 'stateDir' | 'systemDir'>,

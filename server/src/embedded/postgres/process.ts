@@ -46,7 +46,7 @@ export async function launchPostmaster(
       return postmaster;
     } catch (error) {
       await postmaster.stop();
-      // Somebody else may take the port between our look and PostgreSQL's.
+      // Another process may take the port between our check and PostgreSQL's.
       if (attempt < PORT_ATTEMPTS && log.readTail().includes('could not create any TCP/IP sockets')) continue;
       throw error;
     }

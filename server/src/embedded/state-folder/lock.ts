@@ -51,7 +51,7 @@ function holdLock(folder: string, generation: number): StateFolderLock {
   let beating: Promise<void> = Promise.resolve();
   const beat = setInterval(() => {
     const now = new Date();
-    // A folder that was removed under a running server is found out by whoever needs its contents.
+    // A folder that was removed under a running server is reported by the code that needs its contents.
     beating = utimes(path, now, now).catch(() => undefined);
   }, BEAT_INTERVAL_MS);
   beat.unref();

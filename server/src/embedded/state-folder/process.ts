@@ -3,7 +3,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import * as z from 'zod';
 
 /**
- * Names one process for good, where a process id alone names whoever has it now.
+ * Names one process for good; a process id alone is reused.
  * `machine` is the boot and, on Linux, the pid namespace in which `pid` has its meaning.
  */
 export const ProcessIdentity = z.object({

@@ -75,7 +75,7 @@ function checkOwnership(path: string): void {
   }
 }
 
-/** Only for a folder that is still empty: one with contents may be somebody's home, named by mistake. */
+/** Only for a folder that is still empty: one with contents may be a home folder, named by mistake. */
 function openToServiceAccount(path: string): void {
   if (process.getuid?.() !== 0 || readdirSync(path).length > 0) return;
   const account = findServiceAccount();

@@ -22,7 +22,7 @@ export const ARCHIVE_LIMITS: ArchiveLimits = {
   timeMs: 10_000,
 };
 
-/** An archive that is not unpacked; the message says why, to whoever sent it. */
+/** An archive that is not unpacked; the message tells its sender why. */
 export class ArchiveError extends Error {
   override readonly name = 'ArchiveError';
 }
@@ -39,7 +39,7 @@ const quoted = (path: string) => JSON.stringify(path.slice(0, 100));
 
 /**
  * Collects the files of an archive in memory. Nothing of it ever becomes a path of this machine, and yet a path that
- * would lead out of its folder, or into another entry, refuses the archive: whoever unpacks it next may not be so safe.
+ * would lead out of its folder, or into another entry, refuses the archive: the next program that unpacks it may not be as careful.
  */
 export class SnapshotBuilder {
   readonly #limits: ArchiveLimits;

@@ -29,7 +29,7 @@ export async function unpackTar(
   const feeding = gzip
     ? pipeline(source, createGunzip(), counted, entries, { signal })
     : pipeline(source, counted, entries, { signal });
-  // Whoever reads the entries hears of it too; this promise is awaited afterwards.
+  // The reader of the entries gets the error too; this promise is awaited afterwards.
   feeding.catch(() => undefined);
   for await (const entry of entries) {
     const { name, type } = entry.header;

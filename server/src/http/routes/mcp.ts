@@ -56,7 +56,7 @@ export async function mountMcp(
           retries: 0,
         });
         reply.hijack();
-        // Its end is not announced again: nobody would notice that the caller has left.
+        // A closed connection emits no further event: the caller's leaving would go unnoticed.
         if (reply.raw.destroyed) return;
         const headers = { ...reply.getHeaders(), ...rateHeaders(request.rate) };
         for (const [name, value] of Object.entries(headers)) reply.raw.setHeader(name, value ?? '');

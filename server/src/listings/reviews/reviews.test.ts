@@ -87,10 +87,10 @@ describe('a review', () => {
   });
 
   it('of a listing that is not there is refused', async () => {
-    await expect(reviews.put('nobody-aaaaaa', newWallet(), { rating: 5 })).rejects.toMatchObject({
+    await expect(reviews.put('absent-aaaaaa', newWallet(), { rating: 5 })).rejects.toMatchObject({
       code: 'listing_not_found',
     });
-    await expect(reviews.list('Nobody', { limit: 20, offset: 0 })).rejects.toMatchObject({
+    await expect(reviews.list('Absent', { limit: 20, offset: 0 })).rejects.toMatchObject({
       code: 'invalid_listing_id',
     });
   });

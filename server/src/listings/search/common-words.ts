@@ -82,7 +82,7 @@ export function createSearchParts(db: Db): SearchParts {
     return { rows, total: listings };
   }
 
-  /** By the words' index, all listings at once: whoever has not counted them counts them now. */
+  /** By the words' index, all listings at once, which counts them where they are not counted yet. */
   async function lookUp(
     search: Search,
     { documents, order, listings, isCounted }: SearchPart,

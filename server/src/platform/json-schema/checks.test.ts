@@ -43,7 +43,7 @@ describe('schema checks', () => {
     expect(await honest).toEqual([]);
     // On the event loop it would have turned once.
     expect(turns).toBeGreaterThan(10);
-    // The same schema keeps nobody waiting again.
+    // The same schema blocks no second check.
     const before = performance.now();
     expect(await checks.violations(HOSTILE, { a: 1 })).toHaveLength(1);
     expect(performance.now() - before).toBeLessThan(2_000);

@@ -1,4 +1,4 @@
-/** Checks schemas and values in a thread of its own, one at a time; whoever started it ends it when it takes too long. */
+/** Checks schemas and values in a thread of its own, one at a time; the thread's owner ends it when it takes too long. */
 import { parentPort } from 'node:worker_threads';
 import { checkSchema, InvalidSchemaError, schemaViolations, type SchemaViolation } from './compile.js';
 

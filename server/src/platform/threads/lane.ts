@@ -64,7 +64,7 @@ export class Lane<Question, Answer> {
           worker.unref();
           this.#idle.push(worker);
         } else {
-          // The listener for errors stays: what it still says while it ends is nobody's.
+          // The listener for errors stays: an error while the thread ends has no question to answer.
           void worker.terminate();
         }
         conclude();

@@ -1,4 +1,4 @@
-import type { DraftRow } from '../repository.js';
+import type { DraftRow } from '../drafts/draft-row.js';
 
 /** Who approves a listing's first version. */
 export type ReviewMode = 'automatic' | 'operator';

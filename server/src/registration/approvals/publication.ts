@@ -1,7 +1,8 @@
 import type { ListingTerms } from '@agent-rental/contract';
 import { ApiError } from '../../http/api-error.js';
 import { notYours } from '../own-listing.js';
-import type { DraftRow, RegistrationRepository } from '../repository.js';
+import type { DraftRow } from '../drafts/draft-row.js';
+import type { RegistrationRepository } from '../repository.js';
 import { reviewStateOf, type ReviewMode } from './approval-state.js';
 import { termViolations, type RegistrationRules } from '../manifest/validate.js';
 

@@ -20,7 +20,7 @@ export function newWebhookSecret(): string {
   return `whsec_${randomBytes(24).toString('base64')}`;
 }
 
-/** The part of a version that nobody sees. */
+/** The private part of a version, which no response contains. */
 export function privatePartOf(manifest: Manifest, secrets: VersionSecrets): PrivatePart {
   const salt = randomBytes(32).toString('base64');
   if (manifest.entrypoint_url !== undefined && secrets.webhookSecret !== undefined) {

@@ -121,7 +121,7 @@ describe('a call to a connected agent', () => {
   );
 
   it.each([404, 410, 502, 503, 504])('answered by %i never reached the agent', async (status) => {
-    answer(status, 'nobody here');
+    answer(status, 'no agent here');
     await expect(agents.run(newTask(), agent, options)).rejects.toThrow(AgentUnreachableError);
   });
 
@@ -164,7 +164,7 @@ describe('a call to a connected agent', () => {
     await open.close();
   });
 
-  it('to a port where nobody listens never reached the agent', async () => {
+  it('to a closed port never reached the agent', async () => {
     const gone = await startHttpStandIn(() => undefined);
     await gone.close();
     const open = createOutboundHttp(new Set([gone.origin]));

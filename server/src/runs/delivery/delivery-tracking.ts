@@ -7,7 +7,7 @@ import type { Order } from '../pipeline/parse.js';
 export interface EqualRuns {
   /** One was left, and may be taken over. */
   readonly isLeft: boolean;
-  /** Somebody seems to wait for one, or for its answer, which is on its way. */
+  /** A caller seems to wait for one, or for its answer, which is on its way. */
   readonly isAttended: boolean;
 }
 
@@ -17,12 +17,12 @@ export interface DeliveryTracking {
   arrive(runId: string): Promise<void>;
   /** One caller has left without the answer. `keepsGoing`: the run goes on without anybody from now on. */
   leave(runId: string, keepsGoing: boolean): Promise<void>;
-  /** Somebody has asked for the run: it goes on. */
+  /** A caller has asked for the run: it goes on. */
   keepGoing(runId: string): Promise<void>;
   /** An answer has reached a caller. */
   delivered(runId: string): Promise<void>;
   /**
-   * Gives the caller of `order` an equal run of the same wallet whose answer reached nobody; the one that was left
+   * Gives the caller of `order` an equal undelivered run of the same wallet; the one that was left
    * first. No other caller gets it while this one waits.
    */
   adopt(order: Order): Promise<string | undefined>;

@@ -100,7 +100,7 @@ export function createPastRuns(deps: {
     async find(runId, wallet, waitMs, gone, onAnswer) {
       const known = isRunId(runId) ? await runs.find(runId, wallet) : undefined;
       if (!known) throw unknown();
-      // Somebody asks for it: it does not stop for want of a caller.
+      // A caller asks for it, so it does not stop.
       if (known.status === 'running') await deliveryTracking.keepGoing(runId);
       const row = waitMs > 0 ? await awaitEnd(runId, wallet, waitMs, gone) : known;
       if (!row) throw unknown();

@@ -41,10 +41,10 @@ export interface NewRun {
 export interface Beginning {
   /**
    * Alone among the callers with equal requests: not while there is an equal run that may be taken over, nor, if
-   * `isPatient`, one that somebody seems to wait for.
+   * `isPatient`, one that a caller seems to wait for.
    */
   alone?: { isPatient: boolean } | undefined;
-  /** Somebody is told of the run before anything of it is spent or answered: a crash of the database may not lose it. */
+  /** The caller is told of the run before anything of it is spent or answered: a crash of the database must not lose it. */
   isDurable?: boolean | undefined;
 }
 
@@ -66,7 +66,7 @@ export interface RunRepository {
   /** The result; undefined while the run goes on, when it came to nothing, and once its output was removed. */
   toFinished(row: RunRow): FinishedRun | undefined;
   /**
-   * Records the end of a run, and counts it for its listing unless somebody stopped it. `salt` is the one it began with,
+   * Records the end of a run, and counts it for its listing unless it was stopped. `salt` is the one it began with,
    * where the caller still has it.
    */
   finish(run: FinishedRun, salt?: Buffer): Promise<void>;
@@ -77,7 +77,7 @@ export interface RunRepository {
   /** Gives a held result up: its charge has failed. */
   dropHeld(runId: string, error: ApiError): Promise<void>;
   /**
-   * Forgets a run that was refused before anything was charged. One that somebody knows by its id stays, with the
+   * Forgets a run that was refused before anything was charged. One whose id a caller knows stays, with the
    * error.
    */
   discard(runId: string, error: ApiError): Promise<void>;
@@ -98,7 +98,7 @@ export interface RunRepository {
   markInterrupted(minAgeMs: number): Promise<number>;
   /** Asks a run that goes on to stop; false when it has ended, or was asked already. */
   requestStop(runId: string, reason: 'cancelled' | 'caller_left'): Promise<boolean>;
-  /** As `requestStop`, for a run that nobody has waited for during `graceMs`, and that does not go on alone. */
+  /** As `requestStop`, for a run that no caller has waited for during `graceMs`, and that does not go on alone. */
   requestStopIfLeft(runId: string, graceMs: number): Promise<boolean>;
   /** Which of these runs are to stop. */
   stopRequests(runIds: string[]): Promise<{ id: string; reason: 'cancelled' | 'caller_left' }[]>;
@@ -186,7 +186,7 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
             completed_count: sql`completed_count + (ended.status = 'completed')::integer`,
           })
           .whereRef('listings.id', '=', 'ended.listing_id')
-          // Whoever stops runs must not be able to spoil an agent's success rate.
+          // Stopped runs must not lower an agent's success rate.
           .where((eb) => eb.or([eb('ended.status', '=', 'completed'), eb('ended.stop_reason', 'is', null)])),
       )
       .selectFrom('ended')

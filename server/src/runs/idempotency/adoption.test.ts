@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const newTask = (key: string | undefined, wallet?: string) => newTaskIn(database.db, key, wallet);
 
-describe('a run whose answer reached nobody', () => {
+describe('a run whose answer was not delivered', () => {
   /** An equal request under a key of its own, as a client without stable call ids sends it. */
   const leftRun = async (end: boolean) => {
     const { first, again, wallet } = await newTask('mcp-1');
@@ -165,7 +165,7 @@ describe('an equal request that comes while the caller of the first may be about
     expect(await adoption.find(never)).toBe(first.runId);
   });
 
-  it('waits for nobody of a server that ended before it knew whether its answer arrived', async () => {
+  it('does not wait for a server that ended before it knew whether its answer arrived', async () => {
     const { first, adoption } = await twoCallers();
     await finish(here, first);
     await database.db

@@ -3,7 +3,7 @@ import type { DeliveryTracking, EqualRuns } from '../delivery/delivery-tracking.
 import type { Order } from '../pipeline/parse.js';
 
 /**
- * How long a request waits while somebody still seems to wait for an equal run. It may be the same caller, who asks
+ * How long a request waits while a caller still seems to wait for an equal run. It may be the same caller, who asks
  * again at once because its connection broke: until that departure is noted, it looks like a second call.
  */
 const DEPARTURE_MS = 2_000;
@@ -23,14 +23,14 @@ export interface Adoption {
   readonly isPatient: boolean;
 }
 
-/** Begins to look for `order`, beside whatever its request has to ask first. */
+/** Begins to look for `order`, while its request does other look-ups. */
 export function beginAdoption(
   deliveryTracking: Pick<DeliveryTracking, 'adopt' | 'look'>,
   order: Order,
   departureMs = DEPARTURE_MS,
 ): Adoption {
   let begun: Promise<EqualRuns> | undefined = deliveryTracking.look(order);
-  // Nobody may come to need it.
+  // May stay unawaited; avoids an unhandled rejection.
   begun.catch(() => undefined);
   let deadline: number | undefined;
   const isPatient = (): boolean => deadline === undefined || performance.now() < deadline;
@@ -43,7 +43,7 @@ export function beginAdoption(
         const looking = begun ?? deliveryTracking.look(order);
         begun = undefined;
         const { isLeft, isAttended } = await looking;
-        // Mostly there is none: then nobody has to wait for the turn to take one over.
+        // Mostly there is none: then no request waits for its turn to take one over.
         const runId = isLeft ? await deliveryTracking.adopt(order) : undefined;
         if (runId !== undefined) return runId;
         gone.throwIfAborted();

@@ -200,12 +200,12 @@ describe('a caller that goes away', () => {
   });
 
   it.each(['repeats its request on another replica', 'asks for the run by its id'])(
-    'with a key, and somebody %s: the run goes on [RUN-14]',
+    'with a key, and another request %s: the run goes on [RUN-14]',
     async (how) => {
       const { first, again, wallet } = await newTask(`gone-${how.length}`);
       const { caller, leave } = leaving();
       const { answer } = await attend(here, first, caller);
-      // Asked while it is left: the grace finds that somebody wants it.
+      // Asked while it is left: the grace finds that a caller wants it.
       const asked = how.startsWith('repeats')
         ? ask(there, again())
         : there.pastRuns.find(first.runId, wallet, 0, never);

@@ -1,7 +1,7 @@
 import type { Notifications } from '../../database/notifications.js';
 import { createDeadline } from '../../platform/deadline.js';
 
-/** How often whoever waits for a run looks at it without having been told: a notification may be lost. */
+/** How often a waiting caller reads a run without a notification: one may be lost. */
 export const LOOK_AGAIN_MS = 5_000;
 
 /** Watches one run. */
@@ -14,7 +14,7 @@ export interface RunWatch {
   close(): void;
 }
 
-/** Says on every replica that something has become of a run, so that nobody has to poll. */
+/** Announces changes of runs to every replica, so that callers need not poll. */
 export interface RunChanges {
   /** Tells everybody. Never throws: those who wait also look by themselves. */
   announce(runId: string): Promise<void>;

@@ -1,6 +1,6 @@
 import { ApiError } from '../../http/api-error.js';
 
-/** Why a run was stopped: by its wallet, or because nobody waited for it any more. */
+/** Why a run was stopped: by its wallet, or because its last caller left. */
 export type StopReason = 'cancelled' | 'caller_left';
 
 const BEFORE_IT_BEGAN: Record<StopReason, string> = {

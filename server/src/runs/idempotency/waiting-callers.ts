@@ -9,7 +9,7 @@ import type { FinishedRun, RunRepository, RunRow } from '../history/repository.j
 /** The longest that a repeat waits for the charge of a run that came to nothing. */
 const CHARGE_WAIT_MS = CHARGE_WAIT_SECONDS * 1_000;
 
-/** Somebody who waits for a run. */
+/** A caller that waits for a run. */
 export interface Caller {
   /** Aborted when the connection is gone. */
   readonly gone: AbortSignal;
@@ -42,7 +42,7 @@ export interface WaitingCallers {
     work: Promise<FinishedRun>,
   ): Promise<Answer>;
   /**
-   * Waits for a run that somebody else began, on any replica; the caller has been counted as waiting. Undefined
+   * Waits for a run that another request began, on any replica; the caller has been counted as waiting. Undefined
    * when the run came to nothing, so that the caller begins anew.
    *
    * @throws ApiError when the run was cancelled or its result is no longer kept; the reason of `gone`.
@@ -62,13 +62,13 @@ export function createWaitingCallers(deps: {
 }): WaitingCallers {
   const { runs, deliveryTracking, changes, logger, graceMs } = deps;
 
-  /** Asks the run to stop after the grace, unless somebody has asked for it by then. */
+  /** Asks the run to stop after the grace, unless a caller has asked for it by then. */
   function stopLater(runId: string): void {
     const timer = setTimeout(() => {
       runs
         .requestStopIfLeft(runId, graceMs)
         .then((asked) => (asked ? changes.announce(runId) : undefined))
-        .catch((err: unknown) => logger.warn({ err, run_id: runId }, 'a run nobody waits for goes on'));
+        .catch((err: unknown) => logger.warn({ err, run_id: runId }, 'a run without a caller goes on'));
     }, graceMs);
     // Without this server the run ends by its own time.
     timer.unref();
@@ -89,7 +89,7 @@ export function createWaitingCallers(deps: {
 
   return {
     async attend({ runId, agentId }, caller, work) {
-      // Nobody may be left to hear how it ends; its record says it.
+      // May stay unawaited when the caller leaves; the record tells the end.
       work.catch(() => undefined);
       let timer: NodeJS.Timeout | undefined;
       const parted = new Promise<undefined>((resolve) => {

@@ -118,7 +118,7 @@ describe('the queue for a slot', () => {
               await here.repository.leave(runId);
               model.leave(runId);
             }
-            // Whoever comes in asks for it, and so does whoever leaves: nobody stays in the queue beside a free slot.
+            // Each run that enters or leaves hands out free slots: no run stays in the queue beside a free slot.
             happened.push(await here.repository.handOut(listing.id, bounds));
             expected.push(model.handOut());
           }
@@ -249,7 +249,7 @@ describe('the queue for a slot', () => {
     const seated = await listing.fill();
     // Long enough for both to be in the queue at the same time on a busy machine.
     const bounds = { ...BOUNDS, claimMs: 3_000 };
-    // Nobody claims it, nobody keeps it: as after a kill.
+    // The slot is neither claimed nor renewed, as after a kill.
     const dead = await listing.request();
     expect(await here.repository.enter(dead, bounds)).toBe('waiting');
     const alive = await listing.request();

@@ -62,7 +62,7 @@ export function createSlotRepository(db: Db): SlotRepository {
   /** Hand-outs that have not begun. */
   const awaited = new Map<string, Promise<string[]>>();
   /**
-   * One at a time for each listing. Here too, not only in the database: whoever waits there for the lock holds a
+   * One at a time for each listing. Here too, not only in the database: a statement that waits there for the lock holds a
    * connection that all others lack.
    */
   async function ofListing<T>(listingId: string, work: () => Promise<T>): Promise<T> {
@@ -83,7 +83,7 @@ export function createSlotRepository(db: Db): SlotRepository {
   const locked = <T>(listingId: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
     db.transaction().execute(async (tx) => {
       await sql`select pg_advisory_xact_lock(hashtextextended(${listingId}, 0))`.execute(tx);
-      // A statement of its own: whoever renews at this moment is waited for, and then counted.
+      // A statement of its own: it waits for a renewal at this moment, and then counts it.
       await sql`with lapsed as (delete from seats where listing_id = ${listingId} and expires_at <= now())
         delete from seat_line where listing_id = ${listingId} and expires_at <= now()`.execute(tx);
       return work(tx);
@@ -176,7 +176,7 @@ export function createSlotRepository(db: Db): SlotRepository {
       );
       const listingId = rows[0]?.listing_id ?? undefined;
       if (listingId === undefined) return undefined;
-      // Looked for after the slot is free: whoever comes into the queue later sees that it is.
+      // Looked for after the slot is free: a run that enters the queue later sees that it is.
       const waiting = await db
         .selectFrom('seat_line')
         .select('run_id')

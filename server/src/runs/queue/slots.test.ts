@@ -53,7 +53,7 @@ describe('the slots of a listing', () => {
     expect(await other.count('seats')).toBe(1);
   });
 
-  it('stay taken for as long as their run works, and become free when nobody renews them', async () => {
+  it('stay taken for as long as their run works, and become free when they are not renewed', async () => {
     const listing = await newListing();
     const slots = here.slotsWith({}, 400);
     const kept = await listing.request();
