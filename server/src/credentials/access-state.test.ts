@@ -1,3 +1,4 @@
+import type { RentalModel } from '@agent-rental/contract';
 import { expect, it } from 'vitest';
 import { accessStatus, type AccessState } from './access-state.js';
 
@@ -5,7 +6,7 @@ const NOW = new Date('2026-01-01T00:00:00Z');
 const PRICE = 1000n;
 const at = (offsetMs: number) => new Date(NOW.getTime() + offsetMs);
 const credential = (
-  rentalModel: 'one_time' | 'subscription' | 'per_query',
+  rentalModel: RentalModel,
   fields: Partial<NonNullable<AccessState['credential']>> = {},
 ) => ({ valid: true, rentalModel, expiresAt: null, ...fields });
 const balance = (balanceLamports: bigint, maxPriceLamports = PRICE) => ({

@@ -1,9 +1,8 @@
+import type { RentalModel } from '@agent-rental/contract';
 /** What decides about a renter's access, read from the index or from the chain. */
 export interface AccessState {
   listing: { status: 'active' | 'paused' | 'closed'; priceLamports: bigint };
-  credential:
-    | { valid: boolean; rentalModel: 'one_time' | 'subscription' | 'per_query'; expiresAt: Date | null }
-    | undefined;
+  credential: { valid: boolean; rentalModel: RentalModel; expiresAt: Date | null } | undefined;
   balance: { balanceLamports: bigint; maxPriceLamports: bigint } | undefined;
 }
 
@@ -17,15 +16,19 @@ export type AccessStatus = 'active' | 'expired' | 'low_balance' | 'revoked' | 'n
 export function accessStatus({ listing, credential, balance }: AccessState, now: Date): AccessStatus {
   if (!credential || listing.status === 'closed') return 'not_found';
   if (!credential.valid) return 'revoked';
-  if (credential.rentalModel === 'subscription') {
-    return credential.expiresAt !== null && credential.expiresAt > now ? 'active' : 'expired';
+  switch (credential.rentalModel) {
+    case 'one_time':
+      return 'active';
+    case 'subscription':
+      return credential.expiresAt !== null && credential.expiresAt > now ? 'active' : 'expired';
+    case 'per_query': {
+      const payable =
+        balance !== undefined &&
+        balance.balanceLamports >= listing.priceLamports &&
+        balance.maxPriceLamports >= listing.priceLamports;
+      return payable ? 'active' : 'low_balance';
+    }
+    default:
+      return credential.rentalModel satisfies never;
   }
-  if (credential.rentalModel === 'per_query') {
-    const payable =
-      balance !== undefined &&
-      balance.balanceLamports >= listing.priceLamports &&
-      balance.maxPriceLamports >= listing.priceLamports;
-    return payable ? 'active' : 'low_balance';
-  }
-  return 'active';
 }

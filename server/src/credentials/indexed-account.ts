@@ -1,3 +1,4 @@
+import type { RentalModel } from '@agent-rental/contract';
 import {
   accountName,
   decodeAccessCredential,
@@ -26,7 +27,7 @@ export type IndexedAccount =
 
 /** What the chain decides about a listing. */
 export interface ListingFields {
-  rental_model: 'one_time' | 'subscription' | 'per_query';
+  rental_model: RentalModel;
   status: 'active' | 'paused' | 'closed';
   price_lamports: bigint;
   min_deposit_lamports: bigint;

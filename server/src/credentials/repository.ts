@@ -1,3 +1,4 @@
+import type { RentalModel } from '@agent-rental/contract';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../database/connection.js';
 import { prepare } from '../database/prepared-statements.js';
@@ -16,7 +17,7 @@ export interface RentalRow {
   listing_title: string;
   listing_status: 'draft' | 'active' | 'paused' | 'closed';
   price_lamports: bigint | null;
-  rental_model: 'one_time' | 'subscription' | 'per_query';
+  rental_model: RentalModel;
   valid: boolean;
   purchased_at: Date;
   expires_at: Date | null;

@@ -1,4 +1,9 @@
-import type { Credential, CredentialVerification, listCredentialsQuery } from '@agent-rental/contract';
+import {
+  type Credential,
+  type CredentialVerification,
+  type listCredentialsQuery,
+  RENTAL_TERMS,
+} from '@agent-rental/contract';
 import { PublicKey } from '@solana/web3.js';
 import type { z } from 'zod';
 import type { Chain } from '../chain/index.js';
@@ -131,6 +136,8 @@ function toCredential(row: RentalRow, now: Date): Credential | undefined {
     purchased_at: row.purchased_at.toISOString(),
     expires_at: row.expires_at?.toISOString() ?? null,
     pda_address: row.address,
-    ...(row.rental_model === 'per_query' ? { balance_lamports: Number(row.balance_lamports ?? 0n) } : {}),
+    ...(RENTAL_TERMS[row.rental_model].isPrepaid
+      ? { balance_lamports: Number(row.balance_lamports ?? 0n) }
+      : {}),
   };
 }

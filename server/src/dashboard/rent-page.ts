@@ -1,4 +1,4 @@
-import { solFromLamports } from '@agent-rental/contract';
+import { solFromLamports, RENTAL_TERMS } from '@agent-rental/contract';
 import { cleanLine, type PublishedListing } from '../listings/index.js';
 
 /** How a rental model is put into words. */
@@ -91,7 +91,7 @@ function programFor(
     "const signer = readWalletFile('wallet.json');",
     `const client = createClient({ baseUrl: '${baseUrl}', signer });`,
     `const id = '${id}';`,
-    ...(rentalModel === 'one_time'
+    ...(!(RENTAL_TERMS[rentalModel].isPrepaid || RENTAL_TERMS[rentalModel].expires)
       ? []
       : ["const isNew = (await client.verifyCredential(id)).status === 'not_found';"]),
     ...pay,

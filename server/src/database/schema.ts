@@ -39,7 +39,7 @@ export interface Database {
     description: string;
     category: string[];
     /** Terms are null in a draft that was registered without them, and never afterwards. */
-    rental_model: 'one_time' | 'subscription' | 'per_query' | null;
+    rental_model: RentalModel | null;
     price_lamports: bigint | null;
     min_deposit_lamports: bigint | null;
     /** The creator's. */
@@ -130,7 +130,7 @@ export interface Database {
     address: string;
     buyer: string;
     listing_address: string;
-    rental_model: 'one_time' | 'subscription' | 'per_query';
+    rental_model: RentalModel;
     /** False once revoked. */
     valid: boolean;
     purchased_at: Date;

@@ -7,6 +7,7 @@ import {
   type ListingSummary,
   type RentedListing,
   type searchListingsQuery,
+  type RentalModel,
 } from '@agent-rental/contract';
 import type { z } from 'zod';
 import { ApiError } from '../http/api-error.js';
@@ -22,7 +23,7 @@ export interface PublishedListing {
   title: string;
   creator: string;
   address: string;
-  rentalModel: 'one_time' | 'subscription' | 'per_query';
+  rentalModel: RentalModel;
   priceLamports: bigint;
   minDepositLamports: bigint;
   /** Per credential: the operator's, else the creator's. */

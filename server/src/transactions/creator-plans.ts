@@ -1,4 +1,4 @@
-import type { TransactionRequestOf } from '@agent-rental/contract';
+import { type TransactionRequestOf, RENTAL_TERMS } from '@agent-rental/contract';
 import { closeListing, createListing, updateListing, withdrawEarnings } from '@agent-rental/program-client';
 import { PublicKey, type Keypair } from '@solana/web3.js';
 import { ApiError } from '../http/api-error.js';
@@ -40,7 +40,7 @@ export function updatePlan(context: PlanContext, changes: TransactionRequestOf<'
   const minDepositLamports = deposit === undefined ? undefined : BigInt(deposit);
   const newPrice = priceLamports ?? listing.priceLamports;
   const newDeposit = minDepositLamports ?? listing.minDepositLamports;
-  if (listing.rentalModel === 'per_query' && newDeposit < newPrice) {
+  if (RENTAL_TERMS[listing.rentalModel].isPrepaid && newDeposit < newPrice) {
     throw new ApiError(
       'invalid_request',
       `min_deposit_lamports must be at least the price: it would be ${newDeposit}, the price ${newPrice}.`,

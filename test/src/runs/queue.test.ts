@@ -88,7 +88,7 @@ const endOne = () => (held.shift() as Held).end();
 const balance = async (party: Participant) => (await party.client.verifyCredential(agentId)).balance_lamports;
 
 test(
-  'the 21st run waits its turn; strangers do not; full is 429 and costs nothing; a drain sends the line away [EXE-25, EXE-28]',
+  'the 21st run waits its turn; strangers do not; full is 429 and costs nothing; a drain empties the queue [EXE-25, EXE-28]',
   { timeout: 180_000 },
   async () => {
     const runs = Array.from({ length: 20 }, (_, index) => run(renter, `task ${index}`));
@@ -107,7 +107,7 @@ test(
     await waiting(2);
     const before = await balance(renter);
     const tooMany = await run(renter, 'too many');
-    expectLineFull(tooMany);
+    expectQueueFull(tooMany);
     const cancelled = await run(other, 'cancelled', {
       prefer: 'respond-async, wait=0',
       'idempotency-key': 'line-1',
@@ -124,7 +124,7 @@ test(
     const third = await newParticipant(marketplace);
     await rentAgent(third, agentId, 1);
     const full = await run(third, 'full');
-    expectLineFull(full);
+    expectQueueFull(full);
     expect(await balance(third)).toBe(PRICE);
     expect(await balance(renter)).toBe(before);
 
@@ -165,8 +165,8 @@ test(
   },
 );
 
-function expectLineFull({ status, headers, body }: Answer): void {
+function expectQueueFull({ status, headers, body }: Answer): void {
   expect([status, errorOf(body)['code']]).toEqual([429, 'rate_limit_exceeded']);
-  expect(errorOf(body)['message']).toContain('line');
+  expect(errorOf(body)['message']).toContain('queue');
   expect(Number(headers.get('retry-after'))).toBe(10);
 }

@@ -1,4 +1,4 @@
-import type { ListingTerms } from '@agent-rental/contract';
+import { type ListingTerms, RENTAL_TERMS, type RentalModel } from '@agent-rental/contract';
 import { ApiError } from '../../http/api-error.js';
 import { notYours } from '../own-listing.js';
 import type { DraftRow } from '../drafts/draft-row.js';
@@ -10,7 +10,7 @@ import { termViolations, type RegistrationRules } from '../manifest/validate.js'
 export interface PublishableListing {
   id: string;
   creator: string;
-  rentalModel: 'one_time' | 'subscription' | 'per_query';
+  rentalModel: RentalModel;
   priceLamports: bigint;
   minDepositLamports: bigint;
   metadataUri: string;
@@ -103,6 +103,6 @@ export function termColumns(terms: ListingTerms | undefined) {
   return {
     rental_model: terms.rental_model,
     price_lamports: price,
-    min_deposit_lamports: terms.rental_model === 'per_query' ? deposit : 0n,
+    min_deposit_lamports: RENTAL_TERMS[terms.rental_model].isPrepaid ? deposit : 0n,
   };
 }

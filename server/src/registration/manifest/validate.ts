@@ -5,6 +5,7 @@ import {
   PRICE_LAMPORTS,
   type ListingTerms,
   type Manifest,
+  RENTAL_TERMS,
 } from '@agent-rental/contract';
 import type { z } from 'zod';
 import { findJsonProblem } from '../../http/json-bounds.js';
@@ -66,11 +67,11 @@ export function termViolations(
 ): Violation[] {
   const violations: Violation[] = [];
   const price = BigInt(terms.price_lamports);
-  if (terms.rental_model === 'per_query') {
+  if (RENTAL_TERMS[terms.rental_model].isPrepaid) {
     if (price < rules.minQueryPriceLamports) {
       violations.push({
         path: 'listing.price_lamports',
-        message: `of a per_query listing is at least ${rules.minQueryPriceLamports} lamports`,
+        message: `of a ${terms.rental_model} listing is at least ${rules.minQueryPriceLamports} lamports`,
       });
     }
     if (terms.min_deposit_lamports !== undefined && BigInt(terms.min_deposit_lamports) < price) {

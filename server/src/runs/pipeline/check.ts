@@ -1,3 +1,4 @@
+import { RENTAL_TERMS } from '@agent-rental/contract';
 import type { Sandbox } from '@agent-rental/sandbox';
 import { findListingAddress, findPerQueryBalanceAddress } from '@agent-rental/program-client';
 import { PublicKey } from '@solana/web3.js';
@@ -42,7 +43,7 @@ export function requestAccessState(
   task: Task,
 ): RequestedAccessState | undefined {
   const { listing, wallet } = task;
-  if (listing.rentalModel === 'per_query') return undefined;
+  if (RENTAL_TERMS[listing.rentalModel].chargesRuns) return undefined;
   const askedAt = performance.now();
   const accessState = readChainAccessState(chain, listing.id, wallet);
   // May stay unawaited; avoids an unhandled rejection.
@@ -137,7 +138,7 @@ async function checkOnChain(
   const { listing, wallet } = task;
   const { chain } = deps;
   let credited = false;
-  if (listing.rentalModel === 'per_query') {
+  if (RENTAL_TERMS[listing.rentalModel].chargesRuns) {
     const charge = await reserveAndSimulate(deps, task, allowance);
     if (charge !== 'credited') return { charge, usesCredit: false };
     credited = true;

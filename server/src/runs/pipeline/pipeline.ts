@@ -1,4 +1,4 @@
-import type { ExecuteBody } from '@agent-rental/contract';
+import { type ExecuteBody, RENTAL_TERMS } from '@agent-rental/contract';
 import type { Chain } from '../../chain/index.js';
 import type { IndexedStatus } from '../../credentials/index.js';
 import type { Drain } from '../../http/drain.js';
@@ -154,9 +154,10 @@ async function carryOut(
   const { runId, listing } = task;
   const { logger, allowance } = request;
   const contact = new AgentContact(() => deps.contacts.reached(listing.version.id));
-  // Only Per-Task runs are ever credited.
-  const recordFirst =
-    listing.rentalModel === 'per_query' ? () => deps.runs.recordOutputLeft(runId) : undefined;
+  // Only runs that are charged are ever credited.
+  const recordFirst = RENTAL_TERMS[listing.rentalModel].chargesRuns
+    ? () => deps.runs.recordOutputLeft(runId)
+    : undefined;
   const gate = new OutputGate(request.sink, runId, recordFirst);
   let sent: SentCharge | undefined;
   try {
