@@ -62,7 +62,7 @@ it('64-bit integers come back exactly', async () => {
 });
 
 it('a migration that cannot be done is an error, with its cause', async () => {
-  const unreachable = openDatabase('postgres://nobody@127.0.0.1:1/none', () => undefined);
+  const unreachable = openDatabase('postgres://absent@127.0.0.1:1/none', () => undefined);
   const error = await migrate(unreachable.db).catch((caught: unknown) => caught);
   expect(error).toMatchObject({ message: 'The database could not be migrated.' });
   expect((error as Error).cause).toMatchObject({ code: 'ECONNREFUSED' });

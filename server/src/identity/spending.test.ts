@@ -52,7 +52,7 @@ async function ruleOf(attempt: (() => void) | Promise<unknown>): Promise<unknown
 }
 
 describe('a key', () => {
-  it('without a policy, or with an empty one, may do whatever its wallet may', async () => {
+  it('without a policy, or with an empty one, may do all that its wallet may', async () => {
     for (const policy of [undefined, {}]) {
       const allowance = await only(policy);
       expect(await ruleOf(() => allowance.requireRental('a-bbbbbb'))).toBeNull();
@@ -79,7 +79,7 @@ describe('a key', () => {
     expect(await ruleOf(() => allowance.requireListing('a-bbbbbb'))).toBeNull();
   });
 
-  it('pays for no run above its limit, and rents whatever it costs', async () => {
+  it('pays for no run above its limit, and rents at any price', async () => {
     const allowance = await only({ max_run_lamports: 100 });
     expect(await ruleOf(allowance.reserve(spend(100n)))).toBeNull();
     expect(await ruleOf(allowance.reserve(spend(101n)))).toBe('max_run_lamports');

@@ -66,7 +66,7 @@ const running: EmbeddedPostgres[] = [];
 
 beforeAll(async () => {
   shared = makeSharedFolder('postgres');
-  server = await bundleProgram(shared, 'server', SERVER);
+  server = await bundleProgram(shared, 'server', SERVER, import.meta.dirname);
   installPackages(shared);
   stateDir = join(shared, 'state folder');
   const folder = await openStateFolder(stateDir);

@@ -24,13 +24,20 @@ export function removeFolder(folder: string): void {
 }
 
 /**
- * Bundles TypeScript that imports the files beside this one into one file in `folder`, which any user can
- * run: the checkout may lie where other users cannot go.
+ * Bundles TypeScript into one file in `folder`, which any user can run: the checkout may lie where other users cannot
+ * go.
+ *
+ * @param importsFrom the folder that relative imports of `source` start from
  */
-export async function bundleProgram(folder: string, name: string, source: string): Promise<string> {
+export async function bundleProgram(
+  folder: string,
+  name: string,
+  source: string,
+  importsFrom: string,
+): Promise<string> {
   const outfile = join(folder, `${name}.cjs`);
   await build({
-    stdin: { contents: source, resolveDir: import.meta.dirname, loader: 'ts' },
+    stdin: { contents: source, resolveDir: importsFrom, loader: 'ts' },
     bundle: true,
     platform: 'node',
     format: 'cjs',

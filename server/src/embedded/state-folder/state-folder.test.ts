@@ -50,7 +50,7 @@ const opened: StateFolder[] = [];
 
 beforeAll(async () => {
   shared = makeSharedFolder('state');
-  opener = await bundleProgram(shared, 'opener', OPENER);
+  opener = await bundleProgram(shared, 'opener', OPENER, import.meta.dirname);
 });
 afterEach(async () => {
   await Promise.all(programs.splice(0).map((program) => program.kill()));
