@@ -67,7 +67,7 @@ const MEGABYTE = 1024 * 1024;
 /** What an idle heap may differ by: caches of compiled schemas, of statements, of tokens. */
 const HEAP_SLACK_MB = 24;
 const KILL_EVERY_MS = 3_000;
-/** WaitingCallers that leave before they have their answer, in percent. */
+/** Callers that leave before they have their answer, in percent. */
 const LEAVES = 8;
 
 /** Works a marketplace hard within its capacity and beyond, with callers that leave and sandboxes that die. */
@@ -150,7 +150,7 @@ interface LegPlan {
   broken: string[];
 }
 
-/** WaitingCallers that each send one run after the other, on every listing. */
+/** Callers that each send one run after the other, on every listing. */
 async function runLeg(
   market: BusyMarketplace,
   { runMs }: LoadOptions,

@@ -15,7 +15,6 @@ export interface LoopBlocks {
 export async function probeLoop(inspector: Inspector): Promise<void> {
   await inspector.evaluate(`(() => {
     const blocks = { longest_ms: 0, over_10_ms: 0, over_50_ms: 0, ticks: 0 };
-    globalThis.loopBlocks = blocks;
     const fs = process.getBuiltinModule('node:fs');
     const text = Buffer.alloc(64);
     const stat = fs.existsSync('/proc/self/schedstat') ? fs.openSync('/proc/self/schedstat', 'r') : undefined;
@@ -29,7 +28,7 @@ export async function probeLoop(inspector: Inspector): Promise<void> {
     };
     let at = performance.now();
     let used = processorMs();
-    setInterval(() => {
+    const tick = () => {
       const now = performance.now();
       const usedNow = processorMs();
       const blocked = Math.min(now - at, usedNow - used);
@@ -39,16 +38,20 @@ export async function probeLoop(inspector: Inspector): Promise<void> {
       blocks.ticks += 1;
       at = now;
       used = usedNow;
-    }, 2).unref();
+    };
+    setInterval(tick, 2).unref();
+    // Ends the gap that is open: a collection of garbage that was asked for just before a reading is not part of the next.
+    globalThis.takeLoopBlocks = () => {
+      tick();
+      const seen = { ...blocks };
+      Object.assign(blocks, { longest_ms: 0, over_10_ms: 0, over_50_ms: 0, ticks: 0 });
+      return seen;
+    };
     return true;
   })()`);
 }
 
 /** What was measured since the last call. */
 export function readBlocks(inspector: Inspector): Promise<LoopBlocks> {
-  return inspector.evaluate<LoopBlocks>(`(() => {
-    const seen = { ...globalThis.loopBlocks };
-    Object.assign(globalThis.loopBlocks, { longest_ms: 0, over_10_ms: 0, over_50_ms: 0, ticks: 0 });
-    return seen;
-  })()`);
+  return inspector.evaluate<LoopBlocks>('globalThis.takeLoopBlocks()');
 }

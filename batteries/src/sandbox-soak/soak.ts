@@ -152,7 +152,7 @@ async function callHonestly(
   return caller.stop();
 }
 
-/** WaitingCallers that each make one hostile run after the other. */
+/** Callers that each make one hostile run after the other. */
 class HostileCallers {
   readonly #market: SoakMarket;
   readonly #listings: readonly string[];

@@ -15,7 +15,7 @@ import { composeProtocol } from './protocol.js';
 import { composeRegistration } from './registration.js';
 import { addRoutes } from './routes.js';
 import { composeRunRecords } from './run-records.js';
-import { composeSandboxes, sandboxShares } from './sandboxes.js';
+import { composeSandboxes, sandboxShares } from './sandboxes/sandboxes.js';
 import { composeSettlement } from './settlement.js';
 
 export type { AppParts } from './app-parts.js';

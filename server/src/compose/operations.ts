@@ -10,7 +10,7 @@ import type { AppParts } from './app-parts.js';
 import type { Catalogue } from './catalogue.js';
 import type { HttpPart } from './http.js';
 import type { Protocol } from './protocol.js';
-import type { Sandboxes } from './sandboxes.js';
+import type { Sandboxes } from './sandboxes/sandboxes.js';
 
 /** Adds the routes that operators use, metrics and readiness, and gives the metrics their sources. */
 export function addOperations(

@@ -7,7 +7,7 @@ import { ConfigError, type Config } from '../config.js';
 import { openDatabase } from '../database/connection.js';
 import { deriveKeys } from '../platform/keys.js';
 import type { Logger } from '../platform/logger.js';
-import { openSandboxes } from './isolation.js';
+import { openSandboxes } from './sandboxes/isolation.js';
 import type { RunningServer } from './running-server.js';
 
 const INDEX_POLL_MS = 2_000;

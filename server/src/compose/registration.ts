@@ -12,7 +12,7 @@ import { createSampleRun } from '../runs/index.js';
 import { createFolderContentStore } from '../storage/index.js';
 import type { AppParts } from './app-parts.js';
 import type { Protocol } from './protocol.js';
-import type { Sandboxes } from './sandboxes.js';
+import type { Sandboxes } from './sandboxes/sandboxes.js';
 
 /** What creators use: registration, their secrets, drafts and sample runs. */
 export type Registration = ReturnType<typeof composeRegistration>;

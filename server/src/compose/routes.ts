@@ -30,11 +30,11 @@ import { createProposalBuilder, createTransactionService, transactionRoutes } fr
 import type { AppParts } from './app-parts.js';
 import type { Catalogue } from './catalogue.js';
 import type { HttpPart } from './http.js';
-import { boundsInForce } from './isolation.js';
+import { boundsInForce } from './sandboxes/isolation.js';
 import type { Protocol } from './protocol.js';
 import type { Registration } from './registration.js';
 import type { RunRecords } from './run-records.js';
-import type { Sandboxes } from './sandboxes.js';
+import type { Sandboxes } from './sandboxes/sandboxes.js';
 import type { SettlementPart } from './settlement.js';
 
 /** The parts whose routes are served. */

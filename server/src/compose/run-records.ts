@@ -9,8 +9,8 @@ import {
 } from '../runs/index.js';
 import { openNotifications } from '../database/notifications.js';
 import type { AppParts } from './app-parts.js';
-import { concurrentRunsPerListing } from './pool-share.js';
-import type { SandboxShares } from './sandboxes.js';
+import { concurrentRunsPerListing } from './sandboxes/pool-share.js';
+import type { SandboxShares } from './sandboxes/sandboxes.js';
 
 /** What is on record of runs, and how replicas hear of each other's. */
 export type RunRecords = Awaited<ReturnType<typeof composeRunRecords>>;

@@ -175,7 +175,7 @@ export interface Database {
     output: Buffer | null;
     created_at: Generated<Date>;
     finished_at: Date | null;
-    /** WaitingCallers that wait for the answer, on all replicas. */
+    /** Callers that wait for the answer, on all replicas. */
     waiters: Generated<number>;
     /** When the last of them left without it; null while a caller waits. */
     left_at: Generated<Date | null>;

@@ -9,7 +9,7 @@ import type { Config } from '../config.js';
 import { openDatabase } from '../database/connection.js';
 import { deriveKeys } from '../platform/keys.js';
 import type { Logger } from '../platform/logger.js';
-import { openSandboxes } from '../compose/isolation.js';
+import { openSandboxes } from '../compose/sandboxes/isolation.js';
 import type { RunningServer } from '../compose/running-server.js';
 import { removeDevFile, writeDevFile, type DevFile } from './dev-file.js';
 import { EXAMPLES_ENTRY, startExamples } from './examples/examples.js';

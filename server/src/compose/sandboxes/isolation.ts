@@ -9,8 +9,8 @@ import {
   type SandboxDriver,
   sweepOrphans,
 } from '@agent-rental/sandbox';
-import { ConfigError, type Config } from '../config.js';
-import type { Logger } from '../platform/logger.js';
+import { ConfigError, type Config } from '../../config.js';
+import type { Logger } from '../../platform/logger.js';
 
 /**
  * The sandbox that this server runs agents in, tried out. Why it promises less than it could goes to

@@ -1,10 +1,10 @@
 import { createWarmPool } from '@agent-rental/sandbox';
-import { createModelGateway } from '../model-gateway/index.js';
-import type { Metrics } from '../operations/index.js';
-import { createStartLatency, createDeclarativeAgents, createWebReader } from '../runs/index.js';
-import { schemaViolations } from '../platform/json-schema/checks.js';
-import { createOutboundHttp, type OutboundHttp } from '../platform/outbound-http.js';
-import type { AppParts } from './app-parts.js';
+import { createModelGateway } from '../../model-gateway/index.js';
+import type { Metrics } from '../../operations/index.js';
+import { createStartLatency, createDeclarativeAgents, createWebReader } from '../../runs/index.js';
+import { schemaViolations } from '../../platform/json-schema/checks.js';
+import { createOutboundHttp, type OutboundHttp } from '../../platform/outbound-http.js';
+import type { AppParts } from '../app-parts.js';
 import { poolShare, type PoolShare } from './pool-share.js';
 
 /** The pools of sandboxes and the agents that run in them. */
