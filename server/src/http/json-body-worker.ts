@@ -7,7 +7,7 @@ import { checkBySchema } from './check-by-schema.js';
 import { measureJson } from './json-size.js';
 
 /** More is refused before it is parsed: to use it would hold the event loop for longer than one request may. */
-const MOST = { values: 40_000, depth: 1_000 };
+const MOST = { values: 20_000, depth: 1_000 };
 /** Manifests have 64 KB, and are walked more often than a run's input is. */
 const MOST_MANIFEST_VALUES = 15_000;
 const TAKES_MANIFEST: ReadonlySet<string | undefined> = new Set(['registerAgent', 'updateAgent']);

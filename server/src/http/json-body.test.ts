@@ -33,13 +33,13 @@ describe('a large body', () => {
     ['is no UTF-8', new Uint8Array(100_000).fill(0xff), /not valid UTF-8/],
     ['could reach a prototype', '{"__proto__":{"x":1}}', /^Bad Request: .*prototype/],
     ['has too many levels', `${'['.repeat(2_000)}${']'.repeat(2_000)}`, /nested too deeply/],
-    ['has too many values', `[${'[],'.repeat(500_000)}[]]`, /more than 40000 values.*POST \/v1\/files/],
+    ['has too many values', `[${'[],'.repeat(500_000)}[]]`, /more than 20000 values.*POST \/v1\/files/],
   ])('that %s is refused [ERR-35]', async (_, text, why) => {
     expect(await refusal(text)).toMatch(why);
   });
 
   it('names few of its problems, however many it has [ERR-35]', async () => {
-    const policy = Array.from({ length: 15_000 }, () => []);
+    const policy = Array.from({ length: 9_000 }, () => []);
     const message = await refusal(JSON.stringify({ agent_id: policy, task: policy }), 'execute');
     expect(message.length).toBeLessThan(1_200);
   });

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   listingTerms,
   manifest,
@@ -34,13 +35,18 @@ export type Validated =
   | { valid: true; manifest: Manifest; terms: ListingTerms | undefined }
   | { valid: false; violations: Violation[] };
 
-/** Validates a registration's manifest and terms; gives every violation, not only the first. */
+/**
+ * Validates a registration's manifest and terms; gives every violation, not only the first. Gives way to the event loop
+ * between its parts: each walks the whole manifest.
+ */
 export async function validateRegistration(
   body: { manifest: unknown; listing: unknown },
   rules: RegistrationRules,
 ): Promise<Validated> {
+  await setImmediate();
   const problem = findJsonProblem(body.manifest) ?? findJsonProblem(body.listing);
   if (problem) return { valid: false, violations: [{ path: problem.field, message: problem.message }] };
+  await setImmediate();
   const size = Buffer.byteLength(JSON.stringify(body.manifest));
   if (size > MANIFEST_MAX_BYTES) {
     // What else is wrong with it does not matter, and would take long to find.
@@ -48,7 +54,9 @@ export async function validateRegistration(
     return { valid: false, violations: [{ path: '', message }] };
   }
   const violations: Violation[] = [];
+  await setImmediate();
   const parsed = manifest.safeParse(body.manifest);
+  await setImmediate();
   if (!parsed.success) violations.push(...fromZod(parsed.error, ''));
   else violations.push(...(await manifestViolations(parsed.data, rules)));
 
