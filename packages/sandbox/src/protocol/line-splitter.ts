@@ -1,6 +1,10 @@
+import { isUtf8 } from 'node:buffer';
+
 const NEWLINE = 0x0a;
 const FIRST_BYTES = 4 * 1024;
 const GROWTH = 1.5;
+/** Decoding a megabyte that is not UTF-8 takes 10 ms and more; such a line is no message, so it is decoded byte by byte. */
+const CHECKED_BYTES = 64 * 1024;
 
 /**
  * Splits a stream of bytes into lines. Unread bytes are copied into one buffer: a list of chunks costs a hundred bytes or
@@ -45,7 +49,8 @@ export class LineSplitter {
 
   /** Removes and decodes the line that `nextLength` found. */
   take(): string {
-    const line = this.#bytes.toString('utf8', this.#start, this.#searched);
+    const bytes = this.#bytes.subarray(this.#start, this.#searched);
+    const line = bytes.toString(bytes.length <= CHECKED_BYTES || isUtf8(bytes) ? 'utf8' : 'latin1');
     this.#start = this.#searched + 1;
     this.#searched = this.#start;
     if (this.#start === this.#end) this.clear();
