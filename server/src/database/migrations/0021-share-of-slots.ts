@@ -50,7 +50,7 @@ const STATEMENTS = [
     perform pg_advisory_xact_lock(hashtextextended(listing, 0));
     with lapsed as (delete from seats where listing_id = listing and expires_at <= now())
       delete from seat_line where listing_id = listing and expires_at <= now();
-    -- Whoever asked what it has while it was handed a seat was told that it has nothing.
+    -- A run that asked for its state while it was handed a seat was told that it has none.
     update seats set expires_at = now() + lease where run_id = run;
     if found then
       return 'seated';
@@ -65,7 +65,7 @@ const STATEMENTS = [
     select count(*), count(*) filter (where wallet = renter),
         max(turn) filter (where wallet = renter and is_priority = priority)
       into waiting, own, own_turn from seat_line where listing_id = listing;
-    -- Who waits while slots are free holds its half: it stands in nobody's way but its own.
+    -- A wallet that waits while slots are free holds its half: it delays only itself.
     if taken < seat_count and own = 0
         and held < most_slots(seat_count, case when others > 0 or waiting > 0 then 2 else 1 end)
         and (waiting = 0 or next_in_line(listing, seat_count) is null) then
