@@ -94,3 +94,25 @@ test('lets timers and other queues have their turns while one has lines without 
   clearInterval(timer);
   expect(timers.length).toBeGreaterThan(10);
 });
+
+test('serves the first lines of twenty sandboxes at once, although what they cause takes its time', async () => {
+  let iterations = 0;
+  let counting = true;
+  const count = (): void => {
+    iterations += 1;
+    if (counting) setImmediate(count);
+  };
+  setImmediate(count);
+  const queues = Array.from({ length: 20 }, () => queueOf());
+  const reads = queues.map(async (queue) => {
+    await queue.next();
+    // As a run does before it asks its model.
+    const until = performance.now() + 1;
+    while (performance.now() < until);
+    await queue.next();
+  });
+  for (const queue of queues) queue.push(Buffer.from('first\nsecond\n'));
+  await Promise.all(reads);
+  counting = false;
+  expect(iterations).toBeLessThanOrEqual(2);
+});

@@ -1,5 +1,5 @@
 import { LineSplitter } from './line-splitter.js';
-import { hasTurnTime, nextTurn } from './loop-turns.js';
+import { hasTurnTime, nextTurn, PromptLines } from './loop-turns.js';
 
 /** Longer lines take two iterations of the event loop: one to decode the line, the next for its reader. */
 const LARGE_LINE_BYTES = 64 * 1024;
@@ -22,6 +22,7 @@ export interface LineQueueOptions {
 export class LineQueue implements AsyncIterableIterator<string> {
   readonly #options: LineQueueOptions;
   readonly #splitter: LineSplitter;
+  readonly #promptLines = new PromptLines();
   #ended = false;
   /** Resolves the reader's pending `next`. */
   #waiting: (() => void) | undefined;
@@ -66,9 +67,10 @@ export class LineQueue implements AsyncIterableIterator<string> {
         continue;
       }
       const isLarge = length > LARGE_LINE_BYTES;
-      if (isLarge || this.#lastWasLarge || !hasTurnTime()) {
+      const needsWholeBudget = isLarge || this.#lastWasLarge;
+      if (needsWholeBudget || !(this.#promptLines.admits(length) || hasTurnTime())) {
         this.#lastWasLarge = false;
-        await nextTurn();
+        await nextTurn({ needsWholeBudget });
         // The queue may have been discarded meanwhile.
         if (this.#splitter.nextLength() !== length) continue;
       }
@@ -81,7 +83,7 @@ export class LineQueue implements AsyncIterableIterator<string> {
     const line = this.#splitter.take();
     if (wasFull && !this.isFull) this.#options.onDrain();
     this.#lastWasLarge = isLarge;
-    if (isLarge) await nextTurn();
+    if (isLarge) await nextTurn({ needsWholeBudget: true });
     return line;
   }
 

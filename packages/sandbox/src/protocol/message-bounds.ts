@@ -8,9 +8,9 @@ export const LARGE_LINE_CHARACTERS = 64 * 1024;
 export async function isWithinBounds(line: string): Promise<boolean> {
   const bounds = new JsonBounds();
   for (let from = 0; from < line.length; from += LARGE_LINE_CHARACTERS) {
+    if (from > 0 && !hasTurnTime()) await nextTurn();
     if (!bounds.admits(line, from, Math.min(from + LARGE_LINE_CHARACTERS, line.length))) return false;
-    if (!hasTurnTime()) await nextTurn();
   }
-  if (line.length > LARGE_LINE_CHARACTERS) await nextTurn();
+  if (line.length > LARGE_LINE_CHARACTERS) await nextTurn({ needsWholeBudget: true });
   return true;
 }

@@ -116,7 +116,7 @@ export class E2bSandbox implements Sandbox {
    * iteration of the event loop, because the SDK needs milliseconds to decode a message and decodes all that arrived.
    */
   async #drained(): Promise<void> {
-    await nextTurn();
+    await nextTurn({ needsWholeBudget: true });
     if (this.#endedBy !== undefined || !this.#output.lines.isFull) return;
     await new Promise<void>((resolve) => (this.#onDrained = resolve));
   }
