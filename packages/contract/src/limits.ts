@@ -23,3 +23,9 @@ export const CHARGE_WAIT_SECONDS = 45;
 
 /** Seconds for which a tool call waits for the end of its run; after them it answers with the run's id. */
 export const TOOL_WAIT_SECONDS = 45;
+
+/** Credits that a wallet may be given in 24 hours for runs of one listing that were charged and not delivered. */
+export const CREDITS_PER_DAY = 5;
+
+/** Minutes after an agent's last answer in which a run of it is charged at its start; later, once it has answered. */
+export const AGENT_CONTACT_MINUTES = 10;

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { migrate } from '../database/connection.js';
+import { migrate } from '../database/migrate.js';
 import { openNotifications } from '../database/notifications.js';
 import { createDrain } from '../http/drain.js';
 import { mountMcp } from '../http/routes/mcp.js';

@@ -1,4 +1,4 @@
-import { requireMigrated } from '../database/connection.js';
+import { requireMigrated } from '../database/migrate.js';
 import type { Drain } from '../http/drain.js';
 import {
   createOperationsRepository,

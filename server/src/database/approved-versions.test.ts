@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openEmptyDatabase, type TemporaryDatabase } from '../testing/index.js';
-import { migrate } from './connection.js';
+import { migrate } from './migrate.js';
 
 let database: TemporaryDatabase;
 beforeAll(async () => {

@@ -2,7 +2,8 @@ import { CompiledQuery, sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openEmptyDatabase, type TemporaryDatabase } from '../testing/index.js';
 import { migrateJobs } from '../platform/jobs.js';
-import { migrate, openDatabase } from './connection.js';
+import { openDatabase } from './connection.js';
+import { migrate } from './migrate.js';
 import { prepare } from './prepared-statements.js';
 
 const MIGRATIONS = [

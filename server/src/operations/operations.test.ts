@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { requireMigrated } from '../database/connection.js';
+import { requireMigrated } from '../database/migrate.js';
 import { createHttpServer } from '../http/server.js';
 import { createInternalRequests } from '../http/internal-requests.js';
 import { createLogger } from '../platform/logger.js';

@@ -3,7 +3,8 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { migrate, openDatabase, type OpenDatabase } from '../database/connection.js';
+import { openDatabase, type OpenDatabase } from '../database/connection.js';
+import { migrate } from '../database/migrate.js';
 
 /** A database of one test file's own. */
 export interface TemporaryDatabase extends OpenDatabase {

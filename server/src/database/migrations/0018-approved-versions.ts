@@ -18,25 +18,6 @@ const STATEMENTS = [
   `update listings set approved_version_id = version_id
     where status <> 'draft' or (review_state = 'approved'
       and (select count(*) from agent_versions where listing_id = listings.id) = 1)`,
-
-  // A draft may change between the co-signature and the landing of its transaction. The trigger also covers replicas of an
-  // older release, which write the status during an upgrade.
-  `create function run_approved_version() returns trigger language plpgsql as $$
-  declare
-    approved record;
-  begin
-    select id, description, category into approved from agent_versions where id = new.approved_version_id;
-    if found then
-      new.version_id := approved.id;
-      new.description := coalesce(approved.description, new.description);
-      new.category := coalesce(approved.category, new.category);
-      new.review_state := 'approved';
-      new.review_reason := 'The listing was published with the version that was approved; a later change of it does not '
-        || 'run. Send that change again with PATCH /v1/agents/:listing_id.';
-    end if;
-    return new;
-  end
-  $$`,
   `create trigger run_approved_version before update of status on listings for each row
     when (old.status = 'draft' and new.status <> 'draft' and new.approved_version_id <> new.version_id)
     execute function run_approved_version()`,

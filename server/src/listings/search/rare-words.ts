@@ -22,7 +22,7 @@ export interface Counts {
  * How many listings have each word, and, where that is few for one of them, all that is asked for at once.
  *
  * Most searches are this statement alone, and planning it takes longer than running it: it has a name, so that each
- * connection plans it once. What the function does, migrations 0012 and 0016 tell.
+ * connection plans it once. What the function does, `find-few-listings.sql` says.
  *
  * @param few listings that have the rarest word, up to which they are looked through
  */

@@ -1,14 +1,7 @@
-import { sql, type Kysely } from 'kysely';
-
-/** Takes credits and reserves charges in one call, where each credit was one and each reservation five. */
-export async function up(db: Kysely<unknown>): Promise<void> {
-  await sql.raw(RESERVE_CHARGES).execute(db);
-}
-
-// The bounds are the program's: it keeps 256 sequences apart, and takes none more than 1,024 above its highest.
-// In PL/pgSQL each statement sees what is committed when it begins: so whoever had the lock before is counted.
-const RESERVE_CHARGES = `
-create function reserve_charges(balance text, renter text, listing text, runs uuid[], prices bigint[])
+-- Takes credits and reserves charges for runs of one balance, in their order. The bounds are the program's: it keeps
+-- 256 sequences apart, and takes none more than 1,024 above its highest. In PL/pgSQL each statement sees what is
+-- committed when it begins, so what the holder of the lock before did is counted.
+create or replace function reserve_charges(balance text, renter text, listing text, runs uuid[], prices bigint[])
 returns table (outcome text, new_sequence bigint, available bigint) language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -17,7 +10,7 @@ declare
   lowest bigint;
   highest bigint;
 begin
-  -- Nothing is sent before its signature is written down for good, and this with it: so nobody waits for the disk here.
+  -- A charge is sent after its signature is durable, and this with it: the disk is not waited for here.
   perform set_config('synchronous_commit', 'off', true);
   for place in 1 .. cardinality(runs) loop
     update credits set used_by_run_id = runs[place] where run_id = (
@@ -57,4 +50,4 @@ begin
     end if;
     return next;
   end loop;
-end $$`;
+end $$

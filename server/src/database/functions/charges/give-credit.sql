@@ -1,0 +1,21 @@
+-- Gives one free run for a run that was charged and not delivered; gives whether it has one. A run of which output has
+-- left is never credited, and the credits of a day are bounded.
+create or replace function give_credit(run uuid) returns boolean language plpgsql as $$
+declare
+  charge charges%rowtype;
+begin
+  select * into charge from charges where run_id = run;
+  if not found or exists (select from runs where id = run and output_left_at is not null) then
+    return false;
+  end if;
+  -- Credits of one wallet and listing are given one after the other, so that the bound is exact.
+  perform pg_advisory_xact_lock(hashtextextended('credit ' || charge.wallet || ' ' || charge.listing_id, 0));
+  if exists (select from credits where run_id = run) then
+    return true;
+  end if;
+  if not may_credit(charge.wallet, charge.listing_id) then
+    return false;
+  end if;
+  insert into credits (run_id, wallet, listing_id) values (run, charge.wallet, charge.listing_id);
+  return true;
+end $$

@@ -1,0 +1,17 @@
+-- The run whose turn it is, of those whose wallet may have another slot. While two wallets or more hold slots or wait,
+-- each may hold half of them; and one that holds its share of all or more goes after those that hold less.
+create or replace function next_in_line(listing text, seat_count integer) returns uuid language sql stable as $$
+  with held as (
+    select wallet, count(*) as slots from seats where listing_id = listing group by wallet
+  ), present as (
+    select count(*) as wallets from (
+      select wallet from held union select wallet from seat_line where listing_id = listing
+    ) as each
+  )
+  select line.run_id from seat_line as line left join held using (wallet), present
+  where line.listing_id = listing
+    and coalesce(held.slots, 0) < most_slots(seat_count, least(present.wallets, 2))
+  order by (coalesce(held.slots, 0) < most_slots(seat_count, present.wallets)) desc,
+    line.is_priority desc, line.turn, line.place
+  limit 1
+$$

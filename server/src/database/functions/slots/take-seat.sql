@@ -1,0 +1,48 @@
+-- Takes a free slot of a listing, or where there is none a place in its queue. In PL/pgSQL each statement sees what is
+-- committed when it begins, so what the holder of the lock before did is counted.
+create or replace function take_seat(
+  run uuid, listing text, renter text, priority boolean,
+  seat_count integer, line_length integer, own_length integer, lease interval, claim interval
+) returns text language plpgsql as $$
+declare
+  taken bigint;
+  held bigint;
+  others bigint;
+  waiting bigint;
+  own bigint;
+  own_turn bigint;
+begin
+  -- A lease needs no disk: were the database to crash, the runs that it was for would be made good.
+  perform set_config('synchronous_commit', 'off', true);
+  perform pg_advisory_xact_lock(hashtextextended(listing, 0));
+  with lapsed as (delete from seats where listing_id = listing and expires_at <= now())
+    delete from seat_line where listing_id = listing and expires_at <= now();
+  -- A run that asked for its state while it was handed a seat was told that it has none.
+  update seats set expires_at = now() + lease where run_id = run;
+  if found then
+    return 'seated';
+  end if;
+  update seat_line set expires_at = now() + claim where run_id = run;
+  if found then
+    return 'waiting';
+  end if;
+  select count(*), count(*) filter (where wallet = renter), count(*) filter (where wallet <> renter)
+    into taken, held, others from seats where listing_id = listing;
+  -- What a wallet has waiting shares one turn, so that a place more is not a turn more.
+  select count(*), count(*) filter (where wallet = renter),
+      max(turn) filter (where wallet = renter and is_priority = priority)
+    into waiting, own, own_turn from seat_line where listing_id = listing;
+  -- A wallet that waits while slots are free holds its half: it delays only itself.
+  if taken < seat_count and own = 0
+      and held < most_slots(seat_count, case when others > 0 or waiting > 0 then 2 else 1 end)
+      and (waiting = 0 or next_in_line(listing, seat_count) is null) then
+    insert into seats (run_id, listing_id, wallet, expires_at) values (run, listing, renter, now() + lease);
+    return 'seated';
+  end if;
+  if waiting >= line_length or own >= own_length then
+    return 'full';
+  end if;
+  insert into seat_line (run_id, listing_id, wallet, is_priority, turn, expires_at)
+    values (run, listing, renter, priority, coalesce(own_turn, nextval('seat_turns')), now() + claim);
+  return 'waiting';
+end $$

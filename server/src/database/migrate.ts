@@ -1,0 +1,85 @@
+import { Migrator, sql, type Migration } from 'kysely';
+import type { Db } from './connection.js';
+import { installFunctions, missingFunctions, readFunctions } from './functions.js';
+import * as initial from './migrations/0001-initial.js';
+import * as unfinalizedAccounts from './migrations/0002-unfinalized-accounts.js';
+import * as keyPoliciesAndOperator from './migrations/0003-key-policies-and-operator.js';
+import * as listings from './migrations/0004-listings.js';
+import * as runs from './migrations/0005-runs.js';
+import * as creators from './migrations/0006-creators.js';
+import * as lostRuns from './migrations/0007-lost-runs.js';
+import * as seatLine from './migrations/0008-seat-line.js';
+import * as samples from './migrations/0009-samples.js';
+import * as typos from './migrations/0010-typos.js';
+import * as equalRuns from './migrations/0013-equal-runs.js';
+import * as runBeginnings from './migrations/0015-run-beginnings.js';
+import * as keyScopes from './migrations/0017-key-scopes.js';
+import * as approvedVersions from './migrations/0018-approved-versions.js';
+import * as chargeWhenReached from './migrations/0020-charge-when-reached.js';
+import * as shareOfSlots from './migrations/0021-share-of-slots.js';
+
+/** A released migration that made functions alone. Those are in `functions/` now. */
+const FUNCTIONS_ONLY: Migration = { up: async () => undefined };
+
+/** The migrations in order. They change tables; a released one never does anything else. */
+const MIGRATIONS = {
+  '0001-initial': initial,
+  '0002-unfinalized-accounts': unfinalizedAccounts,
+  '0003-key-policies-and-operator': keyPoliciesAndOperator,
+  '0004-listings': listings,
+  '0005-runs': runs,
+  '0006-creators': creators,
+  '0007-lost-runs': lostRuns,
+  '0008-seat-line': seatLine,
+  '0009-samples': samples,
+  '0010-typos': typos,
+  '0011-seat-taking': FUNCTIONS_ONLY,
+  '0012-few-listings': FUNCTIONS_ONLY,
+  '0013-equal-runs': equalRuns,
+  '0014-charge-reservations': FUNCTIONS_ONLY,
+  '0015-run-beginnings': runBeginnings,
+  '0016-rare-words': FUNCTIONS_ONLY,
+  '0017-key-scopes': keyScopes,
+  '0018-approved-versions': approvedVersions,
+  '0020-charge-when-reached': chargeWhenReached,
+  '0021-share-of-slots': shareOfSlots,
+};
+
+/**
+ * Brings the schema up to date and returns the names of the migrations that ran. Safe when several replicas do it at
+ * once: one migrates, the others wait. Functions that are new are created before the migrations, which may call them.
+ * Functions with a changed text are replaced after them, since the text may name new columns.
+ *
+ * @param last the last migration to run; absent: the newest. Tests of a migration stop before it.
+ * @throws Error when a migration or a function fails, with its cause; what the migrations had done is rolled back.
+ */
+export async function migrate(db: Db, last?: keyof typeof MIGRATIONS): Promise<string[]> {
+  try {
+    const functions = readFunctions();
+    await installFunctions(db, functions, 'missing');
+    const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
+    const { error, results = [] } = await (last === undefined
+      ? migrator.migrateToLatest()
+      : migrator.migrateTo(last));
+    if (error !== undefined) throw error;
+    await installFunctions(db, functions, 'changed');
+    return results.filter(({ status }) => status === 'Success').map(({ migrationName }) => migrationName);
+  } catch (cause) {
+    throw new Error('The database could not be migrated.', { cause });
+  }
+}
+
+/**
+ * Checks that the database answers and has every migration and function of this software. It may have more, and newer
+ * texts of functions: while replicas are replaced, a newer one migrates first.
+ *
+ * @throws Error when it does not answer, or naming what is missing.
+ */
+export async function requireMigrated(db: Db): Promise<void> {
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+  const done = new Set(rows.map(({ name }) => name));
+  const missing = Object.keys(MIGRATIONS).filter((name) => !done.has(name));
+  if (missing.length > 0) throw new Error(`The database lacks the migrations ${missing.join(', ')}.`);
+  const functions = await missingFunctions(db, readFunctions());
+  if (functions.length > 0) throw new Error(`The database lacks the functions ${functions.join(', ')}.`);
+}
