@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { sharedRead, together } from './batch-by-key.js';
+import { batchByKey, sharedRead } from './batch-by-key.js';
 
 /** Work that ends when it is told to. */
 function heldWork() {
   const rounds: { key: string; items: readonly number[]; end(): void; fail(error: Error): void }[] = [];
-  const ask = together<number, number>(
+  const ask = batchByKey<number, number>(
     (key, items) =>
       new Promise((resolve, reject) => {
         const outcomes = items.map((item) =>

@@ -2,7 +2,7 @@ import { CompiledQuery } from 'kysely';
 import { ApiError } from '../http/api-error.js';
 import type { Db } from '../database/connection.js';
 import { prepare } from '../database/prepared-statements.js';
-import { together, type Outcome } from '../database/batch-by-key.js';
+import { batchByKey, type Outcome } from '../database/batch-by-key.js';
 import type { ChargeOrder, ReservedCharge } from './charge.js';
 
 const RESERVE_CHARGES = prepare(
@@ -25,7 +25,7 @@ interface Reserved {
  */
 export function createReservations(db: Db): (order: ChargeOrder) => Promise<ReservedCharge | 'credited'> {
   /** The reservations of one balance, which is of one wallet and one listing. */
-  const reserveTogether = together<ChargeOrder, ReservedCharge | 'credited'>(async (address, orders) => {
+  const reserveInBatches = batchByKey<ChargeOrder, ReservedCharge | 'credited'>(async (address, orders) => {
     const [{ wallet, listingId } = { wallet: '', listingId: '' }] = orders;
     const runIds = orders.map(({ runId }) => runId);
     const prices = orders.map(({ priceLamports }) => String(priceLamports));
@@ -35,7 +35,7 @@ export function createReservations(db: Db): (order: ChargeOrder) => Promise<Rese
     return rows.map((row, index) => toOutcome(row, orders[index]));
   });
 
-  return (order) => reserveTogether(order.balanceAddress, order);
+  return (order) => reserveInBatches(order.balanceAddress, order);
 }
 
 function toOutcome(

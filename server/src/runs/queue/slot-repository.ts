@@ -1,7 +1,7 @@
 import { CompiledQuery, sql } from 'kysely';
 import type { Db, Tx } from '../../database/connection.js';
 import { prepare } from '../../database/prepared-statements.js';
-import { together, type Outcome } from '../../database/batch-by-key.js';
+import { batchByKey, type Outcome } from '../../database/batch-by-key.js';
 
 /** A run that wants a slot. */
 export interface SlotRequest {
@@ -57,28 +57,6 @@ const TAKE_SEATS = prepare(`
 const LEAVE_SEAT = prepare('select leave_seat($1) as listing_id');
 
 export function createSlotRepository(db: Db): SlotRepository {
-  /** The last piece of work on each listing in this process. */
-  const last = new Map<string, Promise<unknown>>();
-  /** Hand-outs that have not begun. */
-  const awaited = new Map<string, Promise<string[]>>();
-  /**
-   * One at a time for each listing. Here too, not only in the database: a statement that waits there for the lock holds a
-   * connection that all others lack.
-   */
-  async function ofListing<T>(listingId: string, work: () => Promise<T>): Promise<T> {
-    const before = last.get(listingId);
-    const mine = (async () => {
-      await before?.catch(() => undefined);
-      return work();
-    })();
-    last.set(listingId, mine);
-    try {
-      return await mine;
-    } finally {
-      if (last.get(listingId) === mine) last.delete(listingId);
-    }
-  }
-
   /** Under the listing's lock, with nothing left of what has lapsed. */
   const locked = <T>(listingId: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
     db.transaction().execute(async (tx) => {
@@ -106,8 +84,8 @@ export function createSlotRepository(db: Db): SlotRepository {
     return rows.map(({ entry }) => entry);
   };
 
-  /** All who wait to enter, in their order and in one statement: it is the statements that take time. */
-  const enterTogether = together<Entrant, Entry>(async (listingId, entrants) => {
+  /** Requests to enter a listing in one statement, in their order: it is the statements that take time. */
+  const enterInBatches = batchByKey<Entrant, Entry>(async (listingId, entrants) => {
     try {
       return (await enterAll(listingId, entrants)).map((value) => ({ value }));
     } catch (error) {
@@ -126,29 +104,20 @@ export function createSlotRepository(db: Db): SlotRepository {
     }
   });
 
-  return {
-    enter: (request, bounds) => enterTogether(request.listingId, { request, bounds }),
+  /**
+   * Hand-outs of a listing, one at a time. Those that are asked for meanwhile are one more, which gives its runs to the
+   * first caller. Here too, not only in the database: a statement that waits there for the lock holds a connection.
+   */
+  const handOutInBatches = batchByKey<Bounds, string[]>(async (listingId, callers) => {
+    const [bounds] = callers as [Bounds];
+    const runs = await locked(listingId, (tx) => handOutSlots(tx, listingId, bounds));
+    return callers.map((_, index) => ({ value: index === 0 ? runs : [] }));
+  });
 
-    async handOut(listingId, bounds) {
-      const joined = awaited.get(listingId);
-      if (joined) {
-        // It will see all that this one would, and its runs are told by who began it.
-        await joined;
-        return [];
-      }
-      const mine = ofListing(listingId, () =>
-        locked(listingId, (tx) => {
-          awaited.delete(listingId);
-          return handOutSlots(tx, listingId, bounds);
-        }),
-      );
-      awaited.set(listingId, mine);
-      try {
-        return await mine;
-      } finally {
-        if (awaited.get(listingId) === mine) awaited.delete(listingId);
-      }
-    },
+  return {
+    enter: (request, bounds) => enterInBatches(request.listingId, { request, bounds }),
+
+    handOut: (listingId, bounds) => handOutInBatches(listingId, bounds),
 
     async keep(runId, bounds) {
       const { rows } = await sql<{ seated: boolean; waiting: boolean }>`
@@ -195,7 +164,7 @@ export function createSlotRepository(db: Db): SlotRepository {
 
 /**
  * Gives the free slots to those whose turn it is: first to wallets that hold less than their share, of these `priority`
- * before `standard`, in each one wallet after the other, of a wallet what came first (migration 0021).
+ * before `standard`, in each one wallet after the other, of a wallet what came first (`next_in_line`).
  */
 async function handOutSlots(tx: Tx, listingId: string, bounds: Bounds): Promise<string[]> {
   const { rows } = await sql<{ run_id: string }>`select run_id from hand_out_seats(
