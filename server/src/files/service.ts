@@ -1,4 +1,10 @@
-import { fileIdOf, inputUriOf, MAX_FILE_BYTES, type StoredFile } from '@agent-rental/contract';
+import {
+  FILE_KEPT_HOURS,
+  fileIdOf,
+  inputUriOf,
+  MAX_FILE_BYTES,
+  type StoredFile,
+} from '@agent-rental/contract';
 import type { CredentialService } from '../credentials/index.js';
 import { ApiError } from '../http/api-error.js';
 import { ContentRefusal, ContentUnavailableError, type ContentReader } from '../storage/index.js';
@@ -12,7 +18,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** `type/subtype` of a Content-Type (RFC 9110, section 8.3.1). */
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}$/;
 
-/** Files of wallets, kept for 24 hours as inputs of runs. */
+/** Files of wallets, kept for `FILE_KEPT_HOURS` as inputs of runs. */
 export interface FileService {
   /**
    * Stores what comes in.
@@ -44,7 +50,7 @@ export function createFileService(deps: {
   const find = async (fileId: string, wallet: string): Promise<FileRow | undefined> =>
     UUID.test(fileId) ? files.find(fileId, wallet) : undefined;
   const unknown = () =>
-    new ApiError('not_found', 'This wallet has no such file. Files are kept for 24 hours.');
+    new ApiError('not_found', `This wallet has no such file. Files are kept for ${FILE_KEPT_HOURS} hours.`);
 
   return {
     async store(wallet, contentType, content) {
@@ -89,7 +95,7 @@ export function createFileService(deps: {
       if (!file) {
         throw new ApiError(
           'invalid_request',
-          'input_uri: this wallet has no such file. Files are kept for 24 hours; send it again to POST /v1/files.',
+          `input_uri: this wallet has no such file. Files are kept for ${FILE_KEPT_HOURS} hours; send it again to POST /v1/files.`,
         );
       }
       return toFileInput(file.media_type, await files.read(file));

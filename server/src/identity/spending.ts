@@ -1,4 +1,4 @@
-import type { PolicyRule } from '@agent-rental/contract';
+import { SPENDING_WINDOW_HOURS, type PolicyRule } from '@agent-rental/contract';
 import { sql } from 'kysely';
 import { ApiError } from '../http/api-error.js';
 import type { Db } from '../database/connection.js';
@@ -33,7 +33,7 @@ export interface Spending {
 }
 
 /** The window of `max_day_lamports`. */
-const DAY = sql<Date>`now() - interval '24 hours'`;
+const DAY = sql<Date>`now() - make_interval(hours => ${SPENDING_WINDOW_HOURS})`;
 
 /** Makes the enforcement. It keeps a day of each limited key's spends. */
 export function createSpending(db: Db): Spending {
@@ -70,7 +70,7 @@ export function createSpending(db: Db): Spending {
         const what = spend.kind === 'run' ? 'runs' : 'rentals and deposits';
         throw refusal(
           'max_day_lamports',
-          `${spent} lamports went for ${what} within 24 hours, ${spend.lamports} more would exceed ${most}`,
+          `${spent} lamports went for ${what} within ${SPENDING_WINDOW_HOURS} hours, ${spend.lamports} more would exceed ${most}`,
         );
       };
       return {

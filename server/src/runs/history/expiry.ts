@@ -1,3 +1,4 @@
+import { RESULT_KEPT_HOURS } from '@agent-rental/contract';
 import { sql } from 'kysely';
 import type { Db } from '../../database/connection.js';
 
@@ -6,7 +7,7 @@ export const EXPIRY_TASK = 'remove_expired';
 export const EXPIRY_CRONTAB = `*/10 * * * * ${EXPIRY_TASK}`;
 
 /** How long results, and keys that were cancelled, are kept. */
-const KEPT = sql<Date>`now() - interval '24 hours'`;
+const KEPT = sql<Date>`now() - make_interval(hours => ${RESULT_KEPT_HOURS})`;
 /** An upload that is not complete after this time never will be. */
 const ABANDONED = sql<Date>`now() - interval '1 hour'`;
 

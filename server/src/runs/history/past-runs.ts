@@ -1,5 +1,6 @@
 import {
   ERROR_STATUS,
+  RESULT_KEPT_HOURS,
   type Cancellation,
   type listRunsQuery,
   type Run,
@@ -86,7 +87,7 @@ export function createPastRuns(deps: {
     if (row.status === 'undelivered') return toUndelivered(row);
     throw new ApiError(
       'not_found',
-      `The result of this run was kept for 24 hours and is gone; GET /v1/runs/${row.id}/receipt still says what happened.`,
+      `The result of this run was kept for ${RESULT_KEPT_HOURS} hours and is gone; GET /v1/runs/${row.id}/receipt still says what happened.`,
     );
   }
 
