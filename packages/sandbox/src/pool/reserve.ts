@@ -33,12 +33,12 @@ export class Reserve {
 
   add(sandbox: Sandbox): void {
     this.#waiting.push({ sandbox, since: performance.now() });
-    this.#look();
+    this.#noteShortage();
   }
 
   takeOldest(): Sandbox | undefined {
     const oldest = this.#waiting.shift();
-    this.#look();
+    this.#noteShortage();
     return oldest?.sandbox;
   }
 
@@ -47,7 +47,7 @@ export class Reserve {
     const left = this.#waiting.filter((one) => one.sandbox !== sandbox);
     const found = left.length < this.#waiting.length;
     this.#waiting = left;
-    this.#look();
+    this.#noteShortage();
     return found;
   }
 
@@ -55,7 +55,7 @@ export class Reserve {
     return this.#waiting.splice(0).map(({ sandbox }) => sandbox);
   }
 
-  #look(): void {
+  #noteShortage(): void {
     if (!this.isFull) this.#shortSince ??= performance.now();
     else if (this.#shortSince !== undefined) {
       this.#lastRefillMs = this.refillMs;

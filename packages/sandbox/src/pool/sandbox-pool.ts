@@ -37,7 +37,7 @@ export interface WarmPoolOptions {
    * the refill is put off, though not for long. Default: never.
    */
   isBusy?: () => boolean;
-  /** Told of every start that failed, for the log. */
+  /** Called with the error of every start that failed, for the log. */
   onStartFailure?: (error: unknown) => void;
 }
 

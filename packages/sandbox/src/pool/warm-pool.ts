@@ -212,7 +212,7 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
       const owner: Owner = given ?? Symbol('take');
       signal?.throwIfAborted();
       if (closed) throw unavailable('the sandbox pool is closed');
-      // Calls that wait for an idle sandbox come first; those whose owner may have no other one are passed.
+      // Waiting calls come first, except those whose owner has all the sandboxes that it may have.
       const mayTake = active.mayTake(owner) && active.next(queue.owners()) === undefined;
       const sandbox = mayTake ? reserve.takeOldest() : undefined;
       if (sandbox !== undefined) {

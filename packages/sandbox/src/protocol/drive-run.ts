@@ -41,7 +41,7 @@ class RunSession {
   readonly #options: DriveRunOptions;
   readonly #limits: RunLimits;
   readonly #grantedTools: ReadonlySet<string>;
-  /** Aborted when the run is over, whatever ended it: ends the callbacks still under way. */
+  /** Aborted when the run is over for any reason: ends the callbacks still under way. */
   readonly #over = new AbortController();
   readonly #conversation: HostConversation;
   /** Messages of the open model request. */

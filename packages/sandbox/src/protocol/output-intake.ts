@@ -17,7 +17,7 @@ export class OutputIntake {
   #bytes = 0;
 
   /**
-   * @param onExceeded called with the limit that was exceeded; whatever comes after it is the caller's to drop.
+   * @param onExceeded called with the limit that was exceeded; the caller drops all later output.
    * @param onDrain called when lines that filled the queue have been read.
    */
   constructor(

@@ -57,7 +57,7 @@ export const BOMBS: Readonly<Record<string, string>> = {
     await new Promise(() => {});`,
 };
 
-/** What every limit does, whatever the sandbox tries. */
+/** Every limit ends the sandbox that exceeds it. */
 export const limitCases: readonly ConformanceCase[] = [
   {
     name: 'ends a busy loop when killed, and says so',

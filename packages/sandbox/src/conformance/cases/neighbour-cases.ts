@@ -5,7 +5,7 @@ import { attempts, type ConformanceCase, valueOf } from '../conformance-case.js'
 
 const CANARY = 'canary-5e0a';
 
-/** Another run's sandbox, with something in its memory, its title and whatever stores there are. */
+/** Another run's sandbox, with a mark in its memory, its process title and every store that it can reach. */
 async function startNeighbour(driver: SandboxDriver): Promise<Sandbox> {
   const sandbox = await driver.start({ entry: 'evaluator' });
   const message: EvaluateMessage = {

@@ -49,7 +49,7 @@ export interface E2bDriverOptions extends E2bAddress {
   maxSandboxes: number;
   /** How fast the account may create sandboxes. */
   createsPerSecond: number;
-  /** Told of a machine that could not be ended; E2B ends it when its time is over. */
+  /** Called with a machine that could not be ended; E2B ends it when its time is over. */
   onLeft?: (sandboxId: string, error: unknown) => void;
   /** Address that no sandbox may reach, tried by the probe. */
   probeAddress?: { host: string; port: number };

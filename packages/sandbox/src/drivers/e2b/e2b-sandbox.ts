@@ -24,7 +24,7 @@ interface E2bSandboxOptions {
   limits: SandboxLimits;
   /** When E2B ends the machine by itself, in milliseconds of `performance.now`. */
   lifetimeEndsAt: number;
-  /** Told of a machine that could not be ended yet. */
+  /** Called with a machine that could not be ended yet. */
   onLeft(sandboxId: string, error: unknown): void;
 }
 

@@ -1,29 +1,57 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type EvaluateMessage, PROTOCOL_VERSION } from '@agent-rental/agent-runner';
 import { describe, expect, test } from 'vitest';
 import { createBubblewrapDriver } from '../bubblewrap/bubblewrap-driver.js';
 import { createDenoDriver } from '../deno/deno-driver.js';
 import { onHardenedMachine } from '../bubblewrap/hardened-machine.test-support.js';
 import { descendants, recordedPids } from './process-tree.test-support.js';
-import type { SandboxDriver } from '../../sandbox.js';
+import type { Sandbox, SandboxDriver } from '../../sandbox.js';
 
-/** Priorities of all processes of a sandbox of each kind, in the order of `entries`. */
-async function prioritiesOf(
+/** Work for a started sandbox and the processes that it consists of. */
+type Use = (sandbox: Sandbox, processes: () => number[]) => Promise<void>;
+
+async function withSandbox(
   create: (stateDir: string) => Promise<SandboxDriver>,
   entry: 'runner' | 'evaluator',
-): Promise<number[]> {
+  use: Use,
+): Promise<void> {
   const stateDir = await mkdtemp(join(tmpdir(), 'sandbox state '));
   const driver = await create(stateDir);
   try {
-    await driver.start({ entry });
+    const sandbox = await driver.start({ entry });
     const pids = await recordedPids(stateDir);
-    return [...pids, ...pids.flatMap(descendants)].map((pid) => getPriority(pid));
+    await use(sandbox, () => [...pids, ...pids.flatMap(descendants)]);
   } finally {
     await driver.close();
     await rm(stateDir, { recursive: true });
   }
 }
+
+/** Name and priority of the scheduler's group of a process. */
+function autogroupOf(pid: number | 'self'): { name: string; priority: number } {
+  const [name = '', , priority] = readFileSync(`/proc/${pid}/autogroup`, 'utf8').split(' ');
+  return { name, priority: Number(priority) };
+}
+
+/** Priorities of processes as the scheduler sees them: of the groups that are not this process's, else their own. */
+function effectivePriorities(pids: readonly number[]): number[] {
+  return pids.map((pid) => {
+    if (!existsSync('/proc/self/autogroup') || autogroupOf(pid).name === autogroupOf('self').name) {
+      return getPriority(pid);
+    }
+    return autogroupOf(pid).priority;
+  });
+}
+
+const BUSY: EvaluateMessage = {
+  type: 'evaluate',
+  protocol: PROTOCOL_VERSION,
+  code: 'for (;;);',
+  task: '',
+};
 
 describe.each([
   ['Deno', (stateDir: string) => createDenoDriver({ stateDir }), true],
@@ -33,7 +61,19 @@ describe.each([
     const own = getPriority();
     // Where this process has the lowest priority itself, there is nothing below it.
     const below = Math.min(19, own + 10);
-    for (const priority of await prioritiesOf(create, 'evaluator')) expect(priority).toBe(below);
-    for (const priority of await prioritiesOf(create, 'runner')) expect(priority).toBe(own);
+    await withSandbox(create, 'evaluator', async (_sandbox, processes) => {
+      for (const pid of processes()) expect(getPriority(pid)).toBe(below);
+      for (const priority of effectivePriorities(processes())) expect(priority).toBe(below);
+    });
+    await withSandbox(create, 'runner', async (_sandbox, processes) => {
+      for (const pid of processes()) expect(getPriority(pid)).toBe(own);
+    });
+  });
+
+  test.runIf(isHere)('code that works for long yields to code that has just begun', async () => {
+    await withSandbox(create, 'evaluator', async (sandbox, processes) => {
+      sandbox.send(JSON.stringify(BUSY));
+      await expect.poll(() => effectivePriorities(processes())).toEqual(processes().map(() => 19));
+    });
   });
 });

@@ -1,8 +1,19 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
+import type { Sandbox } from '../../sandbox.js';
 
-/** The lowest priority that Linux knows. */
-const LOWEST = constants.priority.PRIORITY_LOW;
+const { PRIORITY_BELOW_NORMAL, PRIORITY_LOW } = constants.priority;
+/** Code that works for longer than this is no longer short. */
+const SHORT_MS = 200;
+
+/** Ids of the threads of a process. Linux has a priority for each; elsewhere the process has one. */
+function threadsOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map(Number);
+  } catch {
+    return [pid];
+  }
+}
 
 function childrenOf(pid: number): number[] {
   try {
@@ -13,18 +24,56 @@ function childrenOf(pid: number): number[] {
   }
 }
 
-/**
- * Lowers the priority of a process and of what it has started, so that a model's code yields to the server, the database
- * and agents where there are too few processors. To be called when the sandbox is ready: its start is waited for, and
- * what it starts later inherits the priority.
- */
-export function lowerPriority(pid: number): void {
+/** Name of the scheduler's group that a process is in; undefined where processes are not grouped. */
+function autogroupOf(pid: number | 'self'): string | undefined {
   try {
-    // Below this process, whose own priority may be below normal.
-    setPriority(pid, Math.min(LOWEST, getPriority() + constants.priority.PRIORITY_BELOW_NORMAL));
+    return /^\S+/.exec(readFileSync(`/proc/${pid}/autogroup`, 'utf8'))?.[0];
   } catch {
-    // It has ended.
-    return;
+    return undefined;
   }
-  for (const child of childrenOf(pid)) lowerPriority(child);
+}
+
+/**
+ * Lowers the priority of a sandbox's group. Linux may group processes by session (sched(7), autogroup): a group gets the same
+ * time as any other one, and the priority of a process counts within its group alone.
+ */
+function lowerAutogroup(pid: number, priority: number): void {
+  const group = autogroupOf(pid);
+  if (group === undefined || group === autogroupOf('self')) return;
+  try {
+    writeFileSync(`/proc/${pid}/autogroup`, String(priority));
+  } catch {
+    // It has ended; or without root, groups are changed ten times a second.
+  }
+}
+
+/** Lowers the priority of a process and of what it has started. What it starts later inherits the priority. */
+function lowerPriority(pid: number, priority: number): void {
+  lowerAutogroup(pid, priority);
+  for (const thread of threadsOf(pid)) {
+    try {
+      setPriority(thread, priority);
+    } catch {
+      // It has ended.
+    }
+  }
+  for (const child of childrenOf(pid)) lowerPriority(child, priority);
+}
+
+/**
+ * Has a model's code yield to the server, the database and agents where there are too few processors, and code that works
+ * for long yield to code that has just begun. To be called when the sandbox is ready: its start is waited for.
+ */
+export function yieldToOthers(sandbox: Sandbox, pid: number): Sandbox {
+  // Below this process, whose own priority may be below normal.
+  lowerPriority(pid, Math.min(PRIORITY_LOW, getPriority() + PRIORITY_BELOW_NORMAL));
+  let timer: NodeJS.Timeout | undefined;
+  void sandbox.exited.then(() => clearTimeout(timer));
+  return {
+    ...sandbox,
+    send(line) {
+      timer ??= setTimeout(() => lowerPriority(pid, PRIORITY_LOW), SHORT_MS);
+      sandbox.send(line);
+    },
+  };
 }

@@ -18,7 +18,7 @@ const FOLDER = 'sandboxes';
 const NONCE = /^[0-9a-f]{32}$/;
 const INNER_RECORD = /^([0-9a-f]{32})-([\d_]+)\.inner$/;
 const GONE_AFTER_MS = 5_000;
-const LOOK_AGAIN_MS = 10;
+const POLL_INTERVAL_MS = 10;
 
 /** One line of the ledger: a process, and the process that started it. */
 interface LedgerEntry {
@@ -120,7 +120,7 @@ async function kill(pid: number, isStillThere: () => Promise<boolean>): Promise<
     return false;
   }
   const deadline = Date.now() + GONE_AFTER_MS;
-  while ((await isStillThere()) && Date.now() < deadline) await delay(LOOK_AGAIN_MS);
+  while ((await isStillThere()) && Date.now() < deadline) await delay(POLL_INTERVAL_MS);
   return true;
 }
 

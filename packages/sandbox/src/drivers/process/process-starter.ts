@@ -1,13 +1,14 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { isMainThread } from 'node:worker_threads';
 import { awaitReady } from '../await-ready.js';
 import { type EndChild, superviseChild } from './child-sandbox.js';
 import type { SandboxCgroup } from './delegated-cgroup.js';
 import { inheritedDescriptors } from './inherited-descriptors.js';
 import { locateTool } from './linux-launcher.js';
-import { lowerPriority } from './low-priority.js';
+import { yieldToOthers } from './low-priority.js';
 import type { OrphanLedger } from './orphan-ledger.js';
 import {
   defaultLimits,
@@ -92,7 +93,16 @@ export function createProcessStarter(options: ProcessStarterOptions): ProcessSta
     mkfifo === undefined ? undefined : openPipeStock(ledger.folder, mkfifo);
   const running = new Set<Sandbox>();
   const pids = new WeakMap<Sandbox, number>();
+  /** Resolves when the next process may be spawned. */
+  let maySpawn: Promise<unknown> = Promise.resolve();
   let closed = false;
+
+  /** At most one process is spawned in an iteration of the event loop: a spawn holds it for about 8 ms. */
+  function ownIteration(): Promise<unknown> {
+    const mine = maySpawn;
+    maySpawn = mine.then(() => nextIteration());
+    return mine;
+  }
 
   function spawnSandbox(start: StartOptions, limits: SandboxLimits, stdio: ChildPipes | undefined): Sandbox {
     const nonce = ledger.newNonce();
@@ -164,6 +174,7 @@ export function createProcessStarter(options: ProcessStarterOptions): ProcessSta
       const { entry } = start;
       const limits = { ...defaultLimits[entry], ...start.limits };
       const stdio = await pipes?.take();
+      await ownIteration();
       if (closed) {
         stdio?.discard();
         throw new SandboxStartError('the driver is closed');
@@ -171,8 +182,7 @@ export function createProcessStarter(options: ProcessStarterOptions): ProcessSta
       const sandbox = spawnSandbox(start, limits, stdio);
       await awaitReady(sandbox, { entry, timeoutMs: limits.startTimeoutMs });
       const pid = pids.get(sandbox);
-      if (entry === 'evaluator' && pid !== undefined) lowerPriority(pid);
-      return sandbox;
+      return entry === 'evaluator' && pid !== undefined ? yieldToOthers(sandbox, pid) : sandbox;
     },
     async close() {
       if (closed) return;
