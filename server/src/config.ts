@@ -46,7 +46,7 @@ export const environment = z.object({
   MAX_PRIORITY_FEE_LAMPORTS: z.coerce.number().int().min(0).max(100_000).default(5_000),
   RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(1).default(100),
   EXECUTIONS_PER_MINUTE: z.coerce.number().int().min(1).default(60),
-  /** Runs of one listing that may wait for a seat. */
+  /** Runs of one listing that may wait for a slot. */
   LINE_MAX_LENGTH: z.coerce.number().int().min(0).max(1000).default(40),
   LINE_MAX_WAIT_SECONDS: z.coerce.number().int().min(1).max(300).default(30),
   /** How long a caller with an idempotency key may be away before its run is stopped. */
@@ -120,8 +120,8 @@ export interface Config {
   readonly maxPriorityFeeLamports: bigint;
   readonly requestsPerMinute: number;
   readonly executionsPerMinute: number;
-  /** The line of runs that wait for a seat of their listing. */
-  readonly line: { readonly maxLength: number; readonly maxWaitMs: number };
+  /** The queue of runs that wait for a slot of their listing. */
+  readonly queue: { readonly maxLength: number; readonly maxWaitMs: number };
   /** How long a run goes on for a caller that has gone away and may come back. */
   readonly reconnectGraceMs: number;
   readonly sandbox: {
@@ -237,7 +237,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     maxPriorityFeeLamports: BigInt(value.MAX_PRIORITY_FEE_LAMPORTS),
     requestsPerMinute: value.RATE_LIMIT_PER_MINUTE,
     executionsPerMinute: value.EXECUTIONS_PER_MINUTE,
-    line: { maxLength: value.LINE_MAX_LENGTH, maxWaitMs: value.LINE_MAX_WAIT_SECONDS * 1000 },
+    queue: { maxLength: value.LINE_MAX_LENGTH, maxWaitMs: value.LINE_MAX_WAIT_SECONDS * 1000 },
     reconnectGraceMs: value.RECONNECT_GRACE_SECONDS * 1000,
     sandbox: {
       poolSize: value.SANDBOX_POOL_SIZE,

@@ -10,7 +10,7 @@ import { type Reach, reachesOf } from './traced-calls.js';
 const STRACE = '/usr/bin/strace';
 const TRACED = '%file,%network,%process,write,ioctl,inotify_init1,kill,memfd_create,pidfd_open,sync';
 const SILENCE_MS = 15_000;
-const LOOK_AGAIN_MS = 20;
+const POLL_INTERVAL_MS = 20;
 const TRACE_ENDS_MS = 2_000;
 const NO_LIMIT = {
   cpuSeconds: 600,
@@ -80,7 +80,7 @@ async function finishedTrace(path: string): Promise<string> {
   for (;;) {
     const text = await readFile(path, 'utf8');
     if (/\+\+\+ (exited|killed) [^\n]*\n$/.test(text) || Date.now() > deadline) return text;
-    await delay(LOOK_AGAIN_MS);
+    await delay(POLL_INTERVAL_MS);
   }
 }
 

@@ -59,7 +59,7 @@ export interface LoadReport {
   broken: string[];
 }
 
-const SEATS = 20;
+const SLOTS = 20;
 const LINE_WAIT_SECONDS = 30;
 /** The longest that a request may be kept: the queue, a sandbox, and the charge, each with its own bound. */
 const LONGEST_REFUSAL_MS = (LINE_WAIT_SECONDS + 10 + 10) * 1000;
@@ -74,7 +74,7 @@ const LEAVES = 8;
 export async function runLoad(options: LoadOptions): Promise<LoadReport> {
   const market = await startBusyMarketplace({
     SANDBOX_POOL_SIZE: '8',
-    SANDBOX_MAX_ACTIVE: String(options.listings * SEATS + 20),
+    SANDBOX_MAX_ACTIVE: String(options.listings * SLOTS + 20),
     LINE_MAX_LENGTH: String(options.lineLength),
     LINE_MAX_WAIT_SECONDS: String(LINE_WAIT_SECONDS),
   });
@@ -93,7 +93,7 @@ async function load(market: BusyMarketplace, options: LoadOptions): Promise<Load
   let deposited = 0;
   for (let index = 0; index < options.listings; index += 1) {
     const id = await market.publish(index % 2 === 0 ? 'declarative' : 'connected', `loaded-${index}`);
-    const runs = Math.ceil(((options.withinSeconds + options.overSeconds) * 1000 * SEATS) / runMs) + 50;
+    const runs = Math.ceil(((options.withinSeconds + options.overSeconds) * 1000 * SLOTS) / runMs) + 50;
     const renters = [await market.renter([id], runs), await market.renter([id], runs)];
     deposited += 2 * runs * RUN_PRICE;
     listings.push({ id, renters });
@@ -113,7 +113,7 @@ async function load(market: BusyMarketplace, options: LoadOptions): Promise<Load
   const within = await run('within', options.concurrency, options.withinSeconds);
   await censusAfter(market, before);
   const heapWithin = await market.inspector.heapAfterCollection();
-  const over = await run('over', 2 * (SEATS + options.lineLength), options.overSeconds);
+  const over = await run('over', 2 * (SLOTS + options.lineLength), options.overSeconds);
   const after = await censusAfter(market, before);
   const heapAfter = await market.inspector.heapAfterCollection();
   broken.push(...leftBehind(before, after));

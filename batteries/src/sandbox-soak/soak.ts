@@ -58,6 +58,8 @@ const DESCRIPTOR_SLACK = 24;
 const SETTLE_MS = 60_000;
 /** A kill comes while runs are under way for so long. */
 const KILL_AFTER_MS = 1_500;
+/** Hostile runs from one line of progress to the next. */
+const PROGRESS_RUNS = 50;
 /** Differences below it say nothing. */
 const HEALTH_FLOOR_MS = 10;
 
@@ -115,14 +117,14 @@ async function soak(market: SoakMarket, options: SoakOptions): Promise<SoakRepor
 
 async function runPhase(
   market: SoakMarket,
-  { concurrency }: SoakOptions,
+  { concurrency, log }: SoakOptions,
   { count, honest, hostile }: { count: number; honest: string; hostile: HostileCallers },
 ): Promise<Phase> {
   const before = await market.held();
   await readBlocks(market.inspector);
   let outcomes: Record<string, number> = {};
   const times = await callHonestly(market, honest, async () => {
-    outcomes = await hostile.run(count, concurrency);
+    outcomes = await hostile.run(count, concurrency, log);
   });
   const loop = await readBlocks(market.inspector);
   const deadline = performance.now() + SETTLE_MS;
@@ -170,10 +172,15 @@ class HostileCallers {
   }
 
   /** Makes so many runs of kinds chosen at random; gives how they ended. */
-  async run(count: number, concurrency: number): Promise<Record<string, number>> {
+  async run(
+    count: number,
+    concurrency: number,
+    log: (line: string) => void = () => undefined,
+  ): Promise<Record<string, number>> {
     const client = this.#market.client();
     const outcomes: Record<string, number> = {};
     let left = count;
+    let ended = 0;
     const caller = async (): Promise<void> => {
       while (left > 0) {
         left -= 1;
@@ -186,6 +193,8 @@ class HostileCallers {
           .then(({ status }): string => status)
           .catch((error: unknown) => (isApiError(error) ? `${error.status}` : 'cut'));
         outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+        ended += 1;
+        if (ended % PROGRESS_RUNS === 0) log(`${ended} of ${count} hostile runs`);
       }
     };
     await Promise.all(Array.from({ length: concurrency }, caller));

@@ -2,7 +2,7 @@ import { PROTOCOL_VERSION, type RunMessage } from '@agent-rental/agent-runner';
 import { createWarmPool, type Sandbox, type SandboxDriver, type WarmPool } from '@agent-rental/sandbox';
 import { setTimeout as delay } from 'node:timers/promises';
 
-const LOOK_AGAIN_MS = 5;
+const POLL_INTERVAL_MS = 5;
 /** By then what came before has settled: its sandboxes are gone, and those in their place have nothing left to do. */
 export const SETTLED_MS = 100;
 
@@ -71,7 +71,7 @@ export function benchPool(driver: SandboxDriver, size: number): WarmPool {
 }
 
 async function untilFull(pool: WarmPool, size: number): Promise<void> {
-  while (pool.stats().idle < size || pool.stats().active > 0) await delay(LOOK_AGAIN_MS);
+  while (pool.stats().idle < size || pool.stats().active > 0) await delay(POLL_INTERVAL_MS);
 }
 
 /** The same, with nothing left to do that is not measured. */

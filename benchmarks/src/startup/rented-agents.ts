@@ -17,7 +17,7 @@ import { SETTLED_MS } from './first-line.js';
 
 /** As it was built: a test is run from the sources. */
 const PROBE = new URL('../../dist/startup/first-line-probe.js', import.meta.url);
-const LOOK_AGAIN_MS = 20;
+const POLL_INTERVAL_MS = 20;
 const PRICE_LAMPORTS = 250_000;
 /** The runs of a burst come from several wallets: charges of one may not be open without bound. */
 const RENTERS = 5;
@@ -70,7 +70,7 @@ async function publishAgent(creator: Participant, modelUrl: string, kind: Rental
   );
   let job = await creator.client.getJob(jobId);
   while (job.status === 'queued') {
-    await delay(LOOK_AGAIN_MS);
+    await delay(POLL_INTERVAL_MS);
     job = await creator.client.getJob(jobId);
   }
   if (!job.result) throw new Error(JSON.stringify(job.error));
@@ -83,7 +83,7 @@ async function untilPoolIsFull(marketplace: Marketplace, size: number): Promise<
   for (;;) {
     const response = await fetch(`${marketplace.dev.base_url}/metrics`);
     if (full.test(await response.text())) break;
-    await delay(LOOK_AGAIN_MS);
+    await delay(POLL_INTERVAL_MS);
   }
   await delay(SETTLED_MS);
 }

@@ -156,7 +156,7 @@ export function createChain(rpcUrl: string, programId: PublicKey): Chain {
   };
 }
 
-/** Runs a call to the RPC; whatever goes wrong there is "try again" to our caller. */
+/** Runs a call to the RPC. Every failure becomes an error that tells our caller to retry. */
 async function reach<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();

@@ -50,7 +50,7 @@ export async function startBackground(
   const interrupted = setInterval(() => {
     runs
       .markInterrupted(INTERRUPTED_CHECK_MS)
-      .catch((err: unknown) => logger.warn({ err }, 'interrupted runs could not be looked for'));
+      .catch((err: unknown) => logger.warn({ err }, 'the search for interrupted runs failed'));
   }, INTERRUPTED_CHECK_MS);
   return {
     pause: () => clearInterval(interrupted),

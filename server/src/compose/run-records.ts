@@ -34,7 +34,7 @@ export async function composeRunRecords(
     repository: createSlotRepository(db),
     changes,
     logger,
-    line: config.line,
+    queue: config.queue,
     slotsPerListing: concurrentRunsPerListing(share, logger),
   });
   if (alone) await slots.freeAll();

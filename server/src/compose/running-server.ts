@@ -1,6 +1,6 @@
 import type { Route } from '../http/server.js';
 
-/** A server that is up, whichever way it was put together. */
+/** A running server, embedded or with production parts. */
 export interface RunningServer {
   /** Resolves with the reason when a part that it cannot do without has ended. */
   readonly failed: Promise<string>;

@@ -17,7 +17,7 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
-/** Opens the pool. `onError` hears of idle connections that break; the pool replaces them. */
+/** Opens the pool. `onError` is called for idle connections that break; the pool replaces them. */
 export function openDatabase(
   url: string,
   onError: (error: Error) => void,

@@ -209,7 +209,7 @@ export interface Database {
   /** The content of a file in sealed parts, so that no file is ever whole in memory while it comes in. */
   file_parts: { file_id: string; position: number; sealed: Buffer };
   seats: { run_id: string; listing_id: string; wallet: string | null; expires_at: Date };
-  /** Runs that wait for a seat of their listing. */
+  /** Runs that wait for a slot of their listing. */
   seat_line: {
     run_id: string;
     listing_id: string;

@@ -13,7 +13,7 @@ import type { FileRepository, FileRow } from './repository.js';
 
 /** Most that one wallet keeps here at a time, in bytes. */
 const WALLET_BYTES = 64 * 1024 * 1024;
-const LOOK_EVERY_BYTES = 1024 * 1024;
+const CHECK_EVERY_BYTES = 1024 * 1024;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** `type/subtype` of a Content-Type (RFC 9110, section 8.3.1). */
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}$/;
@@ -125,16 +125,16 @@ export function createFileService(deps: {
   async function* bounded(content: AsyncIterable<Buffer>, wallet: string): AsyncGenerator<Buffer> {
     let size = 0;
     let room = 0;
-    let sinceLook = Number.POSITIVE_INFINITY;
+    let sinceCheck = Number.POSITIVE_INFINITY;
     for await (const chunk of content) {
       // Looked at again and again: other uploads of this wallet may come in at the same time.
-      if (sinceLook >= LOOK_EVERY_BYTES) {
+      if (sinceCheck >= CHECK_EVERY_BYTES) {
         room = walletBytes - (await files.storedBytes(wallet));
-        sinceLook = 0;
+        sinceCheck = 0;
       }
       size += chunk.length;
       room -= chunk.length;
-      sinceLook += chunk.length;
+      sinceCheck += chunk.length;
       if (size > MAX_FILE_BYTES) {
         throw new ApiError('invalid_request', `The file is larger than ${MAX_FILE_BYTES} bytes.`);
       }

@@ -42,7 +42,7 @@ export interface ApiKeys {
   verify(key: string): Promise<{ wallet: string } & NonNullable<Principal['apiKey']>>;
 }
 
-/** Whether a bearer has the form of an API key, of whatever network. */
+/** Whether a bearer has the form of an API key of any network. */
 export function looksLikeApiKey(bearer: string): boolean {
   return Object.values(API_KEY_PREFIX).some((prefix) => bearer.startsWith(prefix));
 }

@@ -13,7 +13,7 @@ export interface Spend {
   lamports: bigint;
 }
 
-/** What one caller may spend. A wallet's own login, and a key without a policy, may spend whatever the wallet can. */
+/** What one caller may spend. A wallet's own login, and a key without a policy, may spend all that the wallet can. */
 export interface Allowance {
   /** @throws ApiError 403 when the key may not be used for this listing. */
   requireListing(listingId: string): void;

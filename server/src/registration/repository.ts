@@ -44,7 +44,7 @@ export interface RegistrationRepository extends JobEnds {
   ): Promise<void>;
   findJob(id: string, wallet: string): Promise<JobRow | undefined>;
   findQueuedJob(id: string): Promise<JobRow | undefined>;
-  /** A listing of that creator, in whatever state, with its present version; undefined when it is another's. */
+  /** A listing of that creator in any state, with its present version; undefined when it is another creator's. */
   findOwn(listingId: string, creator: string): Promise<OwnListing | undefined>;
   /** Seals the private part of the present version anew, under the listing's lock. */
   reseal(listingId: string, creator: string, change: (version: VersionRow) => Buffer): Promise<boolean>;

@@ -237,7 +237,7 @@ function withinBounds(violations: readonly Violation[]): Violation[] {
     .filter(({ path, message }) => (characters += path.length + message.length) <= MOST_DETAIL_CHARACTERS);
 }
 
-/** The job tells of everything else; this alone could not be written down. @throws ApiError `invalid_request`. */
+/** Checks what no job can store; a job reports all other errors. @throws ApiError `invalid_request`. */
 function requireWritable(body: unknown): void {
   if (findJsonProblem(body)?.kind === 'depth') {
     throw new ApiError('invalid_request', 'The body is nested too deeply.');

@@ -1,9 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { CHARGE_WINDOW_BITS, isSequenceConsumed } from '@agent-rental/program-client';
+import { CHARGE_WINDOW_BITS, isSequenceConsumed, PROGRAM_ERRORS } from '@agent-rental/program-client';
 import fc from 'fast-check';
 import type { Insertable } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ApiError } from '../http/api-error.js';
+import { FUNCTION_CONSTANTS } from '../database/function-constants.js';
 import type { Database } from '../database/schema.js';
 import {
   balanceAddressOf,
@@ -496,10 +497,14 @@ describe('a credit', () => {
     const end = (id: string, status: 'undelivered' | 'completed') =>
       database.db.updateTable('runs').set({ status }).where('id', '=', id).execute();
     await end(delivered.run_id, 'completed');
-    await charges.makeGood();
+    await charges.creditUndelivered();
     expect(await charges.hasCredit(account.wallet, listing.id)).toBe(false);
     await end(lost.run_id, 'undelivered');
-    await Promise.all([charges.makeGood(), charges.makeGood(), charges.makeGood()]);
+    await Promise.all([
+      charges.creditUndelivered(),
+      charges.creditUndelivered(),
+      charges.creditUndelivered(),
+    ]);
     expect((await charges.find(lost.run_id))?.state).toBe('credited');
     expect(await charges.wasCredited(delivered.run_id)).toBe(false);
     // The free run is lost in its turn: it was not used up.
@@ -507,7 +512,7 @@ describe('a credit', () => {
     expect(await takeCredit(account.wallet, listing.id, free)).toBe(true);
     expect(await takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(false);
     await end(free, 'undelivered');
-    await charges.makeGood();
+    await charges.creditUndelivered();
     expect(await takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(true);
     expect(await takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(false);
   });
@@ -518,4 +523,11 @@ describe('a credit', () => {
     await charges.credit(randomUUID());
     expect(await takeCredit(wallet, listing.id, await newRun(wallet))).toBe(false);
   });
+});
+
+it('is suspended by the errors that the program has under those codes', () => {
+  const nameOf = (constant: string) => PROGRAM_ERRORS.get(FUNCTION_CONSTANTS[constant] ?? 0)?.name;
+  expect(nameOf('insufficient_balance')).toBe('InsufficientBalance');
+  expect(nameOf('price_above_limit')).toBe('PriceAboveLimit');
+  expect(nameOf('price_changed')).toBe('PriceChanged');
 });

@@ -51,7 +51,7 @@ export interface ChargeRepository {
    * Credits what a process left behind that ended before it could: a free run for each finalized charge of a run
    * that was not delivered, and the credits that such runs had used.
    */
-  makeGood(): Promise<void>;
+  creditUndelivered(): Promise<void>;
   hasCredit(wallet: string, listingId: string): Promise<boolean>;
   /** Gives a used credit back, when the new run was not delivered either and no output of it has left. */
   returnCredit(runId: string): Promise<void>;
@@ -182,7 +182,7 @@ export function createChargeRepository(db: Db): ChargeRepository {
       return rows[0]?.given === true;
     },
 
-    async makeGood() {
+    async creditUndelivered() {
       const owed = await db
         .selectFrom('charges')
         .innerJoin('runs', 'runs.id', 'charges.run_id')

@@ -30,7 +30,7 @@ export interface ChargeSigner {
  * Makes the signer.
  *
  * @param protocol tells the treasury, which the protocol's admin may change at any time.
- * @param fees tells what a compute unit is paid beyond the base fee.
+ * @param fees gives the priority fee of a compute unit.
  */
 export function createChargeSigner(deps: {
   chain: Chain;

@@ -25,7 +25,7 @@ function world() {
     } as unknown as Chain,
     charges: {
       releaseAbandoned: async () => undefined,
-      makeGood: async () => undefined,
+      creditUndelivered: async () => undefined,
       takeDue: async () =>
         [...charges.values()]
           .filter(({ state }) => state === 'signed' || state === 'confirmed')
@@ -122,7 +122,7 @@ function stuck(
     },
     charges: {
       releaseAbandoned: async () => undefined,
-      makeGood: async () => undefined,
+      creditUndelivered: async () => undefined,
       takeDue: async () => [
         {
           charge,
@@ -232,7 +232,7 @@ describe('rounds', () => {
             begun += 1;
             end = resolve;
           }),
-        makeGood: async () => undefined,
+        creditUndelivered: async () => undefined,
         takeDue: async () => [],
       } as unknown as ChargeRepository,
     } as never);

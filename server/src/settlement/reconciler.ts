@@ -18,7 +18,7 @@ const MOST_SIGNATURES = 256;
 /** A charge that left no trace so often is given up: something keeps its transactions from landing. */
 const MOST_TRANSACTIONS = 12;
 
-/** What the reconciler tells and asks of the runs whose charges it follows. */
+/** What the reconciler reads and changes of the runs whose charges it follows. */
 export interface ChargedRuns {
   /** The run is paid: a result that waited for it may leave. Gives whether the run came to nothing and is owed a credit. */
   paid(runId: string): Promise<boolean>;
@@ -161,7 +161,7 @@ export function createReconciler(deps: {
 
   async function reconcile(which: 'due' | 'all' = 'due'): Promise<void> {
     await charges.releaseAbandoned();
-    await charges.makeGood();
+    await charges.creditUndelivered();
     if (which === 'all') await charges.makeAllDue();
     for (let batches = 0; batches < MOST_BATCHES; batches += 1) {
       if ((await reconcileBatch()) < BATCH) return;

@@ -10,7 +10,7 @@ import { createDeadline } from '../platform/deadline.js';
 const JSON_CODE = 0x02_00;
 const TIMEOUT_MS = 20_000;
 
-/** A URI that is not read; the message tells its sender why. */
+/** A URI that is refused; the message gives its sender the reason. */
 export class ContentRefusal extends Error {
   override readonly name = 'ContentRefusal';
 }

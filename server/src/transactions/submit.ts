@@ -35,7 +35,7 @@ export function parseSignedTransaction(
   const wire = Buffer.from(base64, 'base64');
   try {
     transaction = VersionedTransaction.deserialize(wire);
-    // What cannot be written back as it came is malformed, whatever the decoder made of it.
+    // Bytes that do not encode back to themselves are malformed, although the decoder accepted them.
     if (!Buffer.from(transaction.serialize()).equals(wire)) throw new Error('not canonical');
   } catch {
     throw refuse('is not a wire transaction in base64');

@@ -54,7 +54,7 @@ export const runState = z
   .union([runningRun, run.extend({ error: errorEnvelope.shape.error.optional() })])
   .meta({ id: 'RunState' });
 export type RunState = z.infer<typeof runState>;
-/** A run that has ended, as `GET /v1/runs/:run_id` tells it. */
+/** A run that has ended, as `GET /v1/runs/:run_id` answers. */
 export type EndedRun = Exclude<RunState, RunningRun>;
 
 /** Query of `GET /v1/runs`. */

@@ -68,7 +68,7 @@ interface SimulatedCost {
 }
 
 /**
- * The chain: runs transactions on the bank, records them before anyone hears of them, and answers what was and what is.
+ * The chain: runs transactions on the bank, records them before it publishes them, and answers queries about the past and the present.
  *
  * All that is executed is in the journal before the event loop gets a turn. It is on the disk when {@link settled}
  * resolves, which everyone who tells the outside world about the chain awaits first.

@@ -22,7 +22,7 @@ const ASK_TIMEOUT_MS = 500;
 const holderSchema = z.object({ pid: z.int(), rpcPort: z.int() });
 
 /**
- * Makes this process the only writer of a state folder, until it ends in whatever way.
+ * Makes this process the only writer of a state folder, until it ends, by a crash too.
  *
  * A listening socket named after the folder is the lock, because the operating system itself drops it with the
  * process: no stale lock file after `kill -9`, no process id that meanwhile belongs to someone else.

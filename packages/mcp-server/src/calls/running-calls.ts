@@ -49,7 +49,7 @@ export class RunningCalls {
   }
 }
 
-/** What names a call among the replicas; it tells nothing about its caller. */
+/** Id of a call for all replicas. Its caller cannot be derived from it. */
 export function keyOfCall({ callerId, sessionId, requestId }: CallAddress): string {
   return createHash('sha256')
     .update(JSON.stringify([callerId, sessionId, requestId]))

@@ -63,7 +63,7 @@ export class Sessions {
     return this.#ended.has(this.key(callerId, sessionId));
   }
 
-  /** What names a session of a caller among the replicas, and tells nothing about either. */
+  /** Id of a session for all replicas. Neither session nor caller can be derived from it. */
   key(callerId: string, sessionId: string): string {
     return digest(JSON.stringify([callerId, sessionId]));
   }

@@ -31,7 +31,7 @@ export interface AgentHandlerOptions {
   /** Shown once when the agent was registered. */
   webhookSecret: string;
   run: AgentFunction;
-  /** Told of whatever `run` throws; the caller only learns that the run failed. */
+  /** Called with every error that `run` throws; the caller only learns that the run failed. */
   onError?: (error: unknown) => void;
 }
 

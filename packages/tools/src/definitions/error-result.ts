@@ -32,7 +32,7 @@ const ADVICE: Record<ErrorCode, string> = {
   service_unavailable: 'Nothing was run. Call again in a while.',
 };
 
-/** For what the key may not do, whatever the wallet could. */
+/** For actions that the key may not do, although its wallet may. */
 const POLICY_ADVICE =
   'Calling again changes nothing: the owner of the API key decides what it may do and spend.';
 

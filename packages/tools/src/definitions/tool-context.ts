@@ -18,7 +18,7 @@ export interface ToolContext {
   readonly inspect: InspectProposal;
   /** Asked above the policy's amount, where a call brings no `approve` of its own. */
   readonly approve?: Approve | undefined;
-  /** Told of each rental that was made. */
+  /** Called after each rental that was made. */
   readonly onRented?: ((agentId: string) => void) | undefined;
   /** Signed payments whose outcome is not known, by listing: sent again before anything else is signed. */
   readonly unsettled: Map<string, string>;

@@ -45,7 +45,7 @@ export function bindDirectTool(context: ToolContext, definition: DirectToolDefin
       let run: RunTask;
       try {
         const given = argumentsObject(args);
-        // The binding wins: whatever `agent_id` says, this tool runs this agent.
+        // The binding wins over `agent_id`: this tool runs this agent.
         const value = given['input'] ?? undefined;
         run = {
           agentId,

@@ -1,4 +1,4 @@
-/** Which call this is, as the framework tells it. */
+/** Identity of a tool call, as the framework gives it. */
 export interface ToolCallIdentity {
   /** The conversation or thread. Call ids repeat across conversations; a scope does not. */
   readonly scope: string;

@@ -15,7 +15,7 @@ export interface Postmaster {
   readonly pid: number;
   /** TCP port on 127.0.0.1. */
   readonly port: number;
-  /** Resolves when the process has ended, for whatever reason; never rejects. */
+  /** Resolves when the process has ended, for any reason; never rejects. */
   readonly exited: Promise<{ reason: string }>;
   /** Fast shutdown, then an immediate one, then by force. Resolves when the process has ended. */
   stop(): Promise<void>;

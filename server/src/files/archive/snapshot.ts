@@ -22,7 +22,7 @@ export const ARCHIVE_LIMITS: ArchiveLimits = {
   timeMs: 10_000,
 };
 
-/** An archive that is not unpacked; the message tells its sender why. */
+/** An archive that is refused; the message gives its sender the reason. */
 export class ArchiveError extends Error {
   override readonly name = 'ArchiveError';
 }

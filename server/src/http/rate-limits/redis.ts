@@ -20,7 +20,7 @@ export interface SharedRateLimits extends RateLimits {
  * Limits kept in Redis, exact across replicas. While Redis does not answer, each replica counts by itself against
  * its share of the limit, so that an outage neither refuses everybody nor lifts the limits.
  *
- * @param onFallback hears of each request that was counted alone
+ * @param onFallback called for each request that this replica counted without Redis
  */
 export function redisRateLimits(
   url: string,

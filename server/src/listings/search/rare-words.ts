@@ -4,7 +4,7 @@ import { boundsOf, facetLexeme, type Search } from './conditions.js';
 
 /** What the index knows of the words that are looked for. */
 export interface Counts {
-  /** The words as they are indexed; none where the rarest is rare enough to look. */
+  /** The words as they are indexed; none where the rarest is rare enough to look it up. */
   lexemes: string[];
   /** Listings that have the rarest word; zero without words. */
   rarest: number;
@@ -12,7 +12,7 @@ export interface Counts {
   rarest_title: number;
   /** Active listings. */
   on_sale: number;
-  /** Matches, where the rarest word is rare enough to look. */
+  /** Matches, where the rarest word is rare enough to look it up. */
   total: bigint;
   /** Where a word is in no listing: the words with the most similar ones that some listings have. */
   did_you_mean: string | null;
@@ -26,7 +26,7 @@ export interface Counts {
  *
  * @param few listings that have the rarest word, up to which they are looked through
  */
-export async function look(
+export async function findByRareWord(
   pool: Pool,
   search: Search,
   few: number,

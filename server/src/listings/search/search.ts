@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { OpenDatabase } from '../../database/connection.js';
 import { browse, type FoundPage } from './browse.js';
-import { look, type Counts } from './rare-words.js';
+import { findByRareWord, type Counts } from './rare-words.js';
 import { allOf, facetLexeme, ORDERS, rangeConditions, type Search, type Sql } from './conditions.js';
 import { createSearchParts } from './common-words.js';
 
@@ -75,7 +75,7 @@ export function createListingSearch(
 
   async function find(search: Search): Promise<FoundListings> {
     if (!search.q?.trim()) return browse(pool, search);
-    const { counts, rows } = await look(pool, search, few);
+    const { counts, rows } = await findByRareWord(pool, search, few);
     if (counts.rarest > few) return findMany(search, counts);
     const found = { rows, total: Number(counts.total) };
     const didYouMean = counts.did_you_mean;
@@ -86,7 +86,7 @@ export function createListingSearch(
   async function isFound(search: Search, words: string): Promise<boolean> {
     if (isOneWord(search, words.split(' ').length)) return true;
     const asked = { ...search, q: words, limit: 1, offset: 0 };
-    const { counts } = await look(pool, asked, few);
+    const { counts } = await findByRareWord(pool, asked, few);
     if (counts.rarest <= few) return counts.total > 0n;
     return (await parts.count(asked, documentsOf(asked))) > 0;
   }

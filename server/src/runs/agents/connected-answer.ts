@@ -4,7 +4,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import * as z from 'zod';
 import { readText, ResponseTooLargeError } from '../../platform/outbound-http.js';
 
-/** The most that a creator's endpoint may answer, in bytes of whichever form. */
+/** Maximum size of an answer of a creator's endpoint in bytes, as JSON or as a stream. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
 /** Ends a stream. Without `output` the text of all deltas is the output. */
@@ -20,7 +20,7 @@ export type ConnectedAnswer = { output: Json } | 'malformed' | 'failed';
  * Reads an answer: a JSON document, or an event stream of `output {delta}` and one `done {output?, status?}`.
  *
  * @param onText gets the deltas as they come.
- * @throws whatever breaks the connection; ResponseTooLargeError.
+ * @throws the error that broke the connection; ResponseTooLargeError.
  */
 export async function readAnswer(
   response: Response,

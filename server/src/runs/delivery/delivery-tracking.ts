@@ -3,19 +3,19 @@ import type { Db } from '../../database/connection.js';
 import { prepare } from '../../database/prepared-statements.js';
 import type { Order } from '../pipeline/parse.js';
 
-/** What has become of the callers of equal runs whose answer has not reached anybody. */
+/** Whether undelivered equal runs have callers. */
 export interface EqualRuns {
   /** One was left, and may be taken over. */
   readonly isLeft: boolean;
   /** A caller seems to wait for one, or for its answer, which is on its way. */
-  readonly isAttended: boolean;
+  readonly hasCaller: boolean;
 }
 
-/** Who waits for a run, on whichever replica, and whether its answer has reached anybody. */
+/** Counts the callers that wait for a run, of all replicas, and records whether its answer has reached one of them. */
 export interface DeliveryTracking {
   /** One more caller waits. */
   arrive(runId: string): Promise<void>;
-  /** One caller has left without the answer. `keepsGoing`: the run goes on without anybody from now on. */
+  /** One caller has left without the answer. `keepsGoing`: the run goes on without a caller. */
   leave(runId: string, keepsGoing: boolean): Promise<void>;
   /** A caller has asked for the run: it goes on. */
   keepGoing(runId: string): Promise<void>;
@@ -27,11 +27,11 @@ export interface DeliveryTracking {
    */
   adopt(order: Order): Promise<string | undefined>;
   /** Looks for equal runs of the same wallet, and touches none. */
-  look(order: Order): Promise<EqualRuns>;
+  findEqualRuns(order: Order): Promise<EqualRuns>;
 }
 
-const LOOK_FOR_EQUAL_RUNS = prepare(`
-  select bool_or(left_at is not null) as "isLeft", bool_or(left_at is null) as "isAttended" from unheard_runs
+const FIND_EQUAL_RUNS = prepare(`
+  select bool_or(left_at is not null) as "isLeft", bool_or(left_at is null) as "hasCaller" from unheard_runs
   where wallet = $1 and listing_id = $2 and request_digest = $3`);
 
 export function createDeliveryTracking(db: Db): DeliveryTracking {
@@ -75,11 +75,11 @@ export function createDeliveryTracking(db: Db): DeliveryTracking {
         select adopt_run(${wallet}, ${agentId}, ${digest}) as adopted`.execute(db);
       return rows[0]?.adopted ?? undefined;
     },
-    async look({ wallet, agentId, digest }) {
+    async findEqualRuns({ wallet, agentId, digest }) {
       const { rows } = await db.executeQuery<EqualRuns>(
-        CompiledQuery.raw(LOOK_FOR_EQUAL_RUNS, [wallet, agentId, digest]),
+        CompiledQuery.raw(FIND_EQUAL_RUNS, [wallet, agentId, digest]),
       );
-      return { isLeft: rows[0]?.isLeft === true, isAttended: rows[0]?.isAttended === true };
+      return { isLeft: rows[0]?.isLeft === true, hasCaller: rows[0]?.hasCaller === true };
     },
   };
 }

@@ -22,7 +22,7 @@ type ListRuns = z.output<typeof listRunsQuery>;
 /** Whether a text may be a run's id at all. */
 export const isRunId = (text: string): boolean => UUID.test(text);
 
-/** What a wallet can see of its runs, and do about them, on whichever replica they work. */
+/** Reads and cancels the runs of a wallet, on any replica. */
 export interface PastRuns {
   /** The wallet's runs without their outputs, newest first. */
   list(wallet: string, query: ListRuns): Promise<{ runs: RunSummary[]; total: number }>;

@@ -57,7 +57,7 @@ describe('a finished run', () => {
       await insertRun(database.db, listing, newWallet()),
     ];
     const waiting = await insertRun(database.db, listing, newWallet());
-    const bounds = { slots: 1, lineLength: 2, ownLength: 2, leaseMs: 60_000, claimMs: 60_000 };
+    const bounds = { slots: 1, queueLength: 2, ownLength: 2, leaseMs: 60_000, claimMs: 60_000 };
     const request = { listingId: listing.id, wallet: newWallet(), isPriority: false };
     expect(await slots.enter({ ...request, runId: alive }, bounds)).toBe('seated');
     expect(await slots.enter({ ...request, runId: waiting }, bounds)).toBe('waiting');

@@ -25,11 +25,11 @@ export interface Adoption {
 
 /** Begins to look for `order`, while its request does other look-ups. */
 export function beginAdoption(
-  deliveryTracking: Pick<DeliveryTracking, 'adopt' | 'look'>,
+  deliveryTracking: Pick<DeliveryTracking, 'adopt' | 'findEqualRuns'>,
   order: Order,
   departureMs = DEPARTURE_MS,
 ): Adoption {
-  let begun: Promise<EqualRuns> | undefined = deliveryTracking.look(order);
+  let begun: Promise<EqualRuns> | undefined = deliveryTracking.findEqualRuns(order);
   // May stay unawaited; avoids an unhandled rejection.
   begun.catch(() => undefined);
   let deadline: number | undefined;
@@ -40,14 +40,14 @@ export function beginAdoption(
     },
     async find(gone) {
       for (let ms = LOOK_MS.first; ; ms = Math.min(2 * ms, LOOK_MS.most)) {
-        const looking = begun ?? deliveryTracking.look(order);
+        const looking = begun ?? deliveryTracking.findEqualRuns(order);
         begun = undefined;
-        const { isLeft, isAttended } = await looking;
+        const { isLeft, hasCaller } = await looking;
         // Mostly there is none: then no request waits for its turn to take one over.
         const runId = isLeft ? await deliveryTracking.adopt(order) : undefined;
         if (runId !== undefined) return runId;
         gone.throwIfAborted();
-        if (!isAttended || !isPatient()) return undefined;
+        if (!hasCaller || !isPatient()) return undefined;
         deadline ??= performance.now() + departureMs;
         await pause(ms);
       }

@@ -8,7 +8,7 @@ import { saltedDigest, type RunRepository, type RunRow } from '../history/reposi
 /** Makes repeated requests under one idempotency key one run. */
 export interface Idempotency {
   /** What is on record under a key; to be asked for before the request is understood. */
-  look(wallet: string, idempotencyKey: string | undefined): Promise<RunRow | undefined>;
+  findByKey(wallet: string, idempotencyKey: string | undefined): Promise<RunRow | undefined>;
   /**
    * The run that a request under a used key repeats; its caller counts as waiting for it.
    *
@@ -31,12 +31,12 @@ export interface Idempotency {
 }
 
 export function createIdempotency(runs: RunRepository, deliveryTracking: DeliveryTracking): Idempotency {
-  const look: Idempotency['look'] = async (wallet, idempotencyKey) =>
+  const findByKey: Idempotency['findByKey'] = async (wallet, idempotencyKey) =>
     idempotencyKey === undefined ? undefined : runs.findByKey(wallet, idempotencyKey);
   return {
-    look,
+    findByKey,
     async find(task, looked) {
-      const row = await (looked ?? look(task.wallet, task.idempotencyKey));
+      const row = await (looked ?? findByKey(task.wallet, task.idempotencyKey));
       if (!row) return undefined;
       if (!row.request_digest.equals(task.digest)) {
         throw new ApiError(

@@ -1,5 +1,5 @@
 import type { Logger } from '../../platform/logger.js';
-import { LOOK_AGAIN_MS, type RunChanges } from './run-changes.js';
+import { POLL_INTERVAL_MS, type RunChanges } from './run-changes.js';
 import type { RunRepository } from '../history/repository.js';
 import { RunStoppedError, type StopReason } from './run-stopped.js';
 
@@ -18,23 +18,23 @@ export function createLiveRuns(deps: {
   const stop = (runId: string, reason: StopReason) =>
     live.get(runId)?.abort(new RunStoppedError(reason, runId));
 
-  /** Looks whether any of these is asked to stop. */
-  async function look(runIds: string[]): Promise<void> {
+  /** Stops those of these runs for which a stop was requested. */
+  async function stopRequested(runIds: string[]): Promise<void> {
     if (runIds.length === 0) return;
     try {
       for (const { id, reason } of await deps.runs.stopRequests(runIds)) stop(id, reason);
     } catch (err) {
-      deps.logger.warn({ err }, 'it could not be looked whether runs are to stop');
+      deps.logger.warn({ err }, 'the requests to stop runs could not be read');
     }
   }
-  deps.changes.subscribe((runId) => void look(live.has(runId) ? [runId] : []));
+  deps.changes.subscribe((runId) => void stopRequested(live.has(runId) ? [runId] : []));
   let timer: NodeJS.Timeout | undefined;
 
   return {
     start(runId, work) {
       const controller = new AbortController();
       const running = work(controller.signal);
-      if (live.size === 0) timer = setInterval(() => void look([...live.keys()]), LOOK_AGAIN_MS);
+      if (live.size === 0) timer = setInterval(() => void stopRequested([...live.keys()]), POLL_INTERVAL_MS);
       live.set(runId, controller);
       const forget = () => {
         live.delete(runId);

@@ -102,8 +102,8 @@ function workEndlessly(replica: Replica, task: Task) {
 }
 
 /** Begins a run that works until it is told to stop, for one caller. */
-export async function attend(replica: Replica, task: Task, caller: Caller = patient) {
+export async function startAwaited(replica: Replica, task: Task, caller: Caller = patient) {
   expect(await replica.idempotency.begin(task)).toBe(true);
   const run = { runId: task.runId, agentId: task.listing.id };
-  return { answer: replica.waitingCallers.attend(run, caller, workEndlessly(replica, task)) };
+  return { answer: replica.waitingCallers.waitFor(run, caller, workEndlessly(replica, task)) };
 }

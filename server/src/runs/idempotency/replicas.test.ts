@@ -6,7 +6,7 @@ import { removeExpired } from '../history/expiry.js';
 import type { Task } from '../pipeline/parse.js';
 import {
   ask,
-  attend,
+  startAwaited,
   finish,
   never,
   newTask as newTaskIn,
@@ -108,7 +108,7 @@ describe('a repeated request', () => {
 describe('a cancel', () => {
   it('stops a run that works on another replica, and its waiting caller hears of it [RUN-11]', async () => {
     const { first, wallet } = await newTask('cancel-1');
-    const { answer: caller } = await attend(there, first);
+    const { answer: caller } = await startAwaited(there, first);
     const cancelled = await here.pastRuns.cancel(first.runId, wallet, never);
     expect(cancelled).toMatchObject({ cancelled: true, run: { run_id: first.runId, status: 'failed' } });
     expect(await caller).toMatchObject({ status: 'failed', output: 'stopped' });
@@ -156,7 +156,7 @@ describe('a cancel', () => {
 
   it('does not count against the agent [RUN-22]', async () => {
     const { first, wallet } = await newTask('cancel-5');
-    const { answer } = await attend(here, first);
+    const { answer } = await startAwaited(here, first);
     await here.pastRuns.cancel(first.runId, wallet, never);
     await answer;
     const listing = await database.db
@@ -181,7 +181,7 @@ describe('a caller that goes away', () => {
   it('without a key takes its run with it [RUN-13]', async () => {
     const { first } = await newTask(undefined);
     const { caller, leave } = leaving({ mayComeBack: false });
-    const { answer } = await attend(here, first, caller);
+    const { answer } = await startAwaited(here, first, caller);
     leave();
     await expect(answer).rejects.toThrow('gone');
     await vi.waitUntil(async () => (await here.runs.find(first.runId, first.wallet))?.status === 'failed', {
@@ -193,7 +193,7 @@ describe('a caller that goes away', () => {
   it('with a key leaves its run for a while, and then it stops [RUN-14]', async () => {
     const { first } = await newTask('gone-1');
     const { caller, leave } = leaving();
-    const { answer } = await attend(here, first, caller);
+    const { answer } = await startAwaited(here, first, caller);
     leave();
     await expect(answer).rejects.toThrow('gone');
     await vi.waitUntil(async () => (await stopReason(first)) === 'caller_left', { timeout: 15_000 });
@@ -204,7 +204,7 @@ describe('a caller that goes away', () => {
     async (how) => {
       const { first, again, wallet } = await newTask(`gone-${how.length}`);
       const { caller, leave } = leaving();
-      const { answer } = await attend(here, first, caller);
+      const { answer } = await startAwaited(here, first, caller);
       // Asked while it is left: the grace finds that a caller wants it.
       const asked = how.startsWith('repeats')
         ? ask(there, again())
@@ -221,7 +221,7 @@ describe('a caller that goes away', () => {
 
   it('that prefers an asynchronous answer gets it after its patience, and the run goes on [RUN-9, RUN-14]', async () => {
     const { first, wallet } = await newTask('async-1');
-    const { answer } = await attend(here, first, { ...patient, patienceMs: 0 });
+    const { answer } = await startAwaited(here, first, { ...patient, patienceMs: 0 });
     expect(await answer).toEqual({ runId: first.runId, agentId: first.listing.id, status: 'running' });
     const row = await here.runs.find(first.runId, wallet);
     expect(row).toMatchObject({ status: 'running', keeps_going: true, waiters: 0 });

@@ -2,12 +2,12 @@ import type { Notifications } from '../../database/notifications.js';
 import { createDeadline } from '../../platform/deadline.js';
 
 /** How often a waiting caller reads a run without a notification: one may be lost. */
-export const LOOK_AGAIN_MS = 5_000;
+export const POLL_INTERVAL_MS = 5_000;
 
 /** Watches one run. */
 export interface RunWatch {
   /**
-   * Waits for news of the run since the last call, at most `ms`, and at most {@link LOOK_AGAIN_MS}. False once
+   * Waits for news of the run since the last call, at most `ms`, and at most {@link POLL_INTERVAL_MS}. False once
    * this server wants to stop.
    */
   next(ms: number, signal: AbortSignal): Promise<boolean>;
@@ -16,7 +16,7 @@ export interface RunWatch {
 
 /** Announces changes of runs to every replica, so that callers need not poll. */
 export interface RunChanges {
-  /** Tells everybody. Never throws: those who wait also look by themselves. */
+  /** Notifies all replicas. Never throws: waiting callers also poll. */
   announce(runId: string): Promise<void>;
   /** Begins to watch: what is announced from here on is not missed. */
   watch(runId: string): RunWatch;
@@ -46,7 +46,7 @@ export function createRunChanges(notifications: Notifications): RunChanges {
       watches.set(runId, others.add(wake));
       return {
         async next(ms, signal) {
-          const deadline = createDeadline(Math.min(ms, LOOK_AGAIN_MS), signal, ending.signal);
+          const deadline = createDeadline(Math.min(ms, POLL_INTERVAL_MS), signal, ending.signal);
           if (!isNews && !deadline.signal.aborted) {
             await new Promise<void>((resolve) => {
               resume = resolve;

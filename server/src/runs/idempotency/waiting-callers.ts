@@ -19,7 +19,7 @@ export interface Caller {
   readonly mayComeBack: boolean;
 }
 
-/** A run that goes on behind its caller's back. */
+/** A run that goes on after its caller was answered. */
 export interface RunningRun {
   runId: string;
   agentId: string;
@@ -34,9 +34,9 @@ export interface WaitingCallers {
   /**
    * Waits for the work that this caller began, here in this process.
    *
-   * @throws whatever the work throws; the reason of `gone`.
+   * @throws the error of the work; the reason of `gone`.
    */
-  attend(
+  waitFor(
     run: { runId: string; agentId: string },
     caller: Caller,
     work: Promise<FinishedRun>,
@@ -88,7 +88,7 @@ export function createWaitingCallers(deps: {
   }
 
   return {
-    async attend({ runId, agentId }, caller, work) {
+    async waitFor({ runId, agentId }, caller, work) {
       // May stay unawaited when the caller leaves; the record tells the end.
       work.catch(() => undefined);
       let timer: NodeJS.Timeout | undefined;

@@ -9,7 +9,7 @@ import { schemaViolations } from '../../platform/json-schema/checks.js';
 const CREDENTIAL_REVOKED = 6006;
 
 /**
- * Lets only a renter with access through. A credit pays the next run, whatever the balance.
+ * Lets only a renter with access through. A credit pays the next run without using the balance.
  *
  * @throws ApiError 403 saying what is missing and what to do.
  */

@@ -44,7 +44,7 @@ export async function compensate(
         logger.info({ err, run_id: task.runId }, 'a credit is left to reconciliation'),
       );
   } else {
-    // The run's row goes, so whatever refers to it goes first.
+    // Rows that refer to the run are deleted before its row.
     await deps.slots.free(task.runId);
     await deps.settlement.releaseReservation(task.runId);
     await deps.settlement.returnCredit(task.runId);

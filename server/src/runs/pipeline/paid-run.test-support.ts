@@ -196,7 +196,7 @@ export async function paidRunWorld(
       repository: createSlotRepository(db),
       changes,
       logger,
-      line: { maxLength: 0, maxWaitMs: 1_000 },
+      queue: { maxLength: 0, maxWaitMs: 1_000 },
     }),
     connected: {
       run: (_task: unknown, _agent: unknown, options: Parameters<AgentWork>[0]) => agent(options),

@@ -100,7 +100,7 @@ export async function runTask(deps: RunTaskDeps, request: TaskRequest): Promise<
       const access = ahead?.access ?? indexedAccess(deps, request);
       const begun = await begin(deps, task, request, { access, adoption });
       const newRun = { runId: task.runId, agentId: task.listing.id };
-      if (begun) return deps.waitingCallers.attend(newRun, caller, begun.work);
+      if (begun) return deps.waitingCallers.waitFor(newRun, caller, begun.work);
     } else {
       const answer = await deps.waitingCallers.join(earlier, task.wallet, caller);
       if (answer) return replay(answer, sink);
@@ -125,7 +125,7 @@ async function begin(
     // Abort before charging if the client left, unless it asked for an asynchronous run.
     if (request.caller.patienceMs === undefined) request.caller.gone.throwIfAborted();
     // Before the run is recorded: a refusal has to cost less than a run.
-    leaves.push(deps.slots.comeIn(slotRequest(admitted)));
+    leaves.push(deps.slots.countDemand(slotRequest(admitted)));
     const requested = requestAccessState(deps, admitted);
     // A caller that is told "running" must find the run after a crash.
     const isDurable = request.caller.patienceMs !== undefined;
@@ -183,7 +183,7 @@ interface Lookups {
 }
 
 function lookUp(deps: RunTaskDeps, request: TaskRequest): Lookups {
-  const repeated = deps.idempotency.look(request.wallet, request.idempotencyKey);
+  const repeated = deps.idempotency.findByKey(request.wallet, request.idempotencyKey);
   // May stay unawaited; avoids an unhandled rejection.
   repeated.catch(() => undefined);
   return { access: indexedAccess(deps, request), repeated };

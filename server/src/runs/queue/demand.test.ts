@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createSlotDemand } from './demand.js';
 
-const bounds = { slots: 2, lineLength: 4, ownLength: 2 };
+const bounds = { slots: 2, queueLength: 4, ownLength: 2 };
 let last = 0;
 const run = (wallet: string, listingId = 'listing') => ({
   runId: `run-${(last += 1)}`,
@@ -33,7 +33,7 @@ describe('the demand for slots of one process', () => {
   });
 
   it('falls when a run has left, seated or not', () => {
-    const demand = createSlotDemand({ slots: 1, lineLength: 1, ownLength: 1 });
+    const demand = createSlotDemand({ slots: 1, queueLength: 1, ownLength: 1 });
     const seated = run('one');
     const leave = [demand.add(seated), demand.add(run('one'))];
     demand.seated(seated.runId);

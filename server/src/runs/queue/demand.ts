@@ -14,7 +14,7 @@ export interface SlotDemand {
 /** Makes the count. Replicas each have their own: it never refuses whom the database would let in. */
 export function createSlotDemand(bounds: {
   slots: number;
-  lineLength: number;
+  queueLength: number;
   ownLength: number;
 }): SlotDemand {
   const listings = new Map<string, Map<string, { wallet: string; hasSlot: boolean }>>();
@@ -25,7 +25,7 @@ export function createSlotDemand(bounds: {
       const waiting = [...runs.values()].filter(({ hasSlot }) => !hasSlot);
       const own = waiting.filter((run) => run.wallet === wallet);
       const free = bounds.slots - (runs.size - waiting.length);
-      if (waiting.length >= free + bounds.lineLength || own.length >= free + bounds.ownLength)
+      if (waiting.length >= free + bounds.queueLength || own.length >= free + bounds.ownLength)
         return undefined;
       const run = { wallet, hasSlot: false };
       listings.set(listingId, runs.set(runId, run));

@@ -7,7 +7,7 @@ import { RunStoppedError } from '../idempotency/run-stopped.js';
 import { QueueModel } from './queue-model.test-support.js';
 import {
   BOUNDS,
-  inLine,
+  inQueue,
   never,
   newListing as newListingOf,
   openReplica,
@@ -66,7 +66,7 @@ describe('the queue for a slot', () => {
       waits.push(
         replica.slots.take(await listing.request(wallet, isPriority), never).then(() => order.push(name)),
       );
-      await inLine(listing, waits.length);
+      await inQueue(listing, waits.length);
     }
     for (const runId of seated.slice(0, waits.length)) {
       const before = order.length;
@@ -90,7 +90,7 @@ describe('the queue for a slot', () => {
     'is round-robin in shares whatever comes, leaves and ends, in any order [EXE-28, EXE-64]',
     { timeout: 90_000 },
     async () => {
-      const bounds = { slots: 5, lineLength: 1000, ownLength: 1000, leaseMs: 60_000, claimMs: 60_000 };
+      const bounds = { slots: 5, queueLength: 1000, ownLength: 1000, leaseMs: 60_000, claimMs: 60_000 };
       const wallets = Array.from({ length: 4 }, newWallet);
       const step = fc.oneof(
         {
@@ -200,7 +200,7 @@ describe('the queue for a slot', () => {
     const come = async (wallet: string) => {
       const wait = slots.take(await listing.request(wallet), leave.signal);
       waits.push(wait.catch(() => undefined));
-      await inLine(listing, waits.length);
+      await inQueue(listing, waits.length);
     };
     const refused = async (wallet: string) =>
       expect(slots.take(await listing.request(wallet), never)).rejects.toMatchObject({
@@ -236,7 +236,7 @@ describe('the queue for a slot', () => {
     const stop = new AbortController();
     const drain = createDrain();
     const waiting = here.slots.take(request, createDeadline(undefined, stop.signal, drain.begun).signal);
-    await inLine(listing, 1);
+    await inQueue(listing, 1);
     if (reason) stop.abort(reason(request.runId));
     else void drain.drain(0);
     await expect(waiting).rejects.toMatchObject({ code });
@@ -254,7 +254,7 @@ describe('the queue for a slot', () => {
     expect(await here.repository.enter(dead, bounds)).toBe('waiting');
     const alive = await listing.request();
     const waiting = here.slotsWith({}, 200).take(alive, never);
-    await inLine(listing, 2);
+    await inQueue(listing, 2);
     await here.repository.handOut(listing.id, bounds);
     await here.repository.leave(seated[0] ?? '');
     await here.repository.handOut(listing.id, bounds);

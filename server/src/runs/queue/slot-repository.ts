@@ -14,7 +14,7 @@ export interface SlotRequest {
 /** What is held, and for how long. Times are by the database's clock alone: replicas' clocks differ. */
 export interface Bounds {
   slots: number;
-  lineLength: number;
+  queueLength: number;
   /** How many of the places in the queue one wallet may have. */
   ownLength: number;
   /** A lease ends by itself unless it is renewed: so the slots of a replica that died become free. */
@@ -27,7 +27,7 @@ export interface Bounds {
 export interface SlotRepository {
   /** Takes a free slot, or where there is none a place in the queue. */
   enter(request: SlotRequest, bounds: Bounds): Promise<'seated' | 'waiting' | 'full'>;
-  /** Hands free slots to those whose turn it is. Gives their runs, to one of those who ask at the same time. */
+  /** Gives free slots to the runs whose turn it is, and returns them. Of calls at the same time one gets the runs. */
   handOut(listingId: string, bounds: Bounds): Promise<string[]>;
   /** Renews what a run in the queue has; 'gone' when it had let its place lapse. */
   keep(runId: string, bounds: Bounds): Promise<'seated' | 'waiting' | 'gone'>;
@@ -75,7 +75,7 @@ export function createSlotRepository(db: Db): SlotRepository {
         entrants.map(({ request }) => request.wallet),
         entrants.map(({ request }) => request.isPriority),
         entrants.map(({ bounds }) => bounds.slots),
-        entrants.map(({ bounds }) => bounds.lineLength),
+        entrants.map(({ bounds }) => bounds.queueLength),
         entrants.map(({ bounds }) => bounds.ownLength),
         entrants.map(({ bounds }) => bounds.leaseMs / 1000),
         entrants.map(({ bounds }) => bounds.claimMs / 1000),

@@ -11,7 +11,7 @@ const slots = createSlots({
     watch: () => ({ next: async () => false, close: () => undefined }),
   },
   logger: { warn: () => undefined },
-  line: { maxLength: 0, maxWaitMs: 1_000 },
+  queue: { maxLength: 0, maxWaitMs: 1_000 },
   leaseMs: 2_000,
 });
 for (const request of JSON.parse(requests) as SlotRequest[]) {

@@ -8,9 +8,9 @@ import { createSlotRepository } from './slot-repository.js';
 import { createSlots, type Slots } from './slots.js';
 
 const logger = pino({ level: 'silent' });
-const LINE = { maxLength: 100, maxWaitMs: 60_000 };
+const QUEUE = { maxLength: 100, maxWaitMs: 60_000 };
 /** What holds as long as it takes. */
-export const BOUNDS = { slots: 20, lineLength: 1000, ownLength: 1000, leaseMs: 60_000, claimMs: 60_000 };
+export const BOUNDS = { slots: 20, queueLength: 1000, ownLength: 1000, leaseMs: 60_000, claimMs: 60_000 };
 export const never = new AbortController().signal;
 
 /** What one server has of its own, over the database that all share. */
@@ -20,7 +20,7 @@ export async function openReplica(url: string) {
   const changes = createRunChanges(notifications);
   const repository = createSlotRepository(database.db);
   const slotsWith = (
-    line: Partial<typeof LINE> = {},
+    queue: Partial<typeof QUEUE> = {},
     leaseMs?: number,
     onWait: () => void = () => undefined,
   ): Slots =>
@@ -38,7 +38,7 @@ export async function openReplica(url: string) {
         },
       },
       logger,
-      line: { ...LINE, ...line },
+      queue: { ...QUEUE, ...queue },
       ...(leaseMs === undefined ? {} : { leaseMs }),
     });
   return {
@@ -77,5 +77,5 @@ export async function newListing(db: Db, { slots }: Pick<Replica, 'slots'>) {
 }
 
 /** Waits until so many runs are in the queue. */
-export const inLine = (listing: Awaited<ReturnType<typeof newListing>>, count: number) =>
+export const inQueue = (listing: Awaited<ReturnType<typeof newListing>>, count: number) =>
   vi.waitUntil(async () => (await listing.count('seat_line')) === count, { interval: 5, timeout: 15_000 });

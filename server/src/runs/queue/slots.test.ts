@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
 import {
   BOUNDS,
-  inLine,
+  inQueue,
   never,
   newListing as newListingOf,
   openReplica,
@@ -59,7 +59,7 @@ describe('the slots of a listing', () => {
     const kept = await listing.request();
     await slots.take(kept, never);
     const lapsing = await listing.request();
-    const bounds = { slots: 20, lineLength: 0, ownLength: 0, leaseMs: 400, claimMs: 400 };
+    const bounds = { slots: 20, queueLength: 0, ownLength: 0, leaseMs: 400, claimMs: 400 };
     expect(await here.repository.enter(lapsing, bounds)).toBe('seated');
     const alive = async () => {
       await here.repository.handOut(listing.id, bounds);
@@ -133,7 +133,7 @@ describe('the slots of a listing', () => {
     });
     await once(createInterface({ input: child.stdout }), 'line');
     const waiting = here.slotsWith({}, 2_000).take(await listing.request(), never);
-    await inLine(listing, 1);
+    await inQueue(listing, 1);
     expect(await listing.count('seats')).toBe(20);
     child.kill('SIGKILL');
     await waiting;

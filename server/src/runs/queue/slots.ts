@@ -8,7 +8,7 @@ import type { SlotRepository, SlotRequest } from './slot-repository.js';
 export const SLOTS_PER_LISTING = 20;
 /** How long the slots of a replica that died stay taken; and of one that cannot reach the database. */
 const LEASE_MS = 60_000;
-/** As long for those who wait, to take a slot that was given to them and to say that they are still there. */
+/** The same for a waiting run: how long it may take to claim a slot that was given to it, or to renew its place. */
 const CLAIM_MS = 15_000;
 const FULL = 'the queue for them is full';
 
@@ -20,7 +20,7 @@ export interface Slots {
    *
    * @throws ApiError `rate_limit_exceeded` with `Retry-After` when slots and queue are certainly full.
    */
-  comeIn(request: SlotRequest): () => void;
+  countDemand(request: SlotRequest): () => void;
   /**
    * Takes a slot, in turn where others wait too. It is kept until `free`, while this process lives.
    *
@@ -38,19 +38,19 @@ export function createSlots(deps: {
   repository: SlotRepository;
   changes: Pick<RunChanges, 'announce' | 'watch'>;
   logger: Pick<Logger, 'warn'>;
-  line: { maxLength: number; maxWaitMs: number };
+  queue: { maxLength: number; maxWaitMs: number };
   /** Fewer where the server has not enough sandboxes. */
   slotsPerListing?: number;
   /** Differs in tests alone. */
   leaseMs?: number;
 }): Slots {
-  const { repository, changes, logger, line, leaseMs = LEASE_MS } = deps;
+  const { repository, changes, logger, queue, leaseMs = LEASE_MS } = deps;
   const { slotsPerListing = SLOTS_PER_LISTING } = deps;
   const bounds = {
     slots: slotsPerListing,
-    lineLength: line.maxLength,
+    queueLength: queue.maxLength,
     // One wallet alone cannot keep all others out of the queue.
-    ownLength: Math.ceil(line.maxLength / 2),
+    ownLength: Math.ceil(queue.maxLength / 2),
     leaseMs,
     claimMs: Math.min(leaseMs, CLAIM_MS),
   };
@@ -92,13 +92,13 @@ export function createSlots(deps: {
     new ApiError(
       'rate_limit_exceeded',
       `All ${slotsPerListing} concurrent runs of this agent are taken, and ${why}. Nothing was charged; try again.`,
-      { retryAfterSeconds: Math.ceil(line.maxWaitMs / 2000) },
+      { retryAfterSeconds: Math.ceil(queue.maxWaitMs / 2000) },
     );
 
   /** Enters, and waits for its turn. */
   async function wait(request: SlotRequest, signal: AbortSignal): Promise<void> {
     const { runId, listingId } = request;
-    const deadline = performance.now() + line.maxWaitMs;
+    const deadline = performance.now() + queue.maxWaitMs;
     const watch = changes.watch(runId);
     try {
       let state: 'seated' | 'waiting' | 'gone' | 'full' = await repository.enter(request, bounds);
@@ -121,7 +121,7 @@ export function createSlots(deps: {
   }
 
   return {
-    comeIn(request) {
+    countDemand(request) {
       const leave = demand.add(request);
       if (leave === undefined) throw refusal(FULL);
       return leave;

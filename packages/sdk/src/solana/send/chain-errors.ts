@@ -26,7 +26,7 @@ export function apiErrorOfTransaction(
 /**
  * Makes a call to the RPC endpoint.
  *
- * @throws ConnectionError whatever goes wrong there.
+ * @throws ConnectionError for every failure of the RPC.
  */
 export async function reach<T>(call: () => Promise<T>): Promise<T> {
   try {

@@ -9,7 +9,7 @@ import { findAgents } from './find-agents.js';
 import { misfitOf, type GivenInput } from './fits-input.js';
 
 /** How many found agents are looked at: each costs two requests. */
-const LOOKED_AT = 5;
+const MOST_CANDIDATES = 5;
 
 /** What is to be done, and for how much. */
 export interface HireRequest {
@@ -64,16 +64,16 @@ export async function chooseAgent(
     request.agentId === undefined
       ? await findAgents(client, request.task, request.query, call)
       : { listings: [{ id: request.agentId }], words: undefined };
-  const ids = found.listings.slice(0, LOOKED_AT).map(({ id }) => id);
-  const looks = await Promise.all(ids.map((id) => look(context, id, request, call)));
+  const ids = found.listings.slice(0, MOST_CANDIDATES).map(({ id }) => id);
+  const judged = await Promise.all(ids.map((id) => judge(context, id, request, call)));
   return {
-    chosen: looks.find((one) => 'neededLamports' in one),
-    passedOver: looks.filter((one) => 'reason' in one),
+    chosen: judged.find((one) => 'neededLamports' in one),
+    passedOver: judged.filter((one) => 'reason' in one),
     ...(found.words === undefined ? {} : { words: found.words }),
   };
 }
 
-async function look(
+async function judge(
   context: ToolContext,
   agentId: string,
   { input: given, budgetLamports }: HireRequest,
