@@ -21,7 +21,7 @@ interface Reserved {
 
 /**
  * Makes the way in which charges are reserved: against one snapshot of the balance and under its row lock, those that wait
- * for each other in one statement. Migrations 0014 and 0020 define what it does.
+ * for each other in one statement. `reserve_run_charges` defines what it does.
  */
 export function createReservations(db: Db): (order: ChargeOrder) => Promise<ReservedCharge | 'credited'> {
   /** The reservations of one balance, which is of one wallet and one listing. */

@@ -193,7 +193,7 @@ describe('a charge none of whose transactions can land any more [MON-19]', () =>
     expect(await round()).toEqual(['unpaid', 'is lost by 6003', 'settled']);
   });
 
-  it('is not signed anew for a run that came to nothing', async () => {
+  it('is not signed anew for a run that was not delivered', async () => {
     expect(await stuck([expired], { isUndelivered: true })()).toEqual(['unpaid', 'is failed', 'settled']);
   });
 

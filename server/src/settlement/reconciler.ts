@@ -20,13 +20,13 @@ const MOST_TRANSACTIONS = 12;
 
 /** What the reconciler reads and changes of the runs whose charges it follows. */
 export interface ChargedRuns {
-  /** The run is paid: a result that waited for it may leave. Gives whether the run came to nothing and is owed a credit. */
+  /** The run is paid: a result that waited for it may leave. Gives whether the run was not delivered and is owed a credit. */
   paid(runId: string): Promise<boolean>;
   /** The run will never be paid: a result that waited for it is dropped. */
   unpaid(runId: string): Promise<void>;
-  /** The end of the charge of a run that came to nothing is known: its idempotency key may be used again. */
+  /** The end of the charge of a run that was not delivered is known: its idempotency key may be used again. */
   settled(runId: string): Promise<void>;
-  /** Whether the run came to nothing. */
+  /** Whether the run was not delivered. */
   wasUndelivered(runId: string): Promise<boolean>;
 }
 
@@ -92,7 +92,7 @@ export function createReconciler(deps: {
 
   async function chargeAnew(charge: ChargeRow, transactions: number): Promise<void> {
     const runId = charge.run_id;
-    // It pays for nothing: its run came to nothing and was not charged.
+    // It pays for nothing: its run was not delivered and was not charged.
     const isNeedless = charge.state === 'signed' && (await runs.wasUndelivered(runId));
     if (isNeedless || transactions >= MOST_TRANSACTIONS) return recordUnpaid(charge, undefined);
     // A refusal costs nothing in a simulation, and a fee in a block.

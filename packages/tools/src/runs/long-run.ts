@@ -40,7 +40,7 @@ export async function resultOfLongRun(
   const { idempotencyKey, signal, leave } = request;
   try {
     const known = runId === undefined ? undefined : await client.getRun(runId, { signal });
-    // A run that came to nothing has made room for another under the key.
+    // A run that was not delivered has made room for another under the key.
     const state =
       known === undefined || ('error' in known && known.error !== undefined)
         ? await client.executeAsync(body, { idempotencyKey, signal, leave })

@@ -5,9 +5,9 @@ import type { Order } from '../pipeline/parse.js';
 
 /** Whether undelivered equal runs have callers. */
 export interface EqualRuns {
-  /** One was left, and may be taken over. */
+  /** One has no caller, and may be adopted. */
   readonly isLeft: boolean;
-  /** A caller seems to wait for one, or for its answer, which is on its way. */
+  /** One has a caller that waits for it, or for its answer, which is being sent. */
   readonly hasCaller: boolean;
 }
 

@@ -67,7 +67,7 @@ export class OutputGate {
     if (this.#isOpen) this.#release();
   }
 
-  /** What has not left by now never does: the run came to nothing, or its result waits for its charge. */
+  /** What has not left by now never does: the run was not delivered, or its result waits for its charge. */
   close(): void {
     this.#isClosed = true;
     this.#held = [];

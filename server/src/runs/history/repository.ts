@@ -63,7 +63,7 @@ export interface RunRepository {
     listingId: string | undefined,
     page: { limit: number; offset: number },
   ): Promise<{ rows: RunListItem[]; total: number }>;
-  /** The result; undefined while the run goes on, when it came to nothing, and once its output was removed. */
+  /** The result; undefined while the run goes on, when it was not delivered, and once its output was removed. */
   toFinished(row: RunRow): FinishedRun | undefined;
   /**
    * Records the end of a run, and counts it for its listing unless it was stopped. `salt` is the one it began with,

@@ -3,27 +3,27 @@ import type { DeliveryTracking, EqualRuns } from '../delivery/delivery-tracking.
 import type { Order } from '../pipeline/parse.js';
 
 /**
- * How long a request waits while a caller still seems to wait for an equal run. It may be the same caller, who asks
- * again at once because its connection broke: until that departure is noted, it looks like a second call.
+ * How long a request waits while an equal run still has a caller. It may be the same caller, which retries because its
+ * connection broke: until the broken connection is noticed, the retry looks like a second call.
  */
 const DEPARTURE_MS = 2_000;
-/** Time between the first two looks; each pause is twice the one before, up to the most. */
-const LOOK_MS = { first: 10, most: 200 };
+/** Time between two queries; each pause is twice the one before, up to the most. */
+const QUERY_INTERVAL_MS = { first: 10, most: 200 };
 
-/** What becomes of one request that would rather take an undelivered run over than pay again. */
+/** The adoption of an undelivered equal run by one request, which then does not pay again. */
 export interface Adoption {
   /**
-   * The equal run to take over: at once, or when the departure of its caller is noted within a moment. Undefined:
-   * there is none, or its caller is still there, and this is a call of its own.
+   * Adopts an equal run whose caller is gone; waits a moment for a caller that may be gone. Undefined when there is no such
+   * run: this request is a call of its own.
    *
    * @throws the reason of `gone`.
    */
   find(gone: AbortSignal): Promise<string | undefined>;
-  /** Whether equal runs are still given time for their callers to be gone. */
+  /** True while the request still waits for callers of equal runs to be gone. */
   readonly isPatient: boolean;
 }
 
-/** Begins to look for `order`, while its request does other look-ups. */
+/** Starts the query for equal runs of `order`, in parallel with other queries of its request. */
 export function beginAdoption(
   deliveryTracking: Pick<DeliveryTracking, 'adopt' | 'findEqualRuns'>,
   order: Order,
@@ -39,11 +39,11 @@ export function beginAdoption(
       return isPatient();
     },
     async find(gone) {
-      for (let ms = LOOK_MS.first; ; ms = Math.min(2 * ms, LOOK_MS.most)) {
+      for (let ms = QUERY_INTERVAL_MS.first; ; ms = Math.min(2 * ms, QUERY_INTERVAL_MS.most)) {
         const looking = begun ?? deliveryTracking.findEqualRuns(order);
         begun = undefined;
         const { isLeft, hasCaller } = await looking;
-        // Mostly there is none: then no request waits for its turn to take one over.
+        // Adoption takes a lock, so it is tried only where there is such a run.
         const runId = isLeft ? await deliveryTracking.adopt(order) : undefined;
         if (runId !== undefined) return runId;
         gone.throwIfAborted();

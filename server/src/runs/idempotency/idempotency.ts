@@ -1,31 +1,31 @@
 import { ApiError } from '../../http/api-error.js';
 import type { Adoption } from './adoption.js';
 import type { DeliveryTracking } from '../delivery/delivery-tracking.js';
-import { requireHope } from './waiting-callers.js';
+import { requireResultPossible } from './waiting-callers.js';
 import type { Task } from '../pipeline/parse.js';
 import { saltedDigest, type RunRepository, type RunRow } from '../history/repository.js';
 
 /** Makes repeated requests under one idempotency key one run. */
 export interface Idempotency {
-  /** What is on record under a key; to be asked for before the request is understood. */
+  /** Finds the run under a key. Callable before the request is parsed. */
   findByKey(wallet: string, idempotencyKey: string | undefined): Promise<RunRow | undefined>;
   /**
-   * The run that a request under a used key repeats; its caller counts as waiting for it.
+   * Finds the run that a request under a used key repeats, and counts its caller as waiting for it.
    *
-   * @param looked what is on record; absent: looks itself.
+   * @param looked result of `findByKey`; absent: queries.
    * @throws ApiError `invalid_request` for another request under the same key, and for a run that was cancelled.
    */
   find(task: Task, looked?: Promise<RunRow | undefined>): Promise<string | undefined>;
   /**
-   * Writes the run down as begun; false when a request under the same key came first, or, for a caller that would
-   * rather take a run over, when there is one to be looked at again.
+   * Records the run as running. False when a request under the same key was first, or, with `adoption`, when there is an
+   * equal run to adopt.
    */
   begin(task: Task, how?: { adoption?: Adoption | undefined; isDurable?: boolean }): Promise<boolean>;
   /**
-   * Whether a run that was written down may go on. It is asked afterwards, as a cancel looks for runs after it has written
-   * down the key: whichever comes second sees the other.
+   * Refuses a recorded run whose key was cancelled. Called after the record is written, as a cancel searches for runs after
+   * its key is written: the second of the two sees the first.
    *
-   * @throws ApiError `invalid_request` when the key was cancelled before the run was written down.
+   * @throws ApiError `invalid_request` when the key was cancelled before the run was recorded.
    */
   requireNotCancelled(task: Task): Promise<void>;
 }
@@ -44,7 +44,7 @@ export function createIdempotency(runs: RunRepository, deliveryTracking: Deliver
           'Idempotency-Key: was used for another request. Use a new key.',
         );
       }
-      if (row.status !== 'running' && !runs.toFinished(row)) requireHope(row);
+      if (row.status !== 'running' && !runs.toFinished(row)) requireResultPossible(row);
       await deliveryTracking.arrive(row.id);
       return row.id;
     },
@@ -64,7 +64,7 @@ export function createIdempotency(runs: RunRepository, deliveryTracking: Deliver
       ),
     async requireNotCancelled({ runId, wallet, idempotencyKey }) {
       if (idempotencyKey === undefined || !(await runs.isKeyCancelled(wallet, idempotencyKey))) return;
-      // So that it stays on record, and its key with it.
+      // Keeps the record, and with it the key.
       await runs.requestStop(runId, 'cancelled');
       throw new ApiError(
         'invalid_request',

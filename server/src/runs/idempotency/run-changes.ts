@@ -7,8 +7,8 @@ export const POLL_INTERVAL_MS = 5_000;
 /** Watches one run. */
 export interface RunWatch {
   /**
-   * Waits for news of the run since the last call, at most `ms`, and at most {@link POLL_INTERVAL_MS}. False once
-   * this server wants to stop.
+   * Waits for an announcement since the last call, at most `ms` and at most {@link POLL_INTERVAL_MS} milliseconds. False
+   * once this server shuts down.
    */
   next(ms: number, signal: AbortSignal): Promise<boolean>;
   close(): void;
@@ -18,11 +18,11 @@ export interface RunWatch {
 export interface RunChanges {
   /** Notifies all replicas. Never throws: waiting callers also poll. */
   announce(runId: string): Promise<void>;
-  /** Begins to watch: what is announced from here on is not missed. */
+  /** Begins to watch: no later announcement is missed. */
   watch(runId: string): RunWatch;
   /** Calls `listener` with the id of every run that is announced. */
   subscribe(listener: (runId: string) => void): void;
-  /** Lets go of everybody who waits. */
+  /** Ends every wait. */
   close(): void;
 }
 
@@ -36,10 +36,10 @@ export function createRunChanges(notifications: Notifications): RunChanges {
     announce: (runId) => notifications.publish(runId).catch(() => undefined),
     subscribe: (listener) => notifications.subscribe(listener),
     watch(runId) {
-      let isNews = false;
+      let isAnnounced = false;
       let resume = (): void => undefined;
       const wake = () => {
-        isNews = true;
+        isAnnounced = true;
         resume();
       };
       const others = watches.get(runId) ?? new Set();
@@ -47,14 +47,14 @@ export function createRunChanges(notifications: Notifications): RunChanges {
       return {
         async next(ms, signal) {
           const deadline = createDeadline(Math.min(ms, POLL_INTERVAL_MS), signal, ending.signal);
-          if (!isNews && !deadline.signal.aborted) {
+          if (!isAnnounced && !deadline.signal.aborted) {
             await new Promise<void>((resolve) => {
               resume = resolve;
               deadline.signal.addEventListener('abort', () => resolve(), { once: true });
             });
           }
           deadline.clear();
-          isNews = false;
+          isAnnounced = false;
           return !ending.signal.aborted;
         },
         close() {

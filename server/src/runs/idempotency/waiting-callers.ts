@@ -6,7 +6,7 @@ import type { DeliveryTracking } from '../delivery/delivery-tracking.js';
 import type { RunChanges } from './run-changes.js';
 import type { FinishedRun, RunRepository, RunRow } from '../history/repository.js';
 
-/** The longest that a repeat waits for the charge of a run that came to nothing. */
+/** The longest that a repeat waits for the charge of a run that was not delivered. */
 const CHARGE_WAIT_MS = CHARGE_WAIT_SECONDS * 1_000;
 
 /** A caller that waits for a run. */
@@ -29,7 +29,7 @@ export interface RunningRun {
 /** What a caller gets: the end of the run, or that it goes on. */
 export type Answer = FinishedRun | RunningRun;
 
-/** Connects callers with runs, which live by themselves. */
+/** Connects callers with runs, which do not depend on their callers. */
 export interface WaitingCallers {
   /**
    * Waits for the work that this caller began, here in this process.
@@ -43,7 +43,7 @@ export interface WaitingCallers {
   ): Promise<Answer>;
   /**
    * Waits for a run that another request began, on any replica; the caller has been counted as waiting. Undefined
-   * when the run came to nothing, so that the caller begins anew.
+   * when the run was not delivered and its charge, if any, is compensated: the caller begins another one.
    *
    * @throws ApiError when the run was cancelled or its result is no longer kept; the reason of `gone`.
    */
@@ -62,7 +62,7 @@ export function createWaitingCallers(deps: {
 }): WaitingCallers {
   const { runs, deliveryTracking, changes, logger, graceMs } = deps;
 
-  /** Asks the run to stop after the grace, unless a caller has asked for it by then. */
+  /** Requests a stop of the run after the grace, unless a caller waits for it by then. */
   function stopLater(runId: string): void {
     const timer = setTimeout(() => {
       runs
@@ -70,11 +70,11 @@ export function createWaitingCallers(deps: {
         .then((asked) => (asked ? changes.announce(runId) : undefined))
         .catch((err: unknown) => logger.warn({ err, run_id: runId }, 'a run without a caller goes on'));
     }, graceMs);
-    // Without this server the run ends by its own time.
+    // If this server ends, the run ends by its time limit.
     timer.unref();
   }
 
-  /** What becomes of a run whose caller went away. */
+  /** Records that a caller left, and stops the run if it may not go on without one. */
   async function depart(runId: string, caller: Caller): Promise<void> {
     if (caller.patienceMs !== undefined) {
       await deliveryTracking.leave(runId, true);
@@ -89,7 +89,7 @@ export function createWaitingCallers(deps: {
 
   return {
     async waitFor({ runId, agentId }, caller, work) {
-      // May stay unawaited when the caller leaves; the record tells the end.
+      // May stay unawaited when the caller leaves; the record has the end.
       work.catch(() => undefined);
       let timer: NodeJS.Timeout | undefined;
       const parted = new Promise<undefined>((resolve) => {
@@ -104,7 +104,7 @@ export function createWaitingCallers(deps: {
         caller.gone.throwIfAborted();
         return { runId, agentId, status: 'running' };
       } catch (error) {
-        // Its result is kept until it is paid: the caller goes without an answer, and may ask for it.
+        // The result is held until its charge lands: the caller may ask for it by the run's id.
         if (error instanceof ChargePendingError) await deliveryTracking.leave(runId, true);
         throw error;
       } finally {
@@ -122,8 +122,8 @@ export function createWaitingCallers(deps: {
           if (!row) return undefined;
           const finished = runs.toFinished(row);
           if (finished) return finished;
-          requireHope(row);
-          // A run that came to nothing keeps its key while its charge may still land: a second one would be paid twice.
+          requireResultPossible(row);
+          // An undelivered run keeps its key while its charge may still land: another run would be a second charge.
           const isCharging = row.status === 'undelivered' && row.idempotency_key !== null;
           if (row.status === 'undelivered' && !isCharging) return undefined;
           if (isCharging && performance.now() - joinedAt > CHARGE_WAIT_MS)
@@ -158,8 +158,8 @@ export function createWaitingCallers(deps: {
   };
 }
 
-/** Refuses to wait for a run whose end is known and is no result. */
-export function requireHope(row: RunRow): void {
+/** Refuses to wait for a run that has ended without a result that can be given. */
+export function requireResultPossible(row: RunRow): void {
   if (row.status === 'undelivered' && row.stop_reason === 'cancelled') {
     throw new ApiError(
       'invalid_request',

@@ -86,7 +86,7 @@ export async function runTask(deps: RunTaskDeps, request: TaskRequest): Promise<
   let ahead: Lookups | undefined = lookUp(deps, request);
   const adoption = request.adoptsUndelivered ? beginAdoption(deps.deliveryTracking, order) : undefined;
   const task = await parse(deps, order, request.body, report);
-  // A request that waited for a run which came to nothing starts over.
+  // A request that waited for a run that was not delivered starts over.
   for (; ; ahead = undefined) {
     // A repeated request gets its answer even when the rental has ended since: the run was paid for.
     const repeated = await deps.idempotency.find(task, ahead?.repeated);

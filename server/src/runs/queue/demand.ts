@@ -1,17 +1,17 @@
 import type { SlotRequest } from './slot-repository.js';
 
-/** Who of this process has or wants a slot, counted in memory. */
+/** Counts the runs of this process that hold a slot or wait for one, in memory. */
 export interface SlotDemand {
   /**
-   * Counts a run in; undefined when it can only be refused: this process alone has as many as slots and queue hold, of all
-   * wallets or of this one. Gives what counts it out again.
+   * Counts a run; returns a function that ends the count. Undefined when this process alone fills slots and queue, with
+   * runs of all wallets or of this one: the run would be refused.
    */
   add(request: SlotRequest): (() => void) | undefined;
-  /** A run that was counted in has a slot now. */
+  /** Records that a counted run has a slot. */
   seated(runId: string): void;
 }
 
-/** Makes the count. Replicas each have their own: it never refuses whom the database would let in. */
+/** Creates the count of one replica. It never refuses a run that the database would accept. */
 export function createSlotDemand(bounds: {
   slots: number;
   queueLength: number;

@@ -6,7 +6,7 @@ import type { SlotRepository, SlotRequest } from './slot-repository.js';
 
 /** Runs of one listing at the same time (spec, "Limits"). */
 export const SLOTS_PER_LISTING = 20;
-/** How long the slots of a replica that died stay taken; and of one that cannot reach the database. */
+/** Time after which the slots of a replica lapse that died or cannot reach the database. */
 const LEASE_MS = 60_000;
 /** The same for a waiting run: how long it may take to claim a slot that was given to it, or to renew its place. */
 const CLAIM_MS = 15_000;
@@ -15,22 +15,21 @@ const FULL = 'the queue for them is full';
 /** The slots of listings, shared by all replicas, and the queues of runs that wait for them. */
 export interface Slots {
   /**
-   * Counts a run in that will want a slot; gives what counts it out again. Costs no look into the database, so that it
-   * can keep up with refusing.
+   * Counts a run that will ask for a slot, in memory: a refusal costs no query. Returns a function that ends the count.
    *
-   * @throws ApiError `rate_limit_exceeded` with `Retry-After` when slots and queue are certainly full.
+   * @throws ApiError `rate_limit_exceeded` with `Retry-After` when this process alone has filled slots and queue.
    */
   countDemand(request: SlotRequest): () => void;
   /**
-   * Takes a slot, in turn where others wait too. It is kept until `free`, while this process lives.
+   * Takes a slot, or waits for one in the queue. The slot is held until `free`, or until this process ends.
    *
    * @throws ApiError `rate_limit_exceeded` with `Retry-After` when the queue is full, or the wait was too long; the
    * reason of `signal` when that aborts. No place is left then.
    */
   take(request: SlotRequest, signal: AbortSignal): Promise<void>;
-  /** Gives up a run's slot, and lets the next one in. Never throws: what is not given up lapses. */
+  /** Frees a run's slot and gives it to the next run. Never throws: a slot that cannot be freed lapses. */
   free(runId: string): Promise<void>;
-  /** Frees every slot and empties every queue: only for a server that knows to be alone, at its start. */
+  /** Frees every slot and empties every queue. For the start of a server that has no other replica. */
   freeAll(): Promise<void>;
 }
 
@@ -105,7 +104,7 @@ export function createSlots(deps: {
       while (state !== 'seated') {
         if (state === 'full') throw refusal(FULL);
         signal.throwIfAborted();
-        // By oneself too: a slot may have lapsed, or have become free while this run came into the queue.
+        // A slot may have lapsed, or have become free while this run entered the queue.
         await handOut(listingId);
         state = await repository.keep(runId, bounds);
         if (state === 'seated') break;
