@@ -1,16 +1,13 @@
 import type { SandboxEntry } from '@agent-rental/agent-runner';
 
 /** The drivers that run sandboxes on this machine, by name. */
-export const localDriverNames = ['bubblewrap', 'deno'] as const;
+const localDriverNames = ['bubblewrap', 'deno'] as const;
 
 /** Name of a driver that runs sandboxes on this machine. */
 export type LocalDriverName = (typeof localDriverNames)[number];
 
 /** All sandbox drivers, by name. */
 export const sandboxDriverNames = [...localDriverNames, 'e2b'] as const;
-
-/** Name of a sandbox driver. */
-export type SandboxDriverName = (typeof sandboxDriverNames)[number];
 
 /**
  * How strong the wall is, the weakest first. `runtime`: the language runtime's permission checks. `kernel`: namespaces,

@@ -17,7 +17,7 @@ const BLOCKHASH_CACHE_MS = 5_000;
 const POLL_MS = 150;
 
 /** How a simulation ended. */
-export interface Simulation {
+interface Simulation {
   error: TransactionError | null;
   logs: string[];
 }

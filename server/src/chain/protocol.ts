@@ -47,7 +47,7 @@ export function createProtocolReader(chain: Chain, now: () => number = Date.now)
  *
  * @throws Error when the program has not been initialised.
  */
-export async function readProtocol(chain: Chain): Promise<ProtocolTerms> {
+async function readProtocol(chain: Chain): Promise<ProtocolTerms> {
   const address = findProtocolAddress(chain.programId).address;
   const { accounts } = await chain.getAccounts([address]);
   const account = accounts[0];

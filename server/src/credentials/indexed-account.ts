@@ -26,7 +26,7 @@ export type IndexedAccount =
   | { kind: 'absent'; address: string };
 
 /** What the chain decides about a listing. */
-export interface ListingFields {
+interface ListingFields {
   rental_model: RentalModel;
   status: 'active' | 'paused' | 'closed';
   price_lamports: bigint;

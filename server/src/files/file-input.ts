@@ -13,7 +13,7 @@ export interface FileInput {
 }
 
 /** A file that is not text, as the value that `input_schema` sees. */
-export interface BinaryInput {
+interface BinaryInput {
   media_type: string;
   size_bytes: number;
   base64: string;

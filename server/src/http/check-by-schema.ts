@@ -19,7 +19,7 @@ export function checkBySchema(schema: z.ZodType, value: unknown): { value: unkno
 }
 
 /** All issues of a Zod error in one line, each with its path. */
-export function describeIssues(error: z.ZodError): string {
+function describeIssues(error: z.ZodError): string {
   const text = error.issues
     .slice(0, 10)
     .map((issue) => (issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message))

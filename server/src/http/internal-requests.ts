@@ -11,7 +11,7 @@ const HAS_NO_BODY = new Set([101, 204, 205, 304]);
 const NEVER = new AbortController().signal;
 
 /** A request from outside that internal ones serve. */
-export interface OuterRequest {
+interface OuterRequest {
   readonly id: string;
   readonly response?: ServerResponse;
 }

@@ -20,7 +20,7 @@ export interface Challenge {
 }
 
 /** A signed challenge, to be redeemed. */
-export interface SignedChallenge {
+interface SignedChallenge {
   wallet: string;
   challenge: string;
   signature: string;

@@ -13,7 +13,7 @@ import type { Challenges } from './challenges.js';
 import type { OriginsOf } from './origins.js';
 
 /** A change that its request asks for. */
-export interface AskedChange {
+interface AskedChange {
   action: ConfirmedAction;
   listingId: string;
   /** The request's body; absent where it has none. */

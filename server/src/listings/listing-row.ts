@@ -8,7 +8,7 @@ export type ListingRow = Selectable<Database['listings']> & {
 };
 
 /** What a page of a search shows of a listing. */
-export const SUMMARY_COLUMNS = [
+const SUMMARY_COLUMNS = [
   'id',
   'creator',
   'title',

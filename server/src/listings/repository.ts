@@ -28,7 +28,7 @@ export interface ListingRepository {
 }
 
 /** A listing with what a caller of it needs to know. */
-export interface CalledRow {
+interface CalledRow {
   id: string;
   description: string;
   price_lamports: bigint | null;
@@ -36,7 +36,7 @@ export interface CalledRow {
 }
 
 /** A published listing with its running version. */
-export type RunListingRow = Pick<
+type RunListingRow = Pick<
   Selectable<Database['listings']>,
   | 'id'
   | 'title'

@@ -1,7 +1,2 @@
-export {
-  createModelGateway,
-  ModelUnavailableError,
-  type ModelGateway,
-  type ModelSession,
-} from './gateway.js';
+export { createModelGateway, ModelUnavailableError, type ModelGateway } from './gateway.js';
 export { ModelLimitError } from './spending-meter.js';

@@ -1,5 +1,5 @@
 export { countCharges, countRuns } from './counted.js';
-export { createMetrics, type AnsweredRequest, type Metrics } from './metrics.js';
+export { createMetrics, type Metrics } from './metrics.js';
 export { createReadiness } from './readiness.js';
 export { createOperationsRepository } from './repository.js';
 export { operationsRoutes } from './routes.js';

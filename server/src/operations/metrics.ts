@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** One answered request, as it is counted. */
-export interface AnsweredRequest {
+interface AnsweredRequest {
   method: string;
   /** The route's pattern, never the path: a path holds ids. */
   route: string;
@@ -10,7 +10,7 @@ export interface AnsweredRequest {
 }
 
 /** Numbers that are read when they are asked for. */
-export interface MetricSources {
+interface MetricSources {
   /** Charges whose end is open, by state. */
   openCharges(): Promise<ReadonlyMap<string, number>>;
   /** Slots that runs hold, on all replicas. */
@@ -26,7 +26,7 @@ export interface MetricSources {
 }
 
 /** How many sandboxes of a pool are in which state. */
-export interface SandboxCounts {
+interface SandboxCounts {
   idle: number;
   starting: number;
   active: number;

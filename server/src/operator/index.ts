@@ -1,3 +1,3 @@
 export { OperatorError } from './operator-error.js';
-export { parseCommand, USAGE, type Command } from './parse-command.js';
+export { parseCommand, USAGE } from './parse-command.js';
 export { runCommand } from './run-command.js';

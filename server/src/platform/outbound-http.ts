@@ -13,7 +13,7 @@ export class ResponseTooLargeError extends Error {
 }
 
 /** A request, as `fetch` takes it. */
-export interface OutboundRequest extends RequestInit {
+interface OutboundRequest extends RequestInit {
   /** Called when the connection stands and the request goes out on it. */
   onSent?: (() => void) | undefined;
 }

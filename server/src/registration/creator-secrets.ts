@@ -10,7 +10,7 @@ import { newWebhookSecret } from './manifest/version-parts.js';
 const PREVIOUS_SECRET_MS = 24 * 60 * 60 * 1000;
 
 /** Asks the wallet to confirm a change; throws when it does not. */
-export type Confirm = () => Promise<void>;
+type Confirm = () => Promise<void>;
 
 /**
  * Replaces what a creator keeps with us, without a new version: nothing that a renter sees changes. `confirm` is called for

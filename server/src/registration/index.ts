@@ -10,8 +10,8 @@ export {
   type PrivatePart,
 } from './manifest/private-part.js';
 export { createRegistrationRepository, REGISTRATION_TASK, SAMPLES_TASK } from './repository.js';
-export { createReviews, type Decided, type PendingReview, type Reviews } from './approvals/approvals.js';
+export { createReviews, type Decided, type PendingReview } from './approvals/approvals.js';
 export { registrationRoutes } from './routes.js';
-export { createSampleTaker, type ReviewRun, type SampleTaker } from './samples/samples.js';
+export { createSampleTaker, type ReviewRun } from './samples/samples.js';
 export type { PublishableListing } from './approvals/publication.js';
 export { createRegistrationService, type RegistrationService } from './service.js';

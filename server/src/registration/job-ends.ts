@@ -5,7 +5,7 @@ import { findOverflow, lockCreator, MOST_FAILED_JOBS } from './drafts/creator-li
 import { reviewStateAfterChange, type ReviewMode } from './approvals/approval-state.js';
 
 /** What a registration writes. */
-export interface NewDraft {
+interface NewDraft {
   listing: Insertable<Database['listings']>;
   version: Insertable<Database['agent_versions']>;
   /** The review is to run the agent, for samples. */
@@ -13,7 +13,7 @@ export interface NewDraft {
 }
 
 /** What an update writes. */
-export interface VersionUpdate {
+interface VersionUpdate {
   wallet: string;
   listingId: string;
   /** The version that the update was made of, as it was read. */
@@ -29,7 +29,7 @@ export interface VersionUpdate {
  * How the end of a job was written down. `refused`: nothing was, because the creator's unpublished agents would be larger
  * than they may be. `outdated`: nothing was, because what it was made of has changed, or the job has ended before.
  */
-export type JobEnd = { end: 'done' } | { end: 'outdated' } | { end: 'refused'; reason: string };
+type JobEnd = { end: 'done' } | { end: 'outdated' } | { end: 'refused'; reason: string };
 
 /** Writes down how jobs end. */
 export interface JobEnds {

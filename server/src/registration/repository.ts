@@ -13,7 +13,7 @@ import {
 import type { DraftRow } from './drafts/draft-row.js';
 import { createJobEnds, type JobEnds } from './job-ends.js';
 
-export type JobRow = Selectable<Database['registration_jobs']>;
+type JobRow = Selectable<Database['registration_jobs']>;
 export type VersionRow = Selectable<Database['agent_versions']>;
 
 /** A listing with the version that runs. */
@@ -23,7 +23,7 @@ export interface OwnListing {
 }
 
 /** A version that was found without samples. */
-export interface UnshownVersion {
+interface UnshownVersion {
   version: VersionRow;
   sampleInput: ListingTerms['sample_input'];
   creator: string;

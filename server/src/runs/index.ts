@@ -13,7 +13,6 @@ export { executionRoutes } from './routes.js';
 export { createSampleRun } from './agents/sample-run.js';
 export { createRunChanges } from './idempotency/run-changes.js';
 export { createRunRepository } from './history/repository.js';
-export type { RunTaskDeps } from './pipeline/pipeline.js';
 export { createSlotRepository } from './queue/slot-repository.js';
 export { createSlots, SLOTS_PER_LISTING } from './queue/slots.js';
 export { createWebReader } from './agents/web-reader.js';

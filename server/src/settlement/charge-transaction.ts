@@ -105,6 +105,6 @@ export function createChargeSigner(deps: {
 }
 
 /** The 16 bytes of a run's UUID, as the program takes them. */
-export function runIdBytes(runId: string): Uint8Array {
+function runIdBytes(runId: string): Uint8Array {
   return Uint8Array.from(Buffer.from(runId.replaceAll('-', ''), 'hex'));
 }

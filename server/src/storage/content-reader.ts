@@ -21,7 +21,7 @@ export class ContentUnavailableError extends Error {
 }
 
 /** A content, and what it is by its address. */
-export interface AddressedContent {
+interface AddressedContent {
   bytes: Buffer;
   mediaType: 'application/json' | 'application/octet-stream';
 }

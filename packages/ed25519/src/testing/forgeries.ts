@@ -70,7 +70,7 @@ type Equation = 'plain' | 'cofactored';
  *
  * @param options.excess what is added to `S`, a multiple of the group's order
  */
-export function forge(
+function forge(
   key: Parts,
   nonce: Parts,
   options: { equation: Equation; excess?: bigint; message?: Uint8Array },

@@ -15,7 +15,7 @@ const PROGRAM_BYTES = 36;
 const PROGRAM_DATA_HEADER_BYTES = 45;
 
 /** The address of the account that holds a program's code and its upgrade authority. */
-export function programDataAddress(programId: Uint8Array): Uint8Array {
+function programDataAddress(programId: Uint8Array): Uint8Array {
   return PublicKey.findProgramAddressSync([programId], LOADER)[0].toBytes();
 }
 

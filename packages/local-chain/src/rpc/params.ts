@@ -34,7 +34,7 @@ export const countParam = z.int().nonnegative();
 
 const commitmentParam = z.enum(['processed', 'confirmed', 'finalized']);
 
-export type Commitment = z.output<typeof commitmentParam>;
+type Commitment = z.output<typeof commitmentParam>;
 
 /** What nearly every method takes: how final the answer must be, and how recent. */
 export const contextFields = {

@@ -7,7 +7,7 @@ import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/s
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
 /** A result as a client sees it. */
-export interface SeenResult {
+interface SeenResult {
   readonly content: readonly { readonly type: string; readonly text?: string | undefined }[];
   readonly structuredContent?: unknown;
   readonly isError?: boolean | undefined;
@@ -40,7 +40,7 @@ export interface McpClient {
 }
 
 /** What a user says to a question. */
-export interface Answer {
+interface Answer {
   action: 'accept' | 'decline' | 'cancel';
   content?: Record<string, boolean | string | number | string[]>;
 }

@@ -66,7 +66,7 @@ export interface WarmPoolStats {
 }
 
 /** Options of one take. */
-export interface TakeOptions {
+interface TakeOptions {
   signal?: AbortSignal | undefined;
   /** Who the sandbox is counted for, for instance a listing. Default: an owner of its own. */
   owner?: string | undefined;

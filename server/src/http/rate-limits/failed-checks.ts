@@ -10,7 +10,7 @@ const MOST_REMEMBERED = 10_000;
 const MOST_AT_ONCE = 10;
 
 /** What was found out about a bearer. */
-export type BearerCheck<T> =
+type BearerCheck<T> =
   | { outcome: 'right'; value: T }
   /** The check was made, and says that the bearer is wrong. */
   | { outcome: 'wrong'; error: ApiError; rate: RateState }

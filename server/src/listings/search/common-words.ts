@@ -5,7 +5,7 @@ import type { ListingSummaryRow } from '../listing-row.js';
 import { every, rangeConditions, type Search, type Sql } from './conditions.js';
 
 /** Part of a search's result, as long as it is in one order. */
-export interface SearchPart {
+interface SearchPart {
   /** What its documents match. */
   documents: Sql;
   order: Sql;
@@ -15,7 +15,7 @@ export interface SearchPart {
 }
 
 /** What is asked for of a part. */
-export type Page = Pick<Search, 'limit' | 'offset'>;
+type Page = Pick<Search, 'limit' | 'offset'>;
 
 /** Reads parts of the result of a search by words that many listings have. */
 export interface SearchParts {

@@ -20,9 +20,7 @@ export type PendingReview = Pick<
 };
 
 /** An approval is of one version; without a number, of the only one that there is. */
-export type ReviewDecision =
-  | { approved: true; version?: number | undefined }
-  | { approved: false; reason: string };
+type ReviewDecision = { approved: true; version?: number | undefined } | { approved: false; reason: string };
 
 /** What became of a decision. `changed`: nothing; the draft's present version is another than the one that was decided on. */
 export type Decided = { outcome: 'decided' | 'not_found' } | { outcome: 'changed'; version: number };

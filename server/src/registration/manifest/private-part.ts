@@ -10,7 +10,7 @@ const manifest = z.record(z.string(), z.unknown()).optional();
  * The part of a manifest that renters must never see. It is sealed in the database and opened only to run
  * the agent.
  */
-export const privatePart = z.discriminatedUnion('mode', [
+const privatePart = z.discriminatedUnion('mode', [
   z.object({
     mode: z.literal('declarative'),
     systemPrompt: z.string(),

@@ -26,7 +26,7 @@ export interface FinishedRun {
 }
 
 /** A run about to begin. */
-export interface NewRun {
+interface NewRun {
   id: string;
   listingId: string;
   versionId: string;
@@ -38,7 +38,7 @@ export interface NewRun {
 }
 
 /** How a run begins. */
-export interface Beginning {
+interface Beginning {
   /**
    * Alone among the callers with equal requests: not while there is an equal run that may be taken over, nor, if
    * `isPatient`, one that a caller seems to wait for.

@@ -5,7 +5,7 @@ import { createDeadline } from '../../platform/deadline.js';
 export const POLL_INTERVAL_MS = 5_000;
 
 /** Watches one run. */
-export interface RunWatch {
+interface RunWatch {
   /**
    * Waits for an announcement since the last call, at most `ms` and at most {@link POLL_INTERVAL_MS} milliseconds. False
    * once this server shuts down.

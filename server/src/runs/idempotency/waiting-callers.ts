@@ -20,7 +20,7 @@ export interface Caller {
 }
 
 /** A run that goes on after its caller was answered. */
-export interface RunningRun {
+interface RunningRun {
   runId: string;
   agentId: string;
   status: 'running';

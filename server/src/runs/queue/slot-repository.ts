@@ -12,7 +12,7 @@ export interface SlotRequest {
 }
 
 /** What is held, and for how long. Times are by the database's clock alone: replicas' clocks differ. */
-export interface Bounds {
+interface Bounds {
   slots: number;
   queueLength: number;
   /** How many of the places in the queue one wallet may have. */

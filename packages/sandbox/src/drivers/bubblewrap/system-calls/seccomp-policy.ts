@@ -10,7 +10,7 @@ export interface ArgumentCheck {
 }
 
 /** When a call with arguments is allowed: when all checks of one of these lists hold. */
-export type Alternatives = readonly (readonly ArgumentCheck[])[];
+type Alternatives = readonly (readonly ArgumentCheck[])[];
 
 /** A system call that a sandbox may make; without `when`, with any arguments. */
 export interface SystemCallRule {
