@@ -34,10 +34,10 @@ function autogroupOf(pid: number | 'self'): string | undefined {
 }
 
 /**
- * Lowers the priority of a sandbox's group. Linux may group processes by session (sched(7), autogroup): a group gets the same
+ * Sets the priority of a sandbox's group. Linux may group processes by session (sched(7), autogroup): a group gets the same
  * time as any other one, and the priority of a process counts within its group alone.
  */
-function lowerAutogroup(pid: number, priority: number): void {
+function setAutogroupPriority(pid: number, priority: number): void {
   const group = autogroupOf(pid);
   if (group === undefined || group === autogroupOf('self')) return;
   try {
@@ -47,17 +47,17 @@ function lowerAutogroup(pid: number, priority: number): void {
   }
 }
 
-/** Lowers the priority of a process and of what it has started. What it starts later inherits the priority. */
-function lowerPriority(pid: number, priority: number): void {
-  lowerAutogroup(pid, priority);
+/** Sets the priority of a process and of what it has started. What it starts later inherits the priority. */
+function setPriorities(pid: number, priority: number): void {
+  setAutogroupPriority(pid, priority);
   for (const thread of threadsOf(pid)) {
     try {
       setPriority(thread, priority);
     } catch {
-      // It has ended.
+      // It has ended; or it would be raised, which needs root.
     }
   }
-  for (const child of childrenOf(pid)) lowerPriority(child, priority);
+  for (const child of childrenOf(pid)) setPriorities(child, priority);
 }
 
 /**
@@ -65,15 +65,22 @@ function lowerPriority(pid: number, priority: number): void {
  * for long yield to code that has just begun. To be called when the sandbox is ready: its start is waited for.
  */
 export function yieldToOthers(sandbox: Sandbox, pid: number): Sandbox {
-  // Below this process, whose own priority may be below normal.
-  lowerPriority(pid, Math.min(PRIORITY_LOW, getPriority() + PRIORITY_BELOW_NORMAL));
+  // This process's own priority may be below normal.
+  const own = getPriority();
+  setPriorities(pid, Math.min(PRIORITY_LOW, own + PRIORITY_BELOW_NORMAL));
   let timer: NodeJS.Timeout | undefined;
   void sandbox.exited.then(() => clearTimeout(timer));
   return {
     ...sandbox,
     send(line) {
-      timer ??= setTimeout(() => lowerPriority(pid, PRIORITY_LOW), SHORT_MS);
+      timer ??= setTimeout(() => setPriorities(pid, PRIORITY_LOW), SHORT_MS);
       sandbox.send(line);
+    },
+    kill() {
+      clearTimeout(timer);
+      // A process that is killed needs processor time to end.
+      setPriorities(pid, own);
+      return sandbox.kill();
     },
   };
 }
