@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { getPriority, tmpdir } from 'node:os';
@@ -6,6 +8,8 @@ import { type EvaluateMessage, PROTOCOL_VERSION } from '@agent-rental/agent-runn
 import { describe, expect, test } from 'vitest';
 import { createBubblewrapDriver } from '../bubblewrap/bubblewrap-driver.js';
 import { createDenoDriver } from '../deno/deno-driver.js';
+import { FakeSandbox } from '../../protocol/fake-sandbox.test-support.js';
+import { yieldToOthers } from './low-priority.js';
 import { onHardenedMachine } from '../bubblewrap/hardened-machine.test-support.js';
 import { descendants, recordedPids } from './process-tree.test-support.js';
 import type { Sandbox, SandboxDriver } from '../../sandbox.js';
@@ -76,4 +80,19 @@ describe.each([
       await expect.poll(() => effectivePriorities(processes())).toEqual(processes().map(() => 19));
     });
   });
+});
+
+test('a sandbox that has ended leaves the process alone that has its id now', async () => {
+  const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+  await once(other, 'spawn');
+  const pid = other.pid ?? 0;
+  const ended = new FakeSandbox();
+  const sandbox = yieldToOthers(ended, pid);
+  const lowered = getPriority(pid);
+  ended.end();
+  await ended.exited;
+  await sandbox.kill();
+  expect(getPriority(pid)).toBe(lowered);
+  other.kill();
+  await once(other, 'exit');
 });

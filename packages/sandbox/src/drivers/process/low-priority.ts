@@ -69,17 +69,23 @@ export function yieldToOthers(sandbox: Sandbox, pid: number): Sandbox {
   const own = getPriority();
   setPriorities(pid, Math.min(PRIORITY_LOW, own + PRIORITY_BELOW_NORMAL));
   let timer: NodeJS.Timeout | undefined;
-  void sandbox.exited.then(() => clearTimeout(timer));
+  let hasExited = false;
+  const noteExit = async (): Promise<void> => {
+    await sandbox.exited;
+    hasExited = true;
+    clearTimeout(timer);
+  };
+  void noteExit();
   return {
     ...sandbox,
     send(line) {
-      timer ??= setTimeout(() => setPriorities(pid, PRIORITY_LOW), SHORT_MS);
+      if (!hasExited) timer ??= setTimeout(() => setPriorities(pid, PRIORITY_LOW), SHORT_MS);
       sandbox.send(line);
     },
     kill() {
       clearTimeout(timer);
-      // A process that is killed needs processor time to end.
-      setPriorities(pid, own);
+      // A process that is killed needs processor time to end. Once it has ended, its id may be another process's.
+      if (!hasExited) setPriorities(pid, own);
       return sandbox.kill();
     },
   };
