@@ -38,8 +38,10 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
   let lastFailure: unknown;
   let retryTimer: NodeJS.Timeout | undefined;
   let refillTimer: NodeJS.Timeout | undefined;
-  /** The latest that the refill may be put off to, in milliseconds of `performance.now`; undefined while none is. */
-  let refillBy: number | undefined;
+  /** When the refill is due, in milliseconds of `performance.now`; each take puts it off. */
+  let refillAt = 0;
+  /** The latest that it is put off to. */
+  let refillBy = 0;
   let recycleTimer: NodeJS.Timeout | undefined;
   let closed = false;
   let takenTotal = 0;
@@ -78,20 +80,22 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
   function refill(): void {
     if (queue.length > 0) fill();
     if (closed) return;
-    const now = performance.now();
-    const by = (refillBy ??= now + LONGEST_REFILL_DELAY_MS);
-    clearTimeout(refillTimer);
-    refillTimer = setTimeout(
-      () => {
-        if (isBusy() && performance.now() < by) {
-          refill();
-          return;
-        }
-        refillBy = undefined;
-        fill();
-      },
-      Math.max(0, Math.min(REFILL_DELAY_MS, by - now)),
-    );
+    refillAt = performance.now() + REFILL_DELAY_MS;
+    // A take waits for this: the timer that is set stays, and looks at `refillAt` when it fires.
+    if (refillTimer !== undefined) return;
+    refillBy = refillAt - REFILL_DELAY_MS + LONGEST_REFILL_DELAY_MS;
+    refillWhenDue();
+  }
+
+  function refillWhenDue(): void {
+    const waitMs = Math.min(refillAt, refillBy) - performance.now();
+    refillTimer = setTimeout(() => {
+      refillTimer = undefined;
+      const now = performance.now();
+      if (isBusy()) refillAt = Math.max(refillAt, now + REFILL_DELAY_MS);
+      if (Math.min(refillAt, refillBy) > now) refillWhenDue();
+      else fill();
+    }, waitMs);
     refillTimer.unref();
   }
 

@@ -4,6 +4,9 @@ import { hasTurnTime, nextTurn, PromptLines } from './loop-turns.js';
 /** Longer lines take two iterations of the event loop: one to decode the line, the next for its reader. */
 const LARGE_LINE_BYTES = 64 * 1024;
 
+type Result = IteratorResult<string, undefined>;
+const END: Result = { value: undefined, done: true };
+
 export interface LineQueueOptions {
   /** Bytes of one line. */
   maxLineBytes: number;
@@ -25,7 +28,7 @@ export class LineQueue implements AsyncIterableIterator<string> {
   readonly #promptLines = new PromptLines();
   #ended = false;
   /** Resolves the reader's pending `next`. */
-  #waiting: (() => void) | undefined;
+  #waiting: ((result: Result | Promise<Result>) => void) | undefined;
   /** The reader got a large line and has probably used up the budget for it. */
   #lastWasLarge = false;
 
@@ -53,42 +56,9 @@ export class LineQueue implements AsyncIterableIterator<string> {
     this.#wake();
   }
 
-  async next(): Promise<IteratorResult<string, undefined>> {
-    for (;;) {
-      const length = this.#splitter.nextLength();
-      if (length === 'too_long') {
-        this.end({ discard: true });
-        this.#options.onTooLong();
-        return { value: undefined, done: true };
-      }
-      if (length === undefined) {
-        if (this.#ended) return { value: undefined, done: true };
-        await this.#more();
-        continue;
-      }
-      const isLarge = length > LARGE_LINE_BYTES;
-      const needsWholeBudget = isLarge || this.#lastWasLarge;
-      if (needsWholeBudget || !(this.#promptLines.admits(length) || hasTurnTime())) {
-        this.#lastWasLarge = false;
-        await nextTurn({ needsWholeBudget });
-        // The queue may have been discarded meanwhile.
-        if (this.#splitter.nextLength() !== length) continue;
-      }
-      return { value: await this.#take(isLarge), done: false };
-    }
-  }
-
-  async #take(isLarge: boolean): Promise<string> {
-    const wasFull = this.isFull;
-    const line = this.#splitter.take();
-    if (wasFull && !this.isFull) this.#options.onDrain();
-    this.#lastWasLarge = isLarge;
-    if (isLarge) await nextTurn({ needsWholeBudget: true });
-    return line;
-  }
-
-  /** Resolves after the next `push` or `end`. */
-  #more(): Promise<void> {
+  next(): Promise<Result> {
+    const result = this.#result();
+    if (result !== undefined) return Promise.resolve(result);
     return new Promise((resolve) => {
       const wasFull = this.isFull;
       this.#waiting = resolve;
@@ -97,10 +67,52 @@ export class LineQueue implements AsyncIterableIterator<string> {
     });
   }
 
+  /** The next line or the end; a promise when the line has to wait for its turn; undefined when no line is complete. */
+  #result(): Result | Promise<Result> | undefined {
+    const length = this.#splitter.nextLength();
+    if (length === 'too_long') {
+      this.end({ discard: true });
+      this.#options.onTooLong();
+      return END;
+    }
+    if (length === undefined) return this.#ended ? END : undefined;
+    const isLarge = length > LARGE_LINE_BYTES;
+    const needsWholeBudget = isLarge || this.#lastWasLarge;
+    const isServedNow = !needsWholeBudget && (this.#promptLines.admits(length) || hasTurnTime());
+    return isServedNow
+      ? { value: this.#take(), done: false }
+      : this.#inTurn(length, { isLarge, needsWholeBudget });
+  }
+
+  async #inTurn(
+    length: number,
+    { isLarge, needsWholeBudget }: { isLarge: boolean; needsWholeBudget: boolean },
+  ): Promise<Result> {
+    this.#lastWasLarge = false;
+    await nextTurn({ needsWholeBudget });
+    // The queue may have been discarded meanwhile.
+    if (this.#splitter.nextLength() !== length) return this.next();
+    const value = this.#take();
+    this.#lastWasLarge = isLarge;
+    if (isLarge) await nextTurn({ needsWholeBudget: true });
+    return { value, done: false };
+  }
+
+  #take(): string {
+    const wasFull = this.isFull;
+    const line = this.#splitter.take();
+    if (wasFull && !this.isFull) this.#options.onDrain();
+    return line;
+  }
+
+  /** Gives the waiting reader its result, if there is one. Needs no promise in between: most lines are short and awaited. */
   #wake(): void {
     const resolve = this.#waiting;
+    if (resolve === undefined) return;
     this.#waiting = undefined;
-    resolve?.();
+    const result = this.#result();
+    if (result === undefined) this.#waiting = resolve;
+    else resolve(result);
   }
 
   [Symbol.asyncIterator](): this {

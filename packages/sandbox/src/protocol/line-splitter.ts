@@ -57,9 +57,9 @@ export class LineSplitter {
     return line;
   }
 
-  /** Drops all unread bytes. */
+  /** Drops all unread bytes. Keeps a buffer of the first size, which most chunks fit. */
   clear(): void {
-    this.#bytes = Buffer.alloc(0);
+    if (this.#bytes.length > FIRST_BYTES) this.#bytes = Buffer.alloc(0);
     this.#start = 0;
     this.#end = 0;
     this.#searched = 0;
