@@ -12,15 +12,6 @@ function withFiles(schema: Record<string, unknown>, folder: string): Record<stri
   return { ...schema, properties: { ...properties, input_file: { type: 'string', description } } };
 }
 
-/** What clients take a tool for that says nothing about itself (MCP, `ToolAnnotations`). */
-const ASSUMED = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };
-
-function unassumed(annotations: RentedTool['annotations']): NonNullable<Tool['annotations']> {
-  const hints = Object.keys(ASSUMED) as (keyof typeof ASSUMED)[];
-  const differing = hints.filter((hint) => annotations[hint] !== ASSUMED[hint]);
-  return Object.fromEntries(differing.map((hint) => [hint, annotations[hint]]));
-}
-
 /** A tool in the words of MCP. @param inputFolder the folder whose files a call may name. */
 export function toMcpTool(tool: RentedTool, inputFolder: string | undefined): Tool {
   const { name, title, description, inputSchema, annotations } = tool;
@@ -31,7 +22,7 @@ export function toMcpTool(tool: RentedTool, inputFolder: string | undefined): To
     title,
     description,
     inputSchema: { ...schema, type: 'object' },
-    // Of the many, only what a client would not assume by itself.
-    annotations: tool.agentId === undefined ? { title, ...annotations } : unassumed(annotations),
+    // All four, also those that equal the defaults: some hosts drop tools that do not state them.
+    annotations: { ...(tool.agentId === undefined ? { title } : {}), ...annotations },
   };
 }

@@ -43,8 +43,12 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
       title: 'Rented agent: Echo',
       inputSchema: { type: 'object', required: ['agent_id', 'task'] },
     });
-    // What a client assumes anyway is left out of the many; the few say everything.
-    expect(tools.at(-1)?.annotations).toEqual({ destructiveHint: false });
+    // Some hosts drop tools that do not state all of them.
+    const hints = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
+    for (const { annotations } of tools) {
+      expect(annotations).toMatchObject(Object.fromEntries(hints.map((hint) => [hint, expect.any(Boolean)])));
+    }
+    expect(tools.at(-1)?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: false });
     expect(tools[0]?.annotations).toMatchObject({ readOnlyHint: true, openWorldHint: false });
   });
 

@@ -29,6 +29,10 @@ export function argumentsObject(args: unknown): Record<string, unknown> {
 export function taskArgument(args: Record<string, unknown>): string {
   const { task } = args as { task?: unknown };
   if (typeof task === 'string' && task.trim() !== '') return task;
+  if (task !== undefined && task !== null && typeof task !== 'string') {
+    const kind = Array.isArray(task) ? 'a list' : `${typeof task === 'object' ? 'an' : 'a'} ${typeof task}`;
+    throw new BadArgumentsError(`"task" is ${kind}: it must be a text that says what the agent is to do.`);
+  }
   throw new BadArgumentsError('"task" is missing: say in plain language what the agent is to do.');
 }
 

@@ -25,6 +25,13 @@ export interface SchemaChecks {
    * @throws InvalidSchemaError when the schema cannot be used.
    */
   violations(schema: object, value: unknown): Promise<SchemaViolation[]>;
+  /**
+   * The value without the null members that break the schema; undefined where that does not make it match, or cannot be
+   * found out in time.
+   *
+   * @throws InvalidSchemaError when the schema cannot be used.
+   */
+  withoutAbsentNulls(schema: object, value: unknown): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -40,21 +47,35 @@ export function createSchemaChecks(
   /** Until when each of these schemas is not tried. */
   const penalties = new Map<string, number>();
   const tooIntricate = [{ path: '', message: 'is too deep or too intricate to be checked' }];
+
+  /** Asks about a value; `late` when the check did not end in time, now or a moment ago. */
+  async function askOfValue(question: SchemaQuestion): Promise<SchemaAnswer | 'late'> {
+    const { schema } = question;
+    const text = penalties.size === 0 ? '' : JSON.stringify(schema);
+    if ((penalties.get(text) ?? 0) > Date.now()) return 'late';
+    const answer = await values.ask(question);
+    if (answer !== 'late') return answer;
+    penalties.set(JSON.stringify(schema), Date.now() + PENALTY_MS);
+    if (penalties.size > MAX_PENALTIES) penalties.delete(penalties.keys().next().value ?? '');
+    return 'late';
+  }
+
   return {
     async checkSchema(schema) {
       const answer = await schemas.ask({ check: 'schema', schema });
       if (answer === 'late')
         throw new InvalidSchemaError('is too intricate: it takes too long to be understood');
-      read(answer);
+      requireAnswer(answer);
     },
     async violations(schema, value) {
-      const text = penalties.size === 0 ? '' : JSON.stringify(schema);
-      if ((penalties.get(text) ?? 0) > Date.now()) return tooIntricate;
-      const answer = await values.ask({ check: 'value', schema, value });
-      if (answer !== 'late') return read(answer);
-      penalties.set(JSON.stringify(schema), Date.now() + PENALTY_MS);
-      if (penalties.size > MAX_PENALTIES) penalties.delete(penalties.keys().next().value ?? '');
-      return tooIntricate;
+      const answer = await askOfValue({ check: 'value', schema, value });
+      return answer === 'late' ? tooIntricate : violationsIn(answer);
+    },
+    async withoutAbsentNulls(schema, value) {
+      const answer = await askOfValue({ check: 'nulls', schema, value });
+      if (answer === 'late') return undefined;
+      const read = requireAnswer(answer);
+      return 'value' in read ? read.value : undefined;
     },
     close: async () => {
       await Promise.all([schemas.close(), values.close()]);
@@ -62,10 +83,18 @@ export function createSchemaChecks(
   };
 }
 
-function read(answer: SchemaAnswer): SchemaViolation[] {
+type Read = Exclude<SchemaAnswer, { invalidSchema: string } | { fault: string }>;
+
+/** @throws InvalidSchemaError when the schema cannot be used. */
+function requireAnswer(answer: SchemaAnswer): Read {
   if ('invalidSchema' in answer) throw new InvalidSchemaError(answer.invalidSchema);
   if ('fault' in answer) throw new Error(`A schema check failed: ${answer.fault}`);
-  return answer.violations;
+  return answer;
+}
+
+function violationsIn(answer: SchemaAnswer): SchemaViolation[] {
+  const read = requireAnswer(answer);
+  return 'violations' in read ? read.violations : [];
 }
 
 const shared = createSchemaChecks();
@@ -75,3 +104,6 @@ export const checkSchema = shared.checkSchema;
 
 /** {@link SchemaChecks.violations} on the process's own threads. */
 export const schemaViolations = shared.violations;
+
+/** {@link SchemaChecks.withoutAbsentNulls} on the process's own threads. */
+export const withoutAbsentNulls = shared.withoutAbsentNulls;

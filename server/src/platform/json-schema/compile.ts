@@ -160,8 +160,16 @@ export function schemaViolations(schema: object, value: unknown): SchemaViolatio
     if (!(error instanceof TooMuchWorkError || error instanceof RangeError)) throw error;
     return [{ path: '', message: 'is too deep or too intricate to be checked' }];
   }
-  return (validate.errors ?? []).map((error: ErrorObject) => ({
-    path: error.instancePath,
-    message: error.message ?? 'does not match',
-  }));
+  return (validate.errors ?? []).map(violationOf);
+}
+
+function violationOf({ instancePath, message, params }: ErrorObject): SchemaViolation {
+  const { additionalProperty, unevaluatedProperty } = params as Record<string, unknown>;
+  const extra = additionalProperty ?? unevaluatedProperty;
+  // Names the member, which Ajv's message does not.
+  if (typeof extra === 'string') {
+    const path = `${instancePath}/${extra.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    return { path, message: 'is an additional property, which the schema does not allow' };
+  }
+  return { path: instancePath, message: message ?? 'does not match' };
 }

@@ -1,12 +1,21 @@
 /** Checks schemas and values in a thread of its own, one at a time; the thread's owner ends it when it takes too long. */
 import { parentPort } from 'node:worker_threads';
+import { withoutAbsentNulls } from './absent-nulls.js';
 import { checkSchema, InvalidSchemaError, schemaViolations, type SchemaViolation } from './compile.js';
 
-/** What is asked: whether a schema can be used, or how a value breaks it. */
-export type SchemaQuestion = { schema: object } & ({ check: 'schema' } | { check: 'value'; value: unknown });
+/** What is asked: whether a schema can be used, how a value breaks it, or the value without the nulls that break it. */
+export type SchemaQuestion = { schema: object } & (
+  | { check: 'schema' }
+  | { check: 'value'; value: unknown }
+  | { check: 'nulls'; value: unknown }
+);
 
 /** Comes after `begun`, which says that the work on a question begins. */
-export type SchemaAnswer = { violations: SchemaViolation[] } | { invalidSchema: string } | { fault: string };
+export type SchemaAnswer =
+  | { violations: SchemaViolation[] }
+  | { value: unknown }
+  | { invalidSchema: string }
+  | { fault: string };
 
 const port = parentPort;
 if (!port) throw new Error('This file runs as a worker.');
@@ -21,11 +30,18 @@ port.on('message', (question: SchemaQuestion) => {
 
 function answer(question: SchemaQuestion): SchemaAnswer {
   try {
-    if (question.check === 'value') return { violations: schemaViolations(question.schema, question.value) };
-    checkSchema(question.schema);
-    return { violations: [] };
+    return check(question);
   } catch (error) {
     if (error instanceof InvalidSchemaError) return { invalidSchema: error.message };
     return { fault: error instanceof Error ? error.message : 'unknown' };
   }
+}
+
+/** @throws InvalidSchemaError when the schema cannot be used. */
+function check(question: SchemaQuestion): SchemaAnswer {
+  const { schema } = question;
+  if (question.check === 'value') return { violations: schemaViolations(schema, question.value) };
+  if (question.check === 'nulls') return { value: withoutAbsentNulls(schema, question.value) };
+  checkSchema(schema);
+  return { violations: [] };
 }

@@ -42,6 +42,14 @@ describe('an input', () => {
     expect(await admitted(input as never)).toEqual({ total, filter: { from: '2026-01-01' } });
   });
 
+  it('takes null for an optional member that may not be null as absence', async () => {
+    const input = { total: null, filter: { from: '2026-01-01', until: null }, page: null };
+    expect(await admitted(input as never)).toEqual({
+      total: null,
+      filter: { from: '2026-01-01', until: null },
+    });
+  });
+
   it('that is meant otherwise is refused, by the path in what was sent', async () => {
     const wrong = { total: 5, filter: '{"until":"2026-01-01"}' };
     await expect(admitted(wrong as never)).rejects.toMatchObject({

@@ -4,6 +4,7 @@ import type { CredentialService, IndexedStatus } from '../../credentials/index.j
 import type { FileInput, FileService } from '../../files/index.js';
 import type { Allowance } from '../../identity/index.js';
 import { ApiError } from '../../http/api-error.js';
+import { withoutAbsentNulls } from '../../platform/json-schema/checks.js';
 import type { Settlement } from '../../settlement/index.js';
 import { requireAccess, requireRunning, requireValidInput } from './access.js';
 import type { Task } from './parse.js';
@@ -47,7 +48,7 @@ export async function admit(
 
 /**
  * Takes an input in the creator's form, or in that of the tool's definition, which is all that a model can say of some
- * schemas.
+ * schemas. In both, null for an optional member that may not be null is absence.
  */
 async function withValidInput({ readPublishedInput }: AdmitDeps, task: Task): Promise<Task> {
   const schema = task.listing.version.inputSchema;
@@ -56,13 +57,11 @@ async function withValidInput({ readPublishedInput }: AdmitDeps, task: Task): Pr
     return task;
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error;
-    const input = readPublishedInput(schema, task.input) as Task['input'];
-    const isValid = await requireValidInput(input, schema).then(
-      () => true,
-      () => false,
-    );
-    if (!isValid) throw error;
-    return { ...task, input };
+    for (const given of [task.input, readPublishedInput(schema, task.input)]) {
+      const input = await withoutAbsentNulls(schema, given);
+      if (input !== undefined) return { ...task, input: input as Task['input'] };
+    }
+    throw error;
   }
 }
 

@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { taskArgument } from './run-arguments.js';
+
+it.each([
+  [5, '"task" is a number'],
+  [{ text: 'Do it.' }, '"task" is an object'],
+  [['Do it.'], '"task" is a list'],
+  [undefined, '"task" is missing'],
+  [null, '"task" is missing'],
+  ['  ', '"task" is missing'],
+])('a task that is %j is told as what it is', (task, told) => {
+  expect(() => taskArgument({ task })).toThrow(told);
+});
