@@ -2,6 +2,7 @@ import { Logger as WorkerLogger, run, runMigrations, type TaskList } from 'graph
 import { sql } from 'kysely';
 import type pg from 'pg';
 import type { Db } from '../database/connection.js';
+import { createJobsPool } from './jobs-pool.js';
 import type { Logger } from './logger.js';
 
 /** How a task is worked on. */
@@ -44,8 +45,9 @@ export async function startJobs(
   logger: Logger,
   { crontab = '', concurrency = 4 }: { crontab?: string; concurrency?: number } = {},
 ): Promise<{ stop(): Promise<void> }> {
+  const connections = createJobsPool(pool);
   const runner = await run({
-    pgPool: pool,
+    pgPool: connections.pool,
     taskList: tasks,
     crontab,
     concurrency,
@@ -57,5 +59,10 @@ export async function startJobs(
       else logger.debug({ worker: true }, message);
     }),
   });
-  return { stop: () => runner.stop() };
+  return {
+    async stop() {
+      await runner.stop();
+      await connections.close();
+    },
+  };
 }

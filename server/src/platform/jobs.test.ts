@@ -1,0 +1,108 @@
+import { Pool, type PoolClient } from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import { enqueueTask, migrateJobs, startJobs } from './jobs.js';
+import { createLogger } from './logger.js';
+
+const TASK = 'test';
+
+let database: TemporaryDatabase;
+let unhandled: unknown[];
+const note = (error: unknown) => unhandled.push(error);
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  await migrateJobs(database.pool);
+  process.on('unhandledRejection', note);
+});
+afterAll(async () => {
+  process.off('unhandledRejection', note);
+  await database.close();
+});
+beforeEach(() => {
+  unhandled = [];
+});
+
+/** A pool of the worker's own. */
+function open(max: number, timeoutMs = 10_000): Pool {
+  const pool = new Pool({ connectionString: database.url, max, connectionTimeoutMillis: timeoutMs });
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}
+
+async function queued(): Promise<number> {
+  const { rows } = await database.pool.query<{ count: bigint }>('select count(*) from graphile_worker.jobs');
+  return Number(rows[0]?.count);
+}
+
+/** Starts a worker with that task, and returns once the task runs and has called `ready`. */
+async function run(pool: Pool, task: (ready: () => void) => Promise<void>) {
+  let ready: () => void = () => undefined;
+  const running = new Promise<void>((resolve) => (ready = resolve));
+  const jobs = await startJobs(pool, { [TASK]: () => task(ready) }, createLogger('silent'), {
+    concurrency: 1,
+  });
+  await enqueueTask(database.db, TASK, {});
+  await running;
+  return jobs;
+}
+
+it('a task that finishes after stop was called leaves the queue before stop returns', async () => {
+  const pool = open(2);
+  let finish: () => void = () => undefined;
+  const finished = new Promise<void>((resolve) => (finish = resolve));
+  const jobs = await run(pool, (ready) => {
+    ready();
+    return finished;
+  });
+  const stopped = jobs.stop().then(() => pool.end());
+  const taken = [await pool.connect(), await pool.connect()];
+  finish();
+  await expect.poll(() => pool.waitingCount).toBe(1);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  for (const client of taken) client.release();
+  await stopped;
+  expect(await queued()).toBe(0);
+  expect(unhandled).toEqual([]);
+});
+
+it('a task that finishes while no connection becomes free leaves the queue later, and ends no process', async () => {
+  const pool = open(2, 200);
+  let taken: PoolClient | undefined;
+  const jobs = await run(pool, async (ready) => {
+    // The other connection listens for new tasks.
+    taken = await pool.connect();
+    ready();
+  });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(await queued()).toBe(1);
+  taken?.release();
+  await expect.poll(queued, { timeout: 10_000 }).toBe(0);
+  expect(unhandled).toEqual([]);
+  await jobs.stop();
+  await pool.end();
+});
+
+it('a task whose connection breaks while it leaves the queue leaves it later, and ends no process', async () => {
+  const pool = open(3);
+  let broken = 0;
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...call: unknown[]) => Promise<unknown>;
+    client.query = (async (...call: unknown[]) => {
+      const { text } = call[0] as { text?: string };
+      if (broken === 0 && text?.startsWith('delete from') === true) {
+        broken += 1;
+        const { processID: id } = client as unknown as { processID: number };
+        await database.pool.query('select pg_terminate_backend($1)', [id]);
+      }
+      return query(...call);
+    }) as typeof client.query;
+  });
+  const jobs = await run(pool, async (ready) => ready());
+  await expect.poll(queued, { timeout: 10_000 }).toBe(0);
+  expect(broken).toBe(1);
+  expect(unhandled).toEqual([]);
+  await jobs.stop();
+  await pool.end();
+});
