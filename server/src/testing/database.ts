@@ -13,11 +13,11 @@ export interface TemporaryDatabase extends OpenDatabase {
 }
 
 /**
- * Opens an empty database: a fresh one on the server of `TEST_DATABASE_URL`, or where that is not set on a
- * PostgreSQL started for it. `close` leaves nothing behind.
+ * Opens an empty database: a fresh one on the server of `TEST_DATABASE_URL`, or where that is not set on the one that the
+ * test run has started, or on a PostgreSQL started for it. `close` leaves nothing behind.
  */
 export async function openEmptyDatabase(): Promise<TemporaryDatabase> {
-  const shared = process.env['TEST_DATABASE_URL'];
+  const shared = process.env['TEST_DATABASE_URL'] ?? process.env['SHARED_TEST_DATABASE_URL'];
   const server = shared === undefined ? await startTestPostgres() : await createDatabase(shared);
   const url = new URL(server.url);
   // These rows are not needed after a crash, and the tests write many of them one by one.
@@ -76,7 +76,7 @@ async function startTestPostgres(): Promise<TestPostgres> {
     rmSync(stateDir, { recursive: true, force: true });
   };
   try {
-    const postgres = await startEmbeddedPostgres({ stateDir });
+    const postgres = await startEmbeddedPostgres({ stateDir, createsDatabases: true });
     return {
       url: postgres.url,
       remove: async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openCuttingProxy } from '@agent-rental/stand-in';
-import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, inject, test, type ExpectStatic, type TestContext } from 'vitest';
 import { OFFICIAL_CLIENTS, type Place, type Seen } from './mcp-clients/official-clients.js';
 import { pythonEnvironment, runPython } from '../support/toolchains/python-environment.js';
 import { PRICE, publishProgram, rentAgent } from '../support/agents/agents.js';
@@ -32,7 +32,9 @@ beforeAll(async () => {
 }, 120_000);
 
 /** The stdio server of a wallet that has rented nothing, which may spend within limits. */
-async function newAgentServer(): Promise<{ place: Place & { env: object }; party: Participant }> {
+async function newAgentServer({
+  onTestFinished,
+}: TestContext): Promise<{ place: Place & { env: object }; party: Participant }> {
   const party = await newParticipant(marketplace);
   const folder = await mkdtemp(join(tmpdir(), 'agent rental client '));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -54,7 +56,7 @@ const spent = async (party: Participant) =>
   (await party.client.listRuns({ limit: 100 })).runs.reduce((sum, run) => sum + run.cost_lamports, 0);
 
 /** What every client must have seen, in whichever language. */
-function expectAsTold(seen: Record<string, unknown>): void {
+function expectAsTold(seen: Record<string, unknown>, expect: ExpectStatic): void {
   expect(seen['found']).toContain(agentId);
   expect(seen['rented']).toMatchObject({ agent_id: agentId, rented: true });
   expect(seen['ran']).toEqual({ task: 'first' });
@@ -64,9 +66,11 @@ function expectAsTold(seen: Record<string, unknown>): void {
   expect(seen['result']).toBe('{"task":"slow"}');
 }
 
-describe.each(Object.keys(OFFICIAL_CLIENTS))('%s', (name) => {
-  test('searches, rents, runs, cancels and gets a late result, with no look at the list [ADP-2]', async () => {
-    const { place, party } = await newAgentServer();
+// Each waits for runs of seconds with wallets of its own: together they take as long as the longest.
+describe.concurrent.each(Object.keys(OFFICIAL_CLIENTS))('%s', (name) => {
+  test('searches, rents, runs, cancels and gets a late result, with no look at the list [ADP-2]', async (context) => {
+    const { expect, onTestFinished } = context;
+    const { place, party } = await newAgentServer(context);
     const client = await OFFICIAL_CLIENTS[name]!(place);
     onTestFinished(client.close);
     const agent = { agent_id: agentId };
@@ -82,19 +86,25 @@ describe.each(Object.keys(OFFICIAL_CLIENTS))('%s', (name) => {
       10_000,
     );
     const result = await client.call('get_run', { run_id: runIdOf(slow) });
-    expectAsTold({
-      found: textOf(found),
-      rented: rented.structuredContent,
-      ran: ran.structuredContent,
-      long: textOf(long),
-      cancelled: textOf(cancelled),
-      slow: textOf(slow),
-      result: textOf(result),
-    });
+    expectAsTold(
+      {
+        found: textOf(found),
+        rented: rented.structuredContent,
+        ran: ran.structuredContent,
+        long: textOf(long),
+        cancelled: textOf(cancelled),
+        slow: textOf(slow),
+        result: textOf(result),
+      },
+      expect,
+    );
     expect(await spent(party)).toBe(3 * PRICE);
   }, 120_000);
 
-  test('gets its answer through a proxy that cuts every stream, and pays once a call [ADP-9]', async () => {
+  test('gets its answer through a proxy that cuts every stream, and pays once a call [ADP-9]', async ({
+    expect,
+    onTestFinished,
+  }) => {
     const party = await newParticipant(marketplace);
     await rentAgent(party, agentId, 10);
     const proxy = await openCuttingProxy(marketplace.dev.base_url, ({ body }) =>
@@ -114,7 +124,7 @@ describe.each(Object.keys(OFFICIAL_CLIENTS))('%s', (name) => {
   }, 120_000);
 });
 
-describe('a client that resumes nothing and tries again at once', () => {
+describe.concurrent('a client that resumes nothing and tries again at once', () => {
   /** One POST, as long as it takes; undefined when its answer breaks off. */
   async function tryOnce(
     url: string,
@@ -150,7 +160,10 @@ describe('a client that resumes nothing and tries again at once', () => {
     }
   }
 
-  test('gets its answers, and pays once a call, however early its streams are cut [ADP-9, RUN-7]', async () => {
+  test('gets its answers, and pays once a call, however early its streams are cut [ADP-9, RUN-7]', async ({
+    expect,
+    onTestFinished,
+  }) => {
     const party = await newParticipant(marketplace);
     await rentAgent(party, agentId, 20);
     const cut = new Set<string>();
@@ -174,7 +187,7 @@ describe('a client that resumes nothing and tries again at once', () => {
     expect(await spent(party)).toBe(tasks.length * PRICE);
   }, 120_000);
 
-  test('and two calls at the same moment, both connected, are two runs [RUN-8]', async () => {
+  test('and two calls at the same moment, both connected, are two runs [RUN-8]', async ({ expect }) => {
     const party = await newParticipant(marketplace);
     await rentAgent(party, agentId, 10);
     const url = marketplace.dev.mcp_url;
@@ -184,27 +197,31 @@ describe('a client that resumes nothing and tries again at once', () => {
   }, 120_000);
 });
 
-describe.skipIf(python === '')('Python', () => {
+describe.skipIf(python === '')('Python', { concurrent: true }, () => {
   const clients = [
     ['mcp', 'rents'],
     ['langchain-mcp-adapters', 'langchain'],
   ] as const;
-  test.each(clients)(
+  test.for(clients)(
     '%s searches, rents, runs, cancels and gets a late result [ADP-2]',
-    async (_name, part) => {
-      const { place, party } = await newAgentServer();
+    { timeout: 120_000 },
+    async ([, part], context) => {
+      const { expect } = context;
+      const { place, party } = await newAgentServer(context);
       const job = { ...place, part, agent_id: agentId, query: QUERY };
       // The least deposit pays for one run at a time; a person would rent with more.
       const rented = await OFFICIAL_CLIENTS['the official SDK v1']!(place);
       await rented.call('rent_listing', { agent_id: agentId, deposit_lamports: 10 * PRICE });
       await rented.close();
-      expectAsTold((await runPython(python, SCRIPT, job)) as Record<string, unknown>);
+      expectAsTold((await runPython(python, SCRIPT, job)) as Record<string, unknown>, expect);
       expect(await spent(party)).toBe(3 * PRICE);
     },
-    120_000,
   );
 
-  test('mcp gets its answer through a proxy that cuts every stream, and pays once a call [ADP-9]', async () => {
+  test('mcp gets its answer through a proxy that cuts every stream, and pays once a call [ADP-9]', async ({
+    expect,
+    onTestFinished,
+  }) => {
     const party = await newParticipant(marketplace);
     await rentAgent(party, agentId, 10);
     const proxy = await openCuttingProxy(marketplace.dev.base_url, ({ body }) =>

@@ -7,6 +7,7 @@ import {
   startMarketplace,
   type OwnMarketplace,
 } from '../support/marketplace.js';
+import { IS_FULL_FORM } from '../support/full-form.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 import { slowAnswer, slowTask, startSlowAgents, type SlowAgents } from '../support/agents/slow-agents.js';
 
@@ -71,26 +72,32 @@ async function marketplaceRuns(token: string): Promise<{ runs: { cost_lamports: 
 }
 
 describe('over HTTP', () => {
-  test('an agent that outlives the 60 s of a client: it gets its result in the end, charged once [ADP-13]', async () => {
-    const seen = await Promise.all(CLIENTS.map((name) => callAndFetch(name, CLIENT_TIMEOUT_MS + 5_000)));
-    for (const [index, { told, toldMs, result, runs }] of seen.entries()) {
-      expect(told).toMatch(/is still running/);
-      expect(toldMs).toBeGreaterThanOrEqual(DEFAULT_WAIT_MS);
-      expect(toldMs).toBeLessThan(CLIENT_TIMEOUT_MS);
-      expect(result).toBe(slowAnswer(CLIENTS[index] ?? ''));
-      expect(runs.map(({ cost_lamports }) => cost_lamports)).toEqual([PRICE]);
-    }
-  }, 240_000);
+  test.runIf(IS_FULL_FORM)(
+    'an agent that outlives the 60 s of a client: it gets its result in the end, charged once [ADP-13]',
+    async () => {
+      const seen = await Promise.all(CLIENTS.map((name) => callAndFetch(name, CLIENT_TIMEOUT_MS + 5_000)));
+      for (const [index, { told, toldMs, result, runs }] of seen.entries()) {
+        expect(told).toMatch(/is still running/);
+        expect(toldMs).toBeGreaterThanOrEqual(DEFAULT_WAIT_MS);
+        expect(toldMs).toBeLessThan(CLIENT_TIMEOUT_MS);
+        expect(result).toBe(slowAnswer(CLIENTS[index] ?? ''));
+        expect(runs.map(({ cost_lamports }) => cost_lamports)).toEqual([PRICE]);
+      }
+    },
+    240_000,
+  );
 
   test('a call waits for as long as MCP_WAIT_SECONDS says [ADP-13]', async () => {
     await marketplace.stop();
     marketplace = await startMarketplace(stateDir, { ...env(), MCP_WAIT_SECONDS: '2' });
     const [name = ''] = CLIENTS;
-    const { told, toldMs, result, runs } = await callAndFetch(name, 20_000);
+    const { runs: before } = await marketplaceRuns(parties[name]?.token ?? '');
+    const { told, toldMs, result, runs } = await callAndFetch(name, 8_000);
     expect(told).toMatch(/is still running/);
     expect(toldMs).toBeGreaterThanOrEqual(2_000);
-    expect(toldMs).toBeLessThan(20_000);
+    expect(toldMs).toBeLessThan(8_000);
     expect(result).toBe(slowAnswer(name));
-    expect(runs.map(({ cost_lamports }) => cost_lamports)).toEqual([PRICE, PRICE]);
+    expect(runs).toHaveLength(before.length + 1);
+    expect(runs.every(({ cost_lamports }) => cost_lamports === PRICE)).toBe(true);
   }, 240_000);
 });

@@ -8,7 +8,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('stateDir', stateDir);
   project.provide('routes', marketplace.routes);
   return async () => {
-    await marketplace.stop();
+    const code = await marketplace.stop();
+    if (code !== 0) throw new Error(`The shared marketplace ended with ${code}:\n${marketplace.output()}`);
     await removeStateDir(stateDir);
   };
 }

@@ -35,6 +35,7 @@ export async function createCluster(
   home: PostgresHome,
   binaries: PostgresBinaries,
   password: string,
+  { createsDatabases }: { createsDatabases: boolean },
 ): Promise<void> {
   const draft = newDataDir(home.dataDir);
   // C.UTF-8 tells full-text search which characters are letters; not every system has it.
@@ -45,7 +46,7 @@ export async function createCluster(
   }
   writeFileSync(join(draft, 'pg_hba.conf'), `host all ${ROLE_NAME} 127.0.0.1/32 scram-sha-256\n`);
   await runSingleUser(home, binaries, draft, [
-    `CREATE ROLE ${ROLE_NAME} LOGIN PASSWORD '${password}'`,
+    `CREATE ROLE ${ROLE_NAME} LOGIN ${createsDatabases ? 'CREATEDB ' : ''}PASSWORD '${password}'`,
     `CREATE DATABASE ${ROLE_NAME} OWNER ${ROLE_NAME}`,
   ]);
   renameSync(draft, home.dataDir);

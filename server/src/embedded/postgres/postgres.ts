@@ -42,6 +42,8 @@ export interface EmbeddedPostgresOptions {
   readonly logger?: { info(message: string): void; warn(message: string): void };
   /** Where root keeps data that PostgreSQL's user could not reach below the state folder; /var/lib/agent-rental by default. */
   readonly systemDir?: string;
+  /** Lets the server's role create databases, in a cluster that is created now. For tests; default false. */
+  readonly createsDatabases?: boolean;
 }
 
 /**
@@ -64,7 +66,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   });
   if (home.recorded) assertSameMajor(stateDir, home, pkg);
   const binaries = installPostgresBinaries(pkg, home.path, () => onStep(`Unpacking PostgreSQL ${pkg.major}`));
-  const password = await prepareDatabase(stateDir, home, binaries, onStep);
+  const password = await prepareDatabase(stateDir, home, binaries, options);
 
   onStep('Starting PostgreSQL');
   const log = openPostgresLog(join(stateDir, 'postgres.log'));
@@ -102,13 +104,13 @@ async function prepareDatabase(
   stateDir: string,
   home: PostgresHome,
   binaries: PostgresBinaries,
-  onStep: (text: string) => void,
+  { onStep = () => undefined, createsDatabases = false }: EmbeddedPostgresOptions,
 ): Promise<string> {
   setAbandonedDataAside(home);
   const { password, isNew } = readOrCreatePassword(stateDir);
   if (!existsSync(home.dataDir)) {
     onStep('Creating the database');
-    await createCluster(home, binaries, password);
+    await createCluster(home, binaries, password, { createsDatabases });
   } else if (isNew) {
     await resetPassword(home, binaries, password);
   }
