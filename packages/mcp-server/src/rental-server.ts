@@ -21,9 +21,10 @@ import {
   type ReadResourceResult,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { approvalOf, type AskedState } from './calls/approvals.js';
 import { toCallResult } from './calls/call-result.js';
+import { giveUpAtTimeouts } from './calls/client-timeouts.js';
 import { InputFileError, sendInputFile } from './content/input-file.js';
 import { SERVER_INSTRUCTIONS } from './content/instructions.js';
 import { toMcpTool } from './calls/mcp-tool.js';
@@ -44,6 +45,10 @@ export interface HttpCall {
   readonly key: string;
   /** Aborts when the client cancels the call. */
   readonly cancelled: AbortSignal;
+  /** When its request came, in milliseconds of `performance.now`. */
+  readonly receivedAt: number;
+  /** The client's session, or '' where it has none: an equal call in it may be a retry. */
+  readonly session: string;
 }
 
 /** Options of {@link createRentalServer}. */
@@ -140,6 +145,8 @@ function toolHandlers(
   codec: RequestStateCodec<AskedState>,
 ): Pick<RentalHandlers, 'listTools' | 'callTool'> {
   const { toolset, onError, pageSize = PAGE_SIZE, patienceMs = PATIENCE_MS, call } = options;
+  /** A server without an HTTP call serves one connection, which is one session. */
+  const retrySession = call?.session ?? randomUUID();
   const partOf = (tools: readonly RentedTool[], start: number): ToolPage => ({
     tools: tools.slice(start, start + pageSize),
     total: tools.length,
@@ -168,6 +175,7 @@ function toolHandlers(
 
     async callTool(params, context) {
       const { name } = params;
+      const calledAt = performance.now();
       const { signal: connection, _meta: meta } = context.mcpReq;
       let tool: RentedTool | undefined;
       try {
@@ -196,6 +204,8 @@ function toolHandlers(
             : resultOfError(error),
         );
       }
+      const cancelled = call?.cancelled ?? connection;
+      const given = giveUpAtTimeouts(cancelled, call && connection, call?.receivedAt ?? calledAt);
       const progress = reportProgress({
         token: meta?.progressToken,
         notify: context.mcpReq.notify,
@@ -204,10 +214,12 @@ function toolHandlers(
       try {
         return toCallResult(
           await tool.invoke(args, {
-            ...(call ? { signal: call.cancelled, leave: connection } : { signal: connection }),
+            signal: given.signal,
+            leave: given.leave,
             idempotencyKey: approval.key ?? call?.key,
-            // A model's second call may be its host's retry of a first whose answer was lost.
+            // A model's second call may be its host's retry of a first whose answer was lost, or that took too long.
             adoptUndelivered: true,
+            retrySession,
             approve: approval.approve,
             patienceMs,
             onDelta: progress.output,
@@ -215,6 +227,7 @@ function toolHandlers(
           }),
         );
       } finally {
+        given.clear();
         progress.stop();
       }
     },

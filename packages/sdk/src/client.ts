@@ -71,12 +71,17 @@ export interface ExecuteOptions extends CallOptions {
   /** Takes over an equal run of this wallet whose answer was not delivered, instead of paying again. */
   adoptUndelivered?: boolean | undefined;
   /**
+   * The session of this call, or '' for all calls of the API key: an equal call in it that began at least 2 s before and
+   * still runs, or took more than 4 s and ended in the last 30 s, gives its run, and nothing is paid for this call.
+   */
+  joinRetry?: string | undefined;
+  /**
    * Ends the wait, as `signal` does, without cancelling the run: to the service the caller went away. The run has its
    * grace, and who asks again under the key gets its answer.
    */
   leave?: AbortSignal | undefined;
-  /** Of a stream: told the run's id when the stream begins. */
-  onRunId?: ((runId: string) => void) | undefined;
+  /** Of a stream: told the run's id when the stream begins, and whether it is the run of an earlier call. */
+  onRunId?: ((runId: string, isJoined: boolean) => void) | undefined;
 }
 
 /** Options of a call that may wait. */
@@ -170,7 +175,9 @@ export interface RentalClient {
   /**
    * Runs a task and waits for its end. A `failed` run is a value, not an error. Aborting `signal` cancels the run.
    */
-  execute(body: ExecuteBody, options?: ExecuteOptions): Promise<Run>;
+  execute(body: ExecuteBody, options?: ExecuteOptions & { joinRetry?: undefined }): Promise<Run>;
+  /** With `joinRetry`, a caller that called again before a run's end is answered `running` after 4 s. */
+  execute(body: ExecuteBody, options: ExecuteOptions): Promise<Run | RunningRun>;
   /**
    * Begins a run and comes back: with its end when it is done within `waitSeconds`, else with its `run_id`. The run
    * goes on; {@link RentalClient.waitForRun} gives its end.
@@ -259,7 +266,12 @@ export function createClient(options: ClientOptions): RentalClient {
     signal: AbortSignal,
     ...preferences: string[]
   ): RequestInput => {
-    const prefer = given.adoptUndelivered ? [...preferences, 'adopt-undelivered'] : preferences;
+    const { adoptUndelivered, joinRetry } = given;
+    const prefer = [
+      ...preferences,
+      ...(adoptUndelivered ? ['adopt-undelivered'] : []),
+      ...(joinRetry === undefined ? [] : [`join-retry="${joinRetry.replaceAll(/[^\w.~-]/g, '_')}"`]),
+    ];
     return {
       body,
       headers: {
@@ -287,6 +299,12 @@ export function createClient(options: ClientOptions): RentalClient {
     if (listingOf(answer) === asked) return answer;
     throw new ConnectionError(`The marketplace at ${baseUrl} answered about another listing than ${asked}.`);
   };
+  /** The end of a run, or that it goes on. */
+  const execution = (input: RequestInput): Promise<Run | RunningRun> =>
+    sendRequest(http, operations.execute, input, async (response) => {
+      const schema = response.status === 202 ? operations.execute.accepted : operations.execute.response;
+      return schema.parse(await response.json());
+    });
   const getRun = (run_id: string, { waitSeconds, signal }: WaitOptions = {}): Promise<RunState> =>
     call(operations.getRun, {
       params: { run_id },
@@ -338,24 +356,21 @@ export function createClient(options: ClientOptions): RentalClient {
     // A signed transaction lands at most once, however often it is sent.
     submitTransaction: (transaction, given = {}) =>
       call(operations.submitTransaction, { body: { transaction }, repeatable: true, ...given }),
-    execute: async (body, given = {}) => {
+    execute: (async (body: ExecuteBody, given: ExecuteOptions = {}) => {
       const wait = createDeadline(undefined, given.signal, given.leave);
       const input = runInput(body, given, wait.signal);
       try {
-        return await call(operations.execute, input);
+        return await execution(input);
       } finally {
         wait.clear();
         if (given.signal?.aborted) abandon(input);
       }
-    },
+    }) as RentalClient['execute'],
     executeAsync: async (body, { waitSeconds = 0, ...given } = {}) => {
       const wait = createDeadline(undefined, given.signal, given.leave);
       const input = runInput(body, given, wait.signal, 'respond-async', `wait=${waitSeconds}`);
       try {
-        return await sendRequest(http, operations.execute, input, async (response) => {
-          const schema = response.status === 202 ? operations.execute.accepted : operations.execute.response;
-          return schema.parse(await response.json());
-        });
+        return await execution(input);
       } finally {
         wait.clear();
       }
@@ -367,7 +382,7 @@ export function createClient(options: ClientOptions): RentalClient {
       try {
         const response = await sendRequest(http, operations.executeStream, input, (begun) => begun);
         const runId = response.headers.get('x-run-id');
-        if (runId !== null) given.onRunId?.(runId);
+        if (runId !== null) given.onRunId?.(runId, isJoined(response));
         for await (const event of readRunEvents(response, input.signal)) {
           isDone = event.event === 'done';
           yield event;
@@ -402,6 +417,11 @@ export function createClient(options: ClientOptions): RentalClient {
     cancelRunByKey: (idempotency_key, given = {}) =>
       call(operations.cancelRunByKey, { body: { idempotency_key }, repeatable: true, ...given }),
   };
+}
+
+/** Whether a response is about the run of an earlier call. */
+function isJoined(response: Response): boolean {
+  return /\b(join-retry|adopt-undelivered)\b/.test(response.headers.get('preference-applied') ?? '');
 }
 
 /** Query values as strings and numbers; the contract's coercing schemas leave them `unknown`. */

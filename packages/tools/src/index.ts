@@ -25,6 +25,7 @@ export type {
   ToolResult,
   ToolSpending,
 } from './definitions/rented-tool.js';
+export { NEW_RUN_SCHEMA } from './runs/run-arguments.js';
 export { runKey } from './runs/run-key.js';
 export type { RunKeyInput, ToolCallIdentity } from './runs/run-key.js';
 export { RESULT_MAX_BYTES } from './runs/run-result.js';

@@ -18,6 +18,7 @@ import type { OutboundHttp } from '../platform/outbound-http.js';
 import { registrationRoutes } from '../registration/index.js';
 import {
   createAgentContacts,
+  createRetries,
   createWaitingCallers,
   createConnectedAgents,
   createPastRuns,
@@ -129,6 +130,7 @@ function addMoneyRoutes(
       runs,
       files,
       idempotency: createIdempotency(runs, deliveryTracking),
+      retries: createRetries(db),
       deliveryTracking,
       waitingCallers: createWaitingCallers({
         runs,

@@ -27,6 +27,7 @@ const MIGRATIONS = [
   '0018-approved-versions',
   '0020-charge-when-reached',
   '0021-share-of-slots',
+  '0022-retries-of-calls',
 ];
 
 let database: TemporaryDatabase;

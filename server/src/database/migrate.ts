@@ -17,6 +17,7 @@ import * as keyScopes from './migrations/0017-key-scopes.js';
 import * as approvedVersions from './migrations/0018-approved-versions.js';
 import * as chargeWhenReached from './migrations/0020-charge-when-reached.js';
 import * as shareOfSlots from './migrations/0021-share-of-slots.js';
+import * as retriesOfCalls from './migrations/0022-retries-of-calls.js';
 
 /** A released migration that made functions alone. Those are in `functions/` now. */
 const FUNCTIONS_ONLY: Migration = { up: async () => undefined };
@@ -43,6 +44,7 @@ const MIGRATIONS = {
   '0018-approved-versions': approvedVersions,
   '0020-charge-when-reached': chargeWhenReached,
   '0021-share-of-slots': shareOfSlots,
+  '0022-retries-of-calls': retriesOfCalls,
 };
 
 /**

@@ -195,6 +195,11 @@ export interface Database {
     salt: Generated<Buffer | null>;
     input_digest: Generated<Buffer | null>;
     output_digest: Generated<Buffer | null>;
+    /** Where an equal call is the retry of this one: hash of the caller and its session. */
+    call_scope: Generated<Buffer | null>;
+    /** Who called again while the run went on, and when: a caller that does not wait for long. */
+    retried_by: Generated<string | null>;
+    retried_at: Generated<Date | null>;
   };
   cancelled_keys: { wallet: string; idempotency_key: string; created_at: Generated<Date> };
   files: {

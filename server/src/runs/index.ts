@@ -11,6 +11,7 @@ export { createReceipts } from './history/receipts.js';
 export { createIdempotency } from './idempotency/idempotency.js';
 export { executionRoutes } from './routes.js';
 export { createSampleRun } from './agents/sample-run.js';
+export { createRetries } from './idempotency/retries.js';
 export { createRunChanges } from './idempotency/run-changes.js';
 export { createRunRepository } from './history/repository.js';
 export { createSlotRepository } from './queue/slot-repository.js';

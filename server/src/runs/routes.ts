@@ -1,4 +1,4 @@
-import { operations } from '@agent-rental/contract';
+import { operations, type Run } from '@agent-rental/contract';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Spending } from '../identity/index.js';
@@ -10,7 +10,14 @@ import type { Principal } from '../http/principal.js';
 import { toRun, type PastRuns } from './history/past-runs.js';
 import { readPreferences } from './delivery/prefer.js';
 import type { Receipts } from './history/receipts.js';
-import { runTask, type RunTaskDeps, type TaskReport, type TaskRequest } from './pipeline/pipeline.js';
+import { callScope } from './idempotency/retries.js';
+import {
+  IMPATIENT_WAIT_MS,
+  runTask,
+  type RunTaskDeps,
+  type TaskReport,
+  type TaskRequest,
+} from './pipeline/pipeline.js';
 import { SseStream } from './delivery/sse-stream.js';
 
 /** Adds the routes that run tasks and read runs. */
@@ -29,7 +36,7 @@ export function executionRoutes(
   ): Omit<TaskRequest, 'sink'> => {
     const header = request.headers['idempotency-key'];
     const idempotencyKey = Array.isArray(header) ? header[0] : header;
-    const { adoptUndelivered } = readPreferences(request.headers['prefer']);
+    const { adoptUndelivered, joinRetry } = readPreferences(request.headers['prefer']);
     return {
       wallet: principal.wallet,
       allowance: spending.allowanceOf(principal),
@@ -43,6 +50,7 @@ export function executionRoutes(
         mayComeBack: idempotencyKey !== undefined,
       },
       adoptsUndelivered: adoptUndelivered,
+      ...(joinRetry === undefined ? {} : { retryScope: callScope(principal.rateKey, joinRetry) }),
       report: {},
     };
   };
@@ -76,6 +84,14 @@ export function executionRoutes(
     raw.once('close', () => conclude(false));
   };
 
+  /** How long a request for a run waits: less for callers that give up on calls soon. */
+  const waitOf = async ({ rateKey }: Principal, seconds = 0): Promise<number> => {
+    const waitMs = seconds * 1000;
+    return waitMs > IMPATIENT_WAIT_MS && (await deps.retries.isImpatient(rateKey))
+      ? IMPATIENT_WAIT_MS
+      : waitMs;
+  };
+
   addOperation(app, operations.execute, async ({ principal, body, request, reply }) => {
     const reader = readBy(request, reply);
     const asked = taskRequest(principal, body, request, reply);
@@ -88,10 +104,15 @@ export function executionRoutes(
     reply.header('X-Run-Id', answer.runId);
     if (answer.status === 'running') {
       reply.code(202).header('Location', `/v1/runs/${answer.runId}`);
-      return { run_id: answer.runId, agent_id: answer.agentId, status: 'running' as const };
+      return {
+        run_id: answer.runId,
+        agent_id: answer.agentId,
+        status: 'running' as const,
+        ...joinedOf(asked.report),
+      };
     }
     noteDelivery(reader, answer.runId);
-    return toRun(answer);
+    return { ...toRun(answer), ...joinedOf(asked.report) };
   });
 
   addOperation(app, operations.executeStream, async ({ principal, body, request, reply }) => {
@@ -110,7 +131,7 @@ export function executionRoutes(
       stream.begin(finished.runId);
       noteDelivery(reader, finished.runId);
       const { agent_id: _, ...done } = toRun(finished);
-      stream.done(done);
+      stream.done({ ...done, ...joinedOf(asked.report) });
     } catch (error) {
       if (!stream.begun) {
         // Its run may still be paid for, and would then begin to stream into the error response.
@@ -137,9 +158,9 @@ export function executionRoutes(
 
   addOperation(app, operations.getRun, async ({ principal, params, request, reply }) => {
     const { waitSeconds } = readPreferences(request.headers['prefer']);
-    if (waitSeconds !== undefined) applied(reply, `wait=${waitSeconds}`);
+    const waitMs = await waitOf(principal, waitSeconds);
+    if (waitSeconds !== undefined) applied(reply, `wait=${waitMs / 1000}`);
     const reader = readBy(request, reply);
-    const waitMs = (waitSeconds ?? 0) * 1000;
     return deps.pastRuns.find(params.run_id, principal.wallet, waitMs, goneSignal(reply), (runId) =>
       noteDelivery(reader, runId, false),
     );
@@ -165,7 +186,7 @@ export function executionRoutes(
 
 /** Adds what the pipeline reported to the answer's headers. */
 function addToHeaders(
-  { executionRate, isAdopted }: TaskReport,
+  { executionRate, joined }: TaskReport,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
@@ -173,7 +194,14 @@ function addToHeaders(
   if (executionRate && (!request.rate || executionRate.remaining < request.rate.remaining)) {
     request.rate = executionRate;
   }
-  if (isAdopted) applied(reply, 'adopt-undelivered');
+  if (joined) applied(reply, joined.how === 'adopted' ? 'adopt-undelivered' : 'join-retry');
+}
+
+/** What an answer says of a run that another request began. */
+function joinedOf({ joined }: TaskReport): Pick<Run, 'joined'> {
+  if (!joined) return {};
+  const seconds = Math.round((Date.now() - joined.begunAt.getTime()) / 1000);
+  return { joined: { begun_seconds_ago: Math.max(0, seconds) } };
 }
 
 /** Says which preference was honoured (RFC 7240, section 3). */

@@ -105,6 +105,10 @@ const IDEMPOTENCY_KEY = {
 };
 const ADOPT =
   '`adopt-undelivered` takes over an equal run whose answer was not delivered, instead of paying again.';
+const JOIN_RETRY =
+  '`join-retry=SESSION` gives the run of an equal request of the session (or, without one, of the API key) that began at ' +
+  'least 2 s before, where that still runs, or ended in the last 30 s after more than 4 s: a client that gave up and calls ' +
+  'again does not pay again.';
 
 /** Every operation, by id. Routes, validation and the sdk are made from this table. */
 export const operations = {
@@ -353,7 +357,7 @@ export const operations = {
     scope: ['run'],
     headers: {
       ...IDEMPOTENCY_KEY,
-      Prefer: `\`respond-async, wait=N\` answers 202 when the run is not done within N seconds (at most 60). ${ADOPT}`,
+      Prefer: `\`respond-async, wait=N\` answers 202 when the run is not done within N seconds (at most 60). ${ADOPT} ${JOIN_RETRY} A caller that calls again before its run ends is answered 202 after 4 s.`,
     },
     body: executeBody,
     status: 200,
@@ -367,7 +371,7 @@ export const operations = {
     summary: 'Run a task and stream its output',
     auth: 'bearer',
     scope: ['run'],
-    headers: { ...IDEMPOTENCY_KEY, Prefer: ADOPT },
+    headers: { ...IDEMPOTENCY_KEY, Prefer: `${ADOPT} ${JOIN_RETRY}` },
     body: executeBody,
     status: 200,
     response: z.string(),

@@ -27,6 +27,16 @@ export const MAX_WAIT_SECONDS = 60;
 /** What an agent returns: text, or an object of its declared output schema. */
 export const runOutput = z.json();
 
+/** Of an answer that an earlier, equal request has paid for: nothing is charged for this one. */
+const joined = z
+  .object({ begun_seconds_ago: z.int().min(0) })
+  .meta({
+    id: 'JoinedRun',
+    description:
+      'The run of an earlier, equal request, which paid for it: nothing is charged for this request.',
+  })
+  .optional();
+
 /** A finished run. `failed` is the agent's failure and still an HTTP 200 (spec, execute rule 1). */
 export const run = z
   .object({
@@ -36,13 +46,14 @@ export const run = z
     output: runOutput,
     cost_lamports: lamports,
     duration_ms: z.int(),
+    joined,
   })
   .meta({ id: 'Run' });
 export type Run = z.infer<typeof run>;
 
 /** A run whose end is not known yet. */
 export const runningRun = z
-  .object({ run_id: z.string(), agent_id: listingId, status: z.literal('running') })
+  .object({ run_id: z.string(), agent_id: listingId, status: z.literal('running'), joined })
   .meta({ id: 'RunningRun' });
 export type RunningRun = z.infer<typeof runningRun>;
 
@@ -104,6 +115,7 @@ export const doneEvent = z
     cost_lamports: lamports,
     duration_ms: z.int(),
     output: runOutput,
+    joined,
     error: errorEnvelope.shape.error.optional(),
   })
   .meta({ id: 'DoneEvent' });

@@ -1,4 +1,4 @@
-import type { RentedTool } from '@agent-rental/tools';
+import { NEW_RUN_SCHEMA, type RentedTool } from '@agent-rental/tools';
 import type { Tool } from '@modelcontextprotocol/server';
 
 function runsAgents(tool: RentedTool): boolean {
@@ -12,11 +12,17 @@ function withFiles(schema: Record<string, unknown>, folder: string): Record<stri
   return { ...schema, properties: { ...properties, input_file: { type: 'string', description } } };
 }
 
+/** The schema with what tells a second run from a client's retry. */
+function withNewRun(schema: Record<string, unknown>): Record<string, unknown> {
+  return { ...schema, properties: { ...(schema['properties'] as object), new_run: NEW_RUN_SCHEMA } };
+}
+
 /** A tool in the words of MCP. @param inputFolder the folder whose files a call may name. */
 export function toMcpTool(tool: RentedTool, inputFolder: string | undefined): Tool {
   const { name, title, description, inputSchema, annotations } = tool;
-  const schema =
-    inputFolder !== undefined && runsAgents(tool) ? withFiles(inputSchema, inputFolder) : inputSchema;
+  let schema: Record<string, unknown> = inputSchema;
+  if (runsAgents(tool)) schema = withNewRun(schema);
+  if (runsAgents(tool) && inputFolder !== undefined) schema = withFiles(schema, inputFolder);
   return {
     name,
     title,

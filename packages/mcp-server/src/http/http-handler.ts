@@ -142,7 +142,10 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     key = newCallKey(),
   ): Promise<Response> => {
     // Only a carrier: the SDK verifies nothing of it and shows it to the factory above.
-    const extra: Carried = { caller, call: { key, cancelled: never } };
+    const extra: Carried = {
+      caller,
+      call: { key, cancelled: never, receivedAt: performance.now(), session: '' },
+    };
     const authInfo = { token: '', clientId: caller.id, scopes: [], extra: { ...extra } };
     const answer = stateless.fetch(request, {
       authInfo,
@@ -171,7 +174,8 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     }
     const isCall = isToolCall(body);
     const begun = address && isCall ? running.begin({ ...address, requestId: body.id }) : undefined;
-    const call: HttpCall = { key, cancelled: begun?.signal ?? never };
+    const session = sessionId === undefined ? '' : sessions.key(caller.id, sessionId);
+    const call: HttpCall = { key, cancelled: begun?.signal ?? never, receivedAt: performance.now(), session };
     const response = await exchanges.serve(
       {
         server: serverFor({ caller, call }),

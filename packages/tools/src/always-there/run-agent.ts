@@ -3,13 +3,14 @@ import type { DirectToolDefinition } from '../definitions/direct-tool-definition
 import type { DirectToolCache } from '../definitions/direct-tool-cache.js';
 import { resultOfBadArguments, resultOfError } from '../definitions/error-result.js';
 import { isTextObject } from '../schema/compile-input.js';
-import { defineTool, type RentedTool } from '../definitions/rented-tool.js';
+import { defineTool, type RentedTool, type ToolCallOptions } from '../definitions/rented-tool.js';
 import {
   argumentsObject,
   BadArgumentsError,
   inputArgument,
   INPUT_URI_SCHEMA,
   inputUriArgument,
+  runOptions,
   taskArgument,
 } from '../runs/run-arguments.js';
 import { approvalOfRun } from '../runs/run-spending.js';
@@ -66,8 +67,10 @@ export function runAgentTool(context: ToolContext): RentedTool {
     },
     stream: async function* (args, options = {}) {
       let run: RunTask;
+      let own: ToolCallOptions;
       try {
         const given = argumentsObject(args);
+        own = runOptions(given, options);
         const agentId = agentIdArgument(given);
         const input = await plainInput(client, cache, agentId, given['input'], options.signal);
         run = { agentId, task: taskArgument(given), ...inputArgument(input), ...inputUriArgument(given) };
@@ -77,7 +80,7 @@ export function runAgentTool(context: ToolContext): RentedTool {
           ? resultOfBadArguments(error.message)
           : resultOfError(error);
       }
-      return yield* runTask(context, run, options);
+      return yield* runTask(context, run, own);
     },
   });
 }

@@ -28,6 +28,11 @@ export interface ToolCallOptions {
   readonly idempotencyKey?: string | undefined;
   /** Takes over an equal run whose answer was not delivered, instead of paying again. Default true. */
   readonly adoptUndelivered?: boolean | undefined;
+  /**
+   * The session of the call: an equal call in it that began a moment before, and still runs or has just ended, is taken
+   * for this call's first try; its run's answer is given, and nothing is paid. Default: every call is its own.
+   */
+  readonly retrySession?: string | undefined;
   /** Ends the wait without cancelling the run, as a connection does that breaks. */
   readonly leave?: AbortSignal | undefined;
   /** Longest wait for a run's end; after it the result is that it goes on. Default: as long as it takes. */

@@ -4,6 +4,7 @@ import {
   defineTool,
   type RentedTool,
   type ToolAnnotations,
+  type ToolCallOptions,
   type ToolSpending,
 } from '../definitions/rented-tool.js';
 import type { ToolContext } from '../definitions/tool-context.js';
@@ -12,6 +13,7 @@ import {
   BadArgumentsError,
   inputArgument,
   inputUriArgument,
+  runOptions,
   taskArgument,
   type RunTask,
 } from './run-arguments.js';
@@ -43,8 +45,10 @@ export function bindDirectTool(context: ToolContext, definition: DirectToolDefin
     approvalOf: (_args, call) => approvalOfRun(context, agentId, call),
     stream: async function* (args, options = {}) {
       let run: RunTask;
+      let own: ToolCallOptions;
       try {
         const given = argumentsObject(args);
+        own = runOptions(given, options);
         // The binding wins over `agent_id`: this tool runs this agent.
         const value = given['input'] ?? undefined;
         run = {
@@ -57,7 +61,7 @@ export function bindDirectTool(context: ToolContext, definition: DirectToolDefin
         if (error instanceof BadArgumentsError) return resultOfBadArguments(error.message);
         return resultOfError(error);
       }
-      return yield* runTask(context, run, options);
+      return yield* runTask(context, run, own);
     },
   });
 }

@@ -9,19 +9,30 @@ export class Patience {
   /** Aborts when the time is over, or when the caller leaves. */
   readonly leave: AbortSignal | undefined;
   readonly #deadline: Deadline | undefined;
+  readonly #early = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor({ patienceMs, leave }: Pick<ToolCallOptions, 'patienceMs' | 'leave'>) {
-    if (patienceMs !== undefined) this.#deadline = createDeadline(patienceMs, leave);
+    if (patienceMs !== undefined) {
+      this.#deadline = createDeadline(patienceMs, leave, this.#early.signal);
+    }
     this.leave = this.#deadline?.signal ?? leave;
   }
 
   /** Whether the time is over. */
   get isOver(): boolean {
-    return this.#deadline?.isOver === true;
+    return this.#deadline?.isOver === true || this.#early.signal.aborted;
+  }
+
+  /** Has the time be over after that long at the latest, where there is a time at all. */
+  shorten(patienceMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#early.abort(), patienceMs);
   }
 
   /** The call is over: nothing runs out any more. */
   end(): void {
+    clearTimeout(this.#timer);
     this.#deadline?.clear();
   }
 }

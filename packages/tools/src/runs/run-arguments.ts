@@ -1,4 +1,5 @@
 import type { ExecuteBody, Json, JsonObject } from '@agent-rental/contract';
+import type { ToolCallOptions } from '../definitions/rented-tool.js';
 
 /** What is to be run. */
 export interface RunTask {
@@ -59,6 +60,18 @@ export const INPUT_URI_SCHEMA = {
 export function inputUriArgument(args: Record<string, unknown>): Pick<RunTask, 'inputUri'> {
   const inputUri = textArgument(args, 'input_uri')?.trim();
   return inputUri === undefined || inputUri === '' ? {} : { inputUri };
+}
+
+/** `new_run` in the schema of a tool that runs an agent, where equal calls may be retries of each other. */
+export const NEW_RUN_SCHEMA = {
+  type: 'boolean',
+  description: 'true: another run, also where an equal call was just made.',
+};
+
+/** The options of a call, which `new_run` makes a run of its own whatever equal calls there were. */
+export function runOptions(args: Record<string, unknown>, options: ToolCallOptions): ToolCallOptions {
+  const isNew = args['new_run'] === true || args['new_run'] === 'true';
+  return isNew ? { ...options, retrySession: undefined, adoptUndelivered: false } : options;
 }
 
 /** A text argument that may be absent. */

@@ -14,13 +14,19 @@ export function outputText(output: Run['output']): string {
   return typeof output === 'string' ? cleanOutput(output) : outputJson(output);
 }
 
+/** What a run comes to, as a tool's result: its end, or that it goes on. */
+export function resultOfState(state: Run | RunningRun): ToolResult {
+  return state.status === 'running' ? resultOfRunning(state) : resultOfRun(state);
+}
+
 /** What a finished run comes to, as a tool's result. */
 export function resultOfRun(run: Run): ToolResult {
   const facts = {
     runId: run.run_id,
     receiptPath: receiptPath(run.run_id),
     agentId: run.agent_id,
-    costLamports: run.cost_lamports,
+    // An earlier call has paid for a run that this one joined.
+    costLamports: run.joined === undefined ? run.cost_lamports : 0,
     durationMs: run.duration_ms,
   };
   const text = outputText(run.output);
@@ -48,11 +54,12 @@ export function receiptPath(runId: string): string {
 }
 
 /** What a run that goes on comes to, for a call that waits no longer. */
-export function resultOfRunning({ run_id, agent_id }: RunningRun): ToolResult {
+export function resultOfRunning({ run_id, agent_id, joined }: RunningRun): ToolResult {
+  const begun = joined === undefined ? '' : `, begun ${joined.begun_seconds_ago} s ago by an equal call,`;
   return {
     status: 'running',
     text:
-      `${MARKETPLACE_MARK} Run ${run_id} is still running; it goes on and is charged once. Get its result with get_run ` +
+      `${MARKETPLACE_MARK} Run ${run_id}${begun} is still running; it goes on and is charged once. Get its result with get_run ` +
       `{"run_id": "${run_id}"}, which waits and is free. Do not call the agent again for it: that would be another run.`,
     runId: run_id,
     agentId: agent_id,
@@ -72,13 +79,19 @@ export function continuation(runId: string, start: number, end: number, total: n
     : part;
 }
 
-/** Says what a run was charged. */
-export function chargeText(run: Pick<Run, 'cost_lamports'>): string {
+/** Says what a run was charged, and of a run that the call joined where it comes from. */
+export function chargeText(run: Pick<Run, 'cost_lamports' | 'joined'>): string {
+  if (run.joined !== undefined) {
+    return (
+      `It was begun ${run.joined.begun_seconds_ago} s ago by an equal call; nothing was charged for this one. ` +
+      'For another run, call with "new_run": true.'
+    );
+  }
   return run.cost_lamports > 0 ? `Charged ${lamportsText(run.cost_lamports)}.` : 'Charged nothing.';
 }
 
 function failureText(run: Run, words: string): string {
-  const again = run.cost_lamports > 0 ? ' Calling again charges again.' : '';
+  const again = run.joined === undefined && run.cost_lamports > 0 ? ' Calling again charges again.' : '';
   const said = words.slice(0, lengthWithin(words, FAILURE_MAX_BYTES));
   const head = `${MARKETPLACE_MARK} Run ${run.run_id} failed: the agent could not do the task.`;
   return `${head} ${chargeText(run)}${again} The agent's own words:\n${said === '' ? '(none)' : said}`;

@@ -34,7 +34,7 @@ async function run(
 function silentStream(runId?: string): RentalClient['executeStream'] {
   return async function* (_body, { leave, onRunId } = {}) {
     yield* [];
-    if (runId !== undefined) onRunId?.(runId);
+    if (runId !== undefined) onRunId?.(runId, false);
     if (leave === undefined) throw new Error('Nothing would ever end this wait.');
     if (!leave.aborted) await once(leave, 'abort');
     throw leave.reason;

@@ -5,7 +5,7 @@ import { resultOfError } from '../definitions/error-result.js';
 import { Patience, resultOfLongRun } from './long-run.js';
 import type { ToolCallOptions, ToolResult } from '../definitions/rented-tool.js';
 import { callKey } from './run-key.js';
-import { resultOfRun } from './run-result.js';
+import { resultOfRun, resultOfState } from './run-result.js';
 import { chargeOf, reserveRun, type RunReservation } from './run-spending.js';
 import type { RunTask } from './run-arguments.js';
 import type { ToolContext } from '../definitions/tool-context.js';
@@ -13,6 +13,9 @@ import type { ToolContext } from '../definitions/tool-context.js';
 const UNKNOWN_OUTCOME =
   'Whether it ran is not known; a run that was begun may have been charged. Calling again with the same arguments ' +
   `within ${ADOPTION_MINUTES} minutes takes that run over, if there is one, and does not pay for it again.`;
+
+/** How long a call that joined an earlier one's run waits for it: the shortest default of a client known is 5 s. */
+const JOINED_WAIT_MS = 4_000;
 
 /**
  * Runs a task and yields its output as it is made.
@@ -60,10 +63,13 @@ async function* runPatiently(
     idempotencyKey,
     // A caller that calls again because no answer came, under any key, gets the answer that was paid for.
     adoptUndelivered: options.adoptUndelivered ?? true,
+    joinRetry: options.retrySession,
     signal: options.signal,
     leave: patience.leave,
-    onRunId: (id) => {
+    onRunId: (id, isJoined) => {
       runId = id;
+      // A client that has called again gives up soon.
+      if (isJoined) patience.shorten(JOINED_WAIT_MS);
     },
   };
   try {
@@ -90,7 +96,7 @@ async function* endOfRun(
     request.leave?.throwIfAborted();
   };
   try {
-    if (endOnly) return resultOfRun(await client.execute(body, request));
+    if (endOnly) return resultOfState(await client.execute(body, request));
     for await (const event of client.executeStream(body, request)) {
       if (event.event === 'done') return resultOfDone(body.agent_id, event.data);
       yield cleanText(event.data.delta);
@@ -100,7 +106,7 @@ async function* endOfRun(
     if (isApiError(error)) return resultOfError(error);
   }
   try {
-    return resultOfRun(await client.execute(body, request));
+    return resultOfState(await client.execute(body, request));
   } catch (error) {
     throwIfOver();
     return resultOfError(error, UNKNOWN_OUTCOME);
@@ -122,6 +128,6 @@ function resultOfDone(agentId: string, done: DoneEvent): ToolResult {
       }),
     );
   }
-  const { run_id, status, cost_lamports, duration_ms, output } = done;
-  return resultOfRun({ run_id, agent_id: agentId, status, cost_lamports, duration_ms, output });
+  const { run_id, status, cost_lamports, duration_ms, output, joined } = done;
+  return resultOfRun({ run_id, agent_id: agentId, status, cost_lamports, duration_ms, output, joined });
 }

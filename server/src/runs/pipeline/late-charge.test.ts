@@ -54,7 +54,7 @@ it('a charge that is confirmed late is taken over by an equal request under anot
   await reconcile();
   const report: TaskReport = {};
   expect(await executeAgain(report)).toMatchObject({ runId, status: 'completed' });
-  expect(report.isAdopted).toBe(true);
+  expect(report.joined).toMatchObject({ how: 'adopted' });
 });
 
 it('a charge that fails in the end takes its result with it, and nothing is credited', async () => {

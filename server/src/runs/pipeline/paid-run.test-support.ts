@@ -33,6 +33,7 @@ import { createAgentContacts } from '../agents/contacts.js';
 import type { AgentOutcome } from '../agents/outcome.js';
 import { createDeliveryTracking } from '../delivery/delivery-tracking.js';
 import { createStartLatency } from '../start-latency.js';
+import { createRetries } from '../idempotency/retries.js';
 import { createWaitingCallers } from '../idempotency/waiting-callers.js';
 import { createLiveRuns } from '../idempotency/live-runs.js';
 import type { OutputSink } from '../delivery/output-gate.js';
@@ -186,6 +187,7 @@ export async function paidRunWorld(
     settlement,
     runs,
     idempotency: createIdempotency(runs, deliveryTracking),
+    retries: createRetries(db),
     deliveryTracking,
     waitingCallers: createWaitingCallers({ runs, deliveryTracking, changes, logger, graceMs: 20 }),
     live: createLiveRuns({ runs, changes, logger }),

@@ -15,6 +15,7 @@ import type { FinishedRun, RunRepository, RunRow } from '../history/repository.j
 import { beginAdoption, type Adoption } from '../idempotency/adoption.js';
 import type { Idempotency } from '../idempotency/idempotency.js';
 import type { LiveRuns } from '../idempotency/live-runs.js';
+import type { CallHistory, CallScope, Retries } from '../idempotency/retries.js';
 import type { RunChanges } from '../idempotency/run-changes.js';
 import type { Answer, Caller, WaitingCallers } from '../idempotency/waiting-callers.js';
 import type { Slots } from '../queue/slots.js';
@@ -24,7 +25,7 @@ import { charge } from './charge.js';
 import { check, requestAccessState, type CheckDeps, type RequestedAccessState } from './check.js';
 import { compensate, type CompensateDeps } from './compensate.js';
 import { deliver, type DeliverDeps } from './deliver.js';
-import { parse, parseOrder, type ParseDeps, type Task } from './parse.js';
+import { parse, parseOrder, type Order, type ParseDeps, type Task } from './parse.js';
 import { run, type RunAgentDeps } from './run.js';
 import { slotRequest, takeSlot } from './slot.js';
 
@@ -32,6 +33,7 @@ import { slotRequest, takeSlot } from './slot.js';
 export interface RunTaskDeps
   extends ParseDeps, AdmitDeps, CheckDeps, RunAgentDeps, DeliverDeps, CompensateDeps {
   idempotency: Idempotency;
+  retries: Retries;
   deliveryTracking: DeliveryTracking;
   waitingCallers: WaitingCallers;
   live: LiveRuns;
@@ -61,6 +63,8 @@ export interface TaskRequest {
   receivedAt: number;
   /** Prefers to take over an undelivered equal run instead of paying for another one. */
   adoptsUndelivered: boolean;
+  /** Where the request may be the retry of an equal one, which it then joins; absent: it is a call of its own. */
+  retryScope?: CallScope | undefined;
   /** The pipeline notes here what the answer's headers say. */
   report: TaskReport;
   /** Knows the request's id. */
@@ -71,29 +75,51 @@ export interface TaskRequest {
 export interface TaskReport {
   /** The limit of executions, once the request is counted against it. */
   executionRate?: RateState;
-  /** True once the request has taken over an undelivered run. */
-  isAdopted?: boolean;
+  /** The run of another request whose answer this one gets, once that is known. */
+  joined?: JoinedRun;
 }
+
+/** The run of an earlier request, which paid for it. */
+export interface JoinedRun {
+  /** `adopted`: its answer had reached no caller. `retried`: this request is a retry of that one. */
+  readonly how: 'adopted' | 'retried';
+  readonly begunAt: Date;
+}
+
+/** How long a caller that gives up after a few seconds waits for a run. The shortest default of a client known is 5 s. */
+export const IMPATIENT_WAIT_MS = 4_000;
 
 /**
  * Runs a task for a caller in seven steps: 1 parse, 2 admit, 3 slot, 4 check, 5 charge, 6 run, 7 deliver. A failed run is a
  * value. A run that could not be served is an ApiError; then nothing was charged, or the charge is credited. From step 3
  * on the run does not depend on its request: it may go on after the caller has left, and `cancel` stops it from any replica.
  */
-export async function runTask(deps: RunTaskDeps, request: TaskRequest): Promise<Answer> {
-  const { caller, sink, report } = request;
+export async function runTask(deps: RunTaskDeps, given: TaskRequest): Promise<Answer> {
+  let request = given;
+  const { sink, report, retryScope } = request;
   const order = parseOrder(request.wallet, request.body, request.idempotencyKey);
-  let ahead: Lookups | undefined = lookUp(deps, request);
+  let ahead: Lookups | undefined = lookUp(deps, request, order);
   const adoption = request.adoptsUndelivered ? beginAdoption(deps.deliveryTracking, order) : undefined;
   const task = await parse(deps, order, request.body, report);
   // A request that waited for a run that was not delivered starts over.
   for (; ; ahead = undefined) {
     // A repeated request gets its answer even when the rental has ended since: the run was paid for.
     const repeated = await deps.idempotency.find(task, ahead?.repeated);
-    const earlier = repeated ?? (await adoption?.find(caller.gone));
+    const history =
+      repeated === undefined ? await (ahead?.history ?? findHistory(deps, request, order)) : undefined;
+    if (retryScope && (history?.retried?.isRunning === true || history?.isImpatient === true)) {
+      request = impatient(request);
+    }
+    const { caller } = request;
+    const retried = history?.retried && (await joinRetried(deps, history.retried, retryScope));
+    const earlier = repeated ?? retried ?? (await adoption?.find(caller.gone));
     if (repeated === undefined && earlier !== undefined) {
-      report.isAdopted = true;
-      // A request that adopts a run learns its id here, and may leave before the run ends.
+      const row = await deps.runs.find(earlier, task.wallet);
+      report.joined = {
+        how: retried === undefined ? 'adopted' : 'retried',
+        begunAt: row?.created_at ?? new Date(),
+      };
+      // A request that joins a run learns its id here, and may leave before the run ends.
       sink?.begin(earlier);
     }
     if (earlier === undefined) {
@@ -103,9 +129,31 @@ export async function runTask(deps: RunTaskDeps, request: TaskRequest): Promise<
       if (begun) return deps.waitingCallers.waitFor(newRun, caller, begun.work);
     } else {
       const answer = await deps.waitingCallers.join(earlier, task.wallet, caller);
-      if (answer) return replay(answer, sink);
+      const isStopped = retried !== undefined && (await deps.retries.isStopped(retried));
+      if (answer && !isStopped) return replay(answer, sink);
+      // That run was not delivered, or stopped by its own caller: this request begins one.
+      delete report.joined;
     }
   }
+}
+
+/** Counts the caller as waiting for the run that it repeats. */
+async function joinRetried(
+  { deliveryTracking, retries }: RunTaskDeps,
+  { runId, isRunning }: NonNullable<CallHistory['retried']>,
+  scope: CallScope | undefined,
+): Promise<string> {
+  await deliveryTracking.arrive(runId);
+  if (isRunning && scope !== undefined) await retries.recordRetry(runId, scope.caller);
+  return runId;
+}
+
+/** The request of a caller that gives up soon: it is told that the run goes on before that. A stream has no such answer. */
+function impatient(request: TaskRequest): TaskRequest {
+  const { caller, sink } = request;
+  if (sink !== undefined) return request;
+  const patienceMs = Math.min(caller.patienceMs ?? IMPATIENT_WAIT_MS, IMPATIENT_WAIT_MS);
+  return { ...request, caller: { ...caller, patienceMs } };
 }
 
 /** Step 2, and the run's record. Lets the run work by itself; undefined when another request began it first. */
@@ -130,6 +178,7 @@ async function begin(
     // A caller that is told "running" must find the run after a crash.
     const isDurable = request.caller.patienceMs !== undefined;
     if (!(await deps.idempotency.begin(admitted, { adoption, isDurable }))) return undefined;
+    if (request.retryScope) await deps.retries.recordScope(admitted.runId, request.retryScope);
     work = deps.live.start(admitted.runId, (stop) =>
       carryOut(deps, admitted, request, { stop, began, requested }),
     );
@@ -180,13 +229,25 @@ async function carryOut(
 interface Lookups {
   access: Promise<IndexedStatus>;
   repeated: Promise<RunRow | undefined>;
+  history: Promise<CallHistory | undefined>;
 }
 
-function lookUp(deps: RunTaskDeps, request: TaskRequest): Lookups {
+function lookUp(deps: RunTaskDeps, request: TaskRequest, order: Order): Lookups {
   const repeated = deps.idempotency.findByKey(request.wallet, request.idempotencyKey);
   // May stay unawaited; avoids an unhandled rejection.
   repeated.catch(() => undefined);
-  return { access: indexedAccess(deps, request), repeated };
+  const history = findHistory(deps, request, order);
+  history.catch(() => undefined);
+  return { access: indexedAccess(deps, request), repeated, history };
+}
+
+/** Looks for the run that the request repeats, where it may be a retry. */
+async function findHistory(
+  { retries }: RunTaskDeps,
+  { retryScope, receivedAt }: TaskRequest,
+  { digest }: Order,
+): Promise<CallHistory | undefined> {
+  return retryScope && retries.find(retryScope, digest, performance.now() - receivedAt);
 }
 
 /** Reads the caller's access from the index. */
