@@ -67,7 +67,10 @@ describe('rentedToolset', () => {
     expect(tool?.description).toMatch(/Its creator says: "'.*"$/);
     expect(tool?.inputSchema).toMatchObject({
       type: 'object',
-      properties: { agent_id: { type: 'string', enum: ['agent-1-aaaaaa'] }, input: { type: 'string' } },
+      properties: {
+        agent_id: { type: 'string', enum: ['agent-1-aaaaaa'] },
+        input: { anyOf: [{ type: 'object' }, { type: 'string' }] },
+      },
       required: ['agent_id', 'task'],
     });
   });

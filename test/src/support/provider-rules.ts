@@ -12,9 +12,10 @@ interface Place {
   readonly depth: number;
 }
 
-/** Every schema in a schema that has neither references nor alternatives; those are breaches of their own. */
+/** Every schema in a schema that has no references, nor alternatives but `anyOf`; those are breaches of their own. */
 function* places(schema: Schema, path = '#', depth = 0): Generator<Place> {
   yield { path, schema, depth };
+  for (const option of (schema['anyOf'] ?? []) as Schema[]) yield* places(option, path, depth);
   const properties = (schema['properties'] ?? {}) as Record<string, Schema>;
   for (const [name, property] of Object.entries(properties)) {
     yield* places(property, `${path}/${name}`, depth + 1);
@@ -87,7 +88,7 @@ const GEMINI_FIELDS = new Set(
     'minLength maxLength pattern example anyOf propertyOrdering default items minimum maximum'
   ).split(' '),
 );
-const GEMINI_TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object'];
+const GEMINI_TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'];
 
 /**
  * Gemini, `parameters` of a function declaration: "a select subset of an OpenAPI 3.0 schema object".
@@ -97,6 +98,12 @@ export function geminiBreaches(parameters: Schema): string[] {
   return breaches(parameters, function* ({ path, schema }) {
     if (path === '#' && schema['type'] !== 'object') yield 'the root is no object';
     for (const keyword of Object.keys(schema)) if (!GEMINI_FIELDS.has(keyword)) yield keyword;
+    if (schema['anyOf'] !== undefined) {
+      // "When using any_of, it must be the only field set."
+      if (Object.keys(schema).length > 1) yield 'fields beside anyOf';
+      if ((schema['anyOf'] as Schema[]).some((option) => 'anyOf' in option)) yield 'anyOf in anyOf';
+      return;
+    }
     // A list of types is refused, and so is no type.
     if (!GEMINI_TYPES.includes(schema['type'] as string)) yield 'no single type';
     if (schema['enum'] !== undefined) {

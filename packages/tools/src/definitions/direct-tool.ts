@@ -1,6 +1,7 @@
 import { RENTAL_TERMS, type JsonObject } from '@agent-rental/contract';
 import { INPUT_URI_SCHEMA } from '../runs/run-arguments.js';
 import { compileInput, type CompiledInput } from '../schema/compile-input.js';
+import { describedSchema } from '../schema/publish-node.js';
 import { creatorLine, quoteCreator } from '../text/creator-text.js';
 import { solText } from '../text/lamports-text.js';
 import type { DirectToolDefinition, RentedListing } from './direct-tool-definition.js';
@@ -43,18 +44,13 @@ const TASK_SCHEMA = { type: 'string', description: 'What to do.' };
 const REQUIRED = ['agent_id', 'task'];
 
 function directInputSchema(agentId: string, input: CompiledInput): JsonObject {
-  const { description } = input.schema;
-  const about = "Creator's schema.";
   return {
     type: 'object',
     properties: {
       // An enum of one: `const` makes Gemini refuse the whole request.
       agent_id: { type: 'string', enum: [agentId] },
       task: TASK_SCHEMA,
-      input: {
-        ...input.schema,
-        description: typeof description === 'string' ? `${about} ${description}` : about,
-      },
+      input: describedSchema(input.schema, "Creator's schema."),
       input_uri: INPUT_URI_SCHEMA,
     },
     required: REQUIRED,

@@ -1,13 +1,43 @@
-import { anyNode, bareNode, type NodeKind, type SchemaNode } from './node.js';
+import { anyNode, bareNode, isAny, optionsOf, unionOf, type SchemaNode, type TypedNode } from './node.js';
 
-/** What holds when both hold (`allOf`, and keywords that stand beside each other). Where they contradict, the first. */
+/** Most options of a union that are objects; more become one object of any members. */
+const MAX_OBJECTS = 8;
+
+/**
+ * What holds when both hold (`allOf`, `$ref`, and keywords that stand beside each other). Never narrower than both
+ * together: what cannot be said of both is said of one. Where they contradict, nothing holds, and the first stands.
+ */
 export function intersectNodes(first: SchemaNode, second: SchemaNode): SchemaNode {
-  const notes = [...first.notes, ...second.notes];
   const description = first.description ?? second.description;
-  if (first.kind === 'json') return { ...second, description, notes, loose: second.loose };
-  if (second.kind === 'json') return { ...first, description, notes };
-  const kind = commonKind(first.kind, second.kind);
-  if (kind === undefined) return { ...first, description, notes, loose: true };
+  const notes = joined(first.notes, second.notes);
+  if (isAny(second)) return withWords(first, { description, notes });
+  if (isAny(first)) return withWords(second, { description, notes });
+  if (first.kind !== 'union' && second.kind !== 'union') {
+    return intersectTyped(first, second) ?? { ...first, description, notes, loose: true };
+  }
+  const options = optionsOf(first).flatMap((one) =>
+    optionsOf(second).flatMap((other) => intersectTyped(one, other) ?? []),
+  );
+  if (options.length === 0) return withWords(first, { description, notes });
+  return uniteNodes(options, { description, notes });
+}
+
+function withWords(
+  node: SchemaNode,
+  words: { description: string | undefined; notes: readonly string[] },
+): SchemaNode {
+  return { ...node, ...words };
+}
+
+function joined(first: readonly string[], second: readonly string[]): readonly string[] {
+  if (second.length === 0) return first;
+  return first.length === 0 ? second : [...new Set([...first, ...second])];
+}
+
+/** Undefined where no value can be both. */
+function intersectTyped(first: TypedNode, second: TypedNode): TypedNode | undefined {
+  const kind = commonKind(first, second);
+  if (kind === undefined) return undefined;
   const properties = new Map(first.properties);
   for (const [name, node] of second.properties) {
     const known = properties.get(name);
@@ -17,118 +47,78 @@ export function intersectNodes(first: SchemaNode, second: SchemaNode): SchemaNod
     first.values && second.values
       ? first.values.filter((value) => second.values?.includes(value))
       : (first.values ?? second.values);
+  if (values?.length === 0) return undefined;
   return {
     kind: first.kind === 'integer' || second.kind === 'integer' ? 'integer' : kind,
-    description,
-    notes,
-    values: values && values.length > 0 ? values : undefined,
+    description: first.description ?? second.description,
+    notes: joined(first.notes, second.notes),
+    values,
+    // Either limit holds; of two of a name, the first is said.
     limits: { ...second.limits, ...first.limits },
     properties,
     required: new Set([...first.required, ...second.required]),
     items:
       first.items && second.items ? intersectNodes(first.items, second.items) : (first.items ?? second.items),
     places: first.places ?? second.places,
-    nullable: first.nullable === true && second.nullable === true,
-    isBoundText: first.isBoundText === true || second.isBoundText === true,
     loose: first.loose || second.loose,
   };
 }
 
 /**
- * What holds when one of several holds (`anyOf`, `oneOf`, a list of types), widened until it is one node:
- * objects become one object with the properties of all, of which only the common ones are required.
+ * What holds when one of several holds (`anyOf`, `oneOf`, a list of types). Options of one type become one that takes the
+ * values of each; objects stay as they are, because a member may be another thing in each.
  */
-export function uniteNodes(alternatives: readonly SchemaNode[]): SchemaNode {
-  const [only] = alternatives;
-  if (only !== undefined && alternatives.length === 1 && only.kind !== 'null') return only;
-  const present = alternatives.filter((node) => node.kind !== 'null');
-  const nullable = present.length < alternatives.length;
-  const [first, ...rest] = present;
-  if (first === undefined) return nullable ? bareNode('null', { loose: true }) : anyNode();
-  const united = rest.reduce(uniteTwo, first);
-  return nullable ? nullableNode(united) : united;
+export function uniteNodes(
+  alternatives: readonly SchemaNode[],
+  given: { description?: string | undefined; notes?: readonly string[] } = {},
+): SchemaNode {
+  const united: TypedNode[] = [];
+  const notes = [...(given.notes ?? [])];
+  for (const alternative of alternatives) {
+    if (isAny(alternative)) return anyNode(notes, given.description ?? alternative.description);
+    if (alternative.kind === 'union') notes.push(...alternative.notes);
+    for (const option of optionsOf(alternative)) addOption(united, option);
+  }
+  const objects = united.filter(({ kind }) => kind === 'object');
+  const options =
+    objects.length > MAX_OBJECTS
+      ? [bareNode('object', { loose: true }), ...united.filter(({ kind }) => kind !== 'object')]
+      : united;
+  return unionOf(options, { ...given, notes: [...new Set(notes)] });
 }
 
-/** The same, or null. */
-export function nullableNode(node: SchemaNode): SchemaNode {
-  const scalars = new Set([...(node.scalars ?? []), 'null']);
-  return { ...node, nullable: true, scalars, notes: [...node.notes, 'may be null'], loose: true };
+function addOption(united: TypedNode[], option: TypedNode): void {
+  const index = united.findIndex((known) =>
+    option.kind === 'object' ? isSame(known, option) : commonKind(known, option) !== undefined,
+  );
+  const known = united[index];
+  if (known === undefined) united.push(option);
+  else if (option.kind !== 'object') united[index] = uniteTyped(known, option);
 }
 
-function uniteTwo(first: SchemaNode, second: SchemaNode): SchemaNode {
-  const kind = commonKind(first.kind, second.kind);
-  const description = first.description === second.description ? first.description : undefined;
-  if (kind === undefined || kind === 'json') {
-    const allowsText = [first, second].some((node) => node.kind === 'string' || node.allowsText === true);
-    const isBoundText = [first, second].every((node) => !isText(node) || node.isBoundText === true);
-    return bareNode('json', {
-      allowsText,
-      isBoundText,
-      texts: new Set([first, second].flatMap((node) => [...(node.texts ?? node.values ?? [])])),
-      scalars: new Set([first, second].flatMap((node) => [...(node.scalars ?? []), scalarOf(node.kind)])),
-      description,
-      notes: altered(first, second),
-      loose: true,
-    });
-  }
-  const properties = new Map(first.properties);
-  for (const [name, node] of second.properties) {
-    const known = properties.get(name);
-    properties.set(name, known === undefined ? node : uniteNodes([known, node]));
-  }
-  const required = new Set([...first.required].filter((name) => second.required.has(name)));
-  for (const name of [...first.required, ...second.required]) {
-    const node = properties.get(name);
-    // Required by one alternative alone: absence cannot say that it is null.
-    if (node?.nullable === true && !required.has(name)) properties.set(name, asJsonText(node));
-  }
-  return bareNode(kind, {
-    description,
-    notes: kind === 'object' ? altered(first, second) : [],
+/** Two of one type that is not an object's. */
+function uniteTyped(first: TypedNode, second: TypedNode): TypedNode {
+  const limits = Object.entries(first.limits).filter(([name, limit]) => second.limits[name] === limit);
+  return bareNode(commonKind(first, second) ?? first.kind, {
+    description: first.description === second.description ? first.description : undefined,
+    notes: joined(first.notes, second.notes),
     values: first.values && second.values ? [...new Set([...first.values, ...second.values])] : undefined,
-    properties,
-    required,
+    limits: Object.fromEntries(limits),
     items: first.items && second.items ? uniteNodes([first.items, second.items]) : undefined,
-    isBoundText: first.isBoundText === true && second.isBoundText === true,
-    nullable: first.nullable === true || second.nullable === true,
-    loose: true,
+    loose: first.loose || second.loose || first.values === undefined || second.values === undefined,
   });
 }
 
-/** A node whose null can be written, as JSON text. */
-function asJsonText(node: SchemaNode): SchemaNode {
-  return bareNode('json', {
-    description: node.description,
-    notes: node.kind === 'json' ? node.notes : [...node.notes, node.kind],
-    allowsText: isText(node),
-    isBoundText: true,
-    texts: node.texts ?? new Set(node.values),
-    scalars: new Set([...(node.scalars ?? []), scalarOf(node.kind)]),
-    loose: true,
-  });
+/** Whether two options say the same, as the branches of a union that differ in what is not published do. */
+function isSame(first: TypedNode, second: TypedNode): boolean {
+  if (first === second) return true;
+  const isBare = ({ properties, required }: TypedNode) => properties.size === 0 && required.size === 0;
+  return first.kind === 'object' && isBare(first) && isBare(second);
 }
 
-function isText(node: SchemaNode): boolean {
-  return node.kind === 'string' || node.allowsText === true;
-}
-
-/** How JavaScript names the scalars of a kind. */
-function scalarOf(kind: NodeKind): string {
-  return kind === 'integer' ? 'number' : kind;
-}
-
-/** Says what the alternatives were, in as few words as tell them apart. */
-function altered(first: SchemaNode, second: SchemaNode): string[] {
-  const said = [first, second].flatMap((node) => node.notes.filter((note) => note.startsWith('or: ')));
-  const outline = (node: SchemaNode): string[] => {
-    if (node.notes.some((note) => note.startsWith('or: '))) return [];
-    return [`or: ${node.kind === 'object' ? `{${[...node.properties.keys()].join(', ')}}` : node.kind}`];
-  };
-  return [...new Set([...said, ...outline(first), ...outline(second)])];
-}
-
-function commonKind(first: NodeKind, second: NodeKind): NodeKind | undefined {
-  if (first === second) return first;
-  const kinds = new Set([first, second]);
-  return kinds.size === 2 && kinds.has('number') && kinds.has('integer') ? 'number' : undefined;
+/** The type that holds the values of both. */
+function commonKind(first: TypedNode, second: TypedNode): TypedNode['kind'] | undefined {
+  if (first.kind === second.kind) return first.kind;
+  const kinds = new Set([first.kind, second.kind]);
+  return kinds.has('number') && kinds.has('integer') ? 'number' : undefined;
 }

@@ -1,43 +1,7 @@
-import type { Json, JsonObject } from '@agent-rental/contract';
+import type { JsonObject } from '@agent-rental/contract';
 import { describe, expect, it } from 'vitest';
 import { compileInput } from './compile-input.js';
-
-const PORTABLE = new Set([
-  'type',
-  'description',
-  'enum',
-  'properties',
-  'required',
-  'items',
-  'minimum',
-  'maximum',
-  'minLength',
-  'maxLength',
-  'minItems',
-  'maxItems',
-]);
-
-/** Breaches of what OpenAI, Anthropic and Gemini publish about function schemas. */
-function breaches(schema: unknown, path = ''): string[] {
-  const node = schema as Record<string, Json>;
-  // OpenAI takes ten levels, one of which is the tool's own.
-  if (path.split('/').length > 10) return [`${path}: too deep`];
-  const found = Object.keys(node).flatMap((keyword) =>
-    PORTABLE.has(keyword) ? [] : [`${path}: has ${keyword}`],
-  );
-  if (typeof node['type'] !== 'string') found.push(`${path}: no type`);
-  if (node['enum'] !== undefined && node['type'] !== 'string') found.push(`${path}: enum of other values`);
-  if (node['type'] === 'array' && node['items'] === undefined) found.push(`${path}: no items`);
-  const properties = (node['properties'] ?? {}) as JsonObject;
-  for (const name of (node['required'] ?? []) as string[]) {
-    if (!Object.hasOwn(properties, name)) found.push(`${path}: requires ${name}`);
-  }
-  for (const [name, property] of Object.entries(properties)) {
-    if (!/^[a-zA-Z0-9_.-]{1,64}$/.test(name)) found.push(`${path}: named ${name}`);
-    found.push(...breaches(property, `${path}/${name}`));
-  }
-  return node['items'] === undefined ? found : [...found, ...breaches(node['items'], `${path}/*`)];
-}
+import { breachesOfPortability } from './portability.test-support.js';
 
 const nested = (depth: number): JsonObject => {
   let schema: JsonObject = { type: 'string' };
@@ -159,7 +123,7 @@ const SCHEMAS: Record<string, unknown> = {
 describe('compileInput', () => {
   it.each(Object.entries(SCHEMAS))('publishes a portable schema for %s', (_, schema) => {
     const compiled = compileInput(schema);
-    expect(breaches(compiled.schema)).toEqual([]);
+    expect(breachesOfPortability(compiled.schema)).toEqual([]);
     expect(JSON.stringify(compiled.schema).length).toBeLessThan(7_000);
   });
 
@@ -189,25 +153,46 @@ describe('compileInput', () => {
     });
   });
 
-  it('joins alternatives of objects and keeps what tells them apart', () => {
-    const { schema } = compileInput(SCHEMAS['a root union of objects']);
-    expect(schema).toMatchObject({
-      type: 'object',
-      properties: {
-        kind: { type: 'string', enum: ['url', 'text'] },
-        url: { type: 'string' },
-        text: { type: 'string' },
-      },
-      required: ['kind'],
+  it('keeps alternatives apart, each with its type', () => {
+    expect(compileInput(SCHEMAS['a root union of objects']).schema).toEqual({
+      anyOf: [
+        {
+          type: 'object',
+          properties: {
+            kind: { type: 'string', enum: ['url'] },
+            url: { type: 'string', description: '(format: "uri")' },
+          },
+          required: ['kind', 'url'],
+        },
+        {
+          type: 'object',
+          properties: { kind: { type: 'string', enum: ['text'] }, text: { type: 'string' } },
+          required: ['kind', 'text'],
+        },
+      ],
     });
-    expect(schema['description']).toBe('(or: {kind, url}; or: {kind, text})');
+    const { schema } = compileInput(SCHEMAS['type lists']);
+    expect(schema['properties']).toEqual({
+      a: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+      b: { anyOf: [{ type: 'string' }, { type: 'number' }] },
+    });
   });
 
-  it('falls to a plain object, then to text', () => {
+  it('makes alternatives of single values one list of values', () => {
+    const { schema } = compileInput({
+      type: 'object',
+      properties: {
+        size: { description: 'How large.', oneOf: [{ const: 's', title: 'Small' }, { const: 'm' }] },
+      },
+    });
+    expect(schema['properties']).toMatchObject({ size: { type: 'string', enum: ['s', 'm'] } });
+  });
+
+  it('falls to a plain object, then to any input', () => {
     expect(compileInput(SCHEMAS['very many'])).toMatchObject({ rung: 'object', schema: { type: 'object' } });
-    expect(compileInput(SCHEMAS['a root union'])).toMatchObject({
-      rung: 'string',
-      schema: { type: 'string' },
+    expect(compileInput({})).toMatchObject({
+      rung: 'any',
+      schema: { anyOf: [{ type: 'object' }, { type: 'string' }] },
     });
   });
 
@@ -249,14 +234,11 @@ describe('compileInput', () => {
       },
       $defs: { place: { type: 'string', description: 'There.' } },
     });
-    const descriptions = Object.values(schema['properties'] as Record<string, JsonObject>).map(
-      ({ description }) => description,
-    );
-    expect(descriptions).toEqual([
-      'Here.',
-      'There.',
-      'Anything. (plain text, or any JSON value as JSON text)',
-    ]);
+    expect(schema['properties']).toMatchObject({
+      said: { description: 'Here.' },
+      left: { description: 'There.' },
+      free: { anyOf: [{ type: 'object', description: 'Anything.' }, {}, {}, {}, {}, {}] },
+    });
   });
 
   it('publishes text for an agent that takes text, and gives it text', () => {
@@ -270,8 +252,8 @@ describe('compileInput', () => {
     expect(compiled.read({ a: 1 })).toBe('{"a":1}');
   });
 
-  it('reads JSON text where it published JSON text', () => {
-    const { schema, read } = compileInput({
+  it('reads JSON text where a text cannot be meant', () => {
+    const { read } = compileInput({
       type: 'object',
       properties: {
         value: { type: ['number', 'boolean'] },
@@ -280,10 +262,9 @@ describe('compileInput', () => {
         named: { type: 'object' },
       },
     });
-    expect(schema['properties']).toMatchObject({ value: { type: 'string' }, free: { type: 'string' } });
-    expect(read({ value: '3', free: 'some words', list: ['{"a":1}', '2'], named: '{"b":2}' })).toEqual({
+    expect(read({ value: '3', free: '[1]', list: ['{"a":1}', '2'], named: '{"b":2}' })).toEqual({
       value: 3,
-      free: 'some words',
+      free: '[1]',
       list: [{ a: 1 }, 2],
       named: { b: 2 },
     });
@@ -307,7 +288,7 @@ describe('compileInput', () => {
       properties: { until: { type: ['string', 'null'] }, from: { type: 'string' } },
       required: ['until', 'from'],
     });
-    expect(schema['required']).toEqual(['from']);
+    expect(schema['required']).toEqual(['until', 'from']);
     expect(read({ from: 'x' })).toEqual({ from: 'x', until: null });
     expect(read({ from: 'x', until: 'y' })).toEqual({ from: 'x', until: 'y' });
   });
@@ -330,9 +311,29 @@ describe('compileInput', () => {
         free: { type: ['string', 'number'] },
       },
     });
-    expect(read({ mode: 'true', when: '4', free: '5' })).toEqual({ mode: true, when: 4, free: '5' });
+    expect(read({ mode: 'true', when: '4', free: '5' })).toEqual({ mode: true, when: '4', free: '5' });
     expect(read({ mode: '2', when: '2026-01-02' })).toEqual({ mode: '2', when: '2026-01-02' });
     expect(read({ mode: 'null' })).toEqual({ mode: null });
+  });
+
+  it('reads what is inside of the one alternative that an object can be', () => {
+    const { read } = compileInput({
+      anyOf: [
+        {
+          type: 'object',
+          properties: { kind: { const: 'n' }, at: { type: 'number' } },
+          required: ['kind', 'at'],
+        },
+        {
+          type: 'object',
+          properties: { kind: { const: 's' }, at: { type: 'string' } },
+          required: ['kind', 'at'],
+        },
+      ],
+    });
+    expect(read({ kind: 'n', at: '5' })).toEqual({ kind: 'n', at: 5 });
+    expect(read({ kind: 's', at: '5' })).toEqual({ kind: 's', at: '5' });
+    expect(read({ at: '5' })).toEqual({ at: '5' });
   });
 
   it('reads each place of a tuple as what it is', () => {

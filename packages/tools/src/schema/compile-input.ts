@@ -1,24 +1,27 @@
 import type { JsonObject } from '@agent-rental/contract';
-import { namedKind } from './keywords.js';
-import { anyNode, bareNode, type SchemaNode } from './node.js';
+import { isObject } from './keywords.js';
+import { bareNode, optionsOf, unionOf, type SchemaNode, type TypedNode } from './node.js';
 import { publishNode } from './publish-node.js';
 import { readSchema } from './read-schema.js';
 import { readValue } from './read-value.js';
 import { roughLength } from './rough-length.js';
+
+/** Any input. */
+const ANY_INPUT = unionOf([bareNode('object', { loose: true }), bareNode('string', { loose: true })]);
 
 /** Longest published schema of one input, in characters of JSON. */
 const MAX_PUBLISHED_LENGTH = 6_000;
 
 /**
  * How close the published schema is to the creator's. `exact`: the same. `described`: every part is there,
- * some keywords only in words. `object`: any object. `string`: text, or JSON as text.
+ * some keywords only in words. `object`: any object. `any`: any value.
  */
-export type SchemaRung = 'exact' | 'described' | 'object' | 'string';
+export type SchemaRung = 'exact' | 'described' | 'object' | 'any';
 
 /** A listing's `input_schema`, made portable. */
 export interface CompiledInput {
   readonly rung: SchemaRung;
-  /** One `type` in every place, no `$ref`, no alternatives. */
+  /** Takes every value that the creator's takes. No `$ref`; in every place one `type`, or `anyOf` of such places. */
   readonly schema: JsonObject;
   /** The agent takes plain text and nothing else. */
   readonly textOnly: boolean;
@@ -28,8 +31,8 @@ export interface CompiledInput {
 
 /**
  * Compiles a creator's `input_schema` into the portable profile, by a ladder: exact, then unsupported
- * keywords moved into descriptions, then a plain object, then JSON text. Whatever a creator wrote, the
- * result is usable, and what it lets through is judged again, exactly, by the service.
+ * keywords moved into descriptions, then a plain object, then any value. Whatever a creator wrote, the
+ * result is usable and never narrower, and what it lets through is judged again, exactly, by the service.
  */
 export function compileInput(inputSchema: unknown): CompiledInput {
   const { node, schema } = inputNode(inputSchema);
@@ -50,11 +53,17 @@ function inputNode(inputSchema: unknown): { node: SchemaNode; schema: JsonObject
   } catch {
     return published(plainNode(inputSchema));
   }
-  // An input is an object or a string; there is no other way to send one.
-  if (node.kind !== 'object' && node.kind !== 'string')
-    return published({ ...anyNode(node.notes), description: node.description });
-  const exact = published(node);
+  const exact = published(asInput(node));
   return isLong(exact.schema) ? published(plainNode(inputSchema)) : exact;
+}
+
+/** An input is an object or a string; there is no other way to send one. */
+function asInput(node: SchemaNode): SchemaNode {
+  const options = optionsOf(node).filter(({ kind }) => kind === 'object' || kind === 'string');
+  if (options.length === optionsOf(node).length) return node;
+  const { description, notes } = node;
+  if (options.length === 0) return ANY_INPUT;
+  return unionOf(options, { description, notes, loose: true });
 }
 
 function isLong(schema: JsonObject): boolean {
@@ -66,7 +75,8 @@ function isLong(schema: JsonObject): boolean {
 }
 
 function plainNode(inputSchema: unknown): SchemaNode {
-  return namedKind(inputSchema) === 'object' ? bareNode('object', { loose: true }) : anyNode();
+  const isOfObjects = isObject(inputSchema) && inputSchema['type'] === 'object';
+  return isOfObjects ? bareNode('object', { loose: true }) : ANY_INPUT;
 }
 
 function published(node: SchemaNode): { node: SchemaNode; schema: JsonObject } {
@@ -74,17 +84,22 @@ function published(node: SchemaNode): { node: SchemaNode; schema: JsonObject } {
 }
 
 function rungOf(node: SchemaNode, inputSchema: unknown): SchemaRung {
-  if (node.kind === 'json') return 'string';
+  if (optionsOf(node).every(saysNothing) && node.kind === 'union') return 'any';
   if (!isLoose(node)) return 'exact';
-  const asked =
-    typeof inputSchema === 'object' && inputSchema !== null && Object.keys(inputSchema).length > 1;
+  const asked = isObject(inputSchema) && Object.keys(inputSchema).length > 1;
   return node.kind === 'object' && node.properties.size === 0 && asked ? 'object' : 'described';
 }
 
+function saysNothing({ properties, required, values }: TypedNode): boolean {
+  return properties.size === 0 && required.size === 0 && values === undefined;
+}
+
 function isLoose(node: SchemaNode): boolean {
-  if (node.loose || (node.items !== undefined && isLoose(node.items))) return true;
-  for (const property of node.properties.values()) if (isLoose(property)) return true;
-  return false;
+  if (node.loose) return true;
+  return optionsOf(node).some(
+    ({ loose, items, properties }) =>
+      loose || (items !== undefined && isLoose(items)) || [...properties.values()].some(isLoose),
+  );
 }
 
 function readInput(node: SchemaNode, value: unknown): unknown {

@@ -25,24 +25,6 @@ const LIMITS: Partial<Record<NodeKind, readonly string[]>> = {
   array: ['minItems', 'maxItems'],
 };
 
-/** Keywords that tell the kind where `type` is missing. */
-const TELLING: readonly (readonly [NodeKind, readonly string[]])[] = [
-  [
-    'object',
-    [
-      'properties',
-      'required',
-      'additionalProperties',
-      'patternProperties',
-      'propertyNames',
-      'dependentRequired',
-    ],
-  ],
-  ['array', ['items', 'prefixItems', 'contains', 'minItems', 'maxItems', 'uniqueItems']],
-  ['string', ['pattern', 'minLength', 'maxLength', 'format', 'contentEncoding', 'contentMediaType']],
-  ['number', ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
-];
-
 /**
  * Keywords that some provider refuses, put into words. Patterns are among them because they are run by
  * the validator: a stranger's regular expression must not reach an engine that can hang.
@@ -73,9 +55,6 @@ const IN_WORDS = [
 /** The same, for a first look: most schemas have none of them. */
 const SPOKEN: ReadonlySet<string> = new Set(IN_WORDS);
 
-/** Keywords that leave a text less than free. */
-const BINDING = ['format', 'pattern', 'minLength', 'maxLength', 'contentEncoding', 'contentMediaType'];
-
 /** Keywords that are published as they are. */
 const PUBLISHED: ReadonlySet<string> = new Set([
   'type',
@@ -103,18 +82,6 @@ export function isKind(type: unknown): type is NodeKind {
   return typeof type === 'string' && KINDS.has(type);
 }
 
-/** The kind that a schema names for itself, without looking further. */
-export function namedKind(schema: unknown): NodeKind {
-  if (!isObject(schema)) return 'json';
-  if (isKind(schema['type'])) return schema['type'];
-  return TELLING.find(([, keywords]) => keywords.some((keyword) => keyword in schema))?.[0] ?? 'json';
-}
-
-/** Whether only some texts of those as long are allowed. */
-export function bindsText(schema: SchemaObject): boolean {
-  return BINDING.some((keyword) => keyword in schema);
-}
-
 /** The limits that are published as they are; absent where there is none. */
 export function limitsOf(kind: NodeKind, schema: SchemaObject): Record<string, number> | undefined {
   let limits: Record<string, number> | undefined;
@@ -140,9 +107,9 @@ export function wordsFor(schema: SchemaObject): string[] {
 }
 
 /** Whether a keyword is in the published schema as the creator wrote it. */
-export function isExact(keyword: string, schema: SchemaObject, kind: NodeKind): boolean {
+export function isExact(keyword: string, schema: SchemaObject, kind: NodeKind | undefined): boolean {
   if (PUBLISHED.has(keyword) || SILENT.has(keyword)) return true;
-  return (LIMITS[kind] ?? []).includes(keyword) && isLimit(keyword, schema[keyword]);
+  return kind !== undefined && (LIMITS[kind] ?? []).includes(keyword) && isLimit(keyword, schema[keyword]);
 }
 
 /** Whether a limit may be published: Gemini reads lengths as 64-bit integers. */

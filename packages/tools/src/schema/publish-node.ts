@@ -1,13 +1,46 @@
 import type { JsonObject, Json } from '@agent-rental/contract';
 import { creatorLine } from '../text/creator-text.js';
-import { anyNode, propertiesOf, type SchemaNode } from './node.js';
+import { isAny, propertiesOf, type SchemaNode, type TypedNode } from './node.js';
 
 const DESCRIPTION_LENGTH = 320;
 
-/** Writes a node as JSON Schema with one `type` in every place, which Gemini demands and all others take. */
+const scalars = (): JsonObject[] =>
+  ['string', 'number', 'boolean', 'object', 'null'].map((type) => ({ type }));
+/** Any value: a place needs types, and a list what is in it. Lists in lists end somewhere: what is deeper is text. */
+const ANY_ITEM: JsonObject = {
+  anyOf: [
+    ...scalars(),
+    {
+      type: 'array',
+      items: { anyOf: [...scalars(), { type: 'array', items: { anyOf: scalars() } }] },
+    },
+  ],
+};
+
+/**
+ * Writes a node as JSON Schema that all large providers take: in every place one `type`, or `anyOf` of places with one
+ * `type` each and nothing beside it (Gemini refuses type lists, places without a type, arrays without items, and anything
+ * beside `anyOf`).
+ */
 export function publishNode(node: SchemaNode): JsonObject {
-  const schema: Record<string, Json> = { type: publishedType(node) };
-  const description = describe(node);
+  if (node.kind !== 'union') return publishTyped(node, describe(node));
+  const words = describe(node);
+  const options = node.options.map((option, index) =>
+    publishTyped(option, index === 0 ? join(words, describe(option)) : describe(option)),
+  );
+  return { anyOf: options };
+}
+
+/** A schema with words before what it says itself, where they may stand. */
+export function describedSchema(schema: JsonObject, words: string): JsonObject {
+  const [first, ...others] = (schema['anyOf'] ?? []) as JsonObject[];
+  if (first !== undefined) return { ...schema, anyOf: [describedSchema(first, words), ...others] };
+  const { description } = schema;
+  return { ...schema, description: typeof description === 'string' ? `${words} ${description}` : words };
+}
+
+function publishTyped(node: TypedNode, description: string): JsonObject {
+  const schema: Record<string, Json> = { type: node.kind };
   if (description !== '') schema['description'] = description;
   if (node.values !== undefined) schema['enum'] = [...node.values];
   Object.assign(schema, node.limits);
@@ -19,27 +52,20 @@ export function publishNode(node: SchemaNode): JsonObject {
         Array.from(properties, ([name, property]) => [name, publishNode(property)]),
       );
     }
-    // Absence is the one way to say null, so that what may be null may be absent.
-    const required = Array.from(node.required).filter((name) => properties.get(name)?.nullable !== true);
-    if (required.length > 0) schema['required'] = required;
+    if (node.required.size > 0) schema['required'] = [...node.required];
   }
-  // An array without items makes OpenAI and Gemini refuse the whole request.
-  if (node.kind === 'array') schema['items'] = publishNode(node.items ?? anyNode());
+  if (node.kind === 'array') {
+    schema['items'] = node.items === undefined || isAny(node.items) ? ANY_ITEM : publishNode(node.items);
+  }
   return schema;
 }
 
-function publishedType(node: SchemaNode): string {
-  return node.kind === 'json' || node.kind === 'null' ? 'string' : node.kind;
+function describe(node: SchemaNode): string {
+  // Most nodes have a description and no more, which is a bounded line already.
+  if (node.notes.length === 0) return node.description ?? '';
+  return join(node.description ?? '', `(${[...new Set(node.notes)].join('; ')})`);
 }
 
-function describe(node: SchemaNode): string {
-  const isJsonText = node.kind === 'json' || node.kind === 'null';
-  // Most nodes have a description and no more, which is a bounded line already.
-  if (!isJsonText && node.notes.length === 0) return node.description ?? '';
-  const notes = [...new Set(node.notes)];
-  if (isJsonText) {
-    notes.unshift(node.allowsText === true ? 'plain text, or any JSON value as JSON text' : 'as JSON text');
-  }
-  const words = notes.length > 0 ? `(${notes.join('; ')})` : '';
-  return creatorLine([node.description ?? '', words].filter(Boolean).join(' '), DESCRIPTION_LENGTH);
+function join(...words: string[]): string {
+  return creatorLine(words.filter(Boolean).join(' '), DESCRIPTION_LENGTH);
 }

@@ -1,19 +1,25 @@
 import { creatorLine } from '../text/creator-text.js';
-import { intersectNodes, nullableNode, uniteNodes } from './combine.js';
+import { intersectNodes, uniteNodes } from './combine.js';
 import { resolvePointer } from './json-pointer.js';
 import {
-  bindsText,
   isExact,
   isKind,
   isObject,
   isPutIntoWords,
   limitsOf,
-  namedKind,
   NOTE_LENGTH,
   wordsFor,
   type SchemaObject,
 } from './keywords.js';
-import { anyNode, bareNode, type NodeKind, type SchemaNode } from './node.js';
+import {
+  allKinds,
+  anyNode,
+  bareNode,
+  unionOf,
+  type NodeKind,
+  type SchemaNode,
+  type TypedNode,
+} from './node.js';
 
 /** A schema has more parts than are worth showing to a model. */
 class SchemaTooLargeError extends Error {
@@ -75,12 +81,11 @@ function readObject(schema: SchemaObject, reading: Reading): SchemaNode {
   return description === undefined || node.description === description ? node : { ...node, description };
 }
 
-/** What stands for a schema that contains itself, or lies too deep: its kind and no more. */
+/** What stands for a schema that contains itself, or lies too deep: its type and no more. */
 function stub(schema: SchemaObject): SchemaNode {
-  const kind = namedKind(schema);
+  const { type } = schema;
   const notes = ['nested as above'];
-  if (kind === 'array') return bareNode('array', { items: anyNode(), loose: true, notes });
-  return kind === 'object' ? bareNode('object', { loose: true, notes }) : anyNode(notes);
+  return isKind(type) ? bareNode(type, { loose: true, notes }) : anyNode(notes);
 }
 
 function referenced(reference: string, reading: Reading): SchemaNode {
@@ -92,71 +97,88 @@ function referenced(reference: string, reading: Reading): SchemaNode {
 function ownKeywords(schema: SchemaObject, description: string | undefined, reading: Reading): SchemaNode {
   const kinds = kindsOf(schema);
   const [first] = kinds;
-  const node =
-    kinds.length === 1 && first !== undefined && first !== 'null'
-      ? ofKind(first, schema, description, reading)
-      : uniteNodes(kinds.map((kind) => ofKind(kind, schema, description, reading)));
-  let { loose } = node;
-  let isSpoken = false;
-  for (const keyword of Object.keys(schema)) {
-    loose ||= !isExact(keyword, schema, node.kind);
-    isSpoken ||= isPutIntoWords(keyword);
+  if (kinds.length === 1 && first !== undefined) {
+    return withWords(ofKind(first, schema, reading), schema, description);
   }
-  if (isSpoken) return { ...node, notes: [...node.notes, ...wordsFor(schema)], loose };
-  return loose === node.loose ? node : { ...node, loose };
+  // A keyword speaks of values of its type alone: without `type`, values of the others pass it.
+  const options = kinds.map((kind) => ofKind(kind, schema, reading));
+  const isBare = kinds === allKinds() && options.every(saysNothing);
+  return withWords(isBare ? anyNode() : unionOf(options), schema, description);
 }
 
+function saysNothing(node: TypedNode): boolean {
+  const { properties, required, limits, values, items, places } = node;
+  return (
+    properties.size === 0 &&
+    required.size === 0 &&
+    values === undefined &&
+    items === undefined &&
+    places === undefined &&
+    Object.keys(limits).length === 0
+  );
+}
+
+/** Notes what the schema says in keywords that are not published as they are. */
+function withWords<T extends SchemaNode>(
+  node: T,
+  schema: SchemaObject,
+  description: string | undefined,
+): SchemaNode {
+  let { loose } = node;
+  let isSpoken = false;
+  const kind = node.kind === 'union' ? undefined : node.kind;
+  for (const keyword of Object.keys(schema)) {
+    loose ||= !isExact(keyword, schema, kind);
+    isSpoken ||= isPutIntoWords(keyword);
+  }
+  const values = allowedValues(schema);
+  const notes =
+    values !== undefined && !(kind === 'string' && (node as TypedNode).values !== undefined)
+      ? oneOf(values)
+      : [];
+  if (isSpoken) notes.push(...wordsFor(schema));
+  return {
+    ...node,
+    description,
+    notes: notes.length === 0 ? node.notes : [...node.notes, ...notes],
+    loose: loose || notes.length > 0,
+  };
+}
+
+/** Of which types a schema's values are. */
 function kindsOf(schema: SchemaObject): readonly NodeKind[] {
   const { type } = schema;
   if (isKind(type)) return [type];
+  const values = allowedValues(schema);
   const types = list(type).filter(isKind);
-  if (types.length > 0) return types;
-  const values = allowedValues(schema);
-  return [values === undefined ? namedKind(schema) : kindOfValues(values)];
+  // Of a type that none of the listed values has, there is no value.
+  const ofValues = values && [...new Set(values.map(kindOf))];
+  if (types.length === 0) return ofValues ?? allKinds();
+  const left = ofValues ? types.filter((kind) => ofValues.some((each) => holds(kind, each))) : types;
+  return left.length > 0 ? left : types;
 }
 
-function ofKind(
-  kind: NodeKind,
-  schema: SchemaObject,
-  description: string | undefined,
-  reading: Reading,
-): SchemaNode {
-  const values = allowedValues(schema);
-  if (kind === 'json') return ofMixedValues(values, description);
+function holds(kind: NodeKind, other: NodeKind): boolean {
+  return kind === other || (kind === 'integer' && other === 'number');
+}
+
+function kindOf(value: unknown): NodeKind {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value as NodeKind;
+}
+
+function ofKind(kind: NodeKind, schema: SchemaObject, reading: Reading): TypedNode {
   const limits = limitsOf(kind, schema);
-  if (kind === 'object') return bareNode(kind, { description, limits, ...objectProperties(schema, reading) });
-  if (kind === 'array') return bareNode(kind, { description, limits, ...arrayItems(schema, reading) });
-  if (values !== undefined) {
-    const strings = values.filter((value) => typeof value === 'string');
-    const shown =
-      kind === 'string' && strings.length > 0 && showable(strings)
-        ? bareNode(kind, {
-            description,
-            limits,
-            values: strings,
-            isBoundText: true,
-            loose: strings.length < values.length,
-          })
-        : bareNode(kind, { description, limits, notes: oneOf(values), isBoundText: true, loose: true });
-    return values.includes(null) && kind !== 'null' ? nullableNode(shown) : shown;
-  }
-  const isBoundText = kind === 'string' ? bindsText(schema) : undefined;
-  return bareNode(kind, { description, limits, isBoundText });
+  if (kind === 'object') return bareNode(kind, { limits, ...objectProperties(schema, reading) });
+  if (kind === 'array') return bareNode(kind, { limits, ...arrayItems(schema, reading) });
+  const strings = kind === 'string' ? allowedValues(schema)?.filter(isString) : undefined;
+  const values = strings !== undefined && strings.length > 0 && showable(strings) ? strings : undefined;
+  return bareNode(kind, { limits, values });
 }
 
-/** Values of several types. */
-function ofMixedValues(values: readonly unknown[] | undefined, description: string | undefined): SchemaNode {
-  if (values === undefined) return { ...anyNode(), description };
-  const texts = values.filter((value) => typeof value === 'string');
-  return bareNode('json', {
-    description,
-    allowsText: texts.length > 0,
-    isBoundText: true,
-    texts: new Set(texts),
-    scalars: new Set(values.map((value) => (value === null ? 'null' : typeof value))),
-    notes: oneOf(values),
-    loose: true,
-  });
+function isString(value: unknown): value is string {
+  return typeof value === 'string';
 }
 
 function oneOf(values: readonly unknown[]): string[] {
@@ -165,25 +187,23 @@ function oneOf(values: readonly unknown[]): string[] {
   return [`one of ${creatorLine(few.join(', '), NOTE_LENGTH)}${more}`];
 }
 
-function arrayItems(schema: SchemaObject, reading: Reading): Partial<SchemaNode> {
-  // Drafts before 2020-12 wrote a tuple as a list under `items`.
-  const tuple = [...list(schema['prefixItems']), ...(Array.isArray(schema['items']) ? schema['items'] : [])];
-  const items = Array.isArray(schema['items']) ? undefined : schema['items'];
-  if (tuple.length === 0) {
-    return { items: isObject(items) ? read(items, reading) : anyNode(), loose: !isObject(items) };
-  }
+function arrayItems(schema: SchemaObject, reading: Reading): Partial<TypedNode> {
+  // Drafts before 2020-12 wrote a tuple as a list under `items`, and what follows it under `additionalItems`.
+  const isOld = Array.isArray(schema['items']);
+  const tuple = [...list(schema['prefixItems']), ...(isOld ? list(schema['items']) : [])];
+  const rest = isOld ? schema['additionalItems'] : schema['items'];
+  if (tuple.length === 0) return isObject(rest) ? { items: read(rest, reading) } : { loose: true };
   const places = tuple.map((place) => read(place, reading));
   const notes = [`in order: ${places.map((place) => place.description ?? place.kind).join('; ')}`];
-  if (isObject(items)) places.push(read(items, reading));
-  return {
-    items: uniteNodes(places),
-    places: places.slice(0, tuple.length),
-    notes: notes.map((note) => creatorLine(note, NOTE_LENGTH)),
-    loose: true,
-  };
+  // What follows the tuple may be anything, unless something is said of it.
+  const items =
+    rest === false
+      ? uniteNodes(places)
+      : uniteNodes([...places, isObject(rest) ? read(rest, reading) : anyNode()]);
+  return { items, places, notes: notes.map((note) => creatorLine(note, NOTE_LENGTH)), loose: true };
 }
 
-function objectProperties(schema: SchemaObject, reading: Reading): Partial<SchemaNode> {
+function objectProperties(schema: SchemaObject, reading: Reading): Partial<TypedNode> {
   const properties = new Map<string, SchemaNode>();
   const unnamed: string[] = [];
   const given = schema['properties'];
@@ -216,13 +236,6 @@ function isPropertyName(name: unknown): name is string {
 function allowedValues(schema: SchemaObject): unknown[] | undefined {
   if ('const' in schema) return [schema['const']];
   return Array.isArray(schema['enum']) ? schema['enum'] : undefined;
-}
-
-function kindOfValues(values: readonly unknown[]): NodeKind {
-  const kinds = new Set(values.filter((value) => value !== null).map((value) => typeof value));
-  const [kind] = kinds;
-  if (kinds.size !== 1) return 'json';
-  return kind === 'string' || kind === 'number' || kind === 'boolean' ? kind : 'json';
 }
 
 /** Whether values may be published: Gemini refuses empty ones, and cleaning one would make it another value. */

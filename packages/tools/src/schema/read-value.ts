@@ -1,52 +1,89 @@
-import { propertiesOf, type SchemaNode } from './node.js';
+import {
+  allowsNull,
+  optionsOf,
+  propertiesOf,
+  type NodeKind,
+  type SchemaNode,
+  type TypedNode,
+} from './node.js';
 
 /**
- * Turns a value that follows the published schema into one that follows the creator's: JSON text becomes
- * the value it holds, wherever the schema asked for JSON text or a model wrote text in place of an object or a
- * number, and a required member that may be null and is absent becomes null. A value that follows the creator's schema already passes unchanged.
+ * Turns what a model wrote into what the creator's schema takes, where the value itself cannot be meant: text in place of
+ * an object or a number becomes what it holds as JSON, and a required member that may be null and is absent becomes null.
+ * A value that follows the creator's schema passes unchanged.
  */
 export function readValue(node: SchemaNode, value: unknown): unknown {
   if (typeof value === 'string') return readText(node, value);
-  if (node.kind === 'array' && Array.isArray(value)) {
-    return value.map((item: unknown, index) => readItem(node, node.places?.[index], item));
+  if (Array.isArray(value)) {
+    const array = optionsOf(node).find(({ kind }) => kind === 'array');
+    return array === undefined
+      ? value
+      : value.map((item: unknown, index) => readItem(array, array.places?.[index], item));
   }
-  if (node.kind === 'object' && typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    const properties = propertiesOf(node);
-    const members = Object.entries(value).map(([name, item]): [string, unknown] => {
-      const property = properties.get(name);
-      return [name, property === undefined ? item : readValue(property, item)];
-    });
-    for (const name of node.required) {
-      if (properties.get(name)?.nullable === true && !Object.hasOwn(value, name)) members.push([name, null]);
-    }
-    return Object.fromEntries(members);
-  }
-  return value;
+  if (typeof value !== 'object' || value === null) return value;
+  const object = objectFor(node, value as Record<string, unknown>);
+  return object === undefined ? value : readObject(object, value);
 }
 
-/** An item of a list; of a tuple, what is published stands for every place, and the place says more. */
-function readItem({ items }: SchemaNode, place: SchemaNode | undefined, item: unknown): unknown {
-  if (place?.kind === 'string' && typeof item === 'string') return item;
-  const read = items === undefined ? item : readValue(items, item);
-  return place === undefined ? read : readValue(place, read);
+function readObject(node: TypedNode, value: object): unknown {
+  const properties = propertiesOf(node);
+  const members = Object.entries(value).map(([name, item]): [string, unknown] => {
+    const property = properties.get(name);
+    return [name, property === undefined ? item : readValue(property, item)];
+  });
+  for (const name of node.required) {
+    const property = properties.get(name);
+    if (property !== undefined && allowsNull(property) && !Object.hasOwn(value, name))
+      members.push([name, null]);
+  }
+  return Object.fromEntries(members);
 }
 
+/** The only option that an object can be meant as; undefined where it may be several: it is left as it is. */
+function objectFor(node: SchemaNode, value: Record<string, unknown>): TypedNode | undefined {
+  const objects = optionsOf(node).filter(({ kind }) => kind === 'object');
+  if (objects.length <= 1) return objects[0];
+  const meant = objects.filter(
+    ({ required, properties }) =>
+      [...required].every((name) => Object.hasOwn(value, name)) &&
+      [...properties].every(
+        ([name, property]) => !Object.hasOwn(value, name) || mayBe(property, value[name]),
+      ),
+  );
+  return meant.length === 1 ? meant[0] : undefined;
+}
+
+/** Whether a value can be one of a node's, as far as listed values tell. */
+function mayBe(node: SchemaNode, value: unknown): boolean {
+  if (typeof value !== 'string') return true;
+  return optionsOf(node).some(({ kind, values }) => kind !== 'string' || values?.includes(value) !== false);
+}
+
+/** An item of a list; of a tuple, its place says more. */
+function readItem({ items }: TypedNode, place: SchemaNode | undefined, item: unknown): unknown {
+  const node = place ?? items;
+  return node === undefined ? item : readValue(node, item);
+}
+
+/** Text stays what it is wherever it can be meant. */
 function readText(node: SchemaNode, text: string): unknown {
-  const { kind } = node;
-  if (kind === 'string') return text;
+  const options = optionsOf(node);
+  const takesText = options.some(({ kind, values }) => kind === 'string' && values?.includes(text) !== false);
+  if (takesText) return text;
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     return text;
   }
-  const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
-  const composite = type === 'array' || type === 'object';
-  if (kind === 'json' || kind === 'null') {
-    if (composite || node.allowsText !== true) return value;
-    // Where some texts only are allowed, one that is another allowed value as JSON is that value.
-    return node.isBoundText === true && !node.texts?.has(text) && node.scalars?.has(type) ? value : text;
-  }
-  if (type !== (kind === 'integer' ? 'number' : kind)) return text;
-  return composite ? readValue(node, value) : value;
+  const kinds = kindsOf(value);
+  if (!options.some(({ kind }) => kinds.includes(kind))) return text;
+  return typeof value === 'object' && value !== null ? readValue(node, value) : value;
+}
+
+function kindsOf(value: unknown): readonly NodeKind[] {
+  if (value === null) return ['null'];
+  if (Array.isArray(value)) return ['array'];
+  if (typeof value === 'number') return ['number', 'integer'];
+  return [typeof value as NodeKind];
 }

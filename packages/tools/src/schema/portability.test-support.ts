@@ -1,0 +1,47 @@
+import type { Json, JsonObject } from '@agent-rental/contract';
+
+const PORTABLE = new Set([
+  'type',
+  'description',
+  'enum',
+  'properties',
+  'required',
+  'items',
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+]);
+
+/** Breaches of what OpenAI, Anthropic and Gemini publish about function schemas, and of what their users report. */
+export function breachesOfPortability(schema: unknown, path = ''): string[] {
+  const node = schema as Record<string, Json>;
+  // OpenAI takes ten levels, one of which is the tool's own.
+  if (path.split('/').length > 10) return [`${path}: too deep`];
+  const options = node['anyOf'] as JsonObject[] | undefined;
+  if (options !== undefined) {
+    // Gemini refuses whatever stands beside it.
+    const beside = Object.keys(node).length > 1 ? [`${path}: has more than anyOf`] : [];
+    const nested = options.some((option) => 'anyOf' in option) ? [`${path}: has anyOf in anyOf`] : [];
+    return [...beside, ...nested, ...options.flatMap((option) => breachesOfPortability(option, path))];
+  }
+  const found = Object.keys(node).flatMap((keyword) =>
+    PORTABLE.has(keyword) ? [] : [`${path}: has ${keyword}`],
+  );
+  if (typeof node['type'] !== 'string') found.push(`${path}: no type`);
+  if (node['enum'] !== undefined && node['type'] !== 'string') found.push(`${path}: enum of other values`);
+  if (node['type'] === 'array' && node['items'] === undefined) found.push(`${path}: no items`);
+  const properties = (node['properties'] ?? {}) as JsonObject;
+  for (const name of (node['required'] ?? []) as string[]) {
+    if (!Object.hasOwn(properties, name)) found.push(`${path}: requires ${name}`);
+  }
+  for (const [name, property] of Object.entries(properties)) {
+    if (!/^[a-zA-Z0-9_.-]{1,64}$/.test(name)) found.push(`${path}: named ${name}`);
+    found.push(...breachesOfPortability(property, `${path}/${name}`));
+  }
+  return node['items'] === undefined
+    ? found
+    : [...found, ...breachesOfPortability(node['items'], `${path}/*`)];
+}
