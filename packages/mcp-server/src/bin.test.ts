@@ -82,7 +82,7 @@ describe('agent-rental-mcp', () => {
       AGENT_RENTAL_WALLET: path,
     };
     const client = await connect('SDK v1 (2025-11-25)', env);
-    expect((await client.listTools()).tools).toHaveLength(8);
+    expect((await client.listTools()).tools).toHaveLength(9);
   });
 
   it('signs in to the domain that it is told, and to no other [ID-56]', async () => {
@@ -175,6 +175,7 @@ describe('agent-rental-mcp', () => {
       { AGENT_RENTAL_API_KEY: 'x', AGENT_RENTAL_MAX_DAY_SOL: '-1' },
       'AGENT_RENTAL_MAX_DAY_SOL is not an amount',
     ],
+    [{ AGENT_RENTAL_API_KEY: 'x', AGENT_RENTAL_TOOLS: 'Not an id' }, 'AGENT_RENTAL_TOOLS cannot be read'],
     [
       { AGENT_RENTAL_API_KEY: 'x', AGENT_RENTAL_WAIT_SECONDS: '0' },
       'AGENT_RENTAL_WAIT_SECONDS is not a number',

@@ -1,6 +1,11 @@
 import type { ClientOptions } from '@agent-rental/sdk';
 import { readWalletFile } from '@agent-rental/sdk/node';
-import { payingWallet, type ToolsetOptions } from '@agent-rental/tools';
+import {
+  payingWallet,
+  readToolSelection,
+  ToolSelectionError,
+  type ToolsetOptions,
+} from '@agent-rental/tools';
 import { spendingFromEnvironment } from '@agent-rental/tools/node';
 
 /** The settings cannot be used; the message says what to set. */
@@ -35,6 +40,7 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): Settings {
   return {
     client,
     tools: {
+      select: readTools(environment),
       ...spending,
       programId,
       ...(spending && signer && 'signTransaction' in signer
@@ -52,6 +58,16 @@ function readNumber(environment: NodeJS.ProcessEnv, name: string): number | unde
   const number = Number(value);
   if (Number.isFinite(number) && number > 0 && number <= 3600) return number;
   throw new EnvironmentError(`${name} is not a number of seconds from above 0 to 3600.`);
+}
+
+/** Which rented agents have a tool of their own. */
+function readTools(environment: NodeJS.ProcessEnv): ToolsetOptions['select'] {
+  try {
+    return readToolSelection(environment['AGENT_RENTAL_TOOLS']);
+  } catch (error) {
+    if (!(error instanceof ToolSelectionError)) throw error;
+    throw new EnvironmentError(`AGENT_RENTAL_TOOLS cannot be read. ${error.message}`);
+  }
 }
 
 function readProgramId(environment: NodeJS.ProcessEnv): string | undefined {

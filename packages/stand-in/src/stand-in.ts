@@ -123,7 +123,10 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
       Object.fromEntries(query),
     );
     const held = [...known.values()]
-      .filter(({ rental = 'active' }) => rental !== 'none' && (status === undefined || rental === status))
+      .filter(
+        ({ rental = 'active' }) =>
+          rental !== 'none' && (status === undefined || status === 'current' || rental === status),
+      )
       .sort((first, second) => purchasedAtMs(second) - purchasedAtMs(first));
     return json(operations.listCredentials, {
       credentials: held.slice(offset, offset + limit).map((listing) => ({

@@ -35,6 +35,8 @@ export { memoryLedger } from './spending/ledger.js';
 export type { SpendingEntry, SpendingLedger } from './spending/ledger.js';
 export type { Approve, SpendingPolicy, SpendingRequest, SpendingRule } from './spending/policy.js';
 export type { QuestionLedger, QuestionState } from './spending/questions.js';
+export { readToolSelection, ToolSelectionError } from './definitions/tool-selection.js';
+export type { ToolSelection } from './definitions/tool-selection.js';
 export { RESERVED_TOOL_NAMES, TOOL_NAME_MAX_LENGTH, toolName } from './definitions/tool-name.js';
 export { rentedToolset } from './toolset.js';
 export type { RentedToolset, ToolPage, ToolsetOptions } from './toolset.js';

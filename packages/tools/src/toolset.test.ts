@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DirectToolCache } from './definitions/direct-tool-cache.js';
 import { createStandIn, STAND_IN_API_KEY, type StandIn, type StandInListing } from '@agent-rental/stand-in';
 import { RESERVED_TOOL_NAMES, toolName } from './definitions/tool-name.js';
+import type { ToolSelection } from './definitions/tool-selection.js';
 import { rentedToolset } from './toolset.js';
 
 function clientOf(standIn: StandIn): RentalClient {
@@ -19,6 +20,7 @@ const FIXED = [
   'get_listing',
   'rent_listing',
   'hire',
+  'list_rentals',
   'run_agent',
   'get_run',
   'cancel_run',
@@ -32,13 +34,11 @@ const listing = (index: number, more: Partial<StandInListing> = {}): StandInList
 });
 
 describe('rentedToolset', () => {
-  it('lists the fixed tools, then the thirty most recent active rentals', async () => {
-    const rented = Array.from({ length: 40 }, (_, index) => listing(index));
-    const standIn = createStandIn([
-      ...rented,
-      listing(90, { rental: 'none' }),
-      listing(91, { rental: 'expired' }),
-    ]);
+  it('lists the fixed tools, then the thirty most recent rentals, whether they can pay or not', async () => {
+    const rented = Array.from({ length: 40 }, (_, index) =>
+      listing(index, index % 2 === 0 ? {} : { rental: 'low_balance' }),
+    );
+    const standIn = createStandIn([...rented, listing(90, { rental: 'none' })]);
     const names = (await rentedToolset(clientOf(standIn)).list()).map((tool) => tool.name);
     expect(names.slice(0, FIXED.length)).toEqual(FIXED);
     expect(names.slice(FIXED.length)).toEqual(
@@ -96,10 +96,45 @@ describe('rentedToolset', () => {
     expect(names.slice(FIXED.length).filter((name) => RESERVED_TOOL_NAMES.has(name))).toEqual([]);
   });
 
+  it('lists the rentals that are chosen, all of them, or none', async () => {
+    const standIn = createStandIn(Array.from({ length: 40 }, (_, index) => listing(index)));
+    const selected = async (select: ToolSelection) =>
+      (await rentedToolset(clientOf(standIn), { select }).list()).slice(FIXED.length).map(({ name }) => name);
+    expect(await selected('all')).toHaveLength(40);
+    expect(await selected('none')).toEqual([]);
+    const ids = ['agent-3-aaaaaa', 'agent-99-aaaaaa', 'agent-1-aaaaaa'];
+    expect(await selected(ids)).toEqual(['agent_3_aaaaaa', 'agent_1_aaaaaa']);
+  });
+
+  it('tells of rentals that have no tool of their own, by their words', async () => {
+    const rented = Array.from({ length: 130 }, (_, index) => listing(index));
+    const standIn = createStandIn([
+      ...rented,
+      listing(500, { title: 'Tax\u202e reader', rental: 'expired' }),
+    ]);
+    const tools = await rentedToolset(clientOf(standIn)).list();
+    const rentals = tools.find(({ name }) => name === 'list_rentals');
+    const first = await rentals?.invoke({});
+    expect(first?.structured).toMatchObject({ total: 131, next_offset: 20 });
+    const found = await rentals?.invoke({ query: 'tax' });
+    expect(found?.structured).toEqual({
+      rentals: [
+        {
+          agent_id: 'agent-500-aaaaaa',
+          tool: 'agent_500_aaaaaa',
+          title: 'Tax reader',
+          rental_model: 'per_query',
+          status: 'expired',
+        },
+      ],
+      total: 1,
+    });
+  });
+
   it('finds a rental made after the list, and one that is out of balance', async () => {
     const standIn = createStandIn([listing(1, { rental: 'low_balance' })]);
     const toolset = rentedToolset(clientOf(standIn));
-    expect(await toolset.list()).toHaveLength(FIXED.length);
+    expect(await toolset.list()).toHaveLength(FIXED.length + 1);
     standIn.add(listing(2));
     expect((await toolset.find('agent_2_aaaaaa'))?.agentId).toBe('agent-2-aaaaaa');
     const empty = await toolset.find('agent_1_aaaaaa');

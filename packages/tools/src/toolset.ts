@@ -5,6 +5,7 @@ import { cacheOf, type DirectToolCache } from './definitions/direct-tool-cache.j
 import { cancelRunTool } from './always-there/cancel-run.js';
 import { getListingTool } from './always-there/get-listing.js';
 import { getRunTool } from './always-there/get-run.js';
+import { listRentalsTool } from './always-there/list-rentals.js';
 import { hireTool } from './always-there/hire.js';
 import { rentListingTool } from './always-there/rent-listing.js';
 import { runAgentTool } from './always-there/run-agent.js';
@@ -15,6 +16,7 @@ import { inspectForPayer, type PayingWallet } from './renting/paying-wallet.js';
 import type { SpendingLedger } from './spending/ledger.js';
 import type { Approve, SpendingPolicy } from './spending/policy.js';
 import { createSpending } from './spending/spending.js';
+import type { ToolSelection } from './definitions/tool-selection.js';
 import type { ToolContext } from './definitions/tool-context.js';
 import { listingIdOf, toolName } from './definitions/tool-name.js';
 
@@ -28,6 +30,8 @@ const DIRECT_TOOLS_MAX = 1_000;
 export interface ToolsetOptions {
   /** Most direct tools, 0 to 1000; the most recent rentals. Default 30. */
   readonly limit?: number | undefined;
+  /** Which rentals have a tool of their own. Default: the most recent ones, up to `limit`. */
+  readonly select?: ToolSelection | undefined;
   /** Shared by toolsets that should not each fetch the same listings. Default: one per client. */
   readonly cache?: DirectToolCache | undefined;
   /** What may be spent, on rentals and on runs. Absent: nothing limits runs here, and `wallet` pays nothing. */
@@ -58,7 +62,7 @@ export interface RentedToolset {
   /** The tools that need no rental. */
   readonly fixedTools: readonly RentedTool[];
   /**
-   * All tools: the fixed ones, then one per active rental, the most recent first. Fetched once.
+   * All tools: the fixed ones, then one per current rental, the most recent first. Fetched once.
    *
    * @throws ApiError or ConnectionError when the rentals cannot be listed.
    */
@@ -82,9 +86,22 @@ export interface RentedToolset {
   find(name: string, options?: CallOptions): Promise<RentedTool | undefined>;
 }
 
+/** A listing that is asked for by its id, whether it is rented or not. */
+function askedFor(id: string) {
+  return { listing_id: id, listing_title: id, rental_model: 'per_query' } as const;
+}
+
+function limitOf({ limit, select }: ToolsetOptions): number {
+  if (select === 'none') return 0;
+  if (select === 'all') return DIRECT_TOOLS_MAX;
+  if (select !== undefined) return select.length;
+  return Math.min(Math.max(Math.trunc(limit ?? DIRECT_TOOLS_DEFAULT), 0), DIRECT_TOOLS_MAX);
+}
+
 /** The tools that a client's rentals give. Nothing is fetched before it is asked for. */
 export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}): RentedToolset {
-  const limit = Math.min(Math.max(Math.trunc(options.limit ?? DIRECT_TOOLS_DEFAULT), 0), DIRECT_TOOLS_MAX);
+  const limit = limitOf(options);
+  const named = Array.isArray(options.select) ? (options.select as readonly string[]) : undefined;
   const cache = options.cache ?? cacheOf(client);
   const { policy, ledger, wallet, approve, onRented, programId, publicUrl = client.baseUrl } = options;
   const context: ToolContext = {
@@ -105,14 +122,26 @@ export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}
     get_listing: getListingTool(client),
     rent_listing: rentListingTool(context),
     hire: hireTool(context),
+    list_rentals: listRentalsTool(client),
     run_agent: runAgentTool(context),
     get_run: getRunTool(client),
     cancel_run: cancelRunTool(client),
   } satisfies Record<AlwaysThereToolName, RentedTool>);
   let listed: readonly RentedTool[] | undefined;
 
+  /** Direct tools of listings that were named, in that order; of an id that there is none of, no tool. */
+  const fetchNamed = async (
+    ids: readonly string[],
+    total: number,
+    { signal }: CallOptions,
+  ): Promise<ToolPage> => {
+    const found = await Promise.all(ids.map((id) => cache.definition(client, askedFor(id), signal)));
+    const tools = found.flatMap((definition) => (definition ? [bindDirectTool(context, definition)] : []));
+    return { tools, total };
+  };
   /** Direct tools of the rentals from `start` up to `end`, and how many there are in all. */
   const fetchDirect = async (start: number, end: number, given: CallOptions): Promise<ToolPage> => {
+    if (named !== undefined) return fetchNamed(named.slice(start, end), named.length, given);
     const range = { offset: start, limit: end - start };
     const { definitions, total } = await rentedDefinitions(client, cache, range, given);
     const tools = definitions.map((definition) => bindDirectTool(context, definition));
@@ -145,8 +174,7 @@ export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}
       if (known !== undefined) return known;
       const id = listingIdOf(name);
       if (id !== undefined) {
-        const asked = { listing_id: id, listing_title: id, rental_model: 'per_query' } as const;
-        const definition = await cache.definition(client, asked, given.signal);
+        const definition = await cache.definition(client, askedFor(id), given.signal);
         return definition && bindDirectTool(context, definition);
       }
       let total = 1;

@@ -2,6 +2,7 @@ import {
   type Credential,
   type CredentialVerification,
   type listCredentialsQuery,
+  CURRENT_AFTER_HOURS,
   RENTAL_TERMS,
 } from '@agent-rental/contract';
 import { PublicKey } from '@solana/web3.js';
@@ -48,7 +49,7 @@ export function createCredentialService(deps: {
       // One wallet's rentals are few; status depends on the clock, so it is derived here and not stored.
       const all = (await repository.listRentals(wallet)).flatMap((row) => {
         const credential = toCredential(row, now);
-        return credential && (status === undefined || credential.status === status) ? [credential] : [];
+        return credential && isListed(credential, status, now) ? [credential] : [];
       });
       const credentials = all.slice(offset, offset + limit);
       if (include === undefined) return { credentials, total: all.length };
@@ -97,6 +98,16 @@ export function createCredentialService(deps: {
         : { status: 'not_found', agreedPriceLamports: null };
     },
   };
+}
+
+function isListed(
+  { status, expires_at }: Credential,
+  asked: z.output<typeof listCredentialsQuery>['status'],
+  now: Date,
+): boolean {
+  if (asked !== 'current') return asked === undefined || status === asked;
+  const endedMs = status === 'expired' && expires_at !== null ? now.getTime() - Date.parse(expires_at) : 0;
+  return endedMs <= CURRENT_AFTER_HOURS * 3_600_000;
 }
 
 /** Whether the index has fallen behind the chain. */

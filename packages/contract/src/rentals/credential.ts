@@ -35,9 +35,15 @@ export const credential = z
   .meta({ id: 'Credential' });
 export type Credential = z.infer<typeof credential>;
 
-/** Query of `GET /v1/credentials`. `include=listing` spares a request per rental. */
+/** Hours after its end in which an expired rental still counts as current. */
+export const CURRENT_AFTER_HOURS = 24;
+
+/**
+ * Query of `GET /v1/credentials`. `status=current`: all but those that expired more than 24 hours ago; what a conversation
+ * may have begun with. `include=listing` spares a request per rental.
+ */
 export const listCredentialsQuery = z.strictObject({
-  status: credentialStatus.optional(),
+  status: z.enum([...credentialStatus.options, 'current']).optional(),
   include: z.literal('listing').optional(),
   ...page,
 });

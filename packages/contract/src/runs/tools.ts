@@ -19,6 +19,7 @@ export const ALWAYS_THERE_TOOLS = {
   get_listing: { spends: 'nothing' },
   rent_listing: { spends: 'rental' },
   hire: { spends: 'rental' },
+  list_rentals: { spends: 'nothing' },
   run_agent: { spends: 'run' },
   get_run: { spends: 'nothing' },
   cancel_run: { spends: 'nothing' },
@@ -31,14 +32,14 @@ export type AlwaysThereToolName = keyof typeof ALWAYS_THERE_TOOLS;
 export const listToolsQuery = z.strictObject({ format: toolFormat.default('openai'), ...page });
 
 /**
- * Answer of `GET /v1/tools`: the active rentals as function definitions, in the form asked for. `tools` is that of a
+ * Answer of `GET /v1/tools`: the current rentals as function definitions, in the form asked for. `tools` is that of a
  * request to a model, as a whole. The arguments of a call are a body of `POST /v1/execute`.
  */
 export const listToolsResponse = z
   .object({
     format: toolFormat,
     tools: z.array(z.record(z.string(), z.json())),
-    /** Of active rentals. */
+    /** Of current rentals. */
     total: z.int(),
     limit: z.int(),
     offset: z.int(),

@@ -34,6 +34,7 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
       'get_listing',
       'rent_listing',
       'hire',
+      'list_rentals',
       'run_agent',
       'get_run',
       'cancel_run',
@@ -157,8 +158,8 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
       names.push(...page.tools.map((tool) => tool.name));
       cursor = page.nextCursor;
     } while (cursor !== undefined);
-    expect(names).toHaveLength(12);
-    expect(new Set(names).size).toBe(12);
+    expect(names).toHaveLength(13);
+    expect(new Set(names).size).toBe(13);
     await expect(client.listTools('nonsense')).rejects.toMatchObject({ code: -32_602 });
   });
 
@@ -167,7 +168,7 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
     const errors: unknown[] = [];
     const broken = { ...standIn, fetch: async () => Response.json({}, { status: 502 }) };
     const client = await connect(name, await serve(broken, { onError: (error) => errors.push(error) }));
-    expect((await client.listTools()).tools).toHaveLength(7);
+    expect((await client.listTools()).tools).toHaveLength(8);
     expect(errors.length).toBeGreaterThan(0);
     expect(await client.callTool('run_agent', { agent_id: 'echo-aaaaaa', task: 't' })).toMatchObject({
       isError: true,

@@ -1,5 +1,11 @@
 import type { RentalClient } from '@agent-rental/sdk';
-import { DirectToolCache, rentedToolset } from '@agent-rental/tools';
+import {
+  DirectToolCache,
+  readToolSelection,
+  rentedToolset,
+  ToolSelectionError,
+  type ToolSelection,
+} from '@agent-rental/tools';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import {
   createMcpHandler,
@@ -81,6 +87,8 @@ export interface RentalMcpHandler {
 interface Carried {
   readonly caller: RentalMcpCaller;
   readonly call: HttpCall;
+  /** Which rentals have a tool of their own, by the query of the request's address. */
+  readonly select: ToolSelection | undefined;
 }
 
 /** Longer bodies that could not be parsed are not given to the SDK to be parsed again. */
@@ -113,9 +121,9 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
   const exchanges = new LegacyExchanges();
   const onerror = (error: Error): void => options.onError?.(error);
 
-  const serverFor = ({ caller, call }: Carried): Server => {
+  const serverFor = ({ caller, call, select }: Carried): Server => {
     const { client, publicUrl } = caller;
-    const toolset = rentedToolset(client, { limit: toolLimit, cache, publicUrl, programId });
+    const toolset = rentedToolset(client, { limit: toolLimit, select, cache, publicUrl, programId });
     return createRentalServer({ ...serverOptions, secret, toolset, client, call });
   };
   const stateless = createMcpHandler(
@@ -144,6 +152,7 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     // Only a carrier: the SDK verifies nothing of it and shows it to the factory above.
     const extra: Carried = {
       caller,
+      select: selectionOf(request),
       call: { key, cancelled: never, receivedAt: performance.now(), session: '' },
     };
     const authInfo = { token: '', clientId: caller.id, scopes: [], extra: { ...extra } };
@@ -178,7 +187,7 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     const call: HttpCall = { key, cancelled: begun?.signal ?? never, receivedAt: performance.now(), session };
     const response = await exchanges.serve(
       {
-        server: serverFor({ caller, call }),
+        server: serverFor({ caller, call, select: selectionOf(request) }),
         request,
         body,
         client: sessionId === undefined ? undefined : sessions.read(caller.id, sessionId),
@@ -231,6 +240,12 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
   const fetch = async (request: Request, caller: RentalMcpCaller): Promise<Response> => {
     const refused = allowedHosts && refuseForeign(request, allowedHosts);
     if (refused) return refused;
+    try {
+      selectionOf(request);
+    } catch (error) {
+      if (!(error instanceof ToolSelectionError)) throw error;
+      return rejection(400, -32_600, `The query parameter tools cannot be read. ${error.message}`);
+    }
     if (request.method === 'GET') return resume(request, caller);
     if (request.method === 'DELETE') return end(request, caller);
     if (request.method !== 'POST') return rejection(405, -32_000, 'Method not allowed.');
@@ -259,6 +274,11 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
       await stateless.close();
     },
   };
+}
+
+/** @throws ToolSelectionError */
+function selectionOf({ url }: Request): ToolSelection | undefined {
+  return readToolSelection(new URL(url).searchParams.get('tools'));
 }
 
 function isToolCall(body: unknown): body is JSONRPCRequest {

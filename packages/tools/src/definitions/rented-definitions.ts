@@ -9,7 +9,7 @@ export const CREDENTIALS_PAGE = 100;
 /** How many listings are fetched one by one; more come with the list of rentals. */
 const FETCHED_ONE_BY_ONE = 6;
 
-/** Part of the caller's active rentals, as definitions of their direct tools. */
+/** Part of the caller's current rentals, as definitions of their direct tools. */
 export interface DefinitionPage {
   readonly definitions: readonly DirectToolDefinition[];
   /** Rentals in all. */
@@ -75,7 +75,7 @@ async function listPage(
   const list = async (included: boolean): Promise<RentalPage> => {
     const include = included ? ({ include: 'listing' } as const) : {};
     return {
-      ...(await client.listCredentials({ status: 'active', ...page, ...include }, options)),
+      ...(await client.listCredentials({ status: 'current', ...page, ...include }, options)),
       included,
     };
   };

@@ -15,7 +15,7 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false }
 
 /** Whether a value is valid by both of two validators that are not ours; the draft is 2020-12. */
 function isValid(schema: object | boolean, value: unknown): boolean {
-  return ajv.validate(schema, value) && new Validator(schema as object, '2020-12').validate(value).valid;
+  return ajv.validate(schema, value) && new Validator(schema, '2020-12').validate(value).valid;
 }
 
 /** Providers want to know what is in an array: where anything may be, arrays in arrays are told so far and no further. */

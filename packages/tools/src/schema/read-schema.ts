@@ -119,11 +119,7 @@ function saysNothing(node: TypedNode): boolean {
 }
 
 /** Notes what the schema says in keywords that are not published as they are. */
-function withWords<T extends SchemaNode>(
-  node: T,
-  schema: SchemaObject,
-  description: string | undefined,
-): SchemaNode {
+function withWords(node: SchemaNode, schema: SchemaObject, description: string | undefined): SchemaNode {
   let { loose } = node;
   let isSpoken = false;
   const kind = node.kind === 'union' ? undefined : node.kind;
@@ -133,9 +129,7 @@ function withWords<T extends SchemaNode>(
   }
   const values = allowedValues(schema);
   const notes =
-    values !== undefined && !(kind === 'string' && (node as TypedNode).values !== undefined)
-      ? oneOf(values)
-      : [];
+    values !== undefined && !(node.kind === 'string' && node.values !== undefined) ? oneOf(values) : [];
   if (isSpoken) notes.push(...wordsFor(schema));
   return {
     ...node,

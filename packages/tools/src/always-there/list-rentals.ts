@@ -1,0 +1,83 @@
+import type { Credential } from '@agent-rental/contract';
+import type { RentalClient } from '@agent-rental/sdk';
+import { CREDENTIALS_PAGE } from '../definitions/rented-definitions.js';
+import { defineTool, type RentedTool } from '../definitions/rented-tool.js';
+import { toolName } from '../definitions/tool-name.js';
+import { numberArgument, textArgument } from '../runs/run-arguments.js';
+import { creatorLine } from '../text/creator-text.js';
+import { answer, objectResult, READ_ONLY } from './answer.js';
+
+const LIMIT = { default: 20, max: 50 };
+const TITLE_LENGTH = 120;
+/** Rentals that are looked through; a wallet with more searches the marketplace instead. */
+const MAX_LOOKED_THROUGH = 1_000;
+
+/** `list_rentals`: what this wallet has rented, also what has no tool of its own in the list. */
+export function listRentalsTool(client: RentalClient): RentedTool {
+  return defineTool({
+    name: 'list_rentals',
+    title: 'List rented agents',
+    description:
+      'Lists the agents that this wallet has rented, the most recent first, also those that have no tool of their own. ' +
+      'status "low_balance": to be topped up with rent_listing; "expired": to be renewed. run_agent runs any of them. Free.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        query: { type: 'string', description: 'Words of the title or id.' },
+        limit: { type: 'integer', minimum: 1, maximum: LIMIT.max, description: `Default ${LIMIT.default}.` },
+        offset: { type: 'integer', minimum: 0, description: 'next_offset of the page before.' },
+      },
+    },
+    annotations: READ_ONLY,
+    stream: (args, options) =>
+      answer(args, options, async (given, call) => {
+        const limit = Math.min(
+          Math.max(Math.trunc(numberArgument(given, 'limit') ?? LIMIT.default), 1),
+          LIMIT.max,
+        );
+        const offset = Math.max(Math.trunc(numberArgument(given, 'offset') ?? 0), 0);
+        const words = (textArgument(given, 'query') ?? '').toLowerCase().split(/\s+/).filter(Boolean);
+        const rentals = await allRentals(client, call.signal);
+        const found = rentals.filter((rental) => matches(rental, words));
+        const next = offset + limit;
+        return objectResult({
+          rentals: await Promise.all(found.slice(offset, next).map(rentalFacts)),
+          total: found.length,
+          ...(next < found.length ? { next_offset: next } : {}),
+        });
+      }),
+  });
+}
+
+async function allRentals(client: RentalClient, signal: AbortSignal | undefined): Promise<Credential[]> {
+  const rentals: Credential[] = [];
+  let total = 1;
+  while (rentals.length < Math.min(total, MAX_LOOKED_THROUGH)) {
+    const page = await client.listCredentials(
+      { limit: CREDENTIALS_PAGE, offset: rentals.length },
+      { signal },
+    );
+    total = page.total;
+    if (page.credentials.length === 0) break;
+    rentals.push(...page.credentials);
+  }
+  return rentals;
+}
+
+function matches({ listing_id, listing_title }: Credential, words: readonly string[]): boolean {
+  const text = `${listing_id} ${listing_title}`.toLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
+async function rentalFacts(rental: Credential) {
+  const { listing_id, listing_title, rental_model, status, expires_at, balance_lamports } = rental;
+  return {
+    agent_id: listing_id,
+    tool: await toolName(listing_id),
+    title: creatorLine(listing_title, TITLE_LENGTH),
+    rental_model,
+    status,
+    ...(expires_at === null ? {} : { expires_at }),
+    ...(balance_lamports === undefined ? {} : { balance_lamports }),
+  };
+}

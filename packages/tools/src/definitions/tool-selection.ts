@@ -1,0 +1,31 @@
+/** Which rented agents have a tool of their own: all, none, or those of some ids. */
+export type ToolSelection = 'all' | 'none' | readonly string[];
+
+/** More ids are not taken from a setting: each is looked up. */
+const MAX_NAMED = 50;
+const LISTING_ID = /^[a-z0-9][a-z0-9-]{0,199}$/;
+
+/** A selection of tools that cannot be read; the message says what to set. */
+export class ToolSelectionError extends Error {
+  override readonly name = 'ToolSelectionError';
+}
+
+/**
+ * Reads a setting: `all`, `none`, or ids of listings with commas between them.
+ *
+ * @returns undefined where nothing is set.
+ * @throws ToolSelectionError
+ */
+export function readToolSelection(text: string | null | undefined): ToolSelection | undefined {
+  const said = text?.trim() ?? '';
+  if (said === '') return undefined;
+  if (said === 'all' || said === 'none') return said;
+  const ids = [...new Set(said.split(',').map((id) => id.trim()))].filter((id) => id !== '');
+  const wrong = ids.find((id) => !LISTING_ID.test(id));
+  if (wrong !== undefined || ids.length === 0 || ids.length > MAX_NAMED) {
+    throw new ToolSelectionError(
+      `It is all, none, or up to ${MAX_NAMED} ids of listings with commas between them.`,
+    );
+  }
+  return ids;
+}
