@@ -32,8 +32,7 @@ export interface UnionNode {
 }
 
 /** The types of JSON Schema. */
-export const NODE_KINDS = ['object', 'string', 'number', 'integer', 'boolean', 'array', 'null'] as const;
-export type NodeKind = (typeof NODE_KINDS)[number];
+export type NodeKind = 'object' | 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'null';
 
 /** What most nodes lack; they share it, because a page of rentals has thousands of nodes. */
 const NONE = {

@@ -19,7 +19,7 @@ export interface CallScope {
 }
 
 /** An earlier run that a call repeats. */
-export interface RetriedRun {
+interface RetriedRun {
   readonly runId: string;
   readonly isRunning: boolean;
 }

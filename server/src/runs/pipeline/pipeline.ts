@@ -80,7 +80,7 @@ export interface TaskReport {
 }
 
 /** The run of an earlier request, which paid for it. */
-export interface JoinedRun {
+interface JoinedRun {
   /** `adopted`: its answer had reached no caller. `retried`: this request is a retry of that one. */
   readonly how: 'adopted' | 'retried';
   readonly begunAt: Date;
