@@ -47,11 +47,7 @@ describe('LangChain’s own MCP adapter, on the marketplace’s /mcp', () => {
   });
 
   test('runs a direct tool, by the schema that it publishes', async () => {
-    const { input, ...request } = await marketplace.request('one_time');
-    const message = await askAgent(nameOf('one_time'), {
-      ...request,
-      input: (input as { text: string }).text,
-    });
+    const message = await askAgent(nameOf('one_time'), await marketplace.request('one_time'));
     expect(message.status, message.text).not.toBe('error');
     expect(message.text).toContain('[agent-rental] Run ');
   });

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { nextTurn } from './scripted-model.js';
+
+const wish = { tool: 'run_agent', args: { task: 't', input: null } };
+const RUN = '7ad3c2ac-ae1c-4330-b99a-b1af7f088205';
+
+it.each([
+  ['calls the tool first', [], { call: wish }],
+  ['calls again what its client gave up on', [{ name: 'run_agent', output: 'timed out' }], { call: wish }],
+  [
+    'leaves nulls out where its client refused the arguments',
+    [{ name: 'run_agent', output: 'Error: Received tool input did not match expected schema' }],
+    { call: { tool: 'run_agent', args: { task: 't' } } },
+  ],
+  [
+    'asks for the result of a run that goes on',
+    [{ name: 'run_agent', output: `[agent-rental] Run ${RUN} is still running` }],
+    { call: { tool: 'get_run', args: { run_id: RUN } } },
+  ],
+  ['ends with what it was given', [{ name: 'run_agent', output: 'done with x' }], { text: 'done with x' }],
+  [
+    'ends with an error of the marketplace',
+    [{ name: 'run_agent', output: '[agent-rental] insufficient_balance: ...' }],
+    { text: '[agent-rental] insufficient_balance: ...' },
+  ],
+])('a scripted model %s', (_name, steps, turn) => {
+  expect(nextTurn(wish, steps)).toEqual(turn);
+});

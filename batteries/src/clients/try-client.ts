@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Client } from './clients.js';
+import type { Installed } from './install.js';
+import type { Market } from './market.js';
+import type { Scenario } from './scenarios.js';
+import { startScriptedModel } from './scripted-model.js';
+
+/** Of what a client prints. */
+const MAX_OUTPUT = 200_000;
+
+/** What a client did. */
+export interface Trial {
+  readonly client: string;
+  readonly scenario: string;
+  readonly isRight: boolean;
+  /** Calls that its model asked for; absent for clients without a model. */
+  readonly calls: number;
+  /** In lamports, of each run. */
+  readonly costs: readonly number[];
+  readonly seconds: number;
+  /** The end of what it printed. */
+  readonly said: string;
+}
+
+/** Runs a client once, unmodified, against a marketplace, with a renter of its own. */
+export async function tryClient(
+  market: Market,
+  client: Client,
+  scenario: Scenario,
+  installed: Installed,
+): Promise<Trial> {
+  const renter = await market.newRenter(scenario.paidRuns);
+  const wish = {
+    tool: 'run_agent',
+    args: { agent_id: market.agentId, task: scenario.task, ...scenario.args },
+  };
+  const model = await startScriptedModel(wish);
+  const begunAt = performance.now();
+  try {
+    const said = await output(installed, scenario.timeoutMs, {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      PYTHONUNBUFFERED: '1',
+      MCP_URL: market.mcpUrl,
+      TOKEN: renter.token,
+      WISH: JSON.stringify(wish),
+      PROMPT: 'Have the agent do its task.',
+      OPENAI_BASE_URL: model.baseUrl,
+      OPENAI_API_KEY: 'scripted',
+    });
+    const seconds = Math.round((performance.now() - begunAt) / 100) / 10;
+    const costs = await renter.costs();
+    const charges = costs.filter((cost) => cost > 0).length;
+    return {
+      client: client.name,
+      scenario: scenario.name,
+      isRight: scenario.answer.test(said) && charges === scenario.charges,
+      calls: model.steps.length,
+      costs,
+      seconds,
+      said: said.trim().slice(-400),
+    };
+  } finally {
+    await model.close();
+  }
+}
+
+async function output(
+  { file, args }: Installed,
+  timeoutMs: number,
+  env: Record<string, string>,
+): Promise<string> {
+  const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutMs });
+  let printed = '';
+  const add = (chunk: Buffer) => {
+    printed = (printed + chunk.toString()).slice(-MAX_OUTPUT);
+  };
+  child.stdout.on('data', add);
+  child.stderr.on('data', add);
+  await once(child, 'close');
+  return printed;
+}
