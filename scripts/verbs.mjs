@@ -43,9 +43,18 @@ export const VERBS = {
         summary: 'runs aborted at random moments leave nothing behind',
         main: 'batteries/dist/abort-battery/main.js',
       },
+      retries: {
+        summary: 'MCP calls that are given up and made again are paid once, equal calls at once twice',
+        main: 'batteries/dist/retry-battery/main.js',
+      },
       load: {
         summary: 'five agents at and above capacity (8 minutes)',
         main: 'batteries/dist/load/main.js',
+      },
+      'public-schemas': {
+        summary:
+          'schemas of public MCP servers, published as those of listings, take all of their values (network)',
+        main: 'batteries/dist/public-schemas/main.js',
       },
       'deno-apis': {
         summary: 'what Deno reaches before it asks for a permission, at each upgrade of Deno (Linux)',

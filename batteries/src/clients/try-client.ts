@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Client } from './clients.js';
 import type { Installed } from './install.js';
-import type { Market } from './market.js';
+import type { Market } from '../retry-battery/slow-market.js';
 import type { Scenario } from './scenarios.js';
 import { startScriptedModel } from './scripted-model.js';
 

@@ -8,6 +8,7 @@ import {
   type OwnMarketplace,
 } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
+import { openRawMcpSession } from '../support/raw-mcp-session.js';
 import { slowAnswer, slowTask, startSlowAgents, type SlowAgents } from '../support/agents/slow-agents.js';
 
 /** The shortest default of a client known: that of the OpenAI Agents SDK for Python. */
@@ -32,53 +33,14 @@ afterAll(async () => {
 
 /** A client that gives up on a call as some libraries do: it reads no more, says nothing, and leaves its connection open. */
 async function openSession({ token }: Pick<Participant, 'token'>) {
-  let lastId = 0;
-  let session: string | undefined;
-  const post = (method: string, params: object) =>
-    fetch(`${marketplace.dev.base_url}/mcp`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${token}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '2025-11-25',
-        ...(session === undefined ? {} : { 'mcp-session-id': session }),
-      },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        ...(method.startsWith('notifications/') ? {} : { id: (lastId += 1) }),
-        method,
-        params,
-      }),
-    });
-  const begun = await post('initialize', {
-    protocolVersion: '2025-11-25',
-    capabilities: {},
-    clientInfo: { name: 'mcp', version: '0.1.0' },
-  });
-  session = begun.headers.get('mcp-session-id') ?? undefined;
-  await begun.text();
-  /** The text of a result; undefined where none came in the client's time. */
-  const call = async (name: string, args: object, timeoutMs = CLIENT_TIMEOUT_MS) => {
-    const answer = post('tools/call', { name, arguments: args }).then(async (response) => {
-      const [, json = '{}'] = /^data: (\{.*\})$/m.exec(await response.text()) ?? [];
-      const { result } = JSON.parse(json) as { result?: { content: { text: string }[] } };
-      return result?.content.map(({ text }) => text).join('\n') ?? '';
-    });
-    return Promise.race([answer, delay(timeoutMs, undefined)]);
-  };
-  const runAgent = (args: object) => call('run_agent', { agent_id: agentId, ...args });
+  const session = await openRawMcpSession(`${marketplace.dev.base_url}/mcp`, token);
+  const givingUp = { afterMs: CLIENT_TIMEOUT_MS, how: 'ignore' } as const;
+  const call = (name: string, args: object) => session.call(name, args, givingUp);
   return {
     call,
-    runAgent,
-    /** A call that is cancelled after that long. */
-    async cancelledCall(args: object, ms: number) {
-      const answer = runAgent(args);
-      const requestId = lastId;
-      await delay(ms);
-      await post('notifications/cancelled', { requestId });
-      return Promise.race([answer, delay(500, undefined)]);
-    },
+    runAgent: (args: object) => call('run_agent', { agent_id: agentId, ...args }),
+    cancelledCall: (args: object, ms: number) =>
+      session.cancelledCall('run_agent', { agent_id: agentId, ...args }, ms),
   };
 }
 

@@ -1,0 +1,33 @@
+import { Random } from '@agent-rental/test/support/random';
+import { expect, it } from 'vitest';
+import { judgeTool } from './judge-tool.js';
+
+/** As a public server has it: a parent is one of three objects, and a title text, or several. */
+const PAGE = {
+  name: 'create-page',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      parent: {
+        anyOf: [
+          { type: 'object', properties: { page_id: { type: 'string' } }, required: ['page_id'] },
+          {
+            type: 'object',
+            properties: { workspace: { type: 'boolean', const: true } },
+            required: ['workspace'],
+          },
+          { type: 'string' },
+        ],
+      },
+      title: { type: ['string', 'array'], items: { type: 'string' } },
+      archived: { type: ['boolean', 'null'] },
+    },
+    required: ['parent'],
+  },
+};
+
+it('the values of a schema like those of public servers are neither refused nor changed [ADP-14]', () => {
+  const verdict = judgeTool(PAGE, 300, new Random(5));
+  expect(verdict.values).toBeGreaterThan(200);
+  expect(verdict).toMatchObject({ refused: [], changed: [] });
+});

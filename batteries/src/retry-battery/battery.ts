@@ -1,0 +1,141 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { slowAnswer, slowTask } from '@agent-rental/test/support/agents/slow-agents';
+import { Random } from '@agent-rental/test/support/random';
+import { openRawMcpSession, type GivingUp } from '@agent-rental/test/support/raw-mcp-session';
+import { openMarket, type Market } from './slow-market.js';
+
+/** The shortest default of a client known. */
+const CLIENT_TIMEOUT_MS = 5_000;
+/** Calls that one renter makes, one after the other. */
+const CALLS_EACH = 10;
+const MAX_TRIES = 30;
+const RUN_ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
+
+/** What a battery came to. */
+export interface RetryReport {
+  readonly seed: number;
+  /** Calls whose answer was cut off or never read, and that were repeated until there was one. */
+  readonly calls: number;
+  /** Requests that they took. */
+  readonly requests: number;
+  readonly callCharges: number;
+  /** Calls without an answer in the end. */
+  readonly lost: number;
+  /** Pairs of equal calls that began together. */
+  readonly pairs: number;
+  readonly pairCharges: number;
+  readonly isRight: boolean;
+}
+
+/** How to work a battery. */
+export interface RetryOptions {
+  readonly calls: number;
+  readonly pairs: number;
+  /** Renters that call at the same time. */
+  readonly concurrency: number;
+  /** Of the moments. */
+  readonly seed: number;
+  /** How long after the end of its agent a connection may still be cut: 0, and no answer was on its way. */
+  readonly cutAfterEndMs: number;
+  readonly log: (line: string) => void;
+}
+
+/**
+ * Calls agents over MCP and gives up at random moments, by a connection that is cut or an answer that is never read, and calls
+ * again until there is an answer; then makes pairs of equal calls at once. A marketplace is right if the chain has one charge for
+ * each call and two for each pair.
+ */
+export async function runRetryBattery({
+  calls,
+  pairs,
+  concurrency,
+  seed,
+  cutAfterEndMs,
+  log,
+}: RetryOptions): Promise<RetryReport> {
+  const random = new Random(seed);
+  const market = await openMarket();
+  let [requests, callCharges, lost, pairCharges] = [0, 0, 0, 0];
+  try {
+    await inParallel(batches(calls), concurrency, async (count, index) => {
+      const renter = await market.newRenter(2 * count);
+      for (let call = 0; call < count; call += 1) {
+        const tries = await callUntilAnswered(market, renter.token, `call ${index}-${call}`, {
+          random,
+          cutAfterEndMs,
+        });
+        requests += tries;
+        if (tries > MAX_TRIES) lost += 1;
+      }
+      const charged = chargesOf(await renter.costs());
+      callCharges += charged;
+      log(`renter ${index}: ${count} calls, ${charged} charges`);
+    });
+    await inParallel(batches(pairs), concurrency, async (count, index) => {
+      const renter = await market.newRenter(2 * count);
+      const session = await openRawMcpSession(market.mcpUrl, renter.token);
+      for (let pair = 0; pair < count; pair += 1) {
+        const args = { agent_id: market.agentId, task: slowTask(random.below(300), `pair ${index}-${pair}`) };
+        await Promise.all([session.call('run_agent', args), session.call('run_agent', args)]);
+      }
+      const charged = chargesOf(await renter.costs());
+      pairCharges += charged;
+      log(`renter ${index}: ${count} pairs, ${charged} charges`);
+    });
+  } finally {
+    await market.stop();
+  }
+  const isRight = callCharges === calls && lost === 0 && pairCharges === 2 * pairs;
+  return { seed, calls, requests, callCharges, lost, pairs, pairCharges, isRight };
+}
+
+/** Gives up a few times and repeats; gives how many requests it took, more than the most where no answer came. */
+async function callUntilAnswered(
+  market: Market,
+  token: string,
+  name: string,
+  { random, cutAfterEndMs }: { random: Random; cutAfterEndMs: number },
+): Promise<number> {
+  const session = await openRawMcpSession(market.mcpUrl, token);
+  const isCut = random.chance(50);
+  const agentMs = isCut ? 100 + random.below(3_000) : CLIENT_TIMEOUT_MS + 500 + random.below(3_000);
+  const args = { agent_id: market.agentId, task: slowTask(agentMs, name) };
+  let next: { tool: string; args: object } = { tool: 'run_agent', args };
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+    // After some tries the connection holds.
+    const givingUp: GivingUp | undefined = isCut
+      ? tries > 3
+        ? undefined
+        : { how: 'cut', afterMs: random.below(agentMs + cutAfterEndMs) }
+      : { how: 'ignore', afterMs: CLIENT_TIMEOUT_MS };
+    const told = await session.call(next.tool, next.args, givingUp).catch(() => undefined);
+    if (told?.includes(slowAnswer(name)) === true) return tries;
+    const runId = told === undefined ? undefined : RUN_ID.exec(told)?.[0];
+    if (told?.includes('is still running') === true && runId !== undefined) {
+      next = { tool: 'get_run', args: { run_id: runId } };
+    }
+    await delay(random.below(1_000));
+  }
+  return MAX_TRIES + 1;
+}
+
+function chargesOf(costs: readonly number[]): number {
+  return costs.filter((cost) => cost > 0).length;
+}
+
+function batches(total: number): number[] {
+  const full = Array.from({ length: Math.floor(total / CALLS_EACH) }, () => CALLS_EACH);
+  return total % CALLS_EACH === 0 ? full : [...full, total % CALLS_EACH];
+}
+
+async function inParallel<T>(
+  items: readonly T[],
+  concurrency: number,
+  work: (item: T, index: number) => Promise<void>,
+): Promise<void> {
+  const entries = items.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, item] of entries) await work(item, index);
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+}
