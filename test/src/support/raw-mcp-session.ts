@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What a call came to: the text of its result, or undefined where the client gave up. */
+/** What a call came to: the text of its result, or undefined where there was none, or the client gave up. */
 export type CallText = string | undefined;
 
 /** How a client gives up on a call. */
@@ -39,10 +39,11 @@ export async function openRawMcpSession(url: string, token: string): Promise<Raw
       }),
       ...(signal ? { signal } : {}),
     });
-  const textOf = async (response: Response): Promise<string> => {
+  // A call that was cancelled ends without a result.
+  const textOf = async (response: Response): Promise<CallText> => {
     const [, json = '{}'] = /^data: (\{.*\})$/m.exec(await response.text()) ?? [];
     const { result } = JSON.parse(json) as { result?: { content: { text: string }[] } };
-    return result?.content.map(({ text }) => text).join('\n') ?? '';
+    return result?.content.map(({ text }) => text).join('\n');
   };
   const begun = await post('initialize', {
     protocolVersion: '2025-11-25',

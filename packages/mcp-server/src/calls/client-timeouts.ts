@@ -1,5 +1,5 @@
 /** How long after a client's timeout its cancellation arrives at the latest. */
-const LATE_MS = 250;
+const LATE_MS = 350;
 /** The client's time begins with its request, which needs a moment to arrive. */
 const EARLY_MS = 50;
 
