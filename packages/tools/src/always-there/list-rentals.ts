@@ -3,9 +3,10 @@ import type { RentalClient } from '@agent-rental/sdk';
 import { CREDENTIALS_PAGE } from '../definitions/rented-definitions.js';
 import { defineTool, type RentedTool } from '../definitions/rented-tool.js';
 import { toolName } from '../definitions/tool-name.js';
-import { numberArgument, textArgument } from '../runs/run-arguments.js';
+import { textArgument } from '../runs/run-arguments.js';
 import { creatorLine } from '../text/creator-text.js';
 import { answer, objectResult, READ_ONLY } from './answer.js';
+import { pageArguments } from './page-arguments.js';
 
 const LIMIT = { default: 20, max: 50 };
 const TITLE_LENGTH = 120;
@@ -31,11 +32,7 @@ export function listRentalsTool(client: RentalClient): RentedTool {
     annotations: READ_ONLY,
     stream: (args, options) =>
       answer(args, options, async (given, call) => {
-        const limit = Math.min(
-          Math.max(Math.trunc(numberArgument(given, 'limit') ?? LIMIT.default), 1),
-          LIMIT.max,
-        );
-        const offset = Math.max(Math.trunc(numberArgument(given, 'offset') ?? 0), 0);
+        const { limit, offset } = pageArguments(given, LIMIT);
         const words = (textArgument(given, 'query') ?? '').toLowerCase().split(/\s+/).filter(Boolean);
         const rentals = await allRentals(client, call.signal);
         const found = rentals.filter((rental) => matches(rental, words));

@@ -11,6 +11,7 @@ import { creatorLine } from '../text/creator-text.js';
 import { defineTool, type RentedTool } from '../definitions/rented-tool.js';
 import { numberArgument, textArgument } from '../runs/run-arguments.js';
 import { answer, objectResult, READ_ONLY } from './answer.js';
+import { pageArguments } from './page-arguments.js';
 
 const LIMIT = { default: 10, max: 25 };
 const DESCRIPTION_LENGTH = 280;
@@ -40,11 +41,7 @@ export function searchListingsTool(client: RentalClient): RentedTool {
     annotations: READ_ONLY,
     stream: (args, options) =>
       answer(args, options, async (given, call) => {
-        const limit = Math.min(
-          Math.max(Math.trunc(numberArgument(given, 'limit') ?? LIMIT.default), 1),
-          LIMIT.max,
-        );
-        const offset = Math.max(Math.trunc(numberArgument(given, 'offset') ?? 0), 0);
+        const { limit, offset } = pageArguments(given, LIMIT);
         const page = await client.searchListings(
           {
             q: textArgument(given, 'query')?.slice(0, 400),
