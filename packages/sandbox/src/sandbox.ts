@@ -70,8 +70,7 @@ export type ExitReason =
   | 'killed'
   | 'line_too_long'
   | 'output_too_large'
-  | 'input_not_read'
-  | 'start_failed';
+  | 'input_not_read';
 
 export interface SandboxExit {
   code: number | null;

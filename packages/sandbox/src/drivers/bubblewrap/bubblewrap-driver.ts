@@ -10,9 +10,9 @@ import { type Wall, type WalledProgram, walledLaunch } from './bubblewrap-comman
 import type { DelegatedCgroup } from '../process/delegated-cgroup.js';
 import { probeBubblewrap } from './bubblewrap-probe.js';
 import { findWall, tryWall } from './bubblewrap-wall.js';
-import { endBubblewrap } from './end-bubblewrap.js';
 import { openLedger } from '../process/orphan-ledger.js';
 import { createProcessStarter, type ProcessStarter } from '../process/process-starter.js';
+import { openSpawnerProcess } from '../process/spawner/spawner-process.js';
 import { locatePython, pythonEvaluatorPath, type PythonRuntime } from './python-runtime.js';
 import {
   defaultLimits,
@@ -74,6 +74,7 @@ export async function createBubblewrapDriver(options: BubblewrapDriverOptions): 
     command: [DENO, '--version'],
   });
   const python = await usablePython(wall);
+  const spawner = openSpawnerProcess(ledger.folder, wall.mkfifo);
 
   function programFor(
     { entry, language = 'javascript' }: StartOptions,
@@ -100,9 +101,8 @@ export async function createBubblewrapDriver(options: BubblewrapDriverOptions): 
   function starterWith(runtimeWall: RuntimeWall): ProcessStarter {
     return createProcessStarter({
       ledger,
-      diesWithThread: true,
-      endChild: endBubblewrap,
-      mkfifo: wall.mkfifo,
+      spawner,
+      endMethod: 'namespace',
       plan(start, limits, nonce) {
         const program = programFor(start, limits, nonce, runtimeWall);
         const cgroup = options.cgroups?.open(nonce, limits, wall.maxThreads + PROCESSES_OF_BUBBLEWRAP);
@@ -149,6 +149,7 @@ export async function createBubblewrapDriver(options: BubblewrapDriverOptions): 
       }),
     async close() {
       await Promise.all([starter, permissionsAlone, openStarter].map((each) => each.close()));
+      spawner.close();
     },
   };
 }

@@ -11,8 +11,10 @@ import {
   locateTool,
   mostThreads,
 } from '../process/linux-launcher.js';
+import { openLocalSpawner } from '../process/spawner/local-spawner.js';
 import { openLedger } from '../process/orphan-ledger.js';
 import { createProcessStarter, type ProcessStarter } from '../process/process-starter.js';
+import { openSpawnerProcess } from '../process/spawner/spawner-process.js';
 import { type SandboxDriver, type SandboxGuarantees, SandboxStartError } from '../../sandbox.js';
 
 export interface DenoDriverOptions {
@@ -43,12 +45,16 @@ export async function createDenoDriver(options: DenoDriverOptions): Promise<Sand
   writeFileSync(noFolder, '', { mode: 0o600 });
 
   const mkfifo = process.platform === 'linux' ? locateTool('mkfifo') : undefined;
+  const spawner =
+    mkfifo !== undefined && launcher.setpriv !== undefined
+      ? openSpawnerProcess(ledger.folder, mkfifo)
+      : openLocalSpawner();
 
   function starterWith(runtimeWall: RuntimeWall): ProcessStarter {
     return createProcessStarter({
       ledger,
-      mkfifo,
-      diesWithThread: launcher.setpriv !== undefined,
+      spawner,
+      endMethod: 'process',
       plan({ entry, language = 'javascript' }, limits, nonce) {
         if (language !== 'javascript')
           throw new SandboxStartError(`the Deno driver does not run ${language}`);
@@ -93,6 +99,7 @@ export async function createDenoDriver(options: DenoDriverOptions): Promise<Sand
     probe: () => probeDeno({ ...starter, startWithPermissionsAlone: permissionsAlone.start, guarantees }),
     async close() {
       await Promise.all([starter.close(), permissionsAlone.close()]);
+      spawner.close();
     },
   };
 }

@@ -1,36 +1,27 @@
-import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
 import { OutputIntake } from '../../protocol/output-intake.js';
 import type { ExitReason, Sandbox, SandboxExit, SandboxLimits } from '../../sandbox.js';
-
-/** Ends a child and everything it started, so that the child's `exit` comes when nothing of it is left. */
-export type EndChild = (child: ChildProcessWithoutNullStreams) => void;
+import type { SandboxProcess } from './spawner/spawner.js';
 
 const NEWLINE = '\n';
+/** What a process said last may come after the word of its end. */
+const STDERR_WAIT_MS = 100;
 
 function lengthOf(pieces: readonly Buffer[]): number {
   return pieces.reduce((sum, { length }) => sum + length, 0);
 }
 
-function endSingleProcess(child: ChildProcessWithoutNullStreams): void {
-  child.kill('SIGKILL');
-}
-
 /**
  * Makes a sandbox of a child process: enforces the limits on what goes in and out of it and says how it ended.
- * A child that is more than a single process brings its own way to end all of it.
  */
-export function superviseChild(
-  child: ChildProcessWithoutNullStreams,
-  limits: SandboxLimits,
-  endChild: EndChild = endSingleProcess,
-): Sandbox {
+export function superviseChild(child: SandboxProcess, limits: SandboxLimits): Sandbox {
   const output = new OutputIntake(limits, { onExceeded: end, onDrain: () => child.stdout.resume() });
   const { lines } = output;
   let endedBy: ExitReason | undefined;
 
   /** Also called after a natural end: unread output would keep its pipe open. */
   function end(reason: ExitReason): void {
-    if (endedBy === undefined) endChild(child);
+    if (endedBy === undefined) child.end();
     endedBy ??= reason;
     child.stdin.destroy();
     child.stdout.destroy();
@@ -50,18 +41,15 @@ export function superviseChild(
   // The pipes of a dying process break; `exited` gives the reason.
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => {});
 
-  const exited = new Promise<SandboxExit>((resolve) => {
-    child.once('error', (error) => {
-      if (child.pid !== undefined) return;
-      endedBy ??= 'start_failed';
-      lines.end({ discard: true });
-      resolve({ code: null, signal: null, reason: 'start_failed', stderrTail: error.message });
-    });
-    child.once('exit', (code, signal) => {
-      endedBy ??= code === 0 ? 'ended' : 'crashed';
-      resolve({ code, signal, reason: endedBy, stderrTail: output.stderrTail });
-    });
-  });
+  const stderrRead = new Promise<void>((resolve) => child.stderr.once('close', resolve));
+
+  async function untilExited(): Promise<SandboxExit> {
+    const { code, signal } = await child.ended;
+    await Promise.race([stderrRead, delay(STDERR_WAIT_MS, undefined, { ref: false })]);
+    endedBy ??= code === 0 ? 'ended' : 'crashed';
+    return { code, signal, reason: endedBy, stderrTail: output.stderrTail };
+  }
+  const exited = untilExited();
 
   return {
     send(line) {

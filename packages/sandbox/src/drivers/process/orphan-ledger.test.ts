@@ -6,7 +6,7 @@ import { isAbsolute, join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openLedger, type OrphanLedger, sweepOrphans } from './orphan-ledger.js';
 import { identifyProcess } from './process-identity.js';
-import { openPipeStock } from './stdio-pipes.js';
+import { openPipeStock } from './spawner/stdio-pipes.js';
 
 const NONCE = '0123456789abcdef0123456789abcdef';
 /** No process has this id: it is above every limit. */

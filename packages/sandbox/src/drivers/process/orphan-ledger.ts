@@ -12,7 +12,7 @@ import {
   readStartTime,
 } from './process-identity.js';
 import { SandboxStartError } from '../../sandbox.js';
-import { ownerOfPipes } from './stdio-pipes.js';
+import { ownerOfPipes } from './spawner/stdio-pipes.js';
 
 const FOLDER = 'sandboxes';
 const NONCE = /^[0-9a-f]{32}$/;

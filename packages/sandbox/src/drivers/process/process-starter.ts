@@ -1,15 +1,4 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
-import { devNull } from 'node:os';
-import { setImmediate as nextIteration } from 'node:timers/promises';
-import { isMainThread } from 'node:worker_threads';
 import { awaitReady } from '../await-ready.js';
-import { type EndChild, superviseChild } from './child-sandbox.js';
-import type { SandboxCgroup } from './delegated-cgroup.js';
-import { inheritedDescriptors } from './inherited-descriptors.js';
-import { locateTool } from './linux-launcher.js';
-import { yieldToOthers } from './low-priority.js';
-import type { OrphanLedger } from './orphan-ledger.js';
 import {
   defaultLimits,
   type Sandbox,
@@ -17,33 +6,18 @@ import {
   SandboxStartError,
   type StartOptions,
 } from '../../sandbox.js';
-import { type ChildPipes, openPipeStock, type PipeStock } from './stdio-pipes.js';
+import { superviseChild } from './child-sandbox.js';
+import type { SandboxCgroup } from './delegated-cgroup.js';
+import { locateTool } from './linux-launcher.js';
+import { yieldToOthers } from './low-priority.js';
+import type { OrphanLedger } from './orphan-ledger.js';
+import type { ProcessRequest, SandboxProcess, SandboxSpawner } from './spawner/spawner.js';
+import type { EndMethod } from './spawner/messages.js';
 
 /** How to start the process of a sandbox. */
-export interface Launch {
-  file: string;
-  args: readonly string[];
-  /** The whole environment. */
-  env: Readonly<Record<string, string>>;
-  /** Visible to the process, so it must not tell anything of the host. */
-  cwd: string;
-  /** User and group of the process, where this process can change them. */
-  user?: { uid: number; gid: number };
-  /**
-   * Files that it finds open, by its own descriptors from 3 on. This process opens them: they need not be open to the
-   * user that the child is.
-   */
-  files?: readonly OpenedFile[];
+export interface Launch extends Omit<ProcessRequest, 'endMethod'> {
   /** Its cgroup, where the host delegates cgroups to this process. The process enters it before it runs its program. */
   cgroup?: SandboxCgroup;
-}
-
-/** A file that a child finds open. */
-interface OpenedFile {
-  descriptor: number;
-  path: string;
-  /** `wx`: a new file, to be written; `w`: one that is there. */
-  flags: 'r' | 'wx' | 'w';
 }
 
 /** Beside those of bubblewrap. */
@@ -66,11 +40,9 @@ interface ProcessStarterOptions {
   ledger: OrphanLedger;
   /** The nonce has to be one of the arguments of the process. @throws SandboxStartError */
   plan(options: StartOptions, limits: SandboxLimits, nonce: string): Launch;
-  endChild?: EndChild;
-  /** The tool that makes named pipes. Without it, stdio is what Node makes of it: pairs of sockets, on Unix. */
-  mkfifo?: string | undefined;
-  /** Whether a sandbox dies with the thread that started it. */
-  diesWithThread: boolean;
+  /** Shared by the starters of a driver, which closes it after them. */
+  spawner: SandboxSpawner;
+  endMethod: EndMethod;
 }
 
 /** Starts the sandboxes of a driver that runs them as processes of this machine. */
@@ -82,83 +54,32 @@ export interface ProcessStarter {
 
 /** Starts sandboxes as child processes, writes them down in the ledger, and ends those that are left. */
 export function createProcessStarter(options: ProcessStarterOptions): ProcessStarter {
-  const { ledger, plan, endChild, mkfifo } = options;
-  if (options.diesWithThread && !isMainThread) {
-    // The parent death signal is tied to the thread that starts the process, not to the process.
-    throw new SandboxStartError('sandboxes must be started from the main thread');
-  }
-  const inherited = inheritedDescriptors();
-  const nothing = openSync(devNull, 'r');
-  const pipes: PipeStock | undefined =
-    mkfifo === undefined ? undefined : openPipeStock(ledger.folder, mkfifo);
+  const { ledger, plan, spawner, endMethod } = options;
   const running = new Set<Sandbox>();
-  const pids = new WeakMap<Sandbox, number>();
-  /** Resolves when the next process may be spawned. */
-  let maySpawn: Promise<unknown> = Promise.resolve();
+  const starting = new Set<Promise<unknown>>();
   let closed = false;
 
-  /** At most one process is spawned in an iteration of the event loop: a spawn holds it for about 8 ms. */
-  function ownIteration(): Promise<unknown> {
-    const mine = maySpawn;
-    maySpawn = mine.then(() => nextIteration());
-    return mine;
-  }
-
-  function spawnSandbox(start: StartOptions, limits: SandboxLimits, stdio: ChildPipes | undefined): Sandbox {
+  async function spawn(
+    start: StartOptions,
+    limits: SandboxLimits,
+  ): Promise<{ sandbox: Sandbox; pid: number }> {
     const nonce = ledger.newNonce();
     const launch = plan(start, limits, nonce);
-    let child: ChildProcessWithoutNullStreams;
+    const { cgroup, ...request } = enteringItsCgroup(launch);
+    let child: SandboxProcess;
     try {
-      child = spawnChild(enteringItsCgroup(launch), stdio);
+      child = await spawner.spawn({ ...request, endMethod });
     } catch (error) {
-      launch.cgroup?.remove();
+      cgroup?.remove();
+      ledger.forget(nonce);
       throw error;
     }
-    const sandbox = superviseChild(child, limits, endChild);
+    const sandbox = superviseChild(child, limits);
     running.add(sandbox);
-    void forgetWhenEnded(sandbox, nonce, launch.cgroup);
-    if (child.pid !== undefined) {
-      ledger.record(nonce, child.pid, launch.cgroup?.folder);
-      pids.set(sandbox, child.pid);
-    }
-    return sandbox;
-  }
-
-  function spawnChild(
-    { file, args, env, cwd, user, files = [] }: Launch,
-    stdio: ChildPipes | undefined,
-  ): ChildProcessWithoutNullStreams {
-    const opened: number[] = [];
-    try {
-      const descriptors: (number | 'pipe' | 'ignore')[] = [
-        ...(stdio?.descriptors ?? (['pipe', 'pipe', 'pipe'] as const)),
-      ];
-      const give = (descriptor: number, given: number): void => {
-        while (descriptors.length < descriptor) descriptors.push('ignore');
-        descriptors[descriptor] = given;
-      };
-      // The child gets /dev/null for each descriptor that it would inherit.
-      for (const descriptor of inherited) give(descriptor, nothing);
-      for (const { descriptor, path, flags } of files) {
-        opened.push(openSync(path, flags, 0o600));
-        give(descriptor, opened.at(-1) ?? nothing);
-      }
-      const child = spawn(file, args, { cwd, env, ...user, stdio: descriptors, windowsHide: true });
-      // Replaces the streams that Node creates for its own sockets.
-      if (stdio !== undefined) {
-        const { stdin, stdout, stderr } = stdio;
-        Object.assign(child, { stdin, stdout, stderr });
-      }
-      return child as ChildProcessWithoutNullStreams;
-    } catch (error) {
-      stdio?.stdin.destroy();
-      stdio?.stdout.destroy();
-      stdio?.stderr.destroy();
-      throw error;
-    } finally {
-      stdio?.release();
-      for (const descriptor of opened) closeSync(descriptor);
-    }
+    void forgetWhenEnded(sandbox, nonce, cgroup);
+    ledger.record(nonce, child.pid, cgroup?.folder);
+    if (closed) await sandbox.kill();
+    return { sandbox, pid: child.pid };
   }
 
   async function forgetWhenEnded(sandbox: Sandbox, nonce: string, cgroup?: SandboxCgroup): Promise<void> {
@@ -173,23 +94,17 @@ export function createProcessStarter(options: ProcessStarterOptions): ProcessSta
       if (closed) throw new SandboxStartError('the driver is closed');
       const { entry } = start;
       const limits = { ...defaultLimits[entry], ...start.limits };
-      const stdio = await pipes?.take();
-      await ownIteration();
-      if (closed) {
-        stdio?.discard();
-        throw new SandboxStartError('the driver is closed');
-      }
-      const sandbox = spawnSandbox(start, limits, stdio);
+      const spawned = spawn(start, limits);
+      starting.add(spawned);
+      const { sandbox, pid } = await spawned.finally(() => starting.delete(spawned));
+      if (closed) throw new SandboxStartError('the driver is closed');
       await awaitReady(sandbox, { entry, timeoutMs: limits.startTimeoutMs });
-      const pid = pids.get(sandbox);
-      return entry === 'evaluator' && pid !== undefined ? yieldToOthers(sandbox, pid) : sandbox;
+      return entry === 'evaluator' ? yieldToOthers(sandbox, pid) : sandbox;
     },
     async close() {
-      if (closed) return;
       closed = true;
+      await Promise.allSettled(starting);
       await Promise.all([...running].map((sandbox) => sandbox.kill()));
-      closeSync(nothing);
-      pipes?.close();
     },
   };
 }

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, rmSync, unlinkSync } from 'node:fs';
+import { closeSync, mkdtempSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
-import { markOfThisProcess } from './process-identity.js';
-import { SandboxStartError } from '../../sandbox.js';
+import { openPipeEnd } from './named-pipe.js';
+import { markOfThisProcess } from '../process-identity.js';
+import { SandboxStartError } from '../../../sandbox.js';
 
 const run = promisify(execFile);
 const MKFIFO_TIMEOUT_MS = 10_000;
@@ -14,15 +15,12 @@ const PIPES_PER_CHILD = 3;
 const BATCH = 16 * PIPES_PER_CHILD;
 const FOLDER_PREFIX = 'pipes-';
 
-/** The streams of one child, and the descriptors that it is to be started with. */
+/** The stdio of one child: named pipes, of which this process has opened its own ends. */
 export interface ChildPipes {
-  stdin: Writable;
-  stdout: Readable;
-  stderr: Readable;
-  /** For the child: its stdin, stdout and stderr. */
-  descriptors: readonly [number, number, number];
-  /** To be called once the child has been started: its ends are closed in this process. */
-  release(): void;
+  /** Of stdin, stdout and stderr. The process that starts the child opens the other ends and removes the names. */
+  paths: readonly [string, string, string];
+  /** The streams of this process. To be called once the child has its ends: before, there is nothing but their end to read. */
+  open(): { stdin: Writable; stdout: Readable; stderr: Readable };
   /** For a child that was not started. */
   discard(): void;
 }
@@ -34,44 +32,21 @@ export interface PipeStock {
   close(): void;
 }
 
-interface Pipe {
-  readEnd: number;
-  writeEnd: number;
-}
-
-/** Opens both ends of a named pipe and removes its name. The end of the child blocks, as programs expect of stdio. */
-function openPipe(path: string, childReads: boolean): Pipe {
-  const { O_RDONLY, O_WRONLY, O_RDWR, O_NONBLOCK } = constants;
-  // Opening one end waits for the other; with both open, it does not.
-  const both = openSync(path, O_RDWR | O_NONBLOCK);
-  try {
-    const readEnd = openSync(path, childReads ? O_RDONLY : O_RDONLY | O_NONBLOCK);
-    const writeEnd = openSync(path, childReads ? O_WRONLY | O_NONBLOCK : O_WRONLY);
-    return { readEnd, writeEnd };
-  } finally {
-    closeSync(both);
-    unlinkSync(path);
-  }
-}
-
-function openChildPipes([inPath, outPath, errorPath]: readonly [string, string, string]): ChildPipes {
-  const input = openPipe(inPath, true);
-  const output = openPipe(outPath, false);
-  const error = openPipe(errorPath, false);
-  const descriptors = [input.readEnd, output.writeEnd, error.writeEnd] as const;
-  const streams = {
-    stdin: new Socket({ fd: input.writeEnd, readable: false, writable: true }),
-    stdout: new Socket({ fd: output.readEnd, readable: true, writable: false }),
-    stderr: new Socket({ fd: error.readEnd, readable: true, writable: false }),
-  };
-  const release = (): void => descriptors.forEach((descriptor) => closeSync(descriptor));
+function openChildPipes(paths: readonly [string, string, string]): ChildPipes {
+  const own = { blocks: false, removesName: false };
+  const ends = paths.map((path, at) => openPipeEnd(path, { ...own, reads: at > 0 }));
+  const [input, output, error] = ends as [number, number, number];
   return {
-    ...streams,
-    descriptors,
-    release,
+    paths,
+    open: () => ({
+      stdin: new Socket({ fd: input, readable: false, writable: true }),
+      stdout: new Socket({ fd: output, readable: true, writable: false }),
+      stderr: new Socket({ fd: error, readable: true, writable: false }),
+    }),
     discard() {
-      release();
-      for (const stream of Object.values(streams)) stream.destroy();
+      for (const end of ends) closeSync(end);
+      // Some of them may have lost their names already.
+      for (const path of paths) rmSync(path, { force: true });
     },
   };
 }

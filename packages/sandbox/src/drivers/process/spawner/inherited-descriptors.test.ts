@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { onHardenedMachine } from '../bubblewrap/hardened-machine.test-support.js';
-import { descendants } from './process-tree.test-support.js';
+import { onHardenedMachine } from '../../bubblewrap/hardened-machine.test-support.js';
+import { descendants } from '../process-tree.test-support.js';
 
 const SECRET = fileURLToPath(import.meta.url);
 /** As a shell or a service manager would leave them: the first taken, a low one, and one far up. */
@@ -30,7 +30,7 @@ for (const { name, runs, driver } of hosts) {
         stdio[descriptor] = secret.fd;
       }
       const code = `
-      import { ${driver} } from ${JSON.stringify(new URL('../../../dist/index.js', import.meta.url).href)};
+      import { ${driver} } from ${JSON.stringify(new URL('../../../../dist/index.js', import.meta.url).href)};
       const driver = await ${driver}({ stateDir: process.argv[1] });
       await driver.start({ entry: 'evaluator' });
       console.log('started');`;

@@ -1,0 +1,33 @@
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { SandboxStartError } from '../../../sandbox.js';
+import { endMethods } from './end-child.js';
+import type { ProcessEnd, SandboxSpawner } from './spawner.js';
+import { openProcessSpawner } from './spawn-process.js';
+
+/** Starts sandboxes as children of this process: where their ends cannot be tied to the end of their parent. */
+export function openLocalSpawner(): SandboxSpawner {
+  const spawner = openProcessSpawner();
+  return {
+    async spawn({ endMethod, ...request }) {
+      let child: ChildProcessWithoutNullStreams;
+      try {
+        child = spawner.spawn(request) as ChildProcessWithoutNullStreams;
+      } catch (error) {
+        throw new SandboxStartError((error as Error).message, { cause: error });
+      }
+      const { pid, stdin, stdout, stderr } = child;
+      if (pid === undefined) {
+        const [error] = (await once(child, 'error')) as [Error];
+        throw new SandboxStartError(error.message, { cause: error });
+      }
+      const ended = new Promise<ProcessEnd>((resolve) => {
+        child.once('exit', (code, signal) => resolve({ code, signal }));
+      });
+      // Of a signal that could not be sent.
+      child.on('error', () => undefined);
+      return { pid, stdin, stdout, stderr, ended, end: () => endMethods[endMethod](child) };
+    },
+    close: spawner.close,
+  };
+}

@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { SandboxStartError } from '../../../sandbox.js';
+import { createDenoDriver } from '../../deno/deno-driver.js';
+import { locateTool } from '../linux-launcher.js';
+import { descendants, runningOf } from '../process-tree.test-support.js';
+import type { ProcessRequest, SandboxSpawner } from './spawner.js';
+import { openSpawnerProcess } from './spawner-process.js';
+
+const TITLE = 'agent-rental sandbox spawner';
+
+let folder: string;
+let spawner: SandboxSpawner;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sandbox state '));
+  spawner = openSpawnerProcess(folder, locateTool('mkfifo') ?? 'mkfifo');
+});
+afterEach(async () => {
+  spawner.close();
+  await rm(folder, { recursive: true });
+});
+
+function shell(script: string, changes: Partial<ProcessRequest> = {}): ProcessRequest {
+  const args = ['--pdeathsig', 'KILL', '--', '/bin/sh', '-c', script];
+  return {
+    file: locateTool('setpriv') ?? 'setpriv',
+    args,
+    env: {},
+    cwd: '/',
+    endMethod: 'process',
+    ...changes,
+  };
+}
+
+function spawnerProcessOf(parent: number): number | undefined {
+  return descendants(parent).find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(TITLE));
+}
+
+describe.runIf(process.platform === 'linux')('the process that starts sandboxes', () => {
+  test('hands a process its stdio, its environment alone, and says how it ended', async () => {
+    const child = await spawner.spawn(shell('read line; echo "$line"; env; echo no >&2; exit 3'));
+    child.stdin.write('a line\n');
+    const [output, error, end] = await Promise.all([text(child.stdout), text(child.stderr), child.ended]);
+    expect(output).toMatch(/^a line\n(?:(?:PWD|OLDPWD|SHLVL|_)=.*\n)*$/);
+    expect(error).toBe('no\n');
+    expect(end).toEqual({ code: 3, signal: null });
+    expect(await readdir(join(folder, (await readdir(folder))[0] ?? '')), 'names of its pipes').not.toContain(
+      '1',
+    );
+    child.stdin.destroy();
+  });
+
+  test('says why a process was not started, and starts the next one', async () => {
+    const missing = shell('', { file: '/nonexistent/program' });
+    await expect(spawner.spawn(missing)).rejects.toThrow(SandboxStartError);
+    await expect(spawner.spawn(missing)).rejects.toThrow('/nonexistent/program');
+    const opened = shell('', { files: [{ descriptor: 3, path: '/nonexistent/file', flags: 'r' }] });
+    await expect(spawner.spawn(opened)).rejects.toThrow('/nonexistent/file');
+    const child = await spawner.spawn(shell('exit 0'));
+    expect(await child.ended).toEqual({ code: 0, signal: null });
+    child.stdin.destroy();
+  });
+
+  test('is started again when it has ended, and what it had started has ended with it', async () => {
+    const child = await spawner.spawn(shell('echo begun; exec sleep 600'));
+    await once(child.stdout, 'data');
+    const first = spawnerProcessOf(process.pid) ?? 0;
+    process.kill(first, 'SIGKILL');
+    expect(await child.ended).toEqual({ code: null, signal: 'SIGKILL' });
+    await vi.waitFor(() => expect(runningOf([child.pid])).toEqual([]));
+    child.end();
+    const next = await spawner.spawn(shell('exit 0'));
+    expect(await next.ended).toEqual({ code: 0, signal: null });
+    expect(spawnerProcessOf(process.pid)).not.toBe(first);
+    for (const { stdin } of [child, next]) stdin.destroy();
+  });
+
+  test('outlives the signals that a terminal sends to all processes', async () => {
+    const child = await spawner.spawn(shell('echo begun; exec cat'));
+    await once(child.stdout, 'data');
+    const pid = spawnerProcessOf(process.pid) ?? 0;
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(pid, signal);
+    child.stdin.write('still here\n');
+    await once(child.stdout, 'data');
+    const other = await spawner.spawn(shell('exit 0'));
+    expect(await other.ended).toEqual({ code: 0, signal: null });
+    expect(spawnerProcessOf(process.pid)).toBe(pid);
+    child.end();
+    expect(await child.ended).toEqual({ code: null, signal: 'SIGKILL' });
+    for (const { stdin } of [child, other]) stdin.destroy();
+  });
+
+  test('ends with a server that is killed, and does not hold one up that is done [EXE-70]', async () => {
+    const host = (rest: string): ChildProcess =>
+      spawn(
+        process.execPath,
+        [
+          '--input-type=module',
+          '-e',
+          `import { createDenoDriver } from ${JSON.stringify(new URL('../../../../dist/index.js', import.meta.url).href)};
+           const driver = await createDenoDriver({ stateDir: ${JSON.stringify(folder)} });
+           const sandbox = await driver.start({ entry: 'runner' });
+           ${rest}`,
+        ],
+        { stdio: ['ignore', 'pipe', 'inherit'] },
+      );
+    const killed = host(`console.log('started');`);
+    await once(createInterface(killed.stdout as NodeJS.ReadableStream), 'line');
+    const tree = descendants(killed.pid ?? 0);
+    expect(tree.length).toBeGreaterThanOrEqual(2);
+    killed.kill('SIGKILL');
+    await once(killed, 'exit');
+    await vi.waitFor(() => expect(runningOf(tree)).toEqual([]));
+
+    const done = host(`await sandbox.kill();`);
+    expect(await once(done, 'exit')).toEqual([0, null]);
+  });
+});
+
+test('a driver that is closed while a sandbox starts leaves none', async () => {
+  const driver = await createDenoDriver({ stateDir: folder });
+  const start = driver.start({ entry: 'runner' });
+  // Asked for below.
+  start.catch(() => undefined);
+  await driver.close();
+  await expect(start).rejects.toThrow('closed');
+  expect(descendants(process.pid).filter((pid) => pid !== spawnerProcessOf(process.pid))).toEqual([]);
+});

@@ -1,0 +1,34 @@
+import type { Readable, Writable } from 'node:stream';
+import type { SpawnRequest } from './spawn-process.js';
+import type { EndMethod } from './messages.js';
+
+/** How a process of a sandbox ended. */
+export interface ProcessEnd {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** A process that was started for a sandbox. */
+export interface SandboxProcess {
+  readonly pid: number;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Ends it and all that it started, unless it has ended. */
+  end(): void;
+  /** Resolves when nothing of it is left. */
+  readonly ended: Promise<ProcessEnd>;
+}
+
+/** What a starter of sandboxes asks for. */
+export interface ProcessRequest extends Omit<SpawnRequest, 'pipes'> {
+  endMethod: EndMethod;
+}
+
+/** Starts the processes of sandboxes. */
+export interface SandboxSpawner {
+  /** @throws SandboxStartError saying what the operating system said. */
+  spawn(request: ProcessRequest): Promise<SandboxProcess>;
+  /** To be called when no process of it is left. */
+  close(): void;
+}
