@@ -21,6 +21,7 @@ export * from './runs/receipt.js';
 export * from './listings/registration.js';
 export * from './listings/review.js';
 export * from './api/scopes.js';
+export * from './api/discovery.js';
 export * from './api/service-endpoints.js';
 export * from './runs/tools.js';
 export * from './rentals/transactions.js';

@@ -81,3 +81,42 @@ test('an error of every status is described', () => {
   expect(errorEnvelope.safeParse({ error }).success).toBe(true);
   expect(JSON.stringify(document)).toContain('rate_limit_exceeded');
 });
+
+describe('what generators need of the document', () => {
+  const { schemas } = document['components'] as { schemas: Record<string, Record<string, unknown>> };
+
+  test('every object in a union of components has a name [SVC-6]', () => {
+    for (const [name, { anyOf, oneOf }] of Object.entries(schemas)) {
+      for (const variant of (anyOf ?? oneOf ?? []) as object[])
+        expect([name, variant]).toHaveProperty('1.$ref');
+    }
+  });
+
+  test('no member of a body has the keyword default [SVC-6]', () => {
+    expect(JSON.stringify(schemas)).not.toContain('"default":');
+    expect(schemas['Execute']).toMatchObject({
+      properties: { priority: { description: 'Absent: `standard`.' } },
+      required: ['agent_id', 'task'],
+    });
+  });
+
+  test('no component has a name that generated code has already [SVC-6]', () => {
+    for (const [name, { properties = {} }] of Object.entries(schemas)) {
+      expect(['Error', 'File', 'Response', 'Client']).not.toContain(name);
+      const members = Object.entries(properties as Record<string, { type?: string }>)
+        .filter(([, { type }]) => type !== 'string')
+        .map(([member]) => member);
+      expect(members).not.toContain(name.replaceAll(/(?!^)[A-Z]/g, '_$&').toLowerCase());
+    }
+  });
+
+  test('a file has a schema, and may be of any type [SVC-6]', () => {
+    const { post } =
+      (document['paths'] as Record<string, { post: { requestBody: object } }>)['/v1/files'] ?? {};
+    const bytes = { schema: { type: 'string', format: 'binary' } };
+    expect(post?.requestBody).toEqual({
+      required: true,
+      content: { 'application/octet-stream': bytes, '*/*': bytes },
+    });
+  });
+});

@@ -1,14 +1,10 @@
-import * as z from 'zod';
+import type * as z from 'zod';
 import { ERROR_STATUS, errorEnvelope } from '../errors/errors.js';
 import { operationExamples } from './operation-examples.js';
 import { operations, type Operation, type OperationId } from './operations.js';
 import { describeRequiredScope } from './scopes.js';
+import { defaultInWords, rewriteReferences, toSchema, type Schema } from './openapi-schemas.js';
 import { MCP_PATH, RENT_PAGE_PATH, serviceEndpoints, type ServiceEndpoint } from './service-endpoints.js';
-
-type Schema = Record<string, unknown>;
-
-/** Only "any JSON" refers to itself without having a name; what it says is: anything. */
-const ANY_JSON = /^__schema\d+$/;
 
 /** Headers of every answer. */
 const HEADERS = {
@@ -20,6 +16,10 @@ const HEADERS = {
     schema: { type: 'integer' },
   },
 };
+
+/** Bytes of any type: a media type without a schema, as OpenAPI 3.1 would have it, is left out by generators. */
+const BYTES = { schema: { type: 'string', format: 'binary' } };
+const UPLOAD = { 'application/octet-stream': BYTES, '*/*': BYTES };
 
 /** Statuses of errors that any operation may answer with. */
 const ERROR_STATUSES = [...new Set(Object.values(ERROR_STATUS))].sort((a, b) => a - b);
@@ -104,16 +104,14 @@ function describe(
             required: true,
             content: {
               'application/json': {
-                schema: toSchema(operation.body, 'input', components),
+                schema: toSchema(operation.body, 'input', components, defaultInWords),
                 example: example.body,
               },
             },
           },
         }
       : {}),
-    ...(operation.upload
-      ? { requestBody: { required: true, content: { 'application/octet-stream': {}, '*/*': {} } } }
-      : {}),
+    ...(operation.upload ? { requestBody: { required: true, content: UPLOAD } } : {}),
     responses: {
       [operation.status]: {
         description: 'Success',
@@ -201,7 +199,13 @@ function describeService(
     operationId: id,
     summary: endpoint.summary,
     security: endpoint.auth === 'operator' ? [{}, { operator: [] }] : [],
-    responses: { ...errors, ...Object.fromEntries(answers) },
+    responses: {
+      ...errors,
+      ...Object.fromEntries(answers),
+      ...(endpoint.cached
+        ? { 304: { description: 'What If-None-Match names is current', headers: HEADERS } }
+        : {}),
+    },
   };
 }
 
@@ -257,33 +261,4 @@ function parameters(
     schema: property,
     ...(example?.[name] === undefined ? {} : { example: example[name] }),
   }));
-}
-
-/** A Zod schema as JSON Schema; schemas with an id become components and references to them. */
-function toSchema(schema: z.ZodType, io: 'input' | 'output', components: Record<string, Schema>): Schema {
-  const converted = z.toJSONSchema(schema, {
-    io,
-    unrepresentable: 'any',
-    // Left out by Zod where the text of a query is read first.
-    override({ zodSchema: { _zod }, jsonSchema }) {
-      if (_zod.def.type === 'default') jsonSchema.default ??= _zod.def.defaultValue as number;
-    },
-  }) as Schema;
-  const { $schema: _, $defs, id, ...rest } = converted;
-  for (const [name, definition] of Object.entries(($defs ?? {}) as Record<string, Schema>)) {
-    const { id: __, ...described } = definition;
-    if (!ANY_JSON.test(name)) components[name] ??= described;
-  }
-  if (typeof id !== 'string') return rest;
-  components[id] ??= rest;
-  return { $ref: `#/components/schemas/${id}` };
-}
-
-/** Points references at the document's components. */
-function rewriteReferences(document: Schema): Schema {
-  return JSON.parse(JSON.stringify(document), (_, value: unknown) => {
-    if (typeof value !== 'object' || value === null || !('$ref' in value)) return value;
-    const name = String(value.$ref).split('/').at(-1) ?? '';
-    return ANY_JSON.test(name) ? {} : { ...value, $ref: `#/components/schemas/${name}` };
-  }) as Schema;
 }

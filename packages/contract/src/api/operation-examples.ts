@@ -72,7 +72,7 @@ const earnings = {
   pending_sol: 0.00025,
 };
 const running = { run_id: run.run_id, agent_id: listingId, status: 'running' };
-const cancelled = { ...run, status: 'failed', output: 'The run was cancelled.' };
+const cancelled = { ...run, status: 'failed', output: 'The run was cancelled.', stop_reason: 'cancelled' };
 const file = {
   file_id: run.run_id,
   input_uri: `agent-rental://files/${run.run_id}`,
@@ -341,6 +341,7 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
       },
       salt: '00112233445566778899aabbccddeeff',
       jws: 'eyJhbGciOiJFZERTQSJ9.e30.c2ln',
+      log: { status: 'charged', signature },
     },
   },
   cancelRun: { params: { run_id: run.run_id }, response: { cancelled: true, run: cancelled } },

@@ -371,12 +371,15 @@ export const operations = {
     summary: 'Run a task and stream its output',
     auth: 'bearer',
     scope: ['run'],
-    headers: { ...IDEMPOTENCY_KEY, Prefer: `${ADOPT} ${JOIN_RETRY}` },
+    headers: {
+      ...IDEMPOTENCY_KEY,
+      Prefer: `${ADOPT} ${JOIN_RETRY} The stream of a caller that calls again before its run ends is over after 4 s, with the event \`running\`.`,
+    },
     body: executeBody,
     status: 200,
     response: z.string(),
     stream: true,
-    events: { output: outputEvent, done: doneEvent },
+    events: { output: outputEvent, done: doneEvent, running: runningRun },
   }),
   getRun: define({
     id: 'getRun',

@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import { lamports } from '../primitives.js';
+import { aiCatalog, serverCard } from './discovery.js';
 
 /** Answer of `GET /health`: the server is alive, and how it isolates the runs of agents. */
 export const health = z
@@ -30,7 +32,22 @@ export type Health = z.infer<typeof health>;
 
 /** Answer of `GET /ready`, with 200 or 503: whether requests should be sent here, and if not, why. */
 export const readiness = z
-  .object({ status: z.enum(['ready', 'not_ready']), reasons: z.array(z.string()) })
+  .object({
+    status: z.enum(['ready', 'not_ready']),
+    reasons: z.array(z.string()),
+    /** What the keys of the service hold on-chain, as last read, and whether that pays for new Per-Task runs. */
+    funds: z
+      .object({
+        per_task_runs: z.enum(['accepted', 'refused']),
+        authority_lamports: lamports,
+        authority_reserve_lamports: lamports,
+        treasury_lamports: lamports,
+        treasury_minimum_lamports: lamports,
+      })
+      .optional(),
+    /** With several RPC endpoints, how many of them are in use. */
+    rpc_endpoints: z.object({ in_use: z.int().min(0), of: z.int().min(2) }).optional(),
+  })
   .meta({ id: 'Readiness' });
 
 /** Answer of `GET /.well-known/jwks.json` (RFC 7517): the keys with which anybody checks a receipt. */
@@ -55,12 +72,36 @@ export interface ServiceEndpoint {
   readonly summary: string;
   /** `operator`: where a METRICS_TOKEN is set, that is the bearer. */
   readonly auth: 'none' | 'operator';
-  readonly mediaType: 'application/json' | 'text/plain';
+  readonly mediaType:
+    | 'application/json'
+    | 'application/mcp-server-card+json'
+    | 'application/ai-catalog+json'
+    | 'text/markdown'
+    | 'text/plain';
   /** What it answers that is no error, by status. */
   readonly answers: Readonly<Record<number, { readonly schema: z.ZodType; readonly example: unknown }>>;
+  /** It has an ETag, and answers 304 to an `If-None-Match` of it. */
+  readonly cached?: true;
   /** Statuses of errors that only this one has. */
   readonly errors?: readonly number[];
 }
+
+const CARD_EXAMPLE = {
+  $schema: 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json',
+  name: 'io.github.agent-rental/mcp-server',
+  title: 'Agent rental marketplace',
+  description: 'Finds, rents and runs AI agents of a marketplace, as tools.',
+  version: '0.1.0',
+  websiteUrl: 'https://market.example/AGENTS.md',
+  remotes: [
+    {
+      type: 'streamable-http',
+      url: 'https://market.example/mcp',
+      headers: [{ name: 'Authorization', isRequired: true, isSecret: true }],
+    },
+  ],
+} as const;
+const CARD_TYPE = 'application/mcp-server-card+json';
 
 /** Every endpoint outside `/v1`, by id; MCP's is a protocol of its own. */
 export const serviceEndpoints = {
@@ -144,6 +185,60 @@ export const serviceEndpoints = {
         },
       },
     },
+  },
+  getServerCard: {
+    path: '/mcp/server-card',
+    summary: 'The MCP server card (SEP-2127): how to connect to `/mcp`',
+    auth: 'none',
+    mediaType: CARD_TYPE,
+    cached: true,
+    answers: { 200: { schema: serverCard, example: CARD_EXAMPLE } },
+  },
+  getWellKnownServerCard: {
+    path: '/.well-known/mcp/server-card.json',
+    summary: 'The same card, where clients of earlier drafts look for it',
+    auth: 'none',
+    mediaType: CARD_TYPE,
+    cached: true,
+    answers: { 200: { schema: serverCard, example: CARD_EXAMPLE } },
+  },
+  getAiCatalog: {
+    path: '/.well-known/ai-catalog.json',
+    summary: 'The catalog that names the MCP server card',
+    auth: 'none',
+    mediaType: 'application/ai-catalog+json',
+    cached: true,
+    answers: {
+      200: {
+        schema: aiCatalog,
+        example: {
+          specVersion: '1.0',
+          entries: [
+            {
+              identifier: 'urn:air:market.example:mcp:mcp-server',
+              type: CARD_TYPE,
+              url: 'https://market.example/mcp/server-card',
+            },
+          ],
+        },
+      },
+    },
+  },
+  getLlmsTxt: {
+    path: '/llms.txt',
+    summary: 'What is here, for language models',
+    auth: 'none',
+    mediaType: 'text/plain',
+    cached: true,
+    answers: { 200: { schema: z.string(), example: '# Agent Rental Marketplace\n' } },
+  },
+  getAgentsGuide: {
+    path: '/AGENTS.md',
+    summary: 'How an agent finds, rents, runs and pays here',
+    auth: 'none',
+    mediaType: 'text/markdown',
+    cached: true,
+    answers: { 200: { schema: z.string(), example: '# Renting an agent at https://market.example\n' } },
   },
 } as const satisfies Record<string, ServiceEndpoint>;
 

@@ -1,3 +1,4 @@
+import { RESULT_KEPT_HOURS } from '../limits.js';
 import type { ErrorCode } from './errors.js';
 
 /** How a client should read an error code. */
@@ -60,7 +61,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuidance>> = {
   },
   not_found: {
     when: 'The route, job, run, key or file does not exist, has expired, or belongs to another wallet.',
-    whatToDo: 'Check the address and the id. Results of runs and files are kept for 24 hours.',
+    whatToDo: `Check the address and the id. Results of runs and files are kept for ${RESULT_KEPT_HOURS} hours.`,
   },
   rate_limit_exceeded: {
     when: 'A limit of requests, runs or unpublished agents is used up, or the queue for the slots of the listing is full or took too long. Nothing was charged.',

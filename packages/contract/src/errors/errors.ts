@@ -34,21 +34,24 @@ export const onChainError = z
   .meta({ id: 'OnChainError' });
 export type OnChainError = z.infer<typeof onChainError>;
 
-/** The body of every error response. `request_id` repeats the `X-Request-Id` header. */
-export const errorEnvelope = z
+/** What went wrong. `request_id` repeats the `X-Request-Id` header. */
+const errorDetails = z
   .object({
-    error: z.object({
-      code: z.enum(ERROR_CODES),
-      message: z.string(),
-      status: z.int(),
-      request_id: z.string().optional(),
-      run_id: z.string().optional(),
-      on_chain_error: onChainError.optional(),
-      /** The rule of the API key's spending policy that refused. */
-      policy_rule: z.enum(POLICY_RULES).optional(),
-      /** The scopes of which the API key has none; one of them is needed. */
-      required_scopes: z.array(apiKeyScope).optional(),
-    }),
+    code: z.enum(ERROR_CODES),
+    message: z.string(),
+    /** What happened, without what a caller over HTTP does next; absent where `message` says no more than that. */
+    reason: z.string().optional(),
+    status: z.int(),
+    request_id: z.string().optional(),
+    run_id: z.string().optional(),
+    on_chain_error: onChainError.optional(),
+    /** The rule of the API key's spending policy that refused. */
+    policy_rule: z.enum(POLICY_RULES).optional(),
+    /** The scopes of which the API key has none; one of them is needed. */
+    required_scopes: z.array(apiKeyScope).optional(),
   })
-  .meta({ id: 'Error' });
+  .meta({ id: 'ErrorDetails' });
+
+/** The body of every error response. */
+export const errorEnvelope = z.object({ error: errorDetails }).meta({ id: 'ErrorEnvelope' });
 export type ErrorEnvelope = z.infer<typeof errorEnvelope>;

@@ -135,7 +135,7 @@ export type ApiKey = z.infer<typeof apiKey>;
 export const createdApiKey = apiKey.extend({ key: z.string() }).meta({ id: 'CreatedApiKey' });
 
 /** Answer of `GET /v1/api-keys`: the wallet's keys that work, newest first. */
-export const listApiKeysResponse = z.object({ api_keys: z.array(apiKey) }).meta({ id: 'ApiKeys' });
+export const listApiKeysResponse = z.object({ api_keys: z.array(apiKey) }).meta({ id: 'ApiKeyList' });
 
 /**
  * The text that a wallet signs to create an API key: one line each for the label, the scopes and the policy, where the

@@ -26,5 +26,5 @@ export const earningsQuery = z.strictObject(page);
 /** Answer of `GET /v1/earnings`: a page of listings, the latest first, and the sum over all of them. */
 export const earningsResponse = z
   .object({ earnings: z.array(listingEarnings), total: z.int(), sum: earningsAmounts })
-  .meta({ id: 'Earnings' });
+  .meta({ id: 'EarningsPage' });
 export type Earnings = z.infer<typeof earningsResponse>;

@@ -12,6 +12,7 @@ describe('a transaction request', () => {
     { action: 'renew', duration_seconds: 31_536_000, max_price_lamports: 1 },
     { action: 'topup', amount_lamports: 0 },
     { action: 'reclaim' },
+    { action: 'revoke', buyer: '11111111111111111111111111111111' },
     { action: 'update', price_lamports: 1_000, min_deposit_lamports: 0, metadata_uri: 'é'.repeat(100) },
     { action: 'pause' },
     { action: 'resume' },
@@ -24,6 +25,8 @@ describe('a transaction request', () => {
 
   test.each([
     { action: 'revoke' },
+    { action: 'revoke', buyer: 'no wallet' },
+    { action: 'reclaim', buyer: '11111111111111111111111111111111' },
     { action: 'pause', listing_id: 'no listing' },
     { action: 'pause', status: 'active' },
     { action: 'renew' },

@@ -20,68 +20,84 @@ const metadataUri = z
 
 const duration = z.literal([...SUBSCRIPTION_DURATIONS_SECONDS]);
 
-/** An action of a creator on a listing, without values of its own. */
-const listingAction = <const A extends string>(action: A) =>
-  z.strictObject({ action: z.literal(action), listing_id: listingId });
+/** An action on a listing, without values of its own. */
+const listingAction = <const A extends string>(action: A, id: string) =>
+  z.strictObject({ action: z.literal(action), listing_id: listingId }).meta({ id });
 
 /** Body of `POST /v1/transactions`: what the authenticated wallet wants to sign. */
 export const transactionRequest = z
   .discriminatedUnion('action', [
-    z.strictObject({
-      action: z.literal('publish'),
-      listing_id: listingId,
-      /** Terms of a listing that was registered without them. */
-      listing: listingTerms.optional(),
-    }),
-    z.strictObject({
-      action: z.literal('rent'),
-      listing_id: listingId,
-      /** The most the renter agrees to pay: in all, or for `per_query` per task. Default: the present price. */
-      max_price_lamports: lamports.optional(),
-      /** Required for a subscription. */
-      duration_seconds: duration.optional(),
-      /** Per-Task: the first deposit; default the listing's minimum. */
-      deposit_lamports: lamports.optional(),
-    }),
-    z.strictObject({
-      action: z.literal('renew'),
-      listing_id: listingId,
-      /** The new end of the subscription is now + this, by the on-chain clock. */
-      duration_seconds: duration,
-      /** The most the renter agrees to pay for the window. Default: the present price. */
-      max_price_lamports: lamports.optional(),
-    }),
-    z.strictObject({
-      action: z.literal('topup'),
-      listing_id: listingId,
-      /** What to add to the prepaid balance; 0 only accepts the present price. */
-      amount_lamports: lamports,
-      /** The most the renter agrees to pay per task from now on. Default: the present price. */
-      max_price_lamports: lamports.optional(),
-    }),
+    z
+      .strictObject({
+        action: z.literal('publish'),
+        listing_id: listingId,
+        /** Terms of a listing that was registered without them. */
+        listing: listingTerms.optional(),
+      })
+      .meta({ id: 'PublishListing' }),
+    z
+      .strictObject({
+        action: z.literal('rent'),
+        listing_id: listingId,
+        /** The most the renter agrees to pay: in all, or for `per_query` per task. Default: the present price. */
+        max_price_lamports: lamports.optional(),
+        /** Required for a subscription. */
+        duration_seconds: duration.optional(),
+        /** Per-Task: the first deposit; default the listing's minimum. */
+        deposit_lamports: lamports.optional(),
+      })
+      .meta({ id: 'RentListing' }),
+    z
+      .strictObject({
+        action: z.literal('renew'),
+        listing_id: listingId,
+        /** The new end of the subscription is now + this, by the on-chain clock. */
+        duration_seconds: duration,
+        /** The most the renter agrees to pay for the window. Default: the present price. */
+        max_price_lamports: lamports.optional(),
+      })
+      .meta({ id: 'RenewSubscription' }),
+    z
+      .strictObject({
+        action: z.literal('topup'),
+        listing_id: listingId,
+        /** What to add to the prepaid balance; 0 only accepts the present price. */
+        amount_lamports: lamports,
+        /** The most the renter agrees to pay per task from now on. Default: the present price. */
+        max_price_lamports: lamports.optional(),
+      })
+      .meta({ id: 'TopUpBalance' }),
     /**
      * Takes a prepaid balance back: once the listing is closed, its price is above the agreed maximum, or its pauses
      * within 30 days add up to 7 days.
      */
-    listingAction('reclaim'),
-    z.strictObject({
-      action: z.literal('update'),
-      listing_id: listingId,
-      price_lamports: lamports.min(PRICE_LAMPORTS.min).max(PRICE_LAMPORTS.max).optional(),
-      /** Per-Task: the least first deposit, at least the price. */
-      min_deposit_lamports: lamports.max(PRICE_LAMPORTS.max).optional(),
-      metadata_uri: metadataUri.optional(),
-    }),
-    listingAction('pause'),
-    listingAction('resume'),
+    listingAction('reclaim', 'ReclaimBalance'),
+    /** Ends a buyer's Per-Task rental, for ever: the creator sends balance and rent back to the buyer. */
+    z
+      .strictObject({ action: z.literal('revoke'), listing_id: listingId, buyer: walletAddress })
+      .meta({ id: 'RevokeRental' }),
+    z
+      .strictObject({
+        action: z.literal('update'),
+        listing_id: listingId,
+        price_lamports: lamports.min(PRICE_LAMPORTS.min).max(PRICE_LAMPORTS.max).optional(),
+        /** Per-Task: the least first deposit, at least the price. */
+        min_deposit_lamports: lamports.max(PRICE_LAMPORTS.max).optional(),
+        metadata_uri: metadataUri.optional(),
+      })
+      .meta({ id: 'UpdateListing' }),
+    listingAction('pause', 'PauseListing'),
+    listingAction('resume', 'ResumeListing'),
     /** Withdraws what was earned and closes, in one transaction. */
-    listingAction('close'),
-    z.strictObject({
-      action: z.literal('withdraw'),
-      listing_id: listingId,
-      /** Default: all of the earnings. */
-      amount_lamports: lamports.min(1).optional(),
-    }),
+    listingAction('close', 'CloseListing'),
+    z
+      .strictObject({
+        action: z.literal('withdraw'),
+        listing_id: listingId,
+        /** Default: all of the earnings. */
+        amount_lamports: lamports.min(1).optional(),
+      })
+      .meta({ id: 'WithdrawEarnings' }),
   ])
   .meta({ id: 'TransactionRequest' });
 export type TransactionRequest = z.infer<typeof transactionRequest>;
@@ -98,6 +114,7 @@ export const TRANSACTION_SCOPES = {
   resume: 'publish',
   close: 'publish',
   withdraw: 'publish',
+  revoke: 'publish',
 } as const satisfies Record<TransactionRequest['action'], ApiKeyScope>;
 
 /** One action's request, for instance `TransactionRequestOf<'rent'>`. */

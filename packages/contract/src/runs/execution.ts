@@ -59,10 +59,21 @@ export type RunningRun = z.infer<typeof runningRun>;
 
 /**
  * What has become of a run. A run that could not be served after it had begun (its caller was told an error, or
- * all its callers had left) is `failed`, costs nothing, and carries that `error`.
+ * all its callers had left) is `failed`, costs nothing, and carries that `error`. One that was stopped says by whom:
+ * `cancelled` by its wallet, `caller_left` because its last caller went away. `credited` is there for a run that could not
+ * be served: true once its charge was made good by a free run, which may take until the charge is final.
  */
 export const runState = z
-  .union([runningRun, run.extend({ error: errorEnvelope.shape.error.optional() })])
+  .union([
+    runningRun,
+    run
+      .extend({
+        error: errorEnvelope.shape.error.optional(),
+        stop_reason: z.enum(['cancelled', 'caller_left']).optional(),
+        credited: z.boolean().optional(),
+      })
+      .meta({ id: 'EndedRun' }),
+  ])
   .meta({ id: 'RunState' });
 export type RunState = z.infer<typeof runState>;
 /** A run that has ended, as `GET /v1/runs/:run_id` answers. */
@@ -125,6 +136,9 @@ export type DoneEvent = z.infer<typeof doneEvent>;
 export type RunEvent =
   | { event: 'output'; data: z.infer<typeof outputEvent> }
   | { event: 'done'; data: DoneEvent };
+
+/** The last event of a stream whose run goes on: with `Prefer: join-retry`, for a caller that gives up early. */
+export type RunningEvent = { event: 'running'; data: RunningRun };
 
 /**
  * The function-calling form of the execute request (spec, "POST /v1/execute"): how a rented agent is

@@ -19,7 +19,7 @@ export const storedFile = z
     created_at: timestamp,
     expires_at: timestamp,
   })
-  .meta({ id: 'File' });
+  .meta({ id: 'StoredFile' });
 export type StoredFile = z.infer<typeof storedFile>;
 
 /** Answer to a deletion. */

@@ -30,12 +30,55 @@ export const receipt = z
   .meta({ id: 'Receipt' });
 export type Receipt = z.infer<typeof receipt>;
 
+/** Of a run with a charge: the transaction that charged it is its entry in the log. */
+const chargedRunLog = z
+  .object({ status: z.literal('charged'), signature: base58Signature })
+  .meta({ id: 'RunLogCharge' });
+
+/** Of a run whose batch is not final on-chain yet. */
+const pendingRunLog = z
+  .object({
+    status: z.literal('pending'),
+    /** When the batch is expected to be final. A chain that cannot be reached delays it; nothing is left out. */
+    expected_at: timestamp,
+  })
+  .meta({ id: 'RunLogPending' });
+
+/** Of a run in a batch, whose root stands on-chain in a memo that the protocol's authority signed. */
+const batchedRunLog = z
+  .object({
+    status: z.literal('logged'),
+    /** Number of the batch, from 1. */
+    batch: z.int().min(1),
+    /** Runs in the batch. */
+    count: z.int().min(1),
+    /** Place of the run in it, from 0. */
+    leaf_index: z.int().min(0),
+    /** SHA-256 hashes from the leaf's neighbour up to the root (RFC 6962, section 2.1.1). */
+    proof: z.array(sha256),
+    root: sha256,
+    /** Root of the batch before; zeros for the first batch. */
+    previous_root: sha256,
+    /** The transaction of the memo. */
+    signature: base58Signature,
+  })
+  .meta({ id: 'RunLogBatch' });
+
+/**
+ * Where a run stands on-chain. It is not part of what the receipt's signature covers: the leaf of a run is SHA-256 over a
+ * zero byte and the payload of its JWS.
+ */
+export const runLogEntry = z
+  .discriminatedUnion('status', [chargedRunLog, pendingRunLog, batchedRunLog])
+  .meta({ id: 'RunLogEntry' });
+export type RunLogEntry = z.infer<typeof runLogEntry>;
+
 /**
  * A receipt, signed: `jws` is a compact JWS (EdDSA) whose payload is the receipt; the keys are at
  * `/.well-known/jwks.json`. A reader of the JWS without the salt can check what happened, and learns nothing
- * about input and output.
+ * about input and output. `log` says where the run stands on-chain.
  */
 export const signedReceipt = z
-  .object({ receipt, salt: z.string().regex(/^([0-9a-f]{32})?$/), jws: z.string() })
+  .object({ receipt, salt: z.string().regex(/^([0-9a-f]{32})?$/), jws: z.string(), log: runLogEntry })
   .meta({ id: 'SignedReceipt' });
 export type SignedReceipt = z.infer<typeof signedReceipt>;

@@ -1,0 +1,39 @@
+import * as z from 'zod';
+
+const keyValueInput = z.object({
+  name: z.string(),
+  description: z.string().optional(),
+  isRequired: z.boolean().optional(),
+  isSecret: z.boolean().optional(),
+});
+
+/** The MCP server card (SEP-2127, schema v1), as far as this service uses it. */
+export const serverCard = z
+  .object({
+    $schema: z.literal('https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json'),
+    name: z
+      .string()
+      .max(200)
+      .regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
+    title: z.string().min(1).max(100),
+    description: z.string().min(1).max(100),
+    version: z.string().max(255),
+    websiteUrl: z.url(),
+    remotes: z.array(
+      z.object({
+        type: z.literal('streamable-http'),
+        url: z.string().regex(/^https?:\/\/\S+$/),
+        headers: z.array(keyValueInput),
+      }),
+    ),
+  })
+  .meta({ id: 'ServerCard' });
+export type ServerCard = z.infer<typeof serverCard>;
+
+/** The catalog by which a domain names its server cards (ai-catalog 1.0, as far as this service uses it). */
+export const aiCatalog = z
+  .object({
+    specVersion: z.literal('1.0'),
+    entries: z.array(z.object({ identifier: z.string(), type: z.string(), url: z.url() })),
+  })
+  .meta({ id: 'AiCatalog' });
