@@ -9,6 +9,7 @@ export {
   findPerQueryBalanceAddress,
   findProgramDataAddress,
   findProtocolAddress,
+  findRunLogAddress,
   MAX_LISTING_ID_BYTES,
   UPGRADEABLE_LOADER_ID,
   type DerivedAddress,
@@ -123,3 +124,13 @@ export {
   type ReclaimReason,
 } from './accounts/reclaim.js';
 export type { PauseHistory } from './accounts/pause-history.js';
+export {
+  formatRunLogMemo,
+  MAX_RUN_LOG_BATCH,
+  MEMO_PROGRAM_ID,
+  NO_PREVIOUS_ROOT,
+  parseRunLogMemo,
+  RUN_LOG_COMPUTE_UNITS,
+  runLogInstructions,
+  type RunLogBatch,
+} from './run-log/run-log-memo.js';

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 
-describe.each(['index', 'solana/index'])('the entry %s', (entry) => {
+describe.each(['index', 'solana/index', 'receipts/index'])('the entry %s', (entry) => {
   test('bundles for a browser: nothing of Node is in it [SVC-13]', async () => {
     const { errors, outputFiles } = await build({
       entryPoints: [fileURLToPath(new URL(`../dist/${entry}.js`, import.meta.url))],

@@ -17,6 +17,7 @@ import {
   type Review,
   type Run,
   type RunEvent,
+  type RunningEvent,
   type RunningRun,
   type RunState,
   type SignedReceipt,
@@ -187,7 +188,15 @@ export interface RentalClient {
    * Runs a task and yields its output as it is made; the last event is `done`. Aborting `signal`, or leaving the
    * loop early, cancels the run.
    */
-  executeStream(body: ExecuteBody, options?: ExecuteOptions): AsyncGenerator<RunEvent, void, undefined>;
+  executeStream(
+    body: ExecuteBody,
+    options?: ExecuteOptions & { joinRetry?: undefined },
+  ): AsyncGenerator<RunEvent, void, undefined>;
+  /** With `joinRetry`, the last event for a caller that called again before a run's end is `running`, after 4 s. */
+  executeStream(
+    body: ExecuteBody,
+    options: ExecuteOptions,
+  ): AsyncGenerator<RunEvent | RunningEvent, void, undefined>;
   /** What has become of a run; waits up to `waitSeconds` for its end. Results are kept for 24 hours. */
   getRun(runId: string, options?: WaitOptions): Promise<RunState>;
   /** Waits for the end of a run, however long it takes. */
@@ -375,7 +384,7 @@ export function createClient(options: ClientOptions): RentalClient {
         wait.clear();
       }
     },
-    executeStream: async function* (body, given = {}) {
+    executeStream: async function* (body: ExecuteBody, given: ExecuteOptions = {}) {
       const wait = createDeadline(undefined, given.signal, given.leave);
       const input = runInput(body, given, wait.signal);
       let isDone = false;
@@ -384,7 +393,7 @@ export function createClient(options: ClientOptions): RentalClient {
         const runId = response.headers.get('x-run-id');
         if (runId !== null) given.onRunId?.(runId, isJoined(response));
         for await (const event of readRunEvents(response, input.signal)) {
-          isDone = event.event === 'done';
+          isDone = event.event !== 'output';
           yield event;
         }
       } catch (error) {
@@ -395,7 +404,7 @@ export function createClient(options: ClientOptions): RentalClient {
         wait.clear();
         if (!isDone) abandon(input);
       }
-    },
+    } as RentalClient['executeStream'],
     getRun,
     waitForRun: async (runId, given = {}) => {
       for (;;) {

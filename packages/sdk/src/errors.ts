@@ -19,6 +19,8 @@ export class ApiError extends Error {
   readonly code: ErrorCode;
   /** HTTP status. */
   readonly status: number;
+  /** What happened, without what a caller over HTTP does next, which `message` may say beside it. */
+  readonly reason: string;
   /** Give this to support. */
   readonly requestId: string | undefined;
   /** The run that the error is about, where one had begun. */
@@ -35,6 +37,7 @@ export class ApiError extends Error {
   constructor(fields: {
     code: ErrorCode;
     message: string;
+    reason?: string | undefined;
     status: number;
     requestId?: string | undefined;
     runId?: string | undefined;
@@ -46,6 +49,7 @@ export class ApiError extends Error {
     super(fields.message);
     this.code = fields.code;
     this.status = fields.status;
+    this.reason = fields.reason ?? fields.message;
     this.requestId = fields.requestId;
     this.runId = fields.runId;
     this.onChainError = fields.onChainError;
@@ -84,6 +88,7 @@ export async function apiErrorFromResponse(response: Response): Promise<ApiError
   return new ApiError({
     code: error.code,
     message: error.message,
+    reason: error.reason,
     status: response.status,
     requestId: error.request_id ?? response.headers.get('x-request-id') ?? undefined,
     runId: error.run_id,

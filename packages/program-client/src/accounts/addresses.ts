@@ -93,3 +93,11 @@ export function findPerQueryBalanceAddress(
 export function findProgramDataAddress(programId: PublicKey = MARKETPLACE_PROGRAM_ID): DerivedAddress {
   return derive([programId.toBytes()], UPGRADEABLE_LOADER_ID);
 }
+
+/**
+ * The address that every transaction of the run log names, so that `getSignaturesForAddress` lists them: `["run_log"]`.
+ * There is no account at it, and a transaction that names it is of the log only if the protocol's authority signed it.
+ */
+export function findRunLogAddress(programId: PublicKey = MARKETPLACE_PROGRAM_ID): DerivedAddress {
+  return derive([utf8.encode('run_log')], programId);
+}

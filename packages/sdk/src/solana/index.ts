@@ -30,6 +30,7 @@ export {
   renew,
   rent,
   resume,
+  revoke,
   topUp,
   update,
   withdraw,

@@ -83,6 +83,8 @@ export interface MarketplaceWallet {
   /** Withdraws what was earned and closes for ever, in one transaction. */
   close(listingId: string, options?: ActionOptions): Promise<ConfirmedTransaction>;
   withdraw(listingId: string, terms?: WithdrawTerms, options?: ActionOptions): Promise<ConfirmedTransaction>;
+  /** Ends a buyer's Per-Task rental of a listing of this wallet, for ever; balance and rent go back to the buyer. */
+  revoke(listingId: string, buyer: string, options?: ActionOptions): Promise<ConfirmedTransaction>;
 }
 
 /** Makes a wallet that acts on the marketplace through an RPC endpoint. */
@@ -156,5 +158,6 @@ export function createMarketplaceWallet(options: MarketplaceWalletOptions): Mark
     resume: (listing_id, given) => act({ action: 'resume', listing_id }, given),
     close: (listing_id, given) => act({ action: 'close', listing_id }, given),
     withdraw: (listing_id, terms = {}, given) => act({ action: 'withdraw', listing_id, ...terms }, given),
+    revoke: (listing_id, buyer, given) => act({ action: 'revoke', listing_id, buyer }, given),
   };
 }

@@ -11,7 +11,7 @@ import {
   updateListing,
   withdrawEarnings,
 } from '@agent-rental/program-client';
-import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 
 /** What an action's instructions hold that wallet, listing id and request do not say. */
 export interface Particulars {
@@ -96,6 +96,10 @@ export function buildInstructions(
       return [...(need('hasEarnings') ? [withdrawEarnings(creator)] : []), closeListing(creator)];
     case 'withdraw':
       return [withdrawEarnings({ ...creator, amountLamports: lamports(request.amount_lamports) })];
+    case 'revoke':
+      return [
+        revokePerQueryAccess({ revoker: wallet, buyer: new PublicKey(request.buyer), listingId, programId }),
+      ];
     default:
       return request satisfies never;
   }

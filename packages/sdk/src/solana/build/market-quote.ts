@@ -54,6 +54,7 @@ export function planAction(
     case 'update':
     case 'pause':
     case 'resume':
+    case 'revoke':
       return { particulars: {} };
     default:
       return request satisfies never;

@@ -52,7 +52,7 @@ export async function sendAndConfirm(
       if (status?.err) throw await failureOf(connection, sent, status.err);
       if (status?.confirmationStatus === 'confirmed' || status?.confirmationStatus === 'finalized') return;
       if (height > sent.lastValidBlockHeight && !status) {
-        throw apiError('service_unavailable', 'The transaction expired before it landed. Try again.');
+        throw apiError('service_unavailable', 'The transaction expired before it landed.');
       }
     } catch (error) {
       if (isApiError(error)) throw error;

@@ -124,6 +124,17 @@ export async function withdraw(
   return signAndSubmit(client, signer, { action: 'withdraw', listing_id: listingId, ...terms }, options);
 }
 
+/** Ends a buyer's Per-Task rental of the wallet's own listing, for ever; balance and rent go back to the buyer. */
+export async function revoke(
+  client: RentalClient,
+  signer: WalletSigner,
+  listingId: string,
+  buyer: string,
+  options: SignOptions = {},
+): Promise<SubmittedTransaction> {
+  return signAndSubmit(client, signer, { action: 'revoke', listing_id: listingId, buyer }, options);
+}
+
 async function credentialAfter(
   client: RentalClient,
   signer: WalletSigner,

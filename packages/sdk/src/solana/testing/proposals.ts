@@ -134,6 +134,10 @@ export const HONEST: Record<string, { request: TransactionRequest; instructions:
       request: { action: 'withdraw', listing_id: listingId, amount_lamports: 3_000 },
       instructions: [withdrawEarnings({ creator, listingId, amountLamports: 3_000n })],
     },
+    revoke: {
+      request: { action: 'revoke', listing_id: listingId, buyer: treasury.toBase58() },
+      instructions: [revokePerQueryAccess({ revoker: creator, buyer: treasury, listingId })],
+    },
   };
 
 /** An honest proposal by its name. */

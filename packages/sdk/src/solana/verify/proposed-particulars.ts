@@ -24,6 +24,7 @@ const SHAPES: Record<TransactionRequest['action'], readonly (readonly Instructio
   resume: [['update_listing']],
   close: [['withdraw_earnings', 'close_listing'], ['close_listing']],
   withdraw: [['withdraw_earnings']],
+  revoke: [['revoke_per_query_access']],
 };
 
 /**
@@ -62,6 +63,7 @@ export function particularsOfProposal(
     case 'pause':
     case 'resume':
     case 'withdraw':
+    case 'revoke':
       return {};
     default:
       return request satisfies never;

@@ -1,0 +1,2 @@
+export { verifyReceipt, type ReceiptEvidence } from './verify-receipt.js';
+export type { ReceiptPart, ReceiptVerification, VerifiedLog } from './verification.js';

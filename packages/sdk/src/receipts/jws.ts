@@ -1,0 +1,61 @@
+import { verifySignature } from '@agent-rental/ed25519';
+import * as z from 'zod';
+import { WrongPart } from './verification.js';
+
+/** Tells a receipt from every other signed thing. */
+const TYPE = 'agent-rental-receipt';
+/** Far above what a receipt takes. */
+const MAX_JWS_CHARACTERS = 65_536;
+const KEY_BYTES = 32;
+
+const header = z.object({
+  alg: z.literal('EdDSA'),
+  typ: z.literal(TYPE),
+  kid: z.string(),
+  // A reader that does not know what is critical must refuse (RFC 7515, section 4.1.11).
+  crit: z.never().optional(),
+});
+const jwkSet = z.object({ keys: z.array(z.unknown()).max(1_000) });
+const jwk = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), kid: z.string() });
+
+/**
+ * Checks a receipt's JWS by the service's keys.
+ *
+ * @returns the payload as it was signed
+ * @throws WrongPart `jws`
+ */
+export function verifiedPayload(jws: string, jwks: unknown): Uint8Array {
+  const wrong = (reason: string) => new WrongPart('jws', reason);
+  const parts = jws.length > MAX_JWS_CHARACTERS ? [] : jws.split('.');
+  const [protectedHeader, payload, signature] = parts.map(fromBase64Url);
+  if (parts.length !== 3 || !protectedHeader || !payload || !signature) throw wrong('It is no compact JWS.');
+  const said = header.safeParse(jsonOf(protectedHeader));
+  if (!said.success) throw wrong(`Its header is not that of a receipt (alg EdDSA, typ ${TYPE}).`);
+  const set = jwkSet.safeParse(jwks);
+  if (!set.success) throw wrong('The keys are no JWK set.');
+  const key = set.data.keys
+    .map((each) => jwk.safeParse(each).data)
+    .find((each) => each?.kid === said.data.kid);
+  const publicKey = key && fromBase64Url(key.x);
+  if (!publicKey || publicKey.length !== KEY_BYTES) throw wrong('None of the keys is the one that it names.');
+  const message = new TextEncoder().encode(jws.slice(0, jws.lastIndexOf('.')));
+  if (!verifySignature({ signature, message, publicKey })) throw wrong('Its signature is not right.');
+  return payload;
+}
+
+/** The JSON value of UTF-8 bytes; undefined for other bytes. */
+export function jsonOf(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Bytes of base64url without padding, in the one form that encodes them; undefined for other text. */
+function fromBase64Url(text: string): Uint8Array | undefined {
+  if (!/^[\w-]*$/.test(text) || text.length % 4 === 1) return undefined;
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  const encoded = btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  return encoded === text ? Uint8Array.from(binary, (character) => character.charCodeAt(0)) : undefined;
+}

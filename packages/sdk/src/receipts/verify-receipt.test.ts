@@ -1,0 +1,396 @@
+import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import type { Receipt, RunLogEntry } from '@agent-rental/contract';
+import {
+  consumeQuery,
+  findRunLogAddress,
+  MARKETPLACE_PROGRAM_ID,
+  NO_PREVIOUS_ROOT,
+  runLogInstructions,
+} from '@agent-rental/program-client';
+import {
+  Keypair,
+  TransactionMessage,
+  VersionedTransaction,
+  type TransactionInstruction,
+} from '@solana/web3.js';
+import bs58 from 'bs58';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { verifyReceipt, type ReceiptEvidence } from './index.js';
+
+const KEYS = generateKeyPairSync('ed25519');
+const KID = 'the-key';
+const AUTHORITY = Keypair.generate();
+const WALLET = Keypair.generate().publicKey;
+const LISTING = 'expense-reader-k3x7qa';
+const RUN = '0f8fad5b-d9cb-469f-a165-70867728950e';
+const PRICE = 250_000;
+
+const jwksOf = (publicKey: KeyObject, kid = KID) => ({
+  keys: [{ ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'EdDSA' }],
+});
+
+function jwsOf(payload: unknown, header: object = {}, key = KEYS.privateKey): string {
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const signed = `${encode({ alg: 'EdDSA', typ: 'agent-rental-receipt', kid: KID, ...header })}.${encode(payload)}`;
+  return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`;
+}
+
+const freeReceipt: Receipt = {
+  version: 1,
+  run_id: RUN,
+  wallet: WALLET.toBase58(),
+  listing_id: LISTING,
+  status: 'completed',
+  cost_lamports: 0,
+  charge_signature: null,
+  credited: false,
+  network: 'localnet',
+  program_id: MARKETPLACE_PROGRAM_ID.toBase58(),
+  input_digest: 'a'.repeat(64),
+  output_digest: 'b'.repeat(64),
+  started_at: '2026-01-05T10:00:00.000Z',
+  finished_at: '2026-01-05T10:00:01.000Z',
+};
+
+/** A transaction as `getTransaction` gives it. */
+function landed(
+  instructions: TransactionInstruction[],
+  {
+    signer = AUTHORITY,
+    encoding = 'base64',
+    version = 0,
+    err = null,
+  }: { signer?: Keypair; encoding?: 'base64' | 'json'; version?: 0 | 'legacy'; err?: unknown } = {},
+) {
+  const message = new TransactionMessage({
+    payerKey: signer.publicKey,
+    recentBlockhash: Keypair.generate().publicKey.toBase58(),
+    instructions,
+  });
+  const compiled = version === 0 ? message.compileToV0Message() : message.compileToLegacyMessage();
+  const transaction = new VersionedTransaction(compiled);
+  transaction.sign([signer]);
+  const signature = bs58.encode(transaction.signatures[0] ?? new Uint8Array());
+  const json = {
+    signatures: transaction.signatures.map((one) => bs58.encode(one)),
+    message: {
+      header: compiled.header,
+      accountKeys: compiled.staticAccountKeys.map((key) => key.toBase58()),
+      recentBlockhash: compiled.recentBlockhash,
+      instructions: compiled.compiledInstructions.map(({ programIdIndex, accountKeyIndexes, data }) => ({
+        programIdIndex,
+        accounts: [...accountKeyIndexes],
+        data: bs58.encode(data),
+        stackHeight: 1,
+      })),
+      ...(version === 0 ? { addressTableLookups: [] } : {}),
+    },
+  };
+  const base64 = [Buffer.from(transaction.serialize()).toString('base64'), 'base64'];
+  return {
+    signature,
+    result: {
+      slot: 7,
+      blockTime: 1_767_607_200,
+      meta: { err, fee: 5_000 },
+      transaction: encoding === 'json' ? json : base64,
+      version,
+    },
+  };
+}
+
+const sha256 = (...parts: Uint8Array[]) => createHash('sha256').update(Buffer.concat(parts)).digest();
+
+/** The evidence of a run in a batch of two, as second leaf. */
+function batched(how: Parameters<typeof landed>[1] = {}, said: Partial<Receipt> = {}) {
+  const receipt = { ...freeReceipt, ...said };
+  const neighbour = sha256(Buffer.of(0), Buffer.from('the run before'));
+  const leaf = sha256(Buffer.of(0), Buffer.from(JSON.stringify(receipt)));
+  const root = sha256(Buffer.of(1), neighbour, leaf).toString('hex');
+  const batch = { batch: 3n, count: 2, previousRoot: 'c'.repeat(64), root };
+  const authority = (how.signer ?? AUTHORITY).publicKey;
+  const { signature, result } = landed(runLogInstructions(batch, authority), how);
+  const log: RunLogEntry = {
+    status: 'logged',
+    batch: 3,
+    count: 2,
+    leaf_index: 1,
+    proof: [neighbour.toString('hex')],
+    root,
+    previous_root: batch.previousRoot,
+    signature,
+  };
+  return evidence(receipt, log, result);
+}
+
+/** The evidence of a charged run. */
+function charged(
+  how: Parameters<typeof landed>[1] = {},
+  charge: Partial<Parameters<typeof consumeQuery>[0]> = {},
+) {
+  const instruction = consumeQuery({
+    authority: (how.signer ?? AUTHORITY).publicKey,
+    buyer: WALLET,
+    listingId: LISTING,
+    treasury: Keypair.generate().publicKey,
+    sequence: 4n,
+    runId: Uint8Array.from(Buffer.from(RUN.replaceAll('-', ''), 'hex')),
+    priceLamports: BigInt(PRICE),
+    ...charge,
+  });
+  const other = consumeQuery({
+    authority: (how.signer ?? AUTHORITY).publicKey,
+    buyer: WALLET,
+    listingId: LISTING,
+    treasury: Keypair.generate().publicKey,
+    sequence: 5n,
+    runId: new Uint8Array(16),
+    priceLamports: 1n,
+  });
+  const { signature, result } = landed([other, instruction], how);
+  const receipt = { ...freeReceipt, cost_lamports: PRICE, charge_signature: signature };
+  return evidence(receipt, { status: 'charged', signature }, result);
+}
+
+type Signed = { receipt: Receipt; salt: string; jws: string; log: RunLogEntry };
+function evidence(receipt: Receipt, log: RunLogEntry, transaction: unknown) {
+  const answer: Signed = { receipt, salt: '00'.repeat(16), jws: jwsOf(receipt), log };
+  return {
+    answer,
+    jwks: jwksOf(KEYS.publicKey) as unknown,
+    transaction,
+    authorities: [AUTHORITY.publicKey.toBase58()],
+    programId: MARKETPLACE_PROGRAM_ID.toBase58(),
+  } satisfies ReceiptEvidence;
+}
+
+const FORMS = [
+  { encoding: 'base64', version: 0 },
+  { encoding: 'json', version: 0 },
+  { encoding: 'base64', version: 'legacy' },
+  { encoding: 'json', version: 'legacy' },
+] as const;
+
+describe('a receipt holds', () => {
+  it.each(FORMS)('by its place in a batch: $encoding, version $version [MON-33]', async (form) => {
+    const given = batched(form);
+    expect(await verifyReceipt(given)).toEqual({
+      ok: true,
+      receipt: freeReceipt,
+      authority: AUTHORITY.publicKey.toBase58(),
+      log: {
+        by: 'run_log',
+        signature: given.answer.log.status === 'logged' ? given.answer.log.signature : '',
+        batch: 3n,
+        count: 2,
+        leafIndex: 1,
+        root: given.answer.log.status === 'logged' ? given.answer.log.root : '',
+        previousRoot: 'c'.repeat(64),
+      },
+    });
+  });
+
+  it.each(FORMS)('by its charge, also one of several: $encoding, version $version [MON-33]', async (form) => {
+    expect(await verifyReceipt(charged(form))).toMatchObject({
+      ok: true,
+      log: { by: 'charge', lamports: BigInt(PRICE) },
+    });
+  });
+
+  it('by any of the authorities that the caller names', async () => {
+    const given = batched();
+    const others = [Keypair.generate(), Keypair.generate()].map(({ publicKey }) => publicKey.toBase58());
+    expect(await verifyReceipt({ ...given, authorities: [...others, ...given.authorities] })).toMatchObject({
+      ok: true,
+    });
+  });
+});
+
+describe('a receipt is refused, with the part that is wrong', () => {
+  const fails = async (given: ReceiptEvidence, part: string) => {
+    expect(await verifyReceipt(given)).toMatchObject({ ok: false, part });
+  };
+  const withLog = (given: ReturnType<typeof batched>, log: object) => ({
+    ...given,
+    answer: { ...given.answer, log: { ...given.answer.log, ...log } },
+  });
+
+  it('answer: no receipt at all, or another one than was signed [MON-33]', async () => {
+    const given = batched();
+    for (const answer of [null, 'x', {}, { ...given.answer, jws: 7 }, { ...given.answer, log: undefined }]) {
+      await fails({ ...given, answer }, 'answer');
+    }
+    const receipt = { ...given.answer.receipt, status: 'failed' };
+    await fails({ ...given, answer: { ...given.answer, receipt } }, 'answer');
+  });
+
+  it('jws: another key, another type, a changed payload, a critical header, no signature [MON-33]', async () => {
+    const given = batched();
+    const other = generateKeyPairSync('ed25519');
+    await fails({ ...given, jwks: jwksOf(other.publicKey) }, 'jws');
+    await fails({ ...given, jwks: jwksOf(KEYS.publicKey, 'another') }, 'jws');
+    const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey;
+    for (const jwks of [null, {}, { keys: 'x' }, { keys: [null, 7] }, jwksOf(rsa)]) {
+      await fails({ ...given, jwks }, 'jws');
+    }
+    const [header, payload, signature] = given.answer.jws.split('.') as [string, string, string];
+    const changed = Buffer.from(JSON.stringify({ ...freeReceipt, wallet: AUTHORITY.publicKey.toBase58() }));
+    const unsigned = Buffer.from(JSON.stringify({ alg: 'none', typ: 'agent-rental-receipt', kid: KID }));
+    for (const jws of [
+      '',
+      `${header}.${payload}`,
+      `${header}.${payload}.${signature}.`,
+      `${header}.${changed.toString('base64url')}.${signature}`,
+      `${unsigned.toString('base64url')}.${payload}.`,
+      `${header}.${payload}.${signature}=`,
+      `${header}.${payload}.${'A'.repeat(86)}`,
+      'a.'.repeat(60_000),
+      jwsOf(freeReceipt, { typ: 'JWT' }),
+      jwsOf(freeReceipt, { alg: 'HS256' }),
+      jwsOf(freeReceipt, { crit: ['exp'] }),
+      jwsOf(freeReceipt, {}, other.privateKey),
+      jwsOf({ ...freeReceipt, version: 2 }),
+      jwsOf('text'),
+    ]) {
+      await fails({ ...given, answer: { ...given.answer, jws } }, 'jws');
+    }
+  });
+
+  it('program: a marketplace other than the one that the caller named [MON-33]', async () => {
+    await fails({ ...batched(), programId: Keypair.generate().publicKey.toBase58() }, 'program');
+  });
+
+  it('log: a run that is not on-chain yet, or stands in the wrong kind of log [MON-33]', async () => {
+    const given = batched();
+    const pending = { status: 'pending', expected_at: '2026-01-05T10:01:00.000Z' };
+    await fails({ ...given, answer: { ...given.answer, log: pending } }, 'log');
+    const { signature } = given.answer.log as { signature: string };
+    await fails({ ...given, answer: { ...given.answer, log: { status: 'charged', signature } } }, 'log');
+    await fails(batched({}, { charge_signature: signature }), 'log');
+  });
+
+  it('transaction: not one, a failed one, another one, one that hides whether it failed [MON-33]', async () => {
+    const given = batched();
+    const other = batched();
+    const result = given.transaction as { transaction: [string, string]; meta: object };
+    for (const transaction of [
+      null,
+      {},
+      { ...result, meta: null },
+      { ...result, meta: { err: { InstructionError: [1, 'Custom'] } } },
+      { ...result, meta: {} },
+      { ...result, transaction: ['!!!', 'base64'] },
+      { ...result, transaction: [`${result.transaction[0]}AAAA`, 'base64'] },
+      { ...result, transaction: ['A'.repeat(1_999), 'base64'] },
+      { ...result, transaction: [result.transaction[0], 'base58'] },
+      other.transaction,
+    ]) {
+      await fails({ ...given, transaction }, 'transaction');
+    }
+  });
+
+  it('authority: signed by a key that the caller did not name [MON-33]', async () => {
+    await fails(batched({ signer: Keypair.generate() }), 'authority');
+    await fails(charged({ signer: Keypair.generate() }), 'authority');
+    await fails({ ...batched(), authorities: [] }, 'authority');
+    // Named in the memo by the signature of another key: the bytes say the authority, the signature does not.
+    const given = batched({ encoding: 'json' });
+    const result = structuredClone(given.transaction) as {
+      transaction: { message: { recentBlockhash: string } };
+    };
+    result.transaction.message.recentBlockhash = Keypair.generate().publicKey.toBase58();
+    await fails({ ...given, transaction: result }, 'authority');
+  });
+
+  it('memo: another number, count or root, or no memo [MON-33]', async () => {
+    const given = batched();
+    for (const log of [
+      { batch: 4 },
+      { count: 3 },
+      { root: 'd'.repeat(64) },
+      { previous_root: NO_PREVIOUS_ROOT },
+    ]) {
+      await fails(withLog(given, log), 'memo');
+    }
+    const charge = charged();
+    const { signature } = charge.answer.log as { signature: string };
+    const swapped = withLog(given, { signature });
+    await fails({ ...swapped, transaction: charge.transaction }, 'memo');
+  });
+
+  it('proof: another place, another neighbour, and a run that is not in the batch [MON-33]', async () => {
+    const given = batched();
+    for (const log of [
+      { leaf_index: 0 },
+      { leaf_index: 2 },
+      { proof: [] },
+      { proof: ['e'.repeat(64)] },
+      { proof: ['e'.repeat(64), 'e'.repeat(64)] },
+      { proof: Array.from({ length: 10_000 }, () => 'e'.repeat(64)) },
+    ]) {
+      await fails(withLog(given, log), 'proof');
+    }
+    const other = { ...freeReceipt, run_id: '11111111-1111-4111-8111-111111111111' };
+    const answer = { ...given.answer, receipt: other, jws: jwsOf(other) };
+    await fails({ ...given, answer }, 'proof');
+  });
+
+  it('charge: another run, price, wallet, listing or program [MON-33]', async () => {
+    for (const charge of [
+      { runId: new Uint8Array(16).fill(9) },
+      { priceLamports: BigInt(PRICE) + 1n },
+      { buyer: Keypair.generate().publicKey },
+      { listingId: 'another-agent-k3x7qa' },
+      { programId: Keypair.generate().publicKey },
+    ]) {
+      await fails(charged({}, charge), 'charge');
+    }
+  });
+});
+
+it('evidence of any form is a result, never an exception', async () => {
+  const given = batched();
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom('answer', 'jwks', 'transaction'),
+      fc.oneof(
+        fc.jsonValue(),
+        fc.record({ transaction: fc.jsonValue(), meta: fc.constant({ err: null }), version: fc.jsonValue() }),
+        fc.record({ keys: fc.array(fc.jsonValue()) }),
+        fc.jsonValue().map((log) => ({ ...given.answer, log })),
+        fc.string().map((jws) => ({ ...given.answer, jws })),
+      ),
+      async (part, hostile) => {
+        expect(await verifyReceipt({ ...given, [part]: hostile })).toMatchObject({ ok: false });
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+it('a transaction with any one byte changed is refused', async () => {
+  const given = batched();
+  const { transaction, ...rest } = given.transaction as { transaction: [string, string] };
+  const wire = Buffer.from(transaction[0], 'base64');
+  for (let at = 0; at < wire.length; at += 1) {
+    const changed = Buffer.from(wire);
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    const result = { ...rest, transaction: [changed.toString('base64'), 'base64'] };
+    expect(await verifyReceipt({ ...given, transaction: result })).toMatchObject({ ok: false });
+  }
+});
+
+it('what the caller says wrong is an exception', async () => {
+  const given = batched();
+  await expect(verifyReceipt({ ...given, programId: 'x' })).rejects.toThrow(TypeError);
+  await expect(verifyReceipt({ ...given, authorities: ['0'] })).rejects.toThrow(TypeError);
+});
+
+it('the transactions of the log are found by an address that follows from the program', () => {
+  const keys = runLogInstructions(
+    { batch: 1n, count: 1, previousRoot: NO_PREVIOUS_ROOT, root: 'a'.repeat(64) },
+    AUTHORITY.publicKey,
+  ).flatMap((instruction) => instruction.keys);
+  expect(keys.some(({ pubkey }) => pubkey.equals(findRunLogAddress().address))).toBe(true);
+});

@@ -1,0 +1,159 @@
+import {
+  canonicalJson,
+  receipt as receiptSchema,
+  signedReceipt,
+  type Receipt,
+  type RunLogEntry,
+} from '@agent-rental/contract';
+import {
+  decodeInstruction,
+  findListingAddress,
+  MEMO_PROGRAM_ID,
+  parseRunLogMemo,
+} from '@agent-rental/program-client';
+import { PublicKey } from '@solana/web3.js';
+import { equalBytes, type WireTransaction } from '../solana/verify/wire-transaction.js';
+import { jsonOf, verifiedPayload } from './jws.js';
+import { readLanded, signerOf } from './landed-transaction.js';
+import { rootOf } from './merkle-proof.js';
+import { WrongPart, type ReceiptVerification, type VerifiedLog } from './verification.js';
+
+/** What a receipt is verified by. Nothing is asked of the service. */
+export interface ReceiptEvidence {
+  /** The answer of `GET /v1/runs/:run_id/receipt`. */
+  answer: unknown;
+  /** The answer of `GET /.well-known/jwks.json`, from a time at which the reader trusted it. */
+  jwks: unknown;
+  /** The `result` of Solana's `getTransaction` for `answer.log.signature`, of encoding `base64` or `json`. */
+  transaction: unknown;
+  /** The keys, in base58, of which one is the protocol's authority. */
+  authorities: readonly string[];
+  /** The address of the marketplace's program in base58. */
+  programId: string;
+}
+
+type Batched = Extract<RunLogEntry, { status: 'logged' }>;
+
+/**
+ * Verifies what a service says of a run: the receipt's signature, and that the run stands on-chain, by the charge that names
+ * it or by the proof of its place in a batch of the run log. The transaction's own signature is checked, so an RPC can make up
+ * none; whether it landed is what the RPC says.
+ *
+ * @throws TypeError where `authorities` or `programId` are no addresses; what is wrong with evidence is a value.
+ */
+export async function verifyReceipt(evidence: ReceiptEvidence): Promise<ReceiptVerification> {
+  const authorities = evidence.authorities.map(addressOf);
+  const programId = addressOf(evidence.programId);
+  try {
+    const answer = signedReceipt.safeParse(evidence.answer);
+    if (!answer.success) throw new WrongPart('answer', 'It is no answer of GET /v1/runs/:run_id/receipt.');
+    const { jws, log } = answer.data;
+    const payload = verifiedPayload(jws, evidence.jwks);
+    const signed = receiptSchema.safeParse(jsonOf(payload));
+    if (!signed.success) throw new WrongPart('jws', 'What it signs is no receipt.');
+    const receipt = signed.data;
+    if (canonicalJson(receipt) !== canonicalJson(answer.data.receipt)) {
+      throw new WrongPart('answer', 'Its receipt is not the one that was signed.');
+    }
+    if (receipt.program_id !== programId.toBase58()) {
+      throw new WrongPart('program', `The receipt is of the program ${receipt.program_id}.`);
+    }
+    if (log.status === 'pending') {
+      throw new WrongPart('log', `The run is not final on-chain yet; expected at ${log.expected_at}.`);
+    }
+    const wire = readLanded(evidence.transaction, log.signature);
+    const authority = signerOf(wire, authorities);
+    if (!authority)
+      throw new WrongPart('authority', 'None of the given authorities has signed the transaction.');
+    const verified =
+      log.status === 'charged'
+        ? verifyCharge(receipt, log.signature, wire, { authority, programId })
+        : await verifyBatch(receipt, payload, log, wire, authority);
+    return { ok: true, receipt, log: verified, authority: authority.toBase58() };
+  } catch (error) {
+    if (error instanceof WrongPart) return { ok: false, part: error.part, reason: error.message };
+    throw error;
+  }
+}
+
+/** A run with a charge: the instruction that charged it says the same run, price, wallet and listing as the receipt. */
+function verifyCharge(
+  receipt: Receipt,
+  signature: string,
+  wire: WireTransaction,
+  { authority, programId }: { authority: PublicKey; programId: PublicKey },
+): VerifiedLog {
+  if (receipt.charge_signature !== signature) {
+    throw new WrongPart('log', 'It names another transaction than the receipt does.');
+  }
+  const runId = bytesOfRun(receipt.run_id);
+  for (const { programId: called, keys, data } of wire.instructions) {
+    const charge = called.equals(programId) ? decodeInstruction(data, keys) : null;
+    const chargedRun = charge?.name === 'consume_query' ? charge.args['runId'] : undefined;
+    if (!charge || !(chargedRun instanceof Uint8Array) || !equalBytes(chargedRun, runId)) continue;
+    const { accounts, args } = charge;
+    const isAgreed =
+      args['priceLamports'] === BigInt(receipt.cost_lamports) &&
+      accounts['authority']?.equals(authority) === true &&
+      accounts['buyer']?.toBase58() === receipt.wallet &&
+      accounts['listing']?.equals(findListingAddress(receipt.listing_id, programId).address) === true;
+    if (!isAgreed) throw new WrongPart('charge', 'It charges another price, wallet or listing.');
+    return { by: 'charge', signature, lamports: BigInt(receipt.cost_lamports) };
+  }
+  throw new WrongPart('charge', 'It charges no run of this id.');
+}
+
+/** A run in a batch: its proof leads to the root that stands in a memo of the authority. */
+async function verifyBatch(
+  receipt: Receipt,
+  payload: Uint8Array,
+  log: Batched,
+  wire: WireTransaction,
+  authority: PublicKey,
+): Promise<VerifiedLog> {
+  if (receipt.charge_signature !== null) {
+    throw new WrongPart('log', 'The receipt names a charge, and its run is in a batch of those without one.');
+  }
+  const memo = wire.instructions.find(
+    ({ programId, keys }) => programId.equals(MEMO_PROGRAM_ID) && keys.some((key) => key.equals(authority)),
+  );
+  const batch = memo && parseRunLogMemo(new TextDecoder().decode(memo.data));
+  if (!batch) throw new WrongPart('memo', 'The authority says no batch of the run log in it.');
+  const { batch: number, count, previousRoot, root } = batch;
+  if (
+    number !== BigInt(log.batch) ||
+    count !== log.count ||
+    previousRoot !== log.previous_root ||
+    root !== log.root
+  ) {
+    throw new WrongPart('memo', 'It says another batch, count or root than the log.');
+  }
+  const place = { leafIndex: log.leaf_index, count, proof: log.proof };
+  if ((await rootOf(payload, place)) !== root) {
+    throw new WrongPart('proof', 'It does not lead from the receipt to the root of the batch.');
+  }
+  return {
+    by: 'run_log',
+    signature: log.signature,
+    batch: number,
+    count,
+    leafIndex: log.leaf_index,
+    root,
+    previousRoot,
+  };
+}
+
+function addressOf(text: string): PublicKey {
+  try {
+    return new PublicKey(text);
+  } catch {
+    throw new TypeError(`${JSON.stringify(text)} is no address.`);
+  }
+}
+
+/** The 16 bytes of a UUID; of another text, bytes that no run has. */
+function bytesOfRun(runId: string): Uint8Array {
+  const digits = runId.replaceAll('-', '');
+  if (!/^[0-9a-f]{32}$/.test(digits)) return new Uint8Array();
+  return Uint8Array.from(digits.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
+}
