@@ -1,8 +1,10 @@
 import {
   errorEnvelope,
   ERROR_STATUS,
+  refusalMessage,
   type ErrorCode,
   type operations,
+  type Refusal,
   type Run,
 } from '@agent-rental/contract';
 import type { StandInListing } from './listing.js';
@@ -70,6 +72,7 @@ export function receiptOf(run: Run): unknown {
     },
     salt: '',
     jws: 'e30.e30.',
+    log: { status: 'pending', expected_at: '2026-01-01T00:01:30Z' },
   };
 }
 
@@ -79,9 +82,19 @@ export function json(operation: (typeof operations)[keyof typeof operations], va
 }
 
 /** An error as the API gives it. */
-export function failure(code: ErrorCode, message: string, retryAfterSeconds?: number): Response {
+export function failure(code: ErrorCode, told: string | Refusal, retryAfterSeconds?: number): Response {
   const status = ERROR_STATUS[code];
-  const body = errorEnvelope.parse({ error: { code, message, status, request_id: 'req_stand_in' } });
+  const refusal = typeof told === 'string' ? { reason: told } : told;
+  const message = refusalMessage(refusal);
+  const body = errorEnvelope.parse({
+    error: {
+      code,
+      message,
+      ...(message === refusal.reason ? {} : { reason: refusal.reason }),
+      status,
+      request_id: 'req_stand_in',
+    },
+  });
   const headers = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
   return Response.json(body, { status, headers });
 }

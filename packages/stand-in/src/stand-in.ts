@@ -6,9 +6,9 @@ import {
   operations,
   REFUSAL_TEXT,
   RENTAL_TERMS,
+  type EndedRun,
   type ErrorCode,
   type ExecuteBody,
-  type Run,
 } from '@agent-rental/contract';
 import { failure, json, priceLamports, receiptOf, toListing, toRentedListing } from './answers.js';
 import type { StandInAgent, StandInListing } from './listing.js';
@@ -49,11 +49,20 @@ export interface StandIn extends PaymentState {
   listen(): Promise<{ readonly baseUrl: string; close(): Promise<void> }>;
 }
 
+/** A run that was begun. */
+interface BegunRun {
+  readonly id: string;
+  readonly agentId: string;
+  readonly end: Promise<EndedRun>;
+  readonly cancelled: AbortController;
+}
+
 /** Makes a stand-in with some listings. */
 export function createStandIn(listings: readonly StandInListing[] = []): StandIn {
   const known = new Map(listings.map((listing) => [listing.id, listing]));
-  const runs = new Map<string, Run>();
-  const byKey = new Map<string, Promise<Run>>();
+  const runs = new Map<string, EndedRun>();
+  const byKey = new Map<string, BegunRun>();
+  const working = new Map<string, BegunRun>();
   const login = new StandInLogin();
 
   async function answer(request: Request): Promise<Response> {
@@ -153,14 +162,18 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
     });
   }
 
-  function cancel(id: string): Response {
-    const run = runs.get(id);
-    return run ? json(operations.cancelRun, { cancelled: false, run }) : failure('not_found', 'No such run.');
+  async function cancel(id: string): Promise<Response> {
+    const begun = working.get(id);
+    begun?.cancelled.abort();
+    const run = (await begun?.end) ?? runs.get(id);
+    const cancelled = begun !== undefined;
+    return run ? json(operations.cancelRun, { cancelled, run }) : failure('not_found', 'No such run.');
   }
 
   function cancelByKey(body: unknown): Response {
     const { idempotency_key } = operations.cancelRunByKey.body.parse(body);
     standIn.cancelledKeys.push(idempotency_key);
+    byKey.get(idempotency_key)?.cancelled.abort();
     return json(operations.cancelRunByKey, { cancelled: true });
   }
 
@@ -170,6 +183,8 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
   }
 
   function pastRun(id: string): Response {
+    const begun = working.get(id);
+    if (begun !== undefined) return json(operations.getRun, running(begun));
     const run = runs.get(id);
     return run ? json(operations.getRun, run) : failure('not_found', 'No such run.');
   }
@@ -197,39 +212,63 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
     const run =
       begun ?? runAgent(listing, parsed.data, signal, (delta) => void writer.write(delta).catch(ignore));
     byKey.set(key, run);
-    void run.then(
+    void run.end.then(
       () => writer.close().catch(ignore),
       () => writer.abort().catch(ignore),
     );
-    if (streamed) return events(run, deltas.readable);
-    return run.then(
+    if (streamed) return events(run.end, deltas.readable);
+    if (request.headers.get('prefer')?.includes('respond-async') === true && working.has(run.id))
+      return Response.json(running(run), { status: 202 });
+    return run.end.then(
       (done) => json(operations.execute, done),
       () => failure('internal_error', 'The agent broke.'),
     );
   }
 
-  async function runAgent(
+  const running = ({ id, agentId }: BegunRun) => ({
+    run_id: id,
+    agent_id: agentId,
+    status: 'running' as const,
+  });
+
+  function runAgent(
     listing: StandInListing,
     { task, input }: ExecuteBody,
     signal: AbortSignal,
     onDelta: (delta: string) => void,
-  ): Promise<Run> {
+  ): BegunRun {
     const cost = RENTAL_TERMS[listing.rental_model ?? 'per_query'].chargesRuns ? priceLamports(listing) : 0;
     standIn.charged += cost;
-    const steps = (listing.run ?? echo)({ task, input, signal });
-    let step = await steps.next();
-    while (!step.done) {
-      onDelta(step.value);
-      step = await steps.next();
+    const run_id = `run_${runs.size + working.size + 1}`;
+    const cancelled = new AbortController();
+    const stop = new Promise<EndedRun>((resolve) => {
+      const output = 'The run was cancelled.';
+      const stopped = { ...facts(output), status: 'failed', stop_reason: 'cancelled' } as const;
+      cancelled.signal.addEventListener('abort', () => resolve(stopped), { once: true });
+    });
+    const end = Promise.race([work(), stop]).finally(() => working.delete(run_id));
+    const begun: BegunRun = { id: run_id, agentId: listing.id, end, cancelled };
+    working.set(run_id, begun);
+    end.then((run) => runs.set(run_id, run), ignore);
+    return begun;
+
+    function facts(output: EndedRun['output']) {
+      return { run_id, agent_id: listing.id, output, cost_lamports: cost, duration_ms: 12 };
     }
-    const { status = 'completed', output } = step.value;
-    const run_id = `run_${runs.size + 1}`;
-    const run: Run = { run_id, agent_id: listing.id, status, output, cost_lamports: cost, duration_ms: 12 };
-    runs.set(run_id, run);
-    return run;
+
+    async function work(): Promise<EndedRun> {
+      const steps = (listing.run ?? echo)({ task, input, signal });
+      let step = await steps.next();
+      while (!step.done) {
+        onDelta(step.value);
+        step = await steps.next();
+      }
+      const { status = 'completed', output } = step.value;
+      return { ...facts(output), status };
+    }
   }
 
-  function events(run: Promise<Run>, deltas: ReadableStream<string>): Response {
+  function events(run: Promise<EndedRun>, deltas: ReadableStream<string>): Response {
     const cut = standIn.cutNextStream;
     standIn.cutNextStream = false;
     const event = (name: string, data: unknown) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
@@ -258,7 +297,12 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
     fetch: async (input, init) => {
       const request = new Request(input, init);
       request.signal.throwIfAborted();
-      const response = await answer(request);
+      const gone = new Promise<never>((_, reject) => {
+        request.signal.addEventListener('abort', () => reject(request.signal.reason as Error), {
+          once: true,
+        });
+      });
+      const response = await Promise.race([answer(request), gone]);
       // As a real `fetch` does: an abort ends the body too.
       const body = response.body?.pipeThrough(new TransformStream(), { signal: request.signal }) ?? null;
       return new Response(body, response);

@@ -28,7 +28,7 @@ export type {
 export { NEW_RUN_SCHEMA } from './runs/run-arguments.js';
 export { runKey } from './runs/run-key.js';
 export type { RunKeyInput, ToolCallIdentity } from './runs/run-key.js';
-export { RESULT_MAX_BYTES } from './runs/run-result.js';
+export { chargeText, RESULT_MAX_BYTES, resultOfState } from './runs/run-result.js';
 export type { AgreedPrices } from './spending/agreed-prices.js';
 export { approvalText } from './spending/approval-text.js';
 export { memoryLedger } from './spending/ledger.js';

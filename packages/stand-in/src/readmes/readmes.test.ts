@@ -80,7 +80,7 @@ const RUNS: Readonly<Record<string, (blocks: readonly string[]) => Promise<void>
     expect(await runCode(path, shown)).toBe('true\n');
   },
 
-  langchain: async ([code = '']) => {
+  langchain: async ([code = '', streaming = '']) => {
     const ready = await against(createStandIn(listings()));
     const names = await runCode(
       await project(),
@@ -88,6 +88,14 @@ const RUNS: Readonly<Record<string, (blocks: readonly string[]) => Promise<void>
     );
     expect(names).toContain('search_listings');
     expect(names).toContain('echo_aaaaaa');
+    const calls = "[{ name: 'echo_aaaaaa', args: { task: 't' }, id: 'call_1' }]";
+    const agent = `import { AIMessage } from '@langchain/core/messages';
+import { createAgent, fakeModel } from 'langchain';
+const model = fakeModel().respondWithTools(${calls}).respond(new AIMessage('Done.'));
+const agent = createAgent({ model, tools });
+const ask = { messages: [{ role: 'user', content: 'Go.' }] };`;
+    const printed = `${streaming}\nawait printOutput(agent, ask);`;
+    expect(await runCode(await project(), `${ready(code)}\n${agent}\n${printed}`)).toBe('working');
   },
 
   'ai-sdk': async ([code = '']) => {

@@ -5,7 +5,7 @@ import { resultOfBadArguments, resultOfError } from '../definitions/error-result
 import type { ToolAnnotations, ToolCallOptions, ToolResult } from '../definitions/rented-tool.js';
 import { argumentsObject, BadArgumentsError } from '../runs/run-arguments.js';
 
-/** Looks something up: free, and as often as one likes. */
+/** Hints of a tool that only reads: free and repeatable. */
 export const READ_ONLY: ToolAnnotations = {
   readOnlyHint: true,
   destructiveHint: false,
@@ -28,7 +28,7 @@ export async function* answer(
   options: ToolCallOptions | undefined,
   produce: (given: Record<string, unknown>, call: CallOptions) => Promise<ToolResult>,
 ): AsyncGenerator<string, ToolResult, undefined> {
-  // Nothing to stream: the answer is all there is.
+  // The tool answers at once, so no text is streamed.
   yield* [];
   const signal = options?.signal;
   try {

@@ -1,11 +1,12 @@
 import type { RentalClient } from '@agent-rental/sdk';
 import { MARKETPLACE_MARK } from '../text/creator-text.js';
-import { defineTool, type RentedTool, type ToolAnnotations } from '../definitions/rented-tool.js';
+import type { RentedTool, ToolAnnotations } from '../definitions/rented-tool.js';
 import { BadArgumentsError, textArgument } from '../runs/run-arguments.js';
 import { chargeText } from '../runs/run-result.js';
+import { alwaysThereTool } from './always-there-tool.js';
 import { answer } from './answer.js';
 
-/** Ends something, for good; doing it twice ends it once. */
+/** Hints of a tool that stops a run: destructive, and idempotent. */
 const ENDS_A_RUN: ToolAnnotations = {
   readOnlyHint: false,
   destructiveHint: true,
@@ -15,7 +16,7 @@ const ENDS_A_RUN: ToolAnnotations = {
 
 /** `cancel_run`: stops a run that goes on. */
 export function cancelRunTool(client: RentalClient): RentedTool {
-  return defineTool({
+  return alwaysThereTool({
     name: 'cancel_run',
     title: 'Stop a run',
     description:

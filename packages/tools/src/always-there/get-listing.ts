@@ -2,7 +2,8 @@ import type { CredentialVerification, Json, JsonObject, Listing } from '@agent-r
 import type { CallOptions, RentalClient } from '@agent-rental/sdk';
 import { cleanJson, creatorLine } from '../text/creator-text.js';
 import { compileInput } from '../schema/compile-input.js';
-import { defineTool, type RentedTool } from '../definitions/rented-tool.js';
+import type { RentedTool } from '../definitions/rented-tool.js';
+import { alwaysThereTool } from './always-there-tool.js';
 import { agentIdArgument } from './agent-id.js';
 import { answer, objectResult, READ_ONLY } from './answer.js';
 
@@ -11,7 +12,7 @@ const MAX = { title: 120, description: 4_000, sample: 1_000, schemaText: 500, sc
 
 /** `get_listing`: everything about one agent, with the schema of its input and whether it is rented. */
 export function getListingTool(client: RentalClient): RentedTool {
-  return defineTool({
+  return alwaysThereTool({
     name: 'get_listing',
     title: 'Show an agent',
     description:

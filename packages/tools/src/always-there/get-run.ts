@@ -1,6 +1,7 @@
+import { MAX_WAIT_SECONDS } from '@agent-rental/contract';
 import type { RentalClient } from '@agent-rental/sdk';
 import { MARKETPLACE_MARK } from '../text/creator-text.js';
-import { defineTool, type RentedTool } from '../definitions/rented-tool.js';
+import type { RentedTool } from '../definitions/rented-tool.js';
 import { BadArgumentsError, numberArgument, textArgument } from '../runs/run-arguments.js';
 import {
   chargeText,
@@ -10,14 +11,15 @@ import {
   receiptPath,
   RESULT_MAX_BYTES,
 } from '../runs/run-result.js';
+import { alwaysThereTool } from './always-there-tool.js';
 import { answer, READ_ONLY } from './answer.js';
 
-/** A run that goes on is waited for so long: less than what clients allow a tool that only looks something up. */
+/** A run that goes on is waited for so long, where the caller has no patience of its own. */
 const WAIT_SECONDS = 20;
 
 /** `get_run`: the result of an earlier run again, from any place in it. */
 export function getRunTool(client: RentalClient): RentedTool {
-  return defineTool({
+  return alwaysThereTool({
     name: 'get_run',
     title: 'Show a run',
     description:
@@ -36,7 +38,7 @@ export function getRunTool(client: RentalClient): RentedTool {
       answer(args, options, async (given, call) => {
         const runId = textArgument(given, 'run_id')?.trim();
         if (runId === undefined || runId === '') throw new BadArgumentsError('"run_id" is missing.');
-        const run = await client.getRun(runId, { ...call, waitSeconds: WAIT_SECONDS });
+        const run = await client.getRun(runId, { ...call, waitSeconds: waitOf(options?.patienceMs) });
         if (run.status === 'running') {
           return {
             status: 'completed',
@@ -64,6 +66,12 @@ export function getRunTool(client: RentalClient): RentedTool {
         };
       }),
   });
+}
+
+/** As long as a call waits that runs an agent. */
+function waitOf(patienceMs: number | undefined): number {
+  if (patienceMs === undefined) return WAIT_SECONDS;
+  return Math.min(Math.max(Math.floor(patienceMs / 1_000), 1), MAX_WAIT_SECONDS);
 }
 
 /** An offset inside the text, and not inside a surrogate pair. */

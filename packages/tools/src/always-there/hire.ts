@@ -2,23 +2,21 @@ import type { JsonObject, SignedReceipt } from '@agent-rental/contract';
 import { type CallOptions, createDeadline } from '@agent-rental/sdk';
 import { cleanJson, MARKETPLACE_MARK } from '../text/creator-text.js';
 import { resultOfBadArguments, resultOfError } from '../definitions/error-result.js';
+import { alwaysThereTool } from './always-there-tool.js';
 import { agentFacts, chooseAgent, type ChosenAgent, type HireRequest } from './hire/choose-agent.js';
 import { lamportsOfSol, lamportsText } from '../text/lamports-text.js';
 import { compileInput } from '../schema/compile-input.js';
-import {
-  defineTool,
-  type RentedTool,
-  type ToolCallOptions,
-  type ToolResult,
-} from '../definitions/rented-tool.js';
+import type { RentedTool, ToolCallOptions, ToolResult } from '../definitions/rented-tool.js';
 import { payRental, spendingOfRental } from '../renting/pay-rental.js';
 import { rentOffer } from '../renting/rent-offer.js';
 import { priceFacts } from '../renting/rental-quote.js';
 import {
   argumentsObject,
   BadArgumentsError,
+  flagArgument,
   inputArgument,
   numberArgument,
+  runOptions,
   taskArgument,
   textArgument,
 } from '../runs/run-arguments.js';
@@ -27,7 +25,7 @@ import type { ToolContext } from '../definitions/tool-context.js';
 import { objectResult } from './answer.js';
 import { PAYING, rentalError } from './rent-listing.js';
 
-/** A receipt is asked for so long; the answer is there without it. */
+/** Longest wait for a receipt; without one the answer is returned alone. */
 const RECEIPT_TIMEOUT_MS = 5_000;
 
 /**
@@ -36,7 +34,7 @@ const RECEIPT_TIMEOUT_MS = 5_000;
  */
 export function hireTool(context: ToolContext): RentedTool {
   const pays = context.wallet !== undefined;
-  return defineTool({
+  return alwaysThereTool({
     name: 'hire',
     title: 'Hire an agent for a task',
     description:
@@ -65,7 +63,7 @@ export function hireTool(context: ToolContext): RentedTool {
     approvalOf: async (args, call = {}) => {
       const { wallet, spending } = context;
       const given = argumentsObject(args);
-      if (wallet === undefined || spending === undefined || isDry(given)) return undefined;
+      if (wallet === undefined || spending === undefined || flagArgument(given, 'dry_run')) return undefined;
       const { chosen } = await chooseAgent(context, hireRequest(given), call);
       const { payment } = chosen?.quote ?? {};
       if (chosen === undefined || payment === undefined) return undefined;
@@ -75,11 +73,13 @@ export function hireTool(context: ToolContext): RentedTool {
     stream: async function* (args, options = {}) {
       const call: CallOptions = { signal: options.signal };
       let request: HireRequest;
+      let own: ToolCallOptions;
       let hired: Hired | ToolResult;
       try {
         const given = argumentsObject(args);
+        own = runOptions(given, options);
         request = hireRequest(given);
-        hired = await engage(context, request, isDry(given), call, options);
+        hired = await engage(context, request, flagArgument(given, 'dry_run'), call, options);
       } catch (error) {
         options.signal?.throwIfAborted();
         return error instanceof BadArgumentsError
@@ -89,7 +89,7 @@ export function hireTool(context: ToolContext): RentedTool {
       if ('status' in hired) return hired;
       const { quote, input } = hired.agent;
       const run = { agentId: quote.listing.id, task: request.task, ...inputArgument(input) };
-      const result = yield* runTask(context, run, options);
+      const result = yield* runTask(context, run, own);
       return withReceipt(context, result, hired, call);
     },
   });
@@ -102,7 +102,7 @@ interface Hired {
   readonly paidLamports: number;
 }
 
-/** Finds and rents. Gives a result where there is nothing to run. */
+/** Finds and rents an agent. Returns a result when no agent can be run. */
 async function engage(
   context: ToolContext,
   request: HireRequest,
@@ -194,10 +194,6 @@ async function receiptOf(
 function shownSchema(schema: JsonObject): JsonObject {
   const cleaned = cleanJson(schema, 300) as JsonObject;
   return JSON.stringify(cleaned).length <= 4_000 ? cleaned : compileInput(schema).schema;
-}
-
-function isDry(given: Record<string, unknown>): boolean {
-  return given['dry_run'] === true || given['dry_run'] === 'true';
 }
 
 function hireRequest(given: Record<string, unknown>): HireRequest {

@@ -1,10 +1,11 @@
 import type { Credential } from '@agent-rental/contract';
 import type { RentalClient } from '@agent-rental/sdk';
 import { CREDENTIALS_PAGE } from '../definitions/rented-definitions.js';
-import { defineTool, type RentedTool } from '../definitions/rented-tool.js';
+import type { RentedTool } from '../definitions/rented-tool.js';
 import { toolName } from '../definitions/tool-name.js';
 import { textArgument } from '../runs/run-arguments.js';
 import { creatorLine } from '../text/creator-text.js';
+import { alwaysThereTool } from './always-there-tool.js';
 import { answer, objectResult, READ_ONLY } from './answer.js';
 import { pageArguments } from './page-arguments.js';
 
@@ -15,7 +16,7 @@ const MAX_LOOKED_THROUGH = 1_000;
 
 /** `list_rentals`: what this wallet has rented, also what has no tool of its own in the list. */
 export function listRentalsTool(client: RentalClient): RentedTool {
-  return defineTool({
+  return alwaysThereTool({
     name: 'list_rentals',
     title: 'List rented agents',
     description:

@@ -2,23 +2,24 @@ import type { JsonObject } from '@agent-rental/contract';
 import { isApiError, type CallOptions } from '@agent-rental/sdk';
 import { creatorLine, MARKETPLACE_MARK } from '../text/creator-text.js';
 import { resultOfError } from '../definitions/error-result.js';
-import {
-  defineTool,
-  type RentedTool,
-  type ToolAnnotations,
-  type ToolCallOptions,
-  type ToolResult,
-} from '../definitions/rented-tool.js';
+import type { RentedTool, ToolAnnotations, ToolCallOptions, ToolResult } from '../definitions/rented-tool.js';
 import { payRental, quoteSettledRental, spendingOfRental } from '../renting/pay-rental.js';
 import { priceFacts, quoteRental, type RentalQuote, type RentalTerms } from '../renting/rental-quote.js';
 import { rentOffer } from '../renting/rent-offer.js';
-import { argumentsObject, BadArgumentsError, numberArgument, textArgument } from '../runs/run-arguments.js';
+import {
+  argumentsObject,
+  BadArgumentsError,
+  flagArgument,
+  numberArgument,
+  textArgument,
+} from '../runs/run-arguments.js';
 import type { ToolContext } from '../definitions/tool-context.js';
 import { toolName } from '../definitions/tool-name.js';
+import { alwaysThereTool } from './always-there-tool.js';
 import { agentIdArgument } from './agent-id.js';
 import { answer, objectResult } from './answer.js';
 
-/** Spends money for good. Renting what is rented pays nothing. */
+/** Hints of a tool that spends money. An active rental is not paid twice. */
 export const PAYING: ToolAnnotations = {
   readOnlyHint: false,
   destructiveHint: true,
@@ -34,7 +35,7 @@ const DAY_SECONDS = 86_400;
  */
 export function rentListingTool(context: ToolContext): RentedTool {
   const pays = context.wallet !== undefined;
-  return defineTool({
+  return alwaysThereTool({
     name: 'rent_listing',
     title: 'Rent an agent',
     description:
@@ -117,7 +118,7 @@ async function rentListing(
   }
 }
 
-/** The agent is there to be used: how, and what was paid. */
+/** Returns the result for a rented agent: how to call it, and what was paid. */
 async function rented(agentId: string, facts: JsonObject): Promise<ToolResult> {
   return objectResult({
     agent_id: agentId,
@@ -138,7 +139,7 @@ async function rentedAlready({ listing, credential }: RentalQuote): Promise<Tool
 }
 
 /**
- * What went wrong with a rental.
+ * Returns the result of a rental that failed.
  *
  * @param isUnsettled whether a payment was sent whose outcome is not known
  * @param tool what to call again
@@ -146,7 +147,7 @@ async function rentedAlready({ listing, credential }: RentalQuote): Promise<Tool
 export function rentalError(error: unknown, isUnsettled: boolean, tool = 'rent_listing'): ToolResult {
   if (isUnsettled) {
     const code = isApiError(error) ? error.code : 'connection_error';
-    const message = creatorLine(error instanceof Error ? error.message : '', 300);
+    const message = creatorLine(reasonOf(error), 300);
     return {
       ...resultOfError(error),
       text:
@@ -157,10 +158,16 @@ export function rentalError(error: unknown, isUnsettled: boolean, tool = 'rent_l
   if (isApiError(error) && error.code === 'invalid_request') {
     return {
       ...resultOfError(error),
-      text: `${MARKETPLACE_MARK} invalid_request: ${creatorLine(error.message, 600)} Nothing was paid.`,
+      text: `${MARKETPLACE_MARK} invalid_request: ${creatorLine(error.reason, 600)} Nothing was paid. get_listing shows the price and whether the agent is rented; correct the arguments and call ${tool} again.`,
     };
   }
   return resultOfError(error);
+}
+
+/** What happened, as far as an error tells. */
+function reasonOf(error: unknown): string {
+  if (isApiError(error)) return error.reason;
+  return error instanceof Error ? error.message : '';
 }
 
 function askedFor(given: Record<string, unknown>): AskedRental {
@@ -179,7 +186,7 @@ function askedFor(given: Record<string, unknown>): AskedRental {
       durationSeconds:
         days === undefined ? undefined : ((days * DAY_SECONDS) as RentalTerms['durationSeconds']),
     },
-    transaction: given['transaction'] === true || given['transaction'] === 'true',
+    transaction: flagArgument(given, 'transaction'),
     signed: textArgument(given, 'signed_transaction')?.trim(),
   };
 }

@@ -3,7 +3,7 @@ import type { DirectToolDefinition } from '../definitions/direct-tool-definition
 import type { DirectToolCache } from '../definitions/direct-tool-cache.js';
 import { resultOfBadArguments, resultOfError } from '../definitions/error-result.js';
 import { isTextObject } from '../schema/compile-input.js';
-import { defineTool, type RentedTool, type ToolCallOptions } from '../definitions/rented-tool.js';
+import type { RentedTool, ToolCallOptions } from '../definitions/rented-tool.js';
 import {
   argumentsObject,
   BadArgumentsError,
@@ -18,6 +18,7 @@ import { RUN_ANNOTATIONS, spendingOfRun } from '../runs/bind-direct-tool.js';
 import type { RunTask } from '../runs/run-arguments.js';
 import { runTask } from '../runs/run-task.js';
 import type { ToolContext } from '../definitions/tool-context.js';
+import { alwaysThereTool } from './always-there-tool.js';
 import { agentIdArgument } from './agent-id.js';
 
 /**
@@ -26,7 +27,7 @@ import { agentIdArgument } from './agent-id.js';
  */
 export function runAgentTool(context: ToolContext): RentedTool {
   const { client, cache } = context;
-  return defineTool({
+  return alwaysThereTool({
     name: 'run_agent',
     title: 'Run a rented agent',
     description:

@@ -8,8 +8,9 @@ import {
 } from '@agent-rental/contract';
 import type { RentalClient } from '@agent-rental/sdk';
 import { creatorLine } from '../text/creator-text.js';
-import { defineTool, type RentedTool } from '../definitions/rented-tool.js';
+import type { RentedTool } from '../definitions/rented-tool.js';
 import { numberArgument, textArgument } from '../runs/run-arguments.js';
+import { alwaysThereTool } from './always-there-tool.js';
 import { answer, objectResult, READ_ONLY } from './answer.js';
 import { pageArguments } from './page-arguments.js';
 
@@ -18,7 +19,7 @@ const DESCRIPTION_LENGTH = 280;
 
 /** `search_listings`: finds agents that can be rented. */
 export function searchListingsTool(client: RentalClient): RentedTool {
-  return defineTool({
+  return alwaysThereTool({
     name: 'search_listings',
     title: 'Search agents to rent',
     description:

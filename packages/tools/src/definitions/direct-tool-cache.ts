@@ -11,7 +11,7 @@ const MAX_ENTRIES = 4_000;
 /** A listing that does not answer in this time is offered without its schema. */
 const FETCH_TIMEOUT_MS = 5_000;
 
-/** What of a rental its tool is made of. */
+/** The fields of a rental that its tool needs. */
 type RentedCredential = Pick<Credential, 'listing_id' | 'listing_title' | 'rental_model' | 'listing'>;
 
 interface Entry {
@@ -33,12 +33,12 @@ export class DirectToolCache {
     this.#now = now;
   }
 
-  /** Whether nothing is here that is not too old. */
+  /** Whether the cache has no fresh definition. */
   get isEmpty(): boolean {
     return this.#now() >= this.#freshUntilMs;
   }
 
-  /** Whether a listing's definition is here and not too old. */
+  /** Whether the cache has a fresh definition of a listing. */
   has(listingId: string): boolean {
     const known = this.#entries.get(listingId);
     return known !== undefined && this.#now() < known.expiresAtMs;

@@ -25,7 +25,7 @@ async function describeRental(rented: RentedListing): Promise<DirectToolDefiniti
   return {
     name: await toolName(agentId),
     title: `Rented agent: ${title}`,
-    // In every request of a model, once for each rental: as short as it can be said.
+    // Short, because every request to a model repeats it for each rental.
     description: `Rented agent ${quoteCreator(title, TITLE_LENGTH)}. ${costText(rented)}${words}`,
     inputSchema: directInputSchema(agentId, input),
     agentId,

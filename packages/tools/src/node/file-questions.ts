@@ -5,9 +5,9 @@ import { ANSWER_MS, type QuestionLedger } from '../spending/questions.js';
 import { digestOf, namesIn } from './ledger-folder.js';
 
 const NAME = /^question\.[0-9a-f]{32}\.(?:open|yes|no|lapsed-[0-9a-f-]{36})$/;
-/** A question of which no sign came for so long has lost its process; signs come every 5 s. */
+/** A question whose process gave no sign for this long has lapsed; signs come every 5 s. */
 const LAPSED_MS = 30_000;
-/** Of questions that are older than this nothing is needed any more. */
+/** Questions older than this are removed. */
 const FORGOTTEN_MS = 24 * 60 * 60 * 1_000;
 
 /**
@@ -64,7 +64,7 @@ export function fileQuestions(folder: string, lapsedMs = LAPSED_MS): QuestionLed
         }
         const age = await ageMs(pathOf(id, 'open'));
         if (age !== undefined && age <= lapsedMs) return 'open';
-        // Of several that see it lapsed, one takes it away.
+        // Of several processes that find it lapsed, one removes it.
         const taken = pathOf(id, `lapsed-${randomUUID()}`);
         if (age !== undefined && (await renamed(pathOf(id, 'open'), taken))) await rm(taken, { force: true });
       }

@@ -9,7 +9,7 @@ export async function namesIn(folder: string): Promise<string[]> {
   });
 }
 
-/** Ids may hold anything; of a key no more is kept than that it is the same. */
+/** Hashes an id for a file name: ids may hold any character, and keys must not be readable. */
 export function digestOf(id: string): string {
   return createHash('sha256').update(id).digest('hex').slice(0, 32);
 }

@@ -90,7 +90,7 @@ export async function payRental(
     try {
       const client = rememberingClient(context, id, perRun, onSigned);
       const paid = await wallet.pay(client, request, {
-        // Another transaction than the one that was judged: it may take as much, and no more.
+        // This is not the transaction that was approved: it may take at most the same amount.
         approve: (again) => again.total_lamports <= total && (again.max_run_lamports ?? 0) <= (perRun ?? 0),
         onSigned,
         signal,
@@ -107,8 +107,8 @@ export async function payRental(
 }
 
 /**
- * Which money a payment is. A wallet can rent a listing once: of all transactions that rent it, one lands, so they are
- * the same money. Renewals and top-ups each take their own.
+ * Returns the spending id of a payment. A wallet can rent a listing once, so all transactions that rent it share one id.
+ * Renewals and top-ups each have their own.
  */
 function moneyOf({ action, listing_id }: TransactionRequest, key: string): string {
   return action === 'rent' ? `rent ${listing_id}` : `${action} ${listing_id} ${key}`;
@@ -135,7 +135,7 @@ export async function quoteSettledRental(
   const signed = context.unsettled.get(agentId);
   if (signed === undefined) return quote;
   try {
-    // The same bytes: they land at most once, and what has landed is told again.
+    // The same bytes land at most once; if they have landed, the marketplace gives the same answer again.
     if (quote.payment !== undefined) await context.client.submitTransaction(signed, call);
   } catch (error) {
     if (!isRefusal(error)) throw error;
@@ -159,8 +159,8 @@ const REFUSALS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether an error says that nothing was paid. One that only refuses to listen, such as a rate limit, may have met the
- * second try of a payment whose first has landed.
+ * Whether an error shows that nothing was paid. A rate limit does not show it: the first attempt of the payment may have
+ * landed before the refused one.
  */
 function isRefusal(error: unknown): boolean {
   return isApiError(error) && REFUSALS.has(error.code);

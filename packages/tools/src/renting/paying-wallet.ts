@@ -13,7 +13,7 @@ export type InspectProposal = (
 
 /** How one payment is judged, and what is told about it. */
 export interface PayOptions {
-  /** Shown what the transaction that would be signed can take; anything but true ends it. */
+  /** Gets what the transaction can take before it is signed; any result but true ends the payment. */
   approve(quote: DecodedQuote): boolean;
   /** Called as soon as there is a signature: from then on the amount may leave the wallet. */
   onSigned(): void;

@@ -17,10 +17,11 @@ import {
   taskArgument,
   type RunTask,
 } from './run-arguments.js';
+import { checkPlaces } from './check-arguments.js';
 import { approvalOfRun } from './run-spending.js';
 import { runTask } from './run-task.js';
 
-/** Running an agent costs money and reaches outside; twice is two runs. */
+/** Hints of a tool that runs an agent: it costs money, reaches the outside, and is not idempotent. */
 export const RUN_ANNOTATIONS: ToolAnnotations = {
   readOnlyHint: false,
   destructiveHint: false,
@@ -49,6 +50,7 @@ export function bindDirectTool(context: ToolContext, definition: DirectToolDefin
       try {
         const given = argumentsObject(args);
         own = runOptions(given, options);
+        checkPlaces({ inputSchema }, given);
         // The binding wins over `agent_id`: this tool runs this agent.
         const value = given['input'] ?? undefined;
         run = {

@@ -24,13 +24,13 @@ export class Patience {
     return this.#deadline?.isOver === true || this.#early.signal.aborted;
   }
 
-  /** Has the time be over after that long at the latest, where there is a time at all. */
+  /** Ends the wait after this many milliseconds, or at its own end if that is sooner. Only for calls that have a limit. */
   shorten(patienceMs: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#early.abort(), patienceMs);
   }
 
-  /** The call is over: nothing runs out any more. */
+  /** Ends the timers of the call. */
   end(): void {
     clearTimeout(this.#timer);
     this.#deadline?.clear();
@@ -38,7 +38,7 @@ export class Patience {
 }
 
 /**
- * What to say of a run that takes longer than its call waits. Asking for it makes it go on without anybody.
+ * Returns the result for a run that takes longer than its call waits. Requesting it keeps the run going without a caller.
  *
  * @param runId absent when the run was not begun yet.
  */
@@ -48,13 +48,14 @@ export async function resultOfLongRun(
   request: ExecuteOptions,
   runId: string | undefined,
 ): Promise<ToolResult> {
-  const { idempotencyKey, signal, leave } = request;
+  const { idempotencyKey, adoptUndelivered, joinRetry, signal, leave } = request;
   try {
     const known = runId === undefined ? undefined : await client.getRun(runId, { signal });
     // A run that was not delivered has made room for another under the key.
     const state =
       known === undefined || ('error' in known && known.error !== undefined)
-        ? await client.executeAsync(body, { idempotencyKey, signal, leave })
+        ? // A call that joined the run of another has none under its own key: it has to join it again.
+          await client.executeAsync(body, { idempotencyKey, adoptUndelivered, joinRetry, signal, leave })
         : known;
     return state.status === 'running' ? resultOfRunning(state) : resultOfRun(state);
   } catch (error) {

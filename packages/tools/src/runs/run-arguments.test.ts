@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { taskArgument } from './run-arguments.js';
 
 it.each([
-  [5, '"task" is a number'],
+  [5, '"task" is the number 5'],
   [{ text: 'Do it.' }, '"task" is an object'],
   [['Do it.'], '"task" is a list'],
   [undefined, '"task" is missing'],

@@ -1,5 +1,6 @@
 import type { ExecuteBody, Json, JsonObject } from '@agent-rental/contract';
 import type { ToolCallOptions } from '../definitions/rented-tool.js';
+import { creatorLine } from '../text/creator-text.js';
 
 /** What is to be run. */
 export interface RunTask {
@@ -31,8 +32,9 @@ export function taskArgument(args: Record<string, unknown>): string {
   const { task } = args as { task?: unknown };
   if (typeof task === 'string' && task.trim() !== '') return task;
   if (task !== undefined && task !== null && typeof task !== 'string') {
-    const kind = Array.isArray(task) ? 'a list' : `${typeof task === 'object' ? 'an' : 'a'} ${typeof task}`;
-    throw new BadArgumentsError(`"task" is ${kind}: it must be a text that says what the agent is to do.`);
+    throw new BadArgumentsError(
+      `"task" is ${kindOf(task)}: it must be a text that says what the agent is to do.`,
+    );
   }
   throw new BadArgumentsError('"task" is missing: say in plain language what the agent is to do.');
 }
@@ -42,7 +44,7 @@ export function inputArgument(input: unknown): Pick<RunTask, 'input'> {
   if (input === undefined || input === null) return {};
   if (typeof input === 'string') return { input };
   if (typeof input !== 'object' || Array.isArray(input)) {
-    throw new BadArgumentsError('"input" is neither an object nor a text.');
+    throw new BadArgumentsError(`"input" is ${kindOf(input)}: it must be an object or a text.`);
   }
   if (!isJson(input, MAX_DEPTH)) {
     throw new BadArgumentsError(`"input" is nested deeper than ${MAX_DEPTH} levels, or is not JSON.`);
@@ -70,8 +72,9 @@ export const NEW_RUN_SCHEMA = {
 
 /** The options of a call, which `new_run` makes a run of its own whatever equal calls there were. */
 export function runOptions(args: Record<string, unknown>, options: ToolCallOptions): ToolCallOptions {
-  const isNew = args['new_run'] === true || args['new_run'] === 'true';
-  return isNew ? { ...options, retrySession: undefined, adoptUndelivered: false } : options;
+  return flagArgument(args, 'new_run')
+    ? { ...options, retrySession: undefined, adoptUndelivered: false }
+    : options;
 }
 
 /** A text argument that may be absent. */
@@ -79,7 +82,25 @@ export function textArgument(args: Record<string, unknown>, name: string): strin
   const value = args[name];
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'string') return value;
-  throw new BadArgumentsError(`"${name}" is not a text.`);
+  throw new BadArgumentsError(`"${name}" is ${kindOf(value)}: it must be a text.`);
+}
+
+/** A flag that may be absent. Models sometimes send it as text; what else is sent is refused, for it may decide on money. */
+export function flagArgument(args: Record<string, unknown>, name: string): boolean {
+  const value = args[name];
+  if (value === true || value === 'true') return true;
+  if (value === undefined || value === null || value === false || value === 'false' || value === '')
+    return false;
+  throw new BadArgumentsError(`"${name}" is ${kindOf(value)}: it must be true or false.`);
+}
+
+/** What a value is, in words that name no more of it than is needed to find it. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'an object';
+  if (typeof value === 'string') return `the text ${JSON.stringify(creatorLine(value, 60))}`;
+  return typeof value === 'number' || typeof value === 'boolean' ? `the ${typeof value} ${value}` : 'no JSON';
 }
 
 /** A number argument that may be absent. Models sometimes send it as text. */
@@ -88,7 +109,7 @@ export function numberArgument(args: Record<string, unknown>, name: string): num
   if (value === undefined || value === null || value === '') return undefined;
   const number = typeof value === 'string' ? Number(value) : value;
   if (typeof number === 'number' && Number.isFinite(number)) return number;
-  throw new BadArgumentsError(`"${name}" is not a number.`);
+  throw new BadArgumentsError(`"${name}" is ${kindOf(value)}: it must be a number.`);
 }
 
 function isJson(value: unknown, depth: number): value is Json {

@@ -25,8 +25,8 @@ export async function runKey(input: RunKeyInput): Promise<string> {
 }
 
 /**
- * What names a tool call: its own key, or what its identity and arguments come to; undefined where the framework tells
- * neither, so that every call is another one.
+ * Returns the name of a tool call: its own key, or a hash of its identity and arguments. Undefined where the framework gives
+ * neither; then every call is a new one.
  */
 export async function callKey(
   { idempotencyKey, call }: { idempotencyKey?: string | undefined; call?: ToolCallIdentity | undefined },

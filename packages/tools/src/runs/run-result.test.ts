@@ -109,7 +109,7 @@ describe('a direct tool', () => {
   it.each([
     [{}, '"task" is missing'],
     ['nonsense', 'not an object'],
-    [{ task: 't', input: 7 }, '"input" is neither'],
+    [{ task: 't', input: 7 }, 'it must be an object or a text'],
     [{ task: 't', input: JSON.parse(`${'{"a":'.repeat(500)}1${'}'.repeat(500)}`) }, 'nested deeper'],
   ])('refuses useless arguments itself, in words (%#)', async (args, message) => {
     const standIn = createStandIn([{ id: ID }]);

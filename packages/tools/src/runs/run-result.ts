@@ -14,12 +14,12 @@ export function outputText(output: Run['output']): string {
   return typeof output === 'string' ? cleanOutput(output) : outputJson(output);
 }
 
-/** What a run comes to, as a tool's result: its end, or that it goes on. */
+/** Converts a run to a tool's result: its end, or that it goes on. */
 export function resultOfState(state: Run | RunningRun): ToolResult {
   return state.status === 'running' ? resultOfRunning(state) : resultOfRun(state);
 }
 
-/** What a finished run comes to, as a tool's result. */
+/** Converts a finished run to a tool's result. */
 export function resultOfRun(run: Run): ToolResult {
   const facts = {
     runId: run.run_id,
@@ -53,7 +53,7 @@ export function receiptPath(runId: string): string {
   return operations.getReceipt.path.replace(':run_id', encodeURIComponent(runId));
 }
 
-/** What a run that goes on comes to, for a call that waits no longer. */
+/** Returns the result of a run that still goes on, for a call that stops waiting. */
 export function resultOfRunning({ run_id, agent_id, joined }: RunningRun): ToolResult {
   const begun = joined === undefined ? '' : `, begun ${joined.begun_seconds_ago} s ago by an equal call,`;
   return {

@@ -170,6 +170,20 @@ describe('a run that takes longer than its call waits', () => {
     },
   );
 
+  it('and is that of an earlier call is joined again, and not begun anew [RUN-24]', async () => {
+    const executeAsync = vi.fn<RentalClient['executeAsync']>(async () => ({
+      ...RUNNING,
+      joined: { begun_seconds_ago: 5 },
+    }));
+    const client = clientOf(createStandIn(), { executeStream: silentStream(), executeAsync });
+    const result = await run(client, { patienceMs: 1, retrySession: 'session-1' });
+    expect(result.text).toContain('begun 5 s ago by an equal call');
+    expect(executeAsync).toHaveBeenCalledWith(
+      { agent_id: ID, task: 't' },
+      expect.objectContaining({ joinRetry: 'session-1' }),
+    );
+  });
+
   it('ends at once for a caller who leaves before', async () => {
     const leaving = new AbortController();
     const running = run(clientOf(createStandIn(), { executeStream: silentStream('run_9') }), {

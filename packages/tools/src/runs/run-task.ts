@@ -99,6 +99,7 @@ async function* endOfRun(
     if (endOnly) return resultOfState(await client.execute(body, request));
     for await (const event of client.executeStream(body, request)) {
       if (event.event === 'done') return resultOfDone(body.agent_id, event.data);
+      if (event.event === 'running') return resultOfState(event.data);
       yield cleanText(event.data.delta);
     }
   } catch (error) {
@@ -116,11 +117,12 @@ async function* endOfRun(
 function resultOfDone(agentId: string, done: DoneEvent): ToolResult {
   if (done.error !== undefined) {
     // A fault of the service, after the stream had begun.
-    const { code, message, status, request_id, on_chain_error } = done.error;
+    const { code, message, reason, status, request_id, on_chain_error } = done.error;
     return resultOfError(
       new ApiError({
         code,
         message,
+        reason,
         status,
         requestId: request_id,
         runId: done.error.run_id,

@@ -29,9 +29,9 @@ export interface SpendingLedger {
   find(id: string): Promise<SpendingEntry | undefined>;
   /** Entries from a time on. Older ones are forgotten. */
   since(timeMs: number): Promise<readonly SpendingEntry[]>;
-  /** Replaces an entry's amount by what it came to. */
+  /** Replaces an entry's amount by the amount that was spent. */
   settle(id: string, lamports: bigint): Promise<void>;
-  /** Takes an entry off that came to nothing, unless it was moved since that time: then another call counts on it. */
+  /** Removes an entry that was not spent, unless it was moved since that time, because then another call relies on it. */
   release(id: string, timeMs: number): Promise<void>;
   /** Counts an entry from a later time on: its money may move now, and not when it was written down. */
   move(id: string, timeMs: number): Promise<void>;

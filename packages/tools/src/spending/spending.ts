@@ -15,7 +15,7 @@ const WINDOW_MS = SPENDING_WINDOW_HOURS * 60 * 60 * 1_000;
 
 /** Money that may be spent, and is counted from now on. */
 export interface Reservation {
-  /** What it came to. What is never settled stays counted as it was reserved. */
+  /** Records the amount that was spent. Money that is never settled stays counted at its reserved amount. */
   settle(lamports: bigint): Promise<void>;
   /** Whether the same money was allowed and counted before. */
   readonly isRepeat: boolean;
@@ -135,7 +135,7 @@ export function createSpending(options: SpendingOptions): Spending {
       const lamports = BigInt(request.lamports);
       const known = await ledger.find(money);
       const isAllowed = known !== undefined && known.allowedLamports >= lamports;
-      // More than was allowed for the same money is other money.
+      // A higher amount than was allowed under this id is new spending.
       const id = known === undefined || isAllowed ? money : `${money} at ${lamports}`;
       const entry: SpendingEntry = {
         id,
@@ -157,7 +157,7 @@ export function createSpending(options: SpendingOptions): Spending {
           settle: (spent) => (spent > 0n ? ledger.settle(id, spent) : ledger.release(id, entry.timeMs)),
         };
       }
-      // It may be spent only now. That this try comes to nothing says nothing of the one before it.
+      // Counts from now. A failure of this attempt does not show that the earlier attempt failed.
       await ledger.move(id, now() + 1);
       return {
         isRepeat: true,

@@ -85,7 +85,7 @@ async function judge(
   } catch (error) {
     call.signal?.throwIfAborted();
     if (!isApiError(error) || error.status >= 500 || error.status === 401) throw error;
-    return { agentId, title: agentId, reason: creatorLine(error.message, 200) };
+    return { agentId, title: agentId, reason: creatorLine(error.reason, 200) };
   }
   const { listing, payment } = quote;
   const title = creatorLine(listing.title, 80);

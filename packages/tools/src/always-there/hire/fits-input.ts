@@ -5,9 +5,8 @@ import { creatorLine, quoteCreator } from '../../text/creator-text.js';
 export type GivenInput = Json | undefined;
 
 /**
- * Says what keeps an agent from taking an input, by the outermost layer of its schema; `undefined` when nothing is
- * seen. A look before paying: the service checks the whole schema before it charges a run, but a rental that turns out
- * useless is final.
+ * Returns why an agent cannot take an input, by the outermost layer of its schema, or `undefined` when that layer accepts it.
+ * Used before renting, because a rental cannot be undone; the service checks the whole schema before it charges a run.
  */
 export function misfitOf(schema: JsonSchema, input: GivenInput): string | undefined {
   const required = namesIn(schema['required']);

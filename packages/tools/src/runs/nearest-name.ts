@@ -1,0 +1,43 @@
+/** Most that two names may differ by to be taken for one with a slip. */
+const MAX_EDITS = 2;
+
+/** The name that a wrong one stands for, as far as its letters tell; undefined where none is near. */
+export function nearestName(wrong: string, names: readonly string[]): string | undefined {
+  const given = plain(wrong);
+  if (given === '') return undefined;
+  return (
+    names.find((name) => plain(name) === given) ??
+    names.find((name) => plain(name).startsWith(given) || given.startsWith(plain(name))) ??
+    names.find((name) => edits(plain(name), given) <= Math.min(MAX_EDITS, given.length - 2)) ??
+    names.find((name) => wordsOf(name).some((word) => wordsOf(wrong).includes(word)))
+  );
+}
+
+function plain(name: string): string {
+  return wordsOf(name).join('');
+}
+
+/** The words of a name in snake, kebab or camel case. */
+function wordsOf(name: string): string[] {
+  return (
+    name
+      .slice(0, 60)
+      .replaceAll(/([a-z])([A-Z])/g, '$1_$2')
+      .toLowerCase()
+      .match(/[a-z0-9]+/g) ?? []
+  );
+}
+
+/** How many letters have to be put in, taken out or changed to make one of the other (Levenshtein). */
+function edits(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [index, letter] of Array.from(from).entries()) {
+    const next = [index + 1];
+    for (let column = 1; column <= to.length; column += 1) {
+      const change = (row[column - 1] ?? 0) + (letter === to[column - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}
