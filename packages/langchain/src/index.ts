@@ -1,2 +1,2 @@
-export { rentedTools } from './rented-tools.js';
+export { DELTA_EVENT, rentedTools } from './rented-tools.js';
 export type { RentedToolsOptions } from './rented-tools.js';

@@ -7,7 +7,7 @@ import { MemorySaver } from '@langchain/langgraph';
 import { ToolNode } from '@langchain/langgraph/prebuilt';
 import { createAgent, fakeModel } from 'langchain';
 import { describe, expect, it } from 'vitest';
-import { rentedTools, type RentedToolsOptions } from './rented-tools.js';
+import { DELTA_EVENT, rentedTools, type RentedToolsOptions } from './rented-tools.js';
 
 const ID = 'echo-aaaaaa';
 
@@ -89,6 +89,21 @@ describe('rentedTools', () => {
     const events: unknown[] = [];
     for await (const event of await agent.stream(ask, { streamMode: ['tools'] })) events.push(event);
     expect(JSON.stringify(events)).toContain('{"delta":"working"}');
+  });
+
+  it('shows the output as custom events of streamEvents v2', async () => {
+    const tools = await toolsOf(createStandIn([{ id: ID }]));
+    const agent = createAgent({ model: answering({ task: 't' }), tools });
+    const events: unknown[] = [];
+    for await (const { event, name, data } of agent.streamEvents(ask, { version: 'v2' })) {
+      if (event === 'on_custom_event') events.push({ name, data: data as unknown });
+    }
+    expect(events).toEqual([{ name: DELTA_EVENT, data: { delta: 'working', toolCallId: 'call_1' } }]);
+  });
+
+  it('streams without a listener', async () => {
+    const message = await directTool(await toolsOf(createStandIn([{ id: ID }]))).invoke({ task: 't' });
+    expect(message).toContain('Run run_1 completed.');
   });
 
   it('reports a failure as an error message in words, without a stack trace', async () => {

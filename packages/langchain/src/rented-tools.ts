@@ -6,9 +6,13 @@ import {
   type ToolResult,
   type ToolsetOptions,
 } from '@agent-rental/tools';
+import { dispatchCustomEvent } from '@langchain/core/callbacks/dispatch/web';
 import { ToolMessage } from '@langchain/core/messages';
 import { DynamicStructuredTool, type StructuredTool, type ToolRunnableConfig } from '@langchain/core/tools';
 import { callScope } from './call-scope.js';
+
+/** Name of the custom event with early output, `{delta, toolCallId}`, that `streamEvents` and callback handlers get. */
+export const DELTA_EVENT = 'agent_rental_delta';
 
 /** Options of {@link rentedTools}: those of every set of tools, and LangChain's own. */
 export interface RentedToolsOptions extends Omit<ToolsetOptions, 'cache'> {
@@ -20,7 +24,8 @@ export interface RentedToolsOptions extends Omit<ToolsetOptions, 'cache'> {
  * The agents that a client has rented, as LangChain tools, beside those that search and run any agent.
  *
  * Results are text for the model, with the whole {@link ToolResult} as the message's artifact; a call that
- * fails is a message with status `error`. Output that comes early is a tool event of `{delta}`.
+ * fails is a message with status `error`. Output that comes early is a tool event of `{delta}` (`streamMode: ['tools']`), and
+ * the custom event {@link DELTA_EVENT} of `streamEvents`.
  *
  * @throws ApiError or ConnectionError when the rentals cannot be listed.
  */
@@ -43,7 +48,7 @@ function toStructuredTool(
   const { name, description } = rented;
   const func = async function* (
     args: unknown,
-    _manager: unknown,
+    manager: unknown,
     config: ToolRunnableConfig = {},
   ): AsyncGenerator<{ delta: string }, ContentAndArtifact> {
     const toolCallId = config.toolCall?.id;
@@ -52,7 +57,12 @@ function toStructuredTool(
     let result: ToolResult;
     try {
       let next = await stream.next();
-      for (; !next.done; next = await stream.next()) yield { delta: next.value };
+      for (; !next.done; next = await stream.next()) {
+        const delta = next.value;
+        // `streamEvents` knows no tool events. Without a listener there is no manager, and dispatching throws.
+        if (manager !== undefined) await dispatchCustomEvent(DELTA_EVENT, { delta, toolCallId }, config);
+        yield { delta };
+      }
       result = next.value;
     } finally {
       // A consumer that stops reading cancels the run.
