@@ -1,4 +1,4 @@
-import { operations, REFUSAL_TEXT } from '@agent-rental/contract';
+import { operations, refusalMessage, REFUSAL_TEXT } from '@agent-rental/contract';
 import { createStandIn, type StandInAgent, type StandInOutcome } from '@agent-rental/stand-in';
 import { describe, expect, it } from 'vitest';
 import { clientOver, FRAMEWORKS, type SeenResult } from './frameworks.js';
@@ -79,8 +79,10 @@ describe.each(Object.entries(FRAMEWORKS))('the model sees in %s', (_, call) => {
 
   it('of a run that was begun, and whose answer the service could not give, how to get it', async () => {
     const standIn = createStandIn([{ id: ID }]);
-    const message = REFUSAL_TEXT.chargePending('run_9');
-    const error = { code: 'service_unavailable', message, status: 503, run_id: 'run_9' };
+    const refusal = REFUSAL_TEXT.chargePending('run_9');
+    const { reason } = refusal;
+    const message = refusalMessage(refusal);
+    const error = { code: 'service_unavailable', message, reason, status: 503, run_id: 'run_9' };
     const client = clientOver(async (input, init) => {
       const isRun = new Request(input, init).url.includes('/v1/execute');
       return isRun ? Response.json({ error }, { status: 503 }) : standIn.fetch(input, init);

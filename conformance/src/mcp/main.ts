@@ -1,11 +1,11 @@
 import { readCommandLine } from '@agent-rental/test/support/command-line/options';
 import { inspectTools } from './inspector.js';
-import { runSuite, SUITES } from './suites.js';
+import { runSuite, runTaskScenarios, SUITES } from './suites.js';
 
 readCommandLine({
   command: 'npm run conformance --',
-  summary: `Runs MCP's conformance suites of every era against the adapter, and its Inspector with --strict on the tools of
-200 schemas. Ends with 1 on a failure. Installs Node 22 from npm.`,
+  summary: `Runs MCP's conformance suites of every era and its scenarios of tasks against the adapter, and its Inspector with
+--strict on the tools of 200 schemas. Ends with 1 on a failure. Installs Node 22 from npm.`,
   options: {},
 });
 
@@ -18,6 +18,14 @@ for (const name of Object.keys(SUITES) as (keyof typeof SUITES)[]) {
   );
   for (const failure of failures) process.stdout.write(`      ${failure}\n`);
 }
+
+const tasks = await runTaskScenarios();
+if (tasks.failures.length > 0) process.exitCode = 1;
+process.stdout.write(
+  `${tasks.failures.length === 0 ? 'ok ' : 'BAD'} the Tasks extension: ${tasks.passed} passed, ` +
+    `${tasks.failures.length} scenarios failed\n`,
+);
+for (const failure of tasks.failures) process.stdout.write(`      ${failure}\n`);
 
 for (const [where, { code, tools, report }] of Object.entries(await inspectTools())) {
   if (code !== 0) process.exitCode = 1;

@@ -40,6 +40,22 @@ export const SUITES = {
   { version: string; node?: 'Node 22'; checks: number; arguments: readonly string[] }
 >;
 
+/** The scenarios of MCP's Tasks extension, which no revision requires, and the checks of each. */
+const TASK_SCENARIOS = {
+  'tasks-lifecycle': 9,
+  'tasks-capability-negotiation': 5,
+  'tasks-wire-fields': 4,
+  'tasks-request-state-removal': 3,
+  'tasks-mrtr-input': 4,
+  'tasks-request-headers': 5,
+  'tasks-dispatch-and-envelope': 9,
+  'tasks-required-task-error': 3,
+  'tasks-mrtr-composition': 2,
+};
+
+/** The version of the suite whose scenarios of tasks are run. */
+const TASKS_VERSION = '0.2.0-alpha.12';
+
 /** Runs a suite against the adapter. */
 export async function runSuite(name: keyof typeof SUITES): Promise<Verdict> {
   const suite = SUITES[name];
@@ -47,10 +63,36 @@ export async function runSuite(name: keyof typeof SUITES): Promise<Verdict> {
     'node' in suite ? npmBinary(suite.node) : process.execPath,
     npmTool('@modelcontextprotocol/conformance', suite.version, 'dist/index.js'),
   ]);
+  return withAdapter(async (url) =>
+    judge(await output(node, [main, 'server', '--url', url, ...suite.arguments])),
+  );
+}
+
+/** Runs the scenarios of tasks against the adapter. */
+export async function runTaskScenarios(): Promise<Verdict> {
+  const [node, main] = await Promise.all([
+    npmBinary('Node 22'),
+    npmTool('@modelcontextprotocol/conformance', TASKS_VERSION, 'dist/index.js'),
+  ]);
+  return withAdapter(async (url) => {
+    const verdict = { passed: 0, failures: [] as string[], report: '' };
+    for (const [scenario, checks] of Object.entries(TASK_SCENARIOS)) {
+      const report = await output(node, [main, 'server', '--url', url, '--scenario', scenario]);
+      const [said, passed] = /^Passed: (\d+)\/\d+, \d+ failed/m.exec(report) ?? [];
+      verdict.passed += Number(passed ?? 0);
+      if (said !== `Passed: ${checks}/${checks}, 0 failed`) verdict.failures.push(`${scenario}: ${said}`);
+      verdict.report += report;
+    }
+    return verdict;
+  });
+}
+
+/** Serves the adapter for as long as the work takes. */
+async function withAdapter(work: (url: string) => Promise<Verdict>): Promise<Verdict> {
   const server = spawn(process.execPath, [SERVER], { stdio: ['pipe', 'pipe', 'inherit'] });
   try {
     const [url] = (await once(createInterface(server.stdout), 'line')) as [string];
-    return judge(await output(node, [main, 'server', '--url', url, ...suite.arguments]));
+    return await work(url);
   } finally {
     const ended = once(server, 'exit');
     server.kill();

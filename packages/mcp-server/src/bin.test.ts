@@ -59,7 +59,7 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over stdio with %s', (name) => {
     const client = await connect(name, { AGENT_RENTAL_URL: baseUrl, AGENT_RENTAL_API_KEY: STAND_IN_API_KEY });
     expect((await client.listTools()).tools.map((tool) => tool.name)).toContain('echo_aaaaaa');
     expect(await client.callTool('echo_aaaaaa', { task: 't' })).toMatchObject({
-      structuredContent: { task: 't' },
+      structuredContent: { output: { task: 't' } },
     });
 
     const controller = new AbortController();
@@ -124,12 +124,15 @@ describe('agent-rental-mcp', () => {
     });
   });
 
-  it('says on stderr, and to the model, what is wrong with the key', async () => {
+  it('says on stderr, and to the model, what is wrong with the key [ADP-18]', async () => {
     const baseUrl = await listen(createStandIn([{ id: 'echo-aaaaaa' }]));
     const env = { AGENT_RENTAL_URL: baseUrl, AGENT_RENTAL_API_KEY: 'ark_dev_wrong' };
     const child = start([], env);
     const [line] = (await once(child.stderr!, 'data')) as [Buffer];
-    expect(line.toString()).toBe('agent-rental-mcp: The API key is not valid or was revoked.\n');
+    expect(line.toString()).toBe(
+      'agent-rental-mcp: invalid_api_key: The API key is not valid or was revoked. Set AGENT_RENTAL_API_KEY to a key of the ' +
+        'marketplace at AGENT_RENTAL_URL, or AGENT_RENTAL_WALLET, and start again.\n',
+    );
     child.stdin?.end();
     await once(child, 'close');
     const client = await connect('SDK v1 (2025-11-25)', env);

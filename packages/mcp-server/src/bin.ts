@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { createClient } from '@agent-rental/sdk';
+import { createClient, isApiError } from '@agent-rental/sdk';
 import { WalletFileError } from '@agent-rental/sdk/node';
 import { rentedToolset, SPENDING_WINDOW_HOURS, TOOL_WAIT_SECONDS } from '@agent-rental/tools';
 import { SpendingEnvironmentError } from '@agent-rental/tools/node';
@@ -44,12 +44,21 @@ function report(error: unknown): void {
   process.stderr.write(`agent-rental-mcp: ${message.replace(/\s+/g, ' ')}\n`);
 }
 
+/** An error of the first request, with the setting to mend where it is the key or the wallet. */
+function settingError(error: unknown): unknown {
+  if (!isApiError(error) || error.status !== 401) return error;
+  return new Error(
+    `${error.code}: ${error.reason} Set AGENT_RENTAL_API_KEY to a key of the marketplace at AGENT_RENTAL_URL, or ` +
+      'AGENT_RENTAL_WALLET, and start again.',
+  );
+}
+
 function serve(): void {
-  const { client: reach, tools, inputFolder, patienceMs } = readEnvironment(process.env);
+  const { client: reach, tools, inputFolder, patienceMs, secret } = readEnvironment(process.env);
   const client = createClient(reach);
   const toolset = rentedToolset(client, tools);
-  const options = { client, toolset, inputFolder, patienceMs, onError: report };
-  const handle = serveStdio(() => createRentalServer(options), { onerror: report });
+  const options = { client, toolset, inputFolder, patienceMs, secret, onError: report };
+  const handle = serveStdio(({ era }) => createRentalServer({ ...options, era }), { onerror: report });
   const stop = (): void => {
     handle.close().catch(report);
     // Nothing may keep a server alive whose client is gone.
@@ -59,7 +68,7 @@ function serve(): void {
   process.once('SIGTERM', stop);
   process.stdin.once('close', () => setImmediate(stop));
   // Says early, where a person looks, what the first call would run into.
-  client.listCredentials({ limit: 1 }).catch(report);
+  client.listCredentials({ limit: 1 }).catch((error: unknown) => report(settingError(error)));
 }
 
 const [argument, ...more] = process.argv.slice(2);

@@ -6,6 +6,8 @@ import {
   ToolSelectionError,
   type ToolsetOptions,
 } from '@agent-rental/tools';
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { spendingFromEnvironment } from '@agent-rental/tools/node';
 
 /** The settings cannot be used; the message says what to set. */
@@ -23,6 +25,8 @@ export interface Settings {
   readonly tools: ToolsetOptions;
   readonly inputFolder: string | undefined;
   readonly patienceMs: number | undefined;
+  /** Signs what a client carries; the same in each process of a key or wallet, so that their tasks outlive a process. */
+  readonly secret: Uint8Array;
 }
 
 /**
@@ -49,7 +53,13 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): Settings {
     },
     inputFolder: environment['AGENT_RENTAL_INPUT_DIR']?.trim() || undefined,
     patienceMs: seconds === undefined ? undefined : seconds * 1000,
+    secret: secretOf(apiKey ?? readFileSync(environment['AGENT_RENTAL_WALLET']?.trim() ?? '')),
   };
+}
+
+/** A secret for another purpose than what it is made of, which cannot be derived from it. */
+function secretOf(material: string | Uint8Array): Uint8Array {
+  return createHmac('sha256', material).update('agent-rental mcp').digest();
 }
 
 function readNumber(environment: NodeJS.ProcessEnv, name: string): number | undefined {

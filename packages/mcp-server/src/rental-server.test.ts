@@ -6,7 +6,8 @@ import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createRentalServer, type RentalServerOptions } from './rental-server.js';
+import { createRentalServer } from './rental-server.js';
+import type { RentalServerOptions } from './rental-server-options.js';
 
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
@@ -57,7 +58,10 @@ describe('an output with files', () => {
     const client = await connect(agentThatSays({ title: 'Sums', table: csv }));
     const { content, structuredContent } = await client.callTool(call);
     const uri = 'agent-rental://runs/run_1#file-1';
-    expect(structuredContent).toEqual({ title: 'Sums', table: uri });
+    expect(structuredContent).toMatchObject({
+      output: { title: 'Sums', table: uri },
+      run: { run_id: 'run_1' },
+    });
     expect(content).toEqual([
       { type: 'text', text: JSON.stringify({ title: 'Sums', table: uri }) },
       { type: 'resource', resource: { uri, mimeType: 'text/csv', text: 'a,b' } },

@@ -1,7 +1,8 @@
-import { approvalText, type Approve, type RentedTool } from '@agent-rental/tools';
+import { approvalText, type Approve, type RentedTool, type SpendingRequest } from '@agent-rental/tools';
 import {
   acceptedContent,
   inputRequired,
+  type InputRequest,
   type InputRequiredResult,
   type RequestStateCodec,
   type ServerContext,
@@ -27,6 +28,23 @@ type Approval =
       readonly key?: string;
     };
 
+/** The question whether something may be spent. */
+export function askFor(request: SpendingRequest): InputRequest {
+  return inputRequired.elicit({
+    message: approvalText(request),
+    requestedSchema: {
+      type: 'object',
+      properties: { approve: { type: 'boolean', title: 'Spend it' } },
+      required: ['approve'],
+    },
+  });
+}
+
+/** Whether the answer to {@link askFor} is a yes. @param answer as the client sent it */
+export function isYes(answer: unknown): boolean {
+  return acceptedContent<{ approve?: unknown }>({ answer }, 'answer')?.approve === true;
+}
+
 /**
  * Whether a call that spends more than the policy lets pass may go on: the user is asked by elicitation. The question is
  * bound to the call and its amount, so that an answer to one is none to another.
@@ -49,25 +67,17 @@ export async function approvalOf(
     return {
       ask: inputRequired({
         inputRequests: {
-          approve: inputRequired.elicit({
-            message: approvalText(request),
-            requestedSchema: {
-              type: 'object',
-              properties: { approve: { type: 'boolean', title: 'Spend it' } },
-              required: ['approve'],
-            },
-          }),
+          approve: askFor(request),
         },
         requestState: await codec.mint({ asked, question: randomUUID() }),
       }),
     };
   }
-  const answer = acceptedContent<{ approve?: unknown }>(context.mcpReq.inputResponses, 'approve');
-  const isYes = answer?.approve === true;
+  const isApproved = isYes(context.mcpReq.inputResponses?.['approve']);
   return {
     // What is spent is worked out again inside the call: the answer is for what was asked about, and for no more.
     approve: ({ kind, agentId, lamports, maxRunLamports = 0 }) =>
-      isYes &&
+      isApproved &&
       kind === request.kind &&
       agentId === request.agentId &&
       lamports <= request.lamports &&

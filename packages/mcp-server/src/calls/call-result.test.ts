@@ -18,7 +18,7 @@ describe('a result that is cut for its length', () => {
     expect(cut.content[0]).toEqual({ type: 'text', text: '{"pic' });
     expect(cut).not.toHaveProperty('structuredContent');
     const short = toCallResult({ ...facts, text: '{"pic', structured: { picture: PICTURE, text: 'x' } });
-    expect(short.structuredContent).toMatchObject({ text: 'x' });
+    expect(short.structuredContent).toMatchObject({ output: { text: 'x' } });
     expect(short.content.map(({ type }) => type)).toEqual(['text', 'image', 'text']);
   });
 });
@@ -33,7 +33,31 @@ it('takes twenty files out of an output, and leaves what is more where it is', (
     structured: { pictures },
   });
   expect(result.content.filter(({ type }) => type === 'image')).toHaveLength(20);
-  const left = result.structuredContent as { pictures: string[] };
+  const { output: left } = result.structuredContent as { output: { pictures: string[] } };
   expect(left.pictures.filter((picture) => picture === PICTURE)).toHaveLength(1);
   expect(left.pictures[20]).toBe(PICTURE);
+});
+
+it('tells a host that shows structured content alone of the run, beside the output [ADP-17]', () => {
+  const facts = { status: 'completed', text: '{"a":1}', structured: { a: 1 } } as const;
+  const paid = toCallResult({
+    ...facts,
+    runId: 'run_1',
+    costLamports: 5,
+    note: '[agent-rental] Charged 5 lamports.',
+  });
+  expect(paid.structuredContent).toEqual({
+    output: { a: 1 },
+    run: { run_id: 'run_1', cost_lamports: 5, charged: true, note: '[agent-rental] Charged 5 lamports.' },
+  });
+  expect(paid.content[0]).toEqual({ type: 'text', text: '{"a":1}' });
+  const joined = toCallResult({
+    ...facts,
+    runId: 'run_1',
+    costLamports: 0,
+    note: '[agent-rental] Nothing was charged.',
+  });
+  expect(joined.structuredContent).toMatchObject({ run: { cost_lamports: 0, charged: false } });
+  // What is no run's output stays as it is.
+  expect(toCallResult(facts).structuredContent).toEqual({ a: 1 });
 });

@@ -24,9 +24,26 @@ export function toCallResult(result: ToolResult): CallToolResult {
   return {
     content,
     // What is cut for being too long must not come back whole beside it.
-    ...(structured === undefined || isCut ? {} : { structuredContent: structured }),
+    ...(structured === undefined || isCut ? {} : { structuredContent: withRun(structured, result) }),
     ...(result.status === 'completed' || result.status === 'running' ? {} : { isError: true }),
     ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
+  };
+}
+
+/**
+ * Some hosts show their models the structured content alone: what the marketplace says of a run is in it too, beside the
+ * output and not inside, so that the output keeps to the creator's schema.
+ */
+function withRun(structured: Record<string, unknown>, result: ToolResult): Record<string, unknown> {
+  const { runId, costLamports, note } = result;
+  if (runId === undefined) return structured;
+  return {
+    output: structured,
+    run: {
+      run_id: runId,
+      ...(costLamports === undefined ? {} : { cost_lamports: costLamports, charged: costLamports > 0 }),
+      ...(note === undefined ? {} : { note }),
+    },
   };
 }
 

@@ -2,7 +2,7 @@ import { NEW_RUN_SCHEMA, type RentedTool } from '@agent-rental/tools';
 import type { Tool } from '@modelcontextprotocol/server';
 
 function runsAgents(tool: RentedTool): boolean {
-  return tool.agentId !== undefined || tool.name === 'run_agent';
+  return tool.agentId !== undefined || tool.name === 'run_agent' || tool.name === 'hire';
 }
 
 /** The schema with what a server on the caller's own machine takes beside it: files of one folder. */

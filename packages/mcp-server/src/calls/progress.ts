@@ -1,7 +1,7 @@
 import type { Notification, ProgressToken } from '@modelcontextprotocol/server';
 
-/** How often a client hears that a run goes on; clients give up after 60 seconds of silence. */
-const HEARTBEAT_MS = 10_000;
+/** How often a client hears that a run goes on: the shortest timeout of a client known is 5 s. */
+const HEARTBEAT_MS = 4_000;
 
 /** Shortest time between two notifications about output. */
 const OUTPUT_INTERVAL_MS = 500;

@@ -1,7 +1,9 @@
 import type { RentalClient } from '@agent-rental/sdk';
 import { isApiError } from '@agent-rental/sdk';
-import { creatorLine, RESULT_KEPT_HOURS, type RentedToolset } from '@agent-rental/tools';
+import { creatorLine, RESULT_KEPT_HOURS, resultOfError, type RentedToolset } from '@agent-rental/tools';
 import {
+  ProtocolError,
+  ProtocolErrorCode,
   ResourceNotFoundError,
   type ReadResourceResult,
   type Resource,
@@ -57,7 +59,7 @@ export async function listResources(client: RentalClient, signal: AbortSignal): 
 /**
  * Reads a resource.
  *
- * @throws ResourceNotFoundError for what is not there or not the caller's; ApiError, ConnectionError.
+ * @throws ResourceNotFoundError for what is not there or not the caller's; ProtocolError for what the API refuses; ConnectionError.
  */
 export async function readResource(
   { client, toolset }: { client: RentalClient; toolset: RentedToolset },
@@ -86,6 +88,9 @@ export async function readResource(
   } catch (error) {
     if (error instanceof URIError) throw new ResourceNotFoundError(uri);
     if (isApiError(error) && error.status === 404) throw new ResourceNotFoundError(uri);
+    // In the terms of the tools: a host may show it to its model.
+    if (isApiError(error))
+      throw new ProtocolError(ProtocolErrorCode.InternalError, resultOfError(error).text);
     throw error;
   }
 }

@@ -66,7 +66,16 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
       { type: 'text', text: JSON.stringify(output) },
       { type: 'text', text: '[agent-rental] Run run_1 completed. Charged 2000000 lamports (0.002 SOL).' },
     ]);
-    expect(result.structuredContent).toEqual(output);
+    // For hosts that show their models this alone; the output itself is as its creator describes it.
+    expect(result.structuredContent).toEqual({
+      output,
+      run: {
+        run_id: 'run_1',
+        cost_lamports: 2_000_000,
+        charged: true,
+        note: '[agent-rental] Run run_1 completed. Charged 2000000 lamports (0.002 SOL).',
+      },
+    });
     expect(result.isError).toBeFalsy();
     expect(result).toMatchObject({
       _meta: { 'agent-rental/run': { run_id: 'run_1', agent_id: 'echo-aaaaaa', cost_lamports: 2_000_000 } },
@@ -79,10 +88,10 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
     await client.listTools();
     standIn.add({ id: 'late-aaaaaa' });
     expect(await client.callTool('run_agent', { agent_id: 'late-aaaaaa', task: 't' })).toMatchObject({
-      structuredContent: { task: 't' },
+      structuredContent: { output: { task: 't' } },
     });
     expect(await client.callTool('late_aaaaaa', { task: 't' })).toMatchObject({
-      structuredContent: { task: 't' },
+      structuredContent: { output: { task: 't' } },
     });
   });
 

@@ -26,9 +26,11 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { beginEarly } from './early-stream.js';
 import { LegacyExchanges } from './legacy-exchange.js';
-import { createRentalServer, type HttpCall, type RentalServerOptions } from '../rental-server.js';
+import { createRentalServer } from '../rental-server.js';
+import type { HttpCall, RentalServerOptions } from '../rental-server-options.js';
 import { readReplicaMessage, type ReplicaBus, type ReplicaMessage } from './replica-bus.js';
 import { LAST_EVENT_HEADER, newCallKey, Resumption, type ResumableCall } from './resumption.js';
+import type { GiveUps } from '../calls/give-ups.js';
 import { keyOfCall, RunningCalls } from '../calls/running-calls.js';
 import { SESSION_HEADER, Sessions } from '../sessions/sessions.js';
 import { createTokenSigner } from '../sessions/signed-token.js';
@@ -41,12 +43,14 @@ export interface RentalMcpCaller {
   readonly id: string;
   /** Where the caller's owner reaches the marketplace, to pay there. Default: where the client reaches it. */
   readonly publicUrl?: string | undefined;
+  /** Remembers when the caller gives up on calls, on all replicas. Default: nothing is remembered between two calls. */
+  readonly giveUps?: GiveUps | undefined;
 }
 
 /** Options of {@link createRentalMcpHandler}. */
 export interface RentalMcpHandlerOptions extends Omit<
   RentalServerOptions,
-  'toolset' | 'client' | 'call' | 'inputFolder'
+  'toolset' | 'client' | 'call' | 'inputFolder' | 'giveUps' | 'callerId' | 'era'
 > {
   /** Most direct tools per caller. Default 30. */
   readonly toolLimit?: number | undefined;
@@ -121,13 +125,13 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
   const exchanges = new LegacyExchanges();
   const onerror = (error: Error): void => options.onError?.(error);
 
-  const serverFor = ({ caller, call, select }: Carried): Server => {
-    const { client, publicUrl } = caller;
+  const serverFor = ({ caller, call, select }: Carried, era: 'legacy' | 'modern'): Server => {
+    const { client, publicUrl, giveUps, id: callerId } = caller;
     const toolset = rentedToolset(client, { limit: toolLimit, select, cache, publicUrl, programId });
-    return createRentalServer({ ...serverOptions, secret, toolset, client, call });
+    return createRentalServer({ ...serverOptions, secret, toolset, client, call, giveUps, callerId, era });
   };
   const stateless = createMcpHandler(
-    ({ authInfo }) => serverFor((authInfo?.extra ?? {}) as unknown as Carried),
+    ({ authInfo }) => serverFor((authInfo?.extra ?? {}) as unknown as Carried, 'modern'),
     { onerror, legacy: 'reject' },
   );
 
@@ -187,7 +191,7 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     const call: HttpCall = { key, cancelled: begun?.signal ?? never, receivedAt: performance.now(), session };
     const response = await exchanges.serve(
       {
-        server: serverFor({ caller, call, select: selectionOf(request) }),
+        server: serverFor({ caller, call, select: selectionOf(request) }, 'legacy'),
         request,
         body,
         client: sessionId === undefined ? undefined : sessions.read(caller.id, sessionId),

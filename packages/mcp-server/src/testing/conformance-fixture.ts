@@ -20,7 +20,10 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { RentalHandlers } from '../rental-server.js';
+import { serveTasks } from '../rental-server.js';
+import type { RentalHandlers } from '../rental-server-options.js';
+import { declaresTasks, requireTasks } from '../tasks/wire.js';
+import { ASKING_TOOLS, createFixtureTasks } from './conformance-tasks.js';
 
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
@@ -36,7 +39,7 @@ const answers = (output: string | Record<string, string>): StandInAgent =>
   };
 
 /** The rented agents, by the suite's names of their tools. */
-const AGENTS: Record<string, StandInAgent> = {
+const PLAIN_AGENTS: Record<string, StandInAgent> = {
   test_simple_text: answers('This is a simple text response for testing.'),
   test_image_content: answers(IMAGE),
   test_audio_content: answers(`data:audio/wav;base64,${WAV}`),
@@ -62,6 +65,31 @@ const AGENTS: Record<string, StandInAgent> = {
   },
 };
 
+const pauseOf = (input: unknown): number => {
+  const seconds = (input as { seconds?: unknown } | undefined)?.seconds;
+  return typeof seconds === 'number' ? seconds * 1_000 : 0;
+};
+
+/** The rented agents of the scenarios of tasks. */
+const TASK_AGENTS: Record<string, StandInAgent> = {
+  greet: async function* ({ input }) {
+    yield '';
+    return { output: `Hello, ${(input as { name?: string } | undefined)?.name ?? ''}!` };
+  },
+  slow_compute: async function* ({ input }) {
+    yield 'working';
+    await pause(pauseOf(input), undefined, { ref: false });
+    return { output: `Computed ${(input as { label?: string } | undefined)?.label ?? ''}.` };
+  },
+  failing_job: async function* () {
+    yield 'working';
+    await pause(1_000);
+    return { status: 'failed', output: 'This job always fails.' };
+  },
+};
+
+const AGENTS = { ...PLAIN_AGENTS, ...TASK_AGENTS };
+
 /** A listing's id: the marketplace's end in six characters, and have 32 at most. */
 const idOf = (suiteName: string): string => `${suiteName.replaceAll('_', '-').slice(0, 25)}-fixtur`;
 
@@ -77,6 +105,8 @@ const RENTED = new Map(Object.keys(AGENTS).map((name) => [name, idOf(name).repla
 const SUITE_NAMES = new Map([...RENTED].map(([suite, name]) => [name, suite]));
 
 type ToolAnswer = CallToolResult | InputRequiredResult;
+/** The suite's tool that asks in its call, and goes on as a task. */
+const ASKS_THEN_TASK = 'test_tool_with_task';
 type FixtureTool = (
   context: ServerContext,
   args: Record<string, unknown>,
@@ -96,9 +126,12 @@ const sampling = (question: string, maxTokens: number) =>
     maxTokens,
   });
 
+function responses(context: ServerContext) {
+  return context.mcpReq.inputResponses;
+}
+
 function fixtureTools(secret: Uint8Array): Record<string, FixtureTool> {
   const codec = createRequestStateCodec<{ step: number }>({ key: secret });
-  const responses = (context: ServerContext) => context.mcpReq.inputResponses;
   const asked =
     (requestedSchema: object): FixtureTool =>
     async (context, args) => {
@@ -368,11 +401,12 @@ function promptMessages(
 export function conformanceFixture(secret: Uint8Array): (server: Server, handlers: RentalHandlers) => void {
   const tools = fixtureTools(secret);
   const reconnected = new Set<string>();
+  const fixtureTasks = createFixtureTasks();
   return (server, handlers) => {
     server.registerCapabilities({ logging: {}, completions: {}, resources: { subscribe: true } });
     server.setRequestHandler('tools/list', async ({ params }, context) => {
       const page = await handlers.listTools(params, context);
-      const mine = Object.keys(tools).map((name): Tool => ({
+      const mine = [...Object.keys(tools), ...ASKING_TOOLS, ASKS_THEN_TASK].map((name): Tool => ({
         name,
         description: 'A tool of the conformance suite.',
         inputSchema: { type: 'object' },
@@ -383,6 +417,17 @@ export function conformanceFixture(secret: Uint8Array): (server: Server, handler
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const own = tools[params.name];
       if (own) return own(context, params.arguments ?? {});
+      const begun = fixtureTasks.begin(params.name);
+      if (begun) return begun;
+      // The suite's rule for a tool that is nothing but a task.
+      if (params.name === 'failing_job') requireTasks(context);
+      if (params.name === ASKS_THEN_TASK) {
+        const label = acceptedContent<{ name?: unknown }>(responses(context), 'user_name')?.name;
+        if (typeof label !== 'string') return inputRequired({ inputRequests: { user_name: userName() } });
+        const input = { seconds: declaresTasks(context) ? 1 : 0, label };
+        const slow = { name: RENTED.get('slow_compute') ?? '', arguments: { task: 'Go on.', input } };
+        return handlers.callTool(slow, context) as Promise<ToolAnswer>;
+      }
       if (params.name === 'test_reconnection') {
         // The suite wants the server to hang up first; the client then asks for the rest.
         const stream = context.sessionId ?? 'once';
@@ -392,11 +437,12 @@ export function conformanceFixture(secret: Uint8Array): (server: Server, handler
         }
       }
       const name = RENTED.get(params.name);
-      if (name === undefined) return handlers.callTool(params, context);
+      if (name === undefined) return handlers.callTool(params, context) as Promise<ToolAnswer>;
       // Every rented agent takes a task; the suite sends none.
-      const args = { task: 'Do what the suite expects.', ...params.arguments };
-      return handlers.callTool({ name, arguments: args }, context);
+      const args = { task: 'Do what the suite expects.', input: params.arguments ?? {} };
+      return handlers.callTool({ name, arguments: args }, context) as Promise<ToolAnswer>;
     });
+    serveTasks(server, fixtureTasks.over(handlers));
     server.setRequestHandler('resources/list', async ({ params }, context) => {
       const page = await handlers.listResources(params, context);
       return {

@@ -1,0 +1,145 @@
+import { ProtocolError, type CallToolResult, type InputRequest } from '@modelcontextprotocol/server';
+import { TASK_TTL_MS } from './task-ids.js';
+
+/** Most tasks that are kept at once; what is more asks in its call, as for clients without tasks. */
+const MAX_TASKS = 100;
+/** How long a look at a task waits for its first question or its end. */
+const SETTLE_MS = 500;
+
+/** Puts a question to the client; resolves with its answer, as it came. The name is unique in the task. */
+type AskClient = (name: string, request: InputRequest) => Promise<unknown>;
+
+/** What asks on its way. Ends with a result, or with the run that goes on. */
+export type AskingWork = (
+  ask: AskClient,
+  signal: AbortSignal,
+) => Promise<{ result: CallToolResult } | { runId: string }>;
+
+/** How a task stands. */
+type TaskOutcome =
+  | { readonly result: CallToolResult }
+  | { readonly runId: string }
+  | { readonly error: { readonly code: number; readonly message: string } }
+  | { readonly isCancelled: true };
+
+/** A task that asks its client. */
+export class AskingTask {
+  readonly createdAtMs = Date.now();
+  #changedAtMs = this.createdAtMs;
+  #outcome: TaskOutcome | undefined;
+  readonly #open = new Map<string, { request: InputRequest; answer: (answer: unknown) => void }>();
+  readonly #asked = new Set<string>();
+  readonly #controller = new AbortController();
+  readonly #settled: Promise<void>;
+
+  constructor(work: AskingWork) {
+    const { signal } = this.#controller;
+    let asked = (): void => undefined;
+    const firstQuestion = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const ask: AskClient = (name, request) => {
+      // A name that was answered is never asked again: the client would take it for the question that it knows.
+      if (this.#asked.has(name)) throw new Error(`The question ${name} was asked before.`);
+      this.#asked.add(name);
+      asked();
+      return new Promise((resolve, reject) => {
+        this.#open.set(name, { request, answer: resolve });
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      });
+    };
+    const over = Promise.resolve()
+      .then(() => work(ask, signal))
+      .then(
+        (outcome) => this.#end(outcome),
+        (error: unknown) => this.#end(signal.aborted ? { isCancelled: true } : { error: rpcError(error) }),
+      );
+    this.#settled = Promise.race([firstQuestion, over]);
+  }
+
+  #end(outcome: TaskOutcome): void {
+    this.#outcome ??= outcome;
+    this.#open.clear();
+    this.#changedAtMs = Date.now();
+  }
+
+  /** How it ended; absent while it goes on. */
+  get outcome(): TaskOutcome | undefined {
+    return this.#outcome;
+  }
+
+  /** When something last happened. */
+  get changedAtMs(): number {
+    return this.#changedAtMs;
+  }
+
+  /** The questions without an answer. */
+  get questions(): Record<string, InputRequest> {
+    return Object.fromEntries([...this.#open].map(([name, { request }]) => [name, request]));
+  }
+
+  /** Resolves once it asks or has ended, or after a moment. */
+  async settle(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const moment = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, SETTLE_MS);
+    });
+    await Promise.race([this.#settled, moment]);
+    clearTimeout(timer);
+  }
+
+  /** Takes answers; those to no open question are ignored. */
+  answer(answers: Readonly<Record<string, unknown>>): void {
+    for (const [name, answer] of Object.entries(answers)) {
+      const question = this.#open.get(name);
+      if (question === undefined) continue;
+      this.#open.delete(name);
+      this.#changedAtMs = Date.now();
+      question.answer(answer);
+    }
+  }
+
+  /** Ends it; one that has ended stays as it is. */
+  cancel(): void {
+    if (this.#outcome !== undefined) return;
+    this.#controller.abort(new Error('The client cancelled the task.'));
+    this.#end({ isCancelled: true });
+  }
+}
+
+/** The tasks of a connection that ask its client. */
+export class AskingTasks {
+  readonly #tasks = new Map<string, AskingTask>();
+
+  find(id: string): AskingTask | undefined {
+    return this.#tasks.get(id);
+  }
+
+  /** Whether one more may be begun. */
+  get hasRoom(): boolean {
+    for (const [id, task] of this.#tasks) {
+      const isOld = Date.now() - task.createdAtMs > TASK_TTL_MS;
+      if (isOld) task.cancel();
+      // What has ended can be begun again: its key gives the same end.
+      if (isOld || (this.#tasks.size >= MAX_TASKS && task.outcome !== undefined)) this.#tasks.delete(id);
+    }
+    return this.#tasks.size < MAX_TASKS;
+  }
+
+  begin(id: string, work: AskingWork): AskingTask {
+    const task = new AskingTask(work);
+    this.#tasks.set(id, task);
+    return task;
+  }
+
+  /** Ends all: the connection is gone. */
+  cancelAll(): void {
+    for (const task of this.#tasks.values()) task.cancel();
+    this.#tasks.clear();
+  }
+}
+
+function rpcError(error: unknown): { code: number; message: string } {
+  if (error instanceof ProtocolError) return { code: error.code, message: error.message };
+  return { code: -32_603, message: 'Internal error' };
+}

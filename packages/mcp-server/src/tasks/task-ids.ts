@@ -1,0 +1,67 @@
+import { RESULT_KEPT_HOURS } from '@agent-rental/tools';
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { createHash } from 'node:crypto';
+import type { TokenSigner } from '../sessions/signed-token.js';
+
+const PURPOSE = 'mcp-task';
+/** Longest id; clients send it back in a header, and those of a request have 8 KB in most proxies. */
+const MAX_LENGTH = 6_000;
+
+/** How long a task can be asked for: as long as the result of its run is kept at least. */
+export const TASK_TTL_MS = RESULT_KEPT_HOURS * 60 * 60 * 1_000;
+
+/** A run that goes on. */
+export interface RunTaskRecord {
+  readonly runId: string;
+  readonly createdAtMs: number;
+}
+
+/** A call that waits for its user's approval. */
+export interface AskingTaskRecord {
+  /** The tool, by its name. */
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** Idempotency key of the call: begun again in another process, it is the same run and the same payment. */
+  readonly key: string;
+  readonly createdAtMs: number;
+}
+
+/** What a task is. */
+type TaskRecord = RunTaskRecord | AskingTaskRecord;
+
+/**
+ * Ids of tasks. An id is what the task is, signed for its caller: every replica reads it, also after a restart, nothing
+ * is kept for it, and a client can neither forge an id nor use another caller's.
+ */
+export class TaskIds {
+  readonly #signer: TokenSigner;
+  readonly #caller: string;
+
+  constructor(signer: TokenSigner, callerId: string) {
+    this.#signer = signer;
+    this.#caller = createHash('sha256').update(callerId).digest('base64url').slice(0, 22);
+  }
+
+  /** The id of a task; absent for one whose arguments are too long to be carried. */
+  write(task: TaskRecord): string | undefined {
+    const id = this.#signer.write(PURPOSE, { ...task, caller: this.#caller });
+    return id.length > MAX_LENGTH ? undefined : id;
+  }
+
+  /** @throws ProtocolError for an id that is none of this caller's, and for one whose time is over */
+  read(id: string): TaskRecord {
+    const task = this.#signer.read(PURPOSE, id) as (TaskRecord & { caller: string }) | undefined;
+    if (task?.caller !== this.#caller) throw noTask('it is not a task of this caller.');
+    if (Date.now() > task.createdAtMs + TASK_TTL_MS)
+      throw noTask(`it has expired: tasks are kept for ${RESULT_KEPT_HOURS} hours.`);
+    return task;
+  }
+}
+
+/** The error for a task that cannot be given. */
+export function noTask(reason: string): ProtocolError {
+  return new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `Task not found: ${reason} Runs of this wallet are listed by the marketplace, and get_run shows one by its run_id.`,
+  );
+}

@@ -1,0 +1,25 @@
+import { Server, type JSONRPCRequest, type Result, type ServerContext } from '@modelcontextprotocol/server';
+
+type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
+
+/**
+ * The SDK's server, which takes every answer of `tools/call` for a tool's result and would make an empty one of a task:
+ * tasks go past that.
+ */
+/* oxlint-disable no-underscore-dangle -- the SDK's name for its hook */
+export class TaskServer extends Server {
+  protected override _wrapHandler(method: string, handler: Handler): Handler {
+    if (method !== 'tools/call') return super._wrapHandler(method, handler);
+    return async (request, context) => {
+      let task: Result | undefined;
+      const checked = super._wrapHandler(method, async (asked, same) => {
+        const result = await handler(asked, same);
+        if (result['resultType'] !== 'task') return result;
+        task = result;
+        return { content: [] };
+      });
+      const result = await checked(request, context);
+      return task ?? result;
+    };
+  }
+}
