@@ -4,6 +4,8 @@ import type { AccountInfo, PublicKey } from '@solana/web3.js';
 export interface AccountsAtSlot {
   slot: bigint;
   accounts: (AccountInfo<Buffer> | null)[];
+  /** The same accounts as a second endpoint has them, at the same slot or an older one, where two were asked. */
+  second?: { slot: bigint; accounts: (AccountInfo<Buffer> | null)[] };
 }
 
 /** Accounts that one call of the RPC gives. */
@@ -45,9 +47,15 @@ export function createAccountReader(
   async function readNext(): Promise<void> {
     const { readings, places, addresses } = nextTogether();
     try {
-      const { slot, accounts } = await read(addresses);
-      const accountAt = (address: PublicKey) => accounts[places.get(address.toBase58()) ?? -1] ?? null;
-      for (const reading of readings) reading.resolve({ slot, accounts: reading.addresses.map(accountAt) });
+      const { second, ...first } = await read(addresses);
+      const partOf = ({ slot, accounts }: typeof first, wanted: PublicKey[]) => ({
+        slot,
+        accounts: wanted.map((address) => accounts[places.get(address.toBase58()) ?? -1] ?? null),
+      });
+      for (const reading of readings) {
+        const part = partOf(first, reading.addresses);
+        reading.resolve(second ? { ...part, second: partOf(second, reading.addresses) } : part);
+      }
     } catch (error) {
       for (const reading of readings) reading.reject(error);
     }

@@ -1,8 +1,28 @@
 import { readFile } from 'node:fs/promises';
-import { Keypair } from '@solana/web3.js';
+import { sign } from 'node:crypto';
+import { Keypair, type PublicKey } from '@solana/web3.js';
 import * as z from 'zod';
+import { ed25519PrivateKey } from '../platform/keys.js';
 
 const keypairFile = z.array(z.int().min(0).max(255)).length(64);
+
+/** Signs what the protocol's hot authority has to sign. */
+export interface AuthoritySigner {
+  /** The key that new transactions name. */
+  readonly publicKey: PublicKey;
+  /**
+   * Signs the message of a transaction.
+   *
+   * @throws ApiError `service_unavailable` when the signature cannot be had.
+   */
+  sign(message: Uint8Array): Promise<Uint8Array>;
+}
+
+/** A signer that holds its key. It signs by OpenSSL, because every paid run waits for a signature. */
+export function createKeypairSigner(keypair: Keypair): AuthoritySigner {
+  const privateKey = ed25519PrivateKey(keypair.secretKey.subarray(0, 32));
+  return { publicKey: keypair.publicKey, sign: async (message) => sign(null, message, privateKey) };
+}
 
 /**
  * Loads a keypair from a file in the form of Solana's own tools (a JSON array of 64 bytes).

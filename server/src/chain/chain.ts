@@ -1,16 +1,20 @@
 import {
-  Connection,
+  type Finality,
   type MessageV0,
   type PublicKey,
   type TransactionError,
   VersionedTransaction,
   type SignatureStatus,
 } from '@solana/web3.js';
+import bs58 from 'bs58';
 import { ApiError } from '../http/api-error.js';
+import type { Logger } from '../platform/logger.js';
 import { createAccountReader, type AccountsAtSlot } from './account-reader.js';
 import { createConfirmations } from './confirmations.js';
 import { accountsOfCalls } from './program-calls.js';
-import { createRpc, fetchFrom } from './rpc.js';
+import { createCrossCheckedSource } from './endpoints/cross-checked.js';
+import { createOnlySource } from './endpoints/only-endpoint.js';
+import type { ChainSource } from './endpoints/source.js';
 
 /** A blockhash lives about a minute; a cached one this old still leaves time to land. */
 const BLOCKHASH_CACHE_MS = 5_000;
@@ -29,10 +33,23 @@ export interface ProgramSignature {
   failed: boolean;
 }
 
+/** A finalized transaction that mentions an address, with the text of its memos as the RPC lists it. */
+interface ListedMemo {
+  signature: string;
+  memo: string | null;
+  failed: boolean;
+}
+
 /** The chain, as the server uses it. Every method throws ApiError `service_unavailable` when it is out of reach. */
 export interface Chain {
   readonly programId: PublicKey;
   getAccounts(addresses: PublicKey[], commitment?: 'confirmed' | 'finalized'): Promise<AccountsAtSlot>;
+  /**
+   * Confirmed accounts, where there are several endpoints as two of them have them, for decisions on access.
+   *
+   * @param atLeast the slot that both must have reached
+   */
+  getAccountsOfTwo(addresses: PublicKey[], atLeast?: bigint): Promise<AccountsAtSlot>;
   /** A recent blockhash; `fresh` skips the cache. */
   latestBlockhash(fresh?: boolean): Promise<{ blockhash: string; lastValidBlockHeight: number }>;
   /** Runs a transaction without signatures or effect, on a recent blockhash in place of the message's own. */
@@ -41,7 +58,12 @@ export interface Chain {
   preflight(wire: Uint8Array): Promise<{ error: TransactionError; logs: string[] } | null>;
   /** Hands bytes to the network; says nothing about whether they land. */
   send(wire: Uint8Array): Promise<void>;
+  /**
+   * What the cluster says of transactions. With several endpoints it is what two of them agree on; `processed` where they
+   * do not agree, and null where none knows the transaction.
+   */
   statuses(signatures: string[], searchHistory?: boolean): Promise<(SignatureStatus | null)[]>;
+  /** The height of the chain; at `finalized`, of several endpoints the one that two have passed, and 0 while only one answers. */
   blockHeight(commitment: 'confirmed' | 'finalized'): Promise<bigint>;
   minimumBalance(bytes: number): Promise<bigint>;
   /** Waits until a transaction is confirmed or has failed; null when its blockhash expired or time ran out. */
@@ -58,87 +80,148 @@ export interface Chain {
   finalizedSlot(): Promise<bigint>;
   /** The program's transactions after `until`, newest first, at most 1000 older than `before`. */
   signaturesAfter(until: string | undefined, before: string | undefined): Promise<ProgramSignature[]>;
+  /** Finalized transactions that mention an address, after `until`, newest first, at most 1000. */
+  memosAt(address: PublicKey, until: string | undefined): Promise<ListedMemo[]>;
+  /** A finalized transaction as it was signed; null while it cannot be found. */
+  transactionOf(signature: string): Promise<VersionedTransaction | null>;
   /** Accounts that a transaction's calls of the program may have changed; null while it cannot be found. */
   changedAccounts(signature: string): Promise<PublicKey[] | null>;
+  /** @throws Error when the endpoints are of different clusters, or none of several can be reached. */
+  requireOneCluster(): Promise<void>;
+  /** Numbers of each of several endpoints, and how many transactions they disagreed about. */
+  endpointStats(): ReturnType<ChainSource['stats']>;
 }
 
-/** Connects to an RPC endpoint. */
-export function createChain(rpcUrl: string, programId: PublicKey): Chain {
-  const connection = new Connection(rpcUrl, {
-    commitment: 'confirmed',
-    disableRetryOnRateLimit: true,
-    fetch: fetchFrom(rpcUrl),
-  });
-  const rpc = createRpc(rpcUrl);
+/**
+ * Connects to one RPC endpoint, or to several, which then check each other and stand in for each other.
+ *
+ * @param logger is told when one of several is left and when it comes back
+ */
+export function createChain(
+  rpcUrls: string | readonly string[],
+  programId: PublicKey,
+  logger: Pick<Logger, 'info' | 'warn' | 'error'> = SILENT,
+): Chain {
+  return createChainOn(openSource(rpcUrls, logger), programId);
+}
+
+const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** One endpoint, or several that check each other. */
+export function openSource(
+  rpcUrls: string | readonly string[],
+  logger: Pick<Logger, 'info' | 'warn' | 'error'> = SILENT,
+): ChainSource {
+  const urls = typeof rpcUrls === 'string' ? [rpcUrls] : rpcUrls;
+  const [onlyUrl, ...others] = urls;
+  if (onlyUrl === undefined) throw new Error('A chain needs the address of an RPC endpoint.');
+  return others.length === 0 ? createOnlySource(onlyUrl) : createCrossCheckedSource(urls, logger);
+}
+
+/** The chain over its source. */
+export function createChainOn(source: ChainSource, programId: PublicKey): Chain {
   let cached: { at: number; value: Promise<{ blockhash: string; lastValidBlockHeight: number }> } | undefined;
 
   const latestBlockhash = (fresh = false) => {
     if (fresh || !cached || Date.now() - cached.at > BLOCKHASH_CACHE_MS) {
-      const value = reach(() => connection.getLatestBlockhash('confirmed'));
+      const value = reach(() => source.first(({ connection }) => connection.getLatestBlockhash('confirmed')));
       cached = { at: Date.now(), value };
       value.catch(() => (cached = undefined));
     }
     return cached.value;
   };
   const statuses = (signatures: string[], searchHistory = false) =>
-    reach(() => rpc.getSignatureStatuses(signatures, searchHistory));
+    reach(() => source.statuses(signatures, searchHistory));
 
-  const readAccounts = async (addresses: PublicKey[], commitment: 'confirmed' | 'finalized') => {
-    const { slot, accounts } = await reach(() => rpc.getMultipleAccounts(addresses, commitment));
-    return { slot: BigInt(slot), accounts };
-  };
-  const waitForConfirmation = createConfirmations(
-    { statuses, blockHeight: () => reach(() => connection.getBlockHeight('confirmed')) },
-    POLL_MS,
+  const confirmedHeight = () =>
+    reach(() => source.first(({ connection }) => connection.getBlockHeight('confirmed')));
+  const waitForConfirmation = createConfirmations({ statuses, blockHeight: confirmedHeight }, POLL_MS);
+  /** An endpoint that does not know the transaction yet is asked together with the next one. */
+  const findTransaction = (signature: string, commitment: Finality) =>
+    reach(() =>
+      source.first(
+        ({ connection }) =>
+          connection.getTransaction(signature, {
+            commitment,
+            maxSupportedTransactionVersion: 0,
+          }),
+        (transaction) => transaction !== null,
+      ),
+    );
+  const readTogether = createAccountReader((addresses) =>
+    reach(() => source.accounts(addresses, 'confirmed')),
   );
-  const readTogether = createAccountReader((addresses) => readAccounts(addresses, 'confirmed'));
+  const readOfTwo = createAccountReader((addresses) => reach(() => source.accountsOfTwo(addresses)));
 
   return {
     programId,
     latestBlockhash,
     statuses,
     getAccounts: (addresses, commitment = 'confirmed') =>
-      commitment === 'confirmed' ? readTogether(addresses) : readAccounts(addresses, commitment),
+      commitment === 'confirmed'
+        ? readTogether(addresses)
+        : reach(() => source.accounts(addresses, commitment)),
+    getAccountsOfTwo: (addresses, atLeast) =>
+      atLeast === undefined ? readOfTwo(addresses) : reach(() => source.accountsOfTwo(addresses, atLeast)),
     async simulate(message) {
       const wire = new VersionedTransaction(message).serialize();
-      const { err, logs } = await reach(() => rpc.simulateTransaction(wire));
+      const { err, logs } = await reach(() =>
+        // A refusal of one endpoint is asked for again at another.
+        source.first(
+          ({ rpc }) => rpc.simulateTransaction(wire),
+          (simulated) => simulated.err === null,
+        ),
+      );
       return { error: err, logs: logs ?? [] };
     },
     async preflight(wire) {
       const transaction = VersionedTransaction.deserialize(wire);
-      const { value } = await reach(() => connection.simulateTransaction(transaction, { sigVerify: true }));
+      const { value } = await reach(() =>
+        source.first(
+          ({ connection }) => connection.simulateTransaction(transaction, { sigVerify: true }),
+          (simulated) => simulated.value.err === null,
+        ),
+      );
       return value.err ? { error: value.err, logs: value.logs ?? [] } : null;
     },
     async send(wire) {
-      await reach(() => connection.sendRawTransaction(wire, { skipPreflight: true, maxRetries: 0 }));
+      await reach(() => source.send(wire));
     },
     async recentPriorityFees(writable) {
       const lockedWritableAccounts = [...writable];
-      const fees = await reach(() => connection.getRecentPrioritizationFees({ lockedWritableAccounts }));
+      const fees = await reach(() =>
+        source.first(({ connection }) => connection.getRecentPrioritizationFees({ lockedWritableAccounts })),
+      );
       return fees.map(({ prioritizationFee }) => prioritizationFee);
     },
     async finalizedSlot() {
-      return BigInt(await reach(() => connection.getSlot('finalized')));
+      return BigInt(await reach(() => source.first(({ connection }) => connection.getSlot('finalized'))));
     },
     async blockHeight(commitment) {
-      return BigInt(await reach(() => connection.getBlockHeight(commitment)));
+      return BigInt(
+        commitment === 'confirmed' ? await confirmedHeight() : await reach(() => source.finalizedHeight()),
+      );
     },
     async minimumBalance(bytes) {
-      return BigInt(await reach(() => connection.getMinimumBalanceForRentExemption(bytes)));
+      return BigInt(
+        await reach(() =>
+          source.first(({ connection }) => connection.getMinimumBalanceForRentExemption(bytes)),
+        ),
+      );
     },
     waitForConfirmation,
     async logsOf(signature) {
-      const transaction = await reach(() =>
-        connection.getTransaction(signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 }),
-      );
+      const transaction = await findTransaction(signature, 'confirmed');
       return transaction?.meta?.logMessages ?? [];
     },
     async signaturesAfter(until, before) {
       const found = await reach(() =>
-        connection.getSignaturesForAddress(
-          programId,
-          { ...(until ? { until } : {}), ...(before ? { before } : {}), limit: 1000 },
-          'confirmed',
+        source.first(({ connection }) =>
+          connection.getSignaturesForAddress(
+            programId,
+            { ...(until ? { until } : {}), ...(before ? { before } : {}), limit: 1000 },
+            'confirmed',
+          ),
         ),
       );
       return found.map(({ signature, slot, err }) => ({
@@ -147,21 +230,43 @@ export function createChain(rpcUrl: string, programId: PublicKey): Chain {
         failed: err !== null,
       }));
     },
-    async changedAccounts(signature) {
-      const transaction = await reach(() =>
-        connection.getTransaction(signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 }),
+    async memosAt(address, until) {
+      const found = await reach(() =>
+        source.first(({ connection }) =>
+          connection.getSignaturesForAddress(
+            address,
+            { ...(until ? { until } : {}), limit: 1000 },
+            'finalized',
+          ),
+        ),
       );
+      return found.map(({ signature, memo, err }) => ({ signature, memo, failed: err !== null }));
+    },
+    async transactionOf(signature) {
+      const found = await findTransaction(signature, 'finalized');
+      if (!found) return null;
+      const { message, signatures } = found.transaction;
+      return new VersionedTransaction(
+        message,
+        signatures.map((one) => bs58.decode(one)),
+      );
+    },
+    async changedAccounts(signature) {
+      const transaction = await findTransaction(signature, 'confirmed');
       return transaction && accountsOfCalls(transaction, programId);
     },
+    requireOneCluster: () => source.requireOneCluster(),
+    endpointStats: () => source.stats(),
   };
 }
 
 /** Runs a call to the RPC. Every failure becomes an error that tells our caller to retry. */
-async function reach<T>(call: () => Promise<T>): Promise<T> {
+export async function reach<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (cause) {
-    throw new ApiError('service_unavailable', 'The chain cannot be reached at the moment. Try again.', {
+    throw new ApiError('service_unavailable', 'The chain cannot be reached at the moment.', {
+      next: 'Try again.',
       cause,
       retryAfterSeconds: 2,
     });

@@ -1,5 +1,10 @@
-export { loadKeypair } from './authority.js';
+export { createKeypairSigner, loadKeypair, type AuthoritySigner } from './authority.js';
 export { createChain, type Chain, type ProgramSignature } from './chain.js';
+export { createFunds, type Funds } from './funds.js';
+export { createHttpSigner } from './http-signer.js';
+export { createRotatingSigner, type RotatingSigner } from './rotating-signer.js';
+export { createConfirmations } from './confirmations.js';
 export { apiErrorOfTransaction } from './on-chain-error.js';
 export { createPriorityFees, type PriorityFees } from './priority-fees.js';
+export { createProgramHistory, type LandedCharge, type ProgramHistory } from './program-history.js';
 export { createProtocolReader, type ProtocolReader, type ProtocolTerms } from './protocol.js';

@@ -21,14 +21,23 @@ export interface ProtocolReader {
   refreshed(): Promise<ProtocolTerms>;
 }
 
-/** Makes a reader that asks the chain once for all that ask at the same time. */
-export function createProtocolReader(chain: Chain, now: () => number = Date.now): ProtocolReader {
+/**
+ * Makes a reader that asks the chain once for all that ask at the same time.
+ *
+ * @param onRead is told the terms each time they were read
+ */
+export function createProtocolReader(
+  chain: Chain,
+  now: () => number = Date.now,
+  onRead: (terms: ProtocolTerms) => void = () => undefined,
+): ProtocolReader {
   let known: { readAt: number; terms: ProtocolTerms } | undefined;
   let reading: Promise<ProtocolTerms> | undefined;
   const refreshed = (): Promise<ProtocolTerms> => {
     reading ??= readProtocol(chain)
       .then((terms) => {
         known = { readAt: now(), terms };
+        onRead(terms);
         return terms;
       })
       .finally(() => (reading = undefined));

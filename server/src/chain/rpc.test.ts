@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { collectingGarbage } from '../testing/index.js';
-import { createRpc, type Rpc } from './rpc.js';
+import { createRpc, postJson, type Rpc } from './rpc.js';
 
 /** What the node answers next. */
 let answer: unknown;
@@ -16,11 +16,12 @@ const node = createServer((_, response) => {
 
 beforeAll(async () => {
   await once(node.listen(0, '127.0.0.1'), 'listening');
-  rpc = createRpc(`http://127.0.0.1:${(node.address() as AddressInfo).port}`);
+  const url = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
+  rpc = createRpc((body) => postJson(url, body));
 });
 afterAll(() => void node.close());
 
-const statuses = () => rpc.getSignatureStatuses(['a', 'b'], false);
+const statuses = async () => (await rpc.getSignatureStatuses(['a', 'b'], false)).statuses;
 const resultOf = (value: unknown) => ({ context: { slot: 7, apiVersion: '4.0.0' }, value });
 const landed = { slot: 5, confirmations: null, err: null };
 
@@ -39,7 +40,8 @@ it.each([
 it('a call to a node that does not finish its answer ends in time although garbage is collected [EXE-61]', async () => {
   const slow = createServer((_, response) => void response.write('{'));
   await once(slow.listen(0, '127.0.0.1'), 'listening');
-  const impatient = createRpc(`http://127.0.0.1:${(slow.address() as AddressInfo).port}`, 200);
+  const url = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
+  const impatient = createRpc((body) => postJson(url, body, 200));
   const calls = await collectingGarbage(() =>
     Promise.allSettled(Array.from({ length: 20 }, () => impatient.getSignatureStatuses(['a'], false))),
   );

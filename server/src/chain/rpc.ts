@@ -52,22 +52,32 @@ const statuses = inContext(
   ),
 );
 
+/** One POST of a JSON-RPC request, and the text of its answer. Rejects where the endpoint cannot be reached. */
+export type Exchange = (body: string) => Promise<{ statusCode: number; text: string }>;
+
 /** The calls that each run makes. All throw where the endpoint cannot be reached, or answers with an error. */
 export interface Rpc {
   getMultipleAccounts(
     addresses: readonly PublicKey[],
     commitment: 'confirmed' | 'finalized',
+    /** The endpoint answers with an error while it has not reached this slot. */
+    minContextSlot?: bigint,
   ): Promise<{ slot: number; accounts: (AccountInfo<Buffer> | null)[] }>;
   /** Runs a transaction without checking its signatures, on a recent blockhash in place of its own. */
   simulateTransaction(wire: Uint8Array): Promise<{ err: TransactionError | null; logs: string[] | null }>;
   getSignatureStatuses(
     signatures: readonly string[],
     searchHistory: boolean,
-  ): Promise<(SignatureStatus | null)[]>;
+  ): Promise<{ slot: number; statuses: (SignatureStatus | null)[] }>;
+}
+
+/** An endpoint's well-formed answer that a call failed. */
+export class RpcAnswerError extends Error {
+  override readonly name = 'RpcAnswerError';
 }
 
 /** Makes those calls without web3.js, whose reading of the answers takes longer than the calls. */
-export function createRpc(rpcUrl: string, callTimeoutMs = CALL_TIMEOUT_MS): Rpc {
+export function createRpc(exchange: Exchange): Rpc {
   let calls = 0;
   async function call<T extends z.ZodType>(
     method: string,
@@ -76,17 +86,17 @@ export function createRpc(rpcUrl: string, callTimeoutMs = CALL_TIMEOUT_MS): Rpc 
   ): Promise<z.output<T>> {
     calls += 1;
     const body = JSON.stringify({ jsonrpc: '2.0', id: calls, method, params });
-    const { text } = await post(rpcUrl, { 'content-type': 'application/json' }, body, callTimeoutMs);
+    const { text } = await exchange(body);
     const answer = JSON.parse(text) as { result?: unknown; error?: unknown };
-    if (answer.error != null) throw new Error(`${method}: ${JSON.stringify(answer.error)}`);
+    if (answer.error != null) throw new RpcAnswerError(`${method}: ${JSON.stringify(answer.error)}`);
     return result.parse(answer.result);
   }
   return {
-    async getMultipleAccounts(addresses, commitment) {
+    async getMultipleAccounts(addresses, commitment, minContextSlot) {
       const keys = addresses.map((address) => address.toBase58());
       const { context, value } = await call(
         'getMultipleAccounts',
-        [keys, { encoding: 'base64', commitment }],
+        [keys, { encoding: 'base64', commitment, ...atLeast(minContextSlot) }],
         accounts,
       );
       const found = value.map((account) => {
@@ -108,27 +118,38 @@ export function createRpc(rpcUrl: string, callTimeoutMs = CALL_TIMEOUT_MS): Rpc 
     },
     async getSignatureStatuses(signatures, searchTransactionHistory) {
       const params = [signatures, { searchTransactionHistory }];
-      const { value } = await call('getSignatureStatuses', params, statuses);
-      return value.map((status) => {
+      const { context, value } = await call('getSignatureStatuses', params, statuses);
+      const found = value.map((status) => {
         if (status === null) return null;
         const { confirmationStatus, ...known } = status;
         return confirmationStatus == null ? known : { ...known, confirmationStatus };
       });
+      return { slot: context.slot, statuses: found };
     },
   };
 }
 
-/** Without streams on both sides, a call costs a third of the time. */
-async function post(
+const atLeast = (minContextSlot: bigint | undefined) =>
+  minContextSlot === undefined ? {} : { minContextSlot: Number(minContextSlot) };
+
+/** What an endpoint answered, with the headers that say when to come back. */
+interface PostAnswer {
+  statusCode: number;
+  text: string;
+  headers: Record<string, string | string[] | undefined>;
+}
+
+/** POSTs a JSON-RPC request. Without streams on both sides, a call costs a third of the time. */
+export async function postJson(
   url: string,
-  headers: Record<string, string>,
   body: string,
-  timeoutMs = CALL_TIMEOUT_MS,
-): Promise<{ statusCode: number; text: string }> {
+  timeoutMs: number = CALL_TIMEOUT_MS,
+): Promise<PostAnswer> {
   const deadline = createDeadline(timeoutMs);
   try {
+    const headers = { 'content-type': 'application/json' };
     const answer = await request(url, { method: 'POST', headers, body, signal: deadline.signal });
-    return { statusCode: answer.statusCode, text: await answer.body.text() };
+    return { statusCode: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
   } finally {
     deadline.clear();
   }
@@ -136,13 +157,9 @@ async function post(
 
 /** `fetch` as far as web3.js uses it, for all other calls. */
 export const fetchFrom =
-  (rpcUrl: string) =>
+  (exchange: Exchange) =>
   async (...[, init]: Parameters<FetchFn>): Promise<Response> => {
-    const { statusCode, text } = await post(
-      rpcUrl,
-      init?.headers as Record<string, string>,
-      init?.body as string,
-    );
+    const { statusCode, text } = await exchange(init?.body as string);
     const answer = { ok: statusCode === 200, status: statusCode, statusText: '', text: async () => text };
     return answer as Response;
   };

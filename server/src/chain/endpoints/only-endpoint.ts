@@ -1,0 +1,25 @@
+import type { ChainSource } from './source.js';
+import { createOnlyEndpoint } from './endpoint.js';
+
+/** Reads and writes the chain by one endpoint, whose word is all there is. */
+export function createOnlySource(url: string): ChainSource {
+  const endpoint = createOnlyEndpoint(url);
+  const { rpc, connection } = endpoint;
+  const accounts: ChainSource['accounts'] = async (addresses, commitment) => {
+    const found = await rpc.getMultipleAccounts(addresses, commitment);
+    return { slot: BigInt(found.slot), accounts: found.accounts };
+  };
+  return {
+    first: (call) => call(endpoint),
+    accounts,
+    accountsOfTwo: (addresses) => accounts(addresses, 'confirmed'),
+    statuses: async (signatures, searchHistory) =>
+      (await rpc.getSignatureStatuses(signatures, searchHistory)).statuses,
+    finalizedHeight: () => connection.getBlockHeight('finalized'),
+    async send(wire) {
+      await connection.sendRawTransaction(wire, { skipPreflight: true, maxRetries: 0 });
+    },
+    requireOneCluster: async () => undefined,
+    stats: () => ({ endpoints: [], disputes: 0 }),
+  };
+}

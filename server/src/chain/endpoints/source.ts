@@ -1,0 +1,29 @@
+import type { PublicKey, SignatureStatus } from '@solana/web3.js';
+import type { AccountsAtSlot } from '../account-reader.js';
+import type { EndpointStats } from './endpoint-pool.js';
+import type { RpcEndpoint } from './endpoint.js';
+
+/** How certain a read has to be. */
+export type ReadCommitment = 'confirmed' | 'finalized';
+
+/** Where the chain is read and written: one endpoint, or several that check each other. */
+export interface ChainSource {
+  /** Makes a call at one endpoint; where there are several, at the next while an answer is not good. */
+  first<T>(call: (endpoint: RpcEndpoint) => Promise<T>, isGood?: (value: T) => boolean): Promise<T>;
+  /** Accounts of one endpoint, never older than what was read before. */
+  accounts(addresses: readonly PublicKey[], commitment: ReadCommitment): Promise<AccountsAtSlot>;
+  /**
+   * Confirmed accounts of two endpoints, the second in `second` where two answered.
+   *
+   * @param atLeast the slot that both must have reached
+   */
+  accountsOfTwo(addresses: readonly PublicKey[], atLeast?: bigint): Promise<AccountsAtSlot>;
+  statuses(signatures: readonly string[], searchHistory: boolean): Promise<(SignatureStatus | null)[]>;
+  /** The height that the cluster has finalized; 0 while too few endpoints say it. */
+  finalizedHeight(): Promise<number>;
+  send(wire: Uint8Array): Promise<void>;
+  /** @throws Error when the endpoints are of different clusters. */
+  requireOneCluster(): Promise<void>;
+  /** Numbers of each endpoint; empty where there is only one, which is not judged. */
+  stats(): { endpoints: EndpointStats[]; disputes: number };
+}
