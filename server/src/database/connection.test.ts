@@ -28,6 +28,10 @@ const MIGRATIONS = [
   '0020-charge-when-reached',
   '0021-share-of-slots',
   '0022-retries-of-calls',
+  '0023-cut-answers',
+  '0024-call-give-ups',
+  '0025-run-log',
+  '0027-charge-ends',
 ];
 
 let database: TemporaryDatabase;

@@ -18,6 +18,10 @@ import * as approvedVersions from './migrations/0018-approved-versions.js';
 import * as chargeWhenReached from './migrations/0020-charge-when-reached.js';
 import * as shareOfSlots from './migrations/0021-share-of-slots.js';
 import * as retriesOfCalls from './migrations/0022-retries-of-calls.js';
+import * as cutAnswers from './migrations/0023-cut-answers.js';
+import * as callGiveUps from './migrations/0024-call-give-ups.js';
+import * as runLog from './migrations/0025-run-log.js';
+import * as chargeEnds from './migrations/0027-charge-ends.js';
 
 /** A released migration that made functions alone. Those are in `functions/` now. */
 const FUNCTIONS_ONLY: Migration = { up: async () => undefined };
@@ -45,6 +49,10 @@ const MIGRATIONS = {
   '0020-charge-when-reached': chargeWhenReached,
   '0021-share-of-slots': shareOfSlots,
   '0022-retries-of-calls': retriesOfCalls,
+  '0023-cut-answers': cutAnswers,
+  '0024-call-give-ups': callGiveUps,
+  '0025-run-log': runLog,
+  '0027-charge-ends': chargeEnds,
 };
 
 /**

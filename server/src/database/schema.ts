@@ -17,6 +17,14 @@ export interface Database {
     created_at: Generated<Date>;
     revoked_at: Date | null;
   };
+  /** After which times callers of tools gave up on calls; a few of each, for a day. */
+  call_give_ups: {
+    id: Generated<bigint>;
+    /** The API key or wallet. */
+    caller: string;
+    elapsed_ms: number;
+    given_up_at: Generated<Date>;
+  };
   /** What keys with a daily limit have spent within the last day. */
   api_key_spends: {
     /** A run's id or a transaction's signature. */
@@ -200,6 +208,8 @@ export interface Database {
     /** Who called again while the run went on, and when: a caller that does not wait for long. */
     retried_by: Generated<string | null>;
     retried_at: Generated<Date | null>;
+    /** When the caller's connection closed right after the answer: it may not have read it. Null once it was asked for again. */
+    answer_cut_at: Generated<Date | null>;
   };
   cancelled_keys: { wallet: string; idempotency_key: string; created_at: Generated<Date> };
   files: {
@@ -242,6 +252,10 @@ export interface Database {
     attempts: Generated<number>;
     /** The program's error code of a charge that failed on-chain, where it gave one. */
     failure_code: Generated<number | null>;
+    /** When a transaction of it was confirmed first; stays when a fork drops that. */
+    confirmed_at: Generated<Date | null>;
+    /** Its output may leave once it is final, and not before. */
+    awaits_finality: Generated<boolean>;
   };
   /** When the agent of a version was reached last. */
   agent_contacts: { version_id: string; reached_at: Date };
@@ -259,6 +273,37 @@ export interface Database {
     listing_id: string;
     /** The free run that used the credit. */
     used_by_run_id: string | null;
+    created_at: Generated<Date>;
+  };
+  /** Ended runs without a charge on-chain; triggers on `runs` and `charges` write them. */
+  run_log_entries: {
+    run_id: string;
+    /** Order of arrival. */
+    seq: Generated<bigint>;
+    /** Null while the run waits for one. */
+    batch: bigint | null;
+    leaf_index: number | null;
+  };
+  run_log_batches: {
+    /** Counts from 1. */
+    number: bigint;
+    leaf_count: number;
+    previous_root: Buffer;
+    root: Buffer;
+    /** The Merkle tree: its levels one after the other, leaves first, 32 bytes a node. */
+    nodes: Buffer;
+    created_at: Generated<Date>;
+    /** The transaction that stands on-chain for good; null until one does. */
+    signature: Generated<string | null>;
+    /** While there is none: when it is looked at next. */
+    next_attempt_at: Generated<Date>;
+    attempts: Generated<number>;
+  };
+  run_log_signatures: {
+    signature: string;
+    batch: bigint;
+    wire: Buffer;
+    last_valid_block_height: bigint;
     created_at: Generated<Date>;
   };
 }

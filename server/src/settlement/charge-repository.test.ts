@@ -16,13 +16,21 @@ import {
 } from '../testing/index.js';
 import type { Charge, ChargeRow, ChargeState } from './charge.js';
 import { createChargeRepository, type ChargeRepository } from './charge-repository.js';
+import { createChargeStates, type ChargeStates } from './charge-states.js';
+import { createCredits, type Credits } from './credits.js';
+
+const NO_CAP = 10n ** 18n;
 
 let database: TemporaryDatabase;
 let charges: ChargeRepository;
+let states: ChargeStates;
+let credits: Credits;
 let listing: Insertable<Database['listings']>;
 beforeAll(async () => {
   database = await openTestDatabase();
   charges = createChargeRepository(database.db);
+  states = createChargeStates(database.db, { unfinalizedCapLamports: NO_CAP });
+  credits = createCredits(database.db);
   listing = await insertListing(database.db);
 });
 afterAll(() => database.close());
@@ -119,14 +127,27 @@ async function reserved(account: BalanceAccount, price: bigint): Promise<Charge>
   return charge;
 }
 
-async function advance(charge: Charge | undefined, from: ChargeState, to: ChargeState): Promise<void> {
-  if (charge && !(await charges.move(charge.run_id, [from], to))) throw new Error(`was not ${from}`);
+async function advance(charge: Charge | undefined, to: 'confirmed' | 'finalized'): Promise<void> {
+  if (!charge) return;
+  await (to === 'confirmed' ? states.confirm(charge.run_id) : states.finalize(charge.run_id));
+  if ((await charges.find(charge.run_id))?.state !== to) throw new Error(`is not ${to}`);
+}
+
+/** Has a charge confirmed whose run is then not delivered: a credit is owed for it. */
+async function owe(charge: Charge): Promise<void> {
+  await states.sign([charge.run_id], newSignature());
+  await states.confirm(charge.run_id);
+  await endRun(charge.run_id, 'undelivered');
+}
+
+async function endRun(runId: string, status: 'undelivered' | 'completed'): Promise<void> {
+  await database.db.updateTable('runs').set({ status }).where('id', '=', runId).execute();
 }
 
 /** Tries to give a charge back; only one that was never signed goes. */
 async function releaseAny(account: BalanceAccount, charge: ChargeRow | undefined): Promise<void> {
   if (!charge) return;
-  await charges.releaseReservation(charge.run_id);
+  await states.release(charge.run_id);
   const after = (await account.rows()).find(({ run_id: id }) => id === charge.run_id);
   expect(after?.state).toBe(charge.state === 'reserved' ? undefined : charge.state);
 }
@@ -204,7 +225,7 @@ describe('the open charges of a balance', () => {
               account.slot += 1n;
             } else if (taken.do === 'sign') {
               const row = pick(({ state }) => state === 'reserved');
-              if (row) await charges.recordSignature(row.run_id, newSignature());
+              if (row) await states.sign([row.run_id], newSignature());
             } else if (taken.do === 'land') {
               const row = pick(({ state, run_id: id }) => state === 'signed' && !landed.has(id));
               // Throws where the chain would refuse.
@@ -212,18 +233,18 @@ describe('the open charges of a balance', () => {
               if (row) landed.add(row.run_id);
             } else if (taken.do === 'confirm') {
               const row = pick(({ state, run_id: id }) => state === 'signed' && landed.has(id));
-              await advance(row, 'signed', 'confirmed');
+              await advance(row, 'confirmed');
             } else if (taken.do === 'pay') {
               const row = pick(({ state }) => state === 'reserved');
               if (row) {
-                await charges.recordSignature(row.run_id, newSignature());
+                await states.sign([row.run_id], newSignature());
                 account.consume(row);
                 landed.add(row.run_id);
-                await advance(row, 'signed', 'confirmed');
+                await advance(row, 'confirmed');
               }
             } else if (taken.do === 'finalize') {
               const row = pick(({ state, run_id: id }) => state === 'confirmed' && indexed.has(id));
-              await advance(row, 'confirmed', 'finalized');
+              await advance(row, 'finalized');
             } else {
               await releaseAny(
                 account,
@@ -253,9 +274,9 @@ describe('the open charges of a balance', () => {
     const account = new BalanceAccount(100n);
     await account.index();
     const first = await reserved(account, 60n);
-    await charges.recordSignature(first.run_id, newSignature());
+    await states.sign([first.run_id], newSignature());
     account.consume(first);
-    await charges.move(first.run_id, ['signed'], 'confirmed');
+    await states.confirm(first.run_id);
     expect(await account.reserve(41n)).toBe('insufficient');
     await account.index();
     expect(await account.reserve(41n)).toBe('insufficient');
@@ -272,7 +293,7 @@ describe('the open charges of a balance', () => {
       .where('run_id', '=', (await reserved(account, 1n)).run_id)
       .execute();
     await expect(account.reserve(1n)).rejects.toMatchObject({ code: 'service_unavailable' });
-    await charges.releaseReservation(first.run_id);
+    await states.release(first.run_id);
     expect((await reserved(account, 1n)).sequence).toBe(257n);
   });
 
@@ -315,18 +336,18 @@ describe('a charge', () => {
   });
 
   it('is given back before it is signed, and never afterwards', async () => {
-    await charges.releaseReservation(charge.run_id);
+    await states.release(charge.run_id);
     expect(await account.rows()).toEqual([]);
     const signed = await reserved(account, 10n);
-    await charges.recordSignature(signed.run_id, newSignature());
-    await charges.releaseReservation(signed.run_id);
+    await states.sign([signed.run_id], newSignature());
+    await states.release(signed.run_id);
     expect(await account.rows()).toHaveLength(1);
   });
 
   it('keeps every signature in order, and comes up as open until its end [MON-4]', async () => {
     const [first, second] = [newSignature(), newSignature()];
-    await charges.recordSignature(charge.run_id, first);
-    await charges.recordSignature(charge.run_id, second);
+    await states.sign([charge.run_id], first);
+    await states.sign([charge.run_id], second);
     const mine = async () => {
       await charges.makeAllDue();
       return (await charges.takeDue(10_000)).find(({ charge: { run_id: id } }) => id === charge.run_id);
@@ -335,9 +356,9 @@ describe('a charge', () => {
       charge: { state: 'signed', sequence: charge.sequence },
       signatures: [first, second],
     });
-    await charges.move(charge.run_id, ['signed'], 'confirmed');
+    await states.confirm(charge.run_id);
     expect(await mine()).toBeDefined();
-    await charges.move(charge.run_id, ['confirmed'], 'finalized');
+    await states.finalize(charge.run_id);
     expect(await mine()).toBeUndefined();
   });
 
@@ -346,10 +367,10 @@ describe('a charge', () => {
     const others: string[] = [];
     for (let count = 0; count < 30; count += 1) {
       const other = await reserved(account, 1n);
-      await charges.recordSignature(other.run_id, newSignature());
+      await states.sign([other.run_id], newSignature());
       others.push(other.run_id);
     }
-    await charges.recordSignature(charge.run_id, newSignature());
+    await states.sign([charge.run_id], newSignature());
     await charges.makeAllDue();
     const taken = new Set<string>();
     for (let batch = 0; batch < 1_000 && taken.size < 31; batch += 1) {
@@ -365,39 +386,68 @@ describe('a charge', () => {
   });
 
   it('is taken by one replica', async () => {
-    await charges.recordSignature(charge.run_id, newSignature());
+    await states.sign([charge.run_id], newSignature());
     await charges.makeAllDue();
     const both = await Promise.all([charges.takeDue(10_000), charges.takeDue(10_000)]);
     const times = both.flat().filter(({ charge: { run_id: id } }) => id === charge.run_id);
     expect(times).toHaveLength(1);
   });
 
-  it('is moved by one of many at once, and only from where it is', async () => {
-    await charges.recordSignature(charge.run_id, newSignature());
-    const moves = await Promise.all(
-      Array.from({ length: 10 }, () => charges.move(charge.run_id, ['signed'], 'confirmed')),
+  it('is moved by one of many replicas at once, and only from where it is', async () => {
+    const moved: ChargeState[] = [];
+    const replicas = Array.from({ length: 10 }, () =>
+      createChargeStates(database.db, {
+        unfinalizedCapLamports: NO_CAP,
+        moved: (state) => void moved.push(state),
+      }),
     );
-    expect(moves.filter(Boolean)).toHaveLength(1);
-    expect(await charges.move(charge.run_id, ['signed'], 'failed')).toBe(false);
+    await states.sign([charge.run_id], newSignature());
+    await Promise.all(replicas.map((each) => each.finalize(charge.run_id)));
+    expect(moved).toEqual([]);
+    await Promise.all(replicas.map((each) => each.confirm(charge.run_id)));
+    await Promise.all(replicas.map((each) => each.finalize(charge.run_id)));
+    await Promise.all(replicas.map((each) => each.end(charge.run_id, undefined)));
+    expect(moved).toEqual(['confirmed', 'finalized']);
   });
 
-  it('that has ended is not opened again by a late signature', async () => {
-    await charges.recordSignature(charge.run_id, newSignature());
-    await charges.move(charge.run_id, ['signed'], 'failed');
-    await charges.recordSignature(charge.run_id, newSignature());
+  it('that has ended, or was given back, is not signed: no transaction of it may be sent', async () => {
+    await states.sign([charge.run_id], newSignature());
+    await states.end(charge.run_id, undefined);
+    expect(await states.sign([charge.run_id], newSignature())).toEqual([charge.run_id]);
     expect((await account.rows())[0]?.state).toBe('failed');
+    expect(await charges.signaturesOf(charge.run_id)).toHaveLength(1);
+    const released = await reserved(account, 10n);
+    await states.release(released.run_id);
+    expect(await states.sign([released.run_id], newSignature())).toEqual([released.run_id]);
+  });
+
+  it('shares a transaction with others: all of them are written down, or none', async () => {
+    const second = await reserved(account, 10n);
+    const third = await reserved(account, 10n);
+    const runs = [charge, second, third].map(({ run_id: id }) => id);
+    await states.release(second.run_id);
+    expect(await states.sign(runs, newSignature())).toEqual([second.run_id]);
+    expect((await account.rows()).map(({ state }) => state)).toEqual(['reserved', 'reserved']);
+    expect(await charges.signaturesOf(charge.run_id)).toEqual([]);
+    const pack = newSignature();
+    const open = [charge.run_id, third.run_id];
+    expect(await states.sign(open, pack)).toEqual([]);
+    for (const id of open) expect(await charges.signaturesOf(id)).toEqual([pack.signature]);
+    await charges.makeAllDue();
+    const due = (await charges.takeDue(10_000)).filter(({ charge: { run_id: id } }) => open.includes(id));
+    expect(due.map(({ signatures }) => signatures)).toEqual([[pack], [pack]]);
   });
 
   it('that was set aside for a run which is over is given back, and no other', async () => {
     const signed = await reserved(account, 10n);
     const running = await reserved(account, 10n);
-    await charges.recordSignature(signed.run_id, newSignature());
+    await states.sign([signed.run_id], newSignature());
     await database.db
       .updateTable('runs')
       .set({ status: 'undelivered' })
       .where('id', 'in', [charge.run_id, signed.run_id])
       .execute();
-    await charges.releaseAbandoned();
+    await states.releaseAbandoned();
     const left = (await account.rows()).map(({ run_id: id }) => id);
     expect(left.toSorted()).toEqual([signed.run_id, running.run_id].toSorted());
   });
@@ -425,7 +475,8 @@ describe('a credit', () => {
     const account = new BalanceAccount(1000n);
     await account.index();
     const [first, second] = [await reserved(account, 10n), await reserved(account, 10n)];
-    await Promise.all([first, first, first, second].map(({ run_id: id }) => charges.credit(id)));
+    await Promise.all([first, second].map(owe));
+    await Promise.all([first, first, first, second].map(({ run_id: id }) => credits.give(id)));
     const runs = await Promise.all(Array.from({ length: 12 }, () => newRun(account.wallet)));
     const taken = await Promise.all(runs.map((run) => takeCredit(account.wallet, listing.id, run)));
     expect(taken.filter(Boolean)).toHaveLength(2);
@@ -435,7 +486,8 @@ describe('a credit', () => {
     const account = new BalanceAccount(25n);
     await account.index();
     const paid = await reserved(account, 5n);
-    await charges.credit(paid.run_id);
+    await owe(paid);
+    await credits.give(paid.run_id);
     const results = await Promise.all(Array.from({ length: 4 }, () => account.reserve(10n)));
     expect(results.filter((result) => result === 'credited')).toHaveLength(1);
     expect(results.filter((result) => result === 'insufficient')).toHaveLength(1);
@@ -456,7 +508,9 @@ describe('a credit', () => {
   it('that another replica is just taking is not taken', async () => {
     const account = new BalanceAccount(1000n);
     await account.index();
-    await charges.credit((await reserved(account, 10n)).run_id);
+    const paid = await reserved(account, 10n);
+    await owe(paid);
+    await credits.give(paid.run_id);
     const [first, second] = [await newRun(account.wallet), await newRun(account.wallet)];
     await database.db.transaction().execute(async (tx) => {
       expect(await takeCredit(account.wallet, listing.id, first, createChargeRepository(tx))).toBe(true);
@@ -468,7 +522,9 @@ describe('a credit', () => {
   it('is of its wallet and listing alone [MON-5]', async () => {
     const account = new BalanceAccount(1000n);
     await account.index();
-    await charges.credit((await reserved(account, 10n)).run_id);
+    const paid = await reserved(account, 10n);
+    await owe(paid);
+    await credits.give(paid.run_id);
     const other = newWallet();
     expect(await takeCredit(other, listing.id, await newRun(other))).toBe(false);
     expect(await takeCredit(account.wallet, 'another-abcdef', await newRun(account.wallet))).toBe(false);
@@ -478,10 +534,12 @@ describe('a credit', () => {
   it('can be used again after it was given back', async () => {
     const account = new BalanceAccount(1000n);
     await account.index();
-    await charges.credit((await reserved(account, 10n)).run_id);
+    const paid = await reserved(account, 10n);
+    await owe(paid);
+    await credits.give(paid.run_id);
     const run = await newRun(account.wallet);
     expect(await takeCredit(account.wallet, listing.id, run)).toBe(true);
-    await charges.returnCredit(run);
+    await credits.giveBack(run);
     expect(await takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(true);
     expect(await takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(false);
   });
@@ -491,37 +549,53 @@ describe('a credit', () => {
     await account.index();
     const [lost, delivered] = [await reserved(account, 10n), await reserved(account, 10n)];
     for (const { run_id: id } of [lost, delivered]) {
-      await charges.recordSignature(id, newSignature());
-      await charges.move(id, ['signed'], 'finalized');
+      await states.sign([id], newSignature());
+      await states.confirm(id);
+      await states.finalize(id);
     }
-    const end = (id: string, status: 'undelivered' | 'completed') =>
-      database.db.updateTable('runs').set({ status }).where('id', '=', id).execute();
-    await end(delivered.run_id, 'completed');
-    await charges.creditUndelivered();
-    expect(await charges.hasCredit(account.wallet, listing.id)).toBe(false);
-    await end(lost.run_id, 'undelivered');
-    await Promise.all([
-      charges.creditUndelivered(),
-      charges.creditUndelivered(),
-      charges.creditUndelivered(),
-    ]);
+    await endRun(delivered.run_id, 'completed');
+    await states.creditUndelivered();
+    expect(await credits.has(account.wallet, listing.id)).toBe(false);
+    await endRun(lost.run_id, 'undelivered');
+    await Promise.all([states.creditUndelivered(), states.creditUndelivered(), states.creditUndelivered()]);
     expect((await charges.find(lost.run_id))?.state).toBe('credited');
-    expect(await charges.wasCredited(delivered.run_id)).toBe(false);
+    expect(await credits.wasGiven(delivered.run_id)).toBe(false);
     // The free run is lost in its turn: it was not used up.
     const free = await newRun(account.wallet);
     expect(await takeCredit(account.wallet, listing.id, free)).toBe(true);
     expect(await takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(false);
-    await end(free, 'undelivered');
-    await charges.creditUndelivered();
+    await endRun(free, 'undelivered');
+    await credits.giveBackUndelivered();
     expect(await takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(true);
     expect(await takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(false);
   });
 
-  it('is not given for a run that was never charged', async () => {
-    const wallet = newWallet();
-    await charges.credit(await newRun(wallet));
-    await charges.credit(randomUUID());
-    expect(await takeCredit(wallet, listing.id, await newRun(wallet))).toBe(false);
+  it('is not given back for a run whose answer is on record [MON-5]', async () => {
+    const account = new BalanceAccount(1000n);
+    await account.index();
+    const lost = await reserved(account, 10n);
+    await owe(lost);
+    expect(await credits.give(lost.run_id)).toBe(true);
+    const free = await newRun(account.wallet);
+    expect(await takeCredit(account.wallet, listing.id, free)).toBe(true);
+    await endRun(free, 'completed');
+    await credits.giveBack(free);
+    expect(await credits.has(account.wallet, listing.id)).toBe(false);
+  });
+
+  it('is not given for a run that was never charged, nor for one that goes on or was delivered', async () => {
+    const account = new BalanceAccount(1000n);
+    await account.index();
+    const signed = await reserved(account, 10n);
+    await states.sign([signed.run_id], newSignature());
+    await endRun(signed.run_id, 'undelivered');
+    expect(await credits.give(signed.run_id)).toBe(false);
+    expect(await credits.give(await newRun(account.wallet))).toBe(false);
+    expect(await credits.give(randomUUID())).toBe(false);
+    const paid = await reserved(account, 10n);
+    await owe(paid);
+    await endRun(paid.run_id, 'completed');
+    expect(await credits.give(paid.run_id)).toBe(false);
   });
 });
 

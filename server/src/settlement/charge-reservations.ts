@@ -20,8 +20,8 @@ interface Reserved {
 }
 
 /**
- * Makes the way in which charges are reserved: against one snapshot of the balance and under its row lock, those that wait
- * for each other in one statement. `reserve_run_charges` defines what it does.
+ * Creates the function that reserves charges against one snapshot of the balance, under its row lock. Orders that wait for
+ * the same lock share one statement; `reserve_run_charges` is its SQL function.
  */
 export function createReservations(db: Db): (order: ChargeOrder) => Promise<ReservedCharge | 'credited'> {
   /** The reservations of one balance, which is of one wallet and one listing. */
@@ -60,15 +60,18 @@ function toOutcome(
   if (outcome === 'suspended') {
     const message =
       'Several charges of this rental failed on-chain within the last hour, because its balance, its agreed price or ' +
-      'the listing changed while runs were under way. Nothing was charged; try again later.';
-    return { error: new ApiError('service_unavailable', message, { retryAfterSeconds: 600 }) };
+      'the listing changed while runs were under way.';
+    const next = 'Nothing was charged; try again later.';
+    return { error: new ApiError('service_unavailable', message, { next, retryAfterSeconds: 600 }) };
   }
   if (outcome === 'full') {
-    const message = 'Too many charges of this rental are still open. Try again.';
-    return { error: new ApiError('service_unavailable', message, { retryAfterSeconds: 5 }) };
+    const message = 'Too many charges of this rental are still open.';
+    return {
+      error: new ApiError('service_unavailable', message, { next: 'Try again.', retryAfterSeconds: 5 }),
+    };
   }
   const message =
     `The prepaid balance has ${available} lamports left for new runs; one costs ` +
-    `${order?.priceLamports ?? 0n}. Top it up.`;
-  return { error: new ApiError('insufficient_balance', message) };
+    `${order?.priceLamports ?? 0n}.`;
+  return { error: new ApiError('insufficient_balance', message, { next: 'Top it up.' }) };
 }

@@ -1,29 +1,33 @@
-import { sign } from 'node:crypto';
 import { consumeQuery } from '@agent-rental/program-client';
 import {
   ComputeBudgetProgram,
   MessageV0,
   PublicKey,
+  type TransactionInstruction,
   TransactionMessage,
   VersionedTransaction,
-  type Keypair,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
-import type { Chain, PriorityFees, ProtocolReader } from '../chain/index.js';
-import { ed25519PrivateKey } from '../platform/keys.js';
+import type { AuthoritySigner, Chain, PriorityFees, ProtocolReader } from '../chain/index.js';
 import type { Charge, SignedCharge } from './charge.js';
+import { countThatFit } from './transaction-size.js';
 
-/** Several times what `consume_query` needs; a bound, so that the fee of a priority price stays small. */
+/** Compute units of one charge: several times what `consume_query` needs, and low enough to keep the priority fee small. */
 const COMPUTE_UNIT_LIMIT = 10_000;
 
 /** Builds and signs the transactions that charge runs. */
 export interface ChargeSigner {
   /** The `consume_query` of a charge, over no blockhash yet. It is built once for its simulation and its signature. */
   message(charge: Charge): Promise<MessageV0>;
-  /** Reads the protocol account anew, and builds the message anew if it names another treasury; else undefined. */
+  /** Reads the protocol account anew, and builds the message anew if it names another treasury or authority; else undefined. */
   rebuilt(charge: Charge): Promise<MessageV0 | undefined>;
-  /** Signs it over a recent blockhash; the sequence stays, so it can charge once at most. */
-  sign(charge: Charge, freshBlockhash?: boolean): Promise<SignedCharge>;
+  /** How many of these charges, from the first on, fit into one transaction. */
+  countThatFit(charges: readonly Charge[]): Promise<number>;
+  /**
+   * Signs charges in one transaction over a recent blockhash; the sequence of a charge does not change, so it can take
+   * effect only once. All of them take effect, or none.
+   */
+  sign(charges: readonly Charge[], freshBlockhash?: boolean): Promise<SignedCharge>;
 }
 
 /**
@@ -34,18 +38,23 @@ export interface ChargeSigner {
  */
 export function createChargeSigner(deps: {
   chain: Chain;
-  authority: Keypair;
+  authority: AuthoritySigner;
   protocol: Pick<ProtocolReader, 'current' | 'refreshed'>;
   fees: Pick<PriorityFees, 'latest'>;
 }): ChargeSigner {
   const { chain, authority, protocol, fees } = deps;
-  // Every paid run waits for a signature.
-  const privateKey = ed25519PrivateKey(authority.secretKey.subarray(0, 32));
   const noBlockhash = PublicKey.default.toBase58();
-  const built = new WeakMap<Charge, { message: MessageV0; treasury: PublicKey }>();
+  const instructions = new WeakMap<
+    Charge,
+    { instruction: TransactionInstruction; treasury: PublicKey; payer: PublicKey }
+  >();
+  const built = new WeakMap<Charge, { message: MessageV0; treasury: PublicKey; payer: PublicKey }>();
 
-  function build(charge: Charge, treasury: PublicKey): MessageV0 {
-    const consume = consumeQuery({
+  /** Deriving its addresses takes milliseconds: it is made once for the simulation, the size of a pack and the signature. */
+  function instructionOf(charge: Charge, treasury: PublicKey): TransactionInstruction {
+    const known = instructions.get(charge);
+    if (known?.treasury.equals(treasury) && known.payer.equals(authority.publicKey)) return known.instruction;
+    const instruction = consumeQuery({
       authority: authority.publicKey,
       buyer: new PublicKey(charge.wallet),
       listingId: charge.listing_id,
@@ -55,35 +64,60 @@ export function createChargeSigner(deps: {
       priceLamports: charge.price_lamports,
       programId: chain.programId,
     });
-    const writable = consume.keys.filter(({ isWritable }) => isWritable).map(({ pubkey }) => pubkey);
-    const price = fees.latest(writable, COMPUTE_UNIT_LIMIT);
-    const message = new TransactionMessage({
+    instructions.set(charge, { instruction, treasury, payer: authority.publicKey });
+    return instruction;
+  }
+
+  function compile(charges: readonly Charge[], treasury: PublicKey): MessageV0 {
+    const consumes = charges.map((charge) => instructionOf(charge, treasury));
+    const writable = consumes.flatMap(({ keys }) =>
+      keys.filter(({ isWritable }) => isWritable).map(({ pubkey }) => pubkey),
+    );
+    const units = COMPUTE_UNIT_LIMIT * charges.length;
+    const price = fees.latest(writable, units);
+    return new TransactionMessage({
       payerKey: authority.publicKey,
       recentBlockhash: noBlockhash,
       instructions: [
-        ComputeBudgetProgram.setComputeUnitLimit({ units: COMPUTE_UNIT_LIMIT }),
+        ComputeBudgetProgram.setComputeUnitLimit({ units }),
         ...(price > 0n ? [ComputeBudgetProgram.setComputeUnitPrice({ microLamports: price })] : []),
-        consume,
+        ...consumes,
       ],
     }).compileToV0Message();
-    built.set(charge, { message, treasury });
+  }
+
+  function build(charge: Charge, treasury: PublicKey): MessageV0 {
+    const message = compile([charge], treasury);
+    built.set(charge, { message, treasury, payer: authority.publicKey });
     return message;
   }
 
   const message = async (charge: Charge): Promise<MessageV0> =>
     built.get(charge)?.message ?? build(charge, (await protocol.current()).treasury);
 
+  const messageOf = async (charges: readonly Charge[]): Promise<MessageV0> => {
+    const [only, ...others] = charges;
+    return only && others.length === 0
+      ? message(only)
+      : compile(charges, (await protocol.current()).treasury);
+  };
+
   return {
     message,
     async rebuilt(charge) {
-      const before = built.get(charge)?.treasury;
+      const before = built.get(charge);
       const { treasury } = await protocol.refreshed();
-      return before?.equals(treasury) ? undefined : build(charge, treasury);
+      const isSame = before?.treasury.equals(treasury) && before.payer.equals(authority.publicKey);
+      return isSame ? undefined : build(charge, treasury);
     },
-    async sign(charge, freshBlockhash = false) {
+    async countThatFit(charges) {
+      const { treasury } = await protocol.current();
+      return countThatFit(charges.map((charge) => instructionOf(charge, treasury)));
+    },
+    async sign(charges, freshBlockhash = false) {
       const [{ blockhash, lastValidBlockHeight }, undated] = await Promise.all([
         chain.latestBlockhash(freshBlockhash),
-        message(charge),
+        messageOf(charges),
       ]);
       const { header, staticAccountKeys, compiledInstructions, addressTableLookups } = undated;
       const dated = new MessageV0({
@@ -93,7 +127,7 @@ export function createChargeSigner(deps: {
         compiledInstructions,
         addressTableLookups,
       });
-      const signature = sign(null, dated.serialize(), privateKey);
+      const signature = await authority.sign(dated.serialize());
       const transaction = new VersionedTransaction(dated, [signature]);
       return {
         signature: bs58.encode(signature),

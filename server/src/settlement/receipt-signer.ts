@@ -7,6 +7,11 @@ const TYPE = 'agent-rental-receipt';
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
+/** The bytes that a receipt's signature covers as payload. The same receipt always gives the same bytes. */
+export function receiptPayload(receipt: Receipt): Buffer {
+  return Buffer.from(JSON.stringify(receipt));
+}
+
 /** Signs receipts. */
 export interface ReceiptSigner {
   /** A compact JWS (RFC 7515, EdDSA). The same receipt always gives the same text. */
@@ -22,7 +27,7 @@ export function createReceiptSigner({ privateKey, publicKey }: Keys['receipt']):
   const header = encode({ alg: 'EdDSA', typ: TYPE, kid });
   return {
     sign(receipt) {
-      const signed = `${header}.${encode(receipt)}`;
+      const signed = `${header}.${receiptPayload(receipt).toString('base64url')}`;
       return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString('base64url')}`;
     },
     jwks: { keys: [{ kty, crv, x, kid, use: 'sig', alg: 'EdDSA' }] },

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Chain } from '../chain/index.js';
 import type { ChargeRow } from './charge.js';
 import type { ChargeRepository } from './charge-repository.js';
+import type { ChargeStates } from './charge-states.js';
 import { createReconciler } from './reconciler.js';
 
 type Status = 'confirmed' | 'finalized' | null;
@@ -13,6 +14,14 @@ function world() {
   const charges = new Map<string, ChargeRow>();
   const statuses = new Map<string, Status>();
   const done: string[] = [];
+  const become = (runId: string, from: string, to: ChargeRow['state']) => {
+    const charge = charges.get(runId);
+    if (charge?.state === from) {
+      done.push(`${runId} is ${to}`);
+      charge.state = to;
+    }
+    return true;
+  };
   const reconciler = createReconciler({
     chain: {
       blockHeight: async () => 1n,
@@ -24,8 +33,6 @@ function world() {
       send: async () => void done.push('send'),
     } as unknown as Chain,
     charges: {
-      releaseAbandoned: async () => undefined,
-      creditUndelivered: async () => undefined,
       takeDue: async () =>
         [...charges.values()]
           .filter(({ state }) => state === 'signed' || state === 'confirmed')
@@ -33,14 +40,14 @@ function world() {
             charge: { ...charge },
             signatures: [{ signature: charge.run_id, wire: Buffer.alloc(0), lastValidBlockHeight: 9n }],
           })),
-      move: async (runId: string, from: string[], to: ChargeRow['state']) => {
-        const charge = charges.get(runId);
-        if (!charge || !from.includes(charge.state)) return false;
-        done.push(`${runId} is ${to}`);
-        charge.state = to;
-        return true;
-      },
     } as unknown as ChargeRepository,
+    states: {
+      releaseAbandoned: async () => undefined,
+      creditUndelivered: async () => undefined,
+      confirm: async (runId: string) => become(runId, 'signed', 'confirmed'),
+      finalize: async (runId: string) => become(runId, 'confirmed', 'finalized'),
+    } as unknown as ChargeStates,
+    credits: { give: async () => false, giveBackUndelivered: async () => undefined },
     signer: {} as never,
     indexer: { indexAccounts: async (keys: unknown[]) => void done.push(`index ${keys.length}`) },
     runs: {
@@ -92,6 +99,8 @@ it('sends a charge again that left no trace, also one that was confirmed before'
   expect(await round()).toContain('send');
 });
 
+const REBUILT = {};
+
 /** A charge whose transactions stand as given, each with the last block it is valid at. */
 function stuck(
   transactions: { status: Partial<SignatureStatus> | null; lastValid: bigint }[],
@@ -99,11 +108,18 @@ function stuck(
     state = 'signed',
     simulated = null,
     isUndelivered = false,
+    wasConfirmed = false,
+    hasEnded = false,
+    rebuilt,
     finalizedHeight = 100n,
   }: {
     state?: ChargeRow['state'];
     simulated?: object | null;
     isUndelivered?: boolean;
+    wasConfirmed?: boolean;
+    hasEnded?: boolean;
+    /** What a simulation says once the protocol account was read anew and had changed. */
+    rebuilt?: object | null;
     finalizedHeight?: bigint;
   } = {},
 ) {
@@ -111,6 +127,7 @@ function stuck(
   const charge = {
     run_id: 'a',
     state,
+    confirmed_at: wasConfirmed || state === 'confirmed' ? new Date() : null,
     balance_address: Keypair.generate().publicKey.toBase58(),
   } as ChargeRow;
   const reconciler = createReconciler({
@@ -118,11 +135,12 @@ function stuck(
       blockHeight: async () => finalizedHeight,
       statuses: async () => transactions.map(({ status }) => status as SignatureStatus | null),
       send: async () => void done.push('send'),
-      simulate: async () => ({ error: simulated as never, logs: [] }),
+      simulate: async (message: object) => ({
+        error: (message === REBUILT ? rebuilt : simulated) as never,
+        logs: [],
+      }),
     },
     charges: {
-      releaseAbandoned: async () => undefined,
-      creditUndelivered: async () => undefined,
       takeDue: async () => [
         {
           charge,
@@ -133,19 +151,29 @@ function stuck(
           })),
         },
       ],
-      recordSignature: async () => void done.push('record'),
-      end: async (_: string, { state: to, failureCode }: { state: string; failureCode?: number }) => {
-        done.push(failureCode === undefined ? `is ${to}` : `is ${to} by ${failureCode}`);
-        return true;
-      },
     } as unknown as ChargeRepository,
+    states: {
+      releaseAbandoned: async () => undefined,
+      creditUndelivered: async () => undefined,
+      sign: async () => {
+        done.push('record');
+        return hasEnded ? ['a'] : [];
+      },
+      end: async (_: string, failureCode: number | undefined) => {
+        const to = charge.confirmed_at === null ? 'failed' : 'lost';
+        done.push(failureCode === undefined ? `is ${to}` : `is ${to} by ${failureCode}`);
+        return to;
+      },
+    } as unknown as ChargeStates,
+    credits: { give: async () => false, giveBackUndelivered: async () => undefined },
     signer: {
       message: async () => ({}) as never,
-      rebuilt: async () => undefined,
+      rebuilt: async () => (rebuilt === undefined ? undefined : (REBUILT as never)),
       sign: async () => {
         done.push('sign');
         return { signature: 'new', wire: Buffer.alloc(0), lastValidBlockHeight: 200n };
       },
+      countThatFit: async () => 1,
     },
     indexer: { indexAccounts: async () => undefined },
     runs: {
@@ -197,6 +225,27 @@ describe('a charge none of whose transactions can land any more [MON-19]', () =>
     expect(await stuck([expired], { isUndelivered: true })()).toEqual(['unpaid', 'is failed', 'settled']);
   });
 
+  it('is signed anew for such a run where it was confirmed once: a credit stands for it', async () => {
+    const round = stuck([expired], { isUndelivered: true, wasConfirmed: true });
+    expect(await round()).toEqual(['sign', 'record', 'send']);
+  });
+
+  it('is not sent when it has ended meanwhile', async () => {
+    expect(await stuck([expired], { hasEnded: true })()).toEqual(['sign', 'record']);
+  });
+
+  it('is built anew when the program refuses it, since the treasury may have changed', async () => {
+    const simulated = { InstructionError: [1, { Custom: 2001 }] };
+    expect(await stuck([expired], { simulated, rebuilt: null })()).toEqual(['sign', 'record', 'send']);
+  });
+
+  it('is not given up for a fault of the service itself, such as an authority that is not accepted', async () => {
+    for (const code of [2001, 2005, 3011, 6004]) {
+      const simulated = { InstructionError: [1, { Custom: code }] };
+      expect(await stuck([expired], { simulated, state: 'confirmed' })()).toEqual([]);
+    }
+  });
+
   it('is given up after many transactions', async () => {
     expect(await stuck(Array.from({ length: 12 }, () => expired))()).toEqual([
       'unpaid',
@@ -226,15 +275,16 @@ describe('rounds', () => {
     let begun = 0;
     let end: () => void = () => undefined;
     const slow = createReconciler({
-      charges: {
+      states: {
         releaseAbandoned: () =>
           new Promise<void>((resolve) => {
             begun += 1;
             end = resolve;
           }),
         creditUndelivered: async () => undefined,
-        takeDue: async () => [],
-      } as unknown as ChargeRepository,
+      } as unknown as ChargeStates,
+      credits: { giveBackUndelivered: async () => undefined },
+      charges: { takeDue: async () => [] } as unknown as ChargeRepository,
     } as never);
     const { stop } = slow.start();
     await vi.advanceTimersByTimeAsync(60_000);

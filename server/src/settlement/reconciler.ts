@@ -3,19 +3,28 @@ import { PublicKey, type SignatureStatus } from '@solana/web3.js';
 import type { Chain } from '../chain/index.js';
 import type { Indexer } from '../credentials/index.js';
 import type { Logger } from '../platform/logger.js';
+import { startRounds, type Rounds } from '../platform/rounds.js';
 import type { ChargeRow, OpenCharge, SignedCharge } from './charge.js';
+import { isRefusalOf } from './charged-runs.js';
 import type { ChargeRepository } from './charge-repository.js';
+import type { ChargeStates } from './charge-states.js';
 import type { ChargeSigner } from './charge-transaction.js';
+import type { Credits } from './credits.js';
 
 /** `RunAlreadyConsumed` of the program. */
 const RUN_ALREADY_CONSUMED = 6100;
+/**
+ * Refusals that are a fault of the service's own accounts, not of the charge: `ConstraintHasOne`, `ConstraintRentExempt` and
+ * `AccountNotSystemOwned` of the treasury, `Unauthorized` of the authority. The charge can be made once they are mended.
+ */
+const SERVICE_FAULTS: ReadonlySet<number> = new Set([2001, 2005, 3011, 6004]);
 const ROUND_MS = 2_000;
 const BATCH = 200;
 /** Batches of one round; what is left is taken in the next. */
 const MOST_BATCHES = 50;
 /** Signatures that one call of the RPC tells the status of. */
 const MOST_SIGNATURES = 256;
-/** A charge that left no trace so often is given up: something keeps its transactions from landing. */
+/** A charge fails after this many transactions that never landed. */
 const MOST_TRANSACTIONS = 12;
 
 /** What the reconciler reads and changes of the runs whose charges it follows. */
@@ -34,7 +43,7 @@ export interface ChargedRuns {
 export interface Reconciler {
   /** One round over the open charges whose next attempt is due, or over all of them. */
   reconcile(which?: 'due' | 'all'): Promise<void>;
-  start(): { stop(): Promise<void> };
+  start(): Rounds;
 }
 
 /**
@@ -45,21 +54,26 @@ export interface Reconciler {
  */
 export function createReconciler(deps: {
   chain: Pick<Chain, 'blockHeight' | 'statuses' | 'send' | 'simulate'>;
-  charges: ChargeRepository;
+  charges: Pick<ChargeRepository, 'takeDue' | 'makeAllDue'>;
+  states: ChargeStates;
+  credits: Pick<Credits, 'give' | 'giveBackUndelivered'>;
   signer: ChargeSigner;
   indexer: Pick<Indexer, 'indexAccounts'>;
   runs: ChargedRuns;
   logger: Pick<Logger, 'warn' | 'error'>;
 }): Reconciler {
-  const { chain, charges, signer, indexer, runs, logger } = deps;
+  const { chain, charges, states, credits, signer, indexer, runs, logger } = deps;
 
-  async function conclude({ charge, signatures, verdict }: JudgedCharge): Promise<void> {
+  async function conclude({ charge, signatures, verdict }: JudgedCharge, resent: Set<string>): Promise<void> {
     switch (verdict.is) {
       case 'paid':
         return recordPaid(charge, verdict.isFinal);
       case 'open':
-        // The same bytes, while they can still land.
-        for (const wire of verdict.unseen) await chain.send(wire);
+        // The same bytes, while they can still land; those of several charges once.
+        for (const { signature, wire } of verdict.unseen) {
+          if (!resent.has(signature)) await chain.send(wire);
+          resent.add(signature);
+        }
         return;
       case 'failed':
         return recordUnpaid(charge, verdict.failureCode);
@@ -70,45 +84,61 @@ export function createReconciler(deps: {
     }
   }
 
-  async function recordPaid(charge: ChargeRow, isFinal: boolean): Promise<void> {
-    const runId = charge.run_id;
-    await charges.move(runId, ['signed'], 'confirmed');
+  async function recordPaid({ run_id: runId }: ChargeRow, isFinal: boolean): Promise<void> {
+    // Above the wallet's cap, output and credit wait for finality.
+    if (!(await states.confirm(runId, isFinal))) return;
     const isOwed = await runs.paid(runId);
-    const isCredited = isOwed && (await charges.credit(runId));
-    if (isFinal) await charges.move(runId, ['confirmed'], isCredited ? 'credited' : 'finalized');
-    if (isOwed) await runs.settled(runId);
+    if (isOwed) {
+      await credits.give(runId);
+      await runs.settled(runId);
+    }
+    // Last, since a charge that is final is looked at no more.
+    if (isFinal) await states.finalize(runId);
+    if (isFinal && isOwed) await states.credit(runId);
   }
 
-  /** A charge whose output has left, because it was confirmed once, is lost; any other has merely failed. */
-  async function recordUnpaid(charge: ChargeRow, failureCode: number | undefined): Promise<void> {
-    const runId = charge.run_id;
-    const state = charge.state === 'confirmed' ? 'lost' : 'failed';
+  async function recordUnpaid({ run_id: runId }: ChargeRow, failureCode: number | undefined): Promise<void> {
     await runs.unpaid(runId);
-    await charges.end(runId, { state, failureCode });
+    const ended = await states.end(runId, failureCode);
     await runs.settled(runId);
-    if (state === 'lost')
+    if (ended === 'lost') {
       logger.error({ run_id: runId }, 'a confirmed charge was dropped and cannot be made again');
+    }
   }
 
   async function chargeAnew(charge: ChargeRow, transactions: number): Promise<void> {
     const runId = charge.run_id;
-    // It pays for nothing: its run was not delivered and was not charged.
-    const isNeedless = charge.state === 'signed' && (await runs.wasUndelivered(runId));
+    // The run was neither delivered nor charged, so no new transaction is signed. One that was confirmed before is
+    // charged again: a credit stands for it.
+    const isNeedless =
+      charge.state === 'signed' && charge.confirmed_at === null && (await runs.wasUndelivered(runId));
     if (isNeedless || transactions >= MOST_TRANSACTIONS) return recordUnpaid(charge, undefined);
-    // A refusal costs nothing in a simulation, and a fee in a block.
-    const { error, logs } = await chain.simulate(await signer.message(charge));
-    if (error) {
-      const refusal = decodeProgramError({ error, logs });
-      // That the sequence is used does not say by which run: a later round may find the transaction.
-      if (refusal === null || refusal.code === RUN_ALREADY_CONSUMED) {
-        throw new Error(`the simulation of the charge failed: ${JSON.stringify(error)}`);
-      }
-      return recordUnpaid(charge, refusal.code);
-    }
-    const signed = await signer.sign(charge, true);
-    await charges.recordSignature(runId, signed);
+    const refusal = await refusalOf(charge);
+    if (refusal !== undefined) return recordUnpaid(charge, refusal);
+    const signed = await signer.sign([charge], true);
+    if ((await states.sign([runId], signed)).length > 0) return;
     await chain.send(signed.wire);
     logger.warn({ run_id: runId }, 'a charge left no trace and was signed anew');
+  }
+
+  /**
+   * The program's reason to refuse a charge, by a simulation: there a refusal is free, and in a block it costs a fee.
+   *
+   * @throws Error where the refusal says nothing about this charge; a later round may learn more.
+   */
+  async function refusalOf(charge: ChargeRow): Promise<number | undefined> {
+    let simulated = await chain.simulate(await signer.message(charge));
+    // The refusal may come of a protocol account that changed.
+    const rebuilt = simulated.error ? await signer.rebuilt(charge) : undefined;
+    if (rebuilt) simulated = await chain.simulate(rebuilt);
+    const { error, logs } = simulated;
+    if (!error) return undefined;
+    const code = decodeProgramError({ error, logs })?.code;
+    // A used sequence does not show which run used it; a later round may find the transaction.
+    if (code === undefined || code === RUN_ALREADY_CONSUMED || SERVICE_FAULTS.has(code)) {
+      throw new Error(`the simulation of the charge failed: ${JSON.stringify(error)}`);
+    }
+    return code;
   }
 
   /** What has become of each charge. */
@@ -117,7 +147,7 @@ export function createReconciler(deps: {
       confirmed: await chain.blockHeight('confirmed'),
       finalized: await chain.blockHeight('finalized'),
     };
-    const all = open.flatMap(({ signatures }) => signatures.map(({ signature }) => signature));
+    const all = [...new Set(open.flatMap(({ signatures }) => signatures.map(({ signature }) => signature)))];
     const statuses = new Map<string, SignatureStatus | null>();
     for (let start = 0; start < all.length; start += MOST_SIGNATURES) {
       const batch = all.slice(start, start + MOST_SIGNATURES);
@@ -129,13 +159,14 @@ export function createReconciler(deps: {
         ...signed,
         status: statuses.get(signed.signature) ?? null,
       }));
-      return { charge, signatures, verdict: verdictOf(seen, heights) };
+      return { charge, signatures, verdict: verdictOf(charge.run_id, seen, heights) };
     });
   }
 
   async function concludeAll(judged: readonly JudgedCharge[]): Promise<void> {
+    const resent = new Set<string>();
     for (const each of judged) {
-      await conclude(each).catch((err: unknown) =>
+      await conclude(each, resent).catch((err: unknown) =>
         logger.error({ err, run_id: each.charge.run_id }, 'a charge could not be settled; it is tried again'),
       );
     }
@@ -146,7 +177,7 @@ export function createReconciler(deps: {
     const open = await charges.takeDue(BATCH);
     if (open.length === 0) return 0;
     const judged = (await judge(open))
-      // Most only wait to become final; to look after each of them in every round costs more than their runs did.
+      // Most charges only wait for finality; checking each one in every round would cost more than the runs did.
       .filter(({ charge, verdict }) => !(charge.state === 'confirmed' && isConfirmedOnly(verdict)));
     const paid = judged.filter(({ verdict }) => verdict.is === 'paid');
     await concludeAll(judged.filter(({ verdict }) => verdict.is !== 'paid'));
@@ -160,8 +191,9 @@ export function createReconciler(deps: {
   }
 
   async function reconcile(which: 'due' | 'all' = 'due'): Promise<void> {
-    await charges.releaseAbandoned();
-    await charges.creditUndelivered();
+    await states.releaseAbandoned();
+    await states.creditUndelivered();
+    await credits.giveBackUndelivered();
     if (which === 'all') await charges.makeAllDue();
     for (let batches = 0; batches < MOST_BATCHES; batches += 1) {
       if ((await reconcileBatch()) < BATCH) return;
@@ -170,46 +202,26 @@ export function createReconciler(deps: {
 
   return {
     reconcile,
-    start() {
-      const stopping = new AbortController();
-      const { signal } = stopping;
-      let wake = (): void => undefined;
-      const follow = async () => {
-        // One round after the other: rounds that take longer than the time between them would pile up.
-        while (!signal.aborted) {
-          await new Promise<void>((resolve) => {
-            const timer = setTimeout(resolve, ROUND_MS);
-            wake = () => {
-              clearTimeout(timer);
-              resolve();
-            };
-          });
-          if (signal.aborted) return;
-          await reconcile().catch((err: unknown) =>
+    start: () =>
+      startRounds(
+        () =>
+          reconcile().catch((err: unknown) =>
             logger.warn({ err }, 'charges could not be reconciled; it is tried again'),
-          );
-        }
-      };
-      const following = follow();
-      return {
-        stop: () => {
-          stopping.abort();
-          wake();
-          return following;
-        },
-      };
-    },
+          ),
+        ROUND_MS,
+        { startsAtOnce: false },
+      ),
   };
 }
 
-/** What is known of a charge by what has become of its transactions. */
+/** The state of a charge, judged by its transactions. */
 type ChargeVerdict =
   | { is: 'paid'; isFinal: boolean }
   /** A transaction may still land; those that were not seen are sent again. */
-  | { is: 'open'; unseen: Buffer[] }
-  /** None can land any more, and the program refused one. */
+  | { is: 'open'; unseen: SignedCharge[] }
+  /** None can land any more, and the program refused the charge in one. */
   | { is: 'failed'; failureCode: number | undefined }
-  /** None can land any more, and none left a trace. */
+  /** None can land any more; none left a trace, or those that did failed because of another charge in them. */
   | { is: 'dead' };
 
 interface JudgedCharge extends OpenCharge {
@@ -220,6 +232,7 @@ const isConfirmedOnly = (verdict: ChargeVerdict): boolean => verdict.is === 'pai
 
 /** Judges a charge by its transactions. */
 function verdictOf(
+  runId: string,
   transactions: (SignedCharge & { status: SignatureStatus | null })[],
   heights: { confirmed: bigint; finalized: bigint },
 ): ChargeVerdict {
@@ -230,14 +243,14 @@ function verdictOf(
   const isOver = ({ status, lastValidBlockHeight }: (typeof transactions)[number]) =>
     status === null ? lastValidBlockHeight < heights.finalized : status.confirmationStatus === 'finalized';
   if (!transactions.every(isOver)) {
-    const unseen = transactions
-      .filter(
-        ({ status, lastValidBlockHeight }) => status === null && lastValidBlockHeight >= heights.confirmed,
-      )
-      .map(({ wire }) => wire);
+    const unseen = transactions.filter(
+      ({ status, lastValidBlockHeight }) => status === null && lastValidBlockHeight >= heights.confirmed,
+    );
     return { is: 'open', unseen };
   }
-  const failed = transactions.find(({ status }) => status !== null)?.status;
-  if (!failed) return { is: 'dead' };
-  return { is: 'failed', failureCode: decodeProgramError({ error: failed.err })?.code };
+  const refusal = transactions.find(
+    ({ status, wire }) => status?.err && isRefusalOf(runId, wire, status.err),
+  );
+  if (!refusal) return { is: 'dead' };
+  return { is: 'failed', failureCode: decodeProgramError({ error: refusal.status?.err })?.code };
 }

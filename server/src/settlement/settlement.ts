@@ -1,26 +1,47 @@
 import { CHARGE_WAIT_SECONDS, REFUSAL_TEXT } from '@agent-rental/contract';
-import { setImmediate } from 'node:timers/promises';
 import { PublicKey, type TransactionError } from '@solana/web3.js';
-import { apiErrorOfTransaction, type Chain } from '../chain/index.js';
+import { apiErrorOfTransaction, type Chain, type Funds } from '../chain/index.js';
 import type { Indexer } from '../credentials/index.js';
+import { batchByKey } from '../database/batch-by-key.js';
 import { ApiError } from '../http/api-error.js';
 import { createDeadline } from '../platform/deadline.js';
 import type { Logger } from '../platform/logger.js';
-import type { Charge, ChargeOrder, ChargeRow, ReservedCharge, SignedCharge } from './charge.js';
+import type { Charge, ChargeOrder, ChargeRow, ReservedCharge } from './charge.js';
+import { createChargePacks, type SentTransaction } from './charge-packs.js';
+import { isRefusalOf } from './charged-runs.js';
 import type { ChargeRepository } from './charge-repository.js';
+import type { ChargeStates } from './charge-states.js';
 import type { ChargeSigner } from './charge-transaction.js';
+import type { Credits } from './credits.js';
+import { createFinalityWait } from './finality.js';
 
 /** The longest a caller waits for its charge. The charge itself goes on being settled. */
 const CONFIRM_TIMEOUT_MS = CHARGE_WAIT_SECONDS * 1_000;
-const REBROADCAST_MS = 1_000;
+/** `RunAlreadyConsumed` of the program. */
+const RUN_ALREADY_CONSUMED = 6100;
 /** States of a charge that has taken the money. */
 const PAID: ReadonlySet<ChargeRow['state']> = new Set(['confirmed', 'finalized', 'credited']);
+
+/** Resolves with null once the signal aborts. */
+function over(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(null);
+    else signal.addEventListener('abort', () => resolve(null), { once: true });
+  });
+}
 
 /** A charge that was not confirmed within the time that a caller waits; it goes on being settled. */
 export class ChargePendingError extends ApiError {
   constructor(runId: string, cause?: unknown) {
     super('service_unavailable', REFUSAL_TEXT.chargePending(runId), { runId, retryAfterSeconds: 5, cause });
   }
+}
+
+/** A used sequence is no failure: another transaction of the charge may have taken it, which the reconciler finds out. */
+function openIfConsumed(runId: string, error: ApiError): ApiError {
+  return error.onChainError?.anchor_code === RUN_ALREADY_CONSUMED
+    ? new ChargePendingError(runId, error)
+    : error;
 }
 
 /** A charge on its way. */
@@ -32,7 +53,8 @@ export interface SentCharge {
    */
   readonly written: Promise<boolean>;
   /**
-   * Resolves once the run is paid, with what it cost: from then on output may leave. 0 when the charge was not to be
+   * Resolves once output may leave, with what the run cost: the charge is confirmed, and final where the wallet's
+   * unfinalized charges would exceed the cap. 0 when the charge was not to be
    * signed after all.
    *
    * Rejects with ApiError: the program's reason when the charge failed on-chain, ChargePendingError when its end is not
@@ -45,7 +67,11 @@ export interface SentCharge {
 export interface Settlement {
   /** Uses up a credit for the run, or else sets its price aside. @throws ApiError `insufficient_balance`. */
   reserve(order: ChargeOrder): Promise<ReservedCharge | 'credited'>;
-  /** Simulates the charge on-chain: the credential check of a Per-Task run. @throws ApiError with the reason. */
+  /**
+   * Simulates the charge on-chain: the credential check of a Per-Task run.
+   *
+   * @throws ApiError with the reason; `service_unavailable` while the service lacks the lamports that charges need.
+   */
   simulate(charge: Charge): Promise<void>;
   /**
    * Signs, writes down, sends, once `due` has resolved with true; the caller waits for none of it. With false nothing is
@@ -54,8 +80,10 @@ export interface Settlement {
   charge(charge: Charge, due: Promise<boolean>): SentCharge;
   /** What a run was charged, for its receipt; undefined when nothing was taken. */
   paidFor(runId: string): Promise<{ lamports: bigint; signature: string; credited: boolean } | undefined>;
-  /** Whether the charge of a run has been confirmed on-chain. */
-  isConfirmed(runId: string): Promise<boolean>;
+  /** Whether the charge of a run that was not delivered has been made good by a free run. */
+  wasCredited(runId: string): Promise<boolean>;
+  /** Whether the charge of a run lets its output leave. */
+  isReleased(runId: string): Promise<boolean>;
   /** Gives back what was set aside, for a run that does not happen. */
   releaseReservation(runId: string): Promise<void>;
   /** Gives one free run for a run that was paid and not delivered; false when it may not have one. */
@@ -67,42 +95,90 @@ export interface Settlement {
 
 export function createSettlement(deps: {
   chain: Chain;
-  charges: ChargeRepository;
+  charges: Pick<ChargeRepository, 'reserve' | 'find' | 'signaturesOf'>;
+  states: Pick<ChargeStates, 'sign' | 'confirm' | 'release'>;
+  credits: Pick<Credits, 'give' | 'wasGiven' | 'has' | 'giveBack'>;
   signer: ChargeSigner;
   indexer: Pick<Indexer, 'indexAccounts'>;
   logger: Pick<Logger, 'warn'>;
+  /** Absent: charges are taken to be paid for. */
+  funds?: Pick<Funds, 'requireForCharge'>;
+  /** The longest a caller waits for its charge, in milliseconds. */
+  waitMs?: number;
+  /** The most charges that one transaction takes; absent: as many as fit into it. 1 packs none. */
+  maxChargesPerTransaction?: number;
 }): Settlement {
-  const { chain, charges, signer, indexer, logger } = deps;
+  const { chain, charges, states, credits, signer, indexer, logger, funds } = deps;
+  const { waitMs = CONFIRM_TIMEOUT_MS } = deps;
+  const waitForFinality = createFinalityWait(chain);
+  const packs = createChargePacks({
+    chain,
+    signer,
+    states,
+    waitMs,
+    maxCharges: deps.maxChargesPerTransaction,
+  });
 
-  /** Rebroadcasts the same bytes until they land or their blockhash has expired. */
-  async function land(charge: Charge, signed: SignedCharge): Promise<bigint> {
+  /** Indexes the balances of a listing's charges that are confirmed together in one call of the chain and one of the database. */
+  const indexTogether = batchByKey<string, undefined>(async (_, addresses) => {
+    await indexer.indexAccounts([...new Set(addresses)].map((address) => new PublicKey(address)));
+    return addresses.map(() => ({ value: undefined }));
+  });
+
+  /** Waits for the transaction of a charge, and for a second one of its own where the first failed because of another charge. */
+  async function land(charge: Charge, sent: SentTransaction): Promise<bigint> {
     const { run_id: runId } = charge;
-    const deadline = createDeadline(CONFIRM_TIMEOUT_MS);
-    const send = () => chain.send(signed.wire).catch(() => undefined);
-    const again = setInterval(() => void send(), REBROADCAST_MS);
+    const deadline = createDeadline(waitMs);
     try {
-      await send();
-      const status = await chain.waitForConfirmation(
-        signed.signature,
-        Number(signed.lastValidBlockHeight),
-        deadline.signal,
-      );
+      let transaction = sent;
+      let status = await transaction.landed;
+      if (status?.err && !isRefusalOf(runId, transaction.wire, status.err)) {
+        transaction = await signAlone(charge);
+        status = await Promise.race([transaction.landed, over(deadline.signal)]);
+      }
       if (status === null) throw new ChargePendingError(runId);
-      if (status.err) throw await failureOf(signed.signature, status.err);
+      if (status.err) throw openIfConsumed(runId, await failureOf(transaction.signature, status.err));
       // Only a landed transaction decides. An error of the database or the RPC leaves the end of the charge open.
-      await charges.move(runId, ['signed'], 'confirmed').catch((cause: unknown) => {
+      const isReleased = await states.confirm(runId, false, charge.listing_id).catch((cause: unknown) => {
         throw new ChargePendingError(runId, cause);
       });
-      await indexer
-        .indexAccounts([new PublicKey(charge.balance_address)])
-        .catch((err: unknown) =>
-          logger.warn({ err, run_id: runId }, 'the balance of a paid run is not indexed yet'),
-        );
+      await indexTogether(charge.listing_id, charge.balance_address).catch((err: unknown) =>
+        logger.warn({ err, run_id: runId }, 'the balance of a paid run is not indexed yet'),
+      );
+      // Above the wallet's cap output waits for finality; the reconciler releases what is held longer than that.
+      const final = isReleased || (await waitForFinality(transaction.signature, deadline.signal));
+      if (final === null || (final !== true && final.err)) throw new ChargePendingError(runId);
       return charge.price_lamports;
     } finally {
       deadline.clear();
-      clearInterval(again);
     }
+  }
+
+  /**
+   * Signs a charge whose pack failed in a transaction of its own. At most one of the two can take effect, by their
+   * sequence.
+   *
+   * @throws ApiError with the program's reason where it refuses this charge, too; ChargePendingError when it is not known.
+   */
+  async function signAlone(charge: Charge): Promise<SentTransaction> {
+    try {
+      await simulate(charge);
+      const signing = await packs.signAlone(charge);
+      if ('sent' in signing) return signing.sent;
+      throw signing.unsigned;
+    } catch (error) {
+      if (error instanceof ApiError && error.onChainError) throw openIfConsumed(charge.run_id, error);
+      throw new ChargePendingError(charge.run_id, error);
+    }
+  }
+
+  async function simulate(charge: Charge): Promise<void> {
+    const simulated = await chain.simulate(await signer.message(charge));
+    if (!simulated.error) return;
+    // The refusal may come of a protocol account that changed: then the charge is built anew, once.
+    const rebuilt = await signer.rebuilt(charge);
+    const { error, logs } = rebuilt ? await chain.simulate(rebuilt) : simulated;
+    if (error) throw apiErrorOfTransaction(error, logs, chain.programId);
   }
 
   /** The program's reason for a transaction that failed; without its logs where they cannot be read. */
@@ -125,52 +201,37 @@ export function createSettlement(deps: {
       return {
         lamports: charge.price_lamports,
         signature: landed,
-        credited: await charges.wasCredited(runId),
+        credited: await credits.wasGiven(runId),
       };
     },
-    isConfirmed: async (runId) => {
+    wasCredited: (runId) => credits.wasGiven(runId),
+    isReleased: async (runId) => {
       const charge = await charges.find(runId);
-      return charge !== undefined && PAID.has(charge.state);
+      return charge !== undefined && PAID.has(charge.state) && !charge.awaits_finality;
     },
-    releaseReservation: (runId) => charges.releaseReservation(runId),
-    credit: (runId) => charges.credit(runId),
-    hasCredit: (wallet, listingId) => charges.hasCredit(wallet, listingId),
-    returnCredit: (runId) => charges.returnCredit(runId),
+    releaseReservation: (runId) => states.release(runId),
+    credit: (runId) => credits.give(runId),
+    hasCredit: (wallet, listingId) => credits.has(wallet, listingId),
+    returnCredit: (runId) => credits.giveBack(runId),
 
     async simulate(charge) {
-      const simulated = await chain.simulate(await signer.message(charge));
-      if (!simulated.error) return;
-      // The refusal may come of a protocol account that changed: then the charge is built anew, once.
-      const rebuilt = await signer.rebuilt(charge);
-      const { error, logs } = rebuilt ? await chain.simulate(rebuilt) : simulated;
-      if (error) throw apiErrorOfTransaction(error, logs, chain.programId);
+      funds?.requireForCharge();
+      await simulate(charge);
     },
 
     charge(charge, due) {
-      const signing = (async () => {
-        if (!(await due)) return undefined;
-        // What is done for the run in this turn of the event loop does not wait for a signature.
-        await setImmediate();
-        return signer.sign(charge);
-      })();
-      const writing = (async () => {
-        const signed = await signing;
-        if (signed === undefined) return undefined;
-        // Written before it is sent: after a crash the charge can be found again.
-        await charges.recordSignature(charge.run_id, signed);
-        return signed;
-      })();
-      const confirmed = writing.then((signed) => (signed === undefined ? 0n : land(charge, signed)));
+      const signing = due.then((isDue) => (isDue ? packs.sign(charge) : undefined));
+      const confirmed = signing.then((signed) => {
+        if (signed === undefined) return 0n;
+        if ('unsigned' in signed) throw signed.unsigned;
+        return land(charge, signed.sent);
+      });
       // A failure reaches those that await the promise later; until then it must not count as unhandled.
       confirmed.catch(() => undefined);
-      const written = writing.then(
-        (signed) => signed !== undefined,
-        // A write whose answer was lost may have happened, unless nothing was signed yet.
-        () =>
-          signing.then(
-            () => true,
-            () => false,
-          ),
+      const written = signing.then(
+        (signed) => signed !== undefined && 'sent' in signed,
+        // A write whose answer was lost may have happened.
+        () => true,
       );
       return { priceLamports: charge.price_lamports, written, confirmed };
     },

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { openDatabase, type OpenDatabase } from '../database/connection.js';
 import { migrate } from '../database/migrate.js';
+import { migrateJobs } from '../platform/jobs.js';
 
 /** A database of one test file's own. */
 export interface TemporaryDatabase extends OpenDatabase {
@@ -16,9 +17,13 @@ export interface TemporaryDatabase extends OpenDatabase {
  * Opens an empty database: a fresh one on the server of `TEST_DATABASE_URL`, or where that is not set on the one that the
  * test run has started, or on a PostgreSQL started for it. `close` leaves nothing behind.
  */
-export async function openEmptyDatabase(): Promise<TemporaryDatabase> {
+export function openEmptyDatabase(): Promise<TemporaryDatabase> {
+  return open();
+}
+
+async function open(template?: string): Promise<TemporaryDatabase> {
   const shared = process.env['TEST_DATABASE_URL'] ?? process.env['SHARED_TEST_DATABASE_URL'];
-  const server = shared === undefined ? await startTestPostgres() : await createDatabase(shared);
+  const server = shared === undefined ? await startTestPostgres() : await createDatabase(shared, template);
   const url = new URL(server.url);
   // These rows are not needed after a crash, and the tests write many of them one by one.
   url.searchParams.set('options', '-csynchronous_commit=off');
@@ -33,11 +38,91 @@ export async function openEmptyDatabase(): Promise<TemporaryDatabase> {
   };
 }
 
-/** Opens a database with all tables in it. */
+/** A database whose PostgreSQL can crash. */
+export interface RestartableDatabase extends TemporaryDatabase {
+  /** Where it is now; it moves with each crash. */
+  readonly url: string;
+  readonly pool: OpenDatabase['pool'];
+  /** Kills PostgreSQL at once and starts it again on the same data. */
+  crash(): Promise<void>;
+}
+
+/** Opens an empty database on a PostgreSQL of its own, which writes every commit through to the disk. */
+export async function openRestartableDatabase(): Promise<RestartableDatabase> {
+  const { removeEmbeddedPostgres, startEmbeddedPostgres } = await import('../embedded/postgres/postgres.js');
+  const stateDir = newStateDir();
+  let postgres = await startEmbeddedPostgres({ stateDir });
+  let database = openDatabase(postgres.url, () => undefined);
+  return {
+    get url() {
+      return postgres.url;
+    },
+    get db() {
+      return database.db;
+    },
+    get pool() {
+      return database.pool;
+    },
+    async crash() {
+      process.kill(postgres.pid, 'SIGKILL');
+      await postgres.exited;
+      await database.close();
+      postgres = await startEmbeddedPostgres({ stateDir });
+      database = openDatabase(postgres.url, () => undefined);
+    },
+    async close() {
+      await database.close();
+      await postgres.stop();
+      await removeEmbeddedPostgres({ stateDir });
+      rmSync(stateDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A folder for a PostgreSQL. */
+function newStateDir(): string {
+  const stateDir = realpathSync(mkdtempSync(join(tmpdir(), 'agent-rental-test-')));
+  // The account that PostgreSQL runs as must be able to walk in.
+  chmodSync(stateDir, 0o755);
+  return stateDir;
+}
+
+/**
+ * Opens a database with all tables in it: a copy of the one that the test run has migrated, because migrating takes seconds,
+ * or one that is migrated here.
+ */
 export async function openTestDatabase(): Promise<TemporaryDatabase> {
-  const database = await openEmptyDatabase();
-  await migrate(database.db);
+  const template = process.env['TEST_DATABASE_TEMPLATE'];
+  const database = await open(template);
+  if (template === undefined) await migrate(database.db);
   return database;
+}
+
+/** What the processes that run test files inherit: where PostgreSQL is, and which of its databases to copy. */
+export interface SharedTestServer {
+  readonly environment: { SHARED_TEST_DATABASE_URL?: string; TEST_DATABASE_TEMPLATE: string };
+  close(): Promise<void>;
+}
+
+/** Starts a PostgreSQL for a test run, or uses that of `TEST_DATABASE_URL`, and migrates a database for copies on it. */
+export async function startSharedTestServer(): Promise<SharedTestServer> {
+  const given = process.env['TEST_DATABASE_URL'];
+  const own = given === undefined ? await startTestPostgres() : undefined;
+  const template = await createDatabase(own?.url ?? given ?? '');
+  const database = openDatabase(template.url, () => undefined);
+  await migrate(database.db);
+  await migrateJobs(database.pool);
+  await database.close();
+  return {
+    environment: {
+      ...(own === undefined ? {} : { SHARED_TEST_DATABASE_URL: own.url }),
+      TEST_DATABASE_TEMPLATE: new URL(template.url).pathname.slice(1),
+    },
+    close: async () => {
+      await template.remove();
+      await own?.remove();
+    },
+  };
 }
 
 /** A PostgreSQL, or a database on one, that is removed after use. */
@@ -46,9 +131,9 @@ interface TestPostgres {
   remove(): Promise<void>;
 }
 
-async function createDatabase(shared: string): Promise<TestPostgres> {
+async function createDatabase(shared: string, template?: string): Promise<TestPostgres> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await runOn(shared, `create database ${name}`);
+  await runOn(shared, `create database ${name} ${template === undefined ? '' : `template ${template}`}`);
   const url = new URL(shared);
   url.pathname = `/${name}`;
   return { url: url.href, remove: () => runOn(shared, `drop database ${name} with (force)`) };
@@ -68,9 +153,7 @@ async function runOn(url: string, statement: string): Promise<void> {
 async function startTestPostgres(): Promise<TestPostgres> {
   // Only where it is needed: it looks for the binaries when it is loaded.
   const { removeEmbeddedPostgres, startEmbeddedPostgres } = await import('../embedded/postgres/postgres.js');
-  const stateDir = realpathSync(mkdtempSync(join(tmpdir(), 'agent-rental-test-')));
-  // The account that PostgreSQL runs as must be able to walk in.
-  chmodSync(stateDir, 0o755);
+  const stateDir = newStateDir();
   const remove = async () => {
     await removeEmbeddedPostgres({ stateDir });
     rmSync(stateDir, { recursive: true, force: true });

@@ -1,8 +1,33 @@
-export { openEmptyDatabase, openTestDatabase, type TemporaryDatabase } from './database.js';
+export {
+  openChargingMarket,
+  type ChargingMarket,
+  type FundedChain,
+  type MarketListing,
+} from './charging-market.js';
+export {
+  openEmptyDatabase,
+  openRestartableDatabase,
+  openTestDatabase,
+  startSharedTestServer,
+  type RestartableDatabase,
+  type SharedTestServer,
+  type TemporaryDatabase,
+} from './database.js';
 export { findRunningPostgres } from '../embedded/postgres/find-running.js';
 export { collectingGarbage } from './garbage.js';
+export {
+  eachFor,
+  onlyFor,
+  rpcFaults,
+  startHostileRpc,
+  type HostileRpc,
+  type ProxiedCall,
+  type RpcFault,
+} from './hostile-rpc.js';
 export { readBody, startHttpStandIn, type HttpStandIn, type StandInListener } from './http-stand-in.js';
+export { startTestMarket, type TestMarket } from './local-market.js';
 export { balanceAddressOf, insertListing, insertRun, newTestListingId, newWallet } from './rows.js';
+export { startSigningService, type SigningService } from './signing-service.js';
 export { schemaViolations } from '../platform/json-schema/compile.js';
 export { publishedListing } from './tasks.js';
 export { zipOf, type ZipEntry } from './zip.js';

@@ -1,11 +1,14 @@
--- Gives one free run for a run that was charged and not delivered; gives whether it has one. A run of which output has
--- left is never credited, and the credits of a day are bounded.
+-- Gives one free run for a run that was charged and not delivered; gives whether it has one. It decides by the records
+-- alone: the charge has taken the money, the run was not delivered, and no output of it has left. A charge whose output
+-- would wait for finality has its credit wait, too. The credits of a day are bounded.
 create or replace function give_credit(run uuid) returns boolean language plpgsql as $$
 declare
   charge charges%rowtype;
 begin
-  select * into charge from charges where run_id = run;
-  if not found or exists (select from runs where id = run and output_left_at is not null) then
+  select * into charge from charges
+    where run_id = run and (state in ('finalized', 'credited') or state = 'confirmed' and not awaits_finality);
+  if not found or not exists (
+      select from runs where id = run and status = 'undelivered' and output_left_at is null) then
     return false;
   end if;
   -- Credits of one wallet and listing are given one after the other, so that the bound is exact.

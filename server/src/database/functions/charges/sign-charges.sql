@@ -1,0 +1,24 @@
+-- Writes down the transaction of one or more charges before it is sent. Gives the charges that have ended or were given
+-- back: if there is one, nothing was written and the transaction must not be sent. Rows are locked in one order.
+create or replace function sign_charges(runs uuid[], new_signature text, new_wire bytea, last_height bigint)
+returns setof uuid language plpgsql as $$
+#variable_conflict use_column
+declare
+  open_runs uuid[];
+begin
+  select coalesce(array_agg(run_id), '{}') into open_runs from (
+    select run_id from charges
+    where run_id = any (runs) and state in ('reserved', 'signed', 'confirmed')
+    order by run_id for update) as locked;
+  if cardinality(open_runs) < cardinality(runs) then
+    return query select asked.id from unnest(runs) as asked (id) where asked.id <> all (open_runs);
+    return;
+  end if;
+  insert into charge_signatures (signature, run_id, wire, last_valid_block_height)
+    select new_signature, asked.id, new_wire, last_height from unnest(runs) as asked (id);
+  update charges
+    set state = 'signed', updated_at = now(), attempts = 0,
+      -- A replica of the version before confirms without the time.
+      confirmed_at = case when state = 'confirmed' then coalesce(confirmed_at, updated_at) else confirmed_at end
+    where run_id = any (runs);
+end $$

@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
+import { Keypair, VersionedTransaction, type SignatureStatus } from '@solana/web3.js';
+import { describe, expect, it } from 'vitest';
+import { newWallet } from '../testing/index.js';
+import type { Charge, SignedCharge } from './charge.js';
+import { createKeypairSigner } from '../chain/index.js';
+import { createChargePacks } from './charge-packs.js';
+import { createChargeSigner } from './charge-transaction.js';
+import { chargedRuns, isRefusalOf } from './charged-runs.js';
+
+const LISTING = 'agent-aaaaaa';
+const MAX_TRANSACTION_BYTES = 1_232;
+
+function newCharge(wallet = newWallet(), listingId = LISTING): Charge {
+  return {
+    run_id: randomUUID(),
+    wallet,
+    listing_id: listingId,
+    balance_address: newWallet(),
+    price_lamports: 1_000_000n,
+    sequence: 2n ** 40n,
+  };
+}
+
+const treasury = Keypair.generate().publicKey;
+const terms = { treasury, authorities: [], minQueryPriceLamports: 1n };
+
+/** The real signer, over a chain whose priority fees are as given. */
+function newSigner(feeMicroLamports = 7n) {
+  return createChargeSigner({
+    chain: {
+      programId: MARKETPLACE_PROGRAM_ID,
+      latestBlockhash: async () => ({ blockhash: newWallet(), lastValidBlockHeight: 100 }),
+    } as never,
+    authority: createKeypairSigner(Keypair.generate()),
+    protocol: { current: async () => terms, refreshed: async () => terms },
+    fees: { latest: () => feeMicroLamports },
+  });
+}
+
+/** Packs whose writes and confirmations end when the test says so. */
+function packing({ maxCharges }: { maxCharges?: number } = {}) {
+  const written: { runs: readonly string[]; end(ended?: string[]): void }[] = [];
+  const sent: string[][] = [];
+  const confirmations: (() => void)[] = [];
+  /** Waits for further charges, each ended by a call. */
+  const gatherings: (() => void)[] = [];
+  let isHeld = false;
+  const packs = createChargePacks({
+    signer: newSigner(),
+    chain: {
+      send: async (wire: Uint8Array) => void sent.push(runsOf(wire)),
+      waitForConfirmation: () =>
+        new Promise((resolve) =>
+          confirmations.push(() =>
+            resolve({ err: null, confirmationStatus: 'confirmed' } as SignatureStatus),
+          ),
+        ),
+    },
+    states: {
+      sign: (runs: readonly string[]) =>
+        new Promise<string[]>((resolve) => {
+          written.push({ runs, end: (ended = []) => resolve(ended) });
+          if (!isHeld) resolve([]);
+        }),
+    },
+    waitMs: 10_000,
+    maxCharges,
+    gather: () => new Promise<void>((resolve) => gatherings.push(resolve)),
+  });
+  return {
+    gatherings,
+    packs,
+    written,
+    sent,
+    confirmations,
+    hold: () => (isHeld = true),
+    release: () => (isHeld = false),
+  };
+}
+
+const runsOf = (wire: Uint8Array) => chargedRuns(wire).filter((run) => run !== undefined);
+const ids = (charges: readonly Charge[]) => charges.map(({ run_id: id }) => id);
+
+/** Runs the event loop until something is so. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await setImmediate();
+}
+
+describe('charges of one listing [MON-9]', () => {
+  it('that come together are one transaction, sent once for all of them', async () => {
+    const { packs, sent } = packing();
+    const charges = [newCharge(), newCharge(), newCharge()];
+    const signings = await Promise.all(charges.map((charge) => packs.sign(charge)));
+    expect(sent).toEqual([ids(charges)]);
+    const signatures = signings.map((signing) => 'sent' in signing && signing.sent.signature);
+    expect(new Set(signatures).size).toBe(1);
+  });
+
+  it('that come while one is written are the next transaction', async () => {
+    const { packs, written, sent, hold, release } = packing();
+    hold();
+    const first = newCharge();
+    const alone = packs.sign(first);
+    await until(() => written.length === 1);
+    const later = [newCharge(), newCharge()];
+    const rest = later.map((charge) => packs.sign(charge));
+    for (let turn = 0; turn < 10; turn += 1) await setImmediate();
+    expect(written).toHaveLength(1);
+    release();
+    written[0]?.end();
+    await Promise.all([alone, ...rest]);
+    expect(sent).toEqual([[first.run_id], ids(later)]);
+  });
+
+  it('are as many transactions as they need, each within the bytes that one may have', async () => {
+    const { packs, sent } = packing();
+    const charges = Array.from({ length: 20 }, () => newCharge());
+    await Promise.all(charges.map((charge) => packs.sign(charge)));
+    expect(sent.flat()).toEqual(ids(charges));
+    expect(sent.map((runs) => runs.length)).toEqual([6, 6, 6, 2]);
+  });
+
+  it('wait for others while several transactions are under way, and not before or after', async () => {
+    const { packs, sent, confirmations, gatherings } = packing();
+    for (let count = 0; count < 2; count += 1) {
+      await packs.sign(newCharge());
+      // The listing is done with it once nothing else waits.
+      for (let turn = 0; turn < 4; turn += 1) await setImmediate();
+    }
+    const third = packs.sign(newCharge());
+    await until(() => sent.length === 3);
+    await third;
+    // Three are under way: what comes now waits, and takes along what comes in later turns of the event loop.
+    await until(() => gatherings.length === 1);
+    const charges = [newCharge(), newCharge(), newCharge()];
+    const signings: Promise<unknown>[] = [];
+    for (const charge of charges) {
+      signings.push(packs.sign(charge));
+      for (let turn = 0; turn < 4; turn += 1) await setImmediate();
+    }
+    expect(sent).toHaveLength(3);
+    gatherings[0]?.();
+    await Promise.all(signings);
+    expect(sent[3]).toEqual(ids(charges));
+    // All are confirmed: the next goes at once.
+    await until(() => gatherings.length === 2);
+    confirmations.forEach((confirm) => confirm());
+    gatherings[1]?.();
+    for (let turn = 0; turn < 4; turn += 1) await setImmediate();
+    const next = newCharge();
+    await packs.sign(next);
+    expect(sent[4]).toEqual([next.run_id]);
+    expect(gatherings).toHaveLength(2);
+  });
+
+  it('are never in one transaction with those of another listing', async () => {
+    const { packs, sent } = packing();
+    const [one, other] = [newCharge(), newCharge(newWallet(), 'agent-bbbbbb')];
+    await Promise.all([packs.sign(one), packs.sign(other)]);
+    expect(sent).toHaveLength(2);
+    expect(sent.flat().toSorted()).toEqual(ids([one, other]).toSorted());
+  });
+
+  it('of which one was given back are signed anew without it, and only that is sent', async () => {
+    const { packs, written, sent, hold, release } = packing();
+    hold();
+    const [gone, kept] = [newCharge(), newCharge()];
+    const signings = [packs.sign(gone), packs.sign(kept)];
+    await until(() => written.length === 1);
+    release();
+    written[0]?.end([gone.run_id]);
+    const [first, second] = await Promise.all(signings);
+    expect(first).toHaveProperty('unsigned');
+    expect(second).toHaveProperty('sent');
+    expect(sent).toEqual([[kept.run_id]]);
+  });
+
+  it('are each in a transaction of their own where one is the most', async () => {
+    const { packs, sent } = packing({ maxCharges: 1 });
+    const charges = [newCharge(), newCharge()];
+    await Promise.all(charges.map((charge) => packs.sign(charge)));
+    expect(sent).toEqual(charges.map(({ run_id: id }) => [id]));
+  });
+});
+
+describe('the transaction of a pack', () => {
+  it.each([
+    ['buyers of their own', () => newWallet(), 6],
+    ['one buyer', (wallet: string) => wallet, 15],
+  ])('of charges with %s is as large as it may be, and no larger', async (_, walletOf, most) => {
+    const wallet = newWallet();
+    const signer = newSigner();
+    const charges = Array.from({ length: 30 }, () => newCharge(walletOf(wallet)));
+    const count = await signer.countThatFit(charges);
+    expect(count).toBe(most);
+    const { wire } = await signer.sign(charges.slice(0, count));
+    expect(wire.length).toBeLessThanOrEqual(MAX_TRANSACTION_BYTES);
+    // One more would not fit.
+    await expect(
+      signer
+        .sign(charges.slice(0, count + 1))
+        .then(({ wire: bytes }) => bytes.length > MAX_TRANSACTION_BYTES)
+        .catch(() => true),
+    ).resolves.toBe(true);
+  });
+
+  it('is read back by its runs, and its failure is the refusal of one of them alone', async () => {
+    const charges = [newCharge(), newCharge()];
+    const { wire }: SignedCharge = await newSigner().sign(charges);
+    const [first = '', second = ''] = ids(charges);
+    const places = chargedRuns(wire);
+    expect(places).toEqual([undefined, undefined, first, second]);
+    const error = { InstructionError: [places.indexOf(second), { Custom: 6003 }] } as never;
+    expect(isRefusalOf(second, wire, error)).toBe(true);
+    expect(isRefusalOf(first, wire, error)).toBe(false);
+    // An error of no instruction, such as of the payer, refuses none.
+    expect(isRefusalOf(first, wire, 'InsufficientFundsForFee')).toBe(false);
+  });
+
+  it('of one charge fails for that charge, whatever the error', async () => {
+    const charge = newCharge();
+    const { wire } = await newSigner(0n).sign([charge]);
+    expect(chargedRuns(wire)).toEqual([undefined, charge.run_id]);
+    expect(isRefusalOf(charge.run_id, wire, { InstructionError: [0, 'ComputationalBudgetExceeded'] })).toBe(
+      true,
+    );
+    expect(VersionedTransaction.deserialize(wire).message.compiledInstructions).toHaveLength(2);
+  });
+});

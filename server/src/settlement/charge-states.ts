@@ -1,0 +1,148 @@
+import { CompiledQuery, sql } from 'kysely';
+import type { Db } from '../database/connection.js';
+import { batchByKey } from '../database/batch-by-key.js';
+import { prepare } from '../database/prepared-statements.js';
+import type { ChargeState, SignedCharge } from './charge.js';
+
+const CONFIRM_CHARGES = prepare('select run_id, has_moved, is_released from confirm_charges($1, $2, $3)');
+const SIGN_CHARGES = prepare('select run_id from sign_charges($1, $2, $3, $4) as run_id');
+
+/**
+ * The one writer of the states of charges, after `reserve_run_charges` made them. A charge only moves forward; each
+ * transition checks in its own statement where the charge is, so that of several replicas one makes it.
+ */
+export interface ChargeStates {
+  /**
+   * Writes down a transaction of one or more charges, in one statement, before it is sent. Gives the charges that have
+   * ended or were given back: where there is one, nothing was written and the transaction must not be sent.
+   */
+  sign(runIds: readonly string[], signed: SignedCharge): Promise<string[]>;
+  /**
+   * A transaction of the charge has landed. Gives whether its output may leave now: else it waits for finality, because
+   * with it the wallet's unfinalized charges would exceed the cap.
+   *
+   * @param isFinal no fork can take the transaction back.
+   * @param listingId confirmations of one listing that come together, as of a pack, are one statement.
+   */
+  confirm(runId: string, isFinal?: boolean, listingId?: string): Promise<boolean>;
+  /** No fork can take a confirmed charge back, and what follows from that is done. */
+  finalize(runId: string): Promise<void>;
+  /**
+   * Ends a charge that cannot land any more: `lost` when it was confirmed once, whose unused credit is withdrawn, else
+   * `failed`. Undefined when it had ended already.
+   *
+   * @param failureCode the program's reason, where there is one.
+   */
+  end(runId: string, failureCode: number | undefined): Promise<'failed' | 'lost' | undefined>;
+  /**
+   * Takes a charge back from its end, because a final transaction of it was found: it is `finalized`, and an undelivered run
+   * is credited with the next round.
+   */
+  recordTaken(runId: string): Promise<void>;
+  /** Credits a finalized charge whose run was not delivered; the run keeps the state `finalized` where it may not have one. */
+  credit(runId: string): Promise<void>;
+  /** The same for every such charge that a process which ended has left. */
+  creditUndelivered(): Promise<void>;
+  /** Deletes a charge that was never signed. */
+  release(runId: string): Promise<void>;
+  /** Deletes the charges that were never signed and whose run is over or gone. */
+  releaseAbandoned(): Promise<void>;
+}
+
+/** Begins the key of confirmations that are final. */
+const FINAL = 'final ';
+
+/** What the writer of states needs to know. */
+export interface ChargeStatesOptions {
+  /** The most that the confirmed and not yet final charges of a wallet add up to whose output has left. */
+  unfinalizedCapLamports: bigint;
+  /** Is told of each state that a charge was brought into. */
+  moved?: (state: ChargeState) => void;
+}
+
+export function createChargeStates(
+  db: Db,
+  { unfinalizedCapLamports, moved = () => undefined }: ChargeStatesOptions,
+): ChargeStates {
+  /** Confirmations that come together share one statement, and one wait for the disk. */
+  const confirmTogether = batchByKey<string, boolean>(async (key, runIds) => {
+    const { rows } = await db.executeQuery<{ run_id: string; has_moved: boolean; is_released: boolean }>(
+      CompiledQuery.raw(CONFIRM_CHARGES, [runIds, unfinalizedCapLamports, key.startsWith(FINAL)]),
+    );
+    const released = new Map(rows.map(({ run_id: id, is_released: isReleased }) => [id, isReleased]));
+    rows.filter(({ has_moved: hasMoved }) => hasMoved).forEach(() => moved('confirmed'));
+    return runIds.map((id) => ({ value: released.get(id) === true }));
+  });
+
+  async function credit(runId: string): Promise<void> {
+    const { numAffectedRows } = await sql`
+      update charges set state = 'credited', updated_at = now()
+      where run_id = ${runId} and state = 'finalized' and give_credit(run_id)`.execute(db);
+    if (numAffectedRows === 1n) moved('credited');
+  }
+
+  return {
+    async sign(runIds, { signature, wire, lastValidBlockHeight }) {
+      const { rows } = await db.executeQuery<{ run_id: string }>(
+        CompiledQuery.raw(SIGN_CHARGES, [runIds, signature, wire, lastValidBlockHeight]),
+      );
+      if (rows.length === 0) runIds.forEach(() => moved('signed'));
+      return rows.map(({ run_id: id }) => id);
+    },
+    confirm: (runId, isFinal = false, listingId = '') =>
+      confirmTogether(`${isFinal ? FINAL : ''}${listingId}`, runId),
+    async finalize(runId) {
+      const { numUpdatedRows } = await db
+        .updateTable('charges')
+        .set({ state: 'finalized', updated_at: sql<Date>`now()` })
+        .where('run_id', '=', runId)
+        .where('state', '=', 'confirmed')
+        .executeTakeFirstOrThrow();
+      if (numUpdatedRows === 1n) moved('finalized');
+    },
+
+    async end(runId, failureCode) {
+      const { rows } = await sql<{ ended: 'failed' | 'lost' | null }>`
+        select end_charge(${runId}, ${failureCode ?? null}) as ended`.execute(db);
+      const ended = rows[0]?.ended ?? undefined;
+      if (ended) moved(ended);
+      return ended;
+    },
+
+    async recordTaken(runId) {
+      const { numUpdatedRows } = await db
+        .updateTable('charges')
+        .set({ state: 'finalized', failure_code: null, updated_at: sql<Date>`now()` })
+        .where('run_id', '=', runId)
+        .where('state', 'in', ['failed', 'lost'])
+        .executeTakeFirstOrThrow();
+      if (numUpdatedRows === 1n) moved('finalized');
+    },
+
+    credit,
+    async creditUndelivered() {
+      const owed = await db
+        .selectFrom('charges')
+        .innerJoin('runs', 'runs.id', 'charges.run_id')
+        .where('runs.status', '=', 'undelivered')
+        .where('runs.output_left_at', 'is', null)
+        .where('charges.state', '=', 'finalized')
+        .where(sql<boolean>`may_credit(charges.wallet, charges.listing_id)`)
+        .select('charges.run_id')
+        .limit(1_000)
+        .execute();
+      for (const { run_id: runId } of owed) await credit(runId);
+    },
+
+    async release(runId) {
+      await db.deleteFrom('charges').where('run_id', '=', runId).where('state', '=', 'reserved').execute();
+    },
+    async releaseAbandoned() {
+      await db
+        .deleteFrom('charges')
+        .where('state', '=', 'reserved')
+        .where('run_id', 'in', (eb) => eb.selectFrom('runs').select('id').where('status', '!=', 'running'))
+        .execute();
+    },
+  };
+}

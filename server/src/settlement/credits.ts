@@ -1,0 +1,65 @@
+import { sql } from 'kysely';
+import type { Db } from '../database/connection.js';
+
+/**
+ * Free runs, owed for runs that were charged and not delivered. `give_credit` alone makes one and decides whether it is
+ * owed; a reservation uses it up (`reserve_run_charges`), and the end of a lost charge withdraws it (`end_charge`).
+ */
+export interface Credits {
+  /**
+   * Gives one free run for a run that was charged and not delivered; once per run, and a bounded number of times a day for
+   * each wallet and listing. Gives whether the run has a credit now; a run of which output has left never has one.
+   */
+  give(runId: string): Promise<boolean>;
+  /** Whether a credit was given for this run. */
+  wasGiven(runId: string): Promise<boolean>;
+  /** Whether the wallet has an unused one. */
+  has(wallet: string, listingId: string): Promise<boolean>;
+  /** Gives a used credit back, when the new run has no answer either and no output of it has left. */
+  giveBack(runId: string): Promise<void>;
+  /** The same for every undelivered run, also those of processes that have ended. */
+  giveBackUndelivered(): Promise<void>;
+}
+
+export function createCredits(db: Db): Credits {
+  return {
+    async give(runId) {
+      const { rows } = await sql<{ given: boolean }>`select give_credit(${runId}) as given`.execute(db);
+      return rows[0]?.given === true;
+    },
+    async wasGiven(runId) {
+      const row = await db
+        .selectFrom('credits')
+        .select('run_id')
+        .where('run_id', '=', runId)
+        .executeTakeFirst();
+      return row !== undefined;
+    },
+    async has(wallet, listingId) {
+      const found = await db
+        .selectFrom('credits')
+        .select('run_id')
+        .where('wallet', '=', wallet)
+        .where('listing_id', '=', listingId)
+        .where('used_by_run_id', 'is', null)
+        .limit(1)
+        .executeTakeFirst();
+      return found !== undefined;
+    },
+    async giveBack(runId) {
+      await sql`
+        update credits set used_by_run_id = null
+        where used_by_run_id = ${runId}
+          and not exists (
+            select from runs
+            where id = ${runId} and (output_left_at is not null or status in ('completed', 'failed'))
+          )`.execute(db);
+    },
+    async giveBackUndelivered() {
+      await sql`
+        update credits set used_by_run_id = null from runs
+        where runs.id = credits.used_by_run_id and runs.status = 'undelivered'
+          and runs.output_left_at is null`.execute(db);
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startLocalChain } from '@agent-rental/local-chain';
+import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
+import { marketplaceSoPath } from '@agent-rental/program-client/artifact';
+import { Connection, Keypair } from '@solana/web3.js';
+import { openChargingMarket, type ChargingMarket } from './charging-market.js';
+import type { TemporaryDatabase } from './database.js';
+
+/** Beyond it a slot is final. */
+const FINALIZED_AFTER_SLOTS = 33;
+/** A blockhash lives for 150 slots; after so many that is final. */
+const EXPIRED_AFTER_SLOTS = 200;
+
+/** A market on an embedded chain of its own, on which time passes when the test says so. */
+export interface TestMarket extends ChargingMarket {
+  /** All that has landed becomes final. */
+  finalize(): Promise<void>;
+  /** All transactions that have not landed can land no more. */
+  expire(): Promise<void>;
+  /** A fork drops transactions that are not final. */
+  drop(...signatures: string[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts it; `close` leaves nothing behind. */
+export async function startTestMarket({ db }: TemporaryDatabase): Promise<TestMarket> {
+  const stateDir = await mkdtemp(join(tmpdir(), 'settlement-'));
+  const upgradeAuthority = Keypair.generate();
+  const node = await startLocalChain({
+    stateDir,
+    rpcPort: 0,
+    testHooks: true,
+    slotTimeMs: 60_000,
+    programs: [
+      {
+        programId: MARKETPLACE_PROGRAM_ID.toBase58(),
+        soPath: marketplaceSoPath(),
+        upgradeAuthority: upgradeAuthority.publicKey.toBase58(),
+      },
+    ],
+  });
+  const connection = new Connection(node.rpcUrl, 'confirmed');
+  const market = await openChargingMarket(
+    {
+      rpcUrl: node.rpcUrl,
+      wsUrl: node.wsUrl,
+      upgradeAuthority,
+      fund: async (address, lamports) => void (await connection.requestAirdrop(address, lamports)),
+    },
+    db,
+  );
+  async function hook(method: string, params: object): Promise<void> {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [params] });
+    const headers = { 'content-type': 'application/json' };
+    const answer = (await (await fetch(node.rpcUrl, { method: 'POST', headers, body })).json()) as object;
+    if ('error' in answer) throw new Error(JSON.stringify(answer.error));
+  }
+  return {
+    ...market,
+    finalize: () => hook('localchain_warp', { slots: FINALIZED_AFTER_SLOTS }),
+    expire: async () => {
+      await hook('localchain_warp', { slots: EXPIRED_AFTER_SLOTS });
+      // What is signed from now on is valid.
+      await market.chain.latestBlockhash(true);
+    },
+    drop: (...dropSignatures) => hook('localchain_fork', { dropSignatures }),
+    close: async () => {
+      await node.close();
+      await rm(stateDir, { recursive: true, force: true });
+    },
+  };
+}
