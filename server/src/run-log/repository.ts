@@ -1,0 +1,377 @@
+import { sql, type Selectable } from 'kysely';
+import { MAX_RUN_LOG_BATCH, NO_PREVIOUS_ROOT } from '@agent-rental/program-client';
+import type { Db, Tx } from '../database/connection.js';
+import type { Database } from '../database/schema.js';
+import type { LoggedRun } from '../runs/index.js';
+import { merkleTree, NODE_BYTES } from './merkle-tree.js';
+
+/** Key of the advisory lock under which a batch is made. */
+const LOCK = 5_120_977_346;
+/** Runs that are read, hashed and written between two turns of the event loop. */
+const PAGE = 100;
+
+type ChargeState = Selectable<Database['charges']>['state'];
+
+/** What stands on-chain of a batch. */
+export interface Batch {
+  number: bigint;
+  count: number;
+  previousRoot: Buffer;
+  root: Buffer;
+}
+
+/** A signed transaction of a batch, as written down before it is sent. */
+export interface SignedBatch {
+  signature: string;
+  wire: Buffer;
+  lastValidBlockHeight: bigint;
+}
+
+/** A batch of which no transaction is known to stand on-chain for good, with all its transactions, oldest first. */
+export interface OpenBatch extends Batch {
+  signatures: SignedBatch[];
+}
+
+/** The newest batch that is known of, in the database or on-chain. */
+export interface LogHead {
+  number: bigint;
+  root: Buffer;
+  /** Its final transaction, where there is one. */
+  signature: string | null;
+}
+
+/** Where a run stands in the log. */
+type LogPlace =
+  | {
+      is: 'logged';
+      batch: bigint;
+      count: number;
+      leafIndex: number;
+      previousRoot: Buffer;
+      root: Buffer;
+      signature: string;
+    }
+  /** `seconds`: until its batch is made; 0 where it is in one already. */
+  | { is: 'pending'; seconds: number };
+
+/** Reads and writes the run log. */
+export interface RunLogRepository {
+  /** Whether runs wait, no batch is open and the last one is old enough. */
+  isBatchDue(): Promise<boolean>;
+  /** The newest batch of the database. */
+  head(): Promise<LogHead | undefined>;
+  /**
+   * Puts the runs that wait into a batch, in order of arrival, and writes it down: runs, number, previous root and root. One
+   * replica at a time does this. Runs whose charge has become final leave the log, and those whose charge is open wait on.
+   *
+   * @param leafOf the leaf of a run
+   * @param chainHead the newest batch on-chain; the number of a batch is above it, also where the database is older
+   */
+  makeBatch(leafOf: (run: LoggedRun) => Buffer, chainHead: LogHead | undefined): Promise<Batch | undefined>;
+  /** Claims the open batch if its next attempt is due; the delay of the next one doubles from 2 s up to 16 s. */
+  takeOpen(): Promise<OpenBatch | undefined>;
+  /** Makes the next attempt of the open batch due now. */
+  makeDue(): Promise<void>;
+  /**
+   * Writes a transaction down, before it is sent. False when another replica has written one since the batch was read: then
+   * this one must not be sent.
+   */
+  recordSignature(batch: OpenBatch, signed: SignedBatch): Promise<boolean>;
+  /** Ends an open batch by the transaction that stands on-chain for good. */
+  close(batch: bigint, signature: string): Promise<void>;
+  /** Where a run stands; undefined for one that is not for the log. */
+  placeOf(runId: string): Promise<LogPlace | undefined>;
+  /** Nodes of a batch's tree, by their offsets. */
+  nodes(batch: bigint, offsets: readonly number[]): Promise<Buffer[]>;
+}
+
+/**
+ * Makes the repository.
+ *
+ * @param how.intervalSeconds the shortest time between two batches
+ * @param how.mostRuns the most of a batch, at most {@link MAX_RUN_LOG_BATCH}
+ */
+export function createRunLogRepository(
+  db: Db,
+  { intervalSeconds, mostRuns = MAX_RUN_LOG_BATCH }: { intervalSeconds: number; mostRuns?: number },
+): RunLogRepository {
+  const interval = sql`make_interval(secs => ${intervalSeconds})`;
+
+  async function headOf(query: Db | Tx): Promise<LogHead | undefined> {
+    return query
+      .selectFrom('run_log_batches')
+      .select(['number', 'root', 'signature'])
+      .orderBy('number', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+  }
+
+  async function isDue(query: Db | Tx): Promise<boolean> {
+    const { rows } = await sql<{ due: boolean }>`
+      select not exists (
+        select from run_log_batches where signature is null or created_at > now() - ${interval}
+      ) and exists (
+        select from run_log_entries where batch is null and not exists (
+          select from charges
+          where charges.run_id = run_log_entries.run_id and state in ('reserved', 'signed', 'confirmed')
+        )
+      ) as due`.execute(query);
+    return rows[0]?.due === true;
+  }
+
+  return {
+    isBatchDue: () => isDue(db),
+    head: () => headOf(db),
+
+    makeBatch: (leafOf, chainHead) =>
+      db.transaction().execute(async (tx) => {
+        const { rows } = await sql<{ locked: boolean }>`
+          select pg_try_advisory_xact_lock(${LOCK}) as locked`.execute(tx);
+        // The lock is asked for first: what another replica wrote under it is seen from here on.
+        if (rows[0]?.locked !== true || !(await isDue(tx))) return undefined;
+        const own = await headOf(tx);
+        const before = chainHead && (own === undefined || chainHead.number > own.number) ? chainHead : own;
+        const number = (before?.number ?? 0n) + 1n;
+        const leaves = await fillBatch(tx, number, mostRuns, leafOf);
+        if (leaves.length === 0) return undefined;
+        const nodes = await merkleTree(leaves);
+        const batch: Batch = {
+          number,
+          count: leaves.length / NODE_BYTES,
+          previousRoot: before?.root ?? Buffer.from(NO_PREVIOUS_ROOT, 'hex'),
+          root: nodes.subarray(-NODE_BYTES),
+        };
+        await tx
+          .insertInto('run_log_batches')
+          .values({
+            number,
+            leaf_count: batch.count,
+            previous_root: batch.previousRoot,
+            root: batch.root,
+            nodes,
+          })
+          .execute();
+        return batch;
+      }),
+
+    async takeOpen() {
+      const row = await db
+        .updateTable('run_log_batches')
+        .set({
+          next_attempt_at: sql<Date>`now() + make_interval(secs => 2 * 2 ^ least(attempts, 3))`,
+          attempts: sql`attempts + 1`,
+        })
+        .where('signature', 'is', null)
+        .where('next_attempt_at', '<=', sql<Date>`now()`)
+        .returning(['number', 'leaf_count', 'previous_root', 'root'])
+        .executeTakeFirst();
+      if (!row) return undefined;
+      const signatures = await db
+        .selectFrom('run_log_signatures')
+        .select(['signature', 'wire', 'last_valid_block_height'])
+        .where('batch', '=', row.number)
+        .orderBy('created_at')
+        .execute();
+      return {
+        number: row.number,
+        count: row.leaf_count,
+        previousRoot: row.previous_root,
+        root: row.root,
+        signatures: signatures.map((each) => ({
+          signature: each.signature,
+          wire: each.wire,
+          lastValidBlockHeight: each.last_valid_block_height,
+        })),
+      };
+    },
+
+    async makeDue() {
+      await db
+        .updateTable('run_log_batches')
+        .set({ next_attempt_at: sql<Date>`now()` })
+        .where('signature', 'is', null)
+        .execute();
+    },
+
+    recordSignature: (batch, signed) =>
+      db.transaction().execute(async (tx) => {
+        const open = await tx
+          .selectFrom('run_log_batches')
+          .select('number')
+          .where('number', '=', batch.number)
+          .where('signature', 'is', null)
+          .forUpdate()
+          .executeTakeFirst();
+        const { count } = await tx
+          .selectFrom('run_log_signatures')
+          .where('batch', '=', batch.number)
+          .select((eb) => eb.fn.countAll<bigint>().as('count'))
+          .executeTakeFirstOrThrow();
+        if (!open || Number(count) !== batch.signatures.length) return false;
+        await tx
+          .insertInto('run_log_signatures')
+          .values({
+            signature: signed.signature,
+            batch: batch.number,
+            wire: signed.wire,
+            last_valid_block_height: signed.lastValidBlockHeight,
+          })
+          .execute();
+        // What was signed anew is looked at as often as what was signed first.
+        await tx
+          .updateTable('run_log_batches')
+          .set({ attempts: 0 })
+          .where('number', '=', batch.number)
+          .execute();
+        return true;
+      }),
+
+    async close(batch, signature) {
+      await db
+        .updateTable('run_log_batches')
+        .set({ signature })
+        .where('number', '=', batch)
+        .where('signature', 'is', null)
+        .execute();
+    },
+
+    async placeOf(runId) {
+      const row = await db
+        .selectFrom('run_log_entries as entry')
+        .leftJoin('run_log_batches as batch', 'batch.number', 'entry.batch')
+        .where('entry.run_id', '=', runId)
+        .select([
+          'entry.leaf_index',
+          'batch.number',
+          'batch.leaf_count',
+          'batch.previous_root',
+          'batch.root',
+          'batch.signature',
+          // Batches that have to be made before its own, which are full, and the time until the next one may be made.
+          sql<number | null>`case when entry.batch is null then
+            greatest(0, extract(epoch from ${interval} - (now() - (select max(created_at) from run_log_batches))))
+            + ${intervalSeconds} * floor((entry.seq - (select min(seq) from run_log_entries where batch is null))
+              / ${mostRuns}::float8)
+          end`.as('seconds'),
+        ])
+        .executeTakeFirst();
+      if (!row) return undefined;
+      const { number, leaf_count: count, leaf_index: leafIndex, root, signature } = row;
+      if (number === null || count === null || leafIndex === null || root === null || signature === null) {
+        return { is: 'pending', seconds: Math.ceil(row.seconds ?? 0) };
+      }
+      const previousRoot = row.previous_root ?? Buffer.alloc(NODE_BYTES);
+      return { is: 'logged', batch: number, count, leafIndex, previousRoot, root, signature };
+    },
+
+    async nodes(batch, offsets) {
+      const { rows } = await sql<{ node: Buffer }>`
+        select substring(nodes from place.at + 1 for ${NODE_BYTES}) as node
+        from run_log_batches, unnest(${[...offsets]}::integer[]) with ordinality as place (at, position)
+        where number = ${batch} order by position`.execute(db);
+      return rows.map(({ node }) => node);
+    },
+  };
+}
+
+/** Gives runs that wait their places in a batch; gives their leaves, one after the other. */
+async function fillBatch(
+  tx: Tx,
+  batch: bigint,
+  mostRuns: number,
+  leafOf: (run: LoggedRun) => Buffer,
+): Promise<Buffer> {
+  const pages: Buffer[] = [];
+  let count = 0;
+  for (let after = 0n; count < mostRuns;) {
+    const page = await tx
+      .selectFrom('run_log_entries')
+      .select(['seq', 'run_id'])
+      .where('batch', 'is', null)
+      .where('seq', '>', after)
+      .orderBy('seq')
+      .limit(Math.min(PAGE, mostRuns - count))
+      .execute();
+    const last = page.at(-1);
+    if (!last) break;
+    const { leaves, logged, charged } = await judgePage(
+      tx,
+      page.map(({ run_id: id }) => id),
+      leafOf,
+    );
+    if (logged.length > 0) {
+      await sql`
+        update run_log_entries set batch = ${batch}, leaf_index = ${count} + place.position - 1
+        from unnest(${logged}::uuid[]) with ordinality as place (id, position)
+        where run_id = place.id and batch is null`.execute(tx);
+    }
+    if (charged.length > 0) {
+      await tx
+        .deleteFrom('run_log_entries')
+        .where('batch', 'is', null)
+        .where('run_id', 'in', charged)
+        .execute();
+    }
+    pages.push(Buffer.concat(leaves));
+    count += leaves.length;
+    after = last.seq;
+  }
+  return Buffer.concat(pages);
+}
+
+/** What becomes of a page of runs that wait: some have a leaf, some a final charge, and the others wait on. */
+async function judgePage(tx: Tx, ids: string[], leafOf: (run: LoggedRun) => Buffer) {
+  // By their keys, one table after the other: a join would be planned by statistics that may be an hour old.
+  const runs = await tx
+    .selectFrom('runs')
+    .select([
+      'id',
+      'wallet',
+      'listing_id',
+      'status',
+      'input_digest',
+      'output_digest',
+      'created_at',
+      'finished_at',
+    ])
+    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+    .where('status', '!=', 'running')
+    .execute();
+  const charges = await tx
+    .selectFrom('charges')
+    .select(['run_id', 'state'])
+    .where('run_id', '=', sql<string>`any(${ids}::uuid[])`)
+    .execute();
+  const byId = new Map(runs.map((run) => [run.id, run]));
+  const states = new Map(charges.map(({ run_id: id, state }) => [id, state]));
+  const judged = { leaves: [] as Buffer[], logged: [] as string[], charged: [] as string[] };
+  for (const id of ids) {
+    const run = byId.get(id);
+    const end = endOf(states.get(id));
+    if (end === 'charged') judged.charged.push(id);
+    else if (end === 'free' && run) {
+      judged.leaves.push(leafOf(run));
+      judged.logged.push(id);
+    }
+  }
+  return judged;
+}
+
+/** What a run's charge, if it has one, says of its place in the log. */
+function endOf(charge: ChargeState | undefined): 'charged' | 'free' | 'open' {
+  switch (charge) {
+    case undefined:
+    case 'failed':
+    case 'lost':
+      return 'free';
+    case 'finalized':
+    case 'credited':
+      return 'charged';
+    case 'reserved':
+    case 'signed':
+    case 'confirmed':
+      return 'open';
+    default:
+      return charge satisfies never;
+  }
+}

@@ -1,0 +1,44 @@
+import type { RunLogEntry } from '@agent-rental/contract';
+import { leafOf, NODE_BYTES, proofOffsets } from './merkle-tree.js';
+import type { RunLogRepository } from './repository.js';
+
+/** What a batch takes, once it is made, until its transaction is final. */
+const FINAL_AFTER_SECONDS = 30;
+
+/** Says where runs stand in the log. */
+export interface RunLog {
+  /**
+   * Where a run without a charge of its own stands, with its proof.
+   *
+   * @param payload what was signed of its receipt
+   * @throws Error when the log has another receipt of the run: a proof of it would prove nothing.
+   */
+  entryOf(runId: string, payload: Uint8Array): Promise<RunLogEntry>;
+}
+
+export function createRunLog(repository: Pick<RunLogRepository, 'placeOf' | 'nodes'>): RunLog {
+  return {
+    async entryOf(runId, payload) {
+      const place = await repository.placeOf(runId);
+      if (place?.is !== 'logged') {
+        const seconds = (place?.seconds ?? 0) + FINAL_AFTER_SECONDS;
+        return { status: 'pending', expected_at: new Date(Date.now() + seconds * 1_000).toISOString() };
+      }
+      const { batch, count, leafIndex } = place;
+      const offsets = [leafIndex * NODE_BYTES, ...proofOffsets(count, leafIndex)];
+      const [leaf, ...proof] = await repository.nodes(batch, offsets);
+      if (!leaf?.equals(leafOf(payload)))
+        throw new Error(`The receipt of run ${runId} is not the one that was logged.`);
+      return {
+        status: 'logged',
+        batch: Number(batch),
+        count,
+        leaf_index: leafIndex,
+        proof: proof.map((node) => node.toString('hex')),
+        root: place.root.toString('hex'),
+        previous_root: place.previousRoot.toString('hex'),
+        signature: place.signature,
+      };
+    },
+  };
+}
