@@ -1,4 +1,4 @@
-import { operations, type Run } from '@agent-rental/contract';
+import { operations, type Run, type RunningRun } from '@agent-rental/contract';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Spending } from '../identity/index.js';
@@ -8,6 +8,7 @@ import type { InternalRequests } from '../http/internal-requests.js';
 import { addOperation } from '../http/operation-route.js';
 import type { Principal } from '../http/principal.js';
 import { toRun, type PastRuns } from './history/past-runs.js';
+import { watchForCut } from './delivery/cut-answers.js';
 import { readPreferences } from './delivery/prefer.js';
 import type { Receipts } from './history/receipts.js';
 import { callScope } from './idempotency/retries.js';
@@ -55,8 +56,8 @@ export function executionRoutes(
     };
   };
   /**
-   * The response that a caller from outside reads: what an internal request answers is part of another's. To be asked
-   * while the request is new.
+   * Returns the response that the external caller reads; the answer of an internal request is part of another response. Must
+   * be called before the request is handled.
    */
   const readBy = (request: FastifyRequest, reply: FastifyReply): ServerResponse =>
     internalRequests.outerResponseOf(request.headers) ?? reply.raw;
@@ -84,7 +85,15 @@ export function executionRoutes(
     raw.once('close', () => conclude(false));
   };
 
-  /** How long a request for a run waits: less for callers that give up on calls soon. */
+  /** Notes whether an answer that is about to be sent may have been cut off. */
+  const noteCut = (raw: ServerResponse, runId: string): void =>
+    watchForCut(raw, () => {
+      deps.retries.recordCut(runId).catch((err: unknown) => {
+        app.log.warn({ err, run_id: runId }, 'an answer that was cut off is not on record');
+      });
+    });
+
+  /** How long a request for a run waits; shorter for callers that have short timeouts. */
   const waitOf = async ({ rateKey }: Principal, seconds = 0): Promise<number> => {
     const waitMs = seconds * 1000;
     return waitMs > IMPATIENT_WAIT_MS && (await deps.retries.isImpatient(rateKey))
@@ -104,14 +113,10 @@ export function executionRoutes(
     reply.header('X-Run-Id', answer.runId);
     if (answer.status === 'running') {
       reply.code(202).header('Location', `/v1/runs/${answer.runId}`);
-      return {
-        run_id: answer.runId,
-        agent_id: answer.agentId,
-        status: 'running' as const,
-        ...joinedOf(asked.report),
-      };
+      return runningOf(answer, asked.report);
     }
     noteDelivery(reader, answer.runId);
+    if (asked.retryScope) noteCut(reader, answer.runId);
     return { ...toRun(answer), ...joinedOf(asked.report) };
   });
 
@@ -125,16 +130,16 @@ export function executionRoutes(
     const reader = readBy(request, reply);
     try {
       const finished = await runTask(deps, { ...asked, sink: stream });
-      // A stream has no patience to run out of.
-      if (finished.status === 'running') throw new Error('A stream ended before its run.');
       reply.hijack();
       stream.begin(finished.runId);
+      if (finished.status === 'running') return stream.running(runningOf(finished, asked.report));
       noteDelivery(reader, finished.runId);
+      if (asked.retryScope) noteCut(reader, finished.runId);
       const { agent_id: _, ...done } = toRun(finished);
       stream.done({ ...done, ...joinedOf(asked.report) });
     } catch (error) {
       if (!stream.begun) {
-        // Its run may still be paid for, and would then begin to stream into the error response.
+        // The run may still be paid later, and would then start to stream into the error response.
         stream.abandon();
         addToHeaders(asked.report, request, reply);
         throw error;
@@ -142,11 +147,11 @@ export function executionRoutes(
       // The headers have left with a 200: the error can only be told inside the stream.
       reply.hijack();
       const apiError = toApiError(error);
-      // A caller that went away is no fault of ours.
+      // A caller that disconnected is not an error of the service.
       if (apiError.status >= 500)
         request.log.error({ err: apiError.cause ?? apiError }, 'a stream broke off');
       stream.done({
-        run_id: apiError.runId ?? '',
+        run_id: apiError.runId ?? stream.runId,
         status: 'failed',
         cost_lamports: 0,
         duration_ms: Math.round(performance.now() - startedAt),
@@ -195,6 +200,11 @@ function addToHeaders(
     request.rate = executionRate;
   }
   if (joined) applied(reply, joined.how === 'adopted' ? 'adopt-undelivered' : 'join-retry');
+}
+
+/** What a caller is told of a run that goes on. */
+function runningOf({ runId, agentId }: { runId: string; agentId: string }, report: TaskReport): RunningRun {
+  return { run_id: runId, agent_id: agentId, status: 'running', ...joinedOf(report) };
 }
 
 /** What an answer says of a run that another request began. */

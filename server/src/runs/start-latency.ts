@@ -1,18 +1,18 @@
-/** Runs that were asked for and have not begun to work yet. */
+/** Counts the runs that were requested and whose agents have not started yet. */
 export interface StartLatency {
   /**
-   * One more. Gives what to call once its agent has begun, and in any case when it is over; the first call counts.
+   * Counts a run until `began` is called, when its agent starts, or `over`, when the run ends; later calls do nothing.
    *
    * @param receivedAt when its request was received, in milliseconds of `performance.now`.
    */
   enter(receivedAt: number): { began(): void; over(): void };
-  /** How many there are. */
+  /** The number of such runs. */
   readonly pending: number;
-  /** Resolves when all of them have begun, after so many milliseconds at the latest. */
+  /** Resolves when all of their agents have started, or after this many milliseconds. */
   allBegun(mostMs: number): Promise<void>;
 }
 
-/** @param onBegan hears how long a run took from its request to the first line of its agent, in seconds. */
+/** @param onBegan gets the seconds from the request of a run to the first line of its agent. */
 export function createStartLatency(onBegan: (seconds: number) => void = () => undefined): StartLatency {
   let pending = 0;
   const waiting = new Set<() => void>();

@@ -3,13 +3,13 @@ import { SPOKEN_CHARACTERS, SPOKEN_SEPARATOR } from '@agent-rental/agent-runner'
 /** The text of one turn of the model, as it comes. */
 export interface AnswerTurn {
   push(text: string): void;
-  /** The turn is over. Text beside tool calls is no answer unless it was long enough to have left already. */
+  /** Ends the turn. Text beside tool calls is dropped as no answer, unless it was long enough to be sent already. */
   end(turn: { callsTools: boolean }): void;
 }
 
 /**
- * Lets an answer in free text out while it is being written. What leaves here is, letter by letter, the answer that
- * the runner makes of the same turns: without the space around each, and without words in passing.
+ * Streams an answer in free text while the model writes it. The streamed text equals the answer that the runner builds from
+ * the same turns: each turn is trimmed, and short text beside tool calls is left out.
  */
 export class AnswerStream {
   readonly #out: (text: string) => void;
@@ -19,7 +19,7 @@ export class AnswerStream {
     this.#out = out;
   }
 
-  /** A turn that may call tools holds back the beginning of its text; one that may not is the answer at once. */
+  /** A turn that may call tools holds back the beginning of its text; the text of any other turn is streamed at once. */
   turn({ mayCallTools }: { mayCallTools: boolean }): AnswerTurn {
     const least = mayCallTools ? SPOKEN_CHARACTERS : 0;
     let held = '';
@@ -33,7 +33,7 @@ export class AnswerStream {
           begun = true;
           this.#send(this.#sent === '' ? '' : SPOKEN_SEPARATOR);
         }
-        // Space at the end may turn out to be the end of all.
+        // Trailing space is held back: it is trimmed if nothing follows it.
         const solid = held.trimEnd();
         this.#send(solid);
         held = held.slice(solid.length);
@@ -45,7 +45,7 @@ export class AnswerStream {
     };
   }
 
-  /** Lets out what an answer holds beyond what has left: the value of a program, for instance. */
+  /** Streams the rest of the final answer, such as the value of a program, that was not streamed yet. */
   finish(answer: string): void {
     if (answer.startsWith(this.#sent)) this.#send(answer.slice(this.#sent.length));
   }

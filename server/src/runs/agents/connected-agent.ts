@@ -8,9 +8,9 @@ import { AgentUnreachableError, FAILED_FORM, FAILED_TASK, type AgentOutcome } fr
 import { readAnswer, type ConnectedAnswer } from './connected-answer.js';
 import type { Task } from '../pipeline/parse.js';
 
-/** Answers of proxies and hosts in front of an agent that is not there, while it has not accepted the task. */
+/** HTTP statuses with which a proxy or host answers for an agent that is down, before the agent accepts the task. */
 const NOT_THERE = new Set([404, 410, 502, 503, 504]);
-/** An endpoint that has not refused the task this long after it got it has accepted it. */
+/** An endpoint that has not refused a task within this time counts as having accepted it. */
 const ACCEPTED_AFTER_MS = 2_000;
 
 const failed = (output: string): AgentOutcome => ({ status: 'failed', output });
@@ -44,7 +44,7 @@ export function createConnectedAgents(
         agent_id: task.listing.id,
         task: task.task,
         ...(task.input === undefined ? {} : { input: task.input }),
-        // Which file it was; the content is the input, because the file is the renter's alone.
+        // Names the file; the content is sent as the input, because only the renter can read the file.
         ...(task.inputUri === undefined ? {} : { input_uri: task.inputUri }),
         timeout_seconds: task.timeoutSeconds,
       });
@@ -95,10 +95,10 @@ export function createConnectedAgents(
   };
 }
 
-/** What the answer comes to, in the form that the agent declares. */
+/** Converts the answer to the form that the agent declares. */
 async function outcomeOf(response: Response, task: Task, options: CallOptions): Promise<AgentOutcome> {
   const { outputSchema } = task.listing.version;
-  // Where an answer may turn out to be none, nothing of it leaves before it is whole.
+  // A structured answer may prove invalid, so none of it is streamed before it is complete.
   const onText = takesAnyText(outputSchema as JsonObject) ? options.onText : () => undefined;
   let answer: ConnectedAnswer;
   try {

@@ -13,7 +13,7 @@ const doneData = z.object({
   output: z.unknown().optional(),
 });
 
-/** What a creator's endpoint answered. `malformed`: not in the form of an answer at all. `failed`: it said so itself. */
+/** The answer of a creator's endpoint. `malformed`: it does not have the form of an answer. `failed`: it reports a failure. */
 export type ConnectedAnswer = { output: Json } | 'malformed' | 'failed';
 
 /**
@@ -36,7 +36,7 @@ export async function readAnswer(
   }
 }
 
-/** Deeper than what a sandboxed agent may answer is deeper than JSON can be written again. */
+/** Bounds nesting as for sandboxed agents: a deeper value overflows the stack when it is serialized again. */
 function shallow(output: Json): ConnectedAnswer {
   return isShallowEnough(output) ? { output } : 'malformed';
 }
@@ -75,7 +75,7 @@ async function readStream(response: Response, onText: (delta: string) => void): 
   throw new Error('The stream ended before it was done.');
 }
 
-/** What has left cannot be taken back: an output that is given beside deltas begins with them. */
+/** Streamed text cannot be taken back, so an output that follows deltas must begin with them. */
 function conclude(data: string, text: string): ConnectedAnswer {
   const { status, output } = doneData.parse(JSON.parse(data));
   if (status === 'failed') return 'failed';

@@ -1,6 +1,6 @@
 /**
- * Whether the agent of one run was reached: its model began to answer, or its endpoint took the task. What decides when
- * a run is charged, and whether it is at all.
+ * Records whether the agent of one run was reached: its model began to answer, or its endpoint took the task. This decides
+ * when a run is charged, and whether it is charged.
  */
 export class AgentContact {
   /** Resolves once the agent was reached, or with false once the run ended without. Never rejects. */

@@ -2,16 +2,16 @@ import { sql } from 'kysely';
 import type { Db } from '../../database/connection.js';
 import type { Logger } from '../../platform/logger.js';
 
-/** A version that answers all the time is written down this often at most by each replica. */
+/** The shortest time between two writes of the same version by one replica. */
 const WRITE_EVERY_MS = 60_000;
-/** Versions that are remembered; a forgotten one is written down once more. */
+/** Versions that are kept in memory; one that was dropped is written once more. */
 const MOST_REMEMBERED = 10_000;
 
-/** When the agent of each version was reached last: on record, for all replicas. */
+/** Stores when the agent of each version was last reached, for all replicas. */
 export interface AgentContacts {
-  /** The agent of a version was reached. Never throws: the next contact is written down again. */
+  /** Records that the agent of a version was reached. Never throws: after a failed write the next contact is written. */
   reached(versionId: string): void;
-  /** The agent of a version could not be reached: its runs are charged once it answers again. */
+  /** Records that the agent of a version could not be reached: its runs are charged only after it answers again. */
   unreachable(versionId: string): Promise<void>;
 }
 

@@ -28,14 +28,14 @@ const EVALUATION_TIMEOUT_MS = 30_000;
 const NO_WEB =
   "No page is read in the review's run of a creator who has not published an agent yet. Work without it.";
 
-/** What a declarative agent is given to do. */
+/** One task for a declarative agent. */
 export type AgentWork = Pick<Task, 'runId' | 'task' | 'input' | 'files'> & {
   listing: { id: string; version: Pick<Task['listing']['version'], 'outputSchema'> };
 };
 
 /** Runs declarative agents: the loop in a sandbox, the model through the gateway. */
 export interface DeclarativeAgents {
-  /** @param owner listing that the sandbox is counted for: listings have equal shares where there are too few. */
+  /** @param owner listing that the sandbox is counted for: when sandboxes are short, listings have equal shares. */
   takeSandbox(signal: AbortSignal, owner: string): Promise<Sandbox>;
   /**
    * Drives one run; the sandbox is gone afterwards.
@@ -73,7 +73,7 @@ export function createDeclarativeAgents(deps: {
 
     async run(task, agent, sandbox, { signal, logger, readsWeb = true, onBegan, contact, onText }) {
       const { outputSchema } = task.listing.version;
-      // Where an answer may have to be repaired, nothing of it leaves before it is whole.
+      // A structured answer may need repair, so none of it is streamed before it is complete.
       const answer = takesAnyText(outputSchema as JsonObject) ? new AnswerStream(onText) : undefined;
       const { input, files } = inputOf(task, agent);
       const model = deps.gateway.open(agent);
@@ -150,12 +150,12 @@ export function createDeclarativeAgents(deps: {
         if (outcome.failure.cause !== 'agent') {
           logger.info({ run_id: task.runId, cause: outcome.failure.cause }, 'a run failed');
         }
-        // The words of its runner would tell that it has one.
+        // The runner's words would reveal that the agent has a runner.
         const told = outcome.output.startsWith(NOT_IN_FORM) ? FAILED_FORM : FAILED_TASK;
         return { status: 'failed', output: told, detail: outcome.output };
       } catch (error) {
         if (!(error instanceof ModelUnavailableError)) throw error;
-        // A vendor's refusal after the first answer may be the renter's doing, and the answer was paid for.
+        // A vendor may refuse because of the renter's own task, and the vendor was paid for the first answer.
         if (contact?.isReached) return { status: 'failed', output: FAILED_TASK, detail: error.message };
         throw new AgentUnreachableError(error.message, { cause: error.cause });
       }

@@ -7,13 +7,13 @@ export type AgentOutcome =
   | { status: 'failed'; output: string; detail?: string };
 
 /**
- * What a renter is told of failures: the same of a declarative and of a connected agent, because which one it is cannot be
- * told.
+ * Failure texts for renters. They are the same for declarative and connected agents, so that a renter cannot tell which one
+ * an agent is.
  */
 export const FAILED_TASK = 'The agent could not do the task.';
 export const FAILED_FORM = `${NOT_IN_FORM}.`;
 
-/** The agent could not be reached at all: not a run of the agent, and not the renter's to pay. */
+/** The agent was never reached: the run is not charged. */
 export class AgentUnreachableError extends Error {
   override readonly name = 'AgentUnreachableError';
 }

@@ -3,7 +3,7 @@ import { createDeadline, type Deadline } from '../../platform/deadline.js';
 import { ForbiddenUrlError, type OutboundHttp } from '../../platform/outbound-http.js';
 
 const TIMEOUT_MS = 15_000;
-/** Bytes that are read of a page; what is beyond is left out. */
+/** Bytes that are read of a page; the rest is left out. */
 const MAX_BYTES = 1024 * 1024;
 /** Characters that a model gets of it. */
 const MAX_CHARACTERS = 100_000;
@@ -64,7 +64,7 @@ async function follow(
     if (response.status < 300 || response.status > 399 || location === null) return { response, at };
     await response.body?.cancel();
     if (!URL.canParse(location, at)) throw new WebRefusal('The page leads to a malformed URL.');
-    // Judged by `fetch` as the first one was.
+    // `fetch` checks the new address as it checked the first one.
     at = new URL(location, at).href;
   }
   throw new WebRefusal(`The page was redirected more than ${MAX_REDIRECTS} times.`);
@@ -110,7 +110,7 @@ function decoderOf(contentType: string): TextDecoder {
   }
 }
 
-/** In words of ours: what a connection says of addresses is not for agents. */
+/** Replaces the error of the connection by our own words: it may name internal addresses. */
 function reasonOf(error: unknown, deadline: Deadline): string {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; depth += 1) {
     if (cause instanceof ForbiddenUrlError) return cause.message;

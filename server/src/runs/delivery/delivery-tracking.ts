@@ -5,7 +5,7 @@ import type { Order } from '../pipeline/parse.js';
 
 /** Whether undelivered equal runs have callers. */
 export interface EqualRuns {
-  /** One has no caller, and may be adopted. */
+  /** At least one has no caller, and may be adopted. */
   readonly isLeft: boolean;
   /** One has a caller that waits for it, or for its answer, which is being sent. */
   readonly hasCaller: boolean;

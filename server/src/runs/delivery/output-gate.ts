@@ -8,9 +8,9 @@ export interface OutputSink {
 }
 
 /**
- * Holds output back until it is paid for. Deltas wait in order; opening lets them and all later ones through. That output
- * leaves is put on record before the first of it does, where the run may be credited: a run of which output has left
- * never is.
+ * Holds output back until the run is paid. Deltas wait in order; opening the gate sends them and all later ones. For a run
+ * that may be credited, the database first records that output leaves, because a run whose output has left is never
+ * credited.
  */
 export class OutputGate {
   readonly #sink: OutputSink | undefined;
@@ -42,6 +42,11 @@ export class OutputGate {
     return this.#sink !== undefined && (this.#sent !== '' || this.#recording !== undefined);
   }
 
+  /** Whether any output has left. After `close` none leaves any more. */
+  get hasSent(): boolean {
+    return this.#sink !== undefined && this.#sent !== '';
+  }
+
   push(delta: string): void {
     if (delta === '' || this.#isClosed) return;
     if (!this.#isOpen || !this.#isRecorded) {
@@ -61,13 +66,13 @@ export class OutputGate {
     else if (this.#held.length > 0) this.#record();
   }
 
-  /** The run is on record as ended: from here on output needs no record of its own. */
+  /** Notes that the end of the run is on record: from here on output needs no record of its own. */
   end(): void {
     this.#isRecorded = true;
     if (this.#isOpen) this.#release();
   }
 
-  /** What has not left by now never does: the run was not delivered, or its result waits for its charge. */
+  /** Drops what has not left yet: the run was not delivered, or its result waits for its charge. */
   close(): void {
     this.#isClosed = true;
     this.#held = [];

@@ -1,6 +1,6 @@
 import { MAX_WAIT_SECONDS } from '@agent-rental/contract';
 
-/** What a request prefers (RFC 7240). What is not understood is ignored, as that says. */
+/** The preferences of a request (RFC 7240). Unknown preferences are ignored, as the RFC says. */
 export interface Preferences {
   respondAsync: boolean;
   /** Within bounds; undefined when none is asked for. */

@@ -1,12 +1,16 @@
 import type { ServerResponse } from 'node:http';
-import type { DoneEvent } from '@agent-rental/contract';
+import type { DoneEvent, RunningRun } from '@agent-rental/contract';
 import type { OutputSink } from './output-gate.js';
 
 const HEARTBEAT_MS = 15_000;
-/** A reader that takes nothing for this long is gone. */
+/** A reader that takes nothing for this long is disconnected. */
 const STALL_MS = 30_000;
-/** The most that waits for a reader: above what the largest output has. */
+/** Most characters that wait for a reader; larger than the largest output. */
 const MAX_BEHIND_CHARACTERS = 16 * 1024 * 1024;
+
+type LastEvent =
+  | { readonly name: 'done'; readonly data: DoneEvent }
+  | { readonly name: 'running'; readonly data: RunningRun };
 
 /**
  * Writes a run as server-sent events. Nothing is sent before `begin`, so that an error can still be an HTTP status.
@@ -24,7 +28,8 @@ export class SseStream implements OutputSink {
   /** Deltas that wait for the reader. */
   #behind: string[] = [];
   #behindCharacters = 0;
-  #done: DoneEvent | undefined;
+  #last: LastEvent | undefined;
+  #runId = '';
 
   constructor(
     response: ServerResponse,
@@ -41,17 +46,23 @@ export class SseStream implements OutputSink {
     return this.#heartbeat !== undefined;
   }
 
+  /** The run that the stream was last begun for; empty until then. A request that starts over begins for another one. */
+  get runId(): string {
+    return this.#runId;
+  }
+
   /** Characters that are kept because the reader has not taken them. */
   get behindCharacters(): number {
     return this.#behindCharacters;
   }
 
-  /** The request is answered in another way: a run that goes on without it writes nothing here any more. */
+  /** Ends the stream when the request is answered in another way, so that a run that goes on writes nothing here. */
   abandon(): void {
     this.#isAbandoned = true;
   }
 
   begin(runId: string): void {
+    this.#runId = runId;
     if (this.begun || this.#isAbandoned || this.#response.headersSent || this.#response.destroyed) return;
     this.#response.writeHead(200, {
       ...this.#headers(),
@@ -87,17 +98,26 @@ export class SseStream implements OutputSink {
   }
 
   done(event: DoneEvent): void {
+    this.#end({ name: 'done', data: event });
+  }
+
+  /** The caller is told that the run goes on: what the run still says leaves elsewhere. */
+  running(event: RunningRun): void {
+    this.#end({ name: 'running', data: event });
+  }
+
+  #end(last: LastEvent): void {
     clearInterval(this.#heartbeat);
     if (!this.#isOpen()) return;
-    this.#done = event;
+    this.#last = last;
     this.#catchUp();
   }
 
   #isOpen(): boolean {
-    return this.begun && this.#done === undefined && !this.#response.destroyed;
+    return this.begun && this.#last === undefined && !this.#response.destroyed;
   }
 
-  /** Writes what waits, if the reader takes it: the deltas in order, and `done` after all of them. */
+  /** Writes what waits, if the reader takes it: the deltas in order, and the last event after all of them. */
   #catchUp(): void {
     if (!this.#response.writableNeedDrain && this.#behind.length > 0) {
       const delta = this.#behind.join('');
@@ -105,12 +125,12 @@ export class SseStream implements OutputSink {
       this.#behindCharacters = 0;
       this.#write(`event: output\ndata: ${JSON.stringify({ delta })}\n\n`);
     }
-    if (this.#done && this.#behind.length === 0 && !this.#response.writableEnded) {
-      this.#write(`event: done\ndata: ${JSON.stringify(this.#done)}\n\n`);
+    if (this.#last && this.#behind.length === 0 && !this.#response.writableEnded) {
+      this.#write(`event: ${this.#last.name}\ndata: ${JSON.stringify(this.#last.data)}\n\n`);
       this.#response.end();
     }
-    if (this.#response.writableNeedDrain || this.#done) {
-      // From when it was last known to read: what is made meanwhile gives it no more time.
+    if (this.#response.writableNeedDrain || this.#last) {
+      // Counts from the last read: output that is produced meanwhile does not extend the time.
       this.#stall ??= setTimeout(() => this.#response.destroy(), this.#stallMs);
     }
   }

@@ -8,10 +8,10 @@ export const EXPIRY_CRONTAB = `*/10 * * * * ${EXPIRY_TASK}`;
 
 /** How long results, and keys that were cancelled, are kept. */
 const KEPT = sql<Date>`now() - make_interval(hours => ${RESULT_KEPT_HOURS})`;
-/** An upload that is not complete after this time never will be. */
+/** An upload that is not complete after this time is removed. */
 const ABANDONED = sql<Date>`now() - interval '1 hour'`;
 
-/** Removes results and files whose time is over. What a run was, without its output, stays for its receipt. */
+/** Removes results and files whose time is over. A run's row stays, without its output, for its receipt. */
 export async function removeExpired(db: Db): Promise<void> {
   await db
     .updateTable('runs')
@@ -20,6 +20,7 @@ export async function removeExpired(db: Db): Promise<void> {
     .where('finished_at', '<', KEPT)
     .execute();
   await db.deleteFrom('cancelled_keys').where('created_at', '<', KEPT).execute();
+  await db.deleteFrom('call_give_ups').where('given_up_at', '<', KEPT).execute();
   await db
     .deleteFrom('files')
     .where(({ eb, and, or }) =>

@@ -2,6 +2,7 @@ import {
   ERROR_STATUS,
   RESULT_KEPT_HOURS,
   type Cancellation,
+  type EndedRun,
   type listRunsQuery,
   type Run,
   type RunState,
@@ -9,6 +10,7 @@ import {
 } from '@agent-rental/contract';
 import type { z } from 'zod';
 import { ApiError } from '../../http/api-error.js';
+import type { Settlement } from '../../settlement/index.js';
 import type { DeliveryTracking } from '../delivery/delivery-tracking.js';
 import type { RunChanges } from '../idempotency/run-changes.js';
 import type { FinishedRun, RunListItem, RunRepository, RunRow } from './repository.js';
@@ -49,8 +51,9 @@ export function createPastRuns(deps: {
   runs: RunRepository;
   deliveryTracking: DeliveryTracking;
   changes: RunChanges;
+  settlement: Pick<Settlement, 'wasCredited'>;
 }): PastRuns {
-  const { runs, deliveryTracking, changes } = deps;
+  const { runs, deliveryTracking, changes, settlement } = deps;
 
   /** The run's row once it has ended, or as it is when the time is over. */
   async function awaitEnd(
@@ -77,17 +80,23 @@ export function createPastRuns(deps: {
     if (await runs.requestStop(runId, 'cancelled')) await changes.announce(runId);
     const row = await awaitEnd(runId, wallet, CANCEL_WAIT_MS, gone);
     if (!row) return { cancelled: true };
-    return { cancelled: row.stop_reason !== null && row.status !== 'completed', run: stateOf(row) };
+    return { cancelled: row.stop_reason !== null && row.status !== 'completed', run: await stateOf(row) };
   }
 
-  function stateOf(row: RunRow): RunState {
+  async function stateOf(row: RunRow): Promise<RunState> {
     if (row.status === 'running') return { run_id: row.id, agent_id: row.listing_id, status: 'running' };
+    // A run that ended before its stop reached it was not stopped.
+    const stopped =
+      row.stop_reason === null || row.status === 'completed' ? {} : { stop_reason: row.stop_reason };
     const finished = runs.toFinished(row);
-    if (finished) return toRun(finished);
-    if (row.status === 'undelivered') return toUndelivered(row);
+    if (finished) return { ...toRun(finished), ...stopped };
+    if (row.status === 'undelivered') {
+      return { ...toUndelivered(row), ...stopped, credited: await settlement.wasCredited(row.id) };
+    }
     throw new ApiError(
       'not_found',
-      `The result of this run was kept for ${RESULT_KEPT_HOURS} hours and is gone; GET /v1/runs/${row.id}/receipt still says what happened.`,
+      `The result of this run was kept for ${RESULT_KEPT_HOURS} hours and is gone.`,
+      { next: `GET /v1/runs/${row.id}/receipt still says what happened.` },
     );
   }
 
@@ -105,7 +114,7 @@ export function createPastRuns(deps: {
       if (known.status === 'running') await deliveryTracking.keepGoing(runId);
       const row = waitMs > 0 ? await awaitEnd(runId, wallet, waitMs, gone) : known;
       if (!row) throw unknown();
-      const state = stateOf(row);
+      const state = await stateOf(row);
       if (state.status !== 'running') await (onAnswer ? onAnswer(runId) : deliveryTracking.delivered(runId));
       return state;
     },
@@ -115,7 +124,7 @@ export function createPastRuns(deps: {
       return stop(runId, wallet, gone);
     },
     async cancelKey(idempotencyKey, wallet, gone) {
-      // Written down first, looked up second: a request that comes meanwhile does it the other way round.
+      // Writes first and reads second, and a request does it in the other order, so at least one of the two sees the other.
       await runs.cancelKey(wallet, idempotencyKey);
       const known = await runs.findByKey(wallet, idempotencyKey);
       return known ? stop(known.id, wallet, gone) : { cancelled: true };
@@ -148,7 +157,7 @@ export function toRun(finished: FinishedRun): Run {
 }
 
 /** A run that could not be served: what its caller was told, in the form of a run. */
-function toUndelivered(row: RunRow): RunState {
+function toUndelivered(row: RunRow): EndedRun {
   const { code, message } = row.error ?? {
     code: 'service_unavailable' as const,
     message: 'The run could not be served. If it was charged, your next run of the agent is free.',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ApiError } from '../../http/api-error.js';
 import { deriveKeys } from '../../platform/keys.js';
 import {
   insertListing,
@@ -48,6 +49,29 @@ describe('a finished run', () => {
     expect(counted).toEqual({ run_count: 2, completed_count: 1 });
     const again = { ...end, runId: ids[0], status: 'failed' as const, output: 'late' };
     await expect(runs.finish(again)).rejects.toThrow('had ended already');
+  });
+
+  it('that was not delivered, and may be credited, lets no output leave any more [MON-16]', async () => {
+    const listing = await insertListing(database.db);
+    const run = await insertRun(database.db, listing, newWallet());
+    const brokeOff = new ApiError('service_unavailable', 'It broke off.');
+    await runs.markUndelivered(run, brokeOff, { outputHasLeft: false });
+    await expect(runs.recordOutputLeft(run)).rejects.toThrow('was not delivered');
+  });
+
+  it('of which no output left does not count as one whose output was about to leave [MON-5, MON-16]', async () => {
+    const listing = await insertListing(database.db);
+    const leftAt = async (outputHasLeft: boolean) => {
+      const wallet = newWallet();
+      const run = await insertRun(database.db, listing, wallet);
+      await runs.recordOutputLeft(run);
+      await runs.markUndelivered(run, new ApiError('service_unavailable', 'It broke off.'), {
+        outputHasLeft,
+      });
+      return (await runs.find(run, wallet))?.output_left_at;
+    };
+    expect(await leftAt(false)).toBeNull();
+    expect(await leftAt(true)).toBeInstanceOf(Date);
   });
 
   it('is told from one whose process is gone: that has no live slot and no place in the queue', async () => {

@@ -72,9 +72,9 @@ export interface RunRepository {
   finish(run: FinishedRun, salt?: Buffer): Promise<void>;
   /** Keeps a result that may not leave yet, because its charge is not confirmed. */
   hold(run: FinishedRun, salt?: Buffer): Promise<void>;
-  /** Lets a result go that was held; false when none was. */
+  /** Releases a held result; false when none was held. */
   finishHeld(runId: string): Promise<boolean>;
-  /** Gives a held result up: its charge has failed. */
+  /** Drops a held result, because its charge has failed. */
   dropHeld(runId: string, error: ApiError): Promise<void>;
   /**
    * Forgets a run that was refused before anything was charged. One whose id a caller knows stays, with the
@@ -83,12 +83,22 @@ export interface RunRepository {
   discard(runId: string, error: ApiError): Promise<void>;
   /**
    * Marks a run that its caller never got. Its idempotency key may be used again, unless the run was cancelled, once no
-   * charge of it may land any more.
+   * charge of it may land any more. Where no output has left, a record that it was about to is taken back: the run may be
+   * credited.
    */
-  markUndelivered(runId: string, error: ApiError): Promise<void>;
+  markUndelivered(runId: string, error: ApiError, end: { outputHasLeft: boolean }): Promise<void>;
   /** Lets the key of an undelivered run be used again, now that the end of its charge is known. Gives whether it may. */
   freeKey(runId: string): Promise<boolean>;
-  /** Puts on record that output of a run leaves before its end: it is never credited from then on. */
+  /**
+   * As `freeKey`, where the charge has ended and is credited if it is to be: a process that ended in between may have left
+   * the key.
+   */
+  freeSettledKey(runId: string): Promise<boolean>;
+  /**
+   * Puts on record that output of a run leaves before its end: it is never credited from then on.
+   *
+   * @throws Error when the run was not delivered, and so may be credited: none of its output may leave any more.
+   */
   recordOutputLeft(runId: string): Promise<void>;
   wasUndelivered(runId: string): Promise<boolean>;
   /**
@@ -128,6 +138,15 @@ export function saltedDigest(salt: Buffer, value: unknown): Buffer {
 export function createRunRepository(db: Db, keys: Keys): RunRepository {
   const ofRunning = (runId: string) =>
     db.updateTable('runs').where('id', '=', runId).where('status', '=', 'running');
+
+  const withKeyFreed = (runId: string) =>
+    db
+      .updateTable('runs')
+      .set({ idempotency_key: null })
+      .where('id', '=', runId)
+      .where('status', '=', 'undelivered')
+      .where('idempotency_key', 'is not', null)
+      .where(sql<boolean>`stop_reason is distinct from 'cancelled'`);
 
   /** What an end without a result leaves. */
   const undelivered = (error: { code: ApiError['code']; message: string }) => ({
@@ -285,17 +304,23 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
         .executeTakeFirst();
       if (forgotten.numDeletedRows === 0n) await ofRunning(runId).set(undelivered(error)).execute();
     },
-    async markUndelivered(runId, error) {
-      await ofRunning(runId).set(undelivered(error)).execute();
+    async markUndelivered(runId, error, { outputHasLeft }) {
+      await ofRunning(runId)
+        .set({ ...undelivered(error), ...(outputHasLeft ? {} : { output_left_at: null }) })
+        .execute();
     },
     async freeKey(runId) {
-      const freed = await db
-        .updateTable('runs')
-        .set({ idempotency_key: null })
-        .where('id', '=', runId)
-        .where('status', '=', 'undelivered')
-        .where('idempotency_key', 'is not', null)
-        .where(sql<boolean>`stop_reason is distinct from 'cancelled'`)
+      return (await withKeyFreed(runId).executeTakeFirst()).numUpdatedRows === 1n;
+    },
+    async freeSettledKey(runId) {
+      const freed = await withKeyFreed(runId)
+        .where(
+          sql<boolean>`not exists (
+            select from charges where charges.run_id = runs.id and (
+              state in ('signed', 'confirmed')
+              or state = 'finalized' and output_left_at is null and may_credit(charges.wallet, charges.listing_id)
+                and not exists (select from credits where credits.run_id = charges.run_id)))`,
+        )
         .executeTakeFirst();
       return freed.numUpdatedRows === 1n;
     },
@@ -303,11 +328,13 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
       // The disk is not waited for: of a database that crashes, the server dies too, and its caller's stream with it.
       await db.transaction().execute(async (tx) => {
         await sql`set local synchronous_commit to off`.execute(tx);
-        await tx
+        const recorded = await tx
           .updateTable('runs')
           .set({ output_left_at: sql<Date>`now()` })
           .where('id', '=', runId)
-          .execute();
+          .where('status', '!=', 'undelivered')
+          .executeTakeFirst();
+        if (recorded.numUpdatedRows === 0n) throw new Error(`Run ${runId} was not delivered.`);
       });
     },
     async wasUndelivered(runId) {

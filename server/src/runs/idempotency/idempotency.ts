@@ -39,10 +39,9 @@ export function createIdempotency(runs: RunRepository, deliveryTracking: Deliver
       const row = await (looked ?? findByKey(task.wallet, task.idempotencyKey));
       if (!row) return undefined;
       if (!row.request_digest.equals(task.digest)) {
-        throw new ApiError(
-          'invalid_request',
-          'Idempotency-Key: was used for another request. Use a new key.',
-        );
+        throw new ApiError('invalid_request', 'The key of this request was used for another one.', {
+          next: 'Use a new Idempotency-Key.',
+        });
       }
       if (row.status !== 'running' && !runs.toFinished(row)) requireResultPossible(row);
       await deliveryTracking.arrive(row.id);
@@ -66,10 +65,9 @@ export function createIdempotency(runs: RunRepository, deliveryTracking: Deliver
       if (idempotencyKey === undefined || !(await runs.isKeyCancelled(wallet, idempotencyKey))) return;
       // Keeps the record, and with it the key.
       await runs.requestStop(runId, 'cancelled');
-      throw new ApiError(
-        'invalid_request',
-        'Idempotency-Key: was cancelled before this request came. Nothing was charged. Use a new key.',
-      );
+      throw new ApiError('invalid_request', 'This request was cancelled before it came.', {
+        next: 'Nothing was charged. Use a new Idempotency-Key.',
+      });
     },
   };
 }

@@ -31,7 +31,12 @@ export async function openReplica(url: string) {
     idempotency: createIdempotency(runs, deliveryTracking),
     waitingCallers: createWaitingCallers({ runs, deliveryTracking, changes, logger, graceMs: 20 }),
     live: createLiveRuns({ runs, changes, logger }),
-    pastRuns: createPastRuns({ runs, deliveryTracking, changes }),
+    pastRuns: createPastRuns({
+      runs,
+      deliveryTracking,
+      changes,
+      settlement: { wasCredited: async () => false },
+    }),
     close: async () => {
       changes.close();
       await notifications.close();

@@ -91,7 +91,9 @@ describe('a repeated request', () => {
     await ask(here, first);
     const second = ask(there, again());
     await waiters(first, 2);
-    await here.runs.markUndelivered(first.runId, new ApiError('service_unavailable', 'Ours.'));
+    await here.runs.markUndelivered(first.runId, new ApiError('service_unavailable', 'Ours.'), {
+      outputHasLeft: false,
+    });
     await here.changes.announce(first.runId);
     expect(await second).toBeUndefined();
     expect(await here.runs.wasUndelivered(first.runId)).toBe(true);

@@ -77,6 +77,22 @@ describe('an equal call of a session is the retry of one', () => {
   });
 });
 
+it('an equal call gets the answer that may not have been read, once, within 30 s [RUN-24]', async () => {
+  const { first, again, scope } = await earlierCall({ ageSeconds: 1, tookSeconds: 0.5 });
+  const retriedOf = async () => (await find(scope, again())).retried?.runId;
+  expect(await retriedOf()).toBeUndefined();
+  await retries.recordCut(first.runId);
+  expect(await retriedOf()).toBe(first.runId);
+  await retries.recordTaken(first.runId);
+  expect(await retriedOf()).toBeUndefined();
+  await database.db
+    .updateTable('runs')
+    .set({ answer_cut_at: new Date(Date.now() - 31_000) })
+    .where('id', '=', first.runId)
+    .execute();
+  expect(await retriedOf()).toBeUndefined();
+});
+
 it('a caller that called again while its run went on is known for a day, in all its sessions', async () => {
   const { first, again, scope } = await earlierCall({ ageSeconds: 5 });
   expect(await find(scope, again())).toMatchObject({ isImpatient: false });

@@ -7,7 +7,7 @@ import { prepare } from '../../database/prepared-statements.js';
 const RETRY_AFTER_SECONDS = 2;
 /** An equal call after the end of a run is a retry where the run took at least so long: its caller may have given up. */
 const LONG_RUN_SECONDS = 4;
-/** ... and where the call comes this soon after that end. */
+/** ... and where the call comes this soon after that end, or after its answer was cut. */
 const RETRY_WITHIN_SECONDS = 30;
 
 /** Who calls, and in which session. */
@@ -47,6 +47,10 @@ export interface Retries {
   recordScope(runId: string, scope: CallScope): Promise<void>;
   /** Records that the caller called again while the run went on. */
   recordRetry(runId: string, caller: string): Promise<void>;
+  /** Records that the answer of an ended run may not have been read; the next equal call of its scope gets it. */
+  recordCut(runId: string): Promise<void>;
+  /** Records that an ended run's answer is given to a call that repeats it. */
+  recordTaken(runId: string): Promise<void>;
   isImpatient(caller: string): Promise<boolean>;
   /** Whether a run was told to stop. */
   isStopped(runId: string): Promise<boolean>;
@@ -61,12 +65,14 @@ const FIND = prepare(`
   from (select) as one left join lateral (
     select id, status from runs
     where call_scope = $2 and request_digest = $3 and stop_reason is null
-      and created_at <= now() - make_interval(secs => $4::float8 + ${RETRY_AFTER_SECONDS})
-      and (status = 'running' or (
-        status in ('completed', 'failed') and output is not null
-        and finished_at >= now() - make_interval(secs => $4::float8 + ${RETRY_WITHIN_SECONDS})
-        and finished_at - created_at > interval '${LONG_RUN_SECONDS} seconds'
-      ))
+      and (
+        status = 'running' and created_at <= now() - make_interval(secs => $4::float8 + ${RETRY_AFTER_SECONDS})
+        or status in ('completed', 'failed') and output is not null and (
+          answer_cut_at >= now() - make_interval(secs => $4::float8 + ${RETRY_WITHIN_SECONDS})
+          or finished_at >= now() - make_interval(secs => $4::float8 + ${RETRY_WITHIN_SECONDS})
+          and finished_at - created_at > interval '${LONG_RUN_SECONDS} seconds'
+        )
+      )
     order by created_at desc limit 1
   ) retried on true`);
 
@@ -99,6 +105,21 @@ export function createRetries(db: Db): Retries {
         .updateTable('runs')
         .set({ retried_by: caller, retried_at: sql<Date>`now()` })
         .where('id', '=', runId)
+        .execute();
+    },
+    async recordCut(runId) {
+      await db
+        .updateTable('runs')
+        .set({ answer_cut_at: sql<Date>`now()` })
+        .where('id', '=', runId)
+        .execute();
+    },
+    async recordTaken(runId) {
+      await db
+        .updateTable('runs')
+        .set({ answer_cut_at: null })
+        .where('id', '=', runId)
+        .where('answer_cut_at', 'is not', null)
         .execute();
     },
     async isStopped(runId) {

@@ -4,9 +4,8 @@ import { ApiError } from '../../http/api-error.js';
 export type StopReason = 'cancelled' | 'caller_left';
 
 const BEFORE_IT_BEGAN: Record<StopReason, string> = {
-  cancelled: 'The run was cancelled before the agent began. Nothing was charged.',
-  caller_left:
-    'The run was stopped before the agent began, because its caller went away. Nothing was charged.',
+  cancelled: 'The run was cancelled before the agent began.',
+  caller_left: 'The run was stopped before the agent began, because its caller went away.',
 };
 
 const WHILE_IT_WORKED: Record<StopReason, string> = {
@@ -20,7 +19,7 @@ export class RunStoppedError extends ApiError {
   readonly output: string;
 
   constructor(reason: StopReason, runId: string) {
-    super('invalid_request', BEFORE_IT_BEGAN[reason], { runId });
+    super('invalid_request', BEFORE_IT_BEGAN[reason], { next: 'Nothing was charged.', runId });
     this.output = WHILE_IT_WORKED[reason];
   }
 }

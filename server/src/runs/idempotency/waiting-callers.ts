@@ -126,6 +126,7 @@ export function createWaitingCallers(deps: {
           // An undelivered run keeps its key while its charge may still land: another run would be a second charge.
           const isCharging = row.status === 'undelivered' && row.idempotency_key !== null;
           if (row.status === 'undelivered' && !isCharging) return undefined;
+          if (isCharging && (await runs.freeSettledKey(runId))) return undefined;
           if (isCharging && performance.now() - joinedAt > CHARGE_WAIT_MS)
             throw new ChargePendingError(runId);
           const left = Math.min(
@@ -139,14 +140,11 @@ export function createWaitingCallers(deps: {
           }
           if (!(await watch.next(left, caller.gone))) {
             await deliveryTracking.leave(runId, true);
-            throw new ApiError(
-              'service_unavailable',
-              'The server is shutting down; the run goes on. Ask again.',
-              {
-                runId,
-                retryAfterSeconds: 5,
-              },
-            );
+            throw new ApiError('service_unavailable', 'The server is shutting down; the run goes on.', {
+              next: 'Ask again.',
+              runId,
+              retryAfterSeconds: 5,
+            });
           }
         }
       } finally {
@@ -161,17 +159,19 @@ export function createWaitingCallers(deps: {
 /** Refuses to wait for a run that has ended without a result that can be given. */
 export function requireResultPossible(row: RunRow): void {
   if (row.status === 'undelivered' && row.stop_reason === 'cancelled') {
-    throw new ApiError(
-      'invalid_request',
-      'The run of this request was cancelled. Nothing is run again under its Idempotency-Key; use a new one.',
-      { runId: row.id },
-    );
+    throw new ApiError('invalid_request', 'The run of this request was cancelled.', {
+      next: 'Nothing is run again under its Idempotency-Key; use a new one.',
+      runId: row.id,
+    });
   }
   if (row.status === 'completed' || row.status === 'failed') {
     throw new ApiError(
       'invalid_request',
-      'Idempotency-Key: was used for a run whose result is no longer kept. Use a new key.',
-      { runId: row.id },
+      'The run of this request has ended, and its result is no longer kept.',
+      {
+        next: 'Use a new Idempotency-Key.',
+        runId: row.id,
+      },
     );
   }
 }

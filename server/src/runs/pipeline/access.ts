@@ -1,4 +1,4 @@
-import { REFUSAL_TEXT } from '@agent-rental/contract';
+import { REFUSAL_TEXT, type Refusal } from '@agent-rental/contract';
 import type { PublicKey } from '@solana/web3.js';
 import type { AccessStatus } from '../../credentials/index.js';
 import type { PublishedListing } from '../../listings/index.js';
@@ -29,7 +29,7 @@ export function requireAccess(
       throw new ApiError('credential_expired', REFUSAL_TEXT.subscriptionExpired);
     case 'low_balance':
       if (credited) return;
-      throw new ApiError('insufficient_balance', lowBalanceMessage(listing, agreedPriceLamports));
+      throw new ApiError('insufficient_balance', lowBalance(listing, agreedPriceLamports));
     case 'not_found':
       throw new ApiError('credential_not_found', REFUSAL_TEXT.notRented(listing.id));
     case 'revoked':
@@ -41,7 +41,7 @@ export function requireAccess(
   }
 }
 
-function lowBalanceMessage({ priceLamports }: PublishedListing, agreedLamports: bigint | null): string {
+function lowBalance({ priceLamports }: PublishedListing, agreedLamports: bigint | null): Refusal {
   return agreedLamports !== null && agreedLamports < priceLamports
     ? REFUSAL_TEXT.priceAboveAgreed(priceLamports, agreedLamports)
     : REFUSAL_TEXT.lowBalance(priceLamports);

@@ -1,10 +1,11 @@
+import { verifySignature } from '@agent-rental/ed25519';
 import { Keypair, VersionedTransaction, type MessageV0, type SignatureStatus } from '@solana/web3.js';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Chain } from '../../chain/index.js';
+import { createHttpSigner, type Chain } from '../../chain/index.js';
 import { ApiError } from '../../http/api-error.js';
 import { openNotifications, type Notifications } from '../../database/notifications.js';
-import { openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { openTestDatabase, startSigningService, type TemporaryDatabase } from '../../testing/index.js';
 import { AgentUnreachableError, FAILED_TASK } from '../agents/outcome.js';
 import {
   errorOf,
@@ -401,6 +402,72 @@ describe('a changed treasury [MON-20]', () => {
     const [wire] = sent;
     const { message } = VersionedTransaction.deserialize(wire ?? new Uint8Array());
     expect(names(message as MessageV0)).toContain(after.toBase58());
+  });
+});
+
+describe('an external signer of the authority [MON-46]', () => {
+  const TOKEN = 'a-token-of-the-signer';
+  const key = Keypair.generate();
+
+  it('signs the charge of a run', async () => {
+    const service = await startSigningService([key], TOKEN);
+    const authority = createHttpSigner({ url: service.url, token: TOKEN, publicKey: key.publicKey });
+    const { execute, charges, sent } = await world({ authority });
+    expect(await execute()).toMatchObject({ status: 'completed', costLamports: PRICE });
+    expect(await charges()).toMatchObject([{ state: 'confirmed' }]);
+    const { message, signatures } = VersionedTransaction.deserialize(sent[0] ?? new Uint8Array());
+    const [signature = new Uint8Array()] = signatures;
+    const signed = { message: message.serialize(), signature, publicKey: key.publicKey.toBytes() };
+    expect(verifySignature(signed)).toBe(true);
+    await service.close();
+  });
+
+  it('that does not sign leaves the run uncharged, and its output inside', async () => {
+    const service = await startSigningService([], TOKEN);
+    const authority = createHttpSigner({ url: service.url, token: TOKEN, publicKey: key.publicKey });
+    const { execute, charges, sent, hasCredit } = await world({ authority });
+    expect(await errorOf(execute())).toMatchObject({ code: 'service_unavailable' });
+    expect(await charges()).toEqual([]);
+    expect(await hasCredit()).toBe(false);
+    expect(sent).toEqual([]);
+    await service.close();
+  });
+});
+
+describe('lamports that are missing for charges [MON-48]', () => {
+  const missing = {
+    requireForCharge: () => {
+      throw new ApiError('service_unavailable', 'The service takes no Per-Task runs at the moment.');
+    },
+  };
+
+  it('refuse a run that would be charged, before its agent is asked: nothing is reserved or signed', async () => {
+    let isAsked = false;
+    const { execute, charges, sent, allowed } = await world({
+      funds: missing,
+      agent: async (work) => {
+        isAsked = true;
+        return answering(work);
+      },
+    });
+    expect(await errorOf(execute())).toMatchObject({ code: 'service_unavailable' });
+    expect(isAsked).toBe(false);
+    expect(await charges()).toEqual([]);
+    expect(sent).toEqual([]);
+    expect(allowed.size).toBe(0);
+  });
+
+  it('do not keep a charge in flight from landing', async () => {
+    let isMissing = false;
+    const { execute, charges } = await world({
+      funds: { requireForCharge: () => (isMissing ? missing.requireForCharge() : undefined) },
+      agent: async (work) => {
+        isMissing = true;
+        return answering(work);
+      },
+    });
+    expect(await execute()).toMatchObject({ status: 'completed', costLamports: PRICE });
+    expect(await charges()).toMatchObject([{ state: 'confirmed' }]);
   });
 });
 

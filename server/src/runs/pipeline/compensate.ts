@@ -27,7 +27,7 @@ export async function compensate(
   deps: CompensateDeps,
   task: Task,
   { allowance, logger }: { allowance: Allowance; logger: Log },
-  sent: SentCharge | undefined,
+  { sent, outputHasLeft }: { sent: SentCharge | undefined; outputHasLeft: boolean },
   error: unknown,
 ): Promise<ApiError> {
   if (error instanceof ChargePendingError) return error;
@@ -35,7 +35,7 @@ export async function compensate(
   const answer = toAnswer(logger, task, charge, error);
   if (charge) {
     // The run is marked first: should this process end now, the credit follows when the charge is reconciled.
-    await deps.runs.markUndelivered(task.runId, answer);
+    await deps.runs.markUndelivered(task.runId, answer, { outputHasLeft });
     charge.confirmed
       .then(() => deps.settlement.credit(task.runId))
       .then(() => deps.runs.freeKey(task.runId))
@@ -58,13 +58,10 @@ export async function compensate(
 function toAnswer(logger: Log, task: Task, charge: SentCharge | undefined, error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof SandboxUnavailableError) {
-    return new ApiError(
-      'service_unavailable',
-      'There is no room for another run at the moment. Nothing was charged; try again.',
-      {
-        retryAfterSeconds: error.retryAfterSeconds,
-      },
-    );
+    return new ApiError('service_unavailable', 'There is no room for another run at the moment.', {
+      next: 'Nothing was charged; try again.',
+      retryAfterSeconds: error.retryAfterSeconds,
+    });
   }
   if (error instanceof AgentUnreachableError) {
     logger.warn(
@@ -72,14 +69,11 @@ function toAnswer(logger: Log, task: Task, charge: SentCharge | undefined, error
       'an agent could not be reached',
     );
     const credit = charge ? ' Your next run of it is free.' : '';
-    return new ApiError(
-      'service_unavailable',
-      `The agent cannot be reached at the moment.${credit} Try again.`,
-      {
-        runId: task.runId,
-        retryAfterSeconds: 10,
-      },
-    );
+    return new ApiError('service_unavailable', `The agent cannot be reached at the moment.${credit}`, {
+      next: 'Try again.',
+      runId: task.runId,
+      retryAfterSeconds: 10,
+    });
   }
   return internalError(error);
 }

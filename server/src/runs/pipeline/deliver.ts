@@ -8,7 +8,7 @@ import type { Allowance } from '../../identity/index.js';
 
 /** What delivering needs. */
 export interface DeliverDeps {
-  settlement: Pick<Settlement, 'isConfirmed' | 'releaseReservation' | 'returnCredit'>;
+  settlement: Pick<Settlement, 'isReleased' | 'releaseReservation' | 'returnCredit'>;
   runs: Pick<RunRepository, 'finish' | 'hold' | 'finishHeld'>;
 }
 
@@ -61,9 +61,9 @@ export async function deliver(
   return finished;
 }
 
-/** Keeps a result until its charge is confirmed. */
+/** Keeps a result until its charge lets it leave. */
 async function holdResult(deps: DeliverDeps, task: Task, finished: FinishedRun): Promise<void> {
   await deps.runs.hold(finished, task.salt);
-  // The charge may have been confirmed while the result was written; no notification follows.
-  if (await deps.settlement.isConfirmed(finished.runId)) await deps.runs.finishHeld(finished.runId);
+  // That may have happened while the result was written; no notification follows.
+  if (await deps.settlement.isReleased(finished.runId)) await deps.runs.finishHeld(finished.runId);
 }

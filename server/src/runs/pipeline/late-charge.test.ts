@@ -68,3 +68,53 @@ it('a charge that fails in the end takes its result with it, and nothing is cred
   expect(JSON.stringify(ended)).not.toContain('because');
   expect(await hasCredit()).toBe(false);
 });
+
+it('a transaction that fails because its sequence is used leaves the end open: the result is served once another is found [MON-7]', async () => {
+  const used = { err: { InstructionError: [1, { Custom: 6100 }] }, confirmationStatus: 'confirmed' };
+  const { execute, look, reconcile, hasCredit } = await paidRunWorld(
+    { database, notifications },
+    {
+      chain: {
+        waitForConfirmation: async () => used as unknown as SignatureStatus,
+      },
+    },
+  );
+  const { status, runId = '' } = await errorOf(execute());
+  expect(status).toBe(503);
+  await reconcile();
+  expect(await look(runId)).toMatchObject({ status: 'completed', output: { answer: 'because' } });
+  expect(await hasCredit()).toBe(false);
+});
+
+it.each(['failed', 'credited', 'lost'] as const)(
+  'a repeat does not wait for a charge that is %s, although the process that ended it did not free the key [MON-17]',
+  async (state) => {
+    const { db, wallet, execute } = await paidRunWorld({ database, notifications });
+    const first = await execute();
+    await db
+      .updateTable('runs')
+      .set({ status: 'undelivered', output: null })
+      .where('wallet', '=', wallet)
+      .execute();
+    await db.updateTable('charges').set({ state }).where('wallet', '=', wallet).execute();
+    const again = await execute();
+    expect(again).toMatchObject({ status: 'completed' });
+    expect(again.runId).not.toBe(first.runId);
+  },
+);
+
+it('a repeat waits while a final charge has its credit to come [MON-17]', async () => {
+  const { db, wallet, runs, execute, reconcile, hasCredit } = await paidRunWorld({ database, notifications });
+  const { runId } = await execute();
+  await db
+    .updateTable('runs')
+    .set({ status: 'undelivered', output: null })
+    .where('wallet', '=', wallet)
+    .execute();
+  await db.updateTable('charges').set({ state: 'finalized' }).where('wallet', '=', wallet).execute();
+  expect(await runs.freeSettledKey(runId)).toBe(false);
+  await reconcile();
+  expect(await hasCredit()).toBe(true);
+  expect(await execute()).toMatchObject({ status: 'completed' });
+  expect(await hasCredit()).toBe(false);
+});

@@ -9,7 +9,13 @@ import {
 } from '@agent-rental/program-client';
 import { Keypair, type PublicKey, type SignatureStatus } from '@solana/web3.js';
 import { pino } from 'pino';
-import type { Chain, ProtocolTerms } from '../../chain/index.js';
+import {
+  createKeypairSigner,
+  type AuthoritySigner,
+  type Chain,
+  type Funds,
+  type ProtocolTerms,
+} from '../../chain/index.js';
 import { ApiError } from '../../http/api-error.js';
 import type { Notifications } from '../../database/notifications.js';
 import { createDrain } from '../../http/drain.js';
@@ -18,6 +24,8 @@ import { sealPrivatePart } from '../../registration/index.js';
 import {
   createChargeRepository,
   createChargeSigner,
+  createChargeStates,
+  createCredits,
   createReconciler,
   createSettlement,
 } from '../../settlement/index.js';
@@ -62,14 +70,35 @@ export type AgentWork = (options: {
 /** What a test sets up; the rest is a chain on which everything is confirmed at once, and an agent that answers. */
 export interface PaidRunWorld {
   chain?: Partial<Chain>;
+  authority?: AuthoritySigner;
+  funds?: Pick<Funds, 'requireForCharge'>;
   agent?: AgentWork;
   /** The agent answered lately, so that charges are signed as runs start. */
   isHot?: boolean;
   balanceLamports?: bigint;
   manifestTimeoutSeconds?: number;
   protocol?: { current(): Promise<ProtocolTerms>; refreshed(): Promise<ProtocolTerms> };
+  /** The most that is unfinalized of a wallet before output waits; without it no output does. */
+  unfinalizedCapLamports?: bigint;
+  /** How long a caller waits for its charge. */
+  chargeWaitMs?: number;
+  /** Another replica of a world: the same listing and renter, on a database connection and a chain of its own. */
+  replicaOf?: { row: Awaited<ReturnType<typeof insertListing>>; wallet: string };
+  /** Brings the balance in the database up to the chain. */
+  indexAccounts?: () => Promise<void>;
+  /** Replaces parts, to see that a check notices a wrong one. */
+  replaceParts?: (parts: MoneyParts) => MoneyParts;
   /** What the caller's policy says to a price; throws to refuse. */
   allow?: (lamports: bigint) => void;
+}
+
+/** The parts that decide about money. */
+export interface MoneyParts {
+  chain: Chain;
+  charges: ReturnType<typeof createChargeRepository>;
+  states: ReturnType<typeof createChargeStates>;
+  credits: ReturnType<typeof createCredits>;
+  signer: ReturnType<typeof createChargeSigner>;
 }
 
 const PER_QUERY_TAG = 2;
@@ -98,7 +127,7 @@ export const STANDING = [
 
 /** A Per-Task listing, a renter with a balance, and all parts of a run but the chain and the agent, which are the test's. */
 export async function paidRunWorld(
-  { database, notifications }: { database: TemporaryDatabase; notifications: Notifications },
+  { database, notifications }: { database: Pick<TemporaryDatabase, 'db'>; notifications: Notifications },
   setup: PaidRunWorld = {},
 ) {
   const { db } = database;
@@ -111,10 +140,12 @@ export async function paidRunWorld(
       return { status: 'completed', output: { answer: 'because' } };
     },
   } = setup;
-  const row = await insertListing(db, { price_lamports: PRICE });
-  const wallet = newWallet();
+  const { row, wallet } = setup.replicaOf ?? {
+    row: await insertListing(db, { price_lamports: PRICE }),
+    wallet: newWallet(),
+  };
   const sent: Buffer[] = [];
-  const chain = {
+  const given = {
     programId: MARKETPLACE_PROGRAM_ID,
     latestBlockhash: async () => ({
       blockhash: Keypair.generate().publicKey.toBase58(),
@@ -124,6 +155,8 @@ export async function paidRunWorld(
       slot: 1n,
       accounts: STANDING.slice(0, addresses.length),
     }),
+    getAccountsOfTwo: (addresses: PublicKey[]): ReturnType<Chain['getAccounts']> =>
+      chain.getAccounts(addresses),
     simulate: async () => ({ error: null, logs: [] }),
     send: async (wire: Uint8Array) => void sent.push(Buffer.from(wire)),
     waitForConfirmation: async () => ({ err: null, confirmationStatus: 'confirmed' }) as SignatureStatus,
@@ -133,35 +166,51 @@ export async function paidRunWorld(
       signatures.map(() => ({ err: null, confirmationStatus: 'confirmed' }) as SignatureStatus),
     ...setup.chain,
   } as unknown as Chain;
-  if (isHot) {
+  if (isHot && !setup.replicaOf) {
     await db
       .insertInto('agent_contacts')
       .values({ version_id: row.version_id, reached_at: new Date() })
       .execute();
   }
-  await db
-    .insertInto('balances')
-    .values({
-      address: balanceAddressOf(wallet, row.address),
-      buyer: wallet,
-      listing_address: row.address,
-      balance_lamports: balanceLamports,
-      max_price_lamports: 100n * PRICE,
-      highest_sequence: 0n,
-      window_bits: Buffer.alloc(32),
-      slot: 1n,
-    })
-    .execute();
-  const terms = { treasury: Keypair.generate().publicKey, authorities: [], minQueryPriceLamports: 1n };
-  const charges = createChargeRepository(db);
-  const signer = createChargeSigner({
-    chain,
-    authority: Keypair.generate(),
-    protocol: setup.protocol ?? { current: async () => terms, refreshed: async () => terms },
-    fees: { latest: () => 0n },
+  const balance = db.insertInto('balances').values({
+    address: balanceAddressOf(wallet, row.address),
+    buyer: wallet,
+    listing_address: row.address,
+    balance_lamports: balanceLamports,
+    max_price_lamports: 100n * PRICE,
+    highest_sequence: 0n,
+    window_bits: Buffer.alloc(32),
+    slot: 1n,
   });
-  const indexer = { indexAccounts: async () => undefined } as never;
-  const settlement = createSettlement({ chain, charges, signer, indexer, logger });
+  if (!setup.replicaOf) await balance.execute();
+  const terms = { treasury: Keypair.generate().publicKey, authorities: [], minQueryPriceLamports: 1n };
+  const { replaceParts = (parts) => parts } = setup;
+  const { chain, charges, states, credits, signer } = replaceParts({
+    chain: given,
+    charges: createChargeRepository(db),
+    states: createChargeStates(db, {
+      unfinalizedCapLamports: setup.unfinalizedCapLamports ?? 10n ** 18n,
+    }),
+    credits: createCredits(db),
+    signer: createChargeSigner({
+      chain: given,
+      authority: setup.authority ?? createKeypairSigner(Keypair.generate()),
+      protocol: setup.protocol ?? { current: async () => terms, refreshed: async () => terms },
+      fees: { latest: () => 0n },
+    }),
+  });
+  const indexer = { indexAccounts: setup.indexAccounts ?? (async () => undefined) } as never;
+  const settlement = createSettlement({
+    chain,
+    charges,
+    states,
+    credits,
+    signer,
+    indexer,
+    logger,
+    ...(setup.funds ? { funds: setup.funds } : {}),
+    ...(setup.chargeWaitMs === undefined ? {} : { waitMs: setup.chargeWaitMs }),
+  });
   const runs = createRunRepository(db, keys);
   const changes = createRunChanges(notifications);
   const deliveryTracking = createDeliveryTracking(db);
@@ -230,11 +279,13 @@ export async function paidRunWorld(
   const reconciler = createReconciler({
     chain,
     charges,
+    states,
+    credits,
     signer,
     indexer,
     runs: {
       async paid(runId) {
-        await runs.finishHeld(runId);
+        if (await runs.finishHeld(runId)) await changes.announce(runId);
         return runs.wasUndelivered(runId);
       },
       unpaid: (runId) => runs.dropHeld(runId, new ApiError('service_unavailable', 'It failed.')),
@@ -245,9 +296,13 @@ export async function paidRunWorld(
     },
     logger,
   });
-  const pastRuns = createPastRuns({ runs, deliveryTracking, changes });
+  const pastRuns = createPastRuns({ runs, deliveryTracking, changes, settlement });
   return {
     db,
+    /** What the routes need, receipts apart. */
+    routeDeps: { ...deps, pastRuns },
+    allowance: request.allowance,
+    row,
     wallet,
     listing,
     sent,

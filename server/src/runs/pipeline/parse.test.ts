@@ -43,7 +43,7 @@ it.each([
 });
 
 it.each(['', ' ', 'a b', 'ü', 'a\n', 'x'.repeat(201)])('the idempotency key %j is refused [RUN-6]', (key) => {
-  expect(() => parse({}, key)).toThrow(/^Idempotency-Key/);
+  expect(() => parse({}, key)).toThrow(/Idempotency-Key/);
 });
 
 it('every task is a run of its own, and equal requests have one digest', () => {

@@ -49,15 +49,16 @@ export function parseOrder(wallet: string, body: ExecuteBody, idempotencyKey: st
   if (body.input !== undefined) {
     const size = Buffer.byteLength(JSON.stringify(body.input));
     if (size > MAX_INPUT_BYTES) {
-      throw new ApiError(
-        'invalid_request',
-        `input: has ${size} bytes; the most is ${MAX_INPUT_BYTES}. Send more as a file: POST /v1/files gives an input_uri.`,
-      );
+      throw new ApiError('invalid_request', `input: has ${size} bytes; the most is ${MAX_INPUT_BYTES}.`, {
+        next: 'Send more as a file: POST /v1/files gives an input_uri.',
+      });
     }
     if (!isShallowEnough(body.input)) throw new ApiError('invalid_request', 'input: is nested too deeply.');
   }
   if (idempotencyKey !== undefined && !keySchema.safeParse(idempotencyKey).success) {
-    throw new ApiError('invalid_request', 'Idempotency-Key: must be 1 to 200 visible ASCII characters.');
+    throw new ApiError('invalid_request', 'The key of the request is malformed.', {
+      next: 'Idempotency-Key: must be 1 to 200 visible ASCII characters.',
+    });
   }
   return {
     runId: randomUUID(),

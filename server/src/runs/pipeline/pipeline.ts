@@ -144,14 +144,14 @@ async function joinRetried(
   scope: CallScope | undefined,
 ): Promise<string> {
   await deliveryTracking.arrive(runId);
-  if (isRunning && scope !== undefined) await retries.recordRetry(runId, scope.caller);
+  if (!isRunning) await retries.recordTaken(runId);
+  else if (scope !== undefined) await retries.recordRetry(runId, scope.caller);
   return runId;
 }
 
-/** The request of a caller that gives up soon: it is told that the run goes on before that. A stream has no such answer. */
+/** The request of a caller that gives up soon: it is told that the run goes on before that. */
 function impatient(request: TaskRequest): TaskRequest {
-  const { caller, sink } = request;
-  if (sink !== undefined) return request;
+  const { caller } = request;
   const patienceMs = Math.min(caller.patienceMs ?? IMPATIENT_WAIT_MS, IMPATIENT_WAIT_MS);
   return { ...request, caller: { ...caller, patienceMs } };
 }
@@ -219,7 +219,7 @@ async function carryOut(
     return await deliver(deps, task, paying, gate, outcome, startedAt);
   } catch (error) {
     gate.close();
-    throw await compensate(deps, task, request, sent, error);
+    throw await compensate(deps, task, request, { sent, outputHasLeft: gate.hasSent }, error);
   } finally {
     await Promise.all([deps.slots.free(runId), deps.changes.announce(runId)]);
   }

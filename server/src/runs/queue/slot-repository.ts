@@ -11,15 +11,15 @@ export interface SlotRequest {
   isPriority: boolean;
 }
 
-/** What is held, and for how long. Times are by the database's clock alone: replicas' clocks differ. */
+/** Limits and lease times. All times use the database's clock, because the clocks of replicas differ. */
 interface Bounds {
   slots: number;
   queueLength: number;
   /** How many of the places in the queue one wallet may have. */
   ownLength: number;
-  /** A lease ends by itself unless it is renewed: so the slots of a replica that died become free. */
+  /** A lease lapses unless it is renewed, so the slots of a dead replica become free. */
   leaseMs: number;
-  /** As long for a place in the queue, and for a slot that was handed to it before it is taken. */
+  /** The lease of a place in the queue, and of a slot that was given to a waiting run and is not claimed yet. */
   claimMs: number;
 }
 
@@ -27,13 +27,13 @@ interface Bounds {
 export interface SlotRepository {
   /** Takes a free slot, or where there is none a place in the queue. */
   enter(request: SlotRequest, bounds: Bounds): Promise<'seated' | 'waiting' | 'full'>;
-  /** Gives free slots to the runs whose turn it is, and returns them. Of calls at the same time one gets the runs. */
+  /** Gives free slots to the runs whose turn it is, and returns them. Of concurrent calls, one returns the runs. */
   handOut(listingId: string, bounds: Bounds): Promise<string[]>;
-  /** Renews what a run in the queue has; 'gone' when it had let its place lapse. */
+  /** Renews the place or slot of a run in the queue; 'gone' when its place had lapsed. */
   keep(runId: string, bounds: Bounds): Promise<'seated' | 'waiting' | 'gone'>;
-  /** Renews the leases of slots. What has lapsed stays so. */
+  /** Renews the leases of slots. A lapsed lease is not renewed. */
   renew(runIds: string[], bounds: Bounds): Promise<void>;
-  /** Gives up a run's slot, or its place. Gives the listing if another run waits, whose turn may have come by it. */
+  /** Gives up a run's slot or place. Returns the listing when another run waits, which may be next. */
   leave(runId: string): Promise<string | undefined>;
   /** Gives up every slot and place. */
   leaveAll(): Promise<void>;
@@ -57,11 +57,11 @@ const TAKE_SEATS = prepare(`
 const LEAVE_SEAT = prepare('select leave_seat($1) as listing_id');
 
 export function createSlotRepository(db: Db): SlotRepository {
-  /** Under the listing's lock, with nothing left of what has lapsed. */
+  /** Runs under the listing's lock, after lapsed leases are removed. */
   const locked = <T>(listingId: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
     db.transaction().execute(async (tx) => {
       await sql`select pg_advisory_xact_lock(hashtextextended(${listingId}, 0))`.execute(tx);
-      // A statement of its own: it waits for a renewal at this moment, and then counts it.
+      // A statement of its own, so that it waits for a concurrent renewal and then counts it.
       await sql`with lapsed as (delete from seats where listing_id = ${listingId} and expires_at <= now())
         delete from seat_line where listing_id = ${listingId} and expires_at <= now()`.execute(tx);
       return work(tx);
@@ -84,13 +84,13 @@ export function createSlotRepository(db: Db): SlotRepository {
     return rows.map(({ entry }) => entry);
   };
 
-  /** Requests to enter a listing in one statement, in their order: it is the statements that take time. */
+  /** Enters several runs of a listing in one statement, in their order, because each statement costs a round trip. */
   const enterInBatches = batchByKey<Entrant, Entry>(async (listingId, entrants) => {
     try {
       return (await enterAll(listingId, entrants)).map((value) => ({ value }));
     } catch (error) {
       if (entrants.length === 1) throw error;
-      // One that cannot be let in, because its run is gone, does not keep out the others.
+      // A run that is gone cannot enter; the others of the batch still do.
       const outcomes: Outcome<Entry>[] = [];
       for (const entrant of entrants) {
         outcomes.push(
@@ -105,8 +105,8 @@ export function createSlotRepository(db: Db): SlotRepository {
   });
 
   /**
-   * Hand-outs of a listing, one at a time. Those that are asked for meanwhile are one more, which gives its runs to the
-   * first caller. Here too, not only in the database: a statement that waits there for the lock holds a connection.
+   * Serializes the hand-outs of a listing in this process. Calls that come meanwhile share one further hand-out, whose runs
+   * the first caller gets. The database serializes them too, but a statement that waits there holds a connection.
    */
   const handOutInBatches = batchByKey<Bounds, string[]>(async (listingId, callers) => {
     const [bounds] = callers as [Bounds];
@@ -145,7 +145,7 @@ export function createSlotRepository(db: Db): SlotRepository {
       );
       const listingId = rows[0]?.listing_id ?? undefined;
       if (listingId === undefined) return undefined;
-      // Looked for after the slot is free: a run that enters the queue later sees that it is.
+      // Reads the queue after the slot is free: a run that enters later finds the free slot itself.
       const waiting = await db
         .selectFrom('seat_line')
         .select('run_id')
@@ -163,8 +163,8 @@ export function createSlotRepository(db: Db): SlotRepository {
 }
 
 /**
- * Gives the free slots to those whose turn it is: first to wallets that hold less than their share, of these `priority`
- * before `standard`, in each one wallet after the other, of a wallet what came first (`next_in_line`).
+ * Gives free slots to waiting runs in this order: wallets below their share first, then `priority` before `standard`, then
+ * the wallets in turn, and for each wallet the oldest run (`next_in_line`).
  */
 async function handOutSlots(tx: Tx, listingId: string, bounds: Bounds): Promise<string[]> {
   const { rows } = await sql<{ run_id: string }>`select run_id from hand_out_seats(

@@ -6,9 +6,9 @@ import type { SlotRepository, SlotRequest } from './slot-repository.js';
 
 /** Runs of one listing at the same time (spec, "Limits"). */
 export const SLOTS_PER_LISTING = 20;
-/** Time after which the slots of a replica lapse that died or cannot reach the database. */
+/** Lease of a slot: a replica that died or cannot reach the database loses its slots after this time. */
 const LEASE_MS = 60_000;
-/** The same for a waiting run: how long it may take to claim a slot that was given to it, or to renew its place. */
+/** Lease of a waiting run: the time in which it must renew its place, or claim a slot that was given to it. */
 const CLAIM_MS = 15_000;
 const FULL = 'the queue for them is full';
 
@@ -38,9 +38,9 @@ export function createSlots(deps: {
   changes: Pick<RunChanges, 'announce' | 'watch'>;
   logger: Pick<Logger, 'warn'>;
   queue: { maxLength: number; maxWaitMs: number };
-  /** Fewer where the server has not enough sandboxes. */
+  /** Slots of a listing: fewer than the default when the server has too few sandboxes. */
   slotsPerListing?: number;
-  /** Differs in tests alone. */
+  /** Only tests set it. */
   leaseMs?: number;
 }): Slots {
   const { repository, changes, logger, queue, leaseMs = LEASE_MS } = deps;
@@ -90,8 +90,8 @@ export function createSlots(deps: {
   const refusal = (why: string) =>
     new ApiError(
       'rate_limit_exceeded',
-      `All ${slotsPerListing} concurrent runs of this agent are taken, and ${why}. Nothing was charged; try again.`,
-      { retryAfterSeconds: Math.ceil(queue.maxWaitMs / 2000) },
+      `All ${slotsPerListing} concurrent runs of this agent are taken, and ${why}.`,
+      { next: 'Nothing was charged; try again.', retryAfterSeconds: Math.ceil(queue.maxWaitMs / 2000) },
     );
 
   /** Enters, and waits for its turn. */

@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { violationsOf, type Mutation, type Step } from './money-model.test-support.js';
+
+const IS_FULL_FORM = process.env['CI'] !== undefined;
+/** `MONEY_MODEL_CASES=1000` looks longer, and with `MONEY_MODEL_SEED` elsewhere. */
+const CASES = Number(process.env['MONEY_MODEL_CASES'] ?? (IS_FULL_FORM ? 25 : 5));
+const SEED = Number(process.env['MONEY_MODEL_SEED'] ?? 1);
+
+let database: TemporaryDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+const replica = fc.nat(1);
+const key = fc.nat(5);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('run' as const),
+      replica,
+      key,
+      agent: fc.constantFrom('answers', 'answers', 'answers', 'is unreachable'),
+      endsAfter: fc.option(fc.nat(60), { freq: 2 }),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('block' as const), most: fc.constantFrom(1, 2, 99) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constantFrom('finalize', 'fork', 'fork', 'forget', 'expire', 'give up', 'reclaim', 'top up'),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('crash' as const), replica }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('reconcile' as const), replica }) },
+);
+const history = fc.array(step, { minLength: 4, maxLength: 18 });
+
+it(
+  'charges at most once, delivers nothing unpaid but by a counted fork, and brings all to an end, whatever happens in whatever order [MON-70]',
+  { timeout: 3_600_000 },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(history, async (steps) => {
+        expect(await violationsOf(steps, database)).toEqual([]);
+      }),
+      { numRuns: CASES, seed: SEED, endOnFailure: process.env['CI'] !== undefined },
+    );
+  },
+);
+
+/** Each breaks one rule of charging; the model has to find a history that shows it. */
+const MUTANTS: Readonly<Record<string, Mutation>> = {
+  'lets output leave before the charge is in a block': (parts) => ({
+    ...parts,
+    chain: {
+      ...parts.chain,
+      waitForConfirmation: async () => ({
+        slot: 1,
+        confirmations: null,
+        err: null,
+        confirmationStatus: 'confirmed',
+      }),
+    },
+  }),
+  'takes a confirmed transaction for a final one': (parts) => ({
+    ...parts,
+    chain: {
+      ...parts.chain,
+      statuses: async (signatures, searchHistory) =>
+        (await parts.chain.statuses(signatures, searchHistory)).map(
+          (status) => status && { ...status, confirmationStatus: 'finalized' as const },
+        ),
+    },
+  }),
+  'gives up a transaction that may still land': (parts) => ({
+    ...parts,
+    chain: {
+      ...parts.chain,
+      blockHeight: async (commitment) => (await parts.chain.blockHeight(commitment)) + 1_000n,
+    },
+  }),
+  'signs a charge anew with another sequence, while the first may still land': (parts) => ({
+    ...parts,
+    chain: {
+      ...parts.chain,
+      blockHeight: async (commitment) => (await parts.chain.blockHeight(commitment)) + 1_000n,
+    },
+    signer: {
+      ...parts.signer,
+      sign: (charges, isFresh) =>
+        parts.signer.sign(
+          charges.map((charge) => (isFresh ? { ...charge, sequence: charge.sequence + 20n } : charge)),
+          isFresh,
+        ),
+    },
+  }),
+  // Every second write breaks: in the right order nothing was sent then.
+  'sends a transaction before it is written down': (parts) => {
+    let writes = 0;
+    return {
+      ...parts,
+      signer: {
+        ...parts.signer,
+        async sign(charges, isFresh) {
+          const signed = await parts.signer.sign(charges, isFresh);
+          await parts.chain.send(signed.wire);
+          return signed;
+        },
+      },
+      states: {
+        ...parts.states,
+        async sign(runIds, signed) {
+          writes += 1;
+          if (writes % 2 === 0) throw new Error('The connection broke.');
+          return parts.states.sign(runIds, signed);
+        },
+      },
+    };
+  },
+  'gives no credits': (parts) => ({
+    ...parts,
+    credits: { ...parts.credits, give: async () => false },
+    states: { ...parts.states, credit: async () => undefined, creditUndelivered: async () => undefined },
+  }),
+  'sets aside less than a run costs': (parts) => ({
+    ...parts,
+    charges: {
+      ...parts.charges,
+      async reserve(order) {
+        const reserved = await parts.charges.reserve({ ...order, priceLamports: 1n });
+        return reserved === 'credited' ? reserved : { ...reserved, price_lamports: order.priceLamports };
+      },
+    },
+  }),
+  'follows no charge that a process left': (parts) => ({
+    ...parts,
+    charges: { ...parts.charges, takeDue: async () => [] },
+  }),
+};
+const MUTANT_CASES = 80;
+
+it.runIf(IS_FULL_FORM).each(Object.entries(MUTANTS))(
+  'would notice a service that %s [MON-70]',
+  { timeout: 600_000 },
+  async (_, mutation) => {
+    let noticed: string[] = [];
+    await fc.check(
+      fc.asyncProperty(history, async (steps) => {
+        noticed = await violationsOf(steps, database, mutation);
+        return noticed.length === 0;
+      }),
+      { numRuns: MUTANT_CASES, seed: SEED, endOnFailure: true },
+    );
+    expect(noticed).not.toEqual([]);
+  },
+);
