@@ -39,12 +39,23 @@ const MEANINGS: Readonly<Record<keyof typeof environment.shape, string>> = {
   REVIEW: 'who approves the first version of a listing',
   NODE_ENV: 'production raises the default isolation',
   DATABASE_URL: 'PostgreSQL, in place of the embedded one; needs the next three as well',
-  SOLANA_RPC_URLS: 'RPC endpoints, in place of the local chain, separated by commas',
-  AUTHORITY_KEYPAIR: "file with the hot authority's keypair",
+  SOLANA_RPC_URLS:
+    'RPC endpoints, in place of the local chain, separated by commas; two or more check each other',
+  AUTHORITY_KEYPAIR: "file with the hot authority's keypair; AUTHORITY_SIGNER_URL takes its place",
+  AUTHORITY_SIGNER_URL: 'signer that holds the key of the authority, https or on loopback',
+  AUTHORITY_PUBLIC_KEY: 'the public key that it signs with',
+  AUTHORITY_SIGNER_TOKEN: 'bearer token for it',
+  AUTHORITY_SIGNER_TOKEN_FILE: 'file with that token, in its place',
+  NEXT_AUTHORITY_KEYPAIR: 'file with the keypair that takes over once the program accepts it',
+  NEXT_AUTHORITY_PUBLIC_KEY: 'the same, of a key of the signer',
   MASTER_KEY: '32 bytes in base64, from which all keys for stored data are derived',
   SOLANA_NETWORK: 'network, which decides the prefix of API keys',
   PROGRAM_ID: 'address of the program, where it is not the default one',
   MAX_PRIORITY_FEE_LAMPORTS: 'lamports that a transaction pays beyond the base fee at most',
+  AUTHORITY_RESERVE_LAMPORTS:
+    'lamports of the authority for charges in flight; below it Per-Task runs are refused',
+  UNFINALIZED_CAP_LAMPORTS:
+    'lamports of charges of one wallet that may be unfinalized while their output leaves',
   REDIS_URL: 'Redis for the limits that replicas share',
   REPLICAS: 'replicas that share the limits',
 };

@@ -89,6 +89,7 @@ describe('the environment', () => {
     ['SOLANA_NETWORK', 'testnet'],
     ['MASTER_KEY', Buffer.alloc(31).toString('base64')],
     ['MASTER_KEY', 'not base64!'],
+    ['UNFINALIZED_CAP_LAMPORTS', '-1'],
     ['RATE_LIMIT_PER_MINUTE', '0'],
     ['EXECUTIONS_PER_MINUTE', 'many'],
     ['LINE_MAX_LENGTH', '-1'],
@@ -122,6 +123,36 @@ describe('the environment', () => {
       expect(() => readConfig(rest)).toThrow(new RegExp(`needs ${name}\\b`));
     },
   );
+
+  it('may name an external signer in place of a keypair, with all that it needs', () => {
+    const { AUTHORITY_KEYPAIR: _, ...rest } = PRODUCTION;
+    const signer = {
+      AUTHORITY_SIGNER_URL: 'https://kms.example.com/sign',
+      AUTHORITY_PUBLIC_KEY: '1'.repeat(32),
+      AUTHORITY_SIGNER_TOKEN: 'token',
+    };
+    expect(readConfig({ ...rest, ...signer }).authoritySigner).toEqual({
+      url: 'https://kms.example.com/sign',
+      publicKey: '1'.repeat(32),
+      nextPublicKey: undefined,
+      token: { value: 'token' },
+    });
+    const changed = (changes: Record<string, string>) => () => readConfig({ ...rest, ...signer, ...changes });
+    expect(changed({ AUTHORITY_SIGNER_URL: 'http://127.0.0.1:9000/' })).not.toThrow();
+    expect(changed({ AUTHORITY_SIGNER_URL: 'http://kms.example.com/' })).toThrow(/must be https/);
+    expect(changed({ AUTHORITY_PUBLIC_KEY: '' })).toThrow(/AUTHORITY_PUBLIC_KEY/);
+    expect(changed({ AUTHORITY_SIGNER_TOKEN: '' })).toThrow(/AUTHORITY_SIGNER_TOKEN_FILE/);
+    expect(changed({ AUTHORITY_SIGNER_TOKEN_FILE: '/run/token' })).toThrow(/one of/);
+    expect(changed({ AUTHORITY_KEYPAIR: 'key.json' })).toThrow(/unset one/);
+    expect(changed({ AUTHORITY_SIGNER_URL: '', AUTHORITY_KEYPAIR: 'key.json' })).toThrow(
+      /AUTHORITY_SIGNER_URL/,
+    );
+  });
+
+  it('names each RPC endpoint once', () => {
+    const twice = 'https://rpc.example.com/, https://rpc.example.com/';
+    expect(() => readConfig({ ...PRODUCTION, SOLANA_RPC_URLS: twice })).toThrow(/each endpoint once/);
+  });
 
   it('never has its secrets in a message', () => {
     const attempt = () => readConfig({ ...PRODUCTION, MASTER_KEY: 'c2VjcmV0LXZhbHVl', PORT: 'x' });

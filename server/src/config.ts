@@ -14,6 +14,11 @@ const list = z.string().transform((value) =>
     .filter((item) => item !== ''),
 );
 
+/** Names of this machine, to itself. */
+const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
+
+const publicKey = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'must be a public key in base58');
+
 /** Every variable of the environment that the server reads. Nothing else reads `process.env`. */
 export const environment = z.object({
   NODE_ENV: z.enum(['development', 'production', 'test']).default('development'),
@@ -29,7 +34,11 @@ export const environment = z.object({
   STATE_DIR: z.string().min(1).default('.agent-rental'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
-  SOLANA_RPC_URLS: list.pipe(z.array(z.url()).min(1)).optional(),
+  /** The first is preferred; two of them decide together. */
+  SOLANA_RPC_URLS: list
+    .pipe(z.array(z.url()).min(1))
+    .refine((urls) => new Set(urls).size === urls.length, 'must name each endpoint once')
+    .optional(),
   SOLANA_NETWORK: z.enum(['localnet', 'devnet', 'mainnet']).optional(),
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
   /** How many replicas share the limits; each takes its share while Redis is out. */
@@ -37,6 +46,19 @@ export const environment = z.object({
   PROGRAM_ID: z.string().optional(),
   /** File with the hot authority's keypair, in the JSON form of Solana's tools. */
   AUTHORITY_KEYPAIR: z.string().optional(),
+  /** Signs in place of a keypair in a file; the key is then not on this machine. */
+  AUTHORITY_SIGNER_URL: z
+    .url({ protocol: /^https?$/ })
+    .refine((url) => new URL(url).protocol === 'https:' || LOOPBACK.includes(new URL(url).hostname), {
+      message: 'must be https, or on loopback',
+    })
+    .optional(),
+  AUTHORITY_PUBLIC_KEY: publicKey.optional(),
+  AUTHORITY_SIGNER_TOKEN: z.string().min(1).optional(),
+  AUTHORITY_SIGNER_TOKEN_FILE: z.string().min(1).optional(),
+  /** The key that the authority is handed over to; used as soon as the program accepts it. */
+  NEXT_AUTHORITY_KEYPAIR: z.string().optional(),
+  NEXT_AUTHORITY_PUBLIC_KEY: publicKey.optional(),
   /** 32 bytes in base64, from which every key that protects stored data is derived. */
   MASTER_KEY: z
     .base64()
@@ -44,6 +66,15 @@ export const environment = z.object({
     .optional(),
   /** The most that a transaction pays beyond the base fee on a busy cluster, in lamports; 0 pays nothing. */
   MAX_PRIORITY_FEE_LAMPORTS: z.coerce.number().int().min(0).max(100_000).default(5_000),
+  /** Below it, beside its rent-exempt minimum, the authority pays for charges in flight alone: 2,000 at the highest fee. */
+  AUTHORITY_RESERVE_LAMPORTS: z.coerce.number().int().min(0).max(1_000_000_000_000).default(20_000_000),
+  /** Confirmed and not yet final lamports of one wallet whose output has left; above it output waits for finality. */
+  UNFINALIZED_CAP_LAMPORTS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(Number.MAX_SAFE_INTEGER)
+    .default(1_000_000_000),
   RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(1).default(100),
   EXECUTIONS_PER_MINUTE: z.coerce.number().int().min(1).default(60),
   /** Runs of one listing that may wait for a slot. */
@@ -90,9 +121,6 @@ export const environment = z.object({
 /** What an operator runs for others. */
 const PRODUCTION_PARTS = ['DATABASE_URL', 'SOLANA_RPC_URLS', 'REDIS_URL'] as const;
 
-/** Names of this machine, to itself. */
-const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
-
 /** What the server was told, checked and frozen. */
 export interface Config {
   readonly production: boolean;
@@ -115,9 +143,17 @@ export interface Config {
   readonly network: 'localnet' | 'devnet' | 'mainnet';
   readonly programId: string | undefined;
   readonly authorityKeypair: string | undefined;
+  /** The file of the key that takes over. */
+  readonly nextAuthorityKeypair: string | undefined;
+  /** Signs in place of the keypairs. */
+  readonly authoritySigner: AuthoritySignerConfig | undefined;
   readonly masterKey: Uint8Array | undefined;
   /** The most that one transaction pays beyond the base fee. */
   readonly maxPriorityFeeLamports: bigint;
+  /** What the authority keeps for the charges in flight; new Per-Task runs are refused below it. */
+  readonly authorityReserveLamports: bigint;
+  /** The most that charges of one wallet add up to that are not final yet and whose output has left. */
+  readonly unfinalizedCapLamports: bigint;
   readonly requestsPerMinute: number;
   readonly executionsPerMinute: number;
   /** The queue of runs that wait for a slot of their listing. */
@@ -152,6 +188,15 @@ export interface Config {
   readonly exampleModel: Readonly<Record<string, string>>;
 }
 
+/** An external signer of the authority's transactions. */
+export interface AuthoritySignerConfig {
+  readonly url: string;
+  readonly publicKey: string;
+  readonly nextPublicKey: string | undefined;
+  /** The bearer token, or the file that holds it. */
+  readonly token: { readonly value: string } | { readonly file: string };
+}
+
 /** The account of E2B that agents run on, and its limits. */
 export interface E2bConfig {
   readonly apiKey: string;
@@ -181,6 +226,19 @@ export function readOperatorConfig(env: NodeJS.ProcessEnv): OperatorConfig {
   return { databaseUrl: value.DATABASE_URL, stateDir: value.STATE_DIR };
 }
 
+/** What the comparison of database and chain is told. */
+export interface ReconciliationConfig extends OperatorConfig {
+  readonly rpcUrls: readonly string[] | undefined;
+  /** Absent: the published program. */
+  readonly programId: string | undefined;
+}
+
+/** Reads what that comparison needs. @throws ConfigError naming every variable that is wrong. */
+export function readReconciliationConfig(env: NodeJS.ProcessEnv): ReconciliationConfig {
+  const value = parseEnvironment(environment.pick({ SOLANA_RPC_URLS: true, PROGRAM_ID: true }), env);
+  return { ...readOperatorConfig(env), rpcUrls: value.SOLANA_RPC_URLS, programId: value.PROGRAM_ID };
+}
+
 /**
  * Reads the environment once.
  *
@@ -191,8 +249,11 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const production = value.NODE_ENV === 'production';
   const embedded = value.DATABASE_URL === undefined && value.SOLANA_RPC_URLS === undefined;
   if (!embedded) {
-    const missing = (['DATABASE_URL', 'SOLANA_RPC_URLS', 'AUTHORITY_KEYPAIR', 'MASTER_KEY'] as const).filter(
-      (name) => value[name] === undefined,
+    const needed = ['DATABASE_URL', 'SOLANA_RPC_URLS', 'AUTHORITY_KEYPAIR', 'MASTER_KEY'] as const;
+    const missing = needed.filter(
+      (name) =>
+        value[name] === undefined &&
+        !(name === 'AUTHORITY_KEYPAIR' && value.AUTHORITY_SIGNER_URL !== undefined),
     );
     if (missing.length > 0) {
       throw new ConfigError(
@@ -233,8 +294,12 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     network: value.SOLANA_NETWORK ?? (embedded ? 'localnet' : 'devnet'),
     programId: value.PROGRAM_ID,
     authorityKeypair: value.AUTHORITY_KEYPAIR,
+    nextAuthorityKeypair: value.NEXT_AUTHORITY_KEYPAIR,
+    authoritySigner: authoritySignerConfig(value),
     masterKey: value.MASTER_KEY ? Buffer.from(value.MASTER_KEY, 'base64') : undefined,
     maxPriorityFeeLamports: BigInt(value.MAX_PRIORITY_FEE_LAMPORTS),
+    authorityReserveLamports: BigInt(value.AUTHORITY_RESERVE_LAMPORTS),
+    unfinalizedCapLamports: BigInt(value.UNFINALIZED_CAP_LAMPORTS),
     requestsPerMinute: value.RATE_LIMIT_PER_MINUTE,
     executionsPerMinute: value.EXECUTIONS_PER_MINUTE,
     queue: { maxLength: value.LINE_MAX_LENGTH, maxWaitMs: value.LINE_MAX_WAIT_SECONDS * 1000 },
@@ -260,6 +325,37 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       model.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]]])),
     ),
   });
+}
+
+/** @throws ConfigError for an external signer that lacks a part, or stands beside a keypair. */
+function authoritySignerConfig(value: z.output<typeof environment>): AuthoritySignerConfig | undefined {
+  const {
+    AUTHORITY_SIGNER_URL: url,
+    AUTHORITY_PUBLIC_KEY: key,
+    AUTHORITY_SIGNER_TOKEN: token,
+    AUTHORITY_SIGNER_TOKEN_FILE: file,
+    NEXT_AUTHORITY_PUBLIC_KEY: nextPublicKey,
+  } = value;
+  if (url === undefined) {
+    if (nextPublicKey === undefined && key === undefined && token === undefined && file === undefined)
+      return undefined;
+    throw new ConfigError('AUTHORITY_PUBLIC_KEY and AUTHORITY_SIGNER_TOKEN are for AUTHORITY_SIGNER_URL.');
+  }
+  if (value.AUTHORITY_KEYPAIR !== undefined || value.NEXT_AUTHORITY_KEYPAIR !== undefined) {
+    throw new ConfigError('AUTHORITY_SIGNER_URL takes the place of AUTHORITY_KEYPAIR: unset one of them.');
+  }
+  if (key === undefined) throw new ConfigError('AUTHORITY_SIGNER_URL also needs AUTHORITY_PUBLIC_KEY.');
+  if ((token === undefined) === (file === undefined)) {
+    throw new ConfigError(
+      'AUTHORITY_SIGNER_URL also needs one of AUTHORITY_SIGNER_TOKEN and AUTHORITY_SIGNER_TOKEN_FILE.',
+    );
+  }
+  return {
+    url,
+    publicKey: key,
+    nextPublicKey,
+    token: token === undefined ? { file: file ?? '' } : { value: token },
+  };
 }
 
 /** The embedded default uses no paid account unless it is told to. */

@@ -1,11 +1,10 @@
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { EmbeddedPostgresError, openStateFolder, startEmbedded, StateFolderError } from './embedded/index.js';
-import { ConfigError, readConfig } from './config.js';
+import { EmbeddedPostgresError, openStateFolder, StateFolderError } from './embedded/index.js';
+import { ConfigError, readConfig, type Config } from './config.js';
 import { environmentHelp } from './config-help.js';
-import { createLogger, logDestination } from './platform/logger.js';
-import { startProduction } from './compose/production.js';
+import { createLogger, logDestination, type Logger } from './platform/logger.js';
 import type { RunningServer } from './compose/running-server.js';
 
 // V8 learns from what lives long at the start to allocate rows of query results among the old objects. There even a dead
@@ -78,9 +77,7 @@ async function main(): Promise<void> {
   process.on('SIGTERM', onSignal);
 
   try {
-    running = embedded
-      ? await startEmbedded(config, folder.path, logger, step())
-      : await startProduction(config, folder.path, logger);
+    running = await start(config, folder.path, logger);
   } catch (error) {
     await folder.close();
     throw error;
@@ -101,6 +98,16 @@ async function main(): Promise<void> {
     await stop(1);
     process.exit();
   });
+}
+
+/** Loads and starts the server. Loading takes a second, which neither `--help` nor a wrong environment has to wait for. */
+async function start(config: Config, stateDir: string, logger: Logger): Promise<RunningServer> {
+  if (config.databaseUrl === undefined) {
+    const { startEmbedded } = await import('./embedded/start.js');
+    return startEmbedded(config, stateDir, logger, step());
+  }
+  const { startProduction } = await import('./compose/production.js');
+  return startProduction(config, stateDir, logger);
 }
 
 /** Prints each step with the time since the start. */

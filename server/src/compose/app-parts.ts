@@ -1,6 +1,5 @@
 import type { SandboxDriver } from '@agent-rental/sandbox';
-import type { Keypair } from '@solana/web3.js';
-import type { Chain } from '../chain/index.js';
+import type { Chain, ProgramHistory, RotatingSigner } from '../chain/index.js';
 import type { Config } from '../config.js';
 import type { OpenDatabase } from '../database/connection.js';
 import type { Keys } from '../platform/keys.js';
@@ -12,8 +11,9 @@ export interface AppParts {
   logger: Logger;
   database: OpenDatabase;
   chain: Chain;
-  /** The hot key. */
-  authority: Keypair;
+  history: ProgramHistory;
+  /** Signs with the hot key. */
+  authority: RotatingSigner;
   keys: Keys;
   driver: SandboxDriver;
   /** Folder of the content-addressed store. */

@@ -5,6 +5,7 @@ import { createDrain } from '../http/drain.js';
 import { mountMcp } from '../http/routes/mcp.js';
 import { createMetrics } from '../operations/index.js';
 import { migrateJobs } from '../platform/jobs.js';
+import { createGiveUps } from '../runs/index.js';
 import { createOutboundHttp } from '../platform/outbound-http.js';
 import type { AppParts } from './app-parts.js';
 import { startBackground } from './background.js';
@@ -14,6 +15,7 @@ import { addOperations } from './operations.js';
 import { composeProtocol } from './protocol.js';
 import { composeRegistration } from './registration.js';
 import { addRoutes } from './routes.js';
+import { composeRunLog } from './run-log.js';
 import { composeRunRecords } from './run-records.js';
 import { composeSandboxes, sandboxShares } from './sandboxes/sandboxes.js';
 import { composeSettlement } from './settlement.js';
@@ -45,6 +47,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const shares = sandboxShares(parts);
   const records = await composeRunRecords(parts, shares, metrics);
   const settlement = composeSettlement(parts, protocol, catalogue, records, metrics);
+  const runLog = composeRunLog(parts, protocol);
   const sandboxes = await composeSandboxes(parts, shares, outbound, metrics);
   const stopping = new AbortController();
   const registration = composeRegistration(parts, protocol, sandboxes, outbound, stopping.signal);
@@ -56,6 +59,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     records,
     sandboxes,
     settlement,
+    runLog,
     registration,
     httpPart,
     outbound,
@@ -71,8 +75,16 @@ export async function createApp(parts: AppParts): Promise<App> {
     allowedHosts: config.mcpAllowedHosts,
     programId: parts.chain.programId.toBase58(),
     publicUrl: config.publicUrl,
+    giveUpsOf: createGiveUps(database.db),
   });
-  const background = await startBackground(parts, catalogue, registration, settlement, records);
+  const background = await startBackground(parts, {
+    catalogue,
+    registration,
+    settlement,
+    runLog,
+    records,
+    protocol,
+  });
 
   return {
     http,

@@ -1,10 +1,13 @@
-import { startJobs } from '../platform/jobs.js';
+import { enqueueTask, startJobs } from '../platform/jobs.js';
+import { RECONCILIATION_CRONTAB, RECONCILIATION_TASK, reconcileWithChain } from '../reconciliation/index.js';
 import { LAPSE_CRONTAB, LAPSE_TASK, REGISTRATION_TASK, SAMPLES_TASK } from '../registration/index.js';
 import { EXPIRY_CRONTAB, EXPIRY_TASK, removeExpired } from '../runs/index.js';
 import type { AppParts } from './app-parts.js';
 import type { Catalogue } from './catalogue.js';
 import type { Registration } from './registration.js';
 import { INTERRUPTED_CHECK_MS, type RunRecords } from './run-records.js';
+import type { RunLogPart } from './run-log.js';
+import type { Protocol } from './protocol.js';
 import type { SettlementPart } from './settlement.js';
 
 /** Each occupies a sandbox for up to a minute. */
@@ -17,24 +20,43 @@ export interface Background {
   stop(): Promise<void>;
 }
 
-/** Starts the jobs, the indexer, the reconciler and the search for interrupted runs. */
+/** Starts the jobs, the indexer, the reconciler, the run log, the watch of lamports and the search for interrupted runs. */
 export async function startBackground(
-  { database, logger }: AppParts,
-  { indexer }: Catalogue,
-  { registration, removal, samples }: Registration,
-  { reconciler }: SettlementPart,
-  { runs }: RunRecords,
+  { database, logger, chain, history }: AppParts,
+  parts: {
+    catalogue: Catalogue;
+    registration: Registration;
+    settlement: SettlementPart;
+    runLog: RunLogPart;
+    records: RunRecords;
+    protocol: Protocol;
+  },
 ): Promise<Background> {
+  const { indexer } = parts.catalogue;
+  const { registration, removal, samples } = parts.registration;
+  const { reconciler, states } = parts.settlement;
+  const { runs } = parts.records;
+  const { funds } = parts.protocol;
   const { db, pool } = database;
+  const stopping = new AbortController();
   const jobs = await startJobs(
     pool,
     {
       [REGISTRATION_TASK]: async (payload) => registration.validate((payload as { job_id: string }).job_id),
       [EXPIRY_TASK]: () => removeExpired(db),
       [LAPSE_TASK]: () => removal.removeLapsed(),
+      [RECONCILIATION_TASK]: async () => {
+        const { signal } = stopping;
+        await reconcileWithChain({ chain, history, indexer, states, db, logger }, { signal }).catch(
+          (error: unknown) => {
+            // The next start begins with it.
+            if (!signal.aborted) throw error;
+          },
+        );
+      },
     },
     logger,
-    { crontab: [EXPIRY_CRONTAB, LAPSE_CRONTAB].join('\n') },
+    { crontab: [EXPIRY_CRONTAB, LAPSE_CRONTAB, RECONCILIATION_CRONTAB].join('\n') },
   );
   // In a queue of its own: a sample run may take a minute, and no registration waits for it.
   const sampleJobs = await startJobs(
@@ -45,17 +67,30 @@ export async function startBackground(
   );
   await indexer.catchUp();
   await reconciler.reconcile('all');
+  await enqueueTask(db, RECONCILIATION_TASK, {}, { key: RECONCILIATION_TASK, maxAttempts: 2 });
   const following = indexer.start();
   const reconciling = reconciler.start();
+  const logging = parts.runLog.publisher.start();
+  const watching = funds.start();
   const interrupted = setInterval(() => {
     runs
       .markInterrupted(INTERRUPTED_CHECK_MS)
       .catch((err: unknown) => logger.warn({ err }, 'the search for interrupted runs failed'));
   }, INTERRUPTED_CHECK_MS);
   return {
-    pause: () => clearInterval(interrupted),
+    pause() {
+      clearInterval(interrupted);
+      stopping.abort();
+    },
     async stop() {
-      await Promise.all([following.stop(), reconciling.stop(), jobs.stop(), sampleJobs.stop()]);
+      await Promise.all([
+        following.stop(),
+        reconciling.stop(),
+        logging.stop(),
+        watching.stop(),
+        jobs.stop(),
+        sampleJobs.stop(),
+      ]);
     },
   };
 }

@@ -31,9 +31,12 @@ export function addOperations(
     openCharges: () => counts.openCharges(),
     slotsTaken: () => counts.slotsTaken(),
     runsWaiting: () => counts.runsWaiting(),
+    runLog: () => counts.runLog(),
     sandboxes: sandboxes.statsByPool,
     connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     indexAgeSeconds: () => catalogue.indexer.ageSeconds(),
+    rpc: () => chain.endpointStats(),
+    funds: () => protocol.funds.state(),
   });
   operationsRoutes(parts.httpPart.http, {
     metrics,
@@ -51,6 +54,31 @@ export function addOperations(
         },
       },
       () => drain.draining,
+      () => ({ ...rpcDetails(chain), ...fundsDetails(protocol) }),
     ),
   });
+}
+
+/** How many of several RPC endpoints are in use; nothing where there is only one. */
+function rpcDetails(chain: AppParts['chain']): Readonly<Record<string, unknown>> {
+  const { endpoints } = chain.endpointStats();
+  if (endpoints.length === 0) return {};
+  return {
+    rpc_endpoints: { in_use: endpoints.filter(({ isInUse }) => isInUse).length, of: endpoints.length },
+  };
+}
+
+/** What authority and treasury hold, as last read. Their balances are public. */
+function fundsDetails({ funds }: Protocol): Readonly<Record<string, unknown>> {
+  const state = funds.state();
+  if (state === undefined) return {};
+  return {
+    funds: {
+      per_task_runs: state.missing === undefined ? 'accepted' : 'refused',
+      authority_lamports: Number(state.authorityLamports),
+      authority_reserve_lamports: Number(state.authorityReserveLamports),
+      treasury_lamports: Number(state.treasuryLamports),
+      treasury_minimum_lamports: Number(state.treasuryMinimumLamports),
+    },
+  };
 }

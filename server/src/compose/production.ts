@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { PublicKey } from '@solana/web3.js';
 import { createApp } from './app.js';
-import { createChain, loadKeypair } from '../chain/index.js';
+import { createChain, createProgramHistory } from '../chain/index.js';
+import { openAuthority } from './authority.js';
 import { ConfigError, type Config } from '../config.js';
 import { openDatabase } from '../database/connection.js';
 import { deriveKeys } from '../platform/keys.js';
@@ -12,19 +13,27 @@ import type { RunningServer } from './running-server.js';
 
 const INDEX_POLL_MS = 2_000;
 
-/** Starts the server on parts that an operator runs: PostgreSQL, a Solana RPC, the operator's keys. */
+export { createLogger } from '../platform/logger.js';
+
+/**
+ * Starts the server on parts that an operator runs: PostgreSQL, a Solana RPC, the operator's keys.
+ *
+ * @param allowedOrigins of agents that may be called although they are not on the public internet; for tests.
+ */
 export async function startProduction(
   config: Config,
   stateDir: string,
   logger: Logger,
+  allowedOrigins: readonly string[] = [],
 ): Promise<RunningServer> {
-  const { databaseUrl, solanaRpcUrls, authorityKeypair, masterKey } = config;
-  const rpcUrl = solanaRpcUrls?.[0];
-  if (!databaseUrl || !rpcUrl || !authorityKeypair || !masterKey) {
-    throw new ConfigError('DATABASE_URL, SOLANA_RPC_URLS, AUTHORITY_KEYPAIR and MASTER_KEY are required.');
+  const { databaseUrl, solanaRpcUrls, masterKey } = config;
+  if (!databaseUrl || !solanaRpcUrls || !masterKey) {
+    throw new ConfigError('DATABASE_URL, SOLANA_RPC_URLS and MASTER_KEY are required.');
   }
-  const authority = await loadKeypair(authorityKeypair);
+  const authority = await openAuthority(config);
   const programId = config.programId ? new PublicKey(config.programId) : MARKETPLACE_PROGRAM_ID;
+  const chain = createChain(solanaRpcUrls, programId, logger);
+  await chain.requireOneCluster();
   const driver = await openSandboxes(config.sandbox, stateDir, logger);
   const database = openDatabase(databaseUrl, (err) =>
     logger.warn({ err }, 'an idle database connection broke'),
@@ -33,12 +42,14 @@ export async function startProduction(
     config,
     logger,
     database,
-    chain: createChain(rpcUrl, programId),
+    chain,
+
+    history: createProgramHistory(solanaRpcUrls, programId),
     authority,
     keys: deriveKeys(masterKey),
     driver,
     contentFolder: join(stateDir, 'content'),
-    allowedOrigins: new Set(),
+    allowedOrigins: new Set(allowedOrigins),
     alone: false,
     indexPollMs: INDEX_POLL_MS,
   });

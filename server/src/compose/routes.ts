@@ -3,6 +3,7 @@ import { dashboardRoutes } from '../dashboard/index.js';
 import { fileRoutes } from '../files/index.js';
 import type { Drain } from '../http/drain.js';
 import { listeningUrl } from '../http/listening-url.js';
+import { discoveryRoutes } from '../http/routes/discovery.js';
 import { healthRoutes } from '../http/routes/health.js';
 import { jwksRoute } from '../http/routes/jwks.js';
 import { openApiRoute } from '../http/routes/openapi.js';
@@ -34,6 +35,7 @@ import type { HttpPart } from './http.js';
 import { boundsInForce } from './sandboxes/isolation.js';
 import type { Protocol } from './protocol.js';
 import type { Registration } from './registration.js';
+import type { RunLogPart } from './run-log.js';
 import type { RunRecords } from './run-records.js';
 import type { Sandboxes } from './sandboxes/sandboxes.js';
 import type { SettlementPart } from './settlement.js';
@@ -45,6 +47,7 @@ interface RoutedParts {
   records: RunRecords;
   sandboxes: Sandboxes;
   settlement: SettlementPart;
+  runLog: RunLogPart;
   registration: Registration;
   httpPart: HttpPart;
   outbound: OutboundHttp;
@@ -74,10 +77,9 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
   addMoneyRoutes(parts, routed);
   await fileRoutes(http, catalogue.files);
   toolRoutes(http, { internalRequests });
-  dashboardRoutes(http, {
-    listings: catalogue.listings,
-    baseUrl: () => config.publicUrl ?? listeningUrl(http) ?? '',
-  });
+  const baseUrl = () => config.publicUrl ?? listeningUrl(http) ?? '';
+  dashboardRoutes(http, { listings: catalogue.listings, baseUrl });
+  discoveryRoutes(http, { baseUrl });
   openApiRoute(http);
   jwksRoute(http, settlement.receiptSigner);
   healthRoutes(http, {
@@ -97,6 +99,7 @@ function addMoneyRoutes(
     records,
     sandboxes,
     settlement,
+    runLog,
     registration,
     httpPart,
     outbound,
@@ -143,13 +146,13 @@ function addMoneyRoutes(
       startLatency: sandboxes.startLatency,
       contacts: createAgentContacts(db, logger),
       changes,
-      pastRuns: createPastRuns({ runs, deliveryTracking, changes }),
+      pastRuns: createPastRuns({ runs, deliveryTracking, changes, settlement: settlement.settlement }),
       receipts: createReceipts({
         runs,
         settlement: settlement.settlement,
         signer: settlement.receiptSigner,
-        network: config.network,
-        programId: chain.programId.toBase58(),
+        origin: runLog.origin,
+        logOf: (runId, payload) => runLog.runLog.entryOf(runId, payload),
       }),
       slots,
       declarative: sandboxes.declarative,

@@ -1,7 +1,9 @@
-import { countCharges, type Metrics } from '../operations/index.js';
+import type { Metrics } from '../operations/index.js';
 import {
   createChargeRepository,
   createChargeSigner,
+  createChargeStates,
+  createCredits,
   createReceiptSigner,
   createReconciler,
   createSettlement,
@@ -23,17 +25,24 @@ interface ChargedRuns {
 
 /** Composes charging, receipts and reconciliation. */
 export function composeSettlement(
-  { chain, authority, logger, database, keys }: AppParts,
-  { protocol, fees }: Protocol,
+  { chain, authority, logger, database, keys, config }: AppParts,
+  { protocol, fees, funds }: Protocol,
   { indexer }: Catalogue,
   { runs, changes }: ChargedRuns,
   metrics: Metrics,
 ) {
-  const charges = countCharges(createChargeRepository(database.db), metrics);
+  const charges = createChargeRepository(database.db);
+  const states = createChargeStates(database.db, {
+    unfinalizedCapLamports: config.unfinalizedCapLamports,
+    moved: (state) => metrics.chargeMoved(state),
+  });
+  const credits = createCredits(database.db);
   const signer = createChargeSigner({ chain, authority, protocol, fees });
   const reconciler = createReconciler({
     chain,
     charges,
+    states,
+    credits,
     signer,
     indexer,
     logger,
@@ -53,8 +62,9 @@ export function composeSettlement(
     },
   });
   return {
-    settlement: createSettlement({ chain, charges, signer, indexer, logger }),
+    settlement: createSettlement({ chain, charges, states, credits, signer, indexer, logger, funds }),
     receiptSigner: createReceiptSigner(keys.receipt),
     reconciler,
+    states,
   };
 }

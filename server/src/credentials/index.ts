@@ -1,4 +1,5 @@
 export { readChainAccessState, type ChainAccessState } from './chain-access-state.js';
+export { readIndexedAccount, type IndexedAccount } from './indexed-account.js';
 export { createIndexer, type Indexer } from './indexer.js';
 export { createCredentialRepository } from './repository.js';
 export { credentialRoutes } from './routes.js';

@@ -1,6 +1,7 @@
 import { PublicKey } from '@solana/web3.js';
 import type { Chain, ProgramSignature } from '../chain/index.js';
 import type { Logger } from '../platform/logger.js';
+import { startRounds, type Rounds } from '../platform/rounds.js';
 import { readIndexedAccount } from './indexed-account.js';
 import type { CredentialRepository } from './repository.js';
 
@@ -13,7 +14,7 @@ const TRANSACTIONS_PER_STEP = 10;
 /** Keeps the index of chain state up to date. */
 export interface Indexer {
   /** Follows the program's transactions from now on; `stop` ends after the present round. */
-  start(): { stop(): Promise<void> };
+  start(): Rounds;
   /** Brings the index up to the chain as it is now. */
   catchUp(): Promise<void>;
   /** Seconds since the index was last level with the chain; undefined before it ever was. */
@@ -130,33 +131,14 @@ export function createIndexer(
     async indexTransaction(signature) {
       await indexAccounts((await chain.changedAccounts(signature)) ?? []);
     },
-    start() {
-      const stopping = new AbortController();
-      const { signal } = stopping;
-      let wake = (): void => undefined;
-      const follow = async () => {
-        while (!signal.aborted) {
-          await catchUp().catch((err: unknown) =>
+    start: () =>
+      startRounds(
+        () =>
+          catchUp().catch((err: unknown) =>
             logger.warn({ err }, 'the index could not be brought up to date'),
-          );
-          if (signal.aborted) return;
-          await new Promise<void>((resolve) => {
-            const timer = setTimeout(resolve, pollMs);
-            wake = () => {
-              clearTimeout(timer);
-              resolve();
-            };
-          });
-        }
-      };
-      const following = follow();
-      return {
-        stop: () => {
-          stopping.abort();
-          wake();
-          return following;
-        },
-      };
-    },
+          ),
+        pollMs,
+        { startsAtOnce: true },
+      ),
   };
 }

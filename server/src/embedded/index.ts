@@ -1,4 +1,3 @@
-export { EmbeddedPostgresError } from './postgres/postgres.js';
+export { EmbeddedPostgresError } from './postgres/errors.js';
 export { findRunningPostgres } from './postgres/find-running.js';
-export { startEmbedded } from './start.js';
 export { openStateFolder, StateFolderError } from './state-folder/state-folder.js';

@@ -4,7 +4,12 @@ import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { marketplaceSoPath } from '@agent-rental/program-client/artifact';
 import { PublicKey } from '@solana/web3.js';
 import { createApp } from '../compose/app.js';
-import { createChain } from '../chain/index.js';
+import {
+  createChain,
+  createKeypairSigner,
+  createProgramHistory,
+  createRotatingSigner,
+} from '../chain/index.js';
 import type { Config } from '../config.js';
 import { openDatabase } from '../database/connection.js';
 import { deriveKeys } from '../platform/keys.js';
@@ -79,7 +84,8 @@ export async function startEmbedded(
       logger,
       database,
       chain: createChain(localChain.rpcUrl, programId),
-      authority: keys.authority,
+      history: createProgramHistory(localChain.rpcUrl, programId),
+      authority: createRotatingSigner(createKeypairSigner(keys.authority)),
       keys: deriveKeys(keys.masterKey),
       driver,
       contentFolder: join(stateDir, 'content'),

@@ -56,17 +56,17 @@ export function createFileService(deps: {
     async store(wallet, contentType, content) {
       const mediaType = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
       if (!MEDIA_TYPE.test(mediaType)) {
-        throw new ApiError(
-          'invalid_request',
-          'Content-Type: say what the file is, for example text/csv or application/json.',
-        );
+        throw new ApiError('invalid_request', 'The file has no media type.', {
+          next: 'Content-Type: say what the file is, for example text/csv or application/json.',
+        });
       }
       // Wallets cost nothing, rentals do: strangers cannot fill the store.
       const rentals = await deps.credentials.list(wallet, { limit: 1, offset: 0 });
       if (rentals.total === 0) {
         throw new ApiError(
           'credential_not_found',
-          'Files are inputs for rented agents, and this wallet has rented none. Rent one with POST /v1/transactions.',
+          'Files are inputs for rented agents, and this wallet has rented none.',
+          { next: 'Rent one with POST /v1/transactions.' },
         );
       }
       const file = await files.store(wallet, mediaType, bounded(content, wallet));
@@ -88,14 +88,16 @@ export function createFileService(deps: {
       if (fileId === undefined) {
         throw new ApiError(
           'invalid_request',
-          'input_uri: only files of this service and ipfs:// addresses are read. Send the content to POST /v1/files and use its input_uri.',
+          'input_uri: only files of this service and ipfs:// addresses are read.',
+          { next: 'Send the content to POST /v1/files and use its input_uri.' },
         );
       }
       const file = await find(fileId, wallet);
       if (!file) {
         throw new ApiError(
           'invalid_request',
-          `input_uri: this wallet has no such file. Files are kept for ${FILE_KEPT_HOURS} hours; send it again to POST /v1/files.`,
+          `input_uri: this wallet has no such file. Files are kept for ${FILE_KEPT_HOURS} hours.`,
+          { next: 'Send it again to POST /v1/files.' },
         );
       }
       return toFileInput(file.media_type, await files.read(file));
@@ -111,13 +113,10 @@ export function createFileService(deps: {
       if (error instanceof ContentRefusal)
         throw new ApiError('invalid_request', `input_uri: ${error.message}.`);
       if (!(error instanceof ContentUnavailableError)) throw error;
-      throw new ApiError(
-        'service_unavailable',
-        'The store of input_uri does not answer. Nothing was charged; try again.',
-        {
-          retryAfterSeconds: 10,
-        },
-      );
+      throw new ApiError('service_unavailable', 'The store of input_uri does not answer.', {
+        next: 'Nothing was charged; try again.',
+        retryAfterSeconds: 10,
+      });
     }
   }
 

@@ -1,14 +1,18 @@
 import {
   ERROR_STATUS,
+  refusalMessage,
   type ApiKeyScope,
   type ErrorCode,
   type ErrorEnvelope,
   type OnChainError,
   type PolicyRule,
+  type Refusal,
 } from '@agent-rental/contract';
 
 /** What an {@link ApiError} may carry beside its code and message. */
 export interface ApiErrorDetails {
+  /** What a caller over HTTP does next; it ends the message. The only place for endpoints and headers. */
+  next?: string | undefined;
   onChainError?: OnChainError | undefined;
   /** Becomes the `Retry-After` header; what is over by itself has one in any case. */
   retryAfterSeconds?: number | undefined;
@@ -27,20 +31,28 @@ const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = {
   service_unavailable: 5,
 };
 
-/** An answer other than success. The message is for the caller: nothing internal may stand in it. */
+/**
+ * An answer other than success. The message is for the caller: nothing internal may stand in it. It is what happened, and
+ * what a caller over HTTP does next; tools, whose models call no endpoint, show what happened alone.
+ */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
   readonly status: number;
+  /** What happened. */
+  readonly reason: string;
   readonly onChainError: OnChainError | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly runId: string | undefined;
   readonly policyRule: PolicyRule | undefined;
   readonly requiredScopes: readonly ApiKeyScope[] | undefined;
 
-  constructor(code: ErrorCode, message: string, details: ApiErrorDetails = {}) {
+  constructor(code: ErrorCode, told: string | Refusal, details: ApiErrorDetails = {}) {
+    const refusal = typeof told === 'string' ? { reason: told, next: details.next } : told;
+    const message = refusalMessage(refusal);
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
+    this.reason = refusal.reason;
     this.status = ERROR_STATUS[code];
     this.onChainError = details.onChainError;
     this.retryAfterSeconds = details.retryAfterSeconds ?? RETRY_AFTER_SECONDS[code];
@@ -54,6 +66,7 @@ export class ApiError extends Error {
     return {
       code: this.code,
       message: this.message,
+      ...(this.reason === this.message ? {} : { reason: this.reason }),
       status: this.status,
       request_id: requestId,
       ...(this.runId === undefined ? {} : { run_id: this.runId }),
@@ -74,16 +87,14 @@ const POOL_TIMEOUTS = [
 export function internalError(cause: unknown): ApiError {
   // All connections of the pool were taken for as long as one waits for them: more load than can be served.
   if (cause instanceof Error && POOL_TIMEOUTS.includes(cause.message)) {
-    return new ApiError('service_unavailable', 'The server has too much to do at the moment. Try again.', {
+    return new ApiError('service_unavailable', 'The server has too much to do at the moment.', {
+      next: 'Try again.',
       cause,
       retryAfterSeconds: 10,
     });
   }
-  return new ApiError(
-    'internal_error',
-    'Something went wrong on our side. Try again; quote the request id to support.',
-    {
-      cause,
-    },
-  );
+  return new ApiError('internal_error', 'Something went wrong on our side.', {
+    next: 'Try again; quote the request id to support.',
+    cause,
+  });
 }

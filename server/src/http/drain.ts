@@ -3,7 +3,7 @@ import { ApiError } from './api-error.js';
 /** What is still running after its time was up is waited for this much longer, to be handed over in order. */
 const HAND_OVER_MS = 5_000;
 
-const NO_NEW_RUNS = 'The server is shutting down and takes no new runs. Try again.';
+const NO_NEW_RUNS = 'The server is shutting down and takes no new runs.';
 
 /** Lets work in while the server is up, and lets it end when the server goes. */
 export interface Drain {
@@ -33,7 +33,8 @@ export function createDrain(): Drain {
   let running = 0;
   let draining: Promise<void> | undefined;
   let onIdle: () => void = () => undefined;
-  const refusal = (message: string) => new ApiError('service_unavailable', message, { retryAfterSeconds: 5 });
+  const refusal = (message: string) =>
+    new ApiError('service_unavailable', message, { next: 'Try again.', retryAfterSeconds: 5 });
 
   return {
     get draining() {
@@ -61,7 +62,7 @@ export function createDrain(): Drain {
         });
         if (await endsWithin(idle, timeoutMs)) return;
         stopping.abort(
-          refusal('The server had to shut down before the agent was done. A charge is made good. Try again.'),
+          refusal('The server had to shut down before the agent was done. A charge is made good.'),
         );
         await endsWithin(idle, HAND_OVER_MS);
       })();

@@ -19,7 +19,7 @@ export interface BodyQuestion {
 }
 
 /** Comes after `begun`, which says that the work on a question begins. */
-export type BodyAnswer = { value: unknown } | { refusal: string };
+export type BodyAnswer = { value: unknown } | { refusal: string; next?: string | undefined };
 
 const port = parentPort;
 if (!port) throw new Error('This file runs as a worker.');
@@ -41,8 +41,8 @@ function answer({ body, operationId }: BodyQuestion): BodyAnswer {
   const { values, depth } = measureJson(body, most);
   if (depth > most.depth) return { refusal: 'The body is nested too deeply.' };
   if (values > most.values) {
-    const instead = isManifest ? '' : ' Send more as a file: POST /v1/files gives an input_uri.';
-    return { refusal: `The body has more than ${most.values} values and member names.${instead}` };
+    const next = isManifest ? undefined : 'Send more as a file: POST /v1/files gives an input_uri.';
+    return { refusal: `The body has more than ${most.values} values and member names.`, next };
   }
   let value: unknown;
   try {

@@ -45,11 +45,13 @@ export function isLarge(body: Uint8Array): boolean {
  */
 export async function readLargeJson(body: Uint8Array, operationId?: string): Promise<unknown> {
   if (lane.waiting >= MOST_WAITING) {
-    throw new ApiError('service_unavailable', 'Too many large requests are being read. Try again.');
+    throw new ApiError('service_unavailable', 'Too many large requests are being read.', {
+      next: 'Try again.',
+    });
   }
   const answer = await lane.ask({ body, operationId });
   if (answer === 'late') throw new ApiError('invalid_request', 'The body is too intricate to be read.');
-  if ('refusal' in answer) throw new ApiError('invalid_request', answer.refusal);
+  if ('refusal' in answer) throw new ApiError('invalid_request', answer.refusal, { next: answer.next });
   return answer.value;
 }
 

@@ -83,7 +83,9 @@ export function addOperation<O extends Operation>(
 function parse(schema: z.ZodType | undefined, value: unknown, where: string): unknown {
   if (!schema) return undefined;
   if (where === 'body' && (value === undefined || value === null)) {
-    throw new ApiError('invalid_request', 'A JSON body is required (Content-Type: application/json).');
+    throw new ApiError('invalid_request', 'A JSON body is required.', {
+      next: 'Send it with Content-Type: application/json.',
+    });
   }
   if (where !== 'body' && Object.values(value ?? {}).some((text) => String(text).includes('\0'))) {
     // PostgreSQL keeps no such text.

@@ -21,9 +21,11 @@ export function requireScope(
   throw new ApiError(
     // As where a key's policy refuses: the codes are closed, and another login would change nothing.
     'credential_not_found',
-    `The API key lacks the scope ${names}; it has ${apiKey.scopes.join(', ')}. Nothing was changed or charged. Its owner ` +
-      `can create a key with that scope: POST /v1/api-keys {"label": ..., "scopes": ["${scopes[0]}", ...]}.`,
-    { requiredScopes: scopes },
+    `The API key lacks the scope ${names}; it has ${apiKey.scopes.join(', ')}.`,
+    {
+      next: `Nothing was changed or charged. Its owner can create a key with that scope: POST /v1/api-keys {"label": ..., "scopes": ["${scopes[0]}", ...]}.`,
+      requiredScopes: scopes,
+    },
   );
 }
 
@@ -31,8 +33,9 @@ export function requireScope(
 export function loginRequired(): ApiError {
   return new ApiError(
     'unauthorized',
-    "This takes the token of a wallet's login (GET /v1/auth/challenge, POST /v1/auth/token), not an API key: keys manage " +
-      "no keys, and decide nothing about where renters' data goes.",
+    "This takes the token of a wallet's login, not an API key: keys manage no keys, and decide nothing about where renters' " +
+      'data goes.',
+    { next: 'Log in with GET /v1/auth/challenge and POST /v1/auth/token.' },
   );
 }
 

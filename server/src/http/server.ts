@@ -40,10 +40,20 @@ export interface Route {
   readonly auth: Operation['auth'] | undefined;
 }
 
+/** How a route that speaks another protocol than the API writes errors. */
+interface ErrorForm {
+  /** The body of the answer. */
+  body(error: ApiError, requestId: string): object;
+  /** The value of `WWW-Authenticate` of a 401. */
+  challenge(error: ApiError, isGiven: boolean): string;
+}
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may call the route; a route that says nothing is open to everybody, and its calls are not limited. */
     auth?: Operation['auth'];
+    /** Writes errors in the form of the route's own protocol. */
+    errorForm?: ErrorForm;
     /** The operation that the route serves, whose schema its body has. */
     operationId?: string;
   }
@@ -134,7 +144,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     reply.header(HEADERS.requestId, request.id);
     if (closing) {
       reply.header('Connection', 'close');
-      throw new ApiError('service_unavailable', 'The server is shutting down. Try again.', {
+      throw new ApiError('service_unavailable', 'The server is shutting down.', {
+        next: 'Try again.',
         retryAfterSeconds: 5,
       });
     }
@@ -253,13 +264,10 @@ function countOpen(options: HttpServerOptions, address = 'unknown'): Promise<Rat
 export function refuseIfExceeded(rate: RateState | null): void {
   if (!rate?.exceeded) return;
   const seconds = Math.max(1, rate.resetAt - Math.floor(Date.now() / 1000));
-  throw new ApiError(
-    'rate_limit_exceeded',
-    `More than ${rate.limit} requests in a minute. Try again in ${seconds} s.`,
-    {
-      retryAfterSeconds: seconds,
-    },
-  );
+  throw new ApiError('rate_limit_exceeded', `More than ${rate.limit} requests in a minute.`, {
+    next: `Try again in ${seconds} s.`,
+    retryAfterSeconds: seconds,
+  });
 }
 
 /** The three headers that every answer has; for answers that are not sent through Fastify. */
@@ -275,8 +283,13 @@ export function rateHeaders(rate: RateState | null): Record<string, string> {
 function writeError(reply: FastifyReply, error: ApiError, request: FastifyRequest): FastifyReply {
   if (error.retryAfterSeconds !== undefined) reply.header('Retry-After', error.retryAfterSeconds);
   // RFC 9110, section 11.6.1: a 401 says how to authenticate.
-  if (error.status === 401) reply.header('WWW-Authenticate', 'Bearer');
-  return reply.code(error.status).send({ error: error.body(request.id) });
+  const { errorForm } = request.routeOptions.config;
+  const isGiven = request.headers.authorization !== undefined;
+  if (error.status === 401)
+    reply.header('WWW-Authenticate', errorForm?.challenge(error, isGiven) ?? 'Bearer');
+  return reply
+    .code(error.status)
+    .send(errorForm?.body(error, request.id) ?? { error: error.body(request.id) });
 }
 
 /** Any thrown value as an API error; what was not expected says nothing of itself to the caller. */

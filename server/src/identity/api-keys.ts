@@ -64,10 +64,9 @@ export function createApiKeys(db: Db, network: 'localnet' | 'devnet' | 'mainnet'
           .where('revoked_at', 'is', null)
           .executeTakeFirstOrThrow();
         if (count >= MOST_KEYS) {
-          throw new ApiError(
-            'invalid_request',
-            `The wallet has ${MOST_KEYS} API keys. Revoke one with DELETE /v1/api-keys/:key_id first.`,
-          );
+          throw new ApiError('invalid_request', `The wallet has ${MOST_KEYS} API keys.`, {
+            next: 'Revoke one with DELETE /v1/api-keys/:key_id first.',
+          });
         }
         return tx
           .insertInto('api_keys')

@@ -10,11 +10,15 @@ export type Authenticate = (authorization: string | undefined) => Promise<Princi
 export function createAuthenticate(tokens: Tokens, apiKeys: ApiKeys): Authenticate {
   return async (authorization) => {
     if (authorization === undefined) {
-      throw new ApiError('unauthorized', 'Send an Authorization header: "Bearer <API key or token>".');
+      throw new ApiError('unauthorized', 'The API key or token is missing.', {
+        next: 'Send an Authorization header: "Bearer <API key or token>".',
+      });
     }
     const bearer = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
     if (bearer === undefined) {
-      throw new ApiError('unauthorized', 'The Authorization header must be "Bearer <API key or token>".');
+      throw new ApiError('unauthorized', 'The API key or token cannot be read.', {
+        next: 'The Authorization header must be "Bearer <API key or token>".',
+      });
     }
     if (looksLikeApiKey(bearer)) {
       const { wallet, ...apiKey } = await apiKeys.verify(bearer);

@@ -54,7 +54,11 @@ export function createChangeConfirmations(
           request.host === change.service
             ? ''
             : ` The service is called ${change.service} here (its operator sets PUBLIC_URL), not as in the request.`;
-        return new ApiError('invalid_signature', `${howToConfirm(wallet)}${name}\n\n${text}`);
+        return new ApiError(
+          'invalid_signature',
+          "This decides where renters' data goes, so the wallet confirms it with a fresh signature.",
+          { next: `${howToConfirm(wallet)}${name}\n\n${text}` },
+        );
       };
       if (challenge === undefined || signature === undefined) throw refusal();
       try {
@@ -77,8 +81,7 @@ function headerOf({ headers }: FastifyRequest, name: string): string | undefined
 function howToConfirm(wallet: string): string {
   const { challenge, signature } = CONFIRMATION_HEADERS;
   return (
-    "This decides where renters' data goes, so the wallet confirms it with a fresh signature. Get a challenge with GET " +
-    `/v1/auth/challenge?wallet=${wallet}, sign the UTF-8 bytes of the text below with the challenge as its last line, and ` +
+    `Get a challenge with GET /v1/auth/challenge?wallet=${wallet}, sign the UTF-8 bytes of the text below with the challenge as its last line, and ` +
     `send the request again with the headers ${challenge} and ${signature} (base58). A challenge counts once and for 60 ` +
     'seconds.'
   );

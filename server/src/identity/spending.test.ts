@@ -3,7 +3,13 @@ import type { SpendingPolicy } from '@agent-rental/contract';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiError } from '../http/api-error.js';
 import { openDatabase } from '../database/connection.js';
-import { newWallet, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import {
+  insertListing,
+  insertRun,
+  newWallet,
+  openTestDatabase,
+  type TemporaryDatabase,
+} from '../testing/index.js';
 import { createApiKeys } from './api-keys.js';
 import { createSpending, type Allowance, type Spend } from './spending.js';
 
@@ -106,6 +112,43 @@ describe('a key', () => {
     expect(await ruleOf(allowance.reserve(spend(1n, 'rental')))).toBe('max_day_lamports');
     await allowance.releaseReservation(rental.id);
     expect(await ruleOf(allowance.reserve(spend(100n, 'rental')))).toBeNull();
+  });
+
+  it('does not count a run whose charge failed or was lost, or whose process ended before it was charged [MON-21]', async () => {
+    const { db } = database;
+    const listing = await insertListing(db);
+    const allowance = await only({ max_day_lamports: 100 });
+    const isFull = async () => (await ruleOf(allowance.requireRoom({ kind: 'run', lamports: 1n }))) !== null;
+    for (const ends of ['failed', 'lost', 'uncharged'] as const) {
+      const wallet = newWallet();
+      const id = await insertRun(db, listing, wallet);
+      await db
+        .insertInto('charges')
+        .values({
+          run_id: id,
+          wallet,
+          listing_id: listing.id,
+          balance_address: newWallet(),
+          price_lamports: 100n,
+          sequence: 1n,
+          state: 'reserved',
+          failure_code: null,
+        })
+        .execute();
+      await allowance.reserve({ id, kind: 'run', lamports: 100n });
+      const charges = db.updateTable('charges').where('run_id', '=', id);
+      for (const state of ['signed', 'confirmed', 'finalized', 'credited'] as const) {
+        await charges.set({ state }).execute();
+        expect([state, await isFull()]).toEqual([state, true]);
+      }
+      if (ends === 'uncharged') {
+        await db.deleteFrom('charges').where('run_id', '=', id).execute();
+        await db.updateTable('runs').set({ status: 'undelivered' }).where('id', '=', id).execute();
+      } else {
+        await charges.set({ state: ends }).execute();
+      }
+      expect([ends, await isFull()]).toEqual([ends, false]);
+    }
   });
 
   it('has a new day after 24 hours, and the old one is forgotten', async () => {

@@ -35,6 +35,15 @@ export interface Spending {
 /** The window of `max_day_lamports`. */
 const DAY = sql<Date>`now() - make_interval(hours => ${SPENDING_WINDOW_HOURS})`;
 
+/**
+ * The run of a spend that took nothing: its charge failed or was lost on-chain, or its process ended before it was charged.
+ * Decided when the day is added up, so that no crash leaves a spend counted.
+ */
+const UNPAID_RUN = sql`
+  select from runs left join charges on charges.run_id = runs.id
+  where runs.id = case when api_key_spends.kind = 'run' then api_key_spends.id::uuid end
+    and case when charges.run_id is null then runs.status = 'undelivered' else charges.state in ('failed', 'lost') end`;
+
 /** Makes the enforcement. It keeps a day of each limited key's spends. */
 export function createSpending(db: Db): Spending {
   const spentToday = async (on: Db, apiKeyId: string, { id, kind }: { id?: string; kind: Spend['kind'] }) => {
@@ -43,7 +52,8 @@ export function createSpending(db: Db): Spending {
       .select((eb) => eb.fn.sum<string | null>('lamports').as('sum'))
       .where('api_key_id', '=', apiKeyId)
       .where('kind', '=', kind)
-      .where('created_at', '>', DAY);
+      .where('created_at', '>', DAY)
+      .where(sql<boolean>`not exists (${UNPAID_RUN})`);
     if (id !== undefined) recent = recent.where('id', '!=', id);
     const { sum } = await recent.executeTakeFirstOrThrow();
     return BigInt(sum ?? 0);
@@ -136,8 +146,7 @@ function refusal(rule: PolicyRule, reason: string): ApiError {
   const isAmount = rule === 'max_run_lamports' || rule === 'max_day_lamports';
   return new ApiError(
     isAmount ? 'insufficient_balance' : 'credential_not_found',
-    `The API key's spending policy refuses this: ${reason}. Nothing was charged; ` +
-      'its owner can make a key with another policy.',
-    { policyRule: rule },
+    `The API key's spending policy refuses this: ${reason}.`,
+    { next: 'Nothing was charged; its owner can make a key with another policy.', policyRule: rule },
   );
 }

@@ -54,7 +54,9 @@ export function createTokens(keys: Keys['jwt']): Tokens {
         return parsed.sub;
       } catch (error) {
         if ((error as TokenError).code === TOKEN_ERROR_CODES.expired) {
-          throw new ApiError('jwt_expired', 'The token has expired. Authenticate again.');
+          throw new ApiError('jwt_expired', 'The token has expired.', {
+            next: 'Authenticate again.',
+          });
         }
         throw new ApiError('unauthorized', 'The bearer token is not one of ours.', { cause: error });
       }

@@ -29,7 +29,12 @@ import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createApp, type App } from '../compose/app.js';
-import { createChain } from '../chain/index.js';
+import {
+  createChain,
+  createKeypairSigner,
+  createProgramHistory,
+  createRotatingSigner,
+} from '../chain/index.js';
 import { readConfig } from '../config.js';
 import { initializeLocalProtocol } from '../embedded/initialize-protocol.js';
 import { openEmbeddedKeys, type EmbeddedKeys } from '../embedded/keypairs.js';
@@ -68,7 +73,8 @@ async function startServer(databaseUrl: string, contentFolder: string): Promise<
     logger: pino({ level: 'silent' }),
     database,
     chain: createChain(localChain.rpcUrl, MARKETPLACE_PROGRAM_ID),
-    authority: keys.authority,
+    history: createProgramHistory(localChain.rpcUrl, MARKETPLACE_PROGRAM_ID),
+    authority: createRotatingSigner(createKeypairSigner(keys.authority)),
     keys: deriveKeys(keys.masterKey),
     driver,
     contentFolder,

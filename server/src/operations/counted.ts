@@ -6,7 +6,7 @@ interface CountedRuns {
   finish(run: { status: 'completed' | 'failed' }, salt?: Buffer): Promise<void>;
   hold(run: { status: 'completed' | 'failed' }, salt?: Buffer): Promise<void>;
   discard(runId: string, error: never): Promise<void>;
-  markUndelivered(runId: string, error: never): Promise<void>;
+  markUndelivered(runId: string, error: never, end: never): Promise<void>;
 }
 
 /** The store of runs, with each beginning and end counted. */
@@ -29,27 +29,10 @@ export function countRuns<R extends CountedRuns>(runs: R, metrics: Metrics): R {
       await runs.discard(runId, error);
       metrics.runEnded('refused');
     },
-    async markUndelivered(runId, error) {
-      await runs.markUndelivered(runId, error);
+    async markUndelivered(runId, error, end) {
+      await runs.markUndelivered(runId, error, end);
       metrics.runEnded('undelivered');
     },
   };
   return { ...runs, ...counted };
-}
-
-/** What is counted of the store of charges. */
-interface CountedCharges {
-  move(runId: string, from: never, to: never): Promise<boolean>;
-}
-
-/** The store of charges, with each move counted. */
-export function countCharges<C extends CountedCharges>(charges: C, metrics: Metrics): C {
-  const counted: CountedCharges = {
-    async move(runId, from, to) {
-      const moved = await charges.move(runId, from, to);
-      if (moved) metrics.chargeMoved(to);
-      return moved;
-    },
-  };
-  return { ...charges, ...counted };
 }

@@ -1,4 +1,6 @@
+import type { WarmPoolStats } from '@agent-rental/sandbox';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { RunLogCounts } from './repository.js';
 
 /** One answered request, as it is counted. */
 interface AnsweredRequest {
@@ -17,26 +19,35 @@ interface MetricSources {
   slotsTaken(): Promise<number>;
   /** Runs that wait in a queue for one, on all replicas. */
   runsWaiting(): Promise<number>;
+  /** How far the run log is, for all replicas. */
+  runLog(): Promise<RunLogCounts>;
   /** Sandboxes, by pool. */
-  sandboxes: Readonly<Record<string, () => SandboxCounts>>;
+  sandboxes: Readonly<Record<string, () => Omit<WarmPoolStats, 'takenTotal' | 'recycledTotal'>>>;
   /** Connections of the database's pool. */
   connections(): { total: number; idle: number; waiting: number };
   /** Seconds since the index was last level with the chain; undefined before it ever was. */
   indexAgeSeconds(): number | undefined;
-}
-
-/** How many sandboxes of a pool are in which state. */
-interface SandboxCounts {
-  idle: number;
-  starting: number;
-  active: number;
-  ending: number;
-  waiting: number;
-  refillMs: number;
-  startsTotal: number;
-  startFailuresTotal: number;
-  diedIdleTotal: number;
-  refusedTotal: number;
+  /** What authority and treasury hold, and have to hold; undefined before it was read. */
+  funds():
+    | {
+        authorityLamports: bigint;
+        authorityReserveLamports: bigint;
+        treasuryLamports: bigint;
+        treasuryMinimumLamports: bigint;
+      }
+    | undefined;
+  /** Several RPC endpoints; none where there is only one. */
+  rpc(): {
+    endpoints: readonly {
+      host: string;
+      isInUse: boolean;
+      isChosen: boolean;
+      requests: number;
+      failures: number;
+      slotsBehind: number;
+    }[];
+    disputes: number;
+  };
 }
 
 /** The server's own numbers, for Prometheus. No label has more values than a person can read. */
@@ -148,6 +159,19 @@ function watch(sources: MetricSources, registers: Registry[]): void {
   gauge('runs_waiting', 'Runs that wait in the queue for a slot, on all replicas.', [], async (metric) =>
     metric.set(await sources.runsWaiting()),
   );
+  const runLog = (name: string, help: string, read: (counts: RunLogCounts) => number) =>
+    gauge(`run_log_${name}`, help, [], async (metric) => metric.set(read(await sources.runLog())));
+  runLog(
+    'pending_runs',
+    'Ended runs without a charge that are in no batch of the run log yet.',
+    ({ pendingRuns }) => pendingRuns,
+  );
+  runLog('final_batch', 'Number of the newest batch that is final on-chain.', ({ finalBatch }) => finalBatch);
+  runLog(
+    'open_batch_seconds',
+    'How long the batch that is not final yet has been there; 0 where there is none.',
+    ({ openSeconds }) => openSeconds,
+  );
   gauge(
     'sandboxes',
     'Sandboxes by pool and state; idle are warm, active are in use, waiting are runs that wait for one.',
@@ -198,5 +222,45 @@ function watch(sources: MetricSources, registers: Registry[]): void {
     'Time since the index was last level with the chain; -1 before that.',
     [],
     (metric) => metric.set(sources.indexAgeSeconds() ?? -1),
+  );
+  const ofFunds = (
+    name: string,
+    help: string,
+    read: (funds: NonNullable<ReturnType<MetricSources['funds']>>) => bigint,
+  ) =>
+    gauge(name, help, [], (metric) => {
+      const funds = sources.funds();
+      if (funds) metric.set(Number(read(funds)));
+    });
+  ofFunds('authority_lamports', 'What the authority holds.', ({ authorityLamports }) => authorityLamports);
+  ofFunds(
+    'authority_reserve_lamports',
+    'Below it no Per-Task run is taken.',
+    ({ authorityReserveLamports }) => authorityReserveLamports,
+  );
+  ofFunds('treasury_lamports', 'What the treasury holds.', ({ treasuryLamports }) => treasuryLamports);
+  ofFunds(
+    'treasury_minimum_lamports',
+    'Below it charges are refused on-chain.',
+    ({ treasuryMinimumLamports }) => treasuryMinimumLamports,
+  );
+  const ofEndpoints = (
+    name: string,
+    help: string,
+    read: (endpoint: ReturnType<MetricSources['rpc']>['endpoints'][number]) => number,
+  ) =>
+    gauge(`rpc_${name}`, `${help} Of each RPC endpoint, where there are several.`, ['endpoint'], (metric) => {
+      for (const endpoint of sources.rpc().endpoints) metric.set({ endpoint: endpoint.host }, read(endpoint));
+    });
+  ofEndpoints('requests', 'Calls since the start.', ({ requests }) => requests);
+  ofEndpoints('failures', 'How often it was left, since the start.', ({ failures }) => failures);
+  ofEndpoints('in_use', '1 while it is in use.', ({ isInUse }) => Number(isInUse));
+  ofEndpoints('chosen', '1 while reads go to it first.', ({ isChosen }) => Number(isChosen));
+  ofEndpoints('slots_behind', 'How far it is behind the newest slot.', ({ slotsBehind }) => slotsBehind);
+  gauge(
+    'rpc_disputes',
+    'Transactions on whose end the RPC endpoints did not agree for 10 s, since the start.',
+    [],
+    (metric) => metric.set(sources.rpc().disputes),
   );
 }

@@ -40,7 +40,7 @@ async function server(options: { metricsToken?: string; openOnLoopback: boolean 
     metrics,
     metricsToken: options.metricsToken,
     openOnLoopback: options.openOnLoopback,
-    readiness: async () => ({ ready: true, reasons: [] }),
+    readiness: async () => ({ ready: true, reasons: [], details: {} }),
   });
   return app;
 }
@@ -107,9 +107,13 @@ it('readiness names each part that is missing, also one that does not answer, an
     },
     () => draining,
   );
-  expect(await readiness()).toEqual({ ready: false, reasons: ['chain', 'sandboxes'] });
+  expect(await readiness()).toEqual({ ready: false, details: {}, reasons: ['chain', 'sandboxes'] });
   draining = true;
-  expect(await readiness()).toEqual({ ready: false, reasons: ['draining', 'chain', 'sandboxes'] });
+  expect(await readiness()).toEqual({
+    ready: false,
+    details: {},
+    reasons: ['draining', 'chain', 'sandboxes'],
+  });
   // A stranger who asks often does not make the parts work.
   expect(asked).toBe(1);
 });

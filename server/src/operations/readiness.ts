@@ -5,6 +5,8 @@ export type ReadinessChecks = Readonly<Record<string, () => Promise<void> | void
 export interface Readiness {
   ready: boolean;
   reasons: string[];
+  /** What is worth knowing beside, by name. */
+  details: Readonly<Record<string, unknown>>;
 }
 
 /** A check that takes longer has failed. */
@@ -16,10 +18,12 @@ const REMEMBERED_MS = 1_000;
  * Makes the readiness of a server.
  *
  * @param isDraining read at each request: a load balancer must see it first
+ * @param details read at each request, from memory
  */
 export function createReadiness(
   checks: ReadinessChecks,
   isDraining: () => boolean,
+  details: () => Readonly<Record<string, unknown>> = () => ({}),
 ): () => Promise<Readiness> {
   let remembered: { at: number; reasons: Promise<string[]> } | undefined;
   return async () => {
@@ -27,7 +31,7 @@ export function createReadiness(
       remembered = { at: Date.now(), reasons: failing(checks) };
     }
     const reasons = [...(isDraining() ? ['draining'] : []), ...(await remembered.reasons)];
-    return { ready: reasons.length === 0, reasons };
+    return { ready: reasons.length === 0, reasons, details: details() };
   };
 }
 

@@ -1,6 +1,16 @@
 import { sql } from 'kysely';
 import type { Db } from '../database/connection.js';
 
+/** How far the run log is. */
+export interface RunLogCounts {
+  /** Ended runs that are in no batch yet. */
+  pendingRuns: number;
+  /** The newest batch that is final on-chain; 0 before the first. */
+  finalBatch: number;
+  /** How long the batch that is not final yet has been there; 0 where there is none. */
+  openSeconds: number;
+}
+
 /** What is asked of the database to watch it; each reads a small index and never a whole history. */
 export interface OperationsRepository {
   /** Rejects when the database does not answer. */
@@ -11,6 +21,7 @@ export interface OperationsRepository {
   slotsTaken(): Promise<number>;
   /** Runs that wait for one. */
   runsWaiting(): Promise<number>;
+  runLog(): Promise<RunLogCounts>;
 }
 
 export function createOperationsRepository(db: Db): OperationsRepository {
@@ -42,6 +53,19 @@ export function createOperationsRepository(db: Db): OperationsRepository {
         .select((eb) => eb.fn.countAll<bigint>().as('count'))
         .executeTakeFirstOrThrow();
       return Number(count);
+    },
+    async runLog() {
+      const { rows } = await sql<{ pending: bigint; final: bigint; seconds: number }>`
+        select
+          (select count(*) from run_log_entries where batch is null) as pending,
+          coalesce((
+            select number from run_log_batches where signature is not null order by number desc limit 1
+          ), 0) as final,
+          coalesce((
+            select extract(epoch from now() - created_at)::float8 from run_log_batches where signature is null
+          ), 0) as seconds`.execute(db);
+      const { pending = 0n, final = 0n, seconds = 0 } = rows[0] ?? {};
+      return { pendingRuns: Number(pending), finalBatch: Number(final), openSeconds: seconds };
     },
   };
 }

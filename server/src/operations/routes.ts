@@ -15,10 +15,10 @@ export interface OperationsRoutes {
 /** `GET /ready` and `GET /metrics`. */
 export function operationsRoutes(app: FastifyInstance, options: OperationsRoutes): void {
   app.get('/ready', async (_request, reply) => {
-    const { ready, reasons } = await options.readiness();
+    const { ready, reasons, details } = await options.readiness();
     reply.header('Cache-Control', 'no-store');
     if (!ready) reply.header('Retry-After', 5);
-    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not_ready', reasons });
+    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not_ready', reasons, ...details });
   });
 
   app.get('/metrics', async (request, reply) => {
@@ -35,7 +35,9 @@ function requireReader(request: FastifyRequest, { metricsToken, openOnLoopback }
     // Hashed first, so that both sides have one length.
     const digest = (text: string) => createHash('sha256').update(text).digest();
     if (timingSafeEqual(digest(given), digest(metricsToken))) return;
-    throw new ApiError('unauthorized', 'The metrics need "Authorization: Bearer <METRICS_TOKEN>".');
+    throw new ApiError('unauthorized', 'The metrics need their token.', {
+      next: 'Send "Authorization: Bearer <METRICS_TOKEN>".',
+    });
   }
   if (openOnLoopback && isThisMachine(request)) return;
   throw new ApiError('not_found', 'There are no metrics here: METRICS_TOKEN is not set.');

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import { types, type CustomTypesConfig, type default as pg } from 'pg';
 
 /** A pool for graphile-worker. */
 export interface JobsPool {
@@ -12,7 +12,8 @@ export interface JobsPool {
  *
  * graphile-worker (0.17.3 and 0.18.0) takes a finished task out of the queue without waiting for that call, and repeats
  * it only after errors of four codes. Any other error would be an unhandled rejection, which ends the process; a call
- * that still waits for its connection when the pool ends would fail only after the pool's timeout.
+ * that still waits for its connection when the pool ends would fail only after the pool's timeout. It also writes the ids of
+ * tasks that failed as JSON, which knows no `bigint`: for it 64-bit integers are text, as `pg` has them by default.
  */
 export function createJobsPool(pool: pg.Pool): JobsPool {
   let calls = 0;
@@ -34,8 +35,10 @@ export function createJobsPool(pool: pg.Pool): JobsPool {
     try {
       const client = await pool.connect();
       return replaceMember(client, {
-        query: (...call: Parameters<typeof client.query>) =>
-          (client.query(...call) as unknown as Promise<unknown>).catch(failed),
+        query: (query: string | pg.QueryConfig, values?: unknown[]) => {
+          const config = typeof query === 'string' ? { text: query, values: values ?? [] } : query;
+          return client.query<pg.QueryResultRow>({ ...config, types: INT8_AS_TEXT }).catch(failed);
+        },
         release: (error?: boolean | Error) => {
           client.release(error);
           ended();
@@ -59,6 +62,12 @@ export function createJobsPool(pool: pg.Pool): JobsPool {
     },
   };
 }
+
+const { INT8 } = types.builtins;
+const INT8_AS_TEXT: CustomTypesConfig = {
+  getTypeParser: ((id: typeof INT8, format?: 'text') =>
+    id === INT8 ? String : types.getTypeParser(id, format)) as typeof types.getTypeParser,
+};
 
 /** The object with other functions for some of its members. */
 function replaceMember<T extends object>(target: T, members: Record<string, unknown>): T {

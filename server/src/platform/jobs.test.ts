@@ -67,6 +67,22 @@ it('a task that finishes after stop was called leaves the queue before stop retu
   expect(unhandled).toEqual([]);
 });
 
+it('a task that throws is kept with its error, to be tried again, and ends no process', async () => {
+  const pool = open(2);
+  const jobs = await run(pool, async (ready) => {
+    ready();
+    throw new Error('It does not work now.');
+  });
+  const errorOf = async () =>
+    (await database.pool.query<{ last_error: string | null }>('select last_error from graphile_worker.jobs'))
+      .rows;
+  await expect.poll(errorOf).toEqual([{ last_error: 'It does not work now.' }]);
+  await jobs.stop();
+  await pool.end();
+  await database.pool.query('delete from graphile_worker._private_jobs');
+  expect(unhandled).toEqual([]);
+});
+
 it('a task that finishes while no connection becomes free leaves the queue later, and ends no process', async () => {
   const pool = open(2, 200);
   let taken: PoolClient | undefined;

@@ -11,6 +11,8 @@ export interface TaskOptions {
   queue?: string;
   /** How often it is tried. Default: 25 times, over about three days. */
   maxAttempts?: number;
+  /** A task with this key that waits already is not put in a second time. */
+  key?: string;
   /** Of tasks that are due, the one with the lowest number runs first. Default 0. */
   priority?: number;
 }
@@ -20,12 +22,12 @@ export async function enqueueTask(
   tx: Db,
   task: string,
   payload: Record<string, string>,
-  { queue, maxAttempts, priority }: TaskOptions = {},
+  { queue, maxAttempts, priority, key }: TaskOptions = {},
 ): Promise<void> {
   await sql`select graphile_worker.add_job(
     ${task}, ${JSON.stringify(payload)}::json,
     queue_name := ${queue ?? null}::text, max_attempts := ${maxAttempts ?? null}::integer,
-    priority := ${priority ?? null}::integer
+    priority := ${priority ?? null}::integer, job_key := ${key ?? null}::text
   )`.execute(tx);
 }
 

@@ -4,10 +4,9 @@ import type { OwnListing, RegistrationRepository } from './repository.js';
 
 /** The same answer for a listing of another creator and for one that does not exist. */
 export function notYours(): ApiError {
-  return new ApiError(
-    'listing_not_found',
-    'You have no such listing. Register an agent with POST /v1/agents.',
-  );
+  return new ApiError('listing_not_found', 'You have no such listing.', {
+    next: 'Register an agent with POST /v1/agents.',
+  });
 }
 
 /**

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Job } from '@agent-rental/contract';
+import { RENTAL_MODELS, type Job } from '@agent-rental/contract';
 import { findListingAddress } from '@agent-rental/program-client';
 import { newListingId } from '../listings/index.js';
 import { ApiError } from '../http/api-error.js';
@@ -15,7 +15,7 @@ import { canBeSampled } from './samples/samples.js';
 import type { RegistrationDeps } from './registration-deps.js';
 import { mergePatch, validateUpdate } from './update.js';
 import { validateRegistration, type Violation } from './manifest/validate.js';
-import { newWebhookSecret, privatePartOf, publicPart } from './manifest/version-parts.js';
+import { newWebhookSecret, privatePartOf, publicPart, versionColumns } from './manifest/version-parts.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -186,13 +186,9 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
         version: {
           id: versionId,
           listing_id: listingId,
-          input_schema: JSON.stringify(manifest.input_schema),
-          output_schema: JSON.stringify(manifest.output_schema),
-          timeout_seconds: manifest.timeout_seconds,
+          ...versionColumns(manifest),
           metadata_uri: metadataUri,
           private_part: sealPrivatePart(keys, versionId, part),
-          description: manifest.description,
-          category: [manifest.category],
         },
         listing: {
           id: listingId,
@@ -247,7 +243,7 @@ function requireWritable(body: unknown): void {
 /** The request that gets the publishing transaction; placeholders stand where the creator must still decide. */
 function publishAction(draft: DraftRow): NonNullable<Job['next_action']> {
   const missing = draft.rental_model === null;
-  const listing = { rental_model: '<one_time | subscription | per_query>', price_lamports: '<lamports>' };
+  const listing = { rental_model: `<${RENTAL_MODELS.join(' | ')}>`, price_lamports: '<lamports>' };
   return {
     method: 'POST',
     path: '/v1/transactions',

@@ -4,7 +4,7 @@ import { openPrivatePart, sealPrivatePart, type PrivatePart } from './manifest/p
 import type { RegistrationDeps } from './registration-deps.js';
 import { canBeSampled } from './samples/samples.js';
 import { validateRegistration, type Violation } from './manifest/validate.js';
-import { privatePartOf, publicPart } from './manifest/version-parts.js';
+import { privatePartOf, publicPart, versionColumns } from './manifest/version-parts.js';
 
 /** Another request may change the same listing meanwhile; this many changes within one job do not happen. */
 const TRIES = 5;
@@ -48,13 +48,9 @@ export async function validateUpdate(deps: RegistrationDeps, update: AgentUpdate
       version: {
         id: versionId,
         listing_id: update.listingId,
-        input_schema: JSON.stringify(manifest.input_schema),
-        output_schema: JSON.stringify(manifest.output_schema),
-        timeout_seconds: manifest.timeout_seconds,
+        ...versionColumns(manifest),
         metadata_uri: metadataUri,
         private_part: sealPrivatePart(keys, versionId, part),
-        description: manifest.description,
-        category: [manifest.category],
       },
       listing: { description: manifest.description, category: [manifest.category] },
       wantsSamples: canBeSampled(part),

@@ -1,12 +1,23 @@
 import { type TransactionRequestOf, RENTAL_TERMS } from '@agent-rental/contract';
-import { closeListing, createListing, updateListing, withdrawEarnings } from '@agent-rental/program-client';
-import { PublicKey, type Keypair } from '@solana/web3.js';
+import {
+  closeListing,
+  createListing,
+  revokePerQueryAccess,
+  updateListing,
+  withdrawEarnings,
+} from '@agent-rental/program-client';
+import { PublicKey } from '@solana/web3.js';
+import type { AuthoritySigner } from '../chain/index.js';
 import { ApiError } from '../http/api-error.js';
 import type { PublishableListing } from '../registration/index.js';
 import type { Plan, PlanContext } from './plan.js';
 
 /** Publishes a reviewed draft. The authority's signature says that it was reviewed. */
-export function publishPlan(listing: PublishableListing, authority: Keypair, programId: PublicKey): Plan {
+export function publishPlan(
+  listing: PublishableListing,
+  authority: AuthoritySigner,
+  programId: PublicKey,
+): Plan {
   return {
     instructions: [
       createListing({
@@ -20,7 +31,7 @@ export function publishPlan(listing: PublishableListing, authority: Keypair, pro
         programId,
       }),
     ],
-    coSigners: [authority],
+    coSigner: authority,
     message: `Publish ${listing.id}`,
     createdAccounts: ['Listing', 'Escrow'],
   };
@@ -105,6 +116,37 @@ export function withdrawPlan(context: PlanContext, terms: TransactionRequestOf<'
     instructions: [withdrawEarnings({ ...creatorInput(context), amountLamports })],
     message: `Withdraw earnings of ${listing.listingId}`,
     returnedLamports: amountLamports ?? earningsLamports,
+  };
+}
+
+/**
+ * Ends a buyer's Per-Task rental for ever; its balance and rent go back to the buyer.
+ *
+ * @throws ApiError when the listing is another creator's, or the buyer has no such rental.
+ */
+export function revokePlan(context: PlanContext, { buyer }: TransactionRequestOf<'revoke'>): Plan {
+  const { listing, credential, balance } = requireOwn(context);
+  if (!RENTAL_TERMS[listing.rentalModel].isPrepaid) {
+    throw new ApiError(
+      'invalid_request',
+      `The listing is ${listing.rentalModel}: a creator ends Per-Task rentals alone.`,
+    );
+  }
+  if (!credential) throw new ApiError('credential_not_found', 'This buyer has not rented the listing.');
+  if (!credential.valid || !balance) {
+    throw new ApiError('credential_not_found', 'This buyer’s rental was revoked, for ever.');
+  }
+  const { wallet, programId } = context;
+  return {
+    instructions: [
+      revokePerQueryAccess({
+        revoker: wallet,
+        buyer: new PublicKey(buyer),
+        listingId: listing.listingId,
+        programId,
+      }),
+    ],
+    message: `End the rental of ${buyer}, and return ${balance.accountLamports} lamports to it`,
   };
 }
 

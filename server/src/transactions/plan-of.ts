@@ -1,10 +1,15 @@
 import type { TransactionRequest } from '@agent-rental/contract';
-import { closePlan, pausePlan, resumePlan, updatePlan, withdrawPlan } from './creator-plans.js';
+import { closePlan, pausePlan, resumePlan, revokePlan, updatePlan, withdrawPlan } from './creator-plans.js';
 import type { Plan, PlanContext } from './plan.js';
 import { reclaimPlan, renewPlan, rentPlan, topupPlan } from './rental-plans.js';
 
 /** An action on a listing that is on-chain. */
 export type ListingActionRequest = Exclude<TransactionRequest, { action: 'publish' }>;
+
+/** The wallet whose credential and balance an action is about: the one that signs, or the one that loses its rental. */
+export function holderOf(wallet: string, request: ListingActionRequest): string {
+  return request.action === 'revoke' ? request.buyer : wallet;
+}
 
 /** Plans an action. @throws ApiError when it makes no sense for that wallet and listing now. */
 export function planOf(context: PlanContext, request: ListingActionRequest): Plan {
@@ -27,6 +32,8 @@ export function planOf(context: PlanContext, request: ListingActionRequest): Pla
       return closePlan(context);
     case 'withdraw':
       return withdrawPlan(context, request);
+    case 'revoke':
+      return revokePlan(context, request);
     default:
       return request satisfies never;
   }

@@ -1,12 +1,13 @@
 import type { AccountName } from '@agent-rental/program-client';
-import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import type { AuthoritySigner } from '../chain/index.js';
 import type { ListingState } from './listing-state.js';
 
 /** Instructions for a wallet to sign, with what they cost it and bring it. */
 export interface Plan {
   instructions: TransactionInstruction[];
   /** Who signs beside the wallet. */
-  coSigners?: Keypair[];
+  coSigner?: AuthoritySigner;
   /** For people: what the transaction does. */
   message: string;
   /** Leaves the wallet as a price or a deposit. */

@@ -64,7 +64,7 @@ function holding(fields: { valid?: boolean; expiresAt?: bigint; balanceLamports?
 function plan(
   request: { action: string; [field: string]: unknown },
   state: Partial<ListingState> = {},
-  wallet: PublicKey = ['update', 'pause', 'resume', 'close', 'withdraw'].includes(request.action)
+  wallet: PublicKey = ['update', 'pause', 'resume', 'close', 'withdraw', 'revoke'].includes(request.action)
     ? creator
     : renter,
 ): Plan {
@@ -297,6 +297,21 @@ describe('a creator', () => {
     expect(part.returnedLamports).toBe(3n);
     expect(codeOf(() => plan({ action: 'withdraw', amount_lamports: 8 }, earned))).toBe('invalid_request');
     expect(codeOf(() => plan({ action: 'withdraw' }))).toBe('invalid_request');
+  });
+
+  test('ends a Per-Task rental, of a paused or closed listing too, and no rental that is not there [TXN-21]', () => {
+    const request = { action: 'revoke', buyer: renter.toBase58() };
+    for (const state of [{}, paused, closed]) {
+      const made = plan(request, { ...holding({ balanceLamports: 5n }), ...state });
+      expect(decoded(made)).toEqual([['revoke_per_query_access', {}]]);
+      expect(made.instructions[0]?.keys.some(({ pubkey }) => pubkey.equals(renter))).toBe(true);
+      expect(made.returnedLamports).toBeUndefined();
+    }
+    expect(codeOf(() => plan(request, holding({ balanceLamports: 5n }), renter))).toBe('listing_not_found');
+    expect(codeOf(() => plan(request))).toBe('credential_not_found');
+    expect(codeOf(() => plan(request, holding({ valid: false })))).toBe('credential_not_found');
+    const other = { ...holding(), listing: listing({ rentalModel: 'subscription' }) };
+    expect(codeOf(() => plan(request, other))).toBe('invalid_request');
   });
 
   test.each<TransactionRequest['action']>(['update', 'pause', 'resume', 'close', 'withdraw'])(

@@ -5,15 +5,14 @@ import {
   PublicKey,
   TransactionMessage,
   VersionedTransaction,
-  type Keypair,
   type TransactionInstruction,
 } from '@solana/web3.js';
-import type { Chain, PriorityFees, ProtocolReader } from '../chain/index.js';
+import type { AuthoritySigner, Chain, PriorityFees, ProtocolReader } from '../chain/index.js';
 import { ApiError } from '../http/api-error.js';
 import type { PublishableListing } from '../registration/index.js';
 import { publishPlan } from './creator-plans.js';
 import { readListingState } from './listing-state.js';
-import { planOf, type ListingActionRequest } from './plan-of.js';
+import { holderOf, planOf, type ListingActionRequest } from './plan-of.js';
 import type { Plan } from './plan.js';
 
 const SIGNATURE_FEE_LAMPORTS = 5_000n;
@@ -34,7 +33,7 @@ export interface ProposalBuilder {
  */
 export function createProposalBuilder(deps: {
   chain: Chain;
-  authority: Keypair;
+  authority: AuthoritySigner;
   protocol: Pick<ProtocolReader, 'current'>;
   fees: Pick<PriorityFees, 'estimate'>;
   network: 'localnet' | 'devnet' | 'mainnet';
@@ -71,7 +70,10 @@ export function createProposalBuilder(deps: {
       instructions: [...budget, ...plan.instructions],
     });
     const transaction = new VersionedTransaction(message.compileToV0Message());
-    if (plan.coSigners) transaction.sign(plan.coSigners);
+    if (plan.coSigner) {
+      const { coSigner } = plan;
+      transaction.addSignature(coSigner.publicKey, await coSigner.sign(transaction.message.serialize()));
+    }
     const rents = await Promise.all(
       (plan.createdAccounts ?? []).map((name) => chain.minimumBalance(ACCOUNT_SIZES[name])),
     );
@@ -99,7 +101,7 @@ export function createProposalBuilder(deps: {
 
     async act(wallet, request) {
       const [state, { treasury }] = await Promise.all([
-        readListingState(chain, request.listing_id, wallet),
+        readListingState(chain, request.listing_id, holderOf(wallet, request)),
         protocol.current(),
       ]);
       const context = { wallet: new PublicKey(wallet), state, treasury, programId, now: new Date() };

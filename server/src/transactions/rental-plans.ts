@@ -24,10 +24,9 @@ export function rentPlan(context: PlanContext, terms: TransactionRequestOf<'rent
   requireOnSale(context);
   if (credential) {
     requireUnrevoked(credential);
-    throw new ApiError(
-      'invalid_request',
-      `This wallet has rented ${listing.listingId}. ${AGAIN[listing.rentalModel]}`,
-    );
+    throw new ApiError('invalid_request', `This wallet has rented ${listing.listingId}.`, {
+      next: AGAIN[listing.rentalModel],
+    });
   }
   const message = `Rent ${listing.listingId}`;
   const common = commonInput(context);

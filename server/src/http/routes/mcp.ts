@@ -1,4 +1,4 @@
-import { createRentalMcpHandler, type RentalMcpHandlerOptions } from '@agent-rental/mcp-server';
+import { createRentalMcpHandler, type GiveUps, type RentalMcpHandlerOptions } from '@agent-rental/mcp-server';
 import { createClient } from '@agent-rental/sdk';
 import type { FastifyInstance } from 'fastify';
 import type { InternalRequests } from '../internal-requests.js';
@@ -6,6 +6,7 @@ import { ApiError } from '../api-error.js';
 import { isLarge, readLargeJson } from '../json-body.js';
 import { rateHeaders } from '../server.js';
 import { listeningUrl } from '../listening-url.js';
+import { mcpChallenge, mcpError, refuseRegistration } from './mcp-refusal.js';
 
 /** Never resolved: requests to it stay in this process. */
 const INTERNAL_URL = 'http://marketplace.invalid';
@@ -28,8 +29,14 @@ export async function mountMcp(
   {
     internalRequests,
     publicUrl,
+    giveUpsOf,
     ...options
-  }: { internalRequests: InternalRequests; publicUrl: string | undefined } & McpOptions,
+  }: {
+    internalRequests: InternalRequests;
+    publicUrl: string | undefined;
+    /** Remembers when a caller gives up on calls. */
+    giveUpsOf: (rateKey: string) => GiveUps;
+  } & McpOptions,
 ): Promise<{ close(): Promise<void> }> {
   const mcp = createRentalMcpHandler({
     ...options,
@@ -41,13 +48,14 @@ export async function mountMcp(
     // The SDK reads the body itself, so that malformed JSON gets the protocol's own error.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    refuseRegistration(scope);
     scope.route({
       method: ['GET', 'POST', 'DELETE'],
       url: '/mcp',
-      config: { auth: 'bearer' },
+      config: { auth: 'bearer', errorForm: { body: mcpError, challenge: mcpChallenge } },
       handler: async (request, reply) => {
         const { principal } = request;
-        if (!principal) throw new ApiError('unauthorized', 'Send an Authorization header.');
+        if (!principal) throw new ApiError('unauthorized', 'The API key is missing.');
         const client = createClient({
           baseUrl: INTERNAL_URL,
           apiKey: 'carried-by-the-channel',
@@ -63,6 +71,7 @@ export async function mountMcp(
         await mcp.handle(request.raw, reply.raw, {
           client,
           id: principal.wallet,
+          giveUps: giveUpsOf(principal.rateKey),
           publicUrl: publicUrl ?? listeningUrl(app),
         });
       },

@@ -45,7 +45,8 @@ export function createReviews(db: Db, listings: Pick<ListingService, 'find'>): R
       if (!(await hasFinishedRun(reviewer, listing.id))) {
         throw new ApiError(
           'invalid_request',
-          'A review needs a finished run of this listing by this wallet. Run it with POST /v1/execute first.',
+          'A review needs a finished run of this listing by this wallet.',
+          { next: 'Run it with POST /v1/execute first.' },
         );
       }
       return db.transaction().execute(async (tx) => {

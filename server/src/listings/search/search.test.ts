@@ -1,4 +1,4 @@
-import { CATEGORIES, searchListingsQuery } from '@agent-rental/contract';
+import { CATEGORIES, RENTAL_MODELS, searchListingsQuery, SORT_ORDERS } from '@agent-rental/contract';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../database/connection.js';
@@ -10,7 +10,6 @@ let database: TemporaryDatabase;
 /** So many that some words are in more listings than are read one by one, and some in fewer. */
 const LISTINGS = 480;
 const WORDS = ['invoice', 'contract', 'report', 'audit', 'summary', "d'accord", 'back\\slash', 'the'];
-const MODELS = ['one_time', 'subscription', 'per_query'] as const;
 const DAY_MS = 86_400_000;
 
 /** A generator of its own, so that a failure repeats. */
@@ -34,7 +33,7 @@ beforeAll(async () => {
       title: words(2),
       description: words(6),
       category: CATEGORIES.filter((_, at) => at === index % 5 || below(12) === 0),
-      rental_model: MODELS[below(3)] ?? 'one_time',
+      rental_model: RENTAL_MODELS[below(RENTAL_MODELS.length)] ?? 'one_time',
       price_lamports: BigInt(1 + below(8)) * 1_000_000n,
       rating_sum: below(6),
       review_count: below(2) * 2,
@@ -85,11 +84,11 @@ describe.each([
       const query = searchListingsQuery.parse({
         q: below(4) === 0 ? undefined : [WORDS[below(8)], maybe(WORDS)].filter(Boolean).join(' '),
         category: maybe(CATEGORIES),
-        rental_model: maybe(MODELS),
+        rental_model: maybe(RENTAL_MODELS),
         min_price: maybe([0.001, 0.003]),
         max_price: maybe([0.002, 0.006]),
         min_rating: maybe([0.5, 1.5, 2]),
-        sort: maybe(['relevance', 'rating', 'price_asc', 'price_desc', 'newest']),
+        sort: maybe(SORT_ORDERS),
         limit: [1, 5, 20, 100][below(4)],
         offset: [0, 0, 3, 30, 300][below(5)],
       });

@@ -54,8 +54,8 @@ export async function requireRoom(tx: Db, { wallet, bytes, kind }: Storing): Pro
   if (waiting.jobs >= MOST_WAITING_JOBS) {
     throw new ApiError(
       'rate_limit_exceeded',
-      `${waiting.jobs} registrations and changes of this wallet wait for their jobs, which is the most. Send this one when ` +
-        'GET /v1/jobs/:job_id says that one of them has ended.',
+      `${waiting.jobs} registrations and changes of this wallet wait for their jobs, which is the most.`,
+      { next: 'Send this one when GET /v1/jobs/:job_id says that one of them has ended.' },
     );
   }
   if (kind === 'listed') {
@@ -72,13 +72,19 @@ export async function requireRoom(tx: Db, { wallet, bytes, kind }: Storing): Pro
   if (kind === 'registration' && stored.drafts + waiting.registrations >= limits.drafts) {
     throw new ApiError(
       'invalid_request',
-      `The wallet has ${stored.drafts + waiting.registrations} unpublished agents; the most is ${limits.drafts}` +
-        `${beforePublication(limits)}. ${HOW_TO_MAKE_ROOM}${await forInstance(tx, wallet)}. An unchanged draft ` +
-        `lapses after ${DRAFT_DAYS} days.`,
+      `The wallet has ${stored.drafts + waiting.registrations} unpublished agents; the most is ` +
+        `${limits.drafts}${beforePublication(limits)}.`,
+      {
+        next:
+          `${HOW_TO_MAKE_ROOM}${await forInstance(tx, wallet)}. An unchanged draft lapses after ` +
+          `${DRAFT_DAYS} days.`,
+      },
     );
   }
   if (stored.bytes + waiting.bytes + bytes > limits.bytes) {
-    throw new ApiError('invalid_request', tooManyBytes(stored.bytes + waiting.bytes + bytes, limits));
+    throw new ApiError('invalid_request', tooManyBytes(stored.bytes + waiting.bytes + bytes, limits), {
+      next: `${HOW_TO_MAKE_ROOM}.`,
+    });
   }
 }
 
@@ -132,7 +138,7 @@ function beforePublication(limits: DraftLimits): string {
 function tooManyBytes(bytes: number, limits: DraftLimits): string {
   return (
     `The unpublished agents of the wallet, with all their versions, would take ${bytes} bytes; the most is ` +
-    `${limits.bytes}${beforePublication(limits)}. ${HOW_TO_MAKE_ROOM}.`
+    `${limits.bytes}${beforePublication(limits)}.`
   );
 }
 

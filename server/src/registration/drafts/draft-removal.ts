@@ -74,16 +74,15 @@ export function createDraftRemoval(deps: {
       const isOnChain =
         listing.status !== 'draft' || listing.slot > 0n || (await onChain([listing.address])).size > 0;
       if (isOnChain) {
-        throw new ApiError(
-          'invalid_request',
-          'The agent is published. POST /v1/transactions {"action": "close", ...} takes it off the market for ever.',
-        );
+        throw new ApiError('invalid_request', 'The agent is published.', {
+          next: 'POST /v1/transactions {"action": "close", ...} takes it off the market for ever.',
+        });
       }
       if (await remove(listingId)) return;
       throw new ApiError(
         'invalid_request',
-        'A transaction that publishes this agent was made a moment ago and may still land. Try again after ' +
-          `${LANDING_MINUTES} minutes.`,
+        'A transaction that publishes this agent was made a moment ago and may still land.',
+        { next: `Try again after ${LANDING_MINUTES} minutes.` },
       );
     },
 

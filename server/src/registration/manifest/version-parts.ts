@@ -70,3 +70,14 @@ export function publicPart(
   const { name, category, description, input_schema, output_schema, timeout_seconds } = manifest;
   return { name, category, description, input_schema, output_schema, timeout_seconds, commitment };
 }
+
+/** The columns of a version that its manifest gives. */
+export function versionColumns(manifest: Manifest) {
+  return {
+    input_schema: JSON.stringify(manifest.input_schema),
+    output_schema: JSON.stringify(manifest.output_schema),
+    timeout_seconds: manifest.timeout_seconds,
+    description: manifest.description,
+    category: [manifest.category],
+  };
+}

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { MCP_PATH, serverCard, serviceEndpoints, type ServerCard } from '@agent-rental/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { VERSION } from '../../platform/version.js';
+import { agentsGuide, llmsIndex } from './renter-guide.js';
+
+const { getServerCard, getWellKnownServerCard, getAiCatalog, getLlmsTxt, getAgentsGuide } = serviceEndpoints;
+
+/**
+ * How a program that knows this address alone finds what is here: an MCP server card, the catalog that names it, and two
+ * pages for agents. Nothing that creators write is in them.
+ */
+export function discoveryRoutes(app: FastifyInstance, options: { baseUrl: () => string }): void {
+  const baseUrl = () => options.baseUrl().replace(/\/+$/, '');
+  const documents = [
+    { endpoint: getServerCard, write: () => JSON.stringify(cardOf(baseUrl())) },
+    { endpoint: getWellKnownServerCard, write: () => JSON.stringify(cardOf(baseUrl())) },
+    { endpoint: getAiCatalog, write: () => JSON.stringify(catalogOf(baseUrl())) },
+    { endpoint: getLlmsTxt, write: () => llmsIndex(baseUrl()) },
+    { endpoint: getAgentsGuide, write: () => agentsGuide(baseUrl()) },
+  ];
+  for (const { endpoint, write } of documents) {
+    app.get(endpoint.path, async (request, reply) => send(request, reply, endpoint.mediaType, write()));
+  }
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, mediaType: string, body: string): FastifyReply {
+  const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  const exposed = [reply.getHeader('access-control-expose-headers'), 'ETag'].filter(Boolean).join(', ');
+  reply.headers({
+    'cache-control': 'public, max-age=3600',
+    etag: tag,
+    'access-control-expose-headers': exposed,
+  });
+  if (request.headers['if-none-match'] === tag) return reply.code(304).send();
+  return reply.type(`${mediaType}; charset=utf-8`).send(body);
+}
+
+/** The card of SEP-2127, which describes how to connect and leaves the tools to MCP itself. */
+function cardOf(baseUrl: string): ServerCard {
+  return serverCard.parse({
+    $schema: 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json',
+    name: 'io.github.agent-rental/mcp-server',
+    title: 'Agent rental marketplace',
+    description: 'Finds, rents and runs AI agents of a marketplace, as tools.',
+    version: VERSION,
+    websiteUrl: `${baseUrl}/AGENTS.md`,
+    remotes: [
+      {
+        type: 'streamable-http',
+        url: baseUrl + MCP_PATH,
+        headers: [
+          {
+            name: 'Authorization',
+            description: 'Bearer and an API key of the marketplace, or the token of a wallet login.',
+            isRequired: true,
+            isSecret: true,
+          },
+        ],
+      },
+    ],
+  } satisfies ServerCard);
+}
+
+function catalogOf(baseUrl: string): object {
+  return {
+    specVersion: '1.0',
+    entries: [
+      {
+        identifier: `urn:air:${new URL(baseUrl).hostname}:mcp:mcp-server`,
+        type: getServerCard.mediaType,
+        url: baseUrl + getServerCard.path,
+      },
+    ],
+  };
+}
