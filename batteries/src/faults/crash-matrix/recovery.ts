@@ -1,0 +1,239 @@
+import { until } from '@agent-rental/test/support/busy-marketplace';
+import { rowsOf, type MatrixReport, type Row } from './matrix.js';
+import { Lane } from '../world/lanes.js';
+import { FaultMarket, type Listing } from '../world/market.js';
+import type { Step } from '../proxies/step.js';
+import {
+  holdBackground,
+  newRequest,
+  prepare,
+  send,
+  type RunRequest,
+  type Scenario,
+} from '../world/scenarios.js';
+import { stepsOfAll, writingSteps, type Recording } from '../world/record.js';
+import type { FaultServer } from '../world/servers.js';
+import { settle, verify, type Played } from '../world/verify.js';
+
+/** What a server leaves that is killed, and the next one brings to its end. */
+interface Remains {
+  readonly name: string;
+  readonly scenario: Scenario;
+  /** Steps that are refused while the runs come to where the server is killed. */
+  refuses(step: Step): boolean;
+  /** Whether all of these runs have come there. */
+  areThere(market: FaultMarket, runIds: readonly string[]): Promise<boolean>;
+  /** The blocks pass within which a sent transaction can land: what was not sent never will. */
+  readonly blocksPass: 'before the kill' | 'after the kill';
+}
+
+const scenario = { name: '', work: 'answer', isStream: false, isHot: true, usesCredit: false } as const;
+const isStatus = ({ name }: Step) => name === 'getSignatureStatuses';
+const isSend = ({ name }: Step) => name === 'sendTransaction';
+const isTrueOfAll =
+  (condition: string): Remains['areThere'] =>
+  async (market, runIds) => {
+    const query = `select from runs join charges on charges.run_id = runs.id where runs.id = any ($1) and ${condition}`;
+    return (await market.query(query, [runIds])).length === runIds.length;
+  };
+const areSigned = isTrueOfAll(`state = 'signed'`);
+const haveLanded: Remains['areThere'] = async (market, runIds) => {
+  const rows = await market.query<{ signature: string }>(
+    'select signature from charge_signatures where run_id = any ($1)',
+    [runIds],
+  );
+  if (rows.length < runIds.length) return false;
+  const { value } = await market.connection.getSignatureStatuses(rows.map(({ signature }) => signature));
+  return value.every((status) => status !== null);
+};
+
+/** What recovery begins with. */
+const REMAINS: readonly Remains[] = [
+  {
+    name: 'delivered, its charge confirmed',
+    scenario,
+    refuses: () => false,
+    areThere: isTrueOfAll(`state = 'confirmed' and delivered_at is not null`),
+    blocksPass: 'after the kill',
+  },
+  {
+    name: 'cut off after its charge was sent',
+    scenario,
+    refuses: isStatus,
+    areThere: haveLanded,
+    blocksPass: 'after the kill',
+  },
+  {
+    name: 'cut off before its charge was sent',
+    scenario,
+    refuses: isSend,
+    areThere: areSigned,
+    blocksPass: 'after the kill',
+  },
+  {
+    name: 'its result held back for a charge that was never sent',
+    scenario,
+    refuses: isSend,
+    areThere: isTrueOfAll(`outcome is not null and status = 'running'`),
+    blocksPass: 'before the kill',
+  },
+];
+
+/** Kills the server that recovers what another one left, at every step that writes or sends for a run. */
+export async function runRecoveryMatrix(log: (line: string) => void): Promise<MatrixReport> {
+  const market = await FaultMarket.open();
+  try {
+    return await matrix(market, log);
+  } finally {
+    await market.close();
+  }
+}
+
+async function matrix(market: FaultMarket, log: (line: string) => void): Promise<MatrixReport> {
+  const treasuryBefore = await market.connection.getBalance(market.treasury);
+  const listings = await market.publish(LISTINGS);
+  const writes = await writingSteps(market);
+  const counts: Record<string, number> = {};
+  const played: Played[] = [];
+  const broken: string[] = [];
+  const sometimes = new Set<string>();
+  let kills = 0;
+  for (const remains of REMAINS) {
+    const recording = await recordRecovery(market, remains, listings);
+    for (const { at, name } of recording.sometimes) sometimes.add(`${at} ${name}`);
+    // One step follows the other here: what is there after one is there before the next.
+    const written = rowsOf(recording, writes, ['before', 'after']).filter(({ fault }) => writes(fault.step));
+    const rows = written.filter(({ fault }, index) => fault.fate === 'hold' || index === written.length - 1);
+    counts[remains.name] = rows.length;
+    log(`${remains.name}: ${recording.steps.length} steps, ${rows.length} rows`);
+    const left = await leave(market, remains, listings, rows.length);
+    kills += 1;
+    const waiting = new Map(
+      rows.map((row, index) => {
+        const { request, runId } = left[index] as (typeof left)[number];
+        return [row, { request, runId }];
+      }),
+    );
+    let idle = 0;
+    while (waiting.size > 0 && idle < MOST_IDLE_STARTS) {
+      const reached = await startUntilReached(market, waiting);
+      kills += 1;
+      if (reached.length === 0) idle += 1;
+      for (const row of reached) {
+        const { request } = waiting.get(row) as { request: RunRequest };
+        played.push({ name: row.name, request, first: { hasOutput: remains.name.startsWith('delivered') } });
+        waiting.delete(row);
+      }
+    }
+    for (const row of waiting.keys()) broken.push(`${row.name}: the step was not reached`);
+    log(`${played.length} rows after ${kills} kills`);
+    await market.start();
+  }
+  const verified = await verify(market, played, treasuryBefore);
+  return {
+    rows: counts,
+    kills,
+    sometimes: [...sometimes],
+    ...verified,
+    broken: [...broken, ...verified.broken],
+  };
+}
+
+/** With the slots of all of them, the runs of every row are under way at once. */
+const LISTINGS = 4;
+const MOST_IDLE_STARTS = 2;
+
+interface Left {
+  readonly request: RunRequest;
+  readonly runId: string;
+}
+
+/** Has a server leave so many runs, and kills it. */
+async function leave(
+  market: FaultMarket,
+  remains: Remains,
+  listings: readonly Listing[],
+  count: number,
+): Promise<Left[]> {
+  const rentals = await market.rentAll(
+    Array.from({ length: count }, (_, index) => listings[index % listings.length] as Listing),
+  );
+  market.lanes.always = (step) => holdBackground(step) ?? (remains.refuses(step) ? 'refuse' : undefined);
+  const requests = rentals.map((rental) => newRequest(remains.scenario, rental));
+  for (const request of requests) await prepare(market, request);
+  for (const request of requests) void send(market, request).catch(() => undefined);
+  const left = await Promise.all(
+    requests.map(async (request) => {
+      const keyed = [request.rental.wallet, request.key];
+      const runId = await until(
+        async () => {
+          const found = 'select id from runs where wallet = $1 and idempotency_key = $2';
+          return (await market.query<{ id: string }>(found, keyed))[0]?.id;
+        },
+        20_000,
+        50,
+      );
+      return { request, runId };
+    }),
+  );
+  const runIds = left.map(({ runId }) => runId);
+  if (remains.blocksPass === 'before the kill') {
+    await until(() => areSigned(market, runIds), 20_000, 50);
+    await market.finalize();
+  }
+  await until(() => remains.areThere(market, runIds), 30_000, 50);
+  await market.kill();
+  market.lanes.always = () => undefined;
+  if (remains.blocksPass === 'after the kill') await market.finalize();
+  return left;
+}
+
+/** Records the steps that the next server takes for what one left. */
+async function recordRecovery(
+  market: FaultMarket,
+  remains: Remains,
+  listings: readonly Listing[],
+): Promise<Recording> {
+  const left = await leave(market, remains, listings, RECORDINGS);
+  const lanes = left.map((each) => laneOf(each));
+  market.lanes.use(lanes);
+  await market.start();
+  await settle(market, { runIds: left.map(({ runId }) => runId) });
+  market.lanes.use([]);
+  return stepsOfAll(
+    { ...remains.scenario, name: remains.name },
+    lanes.map(({ steps }) => steps),
+  );
+}
+
+const RECORDINGS = 3;
+
+function laneOf({ request, runId }: Left, fault?: Row['fault']): Lane {
+  const { wallet, balanceAddress } = request.rental;
+  const lane = new Lane([wallet, balanceAddress.toBase58()], fault);
+  lane.follow(runId);
+  return lane;
+}
+
+/** Starts a server on what is left, and kills it at the first row's step that it comes to. */
+async function startUntilReached(market: FaultMarket, waiting: ReadonlyMap<Row, Left>): Promise<Row[]> {
+  const lanes = [...waiting].map(([row, left]) => ({ row, lane: laneOf(left, row.fault) }));
+  market.lanes.use(lanes.map(({ lane }) => lane));
+  const starting = market.starting();
+  let server: FaultServer | undefined;
+  let isOver = false;
+  const recover = async () => {
+    server = await starting.ready;
+    const runIds = [...waiting.values()].map(({ runId }) => runId);
+    await settle(market, { runIds, isOver: () => isOver, timeoutMs: 15_000 });
+  };
+  // A start that is killed has no end.
+  const settled = recover().catch(() => undefined);
+  await Promise.race([...lanes.map(({ lane }) => lane.reached), settled]);
+  const reached = lanes.flatMap(({ row, lane }) => (lane.isReached ? [row] : []));
+  isOver = true;
+  await market.kill(server ?? starting);
+  await settled;
+  market.lanes.use([]);
+  return reached;
+}

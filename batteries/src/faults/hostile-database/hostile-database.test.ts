@@ -1,0 +1,40 @@
+import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { expect, test } from 'vitest';
+import { SCENARIOS } from '../world/scenarios.js';
+import { runRestoredDatabase } from './restored.js';
+import { runDatabaseRestarts } from './restarts.js';
+import { runHostileStatements } from './statements.js';
+
+const log = () => undefined;
+
+test.runIf(IS_FULL_FORM)(
+  'a connection cut at any statement, or a full disk at any write, leaves each run charged once and answered, credited or free [MON-62]',
+  { timeout: 600_000 },
+  async () => {
+    const { rows, unheard, broken } = await runHostileStatements({ lanes: 10, log });
+    expect(broken).toEqual([]);
+    expect(unheard).toEqual([]);
+    expect(Object.keys(rows)).toEqual(SCENARIOS.map(({ name }) => name));
+    for (const count of Object.values(rows)) expect(count).toBeGreaterThan(25);
+  },
+);
+
+test.runIf(IS_FULL_FORM)(
+  'a PostgreSQL that is killed under load leaves each run charged once and answered, credited or free [MON-63]',
+  { timeout: 300_000 },
+  async () => {
+    const { runs, broken } = await runDatabaseRestarts({ wallets: 16, restarts: 2 }, log);
+    expect(broken).toEqual([]);
+    expect(runs).toBe(32);
+  },
+);
+
+test.runIf(IS_FULL_FORM)(
+  'a database that is older than the chain charges nothing twice, and takes no charge for a run that was not charged [MON-64]',
+  { timeout: 300_000 },
+  async () => {
+    const { forgotten, charged, broken } = await runRestoredDatabase(6, log);
+    expect(broken).toEqual([]);
+    expect({ forgotten, charged }).toEqual({ forgotten: 12, charged: 6 });
+  },
+);

@@ -1,0 +1,143 @@
+import { until } from '@agent-rental/test/support/busy-marketplace';
+import { Client } from 'pg';
+import { accountOf } from '../world/books.js';
+import { FaultMarket, RUN_PRICE, type Listing, type Rental } from '../world/market.js';
+import {
+  holdBackground,
+  newRequest,
+  PLAIN_RUN,
+  prepare,
+  repeat,
+  send,
+  type RunRequest,
+} from '../world/scenarios.js';
+import { settle } from '../world/verify.js';
+
+export interface RestoredDatabaseReport {
+  wallets: number;
+  /** Charges on the chain that the restored database knows nothing of. */
+  forgotten: number;
+  /** Charges after the restore. */
+  charged: number;
+  broken: string[];
+}
+
+/**
+ * Puts back a copy of the database that is older than the chain: runs of every wallet were charged meanwhile, and others were
+ * under way when it was taken.
+ */
+export async function runRestoredDatabase(
+  wallets: number,
+  log: (line: string) => void,
+): Promise<RestoredDatabaseReport> {
+  const market = await FaultMarket.open();
+  try {
+    return await restoredDatabase(market, wallets, log);
+  } finally {
+    await market.close();
+  }
+}
+
+async function restoredDatabase(
+  market: FaultMarket,
+  wallets: number,
+  log: (line: string) => void,
+): Promise<RestoredDatabaseReport> {
+  const [listing] = (await market.publish(1)) as [Listing];
+  const rentals = await market.rentAll(Array.from({ length: wallets }, () => listing));
+  const broken: string[] = [];
+  const ask = async (requests: readonly RunRequest[]) => {
+    for (const request of requests) await prepare(market, request);
+    return Promise.all(requests.map((request) => repeat(market, request)));
+  };
+  const requestsFor = () => rentals.map((rental) => newRequest(PLAIN_RUN, rental));
+  await ask(requestsFor());
+
+  // The copy has charges whose end it does not know.
+  const underWay = requestsFor();
+  market.lanes.always = (step) =>
+    holdBackground(step) ?? (step.name === 'getSignatureStatuses' ? 'refuse' : undefined);
+  for (const request of underWay) await prepare(market, request);
+  const cut = underWay.map((request) => send(market, request));
+  await until(async () => {
+    const rows = await market.query(`select 1 from charges where state = 'signed'`);
+    return rows.length === wallets;
+  });
+  await market.kill();
+  await Promise.all(cut);
+  market.lanes.always = () => undefined;
+  await inMaintenance(market, (name) => [`create database ${name}_copy template ${name}`]);
+  log('copied');
+
+  await market.start();
+  await ask(underWay);
+  await settle(market);
+  const meanwhile = requestsFor();
+  await ask(meanwhile);
+  await ask(requestsFor());
+  await settle(market);
+  const before = await Promise.all(rentals.map((rental) => accountOf(market, rental)));
+  const landedBefore = before.reduce((sum, { landed }) => sum + landed.length, 0);
+  await market.kill();
+  await inMaintenance(market, (name) => [
+    `drop database ${name} with (force)`,
+    `alter database ${name}_copy rename to ${name}`,
+  ]);
+  log('restored');
+
+  await market.passLeases();
+  await market.start();
+  await settle(market);
+  const known = await market.query<{ run_id: string }>('select run_id from charges');
+  // Those that were under way get their answer, and new ones are charged with sequences that the chain has not seen.
+  for (const [index, { status, body }] of (await ask(underWay)).entries()) {
+    if (status !== 200)
+      broken.push(`run ${index} that was under way was answered ${status}: ${JSON.stringify(body)}`);
+  }
+  for (const [index, { status, body }] of (await ask(requestsFor())).entries()) {
+    if (status !== 200)
+      broken.push(`the run ${index} after the restore was answered ${status}: ${JSON.stringify(body)}`);
+    else if (body?.['cost_lamports'] !== Number(RUN_PRICE))
+      broken.push(`it cost ${String(body?.['cost_lamports'])}`);
+  }
+  await settle(market);
+  const after = await Promise.all(rentals.map((rental) => accountOf(market, rental)));
+  for (const [index, { landed, debitedLamports, runs }] of after.entries()) {
+    const rental = rentals[index] as Rental;
+    if (new Set(landed.map(({ runId }) => runId)).size !== landed.length)
+      broken.push(`${rental.wallet}: charged twice`);
+    if (debitedLamports !== BigInt(landed.length) * RUN_PRICE)
+      broken.push(`${rental.wallet}: ${debitedLamports} lamports`);
+    const more = landed.length - (before[index]?.landed.length ?? 0);
+    // The run that was under way is known to be paid: it costs nothing more.
+    if (more !== 1) broken.push(`${rental.wallet}: ${more} charges since the restore`);
+    for (const { id, state } of runs) {
+      const hasLanded = landed.some(({ runId }) => runId === id);
+      if (state !== null && hasLanded !== (state === 'finalized' || state === 'credited')) {
+        broken.push(`${rental.wallet}: the charge of run ${id} is ${state}, on-chain ${hasLanded}`);
+      }
+    }
+  }
+  const landedAfter = after.reduce((sum, { landed }) => sum + landed.length, 0);
+  return {
+    wallets,
+    forgotten: landedBefore - known.length,
+    charged: landedAfter - landedBefore,
+    broken,
+  };
+}
+
+/** Ends all connections to the market's database and works on it as a whole. */
+async function inMaintenance(market: FaultMarket, statements: (name: string) => string[]): Promise<void> {
+  const url = new URL(market.database.url);
+  const name = url.pathname.slice(1);
+  url.pathname = '/postgres';
+  const client = new Client({ connectionString: url.href });
+  await client.connect();
+  try {
+    await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
+    for (const statement of statements(name)) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

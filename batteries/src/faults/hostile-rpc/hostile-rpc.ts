@@ -1,0 +1,142 @@
+import { revokePerQueryAccess } from '@agent-rental/program-client';
+import { until } from '@agent-rental/test/support/busy-marketplace';
+import { Connection, Transaction } from '@solana/web3.js';
+import { accountOf } from '../world/books.js';
+import { FaultMarket, type Listing } from '../world/market.js';
+import { MISBEHAVIOURS } from './misbehaviours.js';
+import type { Misbehaviour } from '../proxies/rpc-proxy.js';
+import { holdBackground, newRequest, PLAIN_RUN, prepare, send, type RunRequest } from '../world/scenarios.js';
+import { settle, verify, type Played, type Verified } from '../world/verify.js';
+
+export interface HostileRpcOptions {
+  /** Runs under each misbehaviour. */
+  runs: number;
+  log(line: string): void;
+}
+
+export interface HostileRpcReport extends Verified {
+  /** Runs under each misbehaviour, and in each fork. */
+  rows: Record<string, number>;
+  /** How the first requests were answered under each. */
+  answers: Record<string, Record<string, number>>;
+  /** Runs whose output left and whose charge a fork dropped for good: they are counted as `lost`. */
+  lost: number;
+}
+
+/** Runs tasks on an endpoint of the RPC that misbehaves in each way, and over forks that drop confirmed charges. */
+export async function runHostileRpc(options: HostileRpcOptions): Promise<HostileRpcReport> {
+  const market = await FaultMarket.open();
+  try {
+    return await hostileRpc(market, options);
+  } finally {
+    await market.close();
+  }
+}
+
+async function hostileRpc(market: FaultMarket, { runs, log }: HostileRpcOptions): Promise<HostileRpcReport> {
+  const treasuryBefore = await market.connection.getBalance(market.treasury);
+  const [listing] = (await market.publish(1)) as [Listing];
+  const rows: Record<string, number> = {};
+  const answers: HostileRpcReport['answers'] = {};
+  const played: Played[] = [];
+
+  /** Makes runs at once, and notes how they were answered. */
+  const play = async (name: string): Promise<RunRequest[]> => {
+    const rentals = await market.rentAll(Array.from({ length: runs }, () => listing));
+    const requests = rentals.map((rental) => newRequest(PLAIN_RUN, rental));
+    for (const request of requests) await prepare(market, request);
+    const spoil = MISBEHAVIOURS[name];
+    if (spoil) await misbehave(market, spoil());
+    const got = await Promise.all(requests.map((request) => send(market, request)));
+    rows[name] = requests.length;
+    const counted: Record<string, number> = {};
+    for (const { status = 'cut' } of got) counted[status] = (counted[status] ?? 0) + 1;
+    answers[name] = counted;
+    log(`${name}: ${JSON.stringify(counted)}`);
+    played.push(...got.map((first, index) => ({ name, request: requests[index] as RunRequest, first })));
+    return requests;
+  };
+
+  for (const name of Object.keys(MISBEHAVIOURS)) {
+    await play(name);
+    market.rpc.misbehave(undefined);
+    await settle(market);
+  }
+
+  const resent = await playAndDrop(market, () => play('a fork, and the same bytes land again'));
+  await until(async () => {
+    await market.query(`update charges set next_attempt_at = now() where next_attempt_at > now()`);
+    const accounts = await Promise.all(resent.map(({ rental }) => accountOf(market, rental)));
+    return accounts.every(({ landed }) => landed.length === 1);
+  });
+  await settle(market);
+  await playAndDrop(
+    market,
+    () => play('a fork, and the charge is signed anew'),
+    () => market.finalize(),
+  );
+  await settle(market);
+
+  // With the rental revoked meanwhile, nothing can be charged any more for what was answered.
+  const unpaid = await playAndDrop(market, () => play('a fork, and the rental is revoked'), revokeAll);
+  await settle(market);
+  const verified = await verify(market, played, treasuryBefore);
+  const states = await market.query<{ state: string }>('select state from charges where wallet = any ($1)', [
+    unpaid.map(({ rental }) => rental.wallet),
+  ]);
+  return { rows, answers, lost: states.filter(({ state }) => state === 'lost').length, ...verified };
+
+  async function revokeAll(requests: readonly RunRequest[]): Promise<void> {
+    for (const { rental } of requests) {
+      const revoked = revokePerQueryAccess({
+        revoker: listing.creator.publicKey,
+        buyer: rental.renter.wallet.publicKey,
+        listingId: listing.id,
+      });
+      // The connection would take a blockhash that it keeps, and the chain was moved on meanwhile.
+      const latest = await market.connection.getLatestBlockhash();
+      const transaction = new Transaction({ ...latest, feePayer: listing.creator.publicKey }).add(revoked);
+      transaction.sign(listing.creator);
+      const signature = await market.connection.sendRawTransaction(transaction.serialize());
+      await market.connection.confirmTransaction({ signature, ...latest });
+    }
+  }
+}
+
+/** Has the endpoint misbehave from now on; what it keeps of the chain is old then. */
+async function misbehave(market: FaultMarket, how: Misbehaviour): Promise<void> {
+  market.rpc.misbehave(how);
+  await new Connection(market.rpc.url, 'confirmed').getLatestBlockhash().catch(() => undefined);
+  await market.finalize();
+  // The server keeps a blockhash for so long.
+  await new Promise((resolve) => setTimeout(resolve, BLOCKHASH_KEPT_MS));
+}
+
+const BLOCKHASH_KEPT_MS = 5_100;
+
+/**
+ * Makes runs whose charges a fork drops once they were answered, before the server looks at them again.
+ *
+ * @param meanwhile happens before it looks.
+ */
+async function playAndDrop(
+  market: FaultMarket,
+  play: () => Promise<RunRequest[]>,
+  meanwhile: (requests: readonly RunRequest[]) => Promise<void> = async () => undefined,
+): Promise<RunRequest[]> {
+  // Broken off and not held: a round that waits for its answer would never come to an end.
+  market.lanes.always = (step) => (holdBackground(step) === undefined ? undefined : 'cut');
+  const requests = await play();
+  const signatures = await market.query<{ signature: string }>(
+    `select distinct signature from charge_signatures join charges using (run_id) where wallet = any ($1)`,
+    [requests.map(({ rental }) => rental.wallet)],
+  );
+  const dropSignatures = signatures.map(({ signature }) => signature);
+  const { dropped } = await market.hook<{ dropped: string[] }>('localchain_fork', { dropSignatures });
+  // Charges of one listing may share a transaction.
+  if (dropped.length !== dropSignatures.length)
+    throw new Error(`The fork dropped ${dropped.length} charges.`);
+  await meanwhile(requests);
+  market.lanes.always = () => undefined;
+  return requests;
+}

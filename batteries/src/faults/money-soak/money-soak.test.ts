@@ -1,0 +1,20 @@
+import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { expect, test } from 'vitest';
+import { runMoneySoak } from './money-soak.js';
+
+test.runIf(IS_FULL_FORM)(
+  'what the chain debited is what answered, credited and lost runs cost, with faults, kills and forks in between [MON-71]',
+  { timeout: 600_000 },
+  async () => {
+    const report = await runMoneySoak({
+      runs: 60,
+      seed: 1,
+      concurrency: 12,
+      faultPercent: 1,
+      log: () => undefined,
+    });
+    expect(report).toMatchObject({ runs: expect.any(Number) as number, differences: [], broken: [] });
+    expect(Object.keys(report.faults).length).toBeGreaterThan(2);
+    expect(report.kills).toBeGreaterThan(1);
+  },
+);

@@ -1,0 +1,233 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { Random } from '@agent-rental/test/support/random';
+import { accountOf, auditEarnings, auditRental } from '../world/books.js';
+import { FaultMarket, RUN_PRICE, type Rental } from '../world/market.js';
+import { newRequest, repeat, SCENARIOS, send, type Scenario } from '../world/scenarios.js';
+import { settle } from '../world/verify.js';
+import type { Fate } from '../proxies/step.js';
+
+const RECONCILE = fileURLToPath(new URL('../../../../server/dist/reconciliation/main.js', import.meta.url));
+const LISTINGS = 4;
+/** One call of the RPC tells of 1,000 transactions of a balance. */
+const RUNS_PER_RENTAL = 200;
+/** How often the server is killed in a soak, and how often a fork drops charges. */
+const KILLS = { least: 2, everyRuns: 1_000 };
+const FORKS = { least: 3, everyRuns: 700 };
+const MOST_ATTEMPTS = 40;
+const MOST_TOLD = 100;
+
+export interface MoneySoakOptions {
+  runs: number;
+  seed: number;
+  concurrency: number;
+  /** How likely a fault is at each statement and each call of the RPC, in per cent. */
+  faultPercent: number;
+  log(line: string): void;
+}
+
+export interface MoneySoakReport {
+  runs: number;
+  /** Faults by place and kind. */
+  faults: Record<string, number>;
+  kills: number;
+  /** Charges that forks dropped. */
+  dropped: number;
+  /** In lamports: what balances lost, and for what. */
+  debited: string;
+  answered: string;
+  credited: string;
+  /** Charged for output that was cut off by the death of the server. */
+  cut_off: string;
+  lost: string;
+  /** Differences that the comparison of database and chain leaves. */
+  differences: unknown[];
+  broken: string[];
+  seconds: number;
+}
+
+/** Before the step is done, after it, and a refusal: no space on the disk, too many requests. */
+const FATES = ['cut', 'cut_answer', 'refuse'] as const satisfies readonly Fate[];
+
+/** Makes Per-Task runs while statements and calls of the RPC fail, the server is killed and forks drop charges. */
+export async function runMoneySoak(options: MoneySoakOptions): Promise<MoneySoakReport> {
+  const market = await FaultMarket.open();
+  try {
+    return await moneySoak(market, options);
+  } finally {
+    await market.close();
+  }
+}
+
+async function moneySoak(market: FaultMarket, options: MoneySoakOptions): Promise<MoneySoakReport> {
+  const { runs, seed, concurrency, faultPercent, log } = options;
+  const startedAt = performance.now();
+  const source = new Random(seed);
+  const random = () => source.next() / 2 ** 32;
+  const treasuryBefore = await market.connection.getBalance(market.treasury);
+  const listings = await market.publish(LISTINGS);
+  const count = Math.max(concurrency, Math.ceil(runs / RUNS_PER_RENTAL));
+  const rentals = await market.rentAll(
+    Array.from({ length: count }, (_, index) => listings[index % LISTINGS] as (typeof listings)[0]),
+    BigInt(Math.ceil(runs / count) * 2 + 10),
+  );
+  log(`${count} rentals`);
+  const faults: Record<string, number> = {};
+  let kills = 0;
+  let dropped = 0;
+  /** Resolves while no server runs. */
+  let restarting: Promise<unknown> = Promise.resolve();
+  let isFaulty = true;
+
+  market.lanes.always = ({ at }) => {
+    if (!isFaulty || random() * 100 >= faultPercent) return undefined;
+    const fate = pick(FATES, random);
+    faults[`${at} ${fate}`] = (faults[`${at} ${fate}`] ?? 0) + 1;
+    return fate;
+  };
+
+  async function restart(): Promise<void> {
+    isFaulty = false;
+    await market.kill();
+    kills += 1;
+    await market.start();
+    // A repeat waits for the end of the first run's charge.
+    await market.finalize();
+    isFaulty = true;
+  }
+
+  /** Drops every charge that a fork still can. */
+  async function fork(): Promise<void> {
+    const rows = await market.query<{ signature: string }>(
+      `select signature from charge_signatures join charges using (run_id) where state = 'confirmed'`,
+    );
+    const dropSignatures = [...new Set(rows.map(({ signature }) => signature))];
+    if (dropSignatures.length === 0) return;
+    const found = await market.hook<{ dropped: string[] }>('localchain_fork', { dropSignatures });
+    dropped += found.dropped.length;
+  }
+
+  async function run(rental: Rental): Promise<string | undefined> {
+    const request = newRequest(pick(WAYS, random), rental);
+    for (let left = MOST_ATTEMPTS; left > 0; left -= 1) {
+      await restarting;
+      const { status, body } = await (left === MOST_ATTEMPTS
+        ? send(market, request)
+        : repeat(market, request).catch(() => ({ status: undefined, body: undefined })));
+      if (status === 200) return undefined;
+      // The agent that refuses takes the task in the end.
+      if (left < MOST_ATTEMPTS - 2 && request.scenario.work === 'refuse') return undefined;
+      if (status !== undefined && status < 500 && status !== 429) {
+        return `a run was answered ${status}: ${JSON.stringify(body)}`;
+      }
+    }
+    return 'a run had no answer';
+  }
+
+  const broken: string[] = [];
+  const free = [...rentals];
+  let begun = 0;
+  const time = setInterval(() => void passTime(market).catch(() => undefined), TICK_MS);
+  await Promise.all(
+    Array.from({ length: concurrency }, async () => {
+      while (begun < runs) {
+        const number = (begun += 1);
+        if (isDue(number, runs, KILLS)) restarting = restarting.then(restart);
+        if (isDue(number, runs, FORKS)) restarting = restarting.then(fork);
+        if (number % 100 === 0) log(`${number} runs, ${kills} kills, ${dropped} charges dropped`);
+        // In turns, so that all balances are used up alike.
+        const rental = free.shift() as Rental;
+        const wrong = await run(rental);
+        free.push(rental);
+        if (wrong !== undefined && broken.length < MOST_TOLD) broken.push(wrong);
+      }
+    }),
+  );
+  await restarting;
+  clearInterval(time);
+  isFaulty = false;
+  await market.passLeases();
+  await settle(market, { timeoutMs: SETTLE_MS });
+
+  const sums = { debited: 0n, answered: 0n, credited: 0n, cut_off: 0n, lost: 0n };
+  for (const rental of rentals) {
+    broken.push(...(await auditRental(market, rental)));
+    const { debitedLamports, runs: recorded } = await accountOf(market, rental);
+    sums.debited += debitedLamports;
+    for (const each of recorded) {
+      const isPaid = each.state === 'finalized' || each.state === 'credited';
+      if (each.state === 'lost') sums.lost += RUN_PRICE;
+      if (each.status !== 'undelivered') sums.answered += each.cost_lamports;
+      else if (each.is_credited) sums.credited += RUN_PRICE;
+      else if (isPaid && each.output_left) sums.cut_off += RUN_PRICE;
+    }
+  }
+  broken.push(...(await auditEarnings(market, treasuryBefore)));
+  if (sums.debited + sums.lost !== sums.answered + sums.credited + sums.cut_off) {
+    broken.push(`${sums.debited} lamports were debited, which the runs do not explain`);
+  }
+  const differences = await compare(market);
+  if (differences.length > 0) broken.push('the comparison of database and chain leaves differences');
+  const amounts = Object.fromEntries(
+    Object.entries(sums).map(([name, lamports]) => [name, String(lamports)]),
+  );
+  return {
+    runs: begun,
+    faults,
+    kills,
+    dropped,
+    ...(amounts as Record<keyof typeof sums, string>),
+    differences,
+    broken,
+    seconds: Math.round((performance.now() - startedAt) / 1_000),
+  };
+}
+
+/** Lets the chain go on until what is confirmed is final, and charges be looked at: a repeat waits for the end of a charge. */
+async function passTime(market: FaultMarket): Promise<void> {
+  await market.hook('localchain_warp', { slots: SLOTS_UNTIL_FINAL });
+  await market.query(
+    `update charges set next_attempt_at = now() where state in ('signed', 'confirmed') and next_attempt_at > now()`,
+  );
+}
+
+/** How often that is done, and how far the chain goes. */
+const TICK_MS = 2_000;
+const SLOTS_UNTIL_FINAL = 40;
+const SETTLE_MS = 600_000;
+const [answered, , streamed, refused] = SCENARIOS as [Scenario, Scenario, Scenario, Scenario];
+/** Most runs are answered. */
+const WAYS = [answered, answered, answered, answered, answered, answered, streamed, streamed, refused];
+
+/** Whether it is time after so many runs. */
+function isDue(number: number, runs: number, { least, everyRuns }: typeof KILLS): boolean {
+  const step = Math.min(everyRuns, Math.floor(runs / (least + 1)));
+  return number % step === step - 1;
+}
+
+function pick<T>(from: readonly T[], random: () => number): T {
+  const found = from[Math.floor(random() * from.length)];
+  if (found === undefined) throw new Error('There is nothing to choose from.');
+  return found;
+}
+
+/** What `npm run reconcile` finds, reading every transaction. */
+function compare(market: FaultMarket): Promise<unknown[]> {
+  const env = {
+    ...process.env,
+    DATABASE_URL: market.database.url,
+    SOLANA_RPC_URLS: market.chain.rpcUrl,
+  };
+  return new Promise((resolve, reject) => {
+    execFile(
+      process.execPath,
+      [RECONCILE, '--every-transaction', '--json'],
+      { env },
+      (error, stdout, stderr) => {
+        if (stdout === '') return reject(error ?? new Error(stderr));
+        const { repaired, open } = JSON.parse(stdout) as { repaired: unknown[]; open: unknown[] };
+        resolve([...repaired, ...open]);
+      },
+    );
+  });
+}

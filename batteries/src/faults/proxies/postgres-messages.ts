@@ -1,0 +1,90 @@
+/** Splits one direction of PostgreSQL's protocol into messages (PostgreSQL documentation, "Message Formats"). */
+export class MessageSplitter {
+  #rest: Buffer = Buffer.alloc(0);
+  /** A client's first message has no type. */
+  #expectsStartup: boolean;
+
+  constructor(from: 'client' | 'server') {
+    this.#expectsStartup = from === 'client';
+  }
+
+  /** Takes bytes as they come; gives the messages that are complete. */
+  push(chunk: Buffer): Message[] {
+    this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const messages: Message[] = [];
+    for (;;) {
+      const typeBytes = this.#expectsStartup ? 0 : 1;
+      if (this.#rest.length < typeBytes + LENGTH_BYTES) return messages;
+      const end = typeBytes + this.#rest.readInt32BE(typeBytes);
+      if (this.#rest.length < end) return messages;
+      messages.push({
+        type: this.#expectsStartup ? '' : String.fromCharCode(this.#rest[0] ?? 0),
+        bytes: this.#rest.subarray(0, end),
+        body: this.#rest.subarray(typeBytes + LENGTH_BYTES, end),
+      });
+      this.#expectsStartup = false;
+      this.#rest = this.#rest.subarray(end);
+    }
+  }
+}
+
+const LENGTH_BYTES = 4;
+
+/** One message. */
+export interface Message {
+  /** Its first byte; empty for a client's first message. */
+  readonly type: string;
+  readonly bytes: Buffer;
+  /** Without type and length. */
+  readonly body: Buffer;
+}
+
+/** Reads texts that end with a zero byte, from the beginning of a body. */
+export function readTexts(body: Buffer, count: number): string[] {
+  const texts: string[] = [];
+  let start = 0;
+  for (let index = 0; index < count; index += 1) {
+    const end = body.indexOf(0, start);
+    texts.push(body.toString('utf8', start, end));
+    start = end + 1;
+  }
+  return texts;
+}
+
+/** An error and the end of its query, as a server sends them outside a transaction, or inside a failed one. */
+export function errorMessages(code: string, text: string, inTransaction: boolean): Buffer {
+  const fields = Buffer.from(`SERROR\0VERROR\0C${code}\0M${text}\0\0`);
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeInt32BE(LENGTH_BYTES + fields.length);
+  return Buffer.concat([
+    Buffer.from('E'),
+    length,
+    fields,
+    Buffer.from([0x5a, 0, 0, 0, 5, (inTransaction ? 'E' : 'I').charCodeAt(0)]),
+  ]);
+}
+
+/** Reads the values of a `Bind`, as if all were text. */
+export function readParameters(body: Buffer): string[] {
+  let at = body.indexOf(0, body.indexOf(0) + 1) + 1;
+  const next = (bytes: 2 | 4) => {
+    const value = bytes === 2 ? body.readInt16BE(at) : body.readInt32BE(at);
+    at += bytes;
+    return value;
+  };
+  const formats = next(2);
+  at += 2 * formats;
+  return Array.from({ length: next(2) }, () => {
+    const size = Math.max(0, next(4));
+    at += size;
+    return body.toString('utf8', at - size, at);
+  });
+}
+
+/** A query without values. */
+export function simpleQuery(text: string): Buffer {
+  const body = Buffer.from(`${text}\0`);
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeInt32BE(LENGTH_BYTES + body.length);
+  return Buffer.concat([Buffer.from('Q'), length, body]);
+}

@@ -1,0 +1,198 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import {
+  errorMessages,
+  MessageSplitter,
+  readParameters,
+  readTexts,
+  simpleQuery,
+  type Message,
+} from './postgres-messages.js';
+import type { Fate, Step, StepObserver } from './step.js';
+
+/** A PostgreSQL that is reached through a proxy. */
+export interface PostgresProxy {
+  /** In place of the database's own address. */
+  readonly url: string;
+  /** Where the database is from now on. */
+  retarget(databaseUrl: string): void;
+  close(): Promise<void>;
+}
+
+/** `disk_full`. */
+const DISK_FULL = '53100';
+const ENDS_TRANSACTION = /^(commit|rollback)\b/i;
+
+/** Starts a proxy in front of a PostgreSQL, which asks what to do with each statement. */
+export async function startPostgresProxy(
+  databaseUrl: string,
+  observer: StepObserver,
+): Promise<PostgresProxy> {
+  let target = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port || 5432), target.hostname);
+    for (const socket of [client, upstream]) {
+      socket.setNoDelay(true);
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+    }
+    new ProxiedConnection(client, upstream, observer).start();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(databaseUrl);
+  url.hostname = '127.0.0.1';
+  url.port = String((server.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    retarget: (changed) => (target = new URL(changed)),
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** One connection. The server sends the next query when the one before is answered. */
+class ProxiedConnection {
+  readonly #client: Socket;
+  readonly #upstream: Socket;
+  readonly #observer: StepObserver;
+  /** Texts of prepared statements, by name. */
+  readonly #statements = new Map<string, string>();
+  /** Messages of a query that is not complete. */
+  #query: Message[] = [];
+  #text = '';
+  #current: { step: Step; fate: Fate } | undefined;
+  #isReady = false;
+  #inTransaction = false;
+  #keptAnswer = false;
+  /** What the server is told once the database has failed its transaction. */
+  #refusal: Buffer | undefined;
+
+  constructor(client: Socket, upstream: Socket, observer: StepObserver) {
+    this.#client = client;
+    this.#upstream = upstream;
+    this.#observer = observer;
+  }
+
+  start(): void {
+    const [client, upstream] = [this.#client, this.#upstream];
+    const fromClient = new MessageSplitter('client');
+    const fromServer = new MessageSplitter('server');
+    client.on('data', (chunk: Buffer) => {
+      for (const message of fromClient.push(chunk)) this.#fromClient(message);
+    });
+    upstream.on('data', (chunk: Buffer) => {
+      for (const message of fromServer.push(chunk)) this.#fromServer(message);
+    });
+    const cut = () => this.#cut();
+    for (const socket of [client, upstream]) socket.on('error', cut).on('close', cut);
+  }
+
+  #cut(): void {
+    this.#client.destroy();
+    this.#upstream.destroy();
+  }
+
+  #fromClient(message: Message): void {
+    // Logging in, and taking leave.
+    if (!this.#isReady || message.type === 'X') {
+      this.#upstream.write(message.bytes);
+      return;
+    }
+    this.#query.push(message);
+    switch (message.type) {
+      case 'P': {
+        const [name = '', text = ''] = readTexts(message.body, 2);
+        this.#statements.set(name, text);
+        break;
+      }
+      case 'B': {
+        const [, name = ''] = readTexts(message.body, 2);
+        this.#text = this.#statements.get(name) ?? '';
+        break;
+      }
+      case 'Q':
+        this.#text = message.body.toString('utf8', 0, message.body.length - 1);
+        this.#begin();
+        break;
+      case 'S':
+        this.#begin();
+        break;
+    }
+  }
+
+  /** A query is complete. */
+  #begin(): void {
+    const messages = this.#query;
+    this.#query = [];
+    const name = this.#text.replaceAll(/\s+/g, ' ').trim();
+    const step: Step = {
+      at: 'database',
+      name,
+      parameters: messages.flatMap(({ type, body }) => (type === 'B' ? readParameters(body) : [])),
+      holds: (bytes) => messages.some(({ type, body }) => type !== 'P' && body.includes(bytes)),
+      inTransaction: this.#inTransaction,
+      endsTransaction: ENDS_TRANSACTION.test(name),
+      connection: this,
+    };
+    const fate = this.#observer.onStep(step);
+    this.#current = { step, fate };
+    switch (fate) {
+      case 'hold':
+        return;
+      case 'cut':
+        this.#cut();
+        return;
+      case 'refuse':
+        this.#current = undefined;
+        this.#refuse();
+        return;
+      case 'pass':
+      case 'hold_answer':
+      case 'cut_answer':
+        this.#keptAnswer = fate !== 'pass';
+        this.#upstream.write(Buffer.concat(messages.map(({ bytes }) => bytes)));
+        return;
+      default:
+        fate satisfies never;
+    }
+  }
+
+  /** Ends a transaction at the database too: its statements go on to be refused there. */
+  #refuse(): void {
+    const refusal = errorMessages(
+      DISK_FULL,
+      'could not extend file: No space left on device',
+      this.#inTransaction,
+    );
+    if (this.#inTransaction) {
+      // The database has to be in the state that the server is told of.
+      this.#keptAnswer = true;
+      this.#refusal = refusal;
+      this.#upstream.write(simpleQuery('select 1/0'));
+    } else this.#client.write(refusal);
+  }
+  #fromServer(message: Message): void {
+    const isEnd = message.type === 'Z';
+    if (isEnd) {
+      this.#isReady = true;
+      this.#inTransaction = message.body[0] !== 'I'.charCodeAt(0);
+    }
+    if (isEnd && this.#refusal !== undefined) {
+      this.#client.write(this.#refusal);
+      this.#refusal = undefined;
+      this.#keptAnswer = false;
+      return;
+    }
+    if (!this.#keptAnswer) this.#client.write(message.bytes);
+    const current = this.#current;
+    if (!isEnd || current === undefined) return;
+    this.#current = undefined;
+    this.#observer.onDone(current.step, current.fate);
+    if (current.fate === 'cut_answer') this.#cut();
+  }
+}

@@ -1,0 +1,182 @@
+import {
+  DEFAULT_FEE_BPS,
+  decodeEscrow,
+  decodeInstruction,
+  decodePerQueryBalance,
+  findEscrowAddress,
+  MARKETPLACE_PROGRAM_ID,
+  protocolFeeLamports,
+} from '@agent-rental/program-client';
+import type { PublicKey } from '@solana/web3.js';
+import { RUN_PRICE, type FaultMarket, type Listing, type Rental } from './market.js';
+
+/** A charge that has landed, as its transaction says. */
+interface LandedCharge {
+  readonly runId: string;
+  readonly priceLamports: bigint;
+  readonly sequence: bigint;
+}
+
+/** A run of the wallet, as the database has it. */
+interface RecordedRun {
+  id: string;
+  status: string;
+  cost_lamports: bigint;
+  output_left: boolean;
+  state: string | null;
+  is_credited: boolean;
+  used_by: string | null;
+  uses_credit: boolean;
+}
+
+/** What was taken of a rental, and for what. */
+export interface Account {
+  readonly landed: readonly LandedCharge[];
+  readonly runs: readonly RecordedRun[];
+  readonly debitedLamports: bigint;
+}
+
+/** Every `consume_query` of a balance that took effect, decoded from the chain's transactions. */
+async function landedCharges({ connection }: FaultMarket, balance: PublicKey): Promise<LandedCharge[]> {
+  const found = await connection.getSignaturesForAddress(balance, {}, 'confirmed');
+  const signatures = found.filter(({ err }) => err === null).map(({ signature }) => signature);
+  const transactions = await Promise.all(
+    signatures.map((signature) =>
+      connection.getTransaction(signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 }),
+    ),
+  );
+  return transactions.flatMap((transaction) => {
+    if (!transaction) throw new Error('A transaction of the balance cannot be read.');
+    const { message } = transaction.transaction;
+    const keys = message.getAccountKeys();
+    return message.compiledInstructions.flatMap(({ programIdIndex, accountKeyIndexes, data }) => {
+      if (keys.get(programIdIndex)?.equals(MARKETPLACE_PROGRAM_ID) !== true) return [];
+      const accounts = accountKeyIndexes.flatMap((index) => keys.get(index) ?? []);
+      const decoded = decodeInstruction(data, accounts);
+      if (decoded?.name !== 'consume_query') return [];
+      // One transaction may charge several balances.
+      if (!Object.values(decoded.accounts).some((address) => address.equals(balance))) return [];
+      const { runId, sequence, priceLamports } = decoded.args;
+      return {
+        runId: uuidOf(runId as Uint8Array),
+        sequence: sequence as bigint,
+        priceLamports: priceLamports as bigint,
+      };
+    });
+  });
+}
+
+function uuidOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes)
+    .toString('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+/** Reads what was taken of a rental. */
+export async function accountOf(market: FaultMarket, rental: Rental): Promise<Account> {
+  const [landed, runs, info] = await Promise.all([
+    landedCharges(market, rental.balanceAddress),
+    market.query<RecordedRun>(
+      `select runs.id, status, cost_lamports, output_left_at is not null as output_left, charges.state,
+          given.run_id is not null as is_credited, given.used_by_run_id as used_by,
+          exists (select from credits as used where used.used_by_run_id = runs.id) as uses_credit
+        from runs left join charges on charges.run_id = runs.id left join credits as given on given.run_id = runs.id
+        where runs.wallet = $1 order by runs.created_at`,
+      [rental.wallet],
+    ),
+    market.connection.getAccountInfo(rental.balanceAddress),
+  ]);
+  // A revoked one was paid back and is gone.
+  const debitedLamports = info
+    ? rental.depositLamports - decodePerQueryBalance(info.data).balanceLamports
+    : BigInt(landed.length) * RUN_PRICE;
+  return { landed, runs, debitedLamports };
+}
+
+/** What is wrong with a rental's account once all is settled; empty when the money is right. */
+export async function auditRental(market: FaultMarket, rental: Rental): Promise<string[]> {
+  const account = await accountOf(market, rental);
+  const { landed, runs, debitedLamports } = account;
+  const wrong: string[] = [];
+  const charged = new Set<string>();
+  for (const { runId, priceLamports } of landed) {
+    if (charged.has(runId)) wrong.push(`run ${runId} was charged twice`);
+    if (priceLamports !== RUN_PRICE) wrong.push(`run ${runId} was charged ${priceLamports} lamports`);
+    if (!runs.some(({ id }) => id === runId)) wrong.push(`run ${runId} was charged and is not on record`);
+    charged.add(runId);
+  }
+  if (debitedLamports !== BigInt(landed.length) * RUN_PRICE) {
+    wrong.push(`${debitedLamports} lamports left the balance for ${landed.length} charges`);
+  }
+  for (const run of runs) wrong.push(...auditRun(run, charged.has(run.id)));
+  const sum = explained(account);
+  if (sum !== debitedLamports)
+    wrong.push(`${debitedLamports} lamports were debited and ${sum} are explained`);
+  if (rental.apiKey !== undefined) {
+    const counted = await market.query<{ id: string }>('select id from api_key_spends where id = any ($1)', [
+      [...charged],
+    ]);
+    if (counted.length < charged.size)
+      wrong.push(`${charged.size - counted.length} charges are not counted for their key`);
+  }
+  const open = await market.query<{ what: string }>(
+    `select 'slot' as what from seats where wallet = $1 union all select 'place in the queue' from seat_line where wallet = $1
+      union all select 'open charge' from charges where wallet = $1 and state in ('reserved', 'signed', 'confirmed')`,
+    [rental.wallet],
+  );
+  return [...wrong, ...open.map(({ what }) => `a ${what} is left`)];
+}
+
+/** Answered, credited, or cut off in the middle of its output. Unpaid output after a fork is `lost`. */
+function explained({ runs }: Account): bigint {
+  return runs.reduce((sum, run) => {
+    const isPaid = run.state === 'finalized' || run.state === 'credited';
+    if (run.status !== 'undelivered')
+      return sum + run.cost_lamports - (run.state === 'lost' ? RUN_PRICE : 0n);
+    return run.is_credited || (isPaid && run.output_left) ? sum + RUN_PRICE : sum;
+  }, 0n);
+}
+
+function auditRun(run: RecordedRun, hasLanded: boolean): string[] {
+  const { id, status, cost_lamports: cost, state } = run;
+  const wrong: string[] = [];
+  const isPaid = state === 'finalized' || state === 'credited';
+  if (status === 'running') wrong.push(`run ${id} is still on record as running`);
+  if (isPaid !== hasLanded)
+    wrong.push(`the charge of run ${id} is ${state ?? 'absent'}, on-chain ${hasLanded}`);
+  const isFree = cost === 0n;
+  if (status === 'completed' && isFree && !run.uses_credit) wrong.push(`run ${id} was delivered unpaid`);
+  if (status === 'completed' && !isFree && !hasLanded && state !== 'lost') {
+    wrong.push(`run ${id} is said to have cost ${cost} and was not charged`);
+  }
+  if (run.is_credited && (!hasLanded || status !== 'undelivered'))
+    wrong.push(`run ${id} was credited as ${status}`);
+  if (run.uses_credit && hasLanded) wrong.push(`run ${id} used a credit and was charged`);
+  if (status === 'undelivered' && hasLanded && !run.is_credited && !run.output_left) {
+    wrong.push(`run ${id} was charged, not delivered and not credited`);
+  }
+  if ((state === 'credited') !== run.is_credited && isPaid) wrong.push(`the charge of run ${id} is ${state}`);
+  return wrong;
+}
+
+/** What is wrong with the earnings of listings and the treasury, against the charges of all their rentals. */
+export async function auditEarnings(market: FaultMarket, treasuryBefore: number): Promise<string[]> {
+  const wrong: string[] = [];
+  let fees = 0n;
+  const byListing = new Map<Listing, bigint>();
+  for (const rental of market.rentals) {
+    const { debitedLamports } = await accountOf(market, rental);
+    byListing.set(rental.listing, (byListing.get(rental.listing) ?? 0n) + debitedLamports / RUN_PRICE);
+  }
+  const fee = protocolFeeLamports(RUN_PRICE, DEFAULT_FEE_BPS);
+  for (const [listing, charges] of byListing) {
+    const info = await market.connection.getAccountInfo(findEscrowAddress(listing.address).address);
+    const earned = info ? decodeEscrow(info.data).totalEarnedLamports : 0n;
+    if (earned !== charges * (RUN_PRICE - fee))
+      wrong.push(`${listing.id} earned ${earned} of ${charges} charges`);
+    fees += charges * fee;
+  }
+  const taken = BigInt((await market.connection.getBalance(market.treasury)) - treasuryBefore);
+  if (taken !== fees) wrong.push(`the treasury took ${taken} lamports in fees and not ${fees}`);
+  return wrong;
+}

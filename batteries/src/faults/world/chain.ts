@@ -1,0 +1,61 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startLocalChain, type LocalChain } from '@agent-rental/local-chain';
+import { initializeProtocol, MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
+import { marketplaceSoPath } from '@agent-rental/program-client/artifact';
+import {
+  Connection,
+  Keypair,
+  LAMPORTS_PER_SOL,
+  sendAndConfirmTransaction,
+  Transaction,
+  type PublicKey,
+} from '@solana/web3.js';
+
+const FUNDS_SOL = 100;
+
+/** A chain with the marketplace's protocol on it, in a process of its own, which outlives every server. */
+export interface MarketChain {
+  readonly chain: LocalChain;
+  readonly connection: Connection;
+  /** The hot authority's keypair. */
+  readonly authorityFile: string;
+  readonly treasury: PublicKey;
+}
+
+/** Starts it. It forks and moves its clock when it is asked to. */
+export async function openChain(stateDir: string): Promise<MarketChain> {
+  const newKey = () => Keypair.generate();
+  const [authority, upgradeAuthority, admin, treasury] = [newKey(), newKey(), newKey(), newKey()];
+  const authorityFile = join(stateDir, 'authority.json');
+  await writeFile(authorityFile, JSON.stringify([...authority.secretKey]), { mode: 0o600 });
+  const chain = await startLocalChain({
+    stateDir: join(stateDir, 'chain'),
+    rpcPort: 0,
+    testHooks: true,
+    programs: [
+      {
+        programId: MARKETPLACE_PROGRAM_ID.toBase58(),
+        soPath: marketplaceSoPath(),
+        upgradeAuthority: upgradeAuthority.publicKey.toBase58(),
+      },
+    ],
+  });
+  const connection = new Connection(chain.rpcUrl, {
+    commitment: 'confirmed',
+    wsEndpoint: chain.wsUrl,
+    // A kept connection may close just when it is used again.
+    fetch: async (...asked: Parameters<typeof fetch>) => fetch(...asked).catch(() => fetch(...asked)),
+  });
+  for (const { publicKey } of [authority, upgradeAuthority, treasury]) {
+    await connection.requestAirdrop(publicKey, FUNDS_SOL * LAMPORTS_PER_SOL);
+  }
+  const initialize = initializeProtocol({
+    upgradeAuthority: upgradeAuthority.publicKey,
+    admin: admin.publicKey,
+    authority: authority.publicKey,
+    treasury: treasury.publicKey,
+  });
+  await sendAndConfirmTransaction(connection, new Transaction().add(initialize), [upgradeAuthority]);
+  return { chain, connection, authorityFile, treasury: treasury.publicKey };
+}

@@ -1,0 +1,86 @@
+import { until } from '@agent-rental/test/support/busy-marketplace';
+import { Lane, type StepOfRun } from './lanes.js';
+import type { FaultMarket, Listing } from './market.js';
+import { earnCredits, holdBackground, newRequest, prepare, send, type Scenario } from './scenarios.js';
+
+/** The steps of a run, in order. */
+export interface Recording {
+  readonly scenario: Scenario;
+  /** Those that every recording of the run has. */
+  readonly steps: readonly StepOfRun[];
+  /** Those that only some have: the index is refreshed by a clock, and statuses are asked for until one is there. */
+  readonly sometimes: readonly StepOfRun[];
+}
+
+/** Records the steps of a scenario's run on each of these listings, from its request until its row is at rest. */
+export async function record(
+  market: FaultMarket,
+  scenario: Scenario,
+  listings: readonly Listing[],
+): Promise<Recording> {
+  const rentals = await market.rentAll(listings);
+  const requests = rentals.map((rental) => newRequest(scenario, rental));
+  if (scenario.usesCredit) await earnCredits(market, rentals);
+  for (const request of requests) await prepare(market, request);
+  const lanes = rentals.map((rental) => new Lane(market.tokensOf(rental)));
+  market.lanes.use(lanes);
+  market.lanes.always = holdBackground;
+  await Promise.all(requests.map((request) => send(market, request)));
+  const wallets = rentals.map(({ wallet }) => wallet);
+  await until(() => isAtRest(market, wallets), 20_000, 20);
+  market.lanes.use([]);
+  market.lanes.always = () => undefined;
+  return stepsOfAll(
+    scenario,
+    lanes.map(({ steps }) => steps),
+  );
+}
+
+/** Tells the steps that all recordings have from those that only some have. */
+export function stepsOfAll(scenario: Scenario, recordings: readonly (readonly StepOfRun[])[]): Recording {
+  const [first = [], ...others] = recordings;
+  const keys = others.map((steps) => new Set(steps.map(keyOf)));
+  const steps = first.filter((step) => !isRefresh(step) && keys.every((seen) => seen.has(keyOf(step))));
+  const shared = new Set(steps.map(keyOf));
+  const sometimes = new Map(
+    recordings.flat().flatMap((step) => (shared.has(keyOf(step)) ? [] : [[keyOf(step), step] as const])),
+  );
+  return { scenario, steps, sometimes: [...sometimes.values()] };
+}
+
+/** The index reads accounts again by a clock; a run itself has its balance indexed, once. */
+const isRefresh = ({ name, occurrence }: StepOfRun): boolean =>
+  /insert into "(credentials|escrows)"/.test(name) ||
+  (occurrence > 1 && /insert into "(balances|unfinalized_accounts)"/.test(name));
+
+const keyOf = ({ at, name, occurrence }: StepOfRun): string => `${at} ${occurrence} ${name}`;
+
+/** Nothing of these wallets' runs is under way, and no notification or note of a delivery is missing. */
+async function isAtRest(market: FaultMarket, wallets: readonly string[]): Promise<boolean> {
+  const [row] = await market.query<{ busy: boolean }>(
+    `select exists (select from runs where wallet = any ($1) and (status = 'running' or status = 'completed' and delivered_at is null))
+      or exists (select from seats where wallet = any ($1))
+      or exists (select from charges where wallet = any ($1) and state in ('reserved', 'signed'))
+      or exists (select from runs join charges on charges.run_id = runs.id where runs.wallet = any ($1)
+        and runs.status = 'undelivered' and not exists (select from credits where credits.run_id = runs.id)) as busy`,
+    [wallets],
+  );
+  return row?.busy === false;
+}
+
+const WRITES = /\b(insert into|update|delete from|begin|commit|rollback|pg_notify|nextval|set_config)\b/i;
+const CALLS = /\b([a-z_][a-z0-9_]*)\s*\(/gi;
+
+/** Tells which steps write or send. What is not known to read alone counts as a write. */
+export async function writingSteps(market: FaultMarket): Promise<(step: StepOfRun) => boolean> {
+  const volatile = await market.query<{ name: string }>(
+    `select proname as name from pg_proc join pg_namespace on pg_namespace.oid = pronamespace
+      where nspname = 'public' and provolatile = 'v'`,
+  );
+  const names = new Set(volatile.map(({ name }) => name));
+  return ({ at, name }) => {
+    if (at === 'chain') return name === 'sendTransaction';
+    if (!/^(select|with)\b/i.test(name) || WRITES.test(name)) return true;
+    return [...name.matchAll(CALLS)].some(([, called = '']) => names.has(called.toLowerCase()));
+  };
+}

@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { until } from '@agent-rental/test/support/busy-marketplace';
+import { call, type Answer } from '@agent-rental/test/support/http';
+import type { WayToWork } from './agent.js';
+import type { FaultMarket, Rental } from './market.js';
+import type { Fate, Step } from '../proxies/step.js';
+
+/** A run in which faults are made. */
+export interface Scenario {
+  readonly name: string;
+  readonly work: WayToWork;
+  readonly isStream: boolean;
+  /** Its agent was reached lately, so that the charge is signed as the run starts. */
+  readonly isHot: boolean;
+  /** A credit pays for it. */
+  readonly usesCredit: boolean;
+  /** Its caller has an API key with a daily limit, whose spends are counted. */
+  readonly hasPolicy?: boolean;
+  /** Its caller cancels it, or leaves, once the agent has the task. */
+  readonly ends?: 'cancel' | 'leave';
+}
+
+const plain = { work: 'answer', isStream: false, isHot: true, usesCredit: false } as const;
+
+export const PLAIN_RUN: Scenario = { ...plain, name: 'charged as it starts' };
+export const STREAMED_RUN: Scenario = { ...plain, name: 'streamed', work: 'stream', isStream: true };
+
+/** The runs of the matrix. */
+export const SCENARIOS: readonly Scenario[] = [
+  PLAIN_RUN,
+  { ...plain, name: 'asked for with a limited API key', hasPolicy: true },
+  { ...plain, name: 'charged when its agent is reached', isHot: false },
+  STREAMED_RUN,
+  { ...plain, name: 'charged, and its agent cannot be reached', work: 'refuse' },
+  { ...plain, name: 'paid by a credit', usesCredit: true },
+  { ...plain, name: 'cancelled', work: 'linger', ends: 'cancel' },
+  { ...plain, name: 'left by its caller', work: 'linger', ends: 'leave' },
+];
+
+/** A request for a run, which can be repeated. */
+export interface RunRequest {
+  readonly scenario: Scenario;
+  readonly rental: Rental;
+  readonly key: string;
+  readonly body: { agent_id: string; task: string };
+}
+
+export function newRequest(scenario: Scenario, rental: Rental): RunRequest {
+  return {
+    scenario,
+    rental,
+    key: randomUUID(),
+    body: { agent_id: rental.listing.id, task: `${scenario.work} ${randomUUID()}` },
+  };
+}
+
+/** What a caller got: nothing where the connection broke. */
+export interface Got {
+  readonly status?: number;
+  readonly body?: Answer['body'];
+  /** Whether any of the output came. */
+  readonly hasOutput: boolean;
+}
+
+/** Brings the agent's listing into the state that the scenario begins in. */
+export async function prepare(market: FaultMarket, { scenario, rental }: RunRequest): Promise<void> {
+  const { versionId } = rental.listing;
+  if (scenario.hasPolicy === true && rental.apiKey === undefined) await market.giveKey(rental);
+  await (scenario.isHot
+    ? market.query(
+        `insert into agent_contacts (version_id, reached_at) values ($1, now())
+          on conflict (version_id) do update set reached_at = now()`,
+        [versionId],
+      )
+    : market.query('delete from agent_contacts where version_id = $1', [versionId]));
+}
+
+/** Has wallets earn a credit each: a run of theirs was charged and its agent could not be reached. */
+export async function earnCredits(market: FaultMarket, rentals: readonly Rental[]): Promise<void> {
+  const scenario = { ...plain, name: 'earns a credit', work: 'refuse' } as const;
+  const waiting = rentals.values();
+  await Promise.all(
+    Array.from({ length: EARNING_AT_ONCE }, async () => {
+      for (const rental of waiting) {
+        const request = newRequest(scenario, rental);
+        await prepare(market, request);
+        await send(market, request);
+        // The first failure makes the agent one that was not reached, and the next run is not charged for it.
+        await until(
+          async () => {
+            const [row] = await market.query('select from credits where wallet = $1', [rental.wallet]);
+            return row !== undefined;
+          },
+          20_000,
+          20,
+        );
+      }
+    }),
+  );
+}
+
+const EARNING_AT_ONCE = 1;
+
+/** Holds what the server does without a request: the index follows the chain, and open charges are looked at. */
+export function holdBackground({ at, name }: Step): Fate | undefined {
+  const isBackground =
+    at === 'chain'
+      ? name === 'getSignaturesForAddress'
+      : name.startsWith('update "charges" set "next_attempt_at" = now() +');
+  return isBackground ? 'hold' : undefined;
+}
+
+const tokenOf = ({ scenario, rental }: RunRequest): string =>
+  (scenario.hasPolicy === true ? rental.apiKey : undefined) ?? rental.renter.token;
+
+/** Sends the request, and does what its caller does meanwhile. */
+export async function send(market: FaultMarket, request: RunRequest): Promise<Got> {
+  const { scenario, key, body } = request;
+  const { served, agent } = market;
+  const token = tokenOf(request);
+  const leaves = new AbortController();
+  const end = async () => {
+    await agent.received(body.task);
+    if (scenario.ends === 'leave') leaves.abort();
+    else {
+      const cancel = { token, body: { idempotency_key: key } };
+      await call(served, 'POST', '/v1/runs/cancel', cancel).catch(() => undefined);
+    }
+  };
+  if (scenario.ends !== undefined) void end();
+  let text = '';
+  let status: number | undefined;
+  try {
+    const response = await fetch(
+      served.dev.base_url + (scenario.isStream ? '/v1/execute/stream' : '/v1/execute'),
+      {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/json',
+          'idempotency-key': key,
+        },
+        body: JSON.stringify(body),
+        signal: leaves.signal,
+      },
+    );
+    status = response.status;
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true });
+  } catch {
+    return { hasOutput: text.includes('event: output') };
+  }
+  if (scenario.isStream && status === 200) {
+    const done = /event: done\ndata: (.*)\n/.exec(text)?.[1];
+    return {
+      status,
+      ...(done === undefined ? {} : { body: JSON.parse(done) as Answer['body'] }),
+      hasOutput: text.includes('event: output'),
+    };
+  }
+  const json = JSON.parse(text) as Answer['body'];
+  return { status, body: json, hasOutput: json['status'] === 'completed' };
+}
+
+/** Asks again under the same key, without a stream, until the service says something other than "not yet". */
+export async function repeat(market: FaultMarket, request: RunRequest): Promise<Got> {
+  const { key, body } = request;
+  const token = tokenOf(request);
+  for (let left = MOST_REPEATS; ; left -= 1) {
+    const answer = await call(market.served, 'POST', '/v1/execute', {
+      token,
+      body,
+      headers: { 'idempotency-key': key },
+    });
+    if (answer.status !== 503 || left === 0) {
+      return { status: answer.status, body: answer.body, hasOutput: answer.body['status'] === 'completed' };
+    }
+  }
+}
+
+const MOST_REPEATS = 20;

@@ -1,0 +1,117 @@
+import { until } from '@agent-rental/test/support/busy-marketplace';
+import { accountOf, auditEarnings, auditRental } from './books.js';
+import { RUN_PRICE, type FaultMarket } from './market.js';
+import { repeat, type Got, type RunRequest } from './scenarios.js';
+
+/** A row that was carried out. */
+export interface Played {
+  readonly name: string;
+  readonly request: RunRequest;
+  /** What its caller got. */
+  readonly first: Got;
+}
+
+/** What was found. */
+export interface Verified {
+  /** How often the first request and its repeat ended in which way. */
+  outcomes: Record<string, number>;
+  /** Rows in which a stream was cut off after the record that its output leaves, and before any of it came. */
+  unheard: string[];
+  broken: string[];
+}
+
+/**
+ * Lets everything come to its end, has each caller ask again under its key, and compares what callers got with the chain.
+ */
+export async function verify(
+  market: FaultMarket,
+  played: readonly Played[],
+  treasuryBefore: number,
+): Promise<Verified> {
+  const outcomes: Record<string, number> = {};
+  const broken: string[] = [];
+  const unheard: string[] = [];
+  await market.passLeases();
+  await settle(market);
+  // What an agent refused it takes from now on.
+  market.agent.isDown = false;
+  const waiting = played.values();
+  await Promise.all(
+    Array.from({ length: REPEATS_AT_ONCE }, async () => {
+      for (const { name, request, first } of waiting) {
+        const { wrong, isUnheard } = await repeatAndAudit(market, request, first, outcomes);
+        if (isUnheard) unheard.push(name);
+        broken.push(...wrong.map((what) => `${name}: ${what}`));
+      }
+    }),
+  );
+  await settle(market);
+  for (const { name, request } of played) {
+    broken.push(...(await auditRental(market, request.rental)).map((what) => `${name}: ${what}`));
+  }
+  broken.push(...(await auditEarnings(market, treasuryBefore)));
+  market.agent.isDown = true;
+  return { outcomes, unheard, broken };
+}
+
+const REPEATS_AT_ONCE = 10;
+
+/** Waits until no charge is open, of these runs or of all, while the chain goes on. */
+export async function settle(
+  market: FaultMarket,
+  { runIds, isOver = () => false, timeoutMs = 60_000 }: SettleOptions = {},
+): Promise<void> {
+  const isSettled = async () => {
+    if (isOver()) return true;
+    await market.query(
+      `update charges set next_attempt_at = now() where state in ('signed', 'confirmed') and next_attempt_at > now()`,
+    );
+    const open = await market.query(
+      `select 1 from charges where state in ('reserved', 'signed', 'confirmed') and ($1::uuid[] is null or run_id = any ($1))`,
+      [runIds ?? null],
+    );
+    return open.length === 0;
+  };
+  const deadline = performance.now() + timeoutMs;
+  while (!(await isSettled())) {
+    if (performance.now() > deadline) throw new Error('Charges are still open.');
+    await market.finalize();
+    // A charge that is signed anew meanwhile has this time to land.
+    await until(isSettled, ROUND_MS, 50).catch(() => undefined);
+  }
+}
+
+interface SettleOptions {
+  runIds?: readonly string[];
+  isOver?: () => boolean;
+  timeoutMs?: number;
+}
+
+/** A little longer than from one round over the open charges to the next. */
+const ROUND_MS = 2_500;
+
+/** Asks again under the same key: one answer for one price, whatever happened. */
+async function repeatAndAudit(
+  market: FaultMarket,
+  request: RunRequest,
+  first: Got,
+  outcomes: Record<string, number>,
+): Promise<{ wrong: string[]; isUnheard: boolean }> {
+  const { scenario, rental } = request;
+  const again = await repeat(market, request);
+  const outcome = `first ${first.status ?? 'cut'}, then ${again.status ?? 'cut'}`;
+  outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+  if (scenario.ends === 'cancel' && again.status === 400) return { wrong: [], isUnheard: false };
+  if (again.status !== 200) {
+    const told = `the repeat was answered ${again.status}: ${JSON.stringify(again.body)}`;
+    return { wrong: [told], isUnheard: false };
+  }
+  const { debitedLamports, runs } = await accountOf(market, rental);
+  // A run whose output was on its way when the server died is charged, and its repeat is another run.
+  const cut = runs.filter(({ status, output_left }) => status === 'undelivered' && output_left).length;
+  const lost = runs.filter(({ state }) => state === 'lost').length;
+  const expected = RUN_PRICE * BigInt(1 + cut - lost);
+  const wrong =
+    debitedLamports === expected ? [] : [`the answer cost ${debitedLamports} lamports and not ${expected}`];
+  return { wrong, isUnheard: cut > 0 && !first.hasOutput };
+}
