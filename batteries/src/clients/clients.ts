@@ -1,7 +1,11 @@
+import type { RUNTIMES } from '@agent-rental/test/support/toolchains/npm-binary';
+
 /** A client as its users have it: packages at exact versions, and a program as its documentation shows it. */
 export interface Client {
   readonly name: string;
   readonly language: 'python' | 'javascript';
+  /** What it needs, where the one that runs the suite is too old. */
+  readonly runtime?: keyof typeof RUNTIMES;
   /** For pip or npm, each with its version. */
   readonly packages: readonly string[];
   /** In the folder `programs`. */
@@ -68,5 +72,53 @@ export const CLIENTS: readonly Client[] = [
     language: 'javascript',
     packages: ['@mastra/mcp@2.0.0', '@mastra/core@1.71.0', '@ai-sdk/openai@4.0.118'],
     program: 'mastra-client.mjs',
+  },
+  {
+    name: '@openai/agents 0.20.0',
+    language: 'javascript',
+    packages: ['@openai/agents@0.20.0'],
+    program: 'openai-agents-client.mjs',
+  },
+  {
+    name: 'opencode 1.18.33',
+    language: 'javascript',
+    packages: ['opencode-ai@1.18.33'],
+    program: 'opencode-client.mjs',
+  },
+  {
+    name: 'Claude Code 2.1.330',
+    language: 'javascript',
+    packages: ['@anthropic-ai/claude-code@2.1.330'],
+    program: 'claude-code-client.mjs',
+  },
+  {
+    name: 'Inspector 2.12.0',
+    language: 'javascript',
+    runtime: 'Node 22',
+    packages: ['@modelcontextprotocol/inspector@2.12.0'],
+    program: 'inspector-client.mjs',
+  },
+  {
+    name: 'langgraph 1.2.22',
+    language: 'python',
+    packages: [
+      'langgraph==1.2.22',
+      'langchain-mcp-adapters==0.3.2',
+      'langchain==1.4.7',
+      'langchain-openai==1.7.3',
+    ],
+    program: 'langgraph_client.py',
+  },
+  {
+    name: 'google-adk 2.13.0',
+    language: 'python',
+    packages: ['google-adk[mcp]==2.13.0', 'litellm==1.106.2'],
+    program: 'google_adk_client.py',
+  },
+  {
+    name: 'crewai 1.15.30',
+    language: 'python',
+    packages: ['crewai==1.15.30', 'crewai-tools[mcp]==1.15.30'],
+    program: 'crewai_client.py',
   },
 ];

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { npmBinary } from '@agent-rental/test/support/toolchains/npm-binary';
 import type { Client } from './clients.js';
 
 const run = promisify(execFile);
@@ -23,9 +24,13 @@ export interface Installed {
 /**
  * Installs a client's packages in a folder of their own, unless they are there.
  *
+ * @param programs the folder of its program, and of what that imports.
  * @throws Error where there is no Python 3 with `venv`, or the packages cannot be had.
  */
-export async function installClient({ language, packages, program }: Client): Promise<Installed> {
+export async function installClient(
+  { language, runtime, packages, program }: Client,
+  programs = PROGRAMS,
+): Promise<Installed> {
   const name = createHash('sha256').update(packages.join(' ')).digest('hex').slice(0, 16);
   const folder = join(CACHE, name);
   // Written last: an installation that was cut off is begun anew.
@@ -38,8 +43,11 @@ export async function installClient({ language, packages, program }: Client): Pr
   }
   // Beside the packages, so that Node finds them.
   const copy = join(folder, program);
-  copyFileSync(join(PROGRAMS, program), copy);
-  const file = language === 'python' ? join(folder, 'bin', 'python') : process.execPath;
+  for (const part of readdirSync(programs)) {
+    if (extname(part) === extname(program)) copyFileSync(join(programs, part), join(folder, part));
+  }
+  const node = runtime === undefined ? process.execPath : await npmBinary(runtime);
+  const file = language === 'python' ? join(folder, 'bin', 'python') : node;
   return { file, args: [copy] };
 }
 

@@ -11,12 +11,14 @@ const { values } = readCommandLine({
     'Installs MCP clients at pinned versions and runs each at its defaults against a marketplace. Ends with 1 when one did ' +
     'not get its answer, or paid for another number of runs than it should.',
   options: {
-    client: { kind: 'text', text: 'only clients whose name holds this' },
+    client: { kind: 'text', text: 'only clients whose name holds this; more with commas' },
     scenario: { kind: 'text', text: 'only scenarios whose name holds this' },
     json: { kind: 'flag', text: 'print the trials as JSON' },
   },
 });
-const chosen = CLIENTS.filter(({ name }) => name.includes(values.client ?? ''));
+const chosen = CLIENTS.filter(({ name }) =>
+  (values.client ?? '').split(',').some((part) => name.includes(part)),
+);
 const scenarios = SCENARIOS.filter(({ name }) => name.includes(values.scenario ?? ''));
 const log = (line: string) => process.stderr.write(`${line}\n`);
 

@@ -34,7 +34,7 @@ export const SCENARIOS: readonly Scenario[] = [
     paidRuns: 0,
     answer: /insufficient_balance/,
     charges: 0,
-    timeoutMs: 60_000,
+    timeoutMs: 120_000,
   },
   {
     name: 'agent that fails',
@@ -42,7 +42,7 @@ export const SCENARIOS: readonly Scenario[] = [
     paidRuns: 10,
     answer: /service_unavailable/,
     charges: 0,
-    timeoutMs: 60_000,
+    timeoutMs: 120_000,
   },
   {
     name: 'null and more arguments',
@@ -51,6 +51,6 @@ export const SCENARIOS: readonly Scenario[] = [
     paidRuns: 10,
     answer: new RegExp(slowAnswer('null')),
     charges: 1,
-    timeoutMs: 60_000,
+    timeoutMs: 120_000,
   },
 ];

@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Client } from './clients.js';
 import type { Installed } from './install.js';
 import type { Market } from '../retry-battery/slow-market.js';
 import type { Scenario } from './scenarios.js';
-import { startScriptedModel } from './scripted-model.js';
+import { startScriptedModel } from './model/scripted-model.js';
 
 /** Of what a client prints. */
 const MAX_OUTPUT = 200_000;
@@ -36,11 +39,13 @@ export async function tryClient(
     args: { agent_id: market.agentId, task: scenario.task, ...scenario.args },
   };
   const model = await startScriptedModel(wish);
+  // As on a new machine: no settings of this user, and none of the trial before.
+  const home = await mkdtemp(join(tmpdir(), 'agent-rental-client-'));
   const begunAt = performance.now();
   try {
-    const said = await output(installed, scenario.timeoutMs, {
+    const said = await output(installed, home, scenario.timeoutMs, {
       PATH: process.env['PATH'] ?? '',
-      HOME: process.env['HOME'] ?? '',
+      HOME: home,
       PYTHONUNBUFFERED: '1',
       MCP_URL: market.mcpUrl,
       TOKEN: renter.token,
@@ -48,6 +53,8 @@ export async function tryClient(
       PROMPT: 'Have the agent do its task.',
       OPENAI_BASE_URL: model.baseUrl,
       OPENAI_API_KEY: 'scripted',
+      ANTHROPIC_BASE_URL: new URL('/', model.baseUrl).origin,
+      ANTHROPIC_API_KEY: 'scripted',
     });
     const seconds = Math.round((performance.now() - begunAt) / 100) / 10;
     const costs = await renter.costs();
@@ -63,15 +70,17 @@ export async function tryClient(
     };
   } finally {
     await model.close();
+    await rm(home, { recursive: true, force: true, maxRetries: 3 });
   }
 }
 
 async function output(
   { file, args }: Installed,
+  home: string,
   timeoutMs: number,
   env: Record<string, string>,
 ): Promise<string> {
-  const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutMs });
+  const child = spawn(file, args, { cwd: home, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutMs });
   let printed = '';
   const add = (chunk: Buffer) => {
     printed = (printed + chunk.toString()).slice(-MAX_OUTPUT);

@@ -16,20 +16,24 @@ export interface Verdict {
   changed: { tool: string; value: unknown }[];
 }
 
-/** Makes values for a tool, and judges those that its own schema takes by the schema that a listing would publish. */
-export function judgeTool({ name, inputSchema }: PublicTool, count: number, random: Random): Verdict {
+/** Makes values for a tool, and gives those that its own schema takes. */
+export function validValues({ inputSchema }: PublicTool, count: number, random: Random): unknown[] {
   // Servers name other drafts, whose keywords here are the same.
   const { $schema: _draft, ...schema } = inputSchema as Record<string, unknown>;
   const isValid = new Ajv2020({ strict: false, validateFormats: false, logger: false }).compile(schema);
-  const { schema: published, read } = compileInput(inputSchema);
+  const made = Array.from({ length: count }, () => likelyValue(schema, schema, random));
+  return made.filter((value) => isValid(value));
+}
+
+/** Makes values for a tool, and judges those that its own schema takes by the schema that a listing would publish. */
+export function judgeTool(tool: PublicTool, count: number, random: Random): Verdict {
+  const { schema: published, read } = compileInput(tool.inputSchema);
   const judge = new Validator(published, '2020-12');
-  const verdict: Verdict = { values: 0, refused: [], changed: [] };
-  for (let made = 0; made < count; made += 1) {
-    const value = likelyValue(schema, schema, random);
-    if (!isValid(value)) continue;
-    verdict.values += 1;
-    if (!judge.validate(value).valid) verdict.refused.push({ tool: name, value });
-    if (!isDeepStrictEqual(read(value), value)) verdict.changed.push({ tool: name, value });
-  }
-  return verdict;
+  const values = validValues(tool, count, random);
+  const called = (value: unknown) => ({ tool: tool.name, value });
+  return {
+    values: values.length,
+    refused: values.filter((value) => !judge.validate(value).valid).map(called),
+    changed: values.filter((value) => !isDeepStrictEqual(read(value), value)).map(called),
+  };
 }

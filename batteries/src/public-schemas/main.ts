@@ -1,15 +1,20 @@
 import { readCommandLine, seedOr } from '@agent-rental/test/support/command-line/options';
 import { Random } from '@agent-rental/test/support/random';
+import { callInClients } from './in-clients/call-in-clients.js';
 import { judgeTool, type Verdict } from './judge-tool.js';
-import { listTools } from './list-tools.js';
+import { listTools, type PublicTool } from './list-tools.js';
 import { PUBLIC_SERVERS } from './servers.js';
 
 const { values } = readCommandLine({
   command: 'npm run battery -- public-schemas',
   summary:
     'Lists the tools of public MCP servers, and publishes their schemas as those of listings. Ends with 1 when one refuses or ' +
-    'changes a value that its own schema takes.',
+    'changes a value that its own schema takes. With --clients the listings are on a marketplace, and MCP clients call their tools.',
   options: {
+    clients: { kind: 'flag', text: 'have MCP clients call the tools too (Python 3; many minutes)' },
+    client: { kind: 'text', text: 'with --clients, only those whose name holds this' },
+    server: { kind: 'text', text: 'only servers whose package holds this' },
+    each: { kind: 'number', text: 'with --clients, how many values of a tool each client sends', default: 3 },
     values: { kind: 'number', text: 'how many values to make for each tool', default: 60 },
     seed: { kind: 'number', text: 'of the values; random by default', least: 0 },
   },
@@ -17,18 +22,24 @@ const { values } = readCommandLine({
 const seed = seedOr(values.seed);
 const random = new Random(seed);
 const total: Verdict = { values: 0, refused: [], changed: [] };
-let tools = 0;
-for (const server of PUBLIC_SERVERS) {
+const tools: PublicTool[] = [];
+const servers = PUBLIC_SERVERS.filter(({ pkg }) => pkg.includes(values.server ?? ''));
+const log = (line: string) => process.stderr.write(`${line}\n`);
+for (const server of servers) {
   const listed = await listTools(server);
-  tools += listed.length;
+  tools.push(...listed);
   for (const tool of listed) {
     const { values: made, refused, changed } = judgeTool(tool, values.values, random);
     total.values += made;
     total.refused.push(...refused);
     total.changed.push(...changed);
   }
-  process.stderr.write(`${server.pkg}: ${listed.length} tools\n`);
+  log(`${server.pkg}: ${listed.length} tools`);
 }
-const report = { seed, servers: PUBLIC_SERVERS.length, tools, ...total };
+const inClients = values.clients
+  ? await callInClients(tools, { each: values.each, client: values.client ?? '', random, log })
+  : undefined;
+const report = { seed, servers: servers.length, tools: tools.length, ...total, ...inClients };
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-process.exitCode = tools > 0 && total.refused.length + total.changed.length === 0 ? 0 : 1;
+const isRight = total.refused.length + total.changed.length === 0 && inClients?.isRight !== false;
+process.exitCode = tools.length > 0 && isRight ? 0 : 1;

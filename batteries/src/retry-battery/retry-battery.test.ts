@@ -11,7 +11,7 @@ test.runIf(IS_FULL_FORM)(
       pairs: 12,
       concurrency: 6,
       seed: 11,
-      cutAfterEndMs: 0,
+      cutAfterEndMs: 200,
       log: () => undefined,
     });
     expect(report).toMatchObject({ callCharges: 24, lost: 0, pairCharges: 24, isRight: true });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nextTurn } from './scripted-model.js';
+import { nextTurn } from './turns.js';
 
 const wish = { tool: 'run_agent', args: { task: 't', input: null } };
 const RUN = '7ad3c2ac-ae1c-4330-b99a-b1af7f088205';
@@ -11,6 +11,11 @@ it.each([
     'leaves nulls out where its client refused the arguments',
     [{ name: 'run_agent', output: 'Error: Received tool input did not match expected schema' }],
     { call: { tool: 'run_agent', args: { task: 't' } } },
+  ],
+  [
+    'leaves out what its client takes for extra',
+    [{ name: 'run_agent', output: '1 validation error for X\ntask\n  Extra inputs are not permitted' }],
+    { call: { tool: 'run_agent', args: {} } },
   ],
   [
     'asks for the result of a run that goes on',

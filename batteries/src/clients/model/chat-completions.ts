@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { asText, type ModelRequest, type Protocol } from './protocol.js';
+import type { Turn } from './turns.js';
+
+interface CompletionRequest extends ModelRequest {
+  messages?: {
+    role: string;
+    content?: unknown;
+    tool_call_id?: string;
+    tool_calls?: { id: string; function: { name: string } }[];
+  }[];
+}
+
+/** Chat completions of OpenAI, which other vendors have too. */
+export const chatCompletions: Protocol<CompletionRequest> = {
+  stepsOf({ messages = [] }) {
+    const names = new Map(
+      messages.flatMap(({ tool_calls: calls = [] }) => calls.map((call) => [call.id, call.function.name])),
+    );
+    return messages
+      .filter(({ role }) => role === 'tool')
+      .map(({ tool_call_id: id = '', content }) => ({ name: names.get(id) ?? '', output: asText(content) }));
+  },
+  answer: (turn, name) => ({
+    ...head('chat.completion'),
+    choices: [{ index: 0, message: message(turn, name), finish_reason: reason(turn) }],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  }),
+  stream(turn, name) {
+    const base = head('chat.completion.chunk');
+    const { tool_calls: calls, ...rest } = message(turn, name);
+    const delta = { ...rest, ...(calls && { tool_calls: calls.map((call) => ({ index: 0, ...call })) }) };
+    const chunks = [
+      { ...base, choices: [{ index: 0, delta, finish_reason: null }] },
+      { ...base, choices: [{ index: 0, delta: {}, finish_reason: reason(turn) }] },
+    ];
+    return [...chunks.map((chunk) => JSON.stringify(chunk)), '[DONE]']
+      .map((data) => `data: ${data}\n\n`)
+      .join('');
+  },
+};
+
+function head(object: string): object {
+  // Some frameworks take a message of a known id for the same message.
+  return { id: `chatcmpl-${randomUUID()}`, object, created: 1, model: 'scripted' };
+}
+
+function reason(turn: Turn): string {
+  return 'call' in turn ? 'tool_calls' : 'stop';
+}
+
+function message(turn: Turn, name: string): { tool_calls?: object[] } {
+  if ('text' in turn) return { role: 'assistant', content: turn.text } as object;
+  const call = { name, arguments: JSON.stringify(turn.call.args) };
+  return {
+    role: 'assistant',
+    content: null,
+    tool_calls: [{ id: `call_${randomUUID()}`, type: 'function', function: call }],
+  } as object;
+}

@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Client } from '../../clients/clients.js';
+import type { Installed } from '../../clients/install.js';
+import { judgeCalls, type Call, type Case, type ClientVerdict } from './judge-calls.js';
+import type { EchoMarket } from './echo-market.js';
+
+const MOST_MS = 20 * 60_000;
+const GROUP_SIZE = 40;
+
+/** Has a client call the tool of each case, and compares what the agents got. */
+export async function callInClient(
+  market: EchoMarket,
+  client: Client,
+  { file, args }: Installed,
+  cases: readonly Case[],
+): Promise<ClientVerdict> {
+  const home = await mkdtemp(join(tmpdir(), 'agent-rental-schemas-'));
+  // Two clients never send the same task, so that no call is taken for another one.
+  const taskOf = (index: number) => `${client.name}: ${index}`;
+  const path = join(home, 'cases.json');
+  const calls = cases.map((each, index): Call => ({ ...each, task: taskOf(index) }));
+  try {
+    await writeFile(path, JSON.stringify(groupsOf(market.mcpUrl, calls)));
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      HOME: home,
+      TOKEN: market.token,
+      GROUPS: path,
+    };
+    const said = await linesOf(file, args, home, env);
+    return { client: client.name, ...judgeCalls(calls, market.arrived, said) };
+  } finally {
+    await rm(home, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** Some clients read only the first page of a list of tools: each address names as many listings as are on it. */
+function groupsOf(mcpUrl: string, calls: readonly Call[]): { url: string; calls: object[] }[] {
+  const ids = [...new Set(calls.map(({ agentId }) => agentId))];
+  return Array.from({ length: Math.ceil(ids.length / GROUP_SIZE) }, (_, group) => {
+    const named = new Set(ids.slice(group * GROUP_SIZE, (group + 1) * GROUP_SIZE));
+    return {
+      url: `${mcpUrl}?tools=${[...named].join(',')}`,
+      calls: calls.flatMap(({ agentId, task, value }, index) =>
+        named.has(agentId)
+          ? [{ index, tool: toolOf(agentId), args: { agent_id: agentId, task, input: value } }]
+          : [],
+      ),
+    };
+  });
+}
+
+/** An id of the marketplace's own making as the name of its tool. */
+function toolOf(agentId: string): string {
+  return agentId.replaceAll('-', '_');
+}
+
+/** What a program said of each call: it prints a line of JSON for each, with other lines between them. */
+async function linesOf(
+  file: string,
+  args: readonly string[],
+  cwd: string,
+  env: Record<string, string>,
+): Promise<Map<number, string>> {
+  const child = spawn(file, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: MOST_MS });
+  let printed = '';
+  let errors = '';
+  child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (errors = (errors + chunk.toString()).slice(-2_000)));
+  const [code] = (await once(child, 'close')) as [number | null];
+  const said = new Map<number, string>();
+  for (const line of printed.split('\n').filter((text) => text.startsWith('{"index"'))) {
+    const { index, text } = JSON.parse(line) as { index: number; text: string };
+    said.set(index, text);
+  }
+  if (said.size === 0) said.set(0, `The client ended with ${code}: ${errors}`);
+  return said;
+}
