@@ -1,0 +1,19 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startChargedListings, type ChargedListings } from './charge-rate.js';
+
+const RUNS = 20;
+const FEE_LAMPORTS = 5_000;
+
+let charged: ChargedListings;
+beforeAll(async () => {
+  charged = await startChargedListings(1, 'local-chain');
+}, 60_000);
+afterAll(() => charged?.close());
+
+it('20 charges of a listing at once cost the authority the fees of a few transactions, and of 20 where none are packed [MON-9]', async () => {
+  const alone = await charged.round(RUNS, 1);
+  expect(alone).toMatchObject({ runs: RUNS, feeLamports: RUNS * FEE_LAMPORTS });
+  const packed = await charged.round(RUNS);
+  expect(packed.runs).toBe(RUNS);
+  expect(packed.feeLamports).toBeLessThanOrEqual((RUNS / 4) * FEE_LAMPORTS);
+});
