@@ -1,6 +1,6 @@
 /**
- * Rents and runs with nothing but a client generated from `/openapi.json`. Copied beside the generated `schema.d.ts`,
- * compiled and run by `test/src/clients/generated-client.test.ts`: base URL and listing id in, the run out, as JSON.
+ * Rents and runs with the types that openapi-typescript makes of `/openapi.json`. Copied beside the generated
+ * `schema.d.ts`, compiled and run by `test/src/clients/generated-clients.test.ts`: a job in, what it saw out, as JSON.
  */
 import { Keypair, VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
@@ -22,7 +22,7 @@ const address = wallet.publicKey.toBase58();
 const api = createClient<paths>({ baseUrl: given.base_url });
 
 /** The data of an answer; throws the API's own words for a refusal. */
-function expectData<T>(answer: { data?: T; error?: components['schemas']['Error'] }): T {
+function expectData<T>(answer: { data?: T; error?: components['schemas']['ErrorEnvelope'] }): T {
   if (answer.data !== undefined) return answer.data;
   throw new Error(answer.error ? `${answer.error.error.code}: ${answer.error.error.message}` : 'No answer.');
 }
@@ -54,12 +54,33 @@ const signed = Buffer.from(transaction.serialize()).toString('base64');
 const submitted = expectData(await api.POST('/v1/transactions/submit', { body: { transaction: signed } }));
 if (submitted.credential?.valid !== true) throw new Error('The credential is not valid.');
 
+const file = expectData(
+  await api.POST('/v1/files', {
+    body: JSON.stringify(given.input),
+    bodySerializer: (body) => body,
+    headers: { 'content-type': 'application/json' },
+  }),
+);
 const run = expectData(
-  await api.POST('/v1/execute', { body: { agent_id: listing.id, task: given.task, input: given.input } }),
+  await api.POST('/v1/execute', {
+    body: { agent_id: listing.id, task: given.task, input_uri: file.input_uri },
+  }),
 );
 if (run.status === 'running') throw new Error('Only who prefers it is answered before the end of a run.');
-// Members that only this type has: a client without types would not compile this line.
+const state = expectData(await api.GET('/v1/runs/{run_id}', { params: { path: { run_id: run.run_id } } }));
+if (state.status === 'running') throw new Error('The run has ended.');
+const absent = await api.GET('/v1/runs/{run_id}', { params: { path: { run_id: 'absent' } } });
+// Members that only these types have: a client without types would not compile these lines.
 const cost: number = run.cost_lamports;
+const refused: string | undefined = absent.error?.error.code;
 process.stdout.write(
-  JSON.stringify({ listing_id: listing.id, status: run.status, cost, output: run.output }),
+  JSON.stringify({
+    listing_id: listing.id,
+    file: { media_type: file.media_type, size_bytes: file.size_bytes },
+    status: run.status,
+    cost,
+    output: run.output,
+    read: { status: state.status, cost: state.cost_lamports, has_error: state.error !== undefined },
+    refused,
+  }),
 );
