@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { requirements } from './test/src/requirements/vitest-plugin.js';
+import { IS_FULL_FORM } from './test/src/support/full-form.js';
 
 const plugins = [requirements()];
 
@@ -52,6 +53,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'program',
+          isolate: false,
           include: ['test/src/program-clients/*.test.ts', 'fuzz/src/program/**/*.test.ts'],
           testTimeout: 120_000,
         },
@@ -61,12 +63,14 @@ export default defineConfig({
         test: {
           ...common,
           name: 'end-to-end',
+          // Measurements of the full form have a process of their own.
+          isolate: IS_FULL_FORM,
           include: [
             'test/src/**/*.test.ts',
             'benchmarks/src/**/*.test.ts',
             'fuzz/src/api/*.test.ts',
             'conformance/src/mcp/*.test.ts',
-            'batteries/src/*/*.test.ts',
+            'batteries/src/**/*.test.ts',
           ],
           exclude: [
             'test/src/docs/**',
@@ -74,8 +78,19 @@ export default defineConfig({
             'test/src/support/**',
             'test/src/program-clients/**',
             'batteries/src/deno-api-sweep/**',
+            'batteries/src/faults/**',
           ],
           globalSetup: ['test/src/support/global-setup.ts'],
+        },
+      },
+      {
+        plugins,
+        test: {
+          ...common,
+          name: 'faults',
+          include: ['batteries/src/faults/**/*.test.ts'],
+          // After all others: they start dozens of servers, and tests beside them that count seconds would fail.
+          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -132,6 +132,7 @@ function bodyOf(action: string): Record<string, unknown> {
     renew: { duration_seconds: 2_592_000 },
     topup: { amount_lamports: 1 },
     update: { price_lamports: 1_000_000 },
+    revoke: { buyer: '1'.repeat(32) },
   };
   return { action, listing_id: 'invoice-reader-k3x7qa', ...Object(terms[action]) };
 }

@@ -5,7 +5,8 @@ import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { pythonEnvironment } from '../support/toolchains/python-environment.js';
+import { IS_FULL_FORM } from '../support/full-form.js';
+import { pythonInFullForm, runPython } from '../support/toolchains/python-environment.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 
 const FOLDER = fileURLToPath(new URL('../../../examples/mcp/', import.meta.url));
@@ -147,11 +148,12 @@ describe('the MCP configurations of the examples', () => {
   });
 });
 
-const onCi = process.env['CI'] !== undefined;
-const python = await pythonEnvironment(REQUIREMENTS);
-if ('missing' in python) process.stderr.write(`langchain-mcp-adapters was NOT RUN: ${python.missing}\n`);
+const registry = await pythonInFullForm(
+  fileURLToPath(new URL('mcp-clients/registry-requirements.txt', import.meta.url)),
+);
+const python = await pythonInFullForm(REQUIREMENTS);
 
-test.runIf(onCi || 'python' in python)(
+test.runIf(IS_FULL_FORM)(
   'LangChain in Python runs a rented agent in six lines [ADP-4]',
   async () => {
     if ('missing' in python) throw new Error(python.missing);
@@ -165,6 +167,19 @@ test.runIf(onCi || 'python' in python)(
       },
     });
     expect(stdout).toContain('totals');
+  },
+  120_000,
+);
+
+test.runIf(IS_FULL_FORM)(
+  'the registry’s own schema takes server.json, and refuses a broken one [SVC-15]',
+  async () => {
+    if ('missing' in registry) throw new Error(registry.missing);
+    const script = fileURLToPath(new URL('mcp-clients/registry_entry.py', import.meta.url));
+    const entry = JSON.parse(await read('server.json')) as object;
+    expect(await runPython(registry.python, script, entry)).toEqual([]);
+    const broken = { ...entry, name: 'no-namespace', description: '' };
+    expect(await runPython(registry.python, script, broken)).toHaveLength(2);
   },
   120_000,
 );

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { PRICE, publishAgent, rentAgent, textAgent } from '../support/agents/agents.js';
+import { IS_FULL_FORM } from '../support/full-form.js';
 import {
   newStateDir,
   removeStateDir,
@@ -38,6 +39,10 @@ async function openSession({ token }: Pick<Participant, 'token'>) {
   const call = (name: string, args: object) => session.call(name, args, givingUp);
   return {
     call,
+    cutAtAnswer: (args: object) => session.cutAtAnswer('run_agent', { agent_id: agentId, ...args }),
+    /** As clients call that want to hear of the progress. */
+    streamedCall: (args: object) =>
+      session.call('run_agent', { agent_id: agentId, ...args }, givingUp, { progressToken: 1 }),
     runAgent: (args: object) => call('run_agent', { agent_id: agentId, ...args }),
     cancelledCall: (args: object, ms: number) =>
       session.cancelledCall('run_agent', { agent_id: agentId, ...args }, ms),
@@ -61,7 +66,7 @@ const costsOf = async (renter: Pick<Participant, 'token'>) =>
 const statesOf = async (renter: Pick<Participant, 'token'>) =>
   (await runsOf(renter)).map(({ status }) => status);
 
-describe.concurrent('an MCP client that gives up after 5 s', () => {
+describe.runIf(IS_FULL_FORM).concurrent('an MCP client that gives up after 5 s', () => {
   test('and calls again is told in time of the run that goes on, gets its result, and pays once [RUN-24]', async ({
     expect,
   }) => {
@@ -100,6 +105,22 @@ describe.concurrent('an MCP client that gives up after 5 s', () => {
     await expect.poll(() => costsOf(renter), { timeout: 20_000 }).toEqual([PRICE, PRICE]);
   }, 120_000);
 
+  test('and calls again after the answer of a short run was cut off gets that answer, and pays once [RUN-24]', async ({
+    expect,
+  }) => {
+    const renter = await newRenter();
+    const client = await openSession(renter);
+    const task = slowTask(300, 'cut off');
+    await client.cutAtAnswer({ task });
+    // The server hears of the end of the connection after its client has seen it.
+    await delay(50);
+    expect(await client.runAgent({ task })).toContain(slowAnswer('cut off'));
+    expect(await costsOf(renter)).toEqual([PRICE]);
+    // That answer was read: the next call is another run.
+    await client.runAgent({ task });
+    expect(await costsOf(renter)).toEqual([PRICE, PRICE]);
+  }, 120_000);
+
   test('pays for each of two equal calls that begin together [RUN-24]', async ({ expect }) => {
     const renter = await newRenter();
     const client = await openSession(renter);
@@ -118,6 +139,36 @@ describe.concurrent('an MCP client that gives up after 5 s', () => {
     expect(await client.cancelledCall({ task }, CLIENT_TIMEOUT_MS)).toBeUndefined();
     expect(await client.runAgent({ task })).toMatch(/is still running|done with cancelled/);
     await expect.poll(() => costsOf(renter), { timeout: 20_000 }).toEqual([PRICE]);
+  }, 120_000);
+
+  test('is told in time also where its calls are streamed, with signs of life [ADP-19]', async ({
+    expect,
+  }) => {
+    const renter = await newRenter();
+    const client = await openSession(renter);
+    const first = slowTask(14_000, 'first stream');
+    expect(await client.streamedCall({ task: first })).toBeUndefined();
+    expect(await client.streamedCall({ task: first })).toMatch(/is still running/);
+    // Another task, whose first call begins a run of its own.
+    expect(await client.streamedCall({ task: slowTask(8_000, 'other stream') })).toMatch(/is still running/);
+    await expect.poll(() => costsOf(renter), { timeout: 30_000 }).toEqual([PRICE, PRICE]);
+  }, 120_000);
+
+  test('at the time at which it gave up before leaves its run, and its next call is answered before that [RUN-25, ADP-19]', async ({
+    expect,
+  }) => {
+    const renter = await newRenter();
+    const client = await openSession(renter);
+    // No whole number of seconds: the first is taken for a person's cancel.
+    const oddMs = 3_600;
+    await client.cancelledCall({ task: slowTask(30_000, 'odd one') }, oddMs);
+    await expect.poll(() => statesOf(renter), { timeout: 20_000 }).not.toContain('running');
+    const kept = slowTask(7_000, 'odd two');
+    await client.cancelledCall({ task: kept }, oddMs);
+    expect(await client.runAgent({ task: slowTask(9_000, 'odd three') })).toMatch(/is still running/);
+    await expect
+      .poll(() => statesOf(renter), { timeout: 30_000 })
+      .toEqual(['completed', 'completed', 'failed']);
   }, 120_000);
 
   test('or that cancels at another time stops its run [RUN-25]', async ({ expect }) => {

@@ -54,14 +54,17 @@ describe.each(['HTTP', 'stdio'] as const)('the official SDK’s v1 client over %
       return client.callTool({ name: direct?.name ?? 'missing', arguments: { agent_id: id, task, input } });
     });
     expect(result.isError).toBeFalsy();
-    expect(result.structuredContent).toHaveProperty('totals');
+    expect(result.structuredContent).toMatchObject({
+      output: { totals: expect.anything() as unknown },
+      run: { charged: true },
+    });
   });
 
   test('searches, and runs what it found through run_agent [SVC-9]', async () => {
     const { id } = marketplace.listing('one_time');
     const request = await marketplace.request('one_time');
     const [found, ran] = await withClient(async (client) => [
-      await client.callTool({ name: 'search_listings', arguments: { q: 'contract' } }),
+      await client.callTool({ name: 'search_listings', arguments: { query: 'contract' } }),
       await client.callTool({ name: 'run_agent', arguments: request }),
     ]);
     expect(JSON.stringify(found?.content)).toContain(id);

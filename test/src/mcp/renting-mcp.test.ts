@@ -52,10 +52,10 @@ test('an agent is rented and then used in one MCP session, through run_agent and
   expect((await call('run_agent', request)).isError).toBe(true);
   expect(await call('rent_listing', { agent_id: id })).toMatchObject({ structuredContent: { rented: true } });
   expect(await call('run_agent', request)).toMatchObject({
-    structuredContent: { totals: expect.anything() as unknown },
+    structuredContent: { output: { totals: expect.anything() as unknown } },
   });
   const direct = await call(id.replaceAll('-', '_'), request);
-  expect(direct).toMatchObject({ structuredContent: { totals: expect.anything() as unknown } });
+  expect(direct).toMatchObject({ structuredContent: { output: { totals: expect.anything() as unknown } } });
 });
 
 test('one hire over MCP goes from search to the paid answer, inside the policy [ADP-7, REN-4]', async () => {
@@ -63,7 +63,7 @@ test('one hire over MCP goes from search to the paid answer, inside the policy [
   const { task, input } = await marketplace.request('per_query');
   const hired = await call('hire', { task, input, budget_sol: 0.01 });
   expect(hired.isError, JSON.stringify(hired.content)).toBeFalsy();
-  expect(hired.structuredContent).toHaveProperty('totals');
+  expect(hired.structuredContent).toHaveProperty('output.totals');
   const refused = await call('rent_listing', { agent_id: marketplace.listing('one_time').id });
   expect(JSON.stringify(refused.content)).toContain('spending_refused');
 });

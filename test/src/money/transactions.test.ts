@@ -33,7 +33,7 @@ let connection: Connection;
 /** The verbs, whichever way they go. */
 type Verbs = Pick<
   api.MarketplaceWallet,
-  'renew' | 'reclaim' | 'update' | 'pause' | 'resume' | 'close' | 'withdraw' | 'rent' | 'topUp'
+  'renew' | 'reclaim' | 'update' | 'pause' | 'resume' | 'close' | 'withdraw' | 'revoke' | 'rent' | 'topUp'
 >;
 
 const WAYS: Record<string, (party: Participant) => Verbs> = {
@@ -53,6 +53,7 @@ const WAYS: Record<string, (party: Participant) => Verbs> = {
       resume: (id) => through(api.resume(client, signer, id, options)),
       close: (id, given) => through(api.close(client, signer, id, { ...options, ...given })),
       withdraw: (id, terms) => through(api.withdraw(client, signer, id, terms, options)),
+      revoke: (id, buyer) => through(api.revoke(client, signer, id, buyer, options)),
     };
   },
   directly: ({ signer }) =>
@@ -174,6 +175,27 @@ describe.each(Object.keys(WAYS))('%s', (way) => {
     });
     await renting.topUp(id, { amount_lamports: 2 * PRICE, max_price_lamports: 2 * PRICE });
     expect(await renter.client.verifyCredential(id)).toMatchObject({ status: 'active', valid: true });
+  });
+
+  test('a Per-Task rental: ended by its creator, all of it back with the buyer, and no run after it [TXN-1, TXN-21]', async () => {
+    const [creator, renter] = await Promise.all([participant(), participant()]);
+    const [selling, renting] = [verbsOf(creator), verbsOf(renter)];
+    const id = await publishListing(creator, { rental_model: 'per_query', price_lamports: PRICE });
+    await renting.rent(id, { deposit_lamports: 3 * PRICE, max_price_lamports: PRICE });
+    const buyer = renter.wallet.publicKey.toBase58();
+    const foreign = way === 'directly' ? 'credential_not_found' : 'listing_not_found';
+    expect((await refusalOf(renting.revoke(id, buyer))).code).toBe(foreign);
+
+    const before = await lamportsOf(renter.wallet.publicKey);
+    await selling.revoke(id, buyer);
+    expect(await lamportsOf(renter.wallet.publicKey)).toBeGreaterThan(before + 3 * PRICE);
+    expect(await renter.client.verifyCredential(id)).toMatchObject({ status: 'not_found', valid: false });
+    await indexed(async () => {
+      const { status, body } = await execute(renter, id);
+      expect(status).toBe(403);
+      expect(errorOf(body)).toMatchObject({ code: 'credential_not_found' });
+    });
+    expect((await refusalOf(selling.revoke(id, buyer))).code).toBe('credential_not_found');
   });
 
   test('a subscription: rented, renewed to a later end, and its listing not closed before it [PRG-10, PRG-20, PRG-23, PRG-28, TXN-1]', async () => {

@@ -3,21 +3,14 @@ import { MARKETPLACE_IDL } from '@agent-rental/program-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Market } from './market.js';
 import { TEST_CHAINS } from './on-every-chain.js';
-import { pythonEnvironment, runPython } from '../support/toolchains/python-environment.js';
+import { IS_FULL_FORM } from '../support/full-form.js';
+import { pythonInFullForm, runPython } from '../support/toolchains/python-environment.js';
 
 const python = (file: string): string => fileURLToPath(new URL(`python/${file}`, import.meta.url));
-const onCi = process.env['CI'] !== undefined;
 const [anchorpy, solders] = [
-  await pythonEnvironment(python('anchorpy-requirements.txt')),
-  await pythonEnvironment(python('solders-requirements.txt')),
+  await pythonInFullForm(python('anchorpy-requirements.txt')),
+  await pythonInFullForm(python('solders-requirements.txt')),
 ];
-
-for (const environment of [anchorpy, solders]) {
-  if ('missing' in environment) {
-    // The reporter counts what is left out, and does not say why.
-    process.stderr.write(`A Python client was NOT RUN: ${environment.missing}\n`);
-  }
-}
 
 function interpreterOf(environment: typeof anchorpy): string {
   if ('missing' in environment) {
@@ -26,7 +19,7 @@ function interpreterOf(environment: typeof anchorpy): string {
   return environment.python;
 }
 
-describe.each(TEST_CHAINS)('Python, from the IDL alone, on $name', (kind) => {
+describe.runIf(IS_FULL_FORM).each(TEST_CHAINS)('Python, from the IDL alone, on $name', (kind) => {
   let market: Market;
   beforeAll(async () => {
     market = await Market.start(kind);
@@ -54,36 +47,29 @@ describe.each(TEST_CHAINS)('Python, from the IDL alone, on $name', (kind) => {
     };
   }
 
-  // Where tests must not be left out, what is missing is a failure.
-  it.runIf(onCi || 'python' in anchorpy)(
-    'anchorpy rents, reads the credential and names an error',
-    async () => {
-      const { job, rented } = await jobFor('anchorpy-agent');
-      const answer = await runPython(interpreterOf(anchorpy), python('anchorpy_client.py'), job);
-      expect(answer).toMatchObject({
-        refused: { code: 6101 },
-        credential: {
-          ...rented,
-          purchased_at: Number((await market.credential('anchorpy-agent')).purchasedAt),
-        },
-      });
-      expect(await market.hasAccess('anchorpy-agent')).toBe(true);
-    },
-  );
+  it('anchorpy rents, reads the credential and names an error', async () => {
+    const { job, rented } = await jobFor('anchorpy-agent');
+    const answer = await runPython(interpreterOf(anchorpy), python('anchorpy_client.py'), job);
+    expect(answer).toMatchObject({
+      refused: { code: 6101 },
+      credential: {
+        ...rented,
+        purchased_at: Number((await market.credential('anchorpy-agent')).purchasedAt),
+      },
+    });
+    expect(await market.hasAccess('anchorpy-agent')).toBe(true);
+  });
 
-  it.runIf(onCi || 'python' in solders)(
-    'solders rents, reads the credential, verifies access and names an error',
-    async () => {
-      const { job, rented } = await jobFor('solders-agent');
-      const answer = await runPython(interpreterOf(solders), python('solders_client.py'), job);
-      expect(answer).toMatchObject({
-        refused: { rpc_code: -32_002, code: 6101, name: 'PriceAboveLimit' },
-        has_access: [[0], [1]],
-        credential: {
-          ...rented,
-          purchased_at: Number((await market.credential('solders-agent')).purchasedAt),
-        },
-      });
-    },
-  );
+  it('solders rents, reads the credential, verifies access and names an error', async () => {
+    const { job, rented } = await jobFor('solders-agent');
+    const answer = await runPython(interpreterOf(solders), python('solders_client.py'), job);
+    expect(answer).toMatchObject({
+      refused: { rpc_code: -32_002, code: 6101, name: 'PriceAboveLimit' },
+      has_access: [[0], [1]],
+      credential: {
+        ...rented,
+        purchased_at: Number((await market.credential('solders-agent')).purchasedAt),
+      },
+    });
+  });
 });

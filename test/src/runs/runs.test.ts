@@ -125,7 +125,7 @@ describe('a cancel', () => {
       output: 'The run was cancelled.',
       cost_lamports: PRICE,
     });
-    expect(answer.body['run']).toEqual(told.body);
+    expect(answer.body['run']).toEqual({ ...told.body, stop_reason: 'cancelled' });
     expect(await balance()).toBe(before - PRICE);
   });
 

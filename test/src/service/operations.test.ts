@@ -70,7 +70,11 @@ describe('a server that is up', () => {
   test('is ready, with no reason against it [OPS-2]', async () => {
     const answer = await ready();
     expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({ status: 'ready', reasons: [] });
+    expect(answer.body).toMatchObject({
+      status: 'ready',
+      reasons: [],
+      funds: { per_task_runs: 'accepted' },
+    });
   });
 
   test('counts what it does, and names no user [OPS-3]', async () => {
@@ -211,7 +215,7 @@ test('a stopped server’s state folder is a backup: a copy of it elsewhere goes
   await promisify(execFile)('cp', ['-a', original, stateDir]);
   await removeStateDir(original);
   await start();
-  expect((await ready()).body).toEqual({ status: 'ready', reasons: [] });
+  expect((await ready()).body).toMatchObject({ status: 'ready', reasons: [] });
   // The run is on record, the balance is the chain's, and the sealed prompt and key still open.
   expect((await execute('before-the-backup')).body).toEqual(before.body);
   expect((await renter.client.verifyCredential(agentId)).balance_lamports).toBe(balance);

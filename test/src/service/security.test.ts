@@ -27,6 +27,11 @@ const PUBLIC = new Set([
   'GET /metrics',
   'GET /openapi.json',
   'GET /.well-known/jwks.json',
+  'GET /mcp/server-card',
+  'GET /.well-known/mcp/server-card.json',
+  'GET /.well-known/ai-catalog.json',
+  'GET /llms.txt',
+  'GET /AGENTS.md',
   'GET /dashboard/rent/:listing_id',
   'OPTIONS *',
 ]);
@@ -40,6 +45,8 @@ const FOR_EVERYBODY = new Set([
 const CONDITIONAL = new Set(['POST /v1/listings/:id/reviews']);
 /** Speaks JSON-RPC, so that its refusals of a body are the protocol's. Its authentication is ours. */
 const JSON_RPC = new Set(['GET /mcp', 'POST /mcp', 'DELETE /mcp']);
+/** Only refuses, in the form of OAuth and without a look at its body. */
+const NO_LOGIN = 'POST /register';
 /** Takes bytes of any form as they are: only their number is judged. */
 const ANY_BYTES = new Set(['POST /v1/files']);
 /** A body larger than any route takes, but for the routes that say here how much they take. */
@@ -51,9 +58,12 @@ const TOO_LARGE_BYTES: Record<string, number> = {
 /** HEAD is GET without a body. */
 const nameOf = ({ method, path }: Route) => `${method === 'HEAD' ? 'GET' : method} ${path}`;
 const routes = inject('routes').map((route) => ({ ...route, route: `${route.method} ${route.path}` }));
-const closed = routes.filter((route) => !PUBLIC.has(nameOf(route)));
+const closed = routes.filter((route) => !PUBLIC.has(nameOf(route)) && nameOf(route) !== NO_LOGIN);
 const withBody = routes.filter(
-  (route) => ['POST', 'PUT', 'PATCH'].includes(route.method) && !JSON_RPC.has(nameOf(route)),
+  (route) =>
+    ['POST', 'PUT', 'PATCH'].includes(route.method) &&
+    !JSON_RPC.has(nameOf(route)) &&
+    nameOf(route) !== NO_LOGIN,
 );
 
 interface Raw {
@@ -194,6 +204,15 @@ async function send(route: Route, bearer: string | undefined, body: unknown): Pr
 const INTERNALS =
   /node_modules|\.[jt]s:\d|\bat \w+ \(|Error:|postgres|select |insert |ECONN|kysely|fastify|FST_|127\.0\.0\.1|\/tmp|undefined/i;
 
+interface Envelope {
+  error: Record<string, unknown>;
+}
+
+/** The API's form of an error, also where JSON-RPC carries it. */
+function envelopeOf(body: Envelope & { jsonrpc?: unknown }): Envelope {
+  return body.jsonrpc === undefined ? body : { error: body.error['data'] as Envelope['error'] };
+}
+
 /** An error in the form that every error has, which tells nothing of the inside. */
 function expectError(answer: Raw, status: number, codes: string[]): void {
   expect(answer.status, answer.text).toBe(status);
@@ -201,15 +220,19 @@ function expectError(answer: Raw, status: number, codes: string[]): void {
   for (const name of ['limit', 'remaining', 'reset']) {
     expect(answer.headers.get(`x-ratelimit-${name}`), name).toMatch(/^\d+$/);
   }
-  expect(answer.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
+  expect(answer.headers.get('www-authenticate') ?? '').toMatch(
+    status === 401 ? /^Bearer( error="invalid_token", error_description="[^"]+")?$/ : /^$/,
+  );
   expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
   // The answer to a HEAD has no body.
   if (answer.text === '') return;
-  const { error, ...rest } = JSON.parse(answer.text) as { error: Record<string, unknown> };
+  const { error, ...rest } = envelopeOf(JSON.parse(answer.text) as Envelope);
   expect(rest).toEqual({});
   expect(error).toMatchObject({ status, request_id: answer.headers.get('x-request-id') });
   expect(codes).toContain(error['code']);
-  expect(Object.keys(error).toSorted()).toEqual(['code', 'message', 'request_id', 'status']);
+  const { reason = error['message'], ...always } = error;
+  expect(String(error['message']).startsWith(String(reason))).toBe(true);
+  expect(Object.keys(always).toSorted()).toEqual(['code', 'message', 'request_id', 'status']);
   expect(String(error['message']).length).toBeGreaterThan(10);
   expect(answer.text).not.toMatch(INTERNALS);
 }

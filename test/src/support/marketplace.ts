@@ -95,6 +95,8 @@ export function spawnServer(stateDir: string, env: Record<string, string> = {}):
       // The tests make more requests in a minute than a renter does.
       RATE_LIMIT_PER_MINUTE: '10000',
       EXECUTIONS_PER_MINUTE: '10000',
+      // Starting more of them takes processor time from the tests.
+      SANDBOX_POOL_SIZE: '2',
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -1,3 +1,4 @@
+import { Agent, request as httpRequest } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** What a call came to: the text of its result, or undefined where there was none, or the client gave up. */
@@ -12,7 +13,10 @@ export interface GivingUp {
 
 /** A session of protocol 2025-11-25 without a library: gives up on calls as no library can be told to. */
 export interface RawMcpSession {
-  call(name: string, args: object, givingUp?: GivingUp): Promise<CallText>;
+  /** @param meta `_meta` of the request */
+  call(name: string, args: object, givingUp?: GivingUp, meta?: object): Promise<CallText>;
+  /** A call whose connection is cut as soon as its answer arrives, before anything of that is read. */
+  cutAtAnswer(name: string, args: object): Promise<void>;
   /** A call that is cancelled after that long, by the protocol's notification. */
   cancelledCall(name: string, args: object, afterMs: number): Promise<CallText>;
 }
@@ -21,27 +25,28 @@ export interface RawMcpSession {
 export async function openRawMcpSession(url: string, token: string): Promise<RawMcpSession> {
   let lastId = 0;
   let session: string | undefined;
+  const requestOf = (method: string, params: object) => ({
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-11-25',
+      ...(session === undefined ? {} : { 'mcp-session-id': session }),
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      ...(method.startsWith('notifications/') ? {} : { id: (lastId += 1) }),
+      method,
+      params,
+    }),
+  });
   const post = (method: string, params: object, signal?: AbortSignal) =>
-    fetch(url, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${token}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '2025-11-25',
-        ...(session === undefined ? {} : { 'mcp-session-id': session }),
-      },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        ...(method.startsWith('notifications/') ? {} : { id: (lastId += 1) }),
-        method,
-        params,
-      }),
-      ...(signal ? { signal } : {}),
-    });
+    fetch(url, { ...requestOf(method, params), ...(signal ? { signal } : {}) });
   // A call that was cancelled ends without a result.
   const textOf = async (response: Response): Promise<CallText> => {
-    const [, json = '{}'] = /^data: (\{.*\})$/m.exec(await response.text()) ?? [];
+    // The result comes last, after what is told of the progress.
+    const json = [...(await response.text()).matchAll(/^data: (\{.*\})$/gm)].at(-1)?.[1] ?? '{}';
     const { result } = JSON.parse(json) as { result?: { content: { text: string }[] } };
     return result?.content.map(({ text }) => text).join('\n');
   };
@@ -54,15 +59,36 @@ export async function openRawMcpSession(url: string, token: string): Promise<Raw
   await begun.text();
 
   return {
-    async call(name, args, givingUp) {
+    async call(name, args, givingUp, meta) {
       const cut = new AbortController();
-      const answer = post('tools/call', { name, arguments: args }, cut.signal).then(textOf);
+      const answer = post(
+        'tools/call',
+        { name, arguments: args, ...(meta && { _meta: meta }) },
+        cut.signal,
+      ).then(textOf);
       if (givingUp === undefined) return answer;
       // Where it is cut, nothing reads how it ends.
       answer.catch(() => undefined);
       const told = await Promise.race([answer, delay(givingUp.afterMs, undefined)]);
       if (told === undefined && givingUp.how === 'cut') cut.abort();
       return told;
+    },
+    async cutAtAnswer(name, args) {
+      const { body, ...options } = requestOf('tools/call', { name, arguments: args });
+      const agent = new Agent({ keepAlive: true });
+      await new Promise<void>((resolve, reject) => {
+        const request = httpRequest(url, { ...options, agent }, (response) => {
+          response.once('error', () => undefined);
+          response.on('data', (chunk: Buffer) => {
+            if (!chunk.includes('"result"')) return;
+            request.destroy();
+            resolve();
+          });
+        });
+        request.once('error', reject);
+        request.end(body);
+      });
+      agent.destroy();
     },
     async cancelledCall(name, args, afterMs) {
       const answer = post('tools/call', { name, arguments: args }).then(textOf);

@@ -32,11 +32,14 @@ async def rents(session, job):
     long_id = long.meta["agent-rental/run"]["run_id"]
     cancelled = await session.call_tool("cancel_run", {"run_id": long_id})
     slow = await session.call_tool("run_agent", {**agent, "task": "slow", "input": {"wait_ms": 8000}})
-    result = await session.call_tool("get_run", {"run_id": slow.meta["agent-rental/run"]["run_id"]})
+    slow_id = slow.meta["agent-rental/run"]["run_id"]
+    result = await session.call_tool("get_run", {"run_id": slow_id})
+    while "is still running" in texts(result)[0]:
+        result = await session.call_tool("get_run", {"run_id": slow_id})
     return {
         "found": texts(found)[0],
         "rented": rented.structuredContent,
-        "ran": ran.structuredContent,
+        "ran": ran.structuredContent["output"],
         "long": texts(long)[0],
         "cancelled": texts(cancelled)[0],
         "slow": texts(slow)[0],

@@ -13,16 +13,29 @@ const INSTALL_TIMEOUT_MS = 300_000;
  * temporary folder, where it stays for the next run. Not a dependency: two versions of it are needed, or its own
  * dependencies are many.
  *
+ * @param beside packages with their versions that it takes as peers, where npm would choose others
  * @throws Error when npm cannot install it
  */
-export async function npmTool(name: string, version: string, path: string): Promise<string> {
-  const folder = join(tmpdir(), `agent-rental-tool${name.replaceAll(/[@/]/g, '-')}-${version}`);
+export async function npmTool(
+  name: string,
+  version: string,
+  path: string,
+  beside: readonly string[] = [],
+): Promise<string> {
+  const named = [`${name}@${version}`, ...beside];
+  const folder = join(
+    tmpdir(),
+    `agent-rental-tool${named
+      .join('-')
+      .replaceAll(/@(?=\d)/g, '-')
+      .replaceAll(/[@/]/g, '-')}`,
+  );
   if (!existsSync(folder)) {
     // Appears at once and complete, so that runs side by side do not meet half of it.
     const draft = await mkdtemp(`${folder}-`);
     try {
       const options = ['--prefix', draft, '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock'];
-      await run('npm', ['install', ...options, `${name}@${version}`], { timeout: INSTALL_TIMEOUT_MS });
+      await run('npm', ['install', ...options, ...named], { timeout: INSTALL_TIMEOUT_MS });
       await rename(draft, folder);
     } catch (error) {
       await rm(draft, { recursive: true, force: true });
