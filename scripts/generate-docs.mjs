@@ -28,7 +28,8 @@ function errors() {
 # Errors
 
 Every error has the body \`{"error": {"code", "message", "status", "request_id"}}\`. Branch on \`code\`; the message is for people
-and may change. \`run_id\`, \`on_chain_error\`, \`policy_rule\` and \`required_scopes\` are there where they apply.
+and may change. \`reason\` is what happened alone, where the message also says what a caller over HTTP does next; tools show
+it to models. \`run_id\`, \`on_chain_error\`, \`policy_rule\` and \`required_scopes\` are there where they apply.
 
 ${table(['code', 'status', 'when it happens', 'what to do'], codes)}
 

@@ -26,6 +26,10 @@ export const VERBS = {
         summary: 'hostile code beside an honest caller',
         main: 'batteries/dist/sandbox-soak/main.js',
       },
+      money: {
+        summary: 'charged runs with faults, crashes and forks: what was debited is what they cost',
+        main: 'batteries/dist/faults/money-soak/main.js',
+      },
       chain: {
         summary: 'transfers on the local chain, its memory, and a restart (Linux)',
         main: 'packages/local-chain/dist/soak.js',
@@ -47,6 +51,19 @@ export const VERBS = {
         summary: 'MCP calls that are given up and made again are paid once, equal calls at once twice',
         main: 'batteries/dist/retry-battery/main.js',
       },
+      'crash-matrix': {
+        summary:
+          'the server is killed at every step of every kind of run, and the money is right (5 minutes)',
+        main: 'batteries/dist/faults/crash-matrix/main.js',
+      },
+      'hostile-database': {
+        summary: 'connections cut at every statement, a full disk, crashes and an old copy of PostgreSQL',
+        main: 'batteries/dist/faults/hostile-database/main.js',
+      },
+      'hostile-rpc': {
+        summary: 'an RPC endpoint that misbehaves in each way, and forks',
+        main: 'batteries/dist/faults/hostile-rpc/main.js',
+      },
       load: {
         summary: 'five agents at and above capacity (8 minutes)',
         main: 'batteries/dist/load/main.js',
@@ -55,6 +72,11 @@ export const VERBS = {
         summary:
           'schemas of public MCP servers, published as those of listings, take all of their values (network)',
         main: 'batteries/dist/public-schemas/main.js',
+      },
+      generators: {
+        summary: 'clients that three generators make of the OpenAPI document rent and run (network)',
+        project: 'end-to-end',
+        tests: ['clients/generated-clients.test'],
       },
       'deno-apis': {
         summary: 'what Deno reaches before it asks for a permission, at each upgrade of Deno (Linux)',

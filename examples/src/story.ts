@@ -109,7 +109,8 @@ async function story(stateDir: string): Promise<void> {
   const result = await mcp.callTool({ name: tool.name, arguments: request });
   await mcp.close();
   check(
-    JSON.stringify(result.structuredContent) === JSON.stringify(run.output),
+    JSON.stringify((result.structuredContent as { output?: unknown } | undefined)?.output) ===
+      JSON.stringify(run.output),
     'called through MCP, it gives the same answer',
   );
   check((await balance()) === BigInt(deposit - 2 * price), 'for the same price');

@@ -13,6 +13,6 @@ export const packages = [
   { folder: 'langchain', browser: ['.'] },
   { folder: 'ai-sdk', browser: ['.'] },
   { folder: 'agent-runner' },
-  { folder: 'sandbox' },
+  { folder: 'sandbox', started: ['dist/drivers/process/spawner/child-main'] },
   { folder: 'local-chain', started: ['dist/child-main'] },
 ];
