@@ -47,11 +47,11 @@ function messageOf(payer: Keypair, coSigner?: Keypair): Uint8Array {
 const isSignedBy = async (signer: AuthoritySigner, message: Uint8Array, { publicKey }: Keypair) =>
   verifySignature({ message, signature: await signer.sign(message), publicKey: publicKey.toBytes() });
 
-describe('the authority signs [MON-46]', () => {
+describe('the authority signs', () => {
   it.each([
     ['by a keypair', () => createKeypairSigner(present)],
     ['by an external signer', () => httpSigner()],
-  ])('%s', async (_, signer) => {
+  ])('%s [MON-46]', async (_, signer) => {
     expect(await isSignedBy(signer(), messageOf(present), present)).toBe(true);
   });
 
@@ -112,10 +112,10 @@ describe('the authority signs [MON-46]', () => {
   });
 });
 
-describe('while the authority is handed over [MON-47]', () => {
+describe('while the authority is handed over', () => {
   const rotating = () => createRotatingSigner(createKeypairSigner(present), createKeypairSigner(next));
 
-  it('new messages name the next key as soon as the program accepts it, and not before', () => {
+  it('new messages name the next key as soon as the program accepts it, and not before [MON-47]', () => {
     const signer = rotating();
     const names = (...accepted: Keypair[]) => {
       signer.accept(accepted.map(({ publicKey }) => publicKey));

@@ -51,11 +51,11 @@ beforeEach(() => {
   asked = [];
 });
 
-describe('access that two endpoints show differently [MON-44]', () => {
+describe('access that two endpoints show differently', () => {
   it.each([
     ['a newer', [GRANTED, NONE]],
     ['an older', [NONE, GRANTED]],
-  ])('is not granted by a credential in %s answer alone', async (_, [accounts = [], other = []]) => {
+  ])('is not granted by a credential in %s answer alone [MON-44]', async (_, [accounts = [], other = []]) => {
     answers = [{ slot: 9n, accounts, second: { slot: 8n, accounts: other } }];
     await expect(read()).rejects.toMatchObject({ code: 'service_unavailable', retryAfterSeconds: 5 });
     // The second was asked for what it shows at the slot of the first.

@@ -35,8 +35,8 @@ async function runUnder(fault: RpcFault) {
   return { running, hasAnswer };
 }
 
-describe('a run on two endpoints, one of which lies [MON-40]', () => {
-  it('keeps its output inside while one alone calls its charge confirmed', async () => {
+describe('a run on two endpoints, one of which lies', () => {
+  it('keeps its output inside while one alone calls its charge confirmed [MON-40]', async () => {
     const [, honest] = world.proxies;
     honest.fault = rpcFaults.forgetsSent;
     const lies = eachFor({

@@ -89,8 +89,8 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await setImmediate();
 }
 
-describe('charges of one listing [MON-9]', () => {
-  it('that come together are one transaction, sent once for all of them', async () => {
+describe('charges of one listing', () => {
+  it('that come together are one transaction, sent once for all of them [MON-9]', async () => {
     const { packs, sent } = packing();
     const charges = [newCharge(), newCharge(), newCharge()];
     const signings = await Promise.all(charges.map((charge) => packs.sign(charge)));

@@ -135,8 +135,8 @@ async function followed() {
 const confirmed = { err: null, confirmationStatus: 'confirmed' as const };
 const moves = async () => (await metrics.expose()).body;
 
-describe('a charge that was confirmed and that a fork dropped [MON-50]', () => {
-  it('is signed anew, and is lost when that is refused because the balance was withdrawn', async () => {
+describe('a charge that was confirmed and that a fork dropped', () => {
+  it('is signed anew, and is lost when that is refused because the balance was withdrawn [MON-50]', async () => {
     const { chain, round, lands, charge, becomes } = await followed();
     await lands(confirmed);
     await round();

@@ -96,8 +96,8 @@ async function signMany(sign: () => Promise<string>, count: number): Promise<str
   return Promise.all(Array.from({ length: count }, () => sign()));
 }
 
-describe('the unfinalized charges of a wallet [MON-10]', () => {
-  it('release output up to the cap exactly, however many replicas confirm them at once', async () => {
+describe('the unfinalized charges of a wallet', () => {
+  it('release output up to the cap exactly, however many replicas confirm them at once [MON-10]', async () => {
     const { sign, exposedLamports } = await newPayer();
     const runs = await signMany(sign, 40);
     const writerAt = replicas();

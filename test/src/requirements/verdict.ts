@@ -8,6 +8,8 @@ export interface TestOutcome {
 
 /** How much a run has to show. */
 export interface RunScope {
+  /** Titles of groups of tests. A group that names a requirement would show nothing. */
+  readonly groups: readonly string[];
   /** Whether every test of the repository was to run; only then a missing test is a problem. */
   readonly isFull: boolean;
   /** Whether tests may be left out for what this machine does not have, Redis for instance. Not on CI. */
@@ -39,6 +41,10 @@ export function judge(
     }
   }
   const problems = [...unknown];
+  for (const title of scope.groups) {
+    if (idsIn(title).length > 0)
+      problems.push(`A group of tests names a requirement; name it in a test: ${title}`);
+  }
   const today = requirements.filter(({ later }) => !later);
   const later = requirements.filter((requirement) => requirement.later);
   const shownToday = today.filter(({ id }) => shown.has(id));

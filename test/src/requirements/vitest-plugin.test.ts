@@ -111,6 +111,13 @@ describe('a part of the tests', () => {
   });
 });
 
+test('fails for an id in the title of a group, where it would show nothing', async () => {
+  const tests = `describe('both [AB-1]', () => test('one', () => {}));`;
+  const { code, output } = await run({ lines: LINES, tests, args: ['a.test.js'] });
+  expect(output).toContain('A group of tests names a requirement; name it in a test: both [AB-1]');
+  expect(code).toBe(1);
+});
+
 describe('the list of requirements', () => {
   test.each([
     ['a line in another form', { lines: ['- AB-1: It does one thing.'] }, 'another form'],

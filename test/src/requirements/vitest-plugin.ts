@@ -27,6 +27,7 @@ class RequirementsReporter implements Reporter {
       }),
     );
     const scope = {
+      groups: modules.flatMap((module) => [...module.children.allSuites()].map(({ name }) => name)),
       isFull: reason !== 'interrupted' && (await ranEverything(vitest, modules)),
       maySkip: process.env['CI'] === undefined,
     };

@@ -1,6 +1,6 @@
 import { createAgentHandler, type AgentFunction } from '@agent-rental/sdk/creator';
 import { publish } from '@agent-rental/sdk/solana';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { jobEnd, PRICE, rentAgent, textAgent } from '../support/agents/agents.js';
 import {
   newStateDir,
@@ -190,7 +190,20 @@ async function seenOf(behaviour: Behaviour, mode: Mode, path: string): Promise<S
   const { runs } = (await renter.client.listRuns({ agent_id: body.agent_id, limit: 1 })) as unknown as {
     runs: { run_id: string }[];
   };
-  seen.push(await ask('GET', `/v1/runs/${runs[0]?.run_id}`));
+  const record = () => ask('GET', `/v1/runs/${runs[0]?.run_id}`);
+  // A credit follows the answer that tells of it, once the charge is confirmed.
+  const isCredited = seen[0]?.text.includes('next run of it is free') === true;
+  seen.push(
+    isCredited
+      ? await vi.waitUntil(
+          async () => {
+            const kept = await record();
+            return kept.text.includes('"credited":true') && kept;
+          },
+          { timeout: 20_000, interval: 50 },
+        )
+      : await record(),
+  );
   return seen;
 }
 

@@ -110,7 +110,7 @@ const statusesFail = (fault: RpcFault) => onlyFor(['getSignatureStatuses'], faul
 const FAILED = { InstructionError: [0, { Custom: 1 }] };
 const patience = () => new AbortController();
 
-describe('confirmations are cross-checked [MON-40]', () => {
+describe('confirmations are cross-checked', () => {
   it.each([
     ['the first', () => first, 'confirmed'],
     ['the second', () => second, 'confirmed'],
@@ -131,7 +131,7 @@ describe('confirmations are cross-checked [MON-40]', () => {
     ]);
   });
 
-  it('one that both call confirmed is', async () => {
+  it('one that both call confirmed is [MON-40]', async () => {
     const { signature, wire, lastValidBlockHeight } = await transfer();
     await chain.send(wire);
     const waiting = chain.waitForConfirmation(signature, lastValidBlockHeight, patience().signal);
@@ -204,8 +204,8 @@ describe('confirmations are cross-checked [MON-40]', () => {
   });
 });
 
-describe('an endpoint that is lost does not stop the others [MON-41]', () => {
-  it('what one alone calls confirmed counts once the other has been out for 5 s, and is never final', async () => {
+describe('an endpoint that is lost does not stop the others', () => {
+  it('what one alone calls confirmed counts once the other has been out for 5 s, and is never final [MON-41]', async () => {
     const { signature, wire, lastValidBlockHeight } = await transfer();
     second.fault = rpcFaults.serverError;
     first.fault = rpcFaults.claims('finalized');
@@ -344,11 +344,11 @@ describe('an endpoint that is lost does not stop the others [MON-41]', () => {
   });
 });
 
-describe('transactions go to every endpoint [MON-42]', () => {
+describe('transactions go to every endpoint', () => {
   it.each([
     ['first', () => first],
     ['second', () => second],
-  ] as const)('so that the %s may forget them', async (_, forgetful) => {
+  ] as const)('so that the %s may forget them [MON-42]', async (_, forgetful) => {
     forgetful().fault = rpcFaults.forgetsSent;
     const { signature, wire, lastValidBlockHeight } = await transfer();
     await chain.send(wire);
@@ -372,8 +372,8 @@ describe('transactions go to every endpoint [MON-42]', () => {
   });
 });
 
-describe('reads never go back [MON-43]', () => {
-  it('an endpoint at an older slot waits or is passed over, also when it does not know that it is behind', async () => {
+describe('reads never go back', () => {
+  it('an endpoint at an older slot waits or is passed over, also when it does not know that it is behind [MON-43]', async () => {
     const { slot } = await chain.getAccounts([payer.publicKey]);
     first.fault = rpcFaults.serverError;
     second.fault = rpcFaults.standsAt(Number(slot) - 5);
@@ -438,7 +438,7 @@ describe('reads never go back [MON-43]', () => {
   });
 });
 
-describe('access is read from two endpoints [MON-44]', () => {
+describe('access is read from two endpoints', () => {
   const rich = {
     lamports: 1,
     owner: MARKETPLACE_PROGRAM_ID.toBase58(),
@@ -446,7 +446,7 @@ describe('access is read from two endpoints [MON-44]', () => {
     data: ['AQ==', 'base64'],
   };
 
-  it('so that a fabricated account is seen beside the other', async () => {
+  it('so that a fabricated account is seen beside the other [MON-44]', async () => {
     first.fault = rpcFaults.shows(() => rich);
     const { accounts, second: other } = await chain.getAccountsOfTwo([Keypair.generate().publicKey]);
     expect([accounts[0], other?.accounts[0]].filter((account) => account !== null)).toHaveLength(1);
@@ -467,8 +467,8 @@ describe('access is read from two endpoints [MON-44]', () => {
   });
 });
 
-describe('endpoints are of one cluster [MON-45]', () => {
-  it('at the start two clusters are refused, with their hosts and without their keys', async () => {
+describe('endpoints are of one cluster', () => {
+  it('at the start two clusters are refused, with their hosts and without their keys [MON-45]', async () => {
     await expect(chain.requireOneCluster()).resolves.toBeUndefined();
     second.fault = rpcFaults.otherCluster;
     const refused = await chain.requireOneCluster().catch((error: unknown) => String(error));

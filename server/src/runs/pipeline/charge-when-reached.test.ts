@@ -333,7 +333,7 @@ describe('an RPC that breaks after a charge has landed', () => {
   });
 });
 
-describe('a price that changes before the charge is signed [MON-18]', () => {
+describe('a price that changes before the charge is signed', () => {
   const NEW_PRICE = 3_000_000n;
   /** The program refuses the price that the index still has, and the chain tells the new one. */
   const repriced = (from: bigint, to: bigint): Partial<Chain> => ({
@@ -350,7 +350,7 @@ describe('a price that changes before the charge is signed [MON-18]', () => {
     },
   });
 
-  it('is admitted again: answer, policy, record and charge name the new price', async () => {
+  it('is admitted again: answer, policy, record and charge name the new price [MON-18]', async () => {
     const { execute, charges, allowed } = await world({
       balanceLamports: NEW_PRICE,
       chain: repriced(PRICE, NEW_PRICE),
@@ -382,8 +382,8 @@ describe('a price that changes before the charge is signed [MON-18]', () => {
   });
 });
 
-describe('a changed treasury [MON-20]', () => {
-  it('is read when the program refuses the one before, and the run is paid', async () => {
+describe('a changed treasury', () => {
+  it('is read when the program refuses the one before, and the run is paid [MON-20]', async () => {
     const [before, after] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
     const terms = { treasury: before, authorities: [], minQueryPriceLamports: 1n };
     const names = (message: MessageV0) => message.staticAccountKeys.map((key) => key.toBase58());
@@ -405,11 +405,11 @@ describe('a changed treasury [MON-20]', () => {
   });
 });
 
-describe('an external signer of the authority [MON-46]', () => {
+describe('an external signer of the authority', () => {
   const TOKEN = 'a-token-of-the-signer';
   const key = Keypair.generate();
 
-  it('signs the charge of a run', async () => {
+  it('signs the charge of a run [MON-46]', async () => {
     const service = await startSigningService([key], TOKEN);
     const authority = createHttpSigner({ url: service.url, token: TOKEN, publicKey: key.publicKey });
     const { execute, charges, sent } = await world({ authority });
@@ -434,14 +434,14 @@ describe('an external signer of the authority [MON-46]', () => {
   });
 });
 
-describe('lamports that are missing for charges [MON-48]', () => {
+describe('lamports that are missing for charges', () => {
   const missing = {
     requireForCharge: () => {
       throw new ApiError('service_unavailable', 'The service takes no Per-Task runs at the moment.');
     },
   };
 
-  it('refuse a run that would be charged, before its agent is asked: nothing is reserved or signed', async () => {
+  it('refuse a run that would be charged, before its agent is asked: nothing is reserved or signed [MON-48]', async () => {
     let isAsked = false;
     const { execute, charges, sent, allowed } = await world({
       funds: missing,
@@ -471,8 +471,8 @@ describe('lamports that are missing for charges [MON-48]', () => {
   });
 });
 
-describe('charges that keep failing on-chain [MON-19]', () => {
-  it('are not made any more for an hour: the authority would pay for each', async () => {
+describe('charges that keep failing on-chain', () => {
+  it('are not made any more for an hour: the authority would pay for each [MON-19]', async () => {
     const { execute, signatures, reconcile } = await world({
       balanceLamports: 100n * PRICE,
       chain: {

@@ -39,8 +39,8 @@ async function cappedWorld(setup: PaidRunWorld = {}) {
 
 const result = { status: 'completed', output: { answer: 'because' } };
 
-describe('a run whose charge is above the cap of unfinalized value [MON-10]', () => {
-  it('is answered once its charge is final, to a caller that waits', async () => {
+describe('a run whose charge is above the cap of unfinalized value', () => {
+  it('is answered once its charge is final, to a caller that waits [MON-10]', async () => {
     const { execute, waits, finalize, charges } = await cappedWorld();
     const answer = execute();
     await waits;
