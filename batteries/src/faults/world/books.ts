@@ -7,6 +7,7 @@ import {
   MARKETPLACE_PROGRAM_ID,
   protocolFeeLamports,
 } from '@agent-rental/program-client';
+import { CREDITS_PER_DAY } from '@agent-rental/contract';
 import type { PublicKey } from '@solana/web3.js';
 import { RUN_PRICE, type FaultMarket, type Listing, type Rental } from './market.js';
 
@@ -25,6 +26,8 @@ interface RecordedRun {
   output_left: boolean;
   state: string | null;
   is_credited: boolean;
+  /** Whether its wallet and listing had as many credits that day as they can have. */
+  is_beyond_bound: boolean;
   used_by: string | null;
   uses_credit: boolean;
 }
@@ -79,10 +82,12 @@ export async function accountOf(market: FaultMarket, rental: Rental): Promise<Ac
     market.query<RecordedRun>(
       `select runs.id, status, cost_lamports, output_left_at is not null as output_left, charges.state,
           given.run_id is not null as is_credited, given.used_by_run_id as used_by,
+          given.run_id is null and $2 = (select count(*) from credits as others
+            where others.wallet = runs.wallet and others.listing_id = runs.listing_id) as is_beyond_bound,
           exists (select from credits as used where used.used_by_run_id = runs.id) as uses_credit
         from runs left join charges on charges.run_id = runs.id left join credits as given on given.run_id = runs.id
         where runs.wallet = $1 order by runs.created_at`,
-      [rental.wallet],
+      [rental.wallet, CREDITS_PER_DAY],
     ),
     market.connection.getAccountInfo(rental.balanceAddress),
   ]);
@@ -120,20 +125,29 @@ export async function auditRental(market: FaultMarket, rental: Rental): Promise<
       wrong.push(`${charged.size - counted.length} charges are not counted for their key`);
   }
   const open = await market.query<{ what: string }>(
-    `select 'slot' as what from seats where wallet = $1 union all select 'place in the queue' from seat_line where wallet = $1
+    `select 'slot' as what from seats where wallet = $1 and expires_at > now() union all select 'place in the queue' from seat_line where wallet = $1
       union all select 'open charge' from charges where wallet = $1 and state in ('reserved', 'signed', 'confirmed')`,
     [rental.wallet],
   );
   return [...wrong, ...open.map(({ what }) => `a ${what} is left`)];
 }
 
-/** Answered, credited, or cut off in the middle of its output. Unpaid output after a fork is `lost`. */
+/** Whether a run was charged for nothing, because its wallet and listing have had all credits of the day. */
+export function isUncredited(run: RecordedRun): boolean {
+  const isPaid = run.state === 'finalized' || run.state === 'credited';
+  return isPaid && run.status === 'undelivered' && !run.output_left && run.is_beyond_bound;
+}
+
+/**
+ * Answered, credited, cut off in the middle of its output, or beyond the credits of a day. Unpaid output after a fork is
+ * `lost`.
+ */
 function explained({ runs }: Account): bigint {
   return runs.reduce((sum, run) => {
     const isPaid = run.state === 'finalized' || run.state === 'credited';
     if (run.status !== 'undelivered')
       return sum + run.cost_lamports - (run.state === 'lost' ? RUN_PRICE : 0n);
-    return run.is_credited || (isPaid && run.output_left) ? sum + RUN_PRICE : sum;
+    return run.is_credited || isUncredited(run) || (isPaid && run.output_left) ? sum + RUN_PRICE : sum;
   }, 0n);
 }
 
@@ -152,7 +166,7 @@ function auditRun(run: RecordedRun, hasLanded: boolean): string[] {
   if (run.is_credited && (!hasLanded || status !== 'undelivered'))
     wrong.push(`run ${id} was credited as ${status}`);
   if (run.uses_credit && hasLanded) wrong.push(`run ${id} used a credit and was charged`);
-  if (status === 'undelivered' && hasLanded && !run.is_credited && !run.output_left) {
+  if (status === 'undelivered' && hasLanded && !run.is_credited && !run.output_left && !run.is_beyond_bound) {
     wrong.push(`run ${id} was charged, not delivered and not credited`);
   }
   if ((state === 'credited') !== run.is_credited && isPaid) wrong.push(`the charge of run ${id} is ${state}`);
