@@ -3,7 +3,7 @@
 -- is final. A wallet's charges are decided one after the other, on all replicas, so that the cap is exact. A decision
 -- stands, also for a charge that a fork drops and that is confirmed anew.
 create or replace function confirm_charges(runs uuid[], cap_lamports bigint, is_final boolean)
-returns table (run_id uuid, has_moved boolean, is_released boolean) language plpgsql as $$
+returns table (run_id uuid, has_moved boolean, is_released boolean) language plpgsql set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
   charge record;

@@ -1,7 +1,7 @@
 -- Ends a charge that can take the money no more; gives how, or null when it had ended already. One that was confirmed
 -- once is lost: its output may have left. A credit that was given for it is withdrawn unless a run has used it, since
 -- nothing was paid.
-create or replace function end_charge(run uuid, code integer) returns text language plpgsql as $$
+create or replace function end_charge(run uuid, code integer) returns text language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   ended text;
 begin

@@ -1,7 +1,7 @@
 -- Gives one free run for a run that was charged and not delivered; gives whether it has one. It decides by the records
 -- alone: the charge has taken the money, the run was not delivered, and no output of it has left. A charge whose output
 -- would wait for finality has its credit wait, too. The credits of a day are bounded.
-create or replace function give_credit(run uuid) returns boolean language plpgsql as $$
+create or replace function give_credit(run uuid) returns boolean language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   charge charges%rowtype;
 begin

@@ -3,26 +3,31 @@
 -- credited must not be charged for nothing.
 create or replace function reserve_run_charges(balance text, renter text, listing text, runs uuid[], prices bigint[])
 returns table (outcome text, new_sequence bigint, available bigint, is_at_start boolean)
-language plpgsql as $$
+language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   at_start boolean;
 begin
-  -- The authority pays for a charge that fails on-chain: the buyer or the creator that makes charges fail is suspended.
-  if 3 <= (select count(*) from charges
+  -- The authority pays for a charge that fails on-chain: the buyer or the creator that makes charges fail is suspended,
+  -- by the third failure of a balance or the tenth of a listing within an hour.
+  if exists (select from charges
         where balance_address = balance and state = 'failed' and failure_code in ({{insufficient_balance}}, {{price_above_limit}})
-          and updated_at > now() - interval '1 hour')
-      or 10 <= (select count(*) from charges
+          and updated_at > now() - interval '1 hour' offset 2)
+      or exists (select from charges
         where listing_id = listing and state = 'failed' and failure_code = {{price_changed}}
-          and updated_at > now() - interval '1 hour') then
+          and updated_at > now() - interval '1 hour' offset 9) then
     return query select 'suspended', null::bigint, 0::bigint, false from unnest(runs);
     return;
   end if;
   at_start := may_credit(renter, listing) and not exists (
-    select from unnest(runs) as asked (id)
-    join runs as begun on begun.id = asked.id
-    left join agent_contacts as contact
-      on contact.version_id = begun.version_id and contact.reached_at > now() - interval '{{agent_contact_minutes}} minutes'
-    where contact.version_id is null);
-  return query select reserved.outcome, reserved.new_sequence, reserved.available, at_start
-    from reserve_charges(balance, renter, listing, runs, prices) as reserved;
+    select from runs as begun
+    where begun.id = any (reserve_run_charges.runs) and not exists (
+      select from agent_contacts as contact
+      where contact.version_id = begun.version_id
+        and contact.reached_at > now() - interval '{{agent_contact_minutes}} minutes'));
+  for outcome, new_sequence, available in
+    select * from reserve_charges(balance, renter, listing, runs, prices)
+  loop
+    is_at_start := at_start;
+    return next;
+  end loop;
 end $$

@@ -1,7 +1,7 @@
 -- Writes down the transaction of one or more charges before it is sent. Gives the charges that have ended or were given
 -- back: if there is one, nothing was written and the transaction must not be sent. Rows are locked in one order.
 create or replace function sign_charges(runs uuid[], new_signature text, new_wire bytea, last_height bigint)
-returns setof uuid language plpgsql as $$
+returns setof uuid language plpgsql set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
   open_runs uuid[];

@@ -1,5 +1,5 @@
 -- Takes over the undelivered equal run that was left first. Null when there is none.
-create or replace function adopt_run(renter text, listing text, request bytea) returns uuid language plpgsql as $$
+create or replace function adopt_run(renter text, listing text, request bytea) returns uuid language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   adopted uuid;
 begin

@@ -2,7 +2,7 @@
 create or replace function begin_run(
   run uuid, listing text, version uuid, renter text, key text, request bytea, new_salt bytea, input bytea,
   alone boolean, patient boolean, durable boolean
-) returns boolean language plpgsql as $$
+) returns boolean language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin
   -- What is spent or answered later waits for the disk, and this with it.
   if not durable then

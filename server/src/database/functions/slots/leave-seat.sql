@@ -1,6 +1,6 @@
 -- Gives up a run's slot or its place in the queue; gives its listing. A place that is given up counts too: a wallet
 -- that waited beside it may be alone now, and so may have more slots.
-create or replace function leave_seat(run uuid) returns text language plpgsql as $$
+create or replace function leave_seat(run uuid) returns text language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   listing text;
   place_of text;

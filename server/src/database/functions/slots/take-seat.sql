@@ -3,7 +3,7 @@
 create or replace function take_seat(
   run uuid, listing text, renter text, priority boolean,
   seat_count integer, line_length integer, own_length integer, lease interval, claim interval
-) returns text language plpgsql as $$
+) returns text language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   taken bigint;
   held bigint;
