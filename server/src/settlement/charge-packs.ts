@@ -2,11 +2,11 @@ import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import type { SignatureStatus } from '@solana/web3.js';
 import type { Chain } from '../chain/index.js';
 import { createDeadline } from '../platform/deadline.js';
+import { broadcast } from './broadcast.js';
 import type { Charge, SignedCharge } from './charge.js';
 import type { ChargeStates } from './charge-states.js';
 import type { ChargeSigner } from './charge-transaction.js';
 
-const REBROADCAST_MS = 1_000;
 /**
  * While more transactions than this of a listing are under way, its charges wait for further ones. With fewer a charge
  * goes at once.
@@ -73,10 +73,9 @@ export function createChargePacks(deps: {
   async function land(listingId: string, signed: SignedCharge): Promise<SignatureStatus | null> {
     underWay.set(listingId, (underWay.get(listingId) ?? 0) + 1);
     const deadline = createDeadline(waitMs);
-    const send = () => chain.send(signed.wire).catch(() => undefined);
-    const again = setInterval(() => void send(), REBROADCAST_MS);
+    const { begun, stop } = broadcast(() => chain.send(signed.wire));
     try {
-      await send();
+      await begun;
       return await chain.waitForConfirmation(
         signed.signature,
         Number(signed.lastValidBlockHeight),
@@ -86,7 +85,7 @@ export function createChargePacks(deps: {
       return null;
     } finally {
       deadline.clear();
-      clearInterval(again);
+      stop();
       const left = (underWay.get(listingId) ?? 1) - 1;
       if (left > 0) underWay.set(listingId, left);
       else underWay.delete(listingId);
