@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { hash, randomBytes, randomUUID } from 'node:crypto';
 import {
   REFUSAL_TEXT,
   API_KEY_PREFIX,
@@ -50,7 +50,7 @@ export function looksLikeApiKey(bearer: string): boolean {
 /** Makes the store of API keys for one network. */
 export function createApiKeys(db: Db, network: 'localnet' | 'devnet' | 'mainnet'): ApiKeys {
   const prefix = network === 'mainnet' ? API_KEY_PREFIX.mainnet : API_KEY_PREFIX.devnet;
-  const digestOf = (key: string) => createHash('sha256').update(key).digest();
+  const digestOf = (key: string) => hash('sha256', key, 'buffer');
   return {
     async create(wallet, { label, scopes = DEFAULT_API_KEY_SCOPES, policy }) {
       const key = prefix + randomBytes(KEY_BYTES).toString('base64url');

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { ApiError } from '../api-error.js';
 import { clientAddress } from './client-address.js';
@@ -53,7 +53,7 @@ export function createFailedChecks(rateLimits: RateLimits, limitPerMinute: numbe
   return {
     async check(address, bearer, check) {
       // What is remembered is no secret: a hash as the database has it.
-      const digest = createHash('sha256').update(bearer).digest('base64');
+      const digest = hash('sha256', bearer, 'base64');
       const key = `bearer:${clientAddress(address)}`;
       const fail = async (error: unknown, state = addresses.get(key)) => {
         if (!(error instanceof ApiError && error.status === 401)) throw error;
