@@ -292,7 +292,10 @@ describe('the open charges of a balance', () => {
       .set({ sequence: 256n })
       .where('run_id', '=', (await reserved(account, 1n)).run_id)
       .execute();
-    await expect(account.reserve(1n)).rejects.toMatchObject({ code: 'service_unavailable' });
+    await expect(account.reserve(1n)).rejects.toMatchObject({
+      code: 'rate_limit_exceeded',
+      retryAfterSeconds: 5,
+    });
     await states.release(first.run_id);
     expect((await reserved(account, 1n)).sequence).toBe(257n);
   });
@@ -308,7 +311,7 @@ describe('the open charges of a balance', () => {
         .where('run_id', '=', failed)
         .execute();
     await atSequence(1_024n);
-    await expect(account.reserve(1n)).rejects.toMatchObject({ code: 'service_unavailable' });
+    await expect(account.reserve(1n)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
     await atSequence(1_023n);
     expect((await reserved(account, 1n)).sequence).toBe(1_024n);
   });

@@ -65,10 +65,9 @@ function toOutcome(
     return { error: new ApiError('service_unavailable', message, { next, retryAfterSeconds: 600 }) };
   }
   if (outcome === 'full') {
-    const message = 'Too many charges of this rental are still open.';
-    return {
-      error: new ApiError('service_unavailable', message, { next: 'Try again.', retryAfterSeconds: 5 }),
-    };
+    const message = 'This rental has as many charges that are not final yet as the program keeps apart: 255.';
+    const next = 'Nothing was charged; try again once some are final.';
+    return { error: new ApiError('rate_limit_exceeded', message, { next, retryAfterSeconds: 5 }) };
   }
   const message =
     `The prepaid balance has ${available} lamports left for new runs; one costs ` +

@@ -64,7 +64,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuidance>> = {
     whatToDo: `Check the address and the id. Results of runs and files are kept for ${RESULT_KEPT_HOURS} hours.`,
   },
   rate_limit_exceeded: {
-    when: 'A limit of requests, runs or unpublished agents is used up, or the queue for the slots of the listing is full or took too long. Nothing was charged.',
+    when: 'A limit of requests, runs or unpublished agents is used up, or the queue for the slots of the listing is full or took too long; or 255 charges of the rental are not final yet, which takes some seconds. Nothing was charged.',
     whatToDo: 'Wait as many seconds as `Retry-After` says, then repeat the request.',
   },
   internal_error: {
