@@ -275,6 +275,14 @@ export interface Database {
     used_by_run_id: string | null;
     created_at: Generated<Date>;
   };
+  /** Undelivered runs that may be owed a credit, or have to give one back; triggers on runs, charges and credits write them. */
+  undelivered_runs: {
+    run_id: string;
+    noted_at: Generated<Date>;
+    /** When the reconciler looks at it next. */
+    next_attempt_at: Generated<Date>;
+    attempts: Generated<number>;
+  };
   /** Ended runs without a charge on-chain; triggers on `runs` and `charges` write them. */
   run_log_entries: {
     run_id: string;

@@ -7,11 +7,11 @@ export interface Rounds {
 /**
  * Repeats work in rounds that do not overlap, because slow rounds would pile up.
  *
- * @param round must not reject
+ * @param round must not reject; with true, for what it left, the next one begins at once
  * @param everyMs time between the end of a round and the next one
  */
 export function startRounds(
-  round: () => Promise<void>,
+  round: () => Promise<unknown>,
   everyMs: number,
   { startsAtOnce }: { startsAtOnce: boolean },
 ): Rounds {
@@ -29,8 +29,8 @@ export function startRounds(
   const rounds = (async () => {
     if (!startsAtOnce) await pause();
     while (!signal.aborted) {
-      await round();
-      if (!signal.aborted) await pause();
+      const hasMore = (await round()) === true;
+      if (!hasMore && !signal.aborted) await pause();
     }
   })();
   return {

@@ -103,16 +103,27 @@ interface BalanceSum {
   taken: bigint;
 }
 
-/** The balances that were ever charged, or exist, in the order of their addresses. */
+/**
+ * A page of the balances that were ever charged, or exist, in the order of their addresses. Those that were charged are
+ * found one after the other in the index, past all other charges of each.
+ */
 async function balancesAfter(db: Db, after: string): Promise<BalanceSum[]> {
   const { rows } = await sql<BalanceSum>`
+    with recursive charged (address, place) as (
+      (select balance_address, 1 from charges where balance_address > ${after}
+        order by balance_address limit 1)
+      union all
+      select (select balance_address from charges where balance_address > charged.address
+        order by balance_address limit 1), place + 1
+      from charged where place < ${BALANCES_PER_PAGE} and charged.address is not null
+    )
     select address, coalesce((
       select sum(price_lamports) from charges
       where balance_address = address and state in ('confirmed', 'finalized', 'credited')
     ), 0)::bigint as taken
     from (
-      select address from balances where address > ${after}
-      union select balance_address from charges where balance_address > ${after}
+      (select address from balances where address > ${after} order by address limit ${BALANCES_PER_PAGE})
+      union select address from charged where address is not null
     ) as known
     order by address limit ${BALANCES_PER_PAGE}`.execute(db);
   return rows;

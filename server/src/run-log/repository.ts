@@ -108,14 +108,14 @@ export function createRunLogRepository(
 
   async function isDue(query: Db | Tx): Promise<boolean> {
     const { rows } = await sql<{ due: boolean }>`
-      select not exists (
-        select from run_log_batches where signature is null or created_at > now() - ${interval}
-      ) and exists (
-        select from run_log_entries where batch is null and not exists (
-          select from charges
-          where charges.run_id = run_log_entries.run_id and state in ('reserved', 'signed', 'confirmed')
-        )
-      ) as due`.execute(query);
+      select not exists (select from run_log_batches where signature is null)
+        and not exists (select from run_log_batches where created_at > now() - ${interval})
+        and exists (
+          select from run_log_entries where batch is null
+            -- By the charge's key for each entry: a join may be planned as a scan of all charges.
+            and coalesce((select state from charges where charges.run_id = run_log_entries.run_id), 'failed')
+              not in ('reserved', 'signed', 'confirmed')
+        ) as due`.execute(query);
     return rows[0]?.due === true;
   }
 

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Db } from '../database/connection.js';
-import type { ChargeOrder, ChargeRow, OpenCharge, ReservedCharge } from './charge.js';
+import type { ChargeOrder, ChargeRow, OpenCharge, ReservedCharge, SignedCharge } from './charge.js';
 import { createReservations } from './charge-reservations.js';
+import { makeUndeliveredRunsDue } from './undelivered-runs.js';
 
 /** Reserves and reads charges, and tells which are due; `ChargeStates` moves them on. */
 export interface ChargeRepository {
@@ -22,8 +23,10 @@ export interface ChargeRepository {
    * whose delay doubles from 2 s up to 64 s.
    */
   takeDue(limit: number): Promise<OpenCharge[]>;
-  /** Makes the next attempt of every open charge due now. */
+  /** Makes the next attempt of every open charge, and of every undelivered run, due now. */
   makeAllDue(): Promise<void>;
+  /** Which of these runs a payment changes: those with a result that waits for it, and those that were not delivered. */
+  runsWaiting(runIds: readonly string[]): Promise<string[]>;
 }
 
 export function createChargeRepository(db: Db): ChargeRepository {
@@ -49,6 +52,17 @@ export function createChargeRepository(db: Db): ChargeRepository {
         .where('state', 'in', ['signed', 'confirmed'])
         .where('next_attempt_at', '>', sql<Date>`now()`)
         .execute();
+      await makeUndeliveredRunsDue(db);
+    },
+
+    async runsWaiting(runIds) {
+      const rows = await db
+        .selectFrom('runs')
+        .select('id')
+        .where('id', '=', sql<string>`any(${[...runIds]}::uuid[])`)
+        .where(sql<boolean>`(status = 'undelivered' or status = 'running' and outcome is not null)`)
+        .execute();
+      return rows.map(({ id }) => id);
     },
 
     async takeDue(limit) {
@@ -58,16 +72,14 @@ export function createChargeRepository(db: Db): ChargeRepository {
           next_attempt_at: sql<Date>`now() + make_interval(secs => 2 * 2 ^ least(attempts, 5))`,
           attempts: sql`attempts + 1`,
         })
-        .where('run_id', 'in', (eb) =>
-          eb
-            .selectFrom('charges')
-            .select('run_id')
-            .where('state', 'in', ['signed', 'confirmed'])
-            .where('next_attempt_at', '<=', sql<Date>`now()`)
-            .orderBy('next_attempt_at')
-            .limit(limit)
-            .forUpdate()
-            .skipLocked(),
+        // As an array, which is read once, whatever is planned.
+        .where(
+          'run_id',
+          '=',
+          sql<string>`any (array(
+            select run_id from charges
+            where state in ('signed', 'confirmed') and next_attempt_at <= now()
+            order by next_attempt_at limit ${limit} for update skip locked))`,
         )
         .returningAll()
         .execute();
@@ -75,23 +87,14 @@ export function createChargeRepository(db: Db): ChargeRepository {
       const signatures = await db
         .selectFrom('charge_signatures')
         .selectAll()
-        .where(
-          'run_id',
-          'in',
-          charges.map((charge) => charge.run_id),
-        )
+        .where('run_id', '=', sql<string>`any(${charges.map((charge) => charge.run_id)}::uuid[])`)
         .orderBy('created_at')
         .execute();
-      return charges.map((charge) => ({
-        charge,
-        signatures: signatures
-          .filter((row) => row.run_id === charge.run_id)
-          .map((row) => ({
-            signature: row.signature,
-            wire: row.wire,
-            lastValidBlockHeight: row.last_valid_block_height,
-          })),
-      }));
+      const ofRun = new Map<string, SignedCharge[]>(charges.map((charge) => [charge.run_id, []]));
+      for (const { run_id: runId, signature, wire, last_valid_block_height: height } of signatures) {
+        ofRun.get(runId)?.push({ signature, wire, lastValidBlockHeight: height });
+      }
+      return charges.map((charge) => ({ charge, signatures: ofRun.get(charge.run_id) ?? [] }));
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Db } from '../database/connection.js';
 import { batchByKey } from '../database/batch-by-key.js';
 import { prepare } from '../database/prepared-statements.js';
 import type { ChargeState, SignedCharge } from './charge.js';
+import { closeUndeliveredRuns, takeUndeliveredRuns } from './undelivered-runs.js';
 
 const CONFIRM_CHARGES = prepare('select run_id, has_moved, is_released from confirm_charges($1, $2, $3)');
 const SIGN_CHARGES = prepare('select run_id from sign_charges($1, $2, $3, $4) as run_id');
@@ -41,7 +42,7 @@ export interface ChargeStates {
   recordTaken(runId: string): Promise<void>;
   /** Credits a finalized charge whose run was not delivered; the run keeps the state `finalized` where it may not have one. */
   credit(runId: string): Promise<void>;
-  /** The same for every such charge that a process which ended has left. */
+  /** The same for the undelivered runs that are due, also those that a process which ended has left. */
   creditUndelivered(): Promise<void>;
   /** Deletes a charge that was never signed. */
   release(runId: string): Promise<void>;
@@ -74,6 +75,19 @@ export function createChargeStates(
     return runIds.map((id) => ({ value: released.get(id) === true }));
   });
 
+  /** Those that become final together share a statement, too. Rows are locked in one order, as by `confirm_charges`. */
+  const finalizeTogether = batchByKey<string, undefined>(async (_, runIds) => {
+    const { numAffectedRows } = await sql`
+      with confirmed as materialized (
+        select run_id from charges where run_id = any (${runIds}::uuid[]) and state = 'confirmed'
+        order by run_id for update
+      )
+      update charges set state = 'finalized', updated_at = now()
+      where run_id = any (array(select run_id from confirmed))`.execute(db);
+    for (let left = Number(numAffectedRows ?? 0n); left > 0; left -= 1) moved('finalized');
+    return runIds.map(() => ({ value: undefined }));
+  });
+
   async function credit(runId: string): Promise<void> {
     const { numAffectedRows } = await sql`
       update charges set state = 'credited', updated_at = now()
@@ -91,15 +105,7 @@ export function createChargeStates(
     },
     confirm: (runId, isFinal = false, listingId = '') =>
       confirmTogether(`${isFinal ? FINAL : ''}${listingId}`, runId),
-    async finalize(runId) {
-      const { numUpdatedRows } = await db
-        .updateTable('charges')
-        .set({ state: 'finalized', updated_at: sql<Date>`now()` })
-        .where('run_id', '=', runId)
-        .where('state', '=', 'confirmed')
-        .executeTakeFirstOrThrow();
-      if (numUpdatedRows === 1n) moved('finalized');
-    },
+    finalize: (runId) => finalizeTogether('', runId),
 
     async end(runId, failureCode) {
       const { rows } = await sql<{ ended: 'failed' | 'lost' | null }>`
@@ -121,27 +127,28 @@ export function createChargeStates(
 
     credit,
     async creditUndelivered() {
+      const due = await takeUndeliveredRuns(db);
+      if (due.length === 0) return;
       const owed = await db
         .selectFrom('charges')
-        .innerJoin('runs', 'runs.id', 'charges.run_id')
-        .where('runs.status', '=', 'undelivered')
-        .where('runs.output_left_at', 'is', null)
-        .where('charges.state', '=', 'finalized')
-        .where(sql<boolean>`may_credit(charges.wallet, charges.listing_id)`)
-        .select('charges.run_id')
-        .limit(1_000)
+        .select('run_id')
+        .where('run_id', '=', sql<string>`any(${due}::uuid[])`)
+        .where('state', '=', 'finalized')
+        .where(sql<boolean>`may_credit(wallet, listing_id)`)
         .execute();
       for (const { run_id: runId } of owed) await credit(runId);
+      await closeUndeliveredRuns(db, due);
     },
 
     async release(runId) {
       await db.deleteFrom('charges').where('run_id', '=', runId).where('state', '=', 'reserved').execute();
     },
     async releaseAbandoned() {
+      // By the run's key for each reservation: a join may be planned as a scan of all runs.
       await db
         .deleteFrom('charges')
         .where('state', '=', 'reserved')
-        .where('run_id', 'in', (eb) => eb.selectFrom('runs').select('id').where('status', '!=', 'running'))
+        .where(sql<boolean>`(select status from runs where id = charges.run_id) <> 'running'`)
         .execute();
     },
   };

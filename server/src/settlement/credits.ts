@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../database/connection.js';
+import { dueUndeliveredRuns } from './undelivered-runs.js';
 
 /**
  * Free runs, owed for runs that were charged and not delivered. `give_credit` alone makes one and decides whether it is
@@ -17,7 +18,7 @@ export interface Credits {
   has(wallet: string, listingId: string): Promise<boolean>;
   /** Gives a used credit back, when the new run has no answer either and no output of it has left. */
   giveBack(runId: string): Promise<void>;
-  /** The same for every undelivered run, also those of processes that have ended. */
+  /** The same for undelivered runs that are due, also those of processes that have ended. */
   giveBackUndelivered(): Promise<void>;
 }
 
@@ -57,9 +58,11 @@ export function createCredits(db: Db): Credits {
     },
     async giveBackUndelivered() {
       await sql`
-        update credits set used_by_run_id = null from runs
-        where runs.id = credits.used_by_run_id and runs.status = 'undelivered'
-          and runs.output_left_at is null`.execute(db);
+        update credits set used_by_run_id = null
+        where used_by_run_id = any (array(${dueUndeliveredRuns}))
+          and (select status = 'undelivered' and output_left_at is null from runs where id = used_by_run_id)`.execute(
+        db,
+      );
     },
   };
 }

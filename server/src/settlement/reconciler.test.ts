@@ -1,8 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
 import { Keypair, type SignatureStatus } from '@solana/web3.js';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Chain } from '../chain/index.js';
-import type { ChargeRow } from './charge.js';
+import type { ChargeRow, OpenCharge } from './charge.js';
 import type { ChargeRepository } from './charge-repository.js';
 import type { ChargeStates } from './charge-states.js';
 import { createReconciler } from './reconciler.js';
@@ -40,6 +41,7 @@ function world() {
             charge: { ...charge },
             signatures: [{ signature: charge.run_id, wire: Buffer.alloc(0), lastValidBlockHeight: 9n }],
           })),
+      runsWaiting: async (runIds: readonly string[]) => [...runIds],
     } as unknown as ChargeRepository,
     states: {
       releaseAbandoned: async () => undefined,
@@ -299,5 +301,47 @@ describe('rounds', () => {
     end();
     await stopped;
     expect(begun).toBe(2);
+  });
+
+  it('follow without a pause while batches are full, and give way to a stop', async () => {
+    const full = Array.from({ length: 1_000 }, (_, index): OpenCharge => ({
+      charge: { run_id: `${index}`, state: 'signed', confirmed_at: null } as ChargeRow,
+      signatures: [],
+    }));
+    let left = 25;
+    let taken = 0;
+    const backlog = createReconciler({
+      states: {
+        releaseAbandoned: async () => undefined,
+        creditUndelivered: async () => undefined,
+        end: async () => undefined,
+      } as unknown as ChargeStates,
+      credits: { giveBackUndelivered: async () => undefined },
+      chain: { blockHeight: async () => 1n },
+      charges: {
+        takeDue: async () => {
+          await setImmediate();
+          taken += 1;
+          left -= 1;
+          return left >= 0 ? full : [];
+        },
+      } as unknown as ChargeRepository,
+      runs: {
+        unpaid: async () => undefined,
+        settled: async () => undefined,
+        // So each charge, which has no transaction, ends.
+        wasUndelivered: async () => true,
+      },
+      logger: pino({ level: 'silent' }),
+    } as never);
+    const { stop } = backlog.start();
+    await vi.advanceTimersByTimeAsync(2_000);
+    const enough = () => taken >= 26;
+    for (let turn = 0; turn < 10_000 && !enough(); turn += 1) await setImmediate();
+    expect(taken).toBe(26);
+    left = Number.POSITIVE_INFINITY;
+    await vi.advanceTimersByTimeAsync(2_000);
+    await stop();
+    expect(taken).toBeLessThan(1_000);
   });
 });

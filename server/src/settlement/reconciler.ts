@@ -1,11 +1,11 @@
 import { decodeProgramError } from '@agent-rental/program-client';
-import { PublicKey, type SignatureStatus } from '@solana/web3.js';
+import { PublicKey } from '@solana/web3.js';
 import type { Chain } from '../chain/index.js';
 import type { Indexer } from '../credentials/index.js';
 import type { Logger } from '../platform/logger.js';
 import { startRounds, type Rounds } from '../platform/rounds.js';
-import type { ChargeRow, OpenCharge, SignedCharge } from './charge.js';
-import { isRefusalOf } from './charged-runs.js';
+import type { ChargeRow } from './charge.js';
+import { isPaid, isUnpaid, judgeCharges, type PaidCharge, type UnpaidCharge } from './charge-verdicts.js';
 import type { ChargeRepository } from './charge-repository.js';
 import type { ChargeStates } from './charge-states.js';
 import type { ChargeSigner } from './charge-transaction.js';
@@ -19,11 +19,12 @@ const RUN_ALREADY_CONSUMED = 6100;
  */
 const SERVICE_FAULTS: ReadonlySet<number> = new Set([2001, 2005, 3011, 6004]);
 const ROUND_MS = 2_000;
-const BATCH = 200;
-/** Batches of one round; what is left is taken in the next. */
-const MOST_BATCHES = 50;
-/** Signatures that one call of the RPC tells the status of. */
-const MOST_SIGNATURES = 256;
+/** Charges whose states move together. */
+const BATCH = 1_000;
+/** Batches of one round. The next one, which takes what is left, begins at once. */
+const MOST_BATCHES = 10;
+/** Charges of a batch that are taken further at the same time where each needs statements and calls of its own. */
+const MOST_AT_ONCE = 8;
 /** A charge fails after this many transactions that never landed. */
 const MOST_TRANSACTIONS = 12;
 
@@ -54,7 +55,7 @@ export interface Reconciler {
  */
 export function createReconciler(deps: {
   chain: Pick<Chain, 'blockHeight' | 'statuses' | 'send' | 'simulate'>;
-  charges: Pick<ChargeRepository, 'takeDue' | 'makeAllDue'>;
+  charges: Pick<ChargeRepository, 'takeDue' | 'makeAllDue' | 'runsWaiting'>;
   states: ChargeStates;
   credits: Pick<Credits, 'give' | 'giveBackUndelivered'>;
   signer: ChargeSigner;
@@ -64,15 +65,15 @@ export function createReconciler(deps: {
 }): Reconciler {
   const { chain, charges, states, credits, signer, indexer, runs, logger } = deps;
 
-  async function conclude({ charge, signatures, verdict }: JudgedCharge, resent: Set<string>): Promise<void> {
+  /** Takes a charge further that has not taken the money. */
+  async function conclude({ charge, signatures, verdict }: UnpaidCharge, resent: Set<string>): Promise<void> {
     switch (verdict.is) {
-      case 'paid':
-        return recordPaid(charge, verdict.isFinal);
       case 'open':
         // The same bytes, while they can still land; those of several charges once.
         for (const { signature, wire } of verdict.unseen) {
-          if (!resent.has(signature)) await chain.send(wire);
+          if (resent.has(signature)) continue;
           resent.add(signature);
+          await chain.send(wire);
         }
         return;
       case 'failed':
@@ -84,17 +85,50 @@ export function createReconciler(deps: {
     }
   }
 
-  async function recordPaid({ run_id: runId }: ChargeRow, isFinal: boolean): Promise<void> {
-    // Above the wallet's cap, output and credit wait for finality.
-    if (!(await states.confirm(runId, isFinal))) return;
-    const isOwed = await runs.paid(runId);
-    if (isOwed) {
-      await credits.give(runId);
-      await runs.settled(runId);
-    }
+  /** Records that charges have taken the money. Their states move together; only runs that this changes are touched. */
+  async function recordPaid(paid: readonly ChargeRow[], isFinal: boolean): Promise<void> {
+    const released: string[] = [];
+    await eachOf(paid, paid.length, async ({ run_id: runId }) => {
+      // Above the wallet's cap, output and credit wait for finality.
+      if (await states.confirm(runId, isFinal)) released.push(runId);
+    });
+    // After the confirmation: what a run holds from then on its own process lets leave.
+    const waiting = released.length === 0 ? [] : await charges.runsWaiting(released);
+    const unfinished = new Set(waiting);
+    const owed: string[] = [];
+    await eachOf(waiting, MOST_AT_ONCE, async (runId) => {
+      if (await runs.paid(runId)) {
+        await credits.give(runId);
+        await runs.settled(runId);
+        owed.push(runId);
+      }
+      unfinished.delete(runId);
+    });
+    if (!isFinal) return;
     // Last, since a charge that is final is looked at no more.
-    if (isFinal) await states.finalize(runId);
-    if (isFinal && isOwed) await states.credit(runId);
+    const done = released.filter((runId) => !unfinished.has(runId));
+    await eachOf(done, done.length, (runId) => states.finalize(runId));
+    await eachOf(owed, MOST_AT_ONCE, (runId) => states.credit(runId));
+  }
+
+  /** Works on charges, at most so many at once; the failure of one leaves the others. */
+  async function eachOf<T extends string | { run_id: string }>(
+    items: readonly T[],
+    most: number,
+    work: (item: T) => Promise<void>,
+  ): Promise<void> {
+    const left = items.values();
+    const worker = async () => {
+      for (const item of left) {
+        await work(item).catch((err: unknown) =>
+          logger.error(
+            { err, run_id: typeof item === 'string' ? item : item.run_id },
+            'a charge could not be settled; it is tried again',
+          ),
+        );
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
   }
 
   async function recordUnpaid({ run_id: runId }: ChargeRow, failureCode: number | undefined): Promise<void> {
@@ -141,33 +175,15 @@ export function createReconciler(deps: {
     return code;
   }
 
-  /** What has become of each charge. */
-  async function judge(open: OpenCharge[]): Promise<JudgedCharge[]> {
-    const heights = {
-      confirmed: await chain.blockHeight('confirmed'),
-      finalized: await chain.blockHeight('finalized'),
-    };
-    const all = [...new Set(open.flatMap(({ signatures }) => signatures.map(({ signature }) => signature)))];
-    const statuses = new Map<string, SignatureStatus | null>();
-    for (let start = 0; start < all.length; start += MOST_SIGNATURES) {
-      const batch = all.slice(start, start + MOST_SIGNATURES);
-      const found = await chain.statuses(batch, true);
-      for (const [index, signature] of batch.entries()) statuses.set(signature, found[index] ?? null);
-    }
-    return open.map(({ charge, signatures }) => {
-      const seen = signatures.map((signed) => ({
-        ...signed,
-        status: statuses.get(signed.signature) ?? null,
-      }));
-      return { charge, signatures, verdict: verdictOf(charge.run_id, seen, heights) };
-    });
-  }
-
-  async function concludeAll(judged: readonly JudgedCharge[]): Promise<void> {
-    const resent = new Set<string>();
-    for (const each of judged) {
-      await conclude(each, resent).catch((err: unknown) =>
-        logger.error({ err, run_id: each.charge.run_id }, 'a charge could not be settled; it is tried again'),
+  async function settlePaid(paid: readonly PaidCharge[]): Promise<void> {
+    if (paid.length === 0) return;
+    // Before any of them is `finalized`: a charge may only stop counting as open once the index has seen it.
+    const balances = new Set(paid.map(({ charge }) => charge.balance_address));
+    await indexer.indexAccounts([...balances].map((address) => new PublicKey(address)));
+    for (const isFinal of [true, false]) {
+      await recordPaid(
+        paid.filter(({ verdict }) => verdict.isFinal === isFinal).map(({ charge }) => charge),
+        isFinal,
       );
     }
   }
@@ -176,81 +192,59 @@ export function createReconciler(deps: {
   async function reconcileBatch(): Promise<number> {
     const open = await charges.takeDue(BATCH);
     if (open.length === 0) return 0;
-    const judged = (await judge(open))
+    const judged = await judgeCharges(chain, open);
+    const resent = new Set<string>();
+    const unpaid = judged.filter(isUnpaid);
+    const [settled] = await Promise.allSettled([
       // Most charges only wait for finality; checking each one in every round would cost more than the runs did.
-      .filter(({ charge, verdict }) => !(charge.state === 'confirmed' && isConfirmedOnly(verdict)));
-    const paid = judged.filter(({ verdict }) => verdict.is === 'paid');
-    await concludeAll(judged.filter(({ verdict }) => verdict.is !== 'paid'));
-    if (paid.length > 0) {
-      // Before any of them is `finalized`: a charge may only stop counting as open once the index has seen it.
-      const balances = new Set(paid.map(({ charge }) => charge.balance_address));
-      await indexer.indexAccounts([...balances].map((address) => new PublicKey(address)));
-      await concludeAll(paid);
-    }
+      settlePaid(
+        judged
+          .filter(isPaid)
+          .filter(({ charge, verdict }) => charge.state !== 'confirmed' || verdict.isFinal),
+      ),
+      // Beside them: calls that a charge waits for hold up no charge that has taken the money.
+      eachOf(
+        unpaid.map((each) => ({ ...each, run_id: each.charge.run_id })),
+        MOST_AT_ONCE,
+        (each) => conclude(each, resent),
+      ),
+    ]);
+    if (settled.status === 'rejected') throw settled.reason;
     return open.length;
   }
 
-  async function reconcile(which: 'due' | 'all' = 'due'): Promise<void> {
-    await states.releaseAbandoned();
-    await states.creditUndelivered();
-    await credits.giveBackUndelivered();
+  /** Gives whether more may be due. */
+  async function reconcileRound(which: 'due' | 'all', isStopping: () => boolean): Promise<boolean> {
     if (which === 'all') await charges.makeAllDue();
-    for (let batches = 0; batches < MOST_BATCHES; batches += 1) {
-      if ((await reconcileBatch()) < BATCH) return;
+    await states.releaseAbandoned();
+    await credits.giveBackUndelivered();
+    await states.creditUndelivered();
+    for (let batches = 0; batches < MOST_BATCHES && !isStopping(); batches += 1) {
+      if ((await reconcileBatch()) < BATCH) return false;
     }
+    return true;
   }
 
   return {
-    reconcile,
-    start: () =>
-      startRounds(
+    async reconcile(which = 'due') {
+      await reconcileRound(which, () => false);
+    },
+    start() {
+      let isStopping = false;
+      const rounds = startRounds(
         () =>
-          reconcile().catch((err: unknown) =>
+          reconcileRound('due', () => isStopping).catch((err: unknown) =>
             logger.warn({ err }, 'charges could not be reconciled; it is tried again'),
           ),
         ROUND_MS,
         { startsAtOnce: false },
-      ),
+      );
+      return {
+        stop() {
+          isStopping = true;
+          return rounds.stop();
+        },
+      };
+    },
   };
-}
-
-/** The state of a charge, judged by its transactions. */
-type ChargeVerdict =
-  | { is: 'paid'; isFinal: boolean }
-  /** A transaction may still land; those that were not seen are sent again. */
-  | { is: 'open'; unseen: SignedCharge[] }
-  /** None can land any more, and the program refused the charge in one. */
-  | { is: 'failed'; failureCode: number | undefined }
-  /** None can land any more; none left a trace, or those that did failed because of another charge in them. */
-  | { is: 'dead' };
-
-interface JudgedCharge extends OpenCharge {
-  verdict: ChargeVerdict;
-}
-
-const isConfirmedOnly = (verdict: ChargeVerdict): boolean => verdict.is === 'paid' && !verdict.isFinal;
-
-/** Judges a charge by its transactions. */
-function verdictOf(
-  runId: string,
-  transactions: (SignedCharge & { status: SignatureStatus | null })[],
-  heights: { confirmed: bigint; finalized: bigint },
-): ChargeVerdict {
-  const landed = transactions
-    .map(({ status }) => status)
-    .find((status) => status && !status.err && status.confirmationStatus !== 'processed');
-  if (landed) return { is: 'paid', isFinal: landed.confirmationStatus === 'finalized' };
-  const isOver = ({ status, lastValidBlockHeight }: (typeof transactions)[number]) =>
-    status === null ? lastValidBlockHeight < heights.finalized : status.confirmationStatus === 'finalized';
-  if (!transactions.every(isOver)) {
-    const unseen = transactions.filter(
-      ({ status, lastValidBlockHeight }) => status === null && lastValidBlockHeight >= heights.confirmed,
-    );
-    return { is: 'open', unseen };
-  }
-  const refusal = transactions.find(
-    ({ status, wire }) => status?.err && isRefusalOf(runId, wire, status.err),
-  );
-  if (!refusal) return { is: 'dead' };
-  return { is: 'failed', failureCode: decodeProgramError({ error: refusal.status?.err })?.code };
 }
