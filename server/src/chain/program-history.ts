@@ -5,12 +5,19 @@ import {
   PER_QUERY_BALANCE_OFFSETS,
   type DecodedInstruction,
 } from '@agent-rental/program-client';
-import { PublicKey, type GetProgramAccountsFilter, type VersionedTransactionResponse } from '@solana/web3.js';
+import {
+  PublicKey,
+  type AccountInfo,
+  type GetProgramAccountsFilter,
+  type VersionedTransactionResponse,
+} from '@solana/web3.js';
 import bs58 from 'bs58';
 import { openSource, reach } from './chain.js';
 
 /** Signatures that one call of the RPC gives. */
 const SIGNATURES_PER_PAGE = 1_000;
+/** What the index holds: a listing before what refers to it. */
+const ACCOUNT_KINDS = ['Listing', 'Escrow', 'AccessCredential', 'PerQueryBalance'] as const;
 
 /** A `consume_query` that took effect. */
 export interface LandedCharge {
@@ -22,8 +29,22 @@ export interface LandedCharge {
   sequence: bigint;
 }
 
-/** All accounts and transactions of the program, for comparisons; no request of a user waits for these. */
+/** Accounts of one kind, and the slot they were read at. */
+export interface ProgramAccounts {
+  slot: bigint;
+  accounts: readonly { pubkey: PublicKey; account: AccountInfo<Buffer> }[];
+}
+
+/** All accounts and transactions of the program, for comparisons and snapshots; no request of a user waits for these. */
 export interface ProgramHistory {
+  /** The newest finalized transaction that names the program; undefined before the first. */
+  newest(): Promise<{ signature: string; slot: bigint } | undefined>;
+  /**
+   * All finalized accounts of the kinds that are rented, kind by kind. One answer holds all of a kind.
+   *
+   * @param atLeast the slot that the endpoint must have finalized
+   */
+  accounts(atLeast: bigint): AsyncIterable<ProgramAccounts>;
   /** Addresses of all listings. */
   listings(): Promise<string[]>;
   /** Addresses of a listing's credentials and balances. */
@@ -45,14 +66,13 @@ export function createProgramHistory(
     name: keyof typeof ACCOUNT_DISCRIMINATORS,
     ...filters: GetProgramAccountsFilter[]
   ): Promise<string[]> {
-    const kind = { memcmp: { offset: 0, bytes: bs58.encode(ACCOUNT_DISCRIMINATORS[name]) } };
     // Addresses alone.
     const dataSlice = { offset: 0, length: 0 };
     const found = await reach(() =>
       source.first(({ connection }) =>
         connection.getProgramAccounts(programId, {
           commitment: 'finalized',
-          filters: [kind, ...filters],
+          filters: [kindOf(name), ...filters],
           dataSlice,
         }),
       ),
@@ -61,6 +81,31 @@ export function createProgramHistory(
   }
 
   return {
+    async newest() {
+      const [found] = await reach(() =>
+        source.first(({ connection }) =>
+          connection.getSignaturesForAddress(programId, { limit: 1 }, 'finalized'),
+        ),
+      );
+      return found && { signature: found.signature, slot: BigInt(found.slot) };
+    },
+
+    async *accounts(atLeast) {
+      for (const name of ACCOUNT_KINDS) {
+        const found = await reach(() =>
+          source.first(({ connection }) =>
+            connection.getProgramAccounts(programId, {
+              commitment: 'finalized',
+              filters: [kindOf(name)],
+              minContextSlot: Number(atLeast),
+              withContext: true,
+            }),
+          ),
+        );
+        yield { slot: BigInt(found.context.slot), accounts: found.value };
+      }
+    },
+
     listings: () => addressesOf('Listing'),
 
     async holdings(listing) {
@@ -100,6 +145,11 @@ export function createProgramHistory(
     },
   };
 }
+
+/** Matches the accounts of one kind. */
+const kindOf = (name: keyof typeof ACCOUNT_DISCRIMINATORS): GetProgramAccountsFilter => ({
+  memcmp: { offset: 0, bytes: bs58.encode(ACCOUNT_DISCRIMINATORS[name]) },
+});
 
 /** The charges that a transaction made, in its own instructions and in calls between programs. */
 function landedCharges(

@@ -1,6 +1,7 @@
 import { createCredentialRepository, createCredentialService, createIndexer } from '../credentials/index.js';
 import { createFileRepository, createFileService } from '../files/index.js';
 import { createListingRepository, createListingService } from '../listings/index.js';
+import { createOwnCharges } from '../settlement/index.js';
 import { createContentReader } from '../storage/index.js';
 import type { AppParts } from './app-parts.js';
 
@@ -12,7 +13,10 @@ export function composeCatalogue(parts: AppParts) {
   const { config, logger, database, chain, keys } = parts;
   const listings = createListingService(createListingRepository(database));
   const repository = createCredentialRepository(database.db);
-  const indexer = createIndexer(chain, repository, logger, parts.indexPollMs);
+  const indexer = createIndexer(chain, repository, logger, parts.indexPollMs, {
+    history: parts.history,
+    ownCharges: createOwnCharges(database.db, chain.programId),
+  });
   const credentials = createCredentialService({ repository, listings, chain, indexer });
   const files = createFileService({
     files: createFileRepository(database.db, keys),

@@ -26,7 +26,7 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createChain, type Chain } from '../chain/index.js';
+import { createChain, createProgramHistory, type Chain } from '../chain/index.js';
 import { createLogger } from '../platform/logger.js';
 import { insertListing, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
 import { createIndexer, type Indexer } from './indexer.js';
@@ -307,5 +307,89 @@ describe('the index, among the transactions of others', () => {
     expect(await chain.changedAccounts(failed)).toEqual([]);
     await indexer.catchUp();
     expect(await rental()).toMatchObject({ balance_lamports: DEPOSIT });
+  });
+});
+
+describe('the index, where it knows no place in the history', () => {
+  const history = () => createProgramHistory(localChain.rpcUrl, MARKETPLACE_PROGRAM_ID);
+  /** An indexer that takes a snapshot, and how many transactions it has read. */
+  function counting() {
+    let read = 0;
+    const watched: Chain = {
+      ...chain,
+      changedAccounts: (signature) => {
+        read += 1;
+        return chain.changedAccounts(signature);
+      },
+    };
+    const made = createIndexer(watched, repository, createLogger('silent'), 1000, { history: history() });
+    return { indexer: made, read: () => read };
+  }
+  const forget = () => database.db.deleteFrom('index_cursor').execute();
+
+  it('takes in all accounts at once, without reading a final transaction, and follows from there [CRD-33]', async () => {
+    await send([purchase()], [buyer]);
+    await finalize();
+    await forget();
+    await database.db.deleteFrom('credentials').execute();
+    await database.db.deleteFrom('balances').execute();
+    await database.db.deleteFrom('escrows').execute();
+    const { indexer: started, read } = counting();
+    await started.catchUp();
+    expect(read()).toBe(0);
+    expect(await rental()).toMatchObject({ valid: true, balance_lamports: DEPOSIT });
+    expect(await listingRow()).toMatchObject({ status: 'active', price_lamports: PRICE });
+    const { address } = await database.db
+      .selectFrom('escrows')
+      .selectAll()
+      .where('listing_address', '=', findListingAddress(listingId).address.toBase58())
+      .executeTakeFirstOrThrow();
+    expect(address).toBeTruthy();
+    expect(await unfinalized()).toEqual([]);
+    await send([revocation()], [creator]);
+    await started.catchUp();
+    expect(read()).toBe(1);
+    expect(await rental()).toMatchObject({ valid: false, balance_lamports: null });
+  });
+
+  it('follows what is confirmed and not final when the snapshot is taken [CRD-34]', async () => {
+    await forget();
+    const dropped = await send([purchase()], [buyer]);
+    const { indexer: started, read } = counting();
+    await started.catchUp();
+    expect(read()).toBe(1);
+    expect(await rental()).toMatchObject({ valid: true, balance_lamports: DEPOSIT });
+    await drop(dropped);
+    await started.catchUp();
+    expect(await rental()).toBeUndefined();
+  });
+
+  it('removes what is gone from the chain', async () => {
+    await send([purchase()], [buyer]);
+    await finalize();
+    await indexer.catchUp();
+    await send([revocation()], [creator]);
+    await finalize();
+    await forget();
+    const { indexer: started, read } = counting();
+    await started.catchUp();
+    expect(read()).toBe(0);
+    expect(await rental()).toMatchObject({ valid: false, balance_lamports: null });
+  });
+
+  it('reads the transactions where an endpoint does not list accounts', async () => {
+    await send([purchase()], [buyer]);
+    await finalize();
+    await forget();
+    await database.db.deleteFrom('credentials').execute();
+    const refusing = {
+      ...history(),
+      accounts: () => {
+        throw new Error('getProgramAccounts is disabled.');
+      },
+    };
+    const started = createIndexer(chain, repository, createLogger('silent'), 1000, { history: refusing });
+    await started.catchUp();
+    expect(await rental()).toMatchObject({ valid: true, balance_lamports: DEPOSIT });
   });
 });

@@ -295,6 +295,44 @@ describe('the index', () => {
     expect(await rentalOf(buyers[2])).toBeDefined();
     expect(await repository.readCursor(MARKETPLACE_PROGRAM_ID.toBase58())).toBe('new');
   });
+
+  it('does not read the transactions of own charges, and waits for accounts that are as new', async () => {
+    const buyer = newKey();
+    const address = balanceAddress(buyer);
+    const read: string[] = [];
+    const watched = {
+      ...chain,
+      changedAccounts: async (signature: string) => {
+        read.push(signature);
+        return chain.changedAccounts(signature);
+      },
+      // The list comes of an endpoint that is a slot ahead of the one that has the accounts.
+      signaturesAfter: async (...page: [string | undefined, string | undefined]) =>
+        (await chain.signaturesAfter(...page)).map((each) => ({ ...each, slot: ahead })),
+    } as Chain;
+    let ahead = 11n;
+    const cursor = await repository.readCursor(MARKETPLACE_PROGRAM_ID.toBase58());
+    state.transactions.push({ signature: cursor ?? 'start', wrote: [] });
+    state.transactions.push({ signature: 'own', wrote: [address] });
+    put(credentialAddress(buyer), credentialBytes(buyer));
+    await indexer.indexAccounts([credentialAddress(buyer)]);
+    put(address, balanceBytes(buyer, 5n));
+    const following = createIndexer(watched, repository, createLogger('silent'), 1000, {
+      ownCharges: async (signatures) =>
+        new Map(signatures.filter((each) => each === 'own').map((each) => [each, [address]])),
+    });
+    await following.catchUp();
+    put(address, balanceBytes(buyer, 3n));
+    state.slot = ahead;
+    await following.catchUp();
+    expect((await rentalOf(buyer))?.balance_lamports).toBe(3n);
+    expect(read).toEqual([]);
+    // It is known now.
+    ahead = 12n;
+    put(address, balanceBytes(buyer, 1n));
+    await following.catchUp();
+    expect((await rentalOf(buyer))?.balance_lamports).toBe(3n);
+  });
 });
 
 it('the charge window is stored so that the database reads it bit by bit', async () => {

@@ -1,5 +1,5 @@
 import { PublicKey } from '@solana/web3.js';
-import type { Chain, ProgramSignature } from '../chain/index.js';
+import type { Chain, ProgramHistory, ProgramSignature } from '../chain/index.js';
 import type { Logger } from '../platform/logger.js';
 import { startRounds, type Rounds } from '../platform/rounds.js';
 import { readIndexedAccount } from './indexed-account.js';
@@ -8,8 +8,14 @@ import type { CredentialRepository } from './repository.js';
 /** Accounts read by one call to the chain. */
 const ACCOUNTS_PER_READ = 100;
 const SIGNATURES_PER_PAGE = 1000;
-/** Transactions asked for at once while catching up. */
-const TRANSACTIONS_PER_STEP = 10;
+/** Transactions that are indexed together while catching up. */
+const TRANSACTIONS_PER_STEP = 100;
+/** Transactions asked for at once. */
+const TRANSACTIONS_AT_ONCE = 10;
+/** Of more transactions than these the accounts are read, and not the transactions: that costs less. */
+const MOST_FOLLOWED = 10_000;
+/** Accounts of a snapshot that are stored together. */
+const ACCOUNTS_PER_WRITE = 500;
 
 /** Keeps the index of chain state up to date. */
 export interface Indexer {
@@ -25,6 +31,14 @@ export interface Indexer {
   indexAccounts(addresses: PublicKey[]): Promise<void>;
 }
 
+/** What spares the indexer reading transactions one by one; without it, it does. */
+export interface IndexerShortcuts {
+  /** Reads all accounts at once, where the history is long or the index knows no place in it. */
+  history?: Pick<ProgramHistory, 'newest' | 'accounts'>;
+  /** Of these signatures, those that this service made for charges, with the accounts that they change. */
+  ownCharges?: (signatures: readonly string[]) => Promise<ReadonlyMap<string, PublicKey[]>>;
+}
+
 /**
  * Makes the indexer. A transaction only tells which accounts to look at: what is stored comes from the
  * accounts themselves, checked for owner and address, because anyone can log our bytes or imitate our layout.
@@ -38,16 +52,19 @@ export function createIndexer(
   repository: CredentialRepository,
   logger: Logger,
   pollMs: number,
+  { history, ownCharges = async () => new Map() }: IndexerShortcuts = {},
 ): Indexer {
   const programId = chain.programId.toBase58();
   let levelAt: number | undefined;
   /** The transactions that are indexed but not finalized, with the accounts that they changed. */
   const unfinalized = new Map<string, { slot: bigint; addresses: PublicKey[] }>();
 
+  /** Gives the slot that the accounts were read at, of several the oldest. */
   const indexAccounts = async (
     addresses: PublicKey[],
     commitment: 'confirmed' | 'finalized' = 'confirmed',
-  ): Promise<void> => {
+  ): Promise<bigint | undefined> => {
+    let oldest: bigint | undefined;
     for (let start = 0; start < addresses.length; start += ACCOUNTS_PER_READ) {
       const batch = addresses.slice(start, start + ACCOUNTS_PER_READ);
       const { slot, accounts } = await chain.getAccounts(batch, commitment);
@@ -55,10 +72,55 @@ export function createIndexer(
         .map((address, index) => readIndexedAccount(address, accounts[index], chain.programId))
         .filter((account) => account !== null);
       await repository.apply(found, slot, commitment === 'finalized');
+      if (oldest === undefined || slot < oldest) oldest = slot;
     }
+    return oldest;
   };
 
-  /** Everything after the cursor, oldest first. */
+  /**
+   * Takes in all accounts as they are at a finalized slot, and puts the cursor on the newest transaction before it: what
+   * comes after that is followed, some of it for a second time.
+   */
+  const takeSnapshot = async (from: NonNullable<typeof history>): Promise<void> => {
+    const newest = await from.newest();
+    if (!newest) return;
+    let readAt = newest.slot;
+    for await (const { slot, accounts } of from.accounts(newest.slot)) {
+      for (let start = 0; start < accounts.length; start += ACCOUNTS_PER_WRITE) {
+        const found = accounts
+          .slice(start, start + ACCOUNTS_PER_WRITE)
+          .map(({ pubkey, account }) => readIndexedAccount(pubkey, account, chain.programId))
+          .filter((account) => account !== null);
+        await repository.apply(found, slot, true);
+      }
+      readAt = slot;
+    }
+    // What the snapshot does not have is gone, unless an endpoint left it out: so each is asked for.
+    const others = await repository.addressesBefore(newest.slot);
+    await indexAccounts(
+      others.map((address) => new PublicKey(address)),
+      'finalized',
+    );
+    await repository.writeCursor(programId, newest.signature);
+    logger.info({ slot: String(readAt) }, 'the index took in all accounts of the program');
+  };
+
+  /** Everything after the cursor, oldest first; after a snapshot, where there is no cursor or much after it. */
+  const transactionsToIndex = async (): Promise<ProgramSignature[]> => {
+    const hasCursor = (await repository.readCursor(programId)) !== undefined;
+    const listed = hasCursor || !history ? await newTransactions() : undefined;
+    if (!history || (listed && listed.length <= MOST_FOLLOWED)) return listed ?? [];
+    try {
+      await takeSnapshot(history);
+    } catch (err) {
+      logger.warn(
+        { err },
+        'the accounts of the program could not be read at once; its transactions are read',
+      );
+    }
+    return newTransactions();
+  };
+
   const newTransactions = async (): Promise<ProgramSignature[]> => {
     const cursor = await repository.readCursor(programId);
     const found: ProgramSignature[] = [];
@@ -86,26 +148,33 @@ export function createIndexer(
   /** Indexes some transactions; false when one of them cannot be found yet. */
   const indexTransactions = async (transactions: ProgramSignature[]): Promise<boolean> => {
     const fresh = transactions.filter(({ signature, failed }) => !failed && !unfinalized.has(signature));
-    const found = await Promise.all(
-      fresh.map(async ({ signature, slot }) => ({
+    const own = await ownCharges(fresh.map(({ signature }) => signature));
+    const found: { signature: string; slot: bigint; addresses: PublicKey[] | null }[] = [];
+    for (let start = 0; start < fresh.length; start += TRANSACTIONS_AT_ONCE) {
+      const asked = fresh.slice(start, start + TRANSACTIONS_AT_ONCE).map(async ({ signature, slot }) => ({
         signature,
         slot,
-        addresses: await chain.changedAccounts(signature),
-      })),
-    );
-    const addresses = found.flatMap((transaction) => transaction.addresses ?? []);
-    await indexAccounts([...new Map(addresses.map((key) => [key.toBase58(), key])).values()]);
-    for (const { signature, slot, addresses: changed } of found) {
-      if (changed) unfinalized.set(signature, { slot, addresses: changed });
+        addresses: own.get(signature) ?? (await chain.changedAccounts(signature)),
+      }));
+      found.push(...(await Promise.all(asked)));
     }
-    return found.every((transaction) => transaction.addresses !== null);
+    const addresses = found.flatMap((transaction) => transaction.addresses ?? []);
+    const readAt = await indexAccounts([...new Map(addresses.map((key) => [key.toBase58(), key])).values()]);
+    // An own charge was not asked for: the accounts may come of an endpoint that does not have it yet.
+    const isSeen = ({ signature, slot, addresses: changed }: (typeof found)[number]) =>
+      changed !== null && (!own.has(signature) || (readAt !== undefined && slot <= readAt));
+    for (const transaction of found) {
+      const { signature, slot, addresses: changed } = transaction;
+      if (changed && isSeen(transaction)) unfinalized.set(signature, { slot, addresses: changed });
+    }
+    return found.every(isSeen);
   };
 
   const catchUp = async (): Promise<void> => {
     const askedAt = performance.now();
     // Before the list: what is in the list and not newer than this slot is final.
     const finalizedSlot = await chain.finalizedSlot();
-    const transactions = await newTransactions();
+    const transactions = await transactionsToIndex();
     await undoDropped(transactions, finalizedSlot);
     for (let start = 0; start < transactions.length; start += TRANSACTIONS_PER_STEP) {
       const step = transactions.slice(start, start + TRANSACTIONS_PER_STEP);
@@ -127,7 +196,9 @@ export function createIndexer(
   return {
     catchUp,
     ageSeconds: () => (levelAt === undefined ? undefined : (performance.now() - levelAt) / 1000),
-    indexAccounts: (addresses) => indexAccounts(addresses),
+    async indexAccounts(addresses) {
+      await indexAccounts(addresses);
+    },
     async indexTransaction(signature) {
       await indexAccounts((await chain.changedAccounts(signature)) ?? []);
     },

@@ -4,6 +4,7 @@ import type { Db, Tx } from '../database/connection.js';
 import { prepare } from '../database/prepared-statements.js';
 import { sharedRead } from '../database/batch-by-key.js';
 import type { IndexedAccount } from './indexed-account.js';
+import { storeAccounts } from './store-accounts.js';
 
 /** PostgreSQL's code for a transaction that it ended so that another can go on. */
 const DEADLOCK_DETECTED = '40P01';
@@ -34,6 +35,8 @@ export interface CredentialRepository {
    * again when it is.
    */
   apply(accounts: IndexedAccount[], slot: bigint, finalized: boolean): Promise<void>;
+  /** Addresses of all accounts that were read before this slot. */
+  addressesBefore(slot: bigint): Promise<string[]>;
   /** Addresses noted at this slot or earlier. */
   unfinalizedUpTo(slot: bigint): Promise<string[]>;
   readCursor(programId: string): Promise<string | undefined>;
@@ -84,7 +87,7 @@ export function createCredentialRepository(db: Db): CredentialRepository {
       // In one order: transactions that take in the same accounts must not wait for each other.
       const inOrder = accounts.toSorted((one, other) => (addressOf(one) < addressOf(other) ? -1 : 1));
       const present = inOrder.filter(({ kind }) => kind !== 'absent');
-      for (const account of present) await store(tx, account, slot);
+      await storeAccounts(tx, present, slot);
       const absent = inOrder.filter(({ kind }) => kind === 'absent').map(addressOf);
       const removed = await remove(tx, absent, slot);
       if (finalized) await settle(tx, inOrder.map(addressOf), slot);
@@ -96,6 +99,14 @@ export function createCredentialRepository(db: Db): CredentialRepository {
       (await db.executeQuery<RentalRow>({ ...listRentals, parameters: [wallet] })).rows,
     findRental: (wallet, listingId) => readRental(`${wallet} ${listingId}`),
     apply: (accounts, slot, finalized) => retryDeadlocks(() => applyOnce(accounts, slot, finalized)),
+    async addressesBefore(slot) {
+      const { rows } = await sql<{ address: string }>`
+        select address from credentials where slot < ${slot}
+        union all select address from balances where slot < ${slot}
+        union all select address from escrows where slot < ${slot}
+        union all select address from listings where slot < ${slot} and status <> 'draft'`.execute(db);
+      return rows.map(({ address }) => address);
+    },
     async unfinalizedUpTo(slot) {
       const rows = await db
         .selectFrom('unfinalized_accounts')
@@ -139,61 +150,6 @@ async function retryDeadlocks<T>(transaction: () => Promise<T>): Promise<T> {
 
 function addressOf(account: IndexedAccount): string {
   return 'row' in account ? account.row.address : account.address;
-}
-
-/** Stores one account unless the index has it newer. */
-async function store(tx: Tx, account: IndexedAccount, slot: bigint): Promise<void> {
-  switch (account.kind) {
-    case 'credential': {
-      const row = { ...account.row, slot };
-      await tx
-        .insertInto('credentials')
-        .values(row)
-        .onConflict((conflict) =>
-          conflict.column('address').doUpdateSet(row).where('credentials.slot', '<=', slot),
-        )
-        .execute();
-      break;
-    }
-    case 'balance': {
-      const row = { ...account.row, slot };
-      await tx
-        .insertInto('balances')
-        .values(row)
-        .onConflict((conflict) =>
-          conflict.column('address').doUpdateSet(row).where('balances.slot', '<=', slot),
-        )
-        .execute();
-      break;
-    }
-    case 'escrow': {
-      const row = { ...account.row, slot };
-      await tx
-        .insertInto('escrows')
-        .values(row)
-        .onConflict((conflict) =>
-          conflict.column('address').doUpdateSet(row).where('escrows.slot', '<=', slot),
-        )
-        .execute();
-      break;
-    }
-    case 'listing': {
-      const { created_at, ...fields } = account.fields;
-      await tx
-        .updateTable('listings')
-        .set({
-          ...fields,
-          slot,
-          published_at: sql`coalesce(published_at, ${created_at})`,
-          updated_at: new Date(),
-        })
-        .where('id', '=', account.id)
-        .where('slot', '<=', slot)
-        .execute();
-      break;
-    }
-    case 'absent':
-  }
 }
 
 /** Removes what no longer exists: a balance was closed, or a fork dropped what created the account. Gives what was there. */

@@ -44,9 +44,9 @@ async function main(): Promise<number> {
   process.once('SIGINT', () => interrupt.abort(new UsageError('Interrupted. What was repaired stays so.')));
   try {
     const chain = createChain(rpcUrls, programId);
-    const indexer = createIndexer(chain, createCredentialRepository(database.db), logger, 1_000);
-    const states = createChargeStates(database.db, { unfinalizedCapLamports: 0n });
     const history = createProgramHistory(rpcUrls, programId);
+    const indexer = createIndexer(chain, createCredentialRepository(database.db), logger, 1_000, { history });
+    const states = createChargeStates(database.db, { unfinalizedCapLamports: 0n });
     const report = await reconcileWithChain(
       { chain, history, indexer, states, db: database.db, logger },
       {

@@ -3,6 +3,7 @@ export { createChargeStates, type ChargeStates } from './charge-states.js';
 export { createChargeSigner } from './charge-transaction.js';
 export { createReceiptSigner, receiptPayload, type ReceiptSigner } from './receipt-signer.js';
 export { createCredits } from './credits.js';
+export { createOwnCharges } from './own-charges.js';
 export { createReconciler } from './reconciler.js';
 export { ChargePendingError, createSettlement, type SentCharge, type Settlement } from './settlement.js';
 export type { ReservedCharge } from './charge.js';

@@ -1,0 +1,45 @@
+import { findEscrowAddress } from '@agent-rental/program-client';
+import { PublicKey } from '@solana/web3.js';
+import { sql } from 'kysely';
+import type { Db } from '../database/connection.js';
+
+interface OwnChargeRow {
+  signature: string;
+  balance: string;
+  listing: string;
+  /** Null where the index does not have the escrow yet. */
+  escrow: string | null;
+}
+
+/**
+ * Makes the function that tells which of these transactions charge runs of this service, with the accounts that they change:
+ * each takes from a balance and pays into an escrow. The signature stands for the bytes that were written down, so the
+ * chain need not be asked.
+ */
+export function createOwnCharges(
+  db: Db,
+  programId: PublicKey,
+): (signatures: readonly string[]) => Promise<ReadonlyMap<string, PublicKey[]>> {
+  return async (signatures) => {
+    const accounts = new Map<string, PublicKey[]>();
+    if (signatures.length === 0) return accounts;
+    const { rows } = await sql<OwnChargeRow>`
+      select charge_signatures.signature, charges.balance_address as balance, listings.address as listing,
+        (select address from escrows where listing_address = listings.address limit 1) as escrow
+      from charge_signatures
+      join charges on charges.run_id = charge_signatures.run_id
+      join listings on listings.id = charges.listing_id
+      where charge_signatures.signature = any (${[...signatures]}::text[])`.execute(db);
+    for (const { signature, balance, listing, escrow } of rows) {
+      const changed = accounts.get(signature) ?? [];
+      changed.push(
+        new PublicKey(balance),
+        escrow === null
+          ? findEscrowAddress(new PublicKey(listing), programId).address
+          : new PublicKey(escrow),
+      );
+      accounts.set(signature, changed);
+    }
+    return accounts;
+  };
+}
