@@ -29,3 +29,6 @@ export const CREDITS_PER_DAY = 5;
 
 /** Minutes after an agent's last answer in which a run of it is charged at its start; later, once it has answered. */
 export const AGENT_CONTACT_MINUTES = 10;
+
+/** How many of a wallet's rentals or runs are looked at to count a list: the `total` of a shorter list is exact. */
+export const COUNTED_FOR_TOTAL = { rentals: 200, runs: 1_000 } as const;

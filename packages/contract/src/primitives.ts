@@ -72,6 +72,23 @@ export const page = {
   offset: queryNumber(z.int().min(0).max(1_000_000)).default(0),
 };
 
+/**
+ * A page by `limit` and `offset`, or by `limit` and the `next_cursor` of the page before, which costs the same at any place
+ * of the list. A cursor belongs to one list and its filter, and does not go with an `offset`.
+ */
+export const cursorPage = { ...page, cursor: z.string().min(1).max(400).optional() };
+
+/** What the answer of a list that takes a cursor says beside its items. */
+export const pageEnd = {
+  /** Where the next page begins; absent on the last one. */
+  next_cursor: z.string().optional(),
+  /** The list is too long to be counted for a page: there are at least `total` items. */
+  total_is_minimum: z.literal(true).optional(),
+};
+
+/** Fields of {@link pageEnd}, as an answer has them. */
+export type PageEnd = z.infer<z.ZodObject<typeof pageEnd>>;
+
 const LAMPORTS_PER_SOL = 1_000_000_000n;
 
 /** Renders lamports as SOL for JSON. Exact to the lamport for every price that the program accepts. */

@@ -4,7 +4,7 @@ import {
   operations,
   type ApiKey,
   type Cancellation,
-  type Credential,
+  type CredentialPage,
   type Creator,
   type CredentialVerification,
   type Earnings,
@@ -116,10 +116,11 @@ export interface RentalClient {
   ): Promise<{ reviews: Review[]; total: number; limit: number; offset: number }>;
   /** Sets the caller's name as a creator; null goes back to the shortened wallet. */
   updateCreator(body: z.input<typeof operations.updateCreator.body>, options?: CallOptions): Promise<Creator>;
+  /** A page of the caller's rentals. `cursor: next_cursor` of one page gives the next at the same cost at any place. */
   listCredentials(
     query?: Query<typeof operations.listCredentials>,
     options?: CallOptions,
-  ): Promise<{ credentials: Credential[]; total: number }>;
+  ): Promise<CredentialPage>;
   verifyCredential(listingId: string, options?: CallOptions): Promise<CredentialVerification>;
   registerAgent(
     body: z.input<typeof operations.registerAgent.body>,

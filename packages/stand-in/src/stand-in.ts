@@ -128,9 +128,10 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
   }
 
   function credentials(query: URLSearchParams): Response {
-    const { status, include, limit, offset } = operations.listCredentials.query.parse(
+    const { status, include, limit, offset, cursor } = operations.listCredentials.query.parse(
       Object.fromEntries(query),
     );
+    const start = cursor === undefined ? offset : Number(cursor);
     const held = [...known.values()]
       .filter(
         ({ rental = 'active' }) =>
@@ -138,7 +139,7 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
       )
       .sort((first, second) => purchasedAtMs(second) - purchasedAtMs(first));
     return json(operations.listCredentials, {
-      credentials: held.slice(offset, offset + limit).map((listing) => ({
+      credentials: held.slice(start, start + limit).map((listing) => ({
         listing_id: listing.id,
         listing_title: listing.title ?? listing.id,
         rental_model: listing.rental_model ?? 'per_query',
@@ -149,6 +150,7 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
         ...(include === 'listing' ? { listing: toRentedListing(listing) } : {}),
       })),
       total: held.length,
+      ...(start + limit < held.length ? { next_cursor: String(start + limit) } : {}),
     });
   }
 

@@ -177,16 +177,16 @@ export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}
         const definition = await cache.definition(client, askedFor(id), given.signal);
         return definition && bindDirectTool(context, definition);
       }
-      let total = 1;
-      for (let offset = 0; offset < total; offset += CREDENTIALS_PAGE) {
-        const page = await client.listCredentials({ limit: CREDENTIALS_PAGE, offset }, given);
-        total = page.total;
+      let cursor: string | undefined;
+      do {
+        const page = await client.listCredentials({ limit: CREDENTIALS_PAGE, cursor }, given);
+        cursor = page.next_cursor;
         for (const credential of page.credentials) {
           if ((await toolName(credential.listing_id)) !== name) continue;
           const definition = await cache.definition(client, credential, given.signal);
           return definition && bindDirectTool(context, definition);
         }
-      }
+      } while (cursor !== undefined);
       return undefined;
     },
   };

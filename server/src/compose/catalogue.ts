@@ -1,4 +1,9 @@
-import { createCredentialRepository, createCredentialService, createIndexer } from '../credentials/index.js';
+import {
+  createCredentialRepository,
+  createCredentialService,
+  createIndexer,
+  createRentalList,
+} from '../credentials/index.js';
 import { createFileRepository, createFileService } from '../files/index.js';
 import { createListingRepository, createListingService } from '../listings/index.js';
 import { createOwnCharges } from '../settlement/index.js';
@@ -17,7 +22,8 @@ export function composeCatalogue(parts: AppParts) {
     history: parts.history,
     ownCharges: createOwnCharges(database.db, chain.programId),
   });
-  const credentials = createCredentialService({ repository, listings, chain, indexer });
+  const rentals = createRentalList(database.db);
+  const credentials = createCredentialService({ repository, rentals, listings, chain, indexer });
   const files = createFileService({
     files: createFileRepository(database.db, keys),
     credentials,

@@ -11,16 +11,14 @@ const DEADLOCK_DETECTED = '40P01';
 /** Each time one of those that met has gone on. */
 const MAX_RETRIES = 5;
 
-/** A rental from the index, with what decides about it. */
+/** What decides about a rental, from the index. */
 export interface RentalRow {
   address: string;
   listing_id: string;
-  listing_title: string;
   listing_status: 'draft' | 'active' | 'paused' | 'closed';
   price_lamports: bigint | null;
   rental_model: RentalModel;
   valid: boolean;
-  purchased_at: Date;
   expires_at: Date | null;
   balance_lamports: bigint | null;
   max_price_lamports: bigint | null;
@@ -28,7 +26,7 @@ export interface RentalRow {
 
 /** The index of chain state. Writes carry the slot they were read at and never replace a newer one. */
 export interface CredentialRepository {
-  listRentals(wallet: string): Promise<RentalRow[]>;
+  /** Found by listing and buyer: it costs the same however many rentals either has. */
   findRental(wallet: string, listingId: string): Promise<RentalRow | undefined>;
   /**
    * Takes in accounts as they were at a slot, all of them or none. What was not read at `finalized` is noted, to be read
@@ -44,36 +42,29 @@ export interface CredentialRepository {
 }
 
 export function createCredentialRepository(db: Db): CredentialRepository {
-  const rentals = (wallet: string) =>
-    db
-      .selectFrom('credentials')
-      .innerJoin('listings', 'listings.address', 'credentials.listing_address')
-      .leftJoin('balances', (join) =>
-        join
-          .onRef('balances.buyer', '=', 'credentials.buyer')
-          .onRef('balances.listing_address', '=', 'credentials.listing_address'),
-      )
-      .where('credentials.buyer', '=', wallet)
-      .select([
-        'credentials.address',
-        'listings.id as listing_id',
-        'listings.title as listing_title',
-        'listings.status as listing_status',
-        'listings.price_lamports',
-        'credentials.rental_model',
-        'credentials.valid',
-        'credentials.purchased_at',
-        'credentials.expires_at',
-        'balances.balance_lamports',
-        'balances.max_price_lamports',
-      ])
-      .orderBy('credentials.purchased_at', 'desc')
-      .orderBy('credentials.address');
-
-  // The most frequent queries of all: building and compiling them anew costs as much as sending them.
-  const listRentals = rentals('').compile();
-  const findRental = rentals('').where('listings.id', '=', '').compile();
-  prepare(listRentals.sql);
+  // The most frequent query of all: building and compiling it anew costs as much as sending it.
+  const findRental = db
+    .selectFrom('listings')
+    .innerJoin('credentials', 'credentials.listing_address', 'listings.address')
+    .leftJoin('balances', (join) =>
+      join
+        .onRef('balances.listing_address', '=', 'credentials.listing_address')
+        .onRef('balances.buyer', '=', 'credentials.buyer'),
+    )
+    .where('credentials.buyer', '=', '')
+    .where('listings.id', '=', '')
+    .select([
+      'credentials.address',
+      'listings.id as listing_id',
+      'listings.status as listing_status',
+      'listings.price_lamports',
+      'credentials.rental_model',
+      'credentials.valid',
+      'credentials.expires_at',
+      'balances.balance_lamports',
+      'balances.max_price_lamports',
+    ])
+    .compile();
   prepare(findRental.sql);
   // A program's runs often come together.
   const readRental = sharedRead(async (key): Promise<RentalRow | undefined> => {
@@ -95,8 +86,6 @@ export function createCredentialRepository(db: Db): CredentialRepository {
     });
 
   return {
-    listRentals: async (wallet) =>
-      (await db.executeQuery<RentalRow>({ ...listRentals, parameters: [wallet] })).rows,
     findRental: (wallet, listingId) => readRental(`${wallet} ${listingId}`),
     apply: (accounts, slot, finalized) => retryDeadlocks(() => applyOnce(accounts, slot, finalized)),
     async addressesBefore(slot) {

@@ -1,18 +1,23 @@
 import {
   type Credential,
+  type CredentialPage,
   type CredentialVerification,
   type listCredentialsQuery,
-  CURRENT_AFTER_HOURS,
   RENTAL_TERMS,
 } from '@agent-rental/contract';
 import { PublicKey } from '@solana/web3.js';
 import type { z } from 'zod';
 import type { Chain } from '../chain/index.js';
+import { readListPage } from '../http/list-page.js';
 import type { ListingService } from '../listings/index.js';
 import { readChainAccessState, type ChainAccessState } from './chain-access-state.js';
 import type { Indexer } from './indexer.js';
+import type { ListedRental, RentalList } from './rental-list.js';
 import type { CredentialRepository, RentalRow } from './repository.js';
 import { accessStatus, type AccessStatus } from './access-state.js';
+
+/** An address of an account. */
+const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
 /** What the index says of a wallet's access. */
 export interface IndexedStatus {
@@ -22,10 +27,12 @@ export interface IndexedStatus {
 }
 
 export interface CredentialService {
-  list(
-    wallet: string,
-    query: z.output<typeof listCredentialsQuery>,
-  ): Promise<{ credentials: Credential[]; total: number }>;
+  /**
+   * A page of a wallet's rentals, the latest purchase first.
+   *
+   * @throws ApiError `invalid_request` for a cursor that is none of this list.
+   */
+  list(wallet: string, query: z.output<typeof listCredentialsQuery>): Promise<CredentialPage>;
   /**
    * Checks a credential in the index and on-chain; the chain decides, and the index learns from it.
    *
@@ -38,27 +45,33 @@ export interface CredentialService {
 
 export function createCredentialService(deps: {
   repository: CredentialRepository;
+  rentals: RentalList;
   listings: ListingService;
   chain: Chain;
   indexer: Indexer;
 }): CredentialService {
-  const { repository, listings, chain, indexer } = deps;
+  const { repository, rentals, listings, chain, indexer } = deps;
   return {
-    async list(wallet, { status, include, limit, offset }) {
+    async list(wallet, { status, include, ...page }) {
       const now = new Date();
-      // One wallet's rentals are few; status depends on the clock, so it is derived here and not stored.
-      const all = (await repository.listRentals(wallet)).flatMap((row) => {
-        const credential = toCredential(row, now);
-        return credential && isListed(credential, status, now) ? [credential] : [];
-      });
-      const credentials = all.slice(offset, offset + limit);
-      if (include === undefined) return { credentials, total: all.length };
+      const { rows, total, end } = await readListPage(
+        {
+          name: `credentials ${status ?? 'all'}`,
+          isId: (text) => ADDRESS.test(text),
+          read: (range) => rentals.page(wallet, status, now, range),
+          positionOf: (row) => ({ timeUs: row.purchased_at_us, id: row.address }),
+          count: () => rentals.count(wallet, status, now),
+        },
+        page,
+      );
+      const credentials = rows.map(toCredential);
+      if (include === undefined) return { credentials, total, ...end };
       const described = await listings.describe(credentials.map(({ listing_id }) => listing_id));
       const withListings = credentials.map((credential) => {
         const listing = described.get(credential.listing_id);
         return listing === undefined ? credential : { ...credential, listing };
       });
-      return { credentials: withListings, total: all.length };
+      return { credentials: withListings, total, ...end };
     },
 
     async verify(wallet, listingId) {
@@ -100,16 +113,6 @@ export function createCredentialService(deps: {
   };
 }
 
-function isListed(
-  { status, expires_at }: Credential,
-  asked: z.output<typeof listCredentialsQuery>['status'],
-  now: Date,
-): boolean {
-  if (asked !== 'current') return asked === undefined || status === asked;
-  const endedMs = status === 'expired' && expires_at !== null ? now.getTime() - Date.parse(expires_at) : 0;
-  return endedMs <= CURRENT_AFTER_HOURS * 3_600_000;
-}
-
 /** Whether the index has fallen behind the chain. */
 function differs(row: RentalRow | undefined, { credential, balance }: ChainAccessState): boolean {
   return (
@@ -136,14 +139,12 @@ function statusOf(row: RentalRow, now: Date): AccessStatus {
   );
 }
 
-function toCredential(row: RentalRow, now: Date): Credential | undefined {
-  const status = statusOf(row, now);
-  if (status === 'not_found' || status === 'revoked') return undefined;
+function toCredential(row: ListedRental): Credential {
   return {
     listing_id: row.listing_id,
     listing_title: row.listing_title,
     rental_model: row.rental_model,
-    status,
+    status: row.status,
     purchased_at: row.purchased_at.toISOString(),
     expires_at: row.expires_at?.toISOString() ?? null,
     pda_address: row.address,

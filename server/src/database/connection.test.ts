@@ -32,6 +32,7 @@ const MIGRATIONS = [
   '0024-call-give-ups',
   '0025-run-log',
   '0027-charge-ends',
+  '0028-list-pages',
   '0030-owed-runs',
 ];
 

@@ -172,8 +172,8 @@ export function executionRoutes(
   });
 
   addOperation(app, operations.listRuns, async ({ principal, query }) => {
-    const { runs, total } = await deps.pastRuns.list(principal.wallet, query);
-    return { runs, total, limit: query.limit, offset: query.offset };
+    const { runs, total, end } = await deps.pastRuns.list(principal.wallet, query);
+    return { runs, total, limit: query.limit, offset: query.offset, ...end };
   });
 
   addOperation(app, operations.getReceipt, ({ principal, params }) =>

@@ -27,6 +27,7 @@ export {
 export { readBody, startHttpStandIn, type HttpStandIn, type StandInListener } from './http-stand-in.js';
 export { startTestMarket, type TestMarket } from './local-market.js';
 export { balanceAddressOf, insertListing, insertRun, newTestListingId, newWallet } from './rows.js';
+export { rowsRead } from './rows-read.js';
 export { startSigningService, type SigningService } from './signing-service.js';
 export { schemaViolations } from '../platform/json-schema/compile.js';
 export { publishedListing } from './tasks.js';

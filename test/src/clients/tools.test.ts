@@ -246,12 +246,20 @@ describe('the rentals of a wallet as tools', () => {
     }
   });
 
-  test.each(['?format=cobol', '?limit=101', '?colour=red'])('with %s are refused', async (query) => {
-    expect((await get(query)).status).toBe(400);
-  });
+  test.each(['?format=cobol', '?limit=101', '?colour=red', '?cursor=nonsense'])(
+    'with %s are refused',
+    async (query) => {
+      expect((await get(query)).status).toBe(400);
+    },
+  );
 
   test('are given by the sdk', async () => {
-    const { tools, total } = await renter.client.listTools({ format: 'anthropic', limit: 2 });
+    const { tools, total, next_cursor } = await renter.client.listTools({ format: 'anthropic', limit: 2 });
     expect({ count: tools.length, total }).toEqual({ count: 2, total: 3 });
+    expect(next_cursor).toBeDefined();
+    const rest = await renter.client.listTools({ format: 'anthropic', limit: 2, cursor: next_cursor });
+    const skipped = await renter.client.listTools({ format: 'anthropic', limit: 2, offset: 2 });
+    expect(rest).toMatchObject({ tools: skipped.tools, total: 3 });
+    expect([skipped.tools.length, rest.next_cursor]).toEqual([1, undefined]);
   });
 });

@@ -266,6 +266,21 @@ describe('the list of credentials', () => {
     expect(await idsOf('?limit=2&offset=2')).toEqual({ ids: everything.ids.slice(2), total: 3 });
     expect(await idsOf('?offset=3')).toEqual({ ids: [], total: 3 });
 
+    // From the end of a page on: the same rest, and no more where it ends.
+    const cursorOf = async (query: string) => (await list(renter, query)).body['next_cursor'] as string;
+    const cursor = await cursorOf('?limit=2');
+    expect(await idsOf(`?limit=2&cursor=${cursor}`)).toEqual({ ids: everything.ids.slice(2), total: 3 });
+    expect(await cursorOf(`?limit=2&cursor=${cursor}`)).toBeUndefined();
+    for (const query of [
+      `status=active&cursor=${cursor}`,
+      `offset=2&cursor=${cursor}`,
+      'cursor=2',
+      'cursor=',
+    ]) {
+      const refused = await list(renter, `?${query}`);
+      expect([refused.status, errorOf(refused)['code']], query).toEqual([400, 'invalid_request']);
+    }
+
     const [prepaid = ''] = ids;
     await changePrice(prepaid, 2 * PRICE);
     await indexed(async () => {

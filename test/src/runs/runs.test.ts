@@ -281,6 +281,11 @@ test('the runs of a wallet are listed, newest first, by pages [RUN-23]', async (
   });
   const next = await get(`/v1/runs?agent_id=${agentId}&limit=1&offset=1`);
   expect(next.body).toMatchObject({ runs: [{ run_id: first.body['run_id'] }], total: page.body['total'] });
+  const cursor = String(page.body['next_cursor']);
+  const rest = await get(`/v1/runs?agent_id=${agentId}&limit=1&cursor=${cursor}`);
+  expect(rest.body['runs']).toEqual(next.body['runs']);
+  // It belongs to the runs of that agent alone.
+  expect((await get(`/v1/runs?limit=1&cursor=${cursor}`)).status).toBe(400);
   expect((await get('/v1/runs?limit=101')).status).toBe(400);
   const stranger = await newParticipant(marketplace);
   expect((await get('/v1/runs', {}, stranger.token)).body).toMatchObject({ runs: [], total: 0 });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { listingId, page, rentalModel, timestamp, type jsonSchema } from '../primitives.js';
+import { cursorPage, listingId, pageEnd, rentalModel, timestamp, type jsonSchema } from '../primitives.js';
 
 /** Status of a credential that a wallet holds. */
 export const credentialStatus = z.enum(['active', 'expired', 'low_balance']).meta({ id: 'CredentialStatus' });
@@ -45,13 +45,14 @@ export const CURRENT_AFTER_HOURS = 24;
 export const listCredentialsQuery = z.strictObject({
   status: z.enum([...credentialStatus.options, 'current']).optional(),
   include: z.literal('listing').optional(),
-  ...page,
+  ...cursorPage,
 });
 
 /** Answer of `GET /v1/credentials`: the most recent rentals first. */
 export const listCredentialsResponse = z
-  .object({ credentials: z.array(credential), total: z.int() })
+  .object({ credentials: z.array(credential), total: z.int(), ...pageEnd })
   .meta({ id: 'CredentialPage' });
+export type CredentialPage = z.infer<typeof listCredentialsResponse>;
 
 /** Answer of `GET /v1/credentials/:listing_id`: the index and the chain, checked together. */
 export const credentialVerification = z

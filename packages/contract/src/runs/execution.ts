@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { errorEnvelope } from '../errors/errors.js';
 import { TIMEOUT_SECONDS } from '../listings/manifest.js';
-import { lamports, listingId, page, timestamp } from '../primitives.js';
+import { cursorPage, lamports, listingId, pageEnd, timestamp } from '../primitives.js';
 
 /** Body of `POST /v1/execute` and `/v1/execute/stream`. */
 export const executeBody = z
@@ -80,7 +80,7 @@ export type RunState = z.infer<typeof runState>;
 export type EndedRun = Exclude<RunState, RunningRun>;
 
 /** Query of `GET /v1/runs`. */
-export const listRunsQuery = z.strictObject({ agent_id: listingId.optional(), ...page });
+export const listRunsQuery = z.strictObject({ agent_id: listingId.optional(), ...cursorPage });
 
 /** A run without its output, as a list shows it. */
 export const runSummary = z
@@ -98,7 +98,7 @@ export type RunSummary = z.infer<typeof runSummary>;
 
 /** Answer of `GET /v1/runs`, newest first. */
 export const listRunsResponse = z
-  .object({ runs: z.array(runSummary), total: z.int(), limit: z.int(), offset: z.int() })
+  .object({ runs: z.array(runSummary), total: z.int(), limit: z.int(), offset: z.int(), ...pageEnd })
   .meta({ id: 'RunPage' });
 
 /** Body of `POST /v1/runs/cancel`: for a caller who has no run id yet. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { page } from '../primitives.js';
+import { cursorPage, pageEnd } from '../primitives.js';
 
 /** Forms in which function definitions are given. */
 export const TOOL_FORMATS = [
@@ -29,7 +29,7 @@ export const ALWAYS_THERE_TOOLS = {
 export type AlwaysThereToolName = keyof typeof ALWAYS_THERE_TOOLS;
 
 /** Query of `GET /v1/tools`. */
-export const listToolsQuery = z.strictObject({ format: toolFormat.default('openai'), ...page });
+export const listToolsQuery = z.strictObject({ format: toolFormat.default('openai'), ...cursorPage });
 
 /**
  * Answer of `GET /v1/tools`: the current rentals as function definitions, in the form asked for. `tools` is that of a
@@ -43,5 +43,6 @@ export const listToolsResponse = z
     total: z.int(),
     limit: z.int(),
     offset: z.int(),
+    ...pageEnd,
   })
   .meta({ id: 'ToolPage' });

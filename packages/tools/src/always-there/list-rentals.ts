@@ -1,4 +1,4 @@
-import type { Credential } from '@agent-rental/contract';
+import type { Credential, CredentialPage } from '@agent-rental/contract';
 import type { RentalClient } from '@agent-rental/sdk';
 import { CREDENTIALS_PAGE } from '../definitions/rented-definitions.js';
 import type { RentedTool } from '../definitions/rented-tool.js';
@@ -35,31 +35,40 @@ export function listRentalsTool(client: RentalClient): RentedTool {
       answer(args, options, async (given, call) => {
         const { limit, offset } = pageArguments(given, LIMIT);
         const words = (textArgument(given, 'query') ?? '').toLowerCase().split(/\s+/).filter(Boolean);
-        const rentals = await allRentals(client, call.signal);
-        const found = rentals.filter((rental) => matches(rental, words));
-        const next = offset + limit;
+        const page = await (words.length === 0
+          ? client.listCredentials({ limit, offset }, { signal: call.signal })
+          : matchingRentals(client, words, { limit, offset }, call.signal));
         return objectResult({
-          rentals: await Promise.all(found.slice(offset, next).map(rentalFacts)),
-          total: found.length,
-          ...(next < found.length ? { next_offset: next } : {}),
+          rentals: await Promise.all(page.credentials.map(rentalFacts)),
+          total: page.total,
+          ...(page.total_is_minimum ? { total_is_minimum: true } : {}),
+          ...(page.next_cursor === undefined ? {} : { next_offset: offset + limit }),
         });
       }),
   });
 }
 
-async function allRentals(client: RentalClient, signal: AbortSignal | undefined): Promise<Credential[]> {
+/** A page of the rentals with these words, as the API would give it. */
+async function matchingRentals(
+  client: RentalClient,
+  words: readonly string[],
+  { limit, offset }: { limit: number; offset: number },
+  signal: AbortSignal | undefined,
+): Promise<CredentialPage> {
   const rentals: Credential[] = [];
-  let total = 1;
-  while (rentals.length < Math.min(total, MAX_LOOKED_THROUGH)) {
-    const page = await client.listCredentials(
-      { limit: CREDENTIALS_PAGE, offset: rentals.length },
-      { signal },
-    );
-    total = page.total;
-    if (page.credentials.length === 0) break;
+  let cursor: string | undefined;
+  do {
+    const page = await client.listCredentials({ limit: CREDENTIALS_PAGE, cursor }, { signal });
     rentals.push(...page.credentials);
-  }
-  return rentals;
+    cursor = page.next_cursor;
+  } while (cursor !== undefined && rentals.length < MAX_LOOKED_THROUGH);
+  const found = rentals.filter((rental) => matches(rental, words));
+  const next = offset + limit;
+  return {
+    credentials: found.slice(offset, next),
+    total: found.length,
+    ...(next < found.length ? { next_cursor: String(next) } : {}),
+  };
 }
 
 function matches({ listing_id, listing_title }: Credential, words: readonly string[]): boolean {

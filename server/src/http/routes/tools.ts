@@ -1,5 +1,5 @@
 import { operations, type JsonObject, type ToolFormat } from '@agent-rental/contract';
-import { createClient } from '@agent-rental/sdk';
+import { createClient, isApiError } from '@agent-rental/sdk';
 import {
   compileInput,
   DirectToolCache,
@@ -7,6 +7,7 @@ import {
   type DirectToolDefinition,
 } from '@agent-rental/tools';
 import type { FastifyInstance } from 'fastify';
+import { ApiError } from '../api-error.js';
 import type { InternalRequests } from '../internal-requests.js';
 import { addOperation } from '../operation-route.js';
 
@@ -23,15 +24,20 @@ export function toolRoutes(
 ): void {
   const cache = new DirectToolCache();
   addOperation(app, operations.listTools, async ({ principal, query }) => {
-    const { format, limit, offset } = query;
+    const { format, ...page } = query;
     const client = createClient({
       baseUrl: INTERNAL_URL,
       apiKey: 'carried-by-the-channel',
       fetch: internalRequests.fetchAs(app, principal),
       retries: 0,
     });
-    const { definitions, total } = await rentedDefinitions(client, cache, { limit, offset });
-    return { format, tools: written[format](definitions), total, limit, offset };
+    const { definitions, total, end } = await rentedDefinitions(client, cache, page).catch(
+      (error: unknown) => {
+        throw isApiError(error) ? new ApiError(error.code, error.message, { cause: error }) : error;
+      },
+    );
+    const { limit, offset } = page;
+    return { format, tools: written[format](definitions), total, limit, offset, ...end };
   });
 }
 

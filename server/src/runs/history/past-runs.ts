@@ -4,16 +4,19 @@ import {
   type Cancellation,
   type EndedRun,
   type listRunsQuery,
+  type PageEnd,
   type Run,
   type RunState,
   type RunSummary,
 } from '@agent-rental/contract';
 import type { z } from 'zod';
 import { ApiError } from '../../http/api-error.js';
+import { readListPage } from '../../http/list-page.js';
 import type { Settlement } from '../../settlement/index.js';
 import type { DeliveryTracking } from '../delivery/delivery-tracking.js';
 import type { RunChanges } from '../idempotency/run-changes.js';
-import type { FinishedRun, RunListItem, RunRepository, RunRow } from './repository.js';
+import type { FinishedRun, RunRepository, RunRow } from './repository.js';
+import type { ListedRun } from './run-list.js';
 
 /** The longest that a cancel waits for the run to be gone; the run stops all the same. */
 const CANCEL_WAIT_MS = 20_000;
@@ -26,8 +29,12 @@ export const isRunId = (text: string): boolean => UUID.test(text);
 
 /** Reads and cancels the runs of a wallet, on any replica. */
 export interface PastRuns {
-  /** The wallet's runs without their outputs, newest first. */
-  list(wallet: string, query: ListRuns): Promise<{ runs: RunSummary[]; total: number }>;
+  /**
+   * A page of the wallet's runs without their outputs, newest first.
+   *
+   * @throws ApiError `invalid_request` for a cursor that is none of this list.
+   */
+  list(wallet: string, query: ListRuns): Promise<{ runs: RunSummary[]; total: number; end: PageEnd }>;
   /**
    * What has become of a run; waits for its end up to `waitMs`. `onAnswer` is told of a result that is given, and notes
    * whether it arrives; without it a result counts as delivered.
@@ -103,9 +110,18 @@ export function createPastRuns(deps: {
   const unknown = () => new ApiError('not_found', 'This wallet has no such run.');
 
   return {
-    async list(wallet, query) {
-      const { rows, total } = await runs.list(wallet, query.agent_id, query);
-      return { total, runs: rows.map(toSummary) };
+    async list(wallet, { agent_id, ...page }) {
+      const { rows, total, end } = await readListPage(
+        {
+          name: `runs ${agent_id ?? 'all'}`,
+          isId: isRunId,
+          read: (range) => runs.list.page(wallet, agent_id, range),
+          positionOf: (row) => ({ timeUs: row.created_at_us, id: row.id }),
+          count: () => runs.list.count(wallet, agent_id),
+        },
+        page,
+      );
+      return { runs: rows.map(toSummary), total, end };
     },
     async find(runId, wallet, waitMs, gone, onAnswer) {
       const known = isRunId(runId) ? await runs.find(runId, wallet) : undefined;
@@ -132,7 +148,7 @@ export function createPastRuns(deps: {
   };
 }
 
-function toSummary(row: RunListItem): RunSummary {
+function toSummary(row: ListedRun): RunSummary {
   return {
     run_id: row.id,
     agent_id: row.listing_id,

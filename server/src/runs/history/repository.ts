@@ -6,14 +6,9 @@ import type { Db } from '../../database/connection.js';
 import { prepare } from '../../database/prepared-statements.js';
 import type { Database } from '../../database/schema.js';
 import type { Keys } from '../../platform/keys.js';
+import { createRunList, type RunList } from './run-list.js';
 
 export type RunRow = Selectable<Database['runs']>;
-
-/** What a list shows of a run. */
-export type RunListItem = Pick<
-  RunRow,
-  'id' | 'listing_id' | 'status' | 'cost_lamports' | 'duration_ms' | 'created_at' | 'finished_at'
->;
 
 /** A run that has ended. */
 export interface FinishedRun {
@@ -57,12 +52,8 @@ export interface RunRepository {
   findByKey(wallet: string, idempotencyKey: string): Promise<RunRow | undefined>;
   /** A run of this wallet. */
   find(runId: string, wallet: string): Promise<RunRow | undefined>;
-  /** A page of the wallet's runs, newest first, of one listing or all. */
-  list(
-    wallet: string,
-    listingId: string | undefined,
-    page: { limit: number; offset: number },
-  ): Promise<{ rows: RunListItem[]; total: number }>;
+  /** The runs of a wallet, in pages. */
+  readonly list: RunList;
   /** The result; undefined while the run goes on, when it was not delivered, and once its output was removed. */
   toFinished(row: RunRow): FinishedRun | undefined;
   /**
@@ -215,6 +206,7 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
   }
 
   return {
+    list: createRunList(db),
     toFinished(row) {
       if (row.status !== 'completed' && row.status !== 'failed') return undefined;
       if (row.output === null) return undefined;
@@ -259,24 +251,6 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
         .where('id', '=', runId)
         .where('wallet', '=', wallet)
         .executeTakeFirst(),
-
-    async list(wallet, listingId, { limit, offset }) {
-      const mine = db
-        .selectFrom('runs')
-        .where('wallet', '=', wallet)
-        .$if(listingId !== undefined, (query) => query.where('listing_id', '=', listingId ?? ''));
-      const [rows, { total }] = await Promise.all([
-        mine
-          .select(['id', 'listing_id', 'status', 'cost_lamports', 'duration_ms', 'created_at', 'finished_at'])
-          .orderBy('created_at', 'desc')
-          .orderBy('id')
-          .limit(limit)
-          .offset(offset)
-          .execute(),
-        mine.select((eb) => eb.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow(),
-      ]);
-      return { rows, total: Number(total) };
-    },
 
     async finish(run, salt) {
       const ended = await end(run.runId, run.status, await sealedResult(run, salt));

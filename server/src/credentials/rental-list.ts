@@ -1,0 +1,122 @@
+import {
+  COUNTED_FOR_TOTAL,
+  CURRENT_AFTER_HOURS,
+  type CredentialStatus,
+  type RentalModel,
+} from '@agent-rental/contract';
+import { CompiledQuery } from 'kysely';
+import type { Db } from '../database/connection.js';
+import { microsecondsOf, timeOfMicroseconds, type ListCount, type ListRange } from '../database/keyset.js';
+import { prepare } from '../database/prepared-statements.js';
+
+/** Which of a wallet's rentals are listed; `undefined`: all. */
+export type RentalFilter = CredentialStatus | 'current' | undefined;
+
+/** A rental as the list shows it. */
+export interface ListedRental {
+  address: string;
+  listing_id: string;
+  listing_title: string;
+  rental_model: RentalModel;
+  status: CredentialStatus;
+  purchased_at: Date;
+  purchased_at_us: bigint;
+  expires_at: Date | null;
+  balance_lamports: bigint | null;
+}
+
+/**
+ * What makes a rental of each model unusable while its listing is there and it was not revoked, as SQL. This and the two
+ * conditions below it say for pages and counts what `accessStatus` says of one rental; `rental-list.test.ts` compares them.
+ */
+const UNUSABLE: Record<
+  RentalModel,
+  { when: string; status: Exclude<CredentialStatus, 'active'> } | undefined
+> = {
+  one_time: undefined,
+  subscription: { when: '(credentials.expires_at > $2) is not true', status: 'expired' },
+  per_query: {
+    when: `(balances.balance_lamports >= listings.price_lamports
+      and balances.max_price_lamports >= listings.price_lamports) is not true`,
+    status: 'low_balance',
+  },
+};
+/** Any other rental is as none. */
+const IS_LISTED = `listings.status in ('active', 'paused')`;
+const OF_WALLET = 'credentials.buyer = $1 and credentials.valid';
+
+const unusable = Object.entries(UNUSABLE).flatMap(([model, found]) =>
+  found
+    ? [{ status: found.status, condition: `credentials.rental_model = '${model}' and ${found.when}` }]
+    : [],
+);
+const hasStatus = (status: CredentialStatus): string =>
+  unusable
+    .filter((found) => found.status === status)
+    .map(({ condition }) => `(${condition})`)
+    .join(' or ');
+const isUnusable = unusable.map(({ condition }) => `(${condition})`).join(' or ');
+const STATUS = `case ${unusable.map(({ condition, status }) => `when ${condition} then '${status}'`).join(' ')}
+  else 'active' end`;
+
+/** The conditions of the filters. `balances` is joined only where one names it. */
+const FILTERS: Record<NonNullable<RentalFilter>, string> = {
+  active: `not (${isUnusable})`,
+  expired: `(${hasStatus('expired')})`,
+  low_balance: `(${hasStatus('low_balance')})`,
+  current: `(credentials.rental_model <> 'subscription' or credentials.expires_at is null
+    or credentials.expires_at >= $2::timestamptz - interval '${CURRENT_AFTER_HOURS} hours')`,
+};
+
+const LISTINGS = 'join listings on listings.address = credentials.listing_address';
+const BALANCES = `left join balances on balances.listing_address = credentials.listing_address
+  and balances.buyer = credentials.buyer`;
+const ORDER = 'credentials.purchased_at desc, credentials.address desc';
+const conditionOf = (filter: RentalFilter) =>
+  filter === undefined ? IS_LISTED : `${IS_LISTED} and ${FILTERS[filter]}`;
+
+function pageText(filter: RentalFilter, isAfter: boolean): string {
+  return prepare(`select credentials.address, listings.id as listing_id, listings.title as listing_title,
+      credentials.rental_model, ${STATUS} as status, credentials.purchased_at,
+      ${microsecondsOf('credentials.purchased_at')} as purchased_at_us, credentials.expires_at,
+      balances.balance_lamports
+    from credentials ${LISTINGS} ${BALANCES}
+    where ${OF_WALLET} and ${conditionOf(filter)}
+      ${isAfter ? `and (credentials.purchased_at, credentials.address) < (${timeOfMicroseconds('$5')}, $6)` : ''}
+    order by ${ORDER} limit $3 offset $4`);
+}
+
+/** Looks at a bounded number of rentals, also where few of them are in the list. */
+function countText(filter: RentalFilter): string {
+  const condition = conditionOf(filter);
+  const balances = condition.includes('balances.') ? BALANCES : '';
+  // Every statement takes the time: some filters name it.
+  return prepare(`select count(*) as read, count(*) filter (where ${condition}) as total, $2::timestamptz
+    from (select * from credentials where ${OF_WALLET} order by ${ORDER} limit $3) credentials
+      left ${LISTINGS} ${balances}`);
+}
+
+/** The rentals of wallets, the latest purchase first. */
+export interface RentalList {
+  page(wallet: string, filter: RentalFilter, now: Date, range: ListRange): Promise<ListedRental[]>;
+  /** How many there are among the last {@link COUNTED_FOR_TOTAL} that the wallet bought. */
+  count(wallet: string, filter: RentalFilter, now: Date): Promise<ListCount>;
+}
+
+export function createRentalList(db: Db): RentalList {
+  return {
+    async page(wallet, filter, now, { limit, offset, after }) {
+      const place = after ? [after.timeUs, after.id] : [];
+      const values = [wallet, now, limit, offset, ...place];
+      const text = pageText(filter, after !== undefined);
+      return (await db.executeQuery<ListedRental>(CompiledQuery.raw(text, values))).rows;
+    },
+    async count(wallet, filter, now) {
+      const values = [wallet, now, COUNTED_FOR_TOTAL.rentals];
+      const query = CompiledQuery.raw(countText(filter), values);
+      const { rows } = await db.executeQuery<{ read: bigint; total: bigint }>(query);
+      const { read = 0n, total = 0n } = rows[0] ?? {};
+      return { total: Number(total), isMinimum: Number(read) === COUNTED_FOR_TOTAL.rentals };
+    },
+  };
+}

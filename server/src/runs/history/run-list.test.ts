@@ -1,0 +1,77 @@
+import { COUNTED_FOR_TOTAL } from '@agent-rental/contract';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  insertListing,
+  newWallet,
+  openTestDatabase,
+  rowsRead,
+  type TemporaryDatabase,
+} from '../../testing/index.js';
+import { createRunList, type RunList } from './run-list.js';
+
+let database: TemporaryDatabase;
+let runs: RunList;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  runs = createRunList(database.db);
+});
+afterAll(() => database.close());
+
+/**
+ * Stores so many finished runs of one wallet, of two listings by turns: three in each microsecond, and ten microseconds
+ * between these.
+ */
+async function storeRuns(count: number): Promise<{ wallet: string; listingId: string }> {
+  const wallet = newWallet();
+  const [one, other] = [await insertListing(database.db), await insertListing(database.db)];
+  await sql`insert into runs (id, listing_id, version_id, wallet, status, request_digest, created_at, finished_at)
+    select gen_random_uuid(), case when n % 2 = 0 then ${one.id} else ${other.id} end, ${one.version_id}::uuid, ${wallet},
+      'completed', '\\x00', timestamptz '2026-01-01' + (n / 3) * interval '10 microseconds', now()
+    from generate_series(1, ${count}) n`.execute(database.db);
+  await sql`vacuum analyze runs`.execute(database.db);
+  return { wallet, listingId: one.id };
+}
+
+it('pages from place to place have each run once, newest first, also where many began in one microsecond [RUN-23]', async () => {
+  const { wallet, listingId } = await storeRuns(100);
+  for (const [listing, count] of [
+    [undefined, 100],
+    [listingId, 50],
+  ] as const) {
+    const whole = await runs.page(wallet, listing, { limit: 200, offset: 0 });
+    expect(new Set(whole.map(({ id }) => id)).size).toBe(count);
+    const times = whole.map(({ created_at_us }) => created_at_us);
+    expect(times).toEqual(times.toSorted((one, another) => Number(another - one)));
+    const walked: typeof whole = [];
+    for (;;) {
+      const last = walked.at(-1);
+      const after = last && { timeUs: last.created_at_us, id: last.id };
+      const page = await runs.page(wallet, listing, { limit: 7, offset: 0, after });
+      if (page.length === 0) break;
+      walked.push(...page);
+    }
+    expect(walked).toEqual(whole);
+    expect(await runs.page(wallet, listing, { limit: 5, offset: 12 })).toEqual(whole.slice(12, 17));
+    expect(await runs.count(wallet, listing)).toEqual({ total: count, isMinimum: false });
+  }
+  expect(await runs.page(newWallet(), undefined, { limit: 5, offset: 0 })).toEqual([]);
+});
+
+it('a page reads the runs that it shows alone, at any place and of one listing, and a count a thousand at most', async () => {
+  const { wallet, listingId } = await storeRuns(5_000);
+  const deep = await runs.page(wallet, undefined, { limit: 1, offset: 4_000 });
+  const after = deep.map(({ created_at_us, id }) => ({ timeUs: created_at_us, id }))[0];
+  expect(after).toBeDefined();
+  for (const listing of [undefined, listingId]) {
+    for (const place of [undefined, after]) {
+      const read = await rowsRead(database.pool, (db) =>
+        createRunList(db).page(wallet, listing, { limit: 20, offset: 0, after: place }),
+      );
+      expect(read.get('runs')).toBe(20);
+    }
+    const counted = await rowsRead(database.pool, (db) => createRunList(db).count(wallet, listing));
+    expect(counted.get('runs')).toBe(COUNTED_FOR_TOTAL.runs);
+    expect(await runs.count(wallet, listing)).toEqual({ total: COUNTED_FOR_TOTAL.runs, isMinimum: true });
+  }
+});
