@@ -33,6 +33,7 @@ const MIGRATIONS = [
   '0025-run-log',
   '0027-charge-ends',
   '0028-list-pages',
+  '0029-creator-earnings',
   '0030-owed-runs',
 ];
 

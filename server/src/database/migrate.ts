@@ -23,6 +23,7 @@ import * as callGiveUps from './migrations/0024-call-give-ups.js';
 import * as runLog from './migrations/0025-run-log.js';
 import * as chargeEnds from './migrations/0027-charge-ends.js';
 import * as listPages from './migrations/0028-list-pages.js';
+import * as creatorEarnings from './migrations/0029-creator-earnings.js';
 import * as owedRuns from './migrations/0030-owed-runs.js';
 
 /** A released migration that made functions alone. Those are in `functions/` now. */
@@ -56,6 +57,7 @@ const MIGRATIONS = {
   '0025-run-log': runLog,
   '0027-charge-ends': chargeEnds,
   '0028-list-pages': listPages,
+  '0029-creator-earnings': creatorEarnings,
   '0030-owed-runs': owedRuns,
 };
 

@@ -165,6 +165,14 @@ export interface Database {
     total_earned_lamports: bigint;
     slot: bigint;
   };
+  /** Sums over all listings of a creator; triggers on `escrows` and `listings` keep them. */
+  creator_earnings: {
+    creator: string;
+    /** Published ones. */
+    listing_count: number;
+    earned_lamports: bigint;
+    withdrawable_lamports: bigint;
+  };
   /** The newest finalized transaction of the program that is in the index. */
   index_cursor: { program_id: string; signature: string };
   /** Accounts to be read again, at `finalized`, once this slot is. */

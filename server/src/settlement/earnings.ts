@@ -1,57 +1,44 @@
 import { operations, solFromLamports, type Earnings } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
-import { sql } from 'kysely';
 import type { Db } from '../database/connection.js';
+import { readListPage } from '../http/list-page.js';
 import { addOperation } from '../http/operation-route.js';
+import { createCreatorEarnings, type EarningsAmounts } from './creator-earnings.js';
 
-interface EarningsRow {
-  id: string;
-  title: string;
-  status: 'active' | 'paused' | 'closed';
-  earned: bigint;
-  withdrawable: bigint;
-  pending: bigint;
-}
+/** What a listing's id is made of. */
+const LISTING_ID = /^[a-z0-9-]{1,64}$/;
 
 /** What a creator's listings earn: escrows as the index has them from the chain, and charges on their way there. */
 export function earningsRoutes(app: FastifyInstance, db: Db): void {
+  const earnings = createCreatorEarnings(db);
   addOperation(app, operations.getEarnings, async ({ principal, query }) => {
-    const rows = await readEarnings(db, principal.wallet);
+    const creator = principal.wallet;
+    const sum = await earnings.sum(creator);
+    const { rows, total, end } = await readListPage(
+      {
+        name: 'earnings',
+        isId: (text) => LISTING_ID.test(text),
+        read: (range) => earnings.page(creator, range),
+        positionOf: (row) => ({ timeUs: row.published_at_us, id: row.id }),
+        count: async () => ({ total: sum.listingCount, isMinimum: false }),
+      },
+      query,
+    );
     return {
-      earnings: rows
-        .slice(query.offset, query.offset + query.limit)
-        .map((row) => ({ listing_id: row.id, title: row.title, status: row.status, ...amounts(row) })),
-      total: rows.length,
-      sum: amounts({
-        earned: sum(rows.map((row) => row.earned)),
-        withdrawable: sum(rows.map((row) => row.withdrawable)),
-        pending: sum(rows.map((row) => row.pending)),
-      }),
+      earnings: rows.map((row) => ({
+        listing_id: row.id,
+        title: row.title,
+        status: row.status,
+        ...amounts(row),
+      })),
+      total,
+      sum: amounts(sum),
+      ...end,
     };
   });
 }
 
-/** All published listings of a creator, the latest first. One creator has few. */
-async function readEarnings(db: Db, creator: string): Promise<EarningsRow[]> {
-  const { rows } = await sql<EarningsRow>`
-    select listings.id, listings.title, listings.status,
-      coalesce(escrows.total_earned_lamports, 0) as earned,
-      coalesce(escrows.earnings_lamports, 0) as withdrawable,
-      coalesce((
-        select sum(price_lamports) from charges
-        where charges.listing_id = listings.id and state in ('reserved', 'signed')
-      ), 0)::bigint as pending
-    from listings left join escrows on escrows.listing_address = listings.address
-    where listings.creator = ${creator} and listings.status <> 'draft'
-    order by listings.published_at desc, listings.id`.execute(db);
-  return rows;
-}
-
-function amounts({
-  earned,
-  withdrawable,
-  pending,
-}: Pick<EarningsRow, 'earned' | 'withdrawable' | 'pending'>): Earnings['sum'] {
+function amounts({ earned, withdrawable, pending }: EarningsAmounts): Earnings['sum'] {
   return {
     earned_lamports: Number(earned),
     earned_sol: solFromLamports(earned),
@@ -60,8 +47,4 @@ function amounts({
     pending_lamports: Number(pending),
     pending_sol: solFromLamports(pending),
   };
-}
-
-function sum(values: bigint[]): bigint {
-  return values.reduce((total, value) => total + value, 0n);
 }

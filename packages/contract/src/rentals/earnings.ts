@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { lamports, listingId, listingStatus, page } from '../primitives.js';
+import { cursorPage, lamports, listingId, listingStatus, pageEnd } from '../primitives.js';
 
 /** Amounts of earnings, after the protocol's fee. */
 const earningsAmounts = z.object({
@@ -21,10 +21,15 @@ export const listingEarnings = earningsAmounts
 export type ListingEarnings = z.infer<typeof listingEarnings>;
 
 /** Query of `GET /v1/earnings`. */
-export const earningsQuery = z.strictObject(page);
+export const earningsQuery = z.strictObject(cursorPage);
 
 /** Answer of `GET /v1/earnings`: a page of listings, the latest first, and the sum over all of them. */
 export const earningsResponse = z
-  .object({ earnings: z.array(listingEarnings), total: z.int(), sum: earningsAmounts })
+  .object({
+    earnings: z.array(listingEarnings),
+    total: z.int(),
+    sum: earningsAmounts,
+    next_cursor: pageEnd.next_cursor,
+  })
   .meta({ id: 'EarningsPage' });
 export type Earnings = z.infer<typeof earningsResponse>;

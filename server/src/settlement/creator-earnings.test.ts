@@ -1,0 +1,188 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  insertListing,
+  insertRun,
+  newWallet,
+  openTestDatabase,
+  rowsRead,
+  type TemporaryDatabase,
+} from '../testing/index.js';
+import { createCreatorEarnings, type CreatorEarnings } from './creator-earnings.js';
+
+const PUBLISHED = new Date('2026-01-01T00:00:00Z');
+
+let database: TemporaryDatabase;
+let earnings: CreatorEarnings;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  earnings = createCreatorEarnings(database.db);
+});
+afterAll(() => database.close());
+
+/** What the rows of escrows, charges and listings add up to. */
+async function addedUp(creator: string) {
+  const rows = await earnings.page(creator, { limit: 1_000, offset: 0 });
+  const sumOf = (name: 'earned' | 'withdrawable' | 'pending') =>
+    rows.reduce((sum, row) => sum + row[name], 0n);
+  return {
+    listingCount: rows.length,
+    earned: sumOf('earned'),
+    withdrawable: sumOf('withdrawable'),
+    pending: sumOf('pending'),
+  };
+}
+
+const lamports = fc.bigInt({ min: 0n, max: 10n ** 15n });
+const listing = fc.nat({ max: 3 });
+/** Something that the index or registration does to a listing, by its number. */
+const change = fc.oneof(
+  fc.record({ kind: fc.constant('escrow' as const), listing, earned: lamports, withdrawable: lamports }),
+  fc.record({ kind: fc.constant('no escrow' as const), listing }),
+  fc.record({
+    kind: fc.constant('status' as const),
+    listing,
+    status: fc.constantFrom('active', 'paused', 'closed'),
+  }),
+  // A fork dropped the publication, and with it the escrow.
+  fc.record({ kind: fc.constant('draft' as const), listing }),
+);
+/** A listing goes to another creator, in a transaction of its own. */
+const move = fc.record({ kind: fc.constant('moves' as const), listing, to: fc.nat({ max: 1 }) });
+const transaction = fc.oneof(
+  { weight: 4, arbitrary: fc.array(change, { minLength: 1, maxLength: 3 }) },
+  { weight: 1, arbitrary: fc.tuple(move) },
+);
+
+it('the kept sums agree with the escrows to the lamport, whatever happens to listings and escrows [TXN-19]', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(transaction, { maxLength: 15 }), async (transactions) => {
+      const creators = [newWallet(), newWallet()];
+      const listings: Awaited<ReturnType<typeof insertListing>>[] = [];
+      for (const creator of [0, 0, 0, 1]) {
+        listings.push(
+          await insertListing(database.db, {
+            creator: creators[creator]!,
+            status: 'draft',
+            published_at: null,
+          }),
+        );
+      }
+      await insertListing(database.db, { creator: creators[1]! });
+      await database.db
+        .insertInto('creators')
+        .values(creators.map((wallet) => ({ wallet, display_name: null })))
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+      for (const changes of transactions) {
+        await database.db.transaction().execute(async (tx) => {
+          for (const one of changes) {
+            const { id, address } = listings[one.listing]!;
+            const ofListing = tx.updateTable('listings').where('id', '=', id);
+            const ofEscrow = tx.deleteFrom('escrows').where('listing_address', '=', address);
+            switch (one.kind) {
+              case 'escrow': {
+                const amounts = { earnings_lamports: one.withdrawable, total_earned_lamports: one.earned };
+                await ofListing.set({ status: 'active', published_at: PUBLISHED }).execute();
+                await tx
+                  .insertInto('escrows')
+                  .values({ address: `escrow ${id}`, listing_address: address, slot: 1n, ...amounts })
+                  .onConflict((conflict) => conflict.column('address').doUpdateSet(amounts))
+                  .execute();
+                break;
+              }
+              case 'no escrow':
+                await ofEscrow.execute();
+                break;
+              case 'status':
+                await ofListing.set({ status: one.status as 'active', published_at: PUBLISHED }).execute();
+                break;
+              case 'draft':
+                await ofEscrow.execute();
+                await ofListing.set({ status: 'draft', published_at: null }).execute();
+                break;
+              case 'moves':
+                await ofListing.set({ creator: creators[one.to]! }).execute();
+                break;
+              default:
+                one satisfies never;
+            }
+          }
+        });
+      }
+      for (const creator of creators) expect(await earnings.sum(creator)).toEqual(await addedUp(creator));
+    }),
+    { numRuns: process.env['CI'] === 'true' ? 100 : 20 },
+  );
+});
+
+it('the sums of changes that meet are complete', async () => {
+  const creator = newWallet();
+  const many = [];
+  for (let index = 0; index < 8; index += 1) many.push(await insertListing(database.db, { creator }));
+  const add = async (addresses: string[]) =>
+    database.db.transaction().execute(async (tx) => {
+      for (const address of addresses) {
+        await sql`insert into escrows values (${`of ${address}`}, ${address}, 3, 5, 1)
+          on conflict (address) do update set earnings_lamports = escrows.earnings_lamports + 3,
+            total_earned_lamports = escrows.total_earned_lamports + 5`.execute(tx);
+      }
+    });
+  const addresses = many.map(({ address }) => address).toSorted();
+  // Each transaction takes the escrows in their order, as the index does.
+  await Promise.all(
+    Array.from({ length: 40 }, (_, index) => add(addresses.filter((_, at) => (at + index) % 3 > 0))),
+  );
+  expect(await earnings.sum(creator)).toEqual(await addedUp(creator));
+  expect((await earnings.sum(creator)).earned).toBeGreaterThan(0n);
+});
+
+it('a sum and a page read as much for a creator of two thousand listings as of fifty, and pending charges', async () => {
+  for (const count of [50, 2_000]) {
+    const creator = newWallet();
+    const first = await insertListing(database.db, { creator });
+    await sql`insert into listings (id, creator, title, description, category, rental_model, price_lamports,
+        min_deposit_lamports, status, address, metadata_uri, sample_output, version_id, review_state, published_at)
+      select ${creator} || n, ${creator}, 'Agent', 'Does it.', '{}', 'one_time', 1, 0, 'paused', ${creator} || n,
+        '', '[]', gen_random_uuid(), 'approved', ${PUBLISHED}::timestamptz + n * interval '1 microsecond'
+      from generate_series(2, ${count}) n`.execute(database.db);
+    await sql`insert into escrows select 'e' || address, address, 1, 2, 1 from listings where creator = ${creator}`.execute(
+      database.db,
+    );
+    const runId = await insertRun(database.db, first, newWallet());
+    await database.db
+      .insertInto('charges')
+      .values({
+        run_id: runId,
+        wallet: newWallet(),
+        listing_id: first.id,
+        balance_address: newWallet(),
+        price_lamports: 7n,
+        sequence: 1n,
+        state: 'signed',
+      })
+      .execute();
+    await sql`vacuum analyze listings, escrows, charges, creator_earnings`.execute(database.db);
+    expect(await earnings.sum(creator)).toEqual({
+      listingCount: count,
+      earned: BigInt(2 * count),
+      withdrawable: BigInt(count),
+      pending: 7n,
+    });
+    const page = await earnings.page(creator, { limit: 30, offset: 0 });
+    const last = page.at(-1)!;
+    const after = { timeUs: last.published_at_us, id: last.id };
+    expect((await earnings.page(creator, { limit: 5, offset: 0, after })).map(({ id }) => id)).toEqual(
+      (await earnings.page(creator, { limit: 5, offset: 30 })).map(({ id }) => id),
+    );
+    const ofPage = await rowsRead(database.pool, (db) =>
+      createCreatorEarnings(db).page(creator, { limit: 20, offset: 0, after }),
+    );
+    expect(Object.fromEntries(ofPage)).toMatchObject({ listings: 20, escrows: 20 });
+    // The sum looks up the listings of charges on their way, whose number is not this creator's.
+    const ofSum = await rowsRead(database.pool, (db) => createCreatorEarnings(db).sum(creator));
+    expect(ofSum.get('listings')).toBeLessThanOrEqual(2);
+    expect([ofSum.get('escrows'), ofSum.get('creator_earnings')]).toEqual([undefined, 1]);
+  }
+});
