@@ -45,6 +45,8 @@ export interface RestartableDatabase extends TemporaryDatabase {
   readonly pool: OpenDatabase['pool'];
   /** Kills PostgreSQL at once and starts it again on the same data. */
   crash(): Promise<void>;
+  /** Stops PostgreSQL and starts it again on the same data, with server settings beside the usual ones. */
+  restart(settings: Readonly<Record<string, string>>): Promise<void>;
 }
 
 /** Opens an empty database on a PostgreSQL of its own, which writes every commit through to the disk. */
@@ -68,6 +70,12 @@ export async function openRestartableDatabase(): Promise<RestartableDatabase> {
       await postgres.exited;
       await database.close();
       postgres = await startEmbeddedPostgres({ stateDir });
+      database = openDatabase(postgres.url, () => undefined);
+    },
+    async restart(settings) {
+      await database.close();
+      await postgres.stop();
+      postgres = await startEmbeddedPostgres({ stateDir, settings });
       database = openDatabase(postgres.url, () => undefined);
     },
     async close() {

@@ -26,6 +26,8 @@ export {
 } from './hostile-rpc.js';
 export { readBody, startHttpStandIn, type HttpStandIn, type StandInListener } from './http-stand-in.js';
 export { startTestMarket, type TestMarket } from './local-market.js';
+export { readWhatIsSeldomRead } from './seldom-reads.js';
+export { openServerParts, type IndexedListing, type ServerParts } from './server-parts.js';
 export { balanceAddressOf, insertListing, insertRun, newTestListingId, newWallet } from './rows.js';
 export { rowsRead } from './rows-read.js';
 export { startSigningService, type SigningService } from './signing-service.js';

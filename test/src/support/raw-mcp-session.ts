@@ -15,6 +15,8 @@ export interface GivingUp {
 export interface RawMcpSession {
   /** @param meta `_meta` of the request */
   call(name: string, args: object, givingUp?: GivingUp, meta?: object): Promise<CallText>;
+  /** Names of the tools on the first page. */
+  tools(): Promise<string[]>;
   /** A call whose connection is cut as soon as its answer arrives, before anything of that is read. */
   cutAtAnswer(name: string, args: object): Promise<void>;
   /** A call that is cancelled after that long, by the protocol's notification. */
@@ -44,10 +46,13 @@ export async function openRawMcpSession(url: string, token: string): Promise<Raw
   const post = (method: string, params: object, signal?: AbortSignal) =>
     fetch(url, { ...requestOf(method, params), ...(signal ? { signal } : {}) });
   // A call that was cancelled ends without a result.
-  const textOf = async (response: Response): Promise<CallText> => {
+  const resultOf = async <T>(response: Response): Promise<T | undefined> => {
     // The result comes last, after what is told of the progress.
-    const json = [...(await response.text()).matchAll(/^data: (\{.*\})$/gm)].at(-1)?.[1] ?? '{}';
-    const { result } = JSON.parse(json) as { result?: { content: { text: string }[] } };
+    const json = [...(await response.text()).matchAll(/^(?:data: )?(\{.*\})$/gm)].at(-1)?.[1] ?? '{}';
+    return (JSON.parse(json) as { result?: T }).result;
+  };
+  const textOf = async (response: Response): Promise<CallText> => {
+    const result = await resultOf<{ content: { text: string }[] }>(response);
     return result?.content.map(({ text }) => text).join('\n');
   };
   const begun = await post('initialize', {
@@ -72,6 +77,10 @@ export async function openRawMcpSession(url: string, token: string): Promise<Raw
       const told = await Promise.race([answer, delay(givingUp.afterMs, undefined)]);
       if (told === undefined && givingUp.how === 'cut') cut.abort();
       return told;
+    },
+    async tools() {
+      const result = await resultOf<{ tools: { name: string }[] }>(await post('tools/list', {}));
+      return (result?.tools ?? []).map(({ name }) => name);
     },
     async cutAtAnswer(name, args) {
       const { body, ...options } = requestOf('tools/call', { name, arguments: args });

@@ -44,6 +44,8 @@ export interface EmbeddedPostgresOptions {
   readonly systemDir?: string;
   /** Lets the server's role create databases, in a cluster that is created now. For tests; default false. */
   readonly createsDatabases?: boolean;
+  /** Server settings beside the usual ones, by name. For tests; default none. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -71,7 +73,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   onStep('Starting PostgreSQL');
   const log = openPostgresLog(join(stateDir, 'postgres.log'));
   try {
-    const postmaster = await launchPostmaster(home, binaries, log);
+    const postmaster = await launchPostmaster(home, binaries, log, options.settings);
     const url = `postgres://${ROLE_NAME}:${password}@127.0.0.1:${postmaster.port}/${ROLE_NAME}`;
     void postmaster.exited.finally(() => log.close());
     await assertLogin(url).catch(async (error: unknown) => {

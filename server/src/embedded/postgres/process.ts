@@ -37,10 +37,11 @@ export async function launchPostmaster(
   home: PostgresHome,
   binaries: PostgresBinaries,
   log: PostgresLog,
+  further: Readonly<Record<string, string>> = {},
 ): Promise<Postmaster> {
   for (let attempt = 1; ; attempt += 1) {
     const port = await findFreePort();
-    const postmaster = superviseChild(spawnPostgres(home, binaries, log, port), port, home);
+    const postmaster = superviseChild(spawnPostgres(home, binaries, log, port, further), port, home);
     try {
       await waitUntilReady(home, postmaster, log);
       return postmaster;
@@ -70,6 +71,7 @@ function spawnPostgres(
   { postgres }: PostgresBinaries,
   log: PostgresLog,
   port: number,
+  further: Readonly<Record<string, string>>,
 ): ChildProcess {
   const settings = {
     listen_addresses: '127.0.0.1',
@@ -86,6 +88,7 @@ function spawnPostgres(
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_checkpoints: 'off',
+    ...further,
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const output = log.openForChild();

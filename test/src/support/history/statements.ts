@@ -1,0 +1,257 @@
+/** How much there is to be in a database. */
+export interface HistorySize {
+  /** At most a million; no fewer than a twentieth of `runs`. */
+  readonly listings: number;
+  /** Four of five are charged; there is a rental for every second one. */
+  readonly runs: number;
+}
+
+/** Newer than any slot of a chain: the index takes these rows for newer than what it reads, and leaves them alone. */
+const SLOT = '9000000000000000';
+
+/** SQL for the key of a thing by its number: an address as base58 has it, the same on every machine. */
+const key = (kind: string, number: string) => `seed_key('${kind}', ${number})`;
+const uuid = (kind: string, number: string) => `md5('${kind}' || (${number}))::uuid`;
+const bytes = (kind: string, number: string) =>
+  `decode(md5('${kind}' || (${number})) || md5((${number}) || '${kind}'), 'hex')`;
+const listingId = (number: string) =>
+  `'seeded-' || translate(lpad((${number})::text, 6, '0'), '0189', 'abcd')`;
+/** A word that a few listings share. */
+const word = (number: string) =>
+  `translate(left(md5('word' || (${number}) % 5000), 8), '0123456789', 'ghijklmnop')`;
+
+/** The statements that fill a database, in their order. Foreign keys are checked; triggers of the service are not run. */
+export function historySteps(
+  { listings, runs }: HistorySize,
+  busyWallet: string,
+): { name: string; statements: string[] }[] {
+  const wallets = Math.max(100, Math.ceil(runs / 50));
+  const some = Math.ceil(runs / 20);
+  const rentals = Math.ceil(runs / 2);
+  const batches = Math.ceil(runs / 100);
+  const isBusy = (number: string) => `(${number}) % 10 = 0`;
+  const wallet = (number: string) =>
+    `case when ${isBusy(number)} then '${busyWallet}' else ${key('wallet', `(${number}) % ${wallets}`)} end`;
+  /** Of a rental: each wallet has it for listings that differ. */
+  const rented = `(case when ${isBusy('i')} then i / 10 else i % ${wallets} + i / ${wallets} end) % ${listings}`;
+  const model = (number: string) =>
+    `(array['per_query', 'one_time', 'subscription'])[1 + (${number}) / 7 % 3]`;
+  const ranListing = `(i * 7919::bigint) % ${listings}`;
+  const each = (count: number) => `from generate_series(0::bigint, ${count - 1}) i`;
+  // Most of it is old, a seventh is of the last day.
+  const at = `now() - interval '300 days' * power((${runs} - i)::float8 / ${runs}, 3)`;
+  const insert = (table: string, columns: string, count: number, values: string, where = '') =>
+    `insert into ${table} (${columns}) select ${values} ${each(count)} ${where}`;
+
+  return [
+    {
+      name: 'functions',
+      statements: [
+        `create function seed_key(kind text, i bigint) returns text language sql immutable parallel safe as $$
+          select 'A' || left(translate(md5(kind || i) || md5(i || kind), '0', 'z'), 42) $$`,
+      ],
+    },
+    {
+      name: 'listings',
+      statements: [
+        `insert into creators (wallet) values ('${busyWallet}') on conflict do nothing`,
+        insert('creators', 'wallet', Math.ceil(listings / 10), key('creator', 'i')),
+        `alter table listings disable trigger user`,
+        insert(
+          'listings',
+          `id, creator, title, description, category, rental_model, price_lamports, min_deposit_lamports, status, address,
+            metadata_uri, sample_output, version_id, review_state, approved_version_id, published_at, rating_sum,
+            review_count, slot, operator_runs_per_minute`,
+          listings,
+          `${listingId('i')}, case when i % 20 = 0 then '${busyWallet}' else ${key('creator', `i % ${Math.ceil(listings / 10)}`)} end,
+          ${word('i')} || ' ' || ${word('i * 3 + 1')}, ${word('i * 5')} || ' ' || ${word('i * 7')} || ' report.',
+          array[(array['finance', 'legal', 'coding', 'research', 'sales', 'content'])[1 + i % 6]], ${model('i')},
+          (1 + i % 900) * 10000, 0, (case when i % 50 = 7 then 'draft' when i % 50 = 8 then 'paused' else 'active' end),
+          ${key('listing', 'i')}, 'ipfs://seeded' || i, '["An example."]', ${uuid('version', 'i')},
+          (case when i % 500 = 7 then 'pending' else 'approved' end), ${uuid('version', 'i')},
+          (case when i % 50 <> 7 then now() - interval '1 minute' * (${listings} - i) end), i % 5 * (i % 40), i % 40,
+          (case when i % 50 = 7 then 0 else ${SLOT} end), (case when i % 1000 = 9 then 30 end)`,
+        ),
+        `alter table listings enable trigger user`,
+        insert(
+          'agent_versions',
+          'id, listing_id, input_schema, output_schema, timeout_seconds, private_part',
+          listings,
+          `${uuid('version', 'i')}, ${listingId('i')}, '{}', '{"type": "string"}', 60, '\\x00'`,
+        ),
+        insert('agent_contacts', 'version_id, reached_at', listings, `${uuid('version', 'i')}, now()`),
+        insert(
+          'escrows',
+          'address, listing_address, earnings_lamports, total_earned_lamports, slot',
+          listings,
+          `${key('escrow', 'i')}, ${key('listing', 'i')}, 1000, 2000, ${SLOT}`,
+        ),
+        insert(
+          'reviews',
+          'listing_id, reviewer, rating',
+          listings * 2,
+          `${listingId(`i % ${listings}`)}, ${key('wallet', 'i')}, 1 + i % 5`,
+        ),
+        insert(
+          'registration_jobs',
+          'id, wallet, status, listing_id',
+          listings,
+          `${uuid('job', 'i')}, ${key('creator', 'i / 10')}, (case when i % 10 = 0 then 'failed' else 'completed' end), ${listingId('i')}`,
+        ),
+        insert('sample_runs', 'wallet, created_at', listings, `${key('creator', 'i / 10')}, now()`),
+        `select rebuild_listing_search()`,
+      ],
+    },
+    {
+      name: 'wallets',
+      statements: [
+        insert(
+          'used_challenges',
+          'digest, expires_at',
+          some,
+          `${bytes('challenge', 'i')}, now() + interval '1 hour'`,
+        ),
+        insert(
+          'api_keys',
+          'id, wallet, label, digest',
+          some,
+          `${uuid('key', 'i')}, ${key('wallet', 'i')}, 'seeded', ${bytes('key', 'i')}`,
+        ),
+        insert(
+          'api_key_spends',
+          'id, api_key_id, kind, lamports',
+          some,
+          `'spend' || i, ${uuid('key', 'i')}, 'run', 1000`,
+        ),
+        insert('call_give_ups', 'caller, elapsed_ms', some, `${key('wallet', 'i')}, 60000`),
+        insert('cancelled_keys', 'wallet, idempotency_key', some, `${key('wallet', 'i')}, 'cancelled' || i`),
+        insert(
+          'files',
+          'id, wallet, media_type, size_bytes, is_complete, expires_at',
+          some,
+          `${uuid('file', 'i')}, ${key('wallet', 'i')}, 'text/plain', 1, true, now() + interval '1 day'`,
+        ),
+        insert('file_parts', 'file_id, position, sealed', some, `${uuid('file', 'i')}, 0, '\\x00'`),
+        insert('unfinalized_accounts', 'address, slot', some, `${key('unfinalized', 'i')}, ${SLOT}`),
+      ],
+    },
+    {
+      name: 'rentals',
+      statements: [
+        insert(
+          'credentials',
+          'address, buyer, listing_address, rental_model, valid, purchased_at, expires_at, slot',
+          rentals,
+          `${key('credential', 'i')}, ${wallet('i')}, ${key('listing', rented)}, ${model(rented)}, true,
+          now() - interval '1 second' * i, (case when ${model(rented)} = 'subscription' then now() + interval '30 days' end), ${SLOT}`,
+        ),
+        insert(
+          'balances',
+          `address, buyer, listing_address, balance_lamports, max_price_lamports, highest_sequence, window_bits, slot`,
+          rentals,
+          `${key('balance', 'i')}, ${wallet('i')}, ${key('listing', rented)}, 1000000000, 1000000000, 0,
+          decode(repeat('00', 32), 'hex'), ${SLOT}`,
+          `where ${model(rented)} = 'per_query'`,
+        ),
+      ],
+    },
+    {
+      name: 'runs',
+      statements: [
+        insert(
+          'runs',
+          `id, listing_id, version_id, wallet, status, idempotency_key, request_digest, cost_lamports, duration_ms, output,
+            created_at, finished_at, waiters, delivered_at, salt, input_digest, output_digest, call_scope, retried_by, retried_at`,
+          runs,
+          `${uuid('run', 'i')}, ${listingId(ranListing)}, ${uuid('version', ranListing)}, ${wallet('i')},
+          (case when i % 100 = 99 then 'running' when i % 50 = 1 then 'undelivered' when i % 12 = 5 then 'failed' else 'completed' end),
+          (case when i % 3 = 0 then 'key' || i end), ${bytes('request', 'i')}, 250000, 900,
+          (case when i > ${runs} * 0.9 and i % 100 <> 99 and i % 50 <> 1 then '\\x00'::bytea end),
+          ${at}, (case when i % 100 <> 99 then ${at} + interval '1 second' end), (i % 100 = 99)::integer,
+          (case when i % 100 <> 99 and i % 50 <> 1 then ${at} + interval '1 second' end),
+          ${bytes('salt', 'i')}, ${bytes('input', 'i')}, ${bytes('output', 'i')},
+          (case when i % 4 = 0 then ${bytes('scope', 'i')} end), (case when i % 100 = 0 then ${key('wallet', 'i')} end),
+          (case when i % 100 = 0 then ${at} end)`,
+        ),
+        // Half of what runs has a slot, the other half waits for one.
+        insert(
+          'seats',
+          'run_id, listing_id, wallet, expires_at',
+          runs,
+          `${uuid('run', 'i')}, ${listingId(ranListing)}, ${wallet('i')}, now() + interval '1 day'`,
+          `where i % 200 = 99`,
+        ),
+        insert(
+          'seat_line',
+          'run_id, listing_id, wallet, is_priority, turn, expires_at',
+          runs,
+          `${uuid('run', 'i')}, ${listingId(ranListing)}, ${wallet('i')}, false, 1, now() + interval '1 day'`,
+          `where i % 200 = 199`,
+        ),
+      ],
+    },
+    {
+      name: 'charges',
+      statements: [
+        `alter table charges disable trigger user`,
+        insert(
+          'charges',
+          `run_id, wallet, listing_id, balance_address, price_lamports, sequence, state, created_at, updated_at, next_attempt_at,
+            attempts, failure_code, confirmed_at`,
+          runs,
+          `${uuid('run', 'i')}, ${wallet('i')}, ${listingId(ranListing)}, ${key('charged', `i % ${wallets}`)}, 250000, i,
+          (case when i % 50 = 1 then 'credited' when i % 200 = 2 then 'failed' else 'finalized' end), ${at}, ${at}, ${at}, 1,
+          (case when i % 200 = 2 then 6003 end), (case when i % 200 <> 2 then ${at} end)`,
+          `where i % 5 <> 0 and i % 100 <> 99`,
+        ),
+        `alter table charges enable trigger user`,
+        insert(
+          'charge_signatures',
+          'signature, run_id, wire, last_valid_block_height, created_at',
+          runs,
+          `'signature' || i, ${uuid('run', 'i')}, ${bytes('wire', 'i')}, 1, ${at}`,
+          `where i % 5 <> 0 and i % 100 <> 99`,
+        ),
+        insert(
+          'credits',
+          'run_id, wallet, listing_id, used_by_run_id, created_at',
+          runs,
+          `${uuid('run', 'i')}, ${wallet('i')}, ${listingId(ranListing)}, (case when i % 100 = 1 then ${uuid('run', 'i - 1')} end), ${at}`,
+          `where i % 50 = 1`,
+        ),
+      ],
+    },
+    {
+      name: 'what is owed, and the run log',
+      statements: [
+        insert(
+          'undelivered_runs',
+          'run_id, next_attempt_at',
+          runs,
+          `${uuid('run', 'i')}, now() + interval '1 day'`,
+          'where i % 50 = 1',
+        ),
+        insert(
+          'run_log_entries',
+          'run_id, batch, leaf_index',
+          runs,
+          `${uuid('run', 'i')}, 1 + i / 100, i % 100`,
+          `where i % 5 = 0`,
+        ),
+        insert(
+          'run_log_batches',
+          'number, leaf_count, previous_root, root, nodes, created_at, signature',
+          batches,
+          `1 + i, 20, ${bytes('root', 'i')}, ${bytes('root', 'i + 1')}, ${bytes('root', 'i + 1')}, now() - interval '1 day', 'batch' || i`,
+        ),
+        insert(
+          'run_log_signatures',
+          'signature, batch, wire, last_valid_block_height',
+          batches,
+          `'batch' || i, 1 + i, '\\x00', 1`,
+        ),
+      ],
+    },
+    { name: 'vacuum and statistics', statements: ['drop function seed_key', 'vacuum (analyze)'] },
+  ];
+}
