@@ -79,6 +79,8 @@ export default defineConfig({
             'test/src/program-clients/**',
             'batteries/src/deno-api-sweep/**',
             'batteries/src/faults/**',
+            'batteries/src/plans/**',
+            'benchmarks/src/growth/**',
           ],
           globalSetup: ['test/src/support/global-setup.ts'],
         },
@@ -88,8 +90,8 @@ export default defineConfig({
         test: {
           ...common,
           name: 'faults',
-          include: ['batteries/src/faults/**/*.test.ts'],
-          // After all others: they start dozens of servers, and tests beside them that count seconds would fail.
+          include: ['batteries/src/{faults,plans}/**/*.test.ts', 'benchmarks/src/growth/*.test.ts'],
+          // After all others: they start dozens of servers and fill databases, and tests beside them that count seconds would fail.
           sequence: { groupOrder: 1 },
         },
       },

@@ -79,7 +79,8 @@ export async function startRentedMarketplace(rentals: readonly number[]): Promis
   }
 }
 
-async function publishAgent(
+/** Puts a connected agent on sale that answers at `url`; gives its listing's id. */
+export async function publishAgent(
   { client, signer }: Participant,
   url: string,
   rental_model: 'one_time' | 'per_query',

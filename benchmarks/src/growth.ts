@@ -1,0 +1,49 @@
+import { measureBackground } from './growth/background.js';
+import { weighChargedRuns } from './growth/charged-runs.js';
+import { landTransactions, measureSettling } from './growth/charges.js';
+import type { Sheet } from './growth/comparison.js';
+import { measureFirstStarts } from './growth/first-starts.js';
+import { startGrownMarket } from './growth/grown-market.js';
+import { measureRequests } from './growth/requests.js';
+import { SIZES, TIMES, type Sizes } from './growth/sizes.js';
+import { measureManyChanged, measureSnapshot } from './growth/snapshot.js';
+import type { Findings, Suite } from './report.js';
+
+const SIZE = process.env['BENCH_SIZE'] ?? 'full';
+
+/** Measures at one of the sizes. */
+export async function measureGrowth(sizes: Sizes, progress: (line: string) => void): Promise<Findings> {
+  const sheet: Sheet = { rows: [], targets: [], progress };
+  progress('Starting a marketplace with little history, and one with much');
+  const small = await startGrownMarket(sizes, progress);
+  try {
+    const large = await startGrownMarket({ ...sizes, runs: sizes.runs * TIMES }, progress);
+    try {
+      const signatures = await landTransactions(large);
+      await measureBackground(small, large, sizes, sheet);
+      await small.close();
+      await measureRequests(large, sizes, sheet);
+      await measureSettling(large, sizes, signatures, sheet);
+      await weighChargedRuns(large, sizes, sheet);
+      await measureSnapshot(large, sizes, sheet);
+      await measureManyChanged(large, sizes, sheet);
+    } finally {
+      await large.close();
+    }
+  } finally {
+    await small.close();
+  }
+  await measureFirstStarts(sizes, sheet);
+  const { runs, listings, rounds } = sizes;
+  return { setting: { x1_runs: runs, listings, rounds }, rows: sheet.rows, targets: sheet.targets };
+}
+
+/** What pages, runs, rounds in the background and first starts cost by how much there already is. */
+export const suite: Suite = {
+  name: 'growth',
+  summary: 'what a page, a check, an idle minute and a start cost with a hundred times as much there already',
+  run(progress) {
+    if (SIZE !== 'small' && SIZE !== 'full') throw new Error(`BENCH_SIZE is small or full, not ${SIZE}.`);
+    return measureGrowth(SIZES[SIZE], progress);
+  },
+};

@@ -1,0 +1,59 @@
+import type { Pool } from 'pg';
+import { setTimeout as delay } from 'node:timers/promises';
+import { atMost, round } from '../report.js';
+import { compareByTurns, type Sheet } from './comparison.js';
+import type { GrownMarket } from './grown-market.js';
+import type { Sizes } from './sizes.js';
+
+const MOST = 1.3;
+/** Rounds of the reconciler for each of the sizes' rounds: they are quick. */
+const ROUNDS_EACH = 5;
+
+/** Measures what the server does without a request, in a database with little history and in one with much. */
+export async function measureBackground(
+  small: GrownMarket,
+  large: GrownMarket,
+  { rounds, idleSeconds }: Sizes,
+  sheet: Sheet,
+): Promise<void> {
+  await compareByTurns(
+    [
+      {
+        what: 'a round of the reconciler, nothing open',
+        small: () => small.parts.reconcilerRound(),
+        large: () => large.parts.reconcilerRound(),
+      },
+    ],
+    { rounds: rounds * ROUNDS_EACH, most: MOST, sheet },
+  );
+  sheet.progress(`Idle for ${idleSeconds} s`);
+  const idle = await Promise.all([small, large].map(({ parts }) => busyMsPerSecond(parts.pool, idleSeconds)));
+  const [one = Number.NaN, hundred = Number.NaN] = idle;
+  const what = 'database time of an idle server';
+  sheet.rows.push({
+    what,
+    x1_ms_per_s: round(one),
+    x100_ms_per_s: round(hundred),
+    ratio: round(hundred / one),
+  });
+  sheet.targets.push(atMost(`${what}, x100 over x1`, hundred / one, MOST, 'times'));
+}
+
+/** Sessions tell what they did about once a second, and once they are idle. */
+const TOLD_AFTER_MS = 2_000;
+
+/** Milliseconds of a second in which the database carries out statements, on all connections together. */
+async function busyMsPerSecond(pool: Pool, seconds: number): Promise<number> {
+  const activeMs = async () => {
+    await delay(TOLD_AFTER_MS);
+    const { rows } = await pool.query<{ ms: number }>(
+      'select active_time as ms from pg_stat_database where datname = current_database()',
+    );
+    return rows[0]?.ms ?? Number.NaN;
+  };
+  const before = await activeMs();
+  const startedAt = performance.now();
+  await delay(seconds * 1_000);
+  const after = await activeMs();
+  return (after - before) / ((performance.now() - startedAt) / 1_000);
+}

@@ -1,0 +1,131 @@
+import { Connection, Keypair, LAMPORTS_PER_SOL, SystemProgram, Transaction } from '@solana/web3.js';
+import bs58 from 'bs58';
+import type { Pool } from 'pg';
+import { until } from '@agent-rental/test/support/busy-marketplace';
+import { atMost, round } from '../report.js';
+import type { Sheet } from './comparison.js';
+import type { GrownMarket } from './grown-market.js';
+import type { Sizes } from './sizes.js';
+
+/** The longest that landed charges may take to be settled, in seconds. */
+const DRAIN_SECONDS = 20;
+/** As many as one call of the RPC tells the status of. */
+const TRANSACTIONS = 256;
+const STUCK = 200;
+const BEHIND_STUCK = 100;
+const BEHIND_STUCK_SECONDS = 10;
+const LONGEST_MS = 900_000;
+const FINALITY_MS = 60_000;
+/** Far beyond what a chain reaches: transactions that were not seen may still land. */
+const NEVER_OVER = '9000000000000000';
+
+/** Has a server settle charges that landed while it was away, alone and behind others that come to no end. */
+export async function measureSettling(
+  { server, parts: { pool } }: GrownMarket,
+  { landed }: Sizes,
+  signatures: readonly string[],
+  { rows, targets, progress }: Sheet,
+): Promise<void> {
+  await untilFinal(new Connection(server.dev.rpc_url, 'confirmed'), signatures);
+  const settled = async (count: number): Promise<number> => {
+    await addCharges(pool, count, signatures);
+    const startedAt = performance.now();
+    await makeDue(pool);
+    await until(async () => (await openCharges(pool, signatures)) === 0, LONGEST_MS, 50);
+    return (performance.now() - startedAt) / 1_000;
+  };
+  const drained = await settled(landed);
+  rows.push({
+    what: `${landed} landed charges settled`,
+    total_s: round(drained),
+    per_s: round(landed / drained),
+  });
+  targets.push(atMost(`${landed} landed charges, seconds until settled`, drained, DRAIN_SECONDS, 's'));
+  progress(`${landed} landed charges: ${round(drained)} s`);
+
+  const unseen = Array.from({ length: STUCK }, unseenTransaction);
+  await addCharges(
+    pool,
+    STUCK,
+    unseen.map(({ signature }) => signature),
+    unseen[0]?.wire,
+  );
+  await makeDue(pool);
+  const behind = await settled(BEHIND_STUCK);
+  const what = `${BEHIND_STUCK} landed charges settled behind ${STUCK} that come to no end`;
+  rows.push({ what, total_s: round(behind) });
+  targets.push(atMost(`${what}, seconds`, behind, BEHIND_STUCK_SECONDS, 's'));
+  progress(`${what}: ${round(behind)} s`);
+  await pool.query(
+    `with gone as (delete from charge_signatures where last_valid_block_height = ${NEVER_OVER} returning run_id)
+      update charges set state = 'finalized' where run_id in (select run_id from gone) and state in ('signed', 'confirmed')`,
+  );
+}
+
+/** Makes transactions that some charges can be of; gives their signatures. They become final while other work is measured. */
+export async function landTransactions({ server }: GrownMarket): Promise<string[]> {
+  const connection = new Connection(server.dev.rpc_url, 'confirmed');
+  return Promise.all(
+    Array.from({ length: TRANSACTIONS }, () =>
+      connection.requestAirdrop(Keypair.generate().publicKey, LAMPORTS_PER_SOL),
+    ),
+  );
+}
+
+async function untilFinal(connection: Connection, signatures: readonly string[]): Promise<void> {
+  await until(async () => {
+    const { value } = await connection.getSignatureStatuses([...signatures]);
+    return value.every((status) => status?.confirmationStatus === 'finalized');
+  }, FINALITY_MS);
+}
+
+/** A transaction that no chain has seen, and takes. */
+function unseenTransaction(): { signature: string; wire: Buffer } {
+  const payer = Keypair.generate();
+  const recentBlockhash = Keypair.generate().publicKey.toBase58();
+  const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash });
+  transaction.add(
+    SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: payer.publicKey, lamports: 1 }),
+  );
+  transaction.sign(payer);
+  return { signature: bs58.encode(transaction.signature ?? Buffer.alloc(0)), wire: transaction.serialize() };
+}
+
+/** Gives runs of the seed that were not charged a charge each, by turns with these transactions; due later. */
+async function addCharges(
+  pool: Pool,
+  count: number,
+  signatures: readonly string[],
+  wire: Buffer = Buffer.alloc(1),
+): Promise<void> {
+  await pool.query(
+    `with chosen as (
+        select runs.id, runs.wallet, runs.listing_id, row_number() over () as n from runs
+        where status = 'completed' and not exists (select from charges where charges.run_id = runs.id) limit $1),
+      added as (
+        insert into charges (run_id, wallet, listing_id, balance_address, price_lamports, sequence, state, next_attempt_at)
+        select id, wallet, listing_id, 'A' || left(translate(md5(wallet) || md5(id::text), '0', 'z'), 42), 1000, n, 'signed',
+          now() + interval '1 hour' from chosen)
+      insert into charge_signatures (signature, run_id, wire, last_valid_block_height)
+      select ($2::text[])[1 + n % $3], id, $4, ${NEVER_OVER} from chosen`,
+    [count, signatures, signatures.length, wire],
+  );
+  await pool.query('analyze charges, charge_signatures');
+}
+
+async function makeDue(pool: Pool): Promise<void> {
+  await pool.query(
+    `update charges set next_attempt_at = now()
+      where state in ('signed', 'confirmed') and next_attempt_at > now() + interval '30 minutes'`,
+  );
+}
+
+/** How many charges of these transactions are not settled. */
+async function openCharges(pool: Pool, signatures: readonly string[]): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(
+    `select count(*)::integer as count from charges where state in ('signed', 'confirmed') and exists (
+      select from charge_signatures where charge_signatures.run_id = charges.run_id and signature = any ($1))`,
+    [signatures],
+  );
+  return rows[0]?.count ?? 0;
+}

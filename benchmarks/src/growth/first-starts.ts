@@ -1,0 +1,85 @@
+import { MARKETPLACE_PROGRAM_ID, topupBalance } from '@agent-rental/program-client';
+import {
+  openServerParts,
+  openTestDatabase,
+  startTestMarket,
+  type TestMarket,
+} from '@agent-rental/server/testing';
+import { Transaction } from '@solana/web3.js';
+import { timed, addRatio, type Sheet } from './comparison.js';
+import { TIMES, type Sizes } from './sizes.js';
+
+/** How much longer a first start may take over a hundred times the history. */
+const MOST = 3;
+const PRICE_LAMPORTS = 1_000_000n;
+const DEPOSIT_LAMPORTS = 10_000_000n;
+const SENT_AT_ONCE = 16;
+/** Transactions that are sent on one blockhash. */
+const PER_BLOCKHASH = 1_000;
+const SMALL_STARTS = 3;
+
+/** Brings an empty index up to a chain, as a first start does, over little history and over much. */
+export async function measureFirstStarts({ transactions }: Sizes, sheet: Sheet): Promise<void> {
+  const database = await openTestDatabase();
+  const market = await startTestMarket(database);
+  try {
+    const topUps = await openTopUps(market);
+    await topUps.until(transactions);
+    const small: number[] = [];
+    for (let start = 0; start < SMALL_STARTS; start += 1) small.push(await firstStart(market));
+    sheet.progress(`Making ${transactions * TIMES} transactions`);
+    await topUps.until(transactions * TIMES);
+    const large = [await firstStart(market)];
+    const what = `the index of a first start, ${transactions} and ${transactions * TIMES} transactions`;
+    addRatio(sheet, what, { small, large }, MOST);
+  } finally {
+    await market.close();
+    await database.close();
+  }
+}
+
+async function firstStart(market: TestMarket): Promise<number> {
+  const database = await openTestDatabase();
+  const parts = openServerParts(database.url, market.connection.rpcEndpoint);
+  try {
+    return await timed(() => parts.catchUp());
+  } finally {
+    await parts.close();
+    await database.close();
+  }
+}
+
+/** Makes transactions of the program: top-ups of one balance, each of another amount. */
+async function openTopUps(market: TestMarket): Promise<{ until(count: number): Promise<void> }> {
+  const listing = await market.list(PRICE_LAMPORTS);
+  const buyer = await market.rent(listing, DEPOSIT_LAMPORTS, PRICE_LAMPORTS);
+  let made = 0;
+  const send = async (amount: number, blockhash: string): Promise<void> => {
+    const transaction = new Transaction({ feePayer: buyer.publicKey, recentBlockhash: blockhash });
+    transaction.add(
+      topupBalance({
+        buyer: buyer.publicKey,
+        listingId: listing.id,
+        amountLamports: BigInt(amount),
+        maxPriceLamports: PRICE_LAMPORTS,
+        programId: MARKETPLACE_PROGRAM_ID,
+      }),
+    );
+    transaction.sign(buyer);
+    await market.connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true });
+  };
+  return {
+    async until(count) {
+      for (let begun = made; begun < count; begun = made) {
+        const { blockhash } = await market.connection.getLatestBlockhash();
+        const end = Math.min(count, begun + PER_BLOCKHASH);
+        await Promise.all(
+          Array.from({ length: SENT_AT_ONCE }, async () => {
+            while (made < end) await send((made += 1), blockhash);
+          }),
+        );
+      }
+      await market.finalize();
+    },
+  };
+}

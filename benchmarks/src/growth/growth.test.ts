@@ -1,0 +1,38 @@
+import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { expect, test } from 'vitest';
+import { measureGrowth } from '../growth.js';
+import { SIZES } from './sizes.js';
+
+// Whether its targets hold is judged by the command alone: this shows that the suite measures what it says.
+test.runIf(IS_FULL_FORM)(
+  'the growth suite measures pages, runs, rounds, charges and starts with little there and with much',
+  { timeout: 600_000 },
+  async () => {
+    const { rows, targets } = await measureGrowth(SIZES.small, () => undefined);
+    expect(rows.map(({ what }) => what)).toEqual([
+      'a round of the reconciler, nothing open',
+      'database time of an idle server',
+      'GET /v1/credentials, the first 100',
+      'GET /v1/credentials, the last 100',
+      'access check of a run',
+      'GET /v1/tools, 10 tools',
+      'MCP, the first page of tools',
+      'GET /v1/runs',
+      'GET /v1/runs of one agent',
+      'GET /v1/earnings',
+      '400 landed charges settled',
+      '100 landed charges settled behind 200 that come to no end',
+      'a charged run, once it is final',
+      'taking and freeing a slot, no snapshot',
+      'taking and freeing a slot, beside a snapshot',
+      'pausing and resuming a listing, no snapshot',
+      'pausing and resuming a listing, beside a snapshot',
+      '1 listings changed in one statement',
+      '100 listings changed in one statement',
+      'the index of a first start, 3 and 300 transactions',
+    ]);
+    const figures = rows.flatMap((row) => Object.entries(row).filter(([name]) => name !== 'what'));
+    for (const [name, figure] of figures) expect(figure, name).toBeGreaterThan(0);
+    expect(targets).toHaveLength(15);
+  },
+);

@@ -1,0 +1,81 @@
+import { newParticipant, type Participant } from '@agent-rental/test/support/participant';
+import { openRawMcpSession } from '@agent-rental/test/support/raw-mcp-session';
+import { compareByTurns, type Compared, type Sheet } from './comparison.js';
+import { growWallet, type WalletSize } from './grow-wallet.js';
+import type { GrownMarket } from './grown-market.js';
+import { TIMES, type Sizes } from './sizes.js';
+
+/** How much more than a wallet with little a wallet with much may wait. */
+const MOST = 1.3;
+const PAGE = 100;
+
+/** Measures what wallets ask for, one that has little and one that has a hundred times as much, in the larger database. */
+export async function measureRequests(market: GrownMarket, sizes: Sizes, sheet: Sheet): Promise<void> {
+  const { rentals, ownRuns, ownListings, rounds } = sizes;
+  const size = { rentals, runs: ownRuns, listings: ownListings };
+  const [small, large] = [await openCaller(market, size), await openCaller(market, times(size))] as const;
+  await market.parts.pool.query('vacuum (analyze) credentials, balances, runs, listings');
+  const both = (what: string, ask: (caller: Caller) => Promise<unknown>): Compared => ({
+    what,
+    small: () => ask(small),
+    large: () => ask(large),
+  });
+  const get = (path: string) => (caller: Caller) => caller.get(path);
+  await compareByTurns(
+    [
+      both('GET /v1/credentials, the first 100', get(`/v1/credentials?limit=${PAGE}`)),
+      both('GET /v1/credentials, the last 100', (caller) =>
+        caller.get(`/v1/credentials?limit=${PAGE}&offset=${caller.size.rentals - PAGE}`),
+      ),
+      both('access check of a run', async ({ wallet, listingId }) => {
+        const status = await market.parts.accessOf(wallet, listingId);
+        if (status !== 'active') throw new Error(`The access is ${status}.`);
+      }),
+      both('GET /v1/tools, 10 tools', get('/v1/tools?limit=10')),
+      both('MCP, the first page of tools', async ({ tools }) => {
+        if ((await tools()) === 0) throw new Error('MCP lists no tools.');
+      }),
+      both('GET /v1/runs', get('/v1/runs')),
+      both('GET /v1/runs of one agent', ({ get: ask, listingId }) => ask(`/v1/runs?agent_id=${listingId}`)),
+      both('GET /v1/earnings', get('/v1/earnings')),
+    ],
+    { rounds, most: MOST, sheet },
+  );
+}
+
+interface Caller {
+  readonly wallet: string;
+  readonly size: WalletSize;
+  /** Of the oldest rental. */
+  readonly listingId: string;
+  get(path: string): Promise<unknown>;
+  /** Lists tools over MCP; gives how many the page has. */
+  tools(): Promise<number>;
+}
+
+const times = ({ rentals, runs, listings }: WalletSize): WalletSize => ({
+  rentals: rentals * TIMES,
+  runs: runs * TIMES,
+  listings: listings * TIMES,
+});
+
+async function openCaller({ server, parts }: GrownMarket, size: WalletSize): Promise<Caller> {
+  const { token, signer }: Participant = await newParticipant(server);
+  const listingId = await growWallet(parts.pool, signer.address, size);
+  const mcp = await openRawMcpSession(server.dev.mcp_url, token);
+  return {
+    wallet: signer.address,
+    size,
+    listingId,
+    async get(path) {
+      const response = await fetch(server.dev.base_url + path, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      const body: unknown = await response.json();
+      if (response.status !== 200)
+        throw new Error(`GET ${path} answered ${response.status}: ${JSON.stringify(body)}`);
+      return body;
+    },
+    tools: async () => (await mcp.tools()).length,
+  };
+}
