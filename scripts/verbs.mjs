@@ -68,6 +68,11 @@ export const VERBS = {
         summary: 'five agents at and above capacity (8 minutes)',
         main: 'batteries/dist/load/main.js',
       },
+      plans: {
+        summary:
+          'no statement of the server reads a growing table as a whole, at 2,000,000 runs and 1,000,000 listings',
+        main: 'batteries/dist/plans/main.js',
+      },
       'public-schemas': {
         summary:
           'schemas of public MCP servers, published as those of listings, take all of their values (network)',

@@ -81,6 +81,16 @@ export function readParameters(body: Buffer): string[] {
   });
 }
 
+/** The text of a notice (`NoticeResponse`); empty where it has none. */
+export function readNotice(body: Buffer): string {
+  for (let start = 0; start < body.length && body[start] !== 0;) {
+    const end = body.indexOf(0, start + 1);
+    if (body[start] === 'M'.charCodeAt(0)) return body.toString('utf8', start + 1, end);
+    start = end + 1;
+  }
+  return '';
+}
+
 /** A query without values. */
 export function simpleQuery(text: string): Buffer {
   const body = Buffer.from(`${text}\0`);

@@ -3,6 +3,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import {
   errorMessages,
   MessageSplitter,
+  readNotice,
   readParameters,
   readTexts,
   simpleQuery,
@@ -65,6 +66,7 @@ class ProxiedConnection {
   /** Messages of a query that is not complete. */
   #query: Message[] = [];
   #text = '';
+  #isPrepared = false;
   #current: { step: Step; fate: Fate } | undefined;
   #isReady = false;
   #inTransaction = false;
@@ -113,10 +115,12 @@ class ProxiedConnection {
       case 'B': {
         const [, name = ''] = readTexts(message.body, 2);
         this.#text = this.#statements.get(name) ?? '';
+        this.#isPrepared = name !== '';
         break;
       }
       case 'Q':
         this.#text = message.body.toString('utf8', 0, message.body.length - 1);
+        this.#isPrepared = false;
         this.#begin();
         break;
       case 'S':
@@ -136,6 +140,7 @@ class ProxiedConnection {
       parameters: messages.flatMap(({ type, body }) => (type === 'B' ? readParameters(body) : [])),
       holds: (bytes) => messages.some(({ type, body }) => type !== 'P' && body.includes(bytes)),
       inTransaction: this.#inTransaction,
+      isPrepared: this.#isPrepared,
       endsTransaction: ENDS_TRANSACTION.test(name),
       connection: this,
     };
@@ -176,7 +181,9 @@ class ProxiedConnection {
       this.#upstream.write(simpleQuery('select 1/0'));
     } else this.#client.write(refusal);
   }
+
   #fromServer(message: Message): void {
+    if (message.type === 'N') this.#observer.onNotice?.(readNotice(message.body));
     const isEnd = message.type === 'Z';
     if (isEnd) {
       this.#isReady = true;

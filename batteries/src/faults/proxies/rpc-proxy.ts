@@ -45,6 +45,7 @@ export async function startRpcProxy(rpcUrl: string, observer: StepObserver): Pro
       holds: (bytes) => carried?.includes(bytes) === true || Buffer.from(body).includes(bytes),
       inTransaction: false,
       endsTransaction: false,
+      isPrepared: false,
       connection: response,
     };
     const fate = observer.onStep(step);

@@ -9,6 +9,8 @@ export interface Step {
   holds(bytes: Buffer): boolean;
   /** Whether it is part of a transaction of the database that begins with a statement of its own. */
   readonly inTransaction: boolean;
+  /** Whether the statement has a name under which the connection keeps it, and its plan with it. */
+  readonly isPrepared: boolean;
   /** Whether it ends a transaction of the database, which belongs to what the transaction did before. */
   readonly endsTransaction: boolean;
   /** The connection that it is asked on; statements of one transaction share theirs. */
@@ -32,4 +34,6 @@ export interface StepObserver {
   onStep(step: Step): Fate;
   /** The other side has carried the step out. With `pass` its answer has been handed back. */
   onDone(step: Step, fate: Fate): void;
+  /** The database has sent a notice with this text on some connection. It is handed on. */
+  onNotice?(text: string): void;
 }

@@ -104,6 +104,8 @@ export class Lanes implements StepObserver {
   readonly #transactions = new WeakMap<object, { lane: Lane; first: string }>();
   /** What happens to a step, of any lane or none; undefined: what its lane says. */
   always: (step: Step) => Fate | undefined = () => undefined;
+  /** Is told each notice of the database. */
+  onNotice: NonNullable<StepObserver['onNotice']> = () => undefined;
 
   use(lanes: readonly Lane[]): void {
     this.#lanes = [...lanes];

@@ -88,9 +88,14 @@ export class FaultMarket {
     this.#stateDir = parts.stateDir;
   }
 
-  /** Opens it, with a server that runs, on a database of its own or a given one, which it closes. */
+  /**
+   * Opens it, with a server that runs, on a database of its own or a given one, which it closes.
+   *
+   * @param environment of the server, beside the usual one
+   */
   static async open(
     openDatabase: () => Promise<TemporaryDatabase> = openEmptyDatabase,
+    environment: Readonly<Record<string, string>> = {},
   ): Promise<FaultMarket> {
     const stateDir = await newStateDir();
     const [{ chain, connection, authorityFile, treasury }, database, agent] = await Promise.all([
@@ -117,6 +122,7 @@ export class FaultMarket {
         EXECUTIONS_PER_MINUTE: '1000000',
         RECONNECT_GRACE_SECONDS: '0',
         SANDBOX_POOL_SIZE: '1',
+        ...environment,
       },
     });
     const parts = { chain, connection, database, agent, lanes, postgres, rpc, servers, stateDir };

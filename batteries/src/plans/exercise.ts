@@ -1,0 +1,148 @@
+import { createClient } from '@agent-rental/sdk';
+import { keypairSigner } from '@agent-rental/sdk/solana';
+import { readWhatIsSeldomRead } from '@agent-rental/server/testing';
+import { until } from '@agent-rental/test/support/busy-marketplace';
+import { call } from '@agent-rental/test/support/http';
+import { openRawMcpSession } from '@agent-rental/test/support/raw-mcp-session';
+import type { FaultMarket, Listing, Rental } from '../faults/world/market.js';
+import type { Step } from '../faults/proxies/step.js';
+import { earnCredits, newRequest, prepare, SCENARIOS, send } from '../faults/world/scenarios.js';
+import { settle } from '../faults/world/verify.js';
+import { readPaths } from './reads.js';
+
+/** What the server is worked with. */
+export interface Exercised {
+  /** One more than there are scenarios. */
+  readonly listings: readonly Listing[];
+  /** Of the first listing; its wallet has much of everything. */
+  readonly busy: Rental;
+  readonly metricsToken: string;
+}
+
+/** The scheduled tasks, except for the comparison with the chain, which each start begins with. */
+const TASKS = ['remove_expired', 'remove_lapsed_drafts'];
+
+/** Has a server send every statement that it has for runs, reads and its work in the background; gives what went wrong. */
+export async function exercise(market: FaultMarket, exercised: Exercised): Promise<string[]> {
+  const wrong: string[] = [];
+  const expect = async (what: string, answer: Promise<{ status: number; body: unknown }>, status = 200) => {
+    const { status: got, body } = await answer;
+    if (got !== status) wrong.push(`${what} was answered ${got}: ${JSON.stringify(body)}`);
+    return body as Record<string, string>;
+  };
+  const runId = await workRuns(market, exercised, expect);
+  await workBusy(market, exercised, runId, expect);
+  await workBackground(market);
+  const { busy, metricsToken: token } = exercised;
+  await Promise.all(['/health', '/ready'].map((path) => expect(path, call(market.served, 'GET', path))));
+  const metrics = await fetch(`${market.server.baseUrl}/metrics`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  if (!metrics.ok) wrong.push(`/metrics was answered ${metrics.status}`);
+  const mcp = await openRawMcpSession(`${market.server.baseUrl}/mcp`, busy.renter.token);
+  if ((await mcp.tools()).length === 0) wrong.push('MCP lists no tools');
+  await readWhatIsSeldomRead(market.postgres.url, market.rpc.url);
+  return wrong;
+}
+
+/** Listings that the comparison with the chain gets to: it takes all, one after the other, and none of these is there. */
+const MOST_COMPARED = 3;
+
+/** Holds the comparison with the chain, which a start begins with, once it has asked for some listings' holdings. */
+export function holdsComparison(): (step: Step) => 'hold' | undefined {
+  let count = 0;
+  return ({ name }) => {
+    if (!/from "credentials" where "listing_address" = .* union all/.test(name)) return undefined;
+    count += 1;
+    return count > MOST_COMPARED ? 'hold' : undefined;
+  };
+}
+
+type Expect = (
+  what: string,
+  answer: Promise<{ status: number; body: unknown }>,
+  status?: number,
+) => Promise<Record<string, string>>;
+
+/** Runs of every scenario, and with every preference; gives one of the busy wallet. */
+async function workRuns(
+  market: FaultMarket,
+  { listings, busy: { renter, listing } }: Exercised,
+  expect: Expect,
+): Promise<string> {
+  const run = (task: string, headers: Record<string, string>) => {
+    const body = { agent_id: listing.id, task: `answer ${task}` };
+    return expect(
+      'a run',
+      call(market.served, 'POST', '/v1/execute', { token: renter.token, headers, body }),
+    );
+  };
+  const { run_id: runId = '' } = await run('plainly', {});
+  await run('by key', { 'idempotency-key': `key-of-${runId}` });
+  await run('by key', { 'idempotency-key': `key-of-${runId}` });
+  await run('adopted', { prefer: 'adopt-undelivered' });
+  await run('joined', { prefer: 'join-retry=session' });
+  const rentals = await market.rentAll(SCENARIOS.map((_, index) => listings[index + 1] as Listing));
+  await earnCredits(
+    market,
+    rentals.filter((_, index) => SCENARIOS[index]?.usesCredit),
+  );
+  const requests = SCENARIOS.map((scenario, index) => newRequest(scenario, rentals[index] as Rental));
+  for (const request of requests) await prepare(market, request);
+  await Promise.all(requests.map((request) => send(market, request)));
+  await settle(market);
+  return runId;
+}
+
+/** What else a wallet does over HTTP, by one that has much. */
+async function workBusy(
+  market: FaultMarket,
+  { busy: { renter, wallet, listing } }: Exercised,
+  runId: string,
+  expect: Expect,
+): Promise<void> {
+  const { served } = market;
+  const { token } = renter;
+  const { id: listingId } = listing;
+  const ask = (method: string, path: string, body?: object) =>
+    call(served, method, path, { token, ...(body && { body }) });
+  await expect('a cancelled key', ask('POST', '/v1/runs/cancel', { idempotency_key: 'a-later-key' }));
+  await expect('a review', ask('POST', `/v1/listings/${listingId}/reviews`, { rating: 5 }));
+  const client = createClient({ baseUrl: market.server.baseUrl, signer: keypairSigner(renter.wallet) });
+  const { job_id: jobId } = await client.registerAgent({
+    name: 'a-draft',
+    category: 'research',
+    description: 'Is never published.',
+    model: { provider: 'self_hosted', model: 'stand-in', endpoint_url: market.agent.url },
+    entrypoint_url: market.agent.url,
+    input_schema: {},
+    output_schema: { type: 'string' },
+    listing: { rental_model: 'one_time', price_lamports: 1_000_000, sample_output: ['A sample.'] },
+  });
+  const draft = await until(async () => (await client.getJob(jobId)).result?.listing_id);
+  const upload = fetch(`${served.dev.base_url}/v1/files`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'text/plain' },
+    body: 'a file',
+  });
+  const { file_id: fileId = '' } = await expect(
+    'a file',
+    upload.then(async (response) => ({ status: response.status, body: await response.json() })),
+    201,
+  );
+  for (const path of readPaths({ wallet, listingId, jobId, runId, fileId })) {
+    await expect(path, ask('GET', path));
+  }
+  await expect('a deleted file', ask('DELETE', `/v1/files/${fileId}`));
+  await expect('a deleted draft', ask('DELETE', `/v1/agents/${draft}`));
+}
+
+async function workBackground(market: FaultMarket): Promise<void> {
+  for (const task of TASKS) await market.query('select graphile_worker.add_job($1)', [task]);
+  await until(async () => {
+    const waiting = await market.query(`select from graphile_worker.jobs where task_identifier = any ($1)`, [
+      TASKS,
+    ]);
+    return waiting.length === 0;
+  });
+}

@@ -1,0 +1,13 @@
+import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { expect, test } from 'vitest';
+import { judgePlans } from './plans.js';
+
+test.runIf(IS_FULL_FORM)(
+  'no statement of the server reads a growing table as a whole: not for a run, a list or a job in the background',
+  { timeout: 600_000 },
+  async () => {
+    const { statements, ...wrong } = await judgePlans({ runs: 100_000, listings: 50_000 }, () => undefined);
+    expect(wrong).toEqual({ unseeded: [], unanswered: [], scans: [] });
+    expect(statements).toBeGreaterThan(150);
+  },
+);

@@ -1,0 +1,59 @@
+import { operations, type OperationId } from '@agent-rental/contract';
+
+/** What the reads ask about. All of it exists. */
+export interface Known {
+  readonly wallet: string;
+  readonly listingId: string;
+  readonly jobId: string;
+  readonly runId: string;
+  readonly fileId: string;
+}
+
+type ReadId = {
+  [Id in OperationId]: (typeof operations)[Id]['method'] extends 'GET' ? Id : never;
+}[OperationId];
+
+/** Addresses of every read of the API, first pages and ones far down, with and without each filter. */
+const READS: Record<ReadId, (known: Known) => readonly string[]> = {
+  getChallenge: ({ wallet }) => [`?wallet=${wallet}`],
+  listApiKeys: () => [''],
+  searchListings: () => [
+    '',
+    '?sort=newest&limit=100&offset=1000',
+    ...['rating', 'price_asc', 'price_desc'].map((sort) => `?sort=${sort}&offset=200`),
+    '?category=finance',
+    '?category=legal&rental_model=per_query&sort=price_asc&offset=100',
+    '?min_price=0.001&max_price=0.002',
+    '?min_rating=4.8',
+    '?q=report',
+    '?q=report&sort=rating&category=finance&min_price=0.001',
+    '?q=word',
+    '?q=answers+report',
+    '?q=reprot',
+  ],
+  getListing: ({ listingId }) => [listingId],
+  listReviews: ({ listingId }) => [listingId],
+  listCredentials: () => [
+    '?limit=100',
+    '?limit=100&offset=2000',
+    ...['active', 'expired', 'low_balance', 'current'].map((status) => `?status=${status}`),
+    '?status=active&include=listing&limit=20&offset=1000',
+  ],
+  verifyCredential: ({ listingId }) => [listingId],
+  getEarnings: () => ['', '?limit=100&offset=200'],
+  getJob: ({ jobId }) => [jobId],
+  getRun: ({ runId }) => [runId],
+  listTools: () => ['', '?limit=100&offset=500', '?format=anthropic'],
+  getFile: ({ fileId }) => [fileId],
+  listRuns: ({ listingId }) => ['', '?limit=100&offset=5000', `?agent_id=${listingId}`],
+  getReceipt: ({ runId }) => [runId],
+};
+
+/** The paths of every read. */
+export function readPaths(known: Known): string[] {
+  return (Object.keys(READS) as ReadId[]).flatMap((id) =>
+    READS[id](known).map((rest) =>
+      rest.startsWith('?') ? operations[id].path + rest : operations[id].path.replace(/:\w+/, rest),
+    ),
+  );
+}
