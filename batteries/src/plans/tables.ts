@@ -3,6 +3,7 @@ export const BOUNDED_TABLES: Readonly<Record<string, string>> = {
   kysely_migration: 'a row for each migration',
   kysely_migration_lock: 'one row',
   sql_functions: 'a row for each SQL function',
+  undelivered_runs: 'a queue, which a run leaves once nothing is owed for it',
   index_cursor: 'a row for each program, which is one',
 };
 

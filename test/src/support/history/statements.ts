@@ -222,15 +222,8 @@ export function historySteps(
       ],
     },
     {
-      name: 'what is owed, and the run log',
+      name: 'run log',
       statements: [
-        insert(
-          'undelivered_runs',
-          'run_id, next_attempt_at',
-          runs,
-          `${uuid('run', 'i')}, now() + interval '1 day'`,
-          'where i % 50 = 1',
-        ),
         insert(
           'run_log_entries',
           'run_id, batch, leaf_index',
