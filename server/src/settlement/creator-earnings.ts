@@ -11,7 +11,7 @@ export interface EarningsAmounts {
 }
 
 /** What one published listing earns. */
-export interface ListingEarningsRow extends EarningsAmounts {
+interface ListingEarningsRow extends EarningsAmounts {
   id: string;
   title: string;
   status: 'active' | 'paused' | 'closed';
@@ -26,7 +26,10 @@ export interface CreatorEarnings {
   sum(creator: string): Promise<EarningsAmounts & { listingCount: number }>;
 }
 
-/** Pending charges are few, of all creators together: read first, so that no listing without one is looked up. */
+/**
+ * Pending charges are few, of all creators together: read first, and their listings looked up one by one. A join might go
+ * through all listings of the creator instead.
+ */
 const SUM = prepare(`with pending as materialized (
     select listing_id, sum(price_lamports) as lamports from charges
     where state in ('reserved', 'signed') group by listing_id
@@ -34,7 +37,8 @@ const SUM = prepare(`with pending as materialized (
   select coalesce(listing_count, 0) as "listingCount", coalesce(earned_lamports, 0) as earned,
     coalesce(withdrawable_lamports, 0) as withdrawable,
     coalesce((
-      select sum(lamports) from pending join listings on listings.id = pending.listing_id where listings.creator = $1
+      select sum(lamports) from pending
+      where (select listings.creator from listings where listings.id = pending.listing_id) = $1
     ), 0)::bigint as pending
   from (select $1::text as creator) asked left join creator_earnings using (creator)`);
 
