@@ -126,7 +126,7 @@ function resourceHandlers({
 }: RentalServerOptions): Pick<RentalHandlers, 'listResources' | 'readResource'> {
   return {
     async listResources(params, context) {
-      const start = startOf('resources', params?.cursor);
+      const { start } = startOf('resources', params?.cursor);
       const resources = await listResources(client, context.mcpReq.signal);
       const { items, ...next } = pageOf('resources', resources, start, pageSize);
       return { resources: [...items], ...next };
@@ -146,16 +146,20 @@ function toolHandlers(
     tools: tools.slice(start, start + pageSize),
     total: tools.length,
   });
-  const lookAt = async (start: number, given: { signal: AbortSignal }): Promise<ToolPage> => {
+  const lookAt = async (
+    start: number,
+    place: string | undefined,
+    given: { signal: AbortSignal },
+  ): Promise<ToolPage> => {
     // Over HTTP each page has a server of its own, which has nothing of the pages before.
-    if (call !== undefined) return toolset.page(start, pageSize, given);
+    if (call !== undefined) return toolset.page(start, pageSize, given, place);
     // A first page is a new look; the pages after it go on in the same list.
     return partOf(await (start === 0 ? toolset.refresh(given) : toolset.list(given)), start);
   };
   return {
     async listTools(params, { mcpReq: { signal } }) {
-      const start = startOf('tools', params?.cursor);
-      const page = await lookAt(start, { signal }).catch((error: unknown) => {
+      const { start, place } = startOf('tools', params?.cursor);
+      const page = await lookAt(start, place, { signal }).catch((error: unknown) => {
         signal.throwIfAborted();
         // A marketplace that cannot be reached must not take the client's session down with it: the tools
         // that are always there say what is wrong when they are called.
@@ -164,7 +168,7 @@ function toolHandlers(
       });
       return {
         tools: page.tools.map((tool) => toMcpTool(tool, options.inputFolder)),
-        ...nextAfter('tools', start + pageSize, page.total),
+        ...nextAfter('tools', start + pageSize, page.total, page.next),
       };
     },
 

@@ -234,6 +234,28 @@ describe('rentedToolset', () => {
     expect(none).toMatchObject({ tools: { length: FIXED.length }, total: FIXED.length });
   });
 
+  it('goes on where a page ended, without reading what stands before it', async () => {
+    const standIn = createStandIn(Array.from({ length: 130 }, (_, index) => listing(index)));
+    const toolset = rentedToolset(clientOf(standIn), { limit: 120 });
+    const all = (await toolset.list()).map(({ name }) => name);
+    // A page of fixed tools alone tells no place.
+    expect((await toolset.page(0, 5)).next).toBeUndefined();
+    const names: string[] = [];
+    const places: (string | undefined)[] = [];
+    let place: string | undefined;
+    for (let start = 0; start < all.length; start += 50) {
+      standIn.requests.length = 0;
+      const page = await toolset.page(start, 50, {}, place);
+      names.push(...page.tools.map(({ name }) => name));
+      expect(standIn.requests.map(({ query }) => query.get('cursor') ?? undefined)).toEqual([place]);
+      expect(standIn.requests.map(({ query }) => query.get('offset'))).toEqual(['0']);
+      place = page.next;
+      places.push(place);
+    }
+    expect(names).toEqual(all);
+    expect(places.slice(0, 2)).not.toContain(undefined);
+  });
+
   it('fetches a few new listings one by one', async () => {
     const standIn = createStandIn([listing(1)]);
     const cache = new DirectToolCache();

@@ -53,8 +53,10 @@ export interface ToolsetOptions {
 /** Part of a list of tools. */
 export interface ToolPage {
   readonly tools: readonly RentedTool[];
-  /** Tools in the whole list. */
+  /** Tools in the whole list; more than so many where the rentals are not all counted. */
   readonly total: number;
+  /** Where among the rentals the next page begins; absent where this one does not tell. */
+  readonly next?: string | undefined;
 }
 
 /** The tools of one caller. */
@@ -73,9 +75,10 @@ export interface RentedToolset {
    * The tools from one place in the list on, fetched now and without the rest of it: for servers that give it in pages
    * and keep nothing between two of them.
    *
+   * @param place `next` of the page that ends at `start`: the tools before are then not read again.
    * @throws ApiError or ConnectionError when the rentals cannot be listed.
    */
-  page(start: number, size: number, options?: CallOptions): Promise<ToolPage>;
+  page(start: number, size: number, options?: CallOptions, place?: string): Promise<ToolPage>;
   /**
    * A tool by its name. Finds the tool of any rental, also of one that is not listed: made a moment ago,
    * beyond the limit, or out of balance. Where the name tells the listing, it is not checked whether it is rented: the tool of
@@ -140,12 +143,17 @@ export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}
     return { tools, total };
   };
   /** Direct tools of the rentals from `start` up to `end`, and how many there are in all. */
-  const fetchDirect = async (start: number, end: number, given: CallOptions): Promise<ToolPage> => {
+  const fetchDirect = async (
+    start: number,
+    end: number,
+    given: CallOptions,
+    place?: string,
+  ): Promise<ToolPage> => {
     if (named !== undefined) return fetchNamed(named.slice(start, end), named.length, given);
-    const range = { offset: start, limit: end - start };
-    const { definitions, total } = await rentedDefinitions(client, cache, range, given);
+    const range = { offset: place === undefined ? start : 0, limit: end - start, cursor: place };
+    const { definitions, total, end: rest } = await rentedDefinitions(client, cache, range, given);
     const tools = definitions.map((definition) => bindDirectTool(context, definition));
-    return { tools, total: Math.min(total, limit) };
+    return { tools, total: Math.min(total, limit), next: rest.next_cursor };
   };
   const fetchTools = async (given: CallOptions): Promise<readonly RentedTool[]> => {
     const direct = limit === 0 ? [] : (await fetchDirect(0, limit, given)).tools;
@@ -157,16 +165,17 @@ export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}
     fixedTools,
     list: async (given = {}) => listed ?? fetchTools(given),
     refresh: (given = {}) => fetchTools(given),
-    page: async (start, size, given = {}) => {
+    page: async (start, size, given = {}, place) => {
       const fixed = fixedTools.slice(start, start + size);
       const from = Math.max(start - fixedTools.length, 0);
       const to = Math.min(from + size - fixed.length, limit);
       // Past the end, or a page of fixed tools alone, the total is still needed.
       const direct =
-        limit === 0 ? { tools: [], total: 0 } : await fetchDirect(from, Math.max(to, from + 1), given);
+        limit === 0 ? { tools: [], total: 0 } : await fetchDirect(from, Math.max(to, from + 1), given, place);
       return {
         tools: [...fixed, ...direct.tools.slice(0, Math.max(to - from, 0))],
         total: fixedTools.length + direct.total,
+        next: to > from ? direct.next : undefined,
       };
     },
     find: async (name, given = {}) => {

@@ -11,15 +11,25 @@ export function pageOf<T>(
   return { items: items.slice(start, end), ...nextAfter(list, end, items.length) };
 }
 
+/** Where a page begins: so many items from the start of the list, and a place that the list's owner finds again. */
+interface PageStart {
+  readonly start: number;
+  readonly place?: string | undefined;
+}
+
 /** The cursor of the page that begins at `end`, where the list goes on there. */
-export function nextAfter(list: string, end: number, total: number): { nextCursor?: string } {
-  return end < total ? { nextCursor: Buffer.from(`${list}:${end}`).toString('base64url') } : {};
+export function nextAfter(list: string, end: number, total: number, place?: string): { nextCursor?: string } {
+  const parts = [list, end, ...(place === undefined ? [] : [place])];
+  return end < total ? { nextCursor: Buffer.from(parts.join(':')).toString('base64url') } : {};
 }
 
 /** Where the page of a cursor begins. @throws ProtocolError for one that this list did not give. */
-export function startOf(list: string, cursor: string | undefined): number {
-  if (cursor === undefined) return 0;
-  const [name, digits = '', more] = Buffer.from(cursor, 'base64url').toString().split(':');
-  if (name === list && more === undefined && /^\d{1,6}$/.test(digits)) return Number(digits);
+export function startOf(list: string, cursor: string | undefined): PageStart {
+  if (cursor === undefined) return { start: 0 };
+  const [name, digits = '', place, more] = Buffer.from(cursor, 'base64url').toString().split(':');
+  const isPlace = place === undefined || /^[\w-]{1,400}$/.test(place);
+  if (name === list && more === undefined && isPlace && /^\d{1,6}$/.test(digits)) {
+    return { start: Number(digits), place };
+  }
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The cursor is not one of this list.');
 }
