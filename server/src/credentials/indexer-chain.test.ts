@@ -368,6 +368,9 @@ describe('the index, where it knows no place in the history', () => {
     await send([purchase()], [buyer]);
     await finalize();
     await indexer.catchUp();
+    await finalize();
+    await indexer.catchUp();
+    expect(await unfinalized()).toEqual([]);
     await send([revocation()], [creator]);
     await finalize();
     await forget();

@@ -23,8 +23,8 @@ const ROUND_MS = 2_000;
 const BATCH = 1_000;
 /** Batches of one round. The next one, which takes what is left, begins at once. */
 const MOST_BATCHES = 10;
-/** Charges of a batch that are taken further at the same time where each needs statements and calls of its own. */
-const MOST_AT_ONCE = 8;
+/** Transactions that are sent again at the same time. */
+const SENDS_AT_ONCE = 8;
 /** A charge fails after this many transactions that never landed. */
 const MOST_TRANSACTIONS = 12;
 
@@ -96,7 +96,7 @@ export function createReconciler(deps: {
     const waiting = released.length === 0 ? [] : await charges.runsWaiting(released);
     const unfinished = new Set(waiting);
     const owed: string[] = [];
-    await eachOf(waiting, MOST_AT_ONCE, async (runId) => {
+    await eachOf(waiting, 1, async (runId) => {
       if (await runs.paid(runId)) {
         await credits.give(runId);
         await runs.settled(runId);
@@ -108,7 +108,7 @@ export function createReconciler(deps: {
     // Last, since a charge that is final is looked at no more.
     const done = released.filter((runId) => !unfinished.has(runId));
     await eachOf(done, done.length, (runId) => states.finalize(runId));
-    await eachOf(owed, MOST_AT_ONCE, (runId) => states.credit(runId));
+    await eachOf(owed, 1, (runId) => states.credit(runId));
   }
 
   /** Works on charges, at most so many at once; the failure of one leaves the others. */
@@ -194,7 +194,8 @@ export function createReconciler(deps: {
     if (open.length === 0) return 0;
     const judged = await judgeCharges(chain, open);
     const resent = new Set<string>();
-    const unpaid = judged.filter(isUnpaid);
+    const unpaid = judged.filter(isUnpaid).map((each) => ({ ...each, run_id: each.charge.run_id }));
+    const take = (each: UnpaidCharge) => conclude(each, resent);
     const [settled] = await Promise.allSettled([
       // Most charges only wait for finality; checking each one in every round would cost more than the runs did.
       settlePaid(
@@ -204,9 +205,15 @@ export function createReconciler(deps: {
       ),
       // Beside them: calls that a charge waits for hold up no charge that has taken the money.
       eachOf(
-        unpaid.map((each) => ({ ...each, run_id: each.charge.run_id })),
-        MOST_AT_ONCE,
-        (each) => conclude(each, resent),
+        unpaid.filter(({ verdict }) => verdict.is === 'open'),
+        SENDS_AT_ONCE,
+        take,
+      ),
+      // What writes for a single run does so for one after the other: a crash leaves one in between.
+      eachOf(
+        unpaid.filter(({ verdict }) => verdict.is !== 'open'),
+        1,
+        take,
       ),
     ]);
     if (settled.status === 'rejected') throw settled.reason;

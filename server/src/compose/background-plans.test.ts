@@ -1,0 +1,152 @@
+import { PublicKey } from '@solana/web3.js';
+import { sql, type Insertable } from 'kysely';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createCredentialRepository } from '../credentials/index.js';
+import type { Database } from '../database/schema.js';
+import { createRunLogRepository } from '../run-log/repository.js';
+import { createRunRepository, removeExpired } from '../runs/index.js';
+import {
+  createChargeRepository,
+  createChargeStates,
+  createCredits,
+  createOwnCharges,
+  createReconciler,
+} from '../settlement/index.js';
+import { insertListing, newWallet, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+
+/** Enough for a scan to cost more than an index. */
+const RUNS = 20_000;
+/** Tables that grow with the history of a market. */
+const GROWING = [
+  'runs',
+  'charges',
+  'charge_signatures',
+  'credits',
+  'balances',
+  'run_log_entries',
+  'run_log_batches',
+  'files',
+  'cancelled_keys',
+  'call_give_ups',
+];
+
+const ADDRESSES = Array.from({ length: 500 }, () => newWallet());
+
+let database: TemporaryDatabase;
+let listing: Insertable<Database['listings']>;
+let runId: string;
+const statements = new Map<string, unknown[]>();
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  listing = await insertListing(database.db);
+  await seed();
+  ({ id: runId } = await database.db.selectFrom('runs').select('id').limit(1).executeTakeFirstOrThrow());
+  database.pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...call: unknown[]) => unknown;
+    client.query = ((...call: unknown[]) => {
+      const [asked, values] = call as [string | { text: string; values?: unknown[] }, unknown[] | undefined];
+      const text = typeof asked === 'string' ? asked : asked.text;
+      statements.set(text, (typeof asked === 'string' ? values : (asked.values ?? values)) ?? []);
+      return query(...call);
+    }) as typeof client.query;
+  });
+  // Connections from here on are watched.
+  await Promise.all(
+    Array.from({ length: database.pool.totalCount }, async () =>
+      (await database.pool.connect()).release(true),
+    ),
+  );
+});
+afterAll(() => database.close());
+
+/** A history in which all is over, as most of any history is. */
+async function seed(): Promise<void> {
+  const { db } = database;
+  await sql`
+    insert into runs (id, listing_id, version_id, wallet, status, request_digest, finished_at, created_at, delivered_at)
+    select md5('run ' || n)::uuid, ${listing.id}, ${listing.version_id}, 'wallet ' || n % 500,
+      case when n % 20 = 0 then 'undelivered' else 'completed' end, '', now() - interval '2 days',
+      now() - interval '2 days', now()
+    from generate_series(1, ${RUNS}::integer) as n`.execute(db);
+  await sql`
+    insert into charges (run_id, wallet, listing_id, balance_address, price_lamports, sequence, state)
+    select id, wallet, listing_id, (${ADDRESSES}::text[])[1 + abs(hashtext(wallet)) % 500], 1, row_number() over (),
+      case when status = 'undelivered' then 'credited' else 'finalized' end
+    from runs`.execute(db);
+  await sql`
+    insert into charge_signatures (signature, run_id, wire, last_valid_block_height)
+    select 'signature ' || run_id, run_id, '', 1 from charges`.execute(db);
+  await sql`
+    insert into credits (run_id, wallet, listing_id, used_by_run_id, created_at)
+    select run_id, wallet, listing_id, run_id, now() - interval '2 days' from charges where state = 'credited'`.execute(
+    db,
+  );
+  await sql`
+    insert into run_log_entries (run_id, batch, leaf_index) select run_id, 1, 1 from charges`.execute(db);
+  await sql`
+    insert into run_log_batches (number, leaf_count, previous_root, root, nodes, created_at, signature)
+    select n, 1, '', '', '', now() - make_interval(mins => ${RUNS + 1} - n), n::text
+    from generate_series(1, ${RUNS}::integer) as n`.execute(db);
+  await sql`
+    insert into files (id, wallet, media_type, is_complete, expires_at)
+    select gen_random_uuid(), 'wallet', 'text/plain', true, now() + interval '1 day'
+    from generate_series(1, ${RUNS}::integer)`.execute(db);
+  await sql`
+    insert into cancelled_keys (wallet, idempotency_key)
+    select 'wallet', n::text from generate_series(1, ${RUNS}::integer) as n`.execute(db);
+  await sql`
+    insert into call_give_ups (caller, elapsed_ms)
+    select 'caller ' || n, 1 from generate_series(1, ${RUNS}::integer) as n`.execute(db);
+  // As when the last of them was settled a while ago.
+  await sql`delete from undelivered_runs`.execute(db);
+  await sql`analyze`.execute(db);
+}
+
+/** What the background work sends in a round of each of its parts. */
+async function work(): Promise<void> {
+  const { db } = database;
+  const idle = {} as never;
+  const charges = createChargeRepository(db);
+  const reconciler = createReconciler({
+    chain: idle,
+    charges,
+    states: createChargeStates(db, { unfinalizedCapLamports: 1n }),
+    credits: createCredits(db),
+    signer: idle,
+    indexer: idle,
+    runs: idle,
+    logger: pino({ level: 'silent' }),
+  });
+  await reconciler.reconcile('all');
+  await charges.runsWaiting([runId]);
+  const log = createRunLogRepository(db, { intervalSeconds: 60 });
+  await log.isBatchDue();
+  await log.head();
+  await log.takeOpen();
+  const index = createCredentialRepository(db);
+  await index.readCursor('program');
+  await index.unfinalizedUpTo(1n);
+  await createOwnCharges(db, PublicKey.default)([`signature ${runId}`]);
+  await createRunRepository(db, idle).markInterrupted(60_000);
+  await removeExpired(db);
+}
+
+it('no statement of the background work scans a table that grows', async () => {
+  await work();
+  expect(statements.size).toBeGreaterThan(15);
+  const scans: string[] = [];
+  for (const [text, values] of statements) {
+    if (!/^\s*(select|insert|update|delete|with)\b/i.test(text)) continue;
+    const { rows } = await database.pool.query<{ 'QUERY PLAN': unknown }>(
+      `explain (format json) ${text}`,
+      values,
+    );
+    const plan = JSON.stringify(rows[0]?.['QUERY PLAN']);
+    for (const [, table = ''] of plan.matchAll(/"Node Type":"Seq Scan"[^{}]*?"Relation Name":"(\w+)"/g)) {
+      if (GROWING.includes(table)) scans.push(`${table}: ${text}`);
+    }
+  }
+  expect(scans).toEqual([]);
+});
