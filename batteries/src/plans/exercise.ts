@@ -131,7 +131,13 @@ async function workBusy(
     201,
   );
   for (const path of readPaths({ wallet, listingId, jobId, runId, fileId })) {
-    await expect(path, ask('GET', path));
+    const { next_cursor: cursor } = await expect(path, ask('GET', path));
+    if (cursor === undefined) continue;
+    const next = new URL(path, market.server.baseUrl);
+    next.searchParams.delete('offset');
+    next.searchParams.set('cursor', cursor);
+    const following = next.pathname + next.search;
+    await expect(following, ask('GET', following));
   }
   await expect('a deleted file', ask('DELETE', `/v1/files/${fileId}`));
   await expect('a deleted draft', ask('DELETE', `/v1/agents/${draft}`));

@@ -24,9 +24,7 @@ export async function measureRequests(market: GrownMarket, sizes: Sizes, sheet: 
   await compareByTurns(
     [
       both('GET /v1/credentials, the first 100', get(`/v1/credentials?limit=${PAGE}`)),
-      both('GET /v1/credentials, the last 100', (caller) =>
-        caller.get(`/v1/credentials?limit=${PAGE}&offset=${caller.size.rentals - PAGE}`),
-      ),
+      both('GET /v1/credentials, the last 100', ({ get: ask, lastPage }) => ask(lastPage)),
       both('access check of a run', async ({ wallet, listingId }) => {
         const status = await market.parts.accessOf(wallet, listingId);
         if (status !== 'active') throw new Error(`The access is ${status}.`);
@@ -45,7 +43,8 @@ export async function measureRequests(market: GrownMarket, sizes: Sizes, sheet: 
 
 interface Caller {
   readonly wallet: string;
-  readonly size: WalletSize;
+  /** The path of the last page of its rentals. */
+  readonly lastPage: string;
   /** Of the oldest rental. */
   readonly listingId: string;
   get(path: string): Promise<unknown>;
@@ -63,11 +62,10 @@ async function openCaller({ server, parts }: GrownMarket, size: WalletSize): Pro
   const { token, signer }: Participant = await newParticipant(server);
   const listingId = await growWallet(parts.pool, signer.address, size);
   const mcp = await openRawMcpSession(server.dev.mcp_url, token);
-  return {
+  const caller = {
     wallet: signer.address,
-    size,
     listingId,
-    async get(path) {
+    async get(path: string): Promise<unknown> {
       const response = await fetch(server.dev.base_url + path, {
         headers: { authorization: `Bearer ${token}` },
       });
@@ -78,4 +76,15 @@ async function openCaller({ server, parts }: GrownMarket, size: WalletSize): Pro
     },
     tools: async () => (await mcp.tools()).length,
   };
+  return { ...caller, lastPage: await lastPageOf(caller) };
+}
+
+/** Follows the pages of a wallet's rentals to the last one. */
+async function lastPageOf({ get }: Pick<Caller, 'get'>): Promise<string> {
+  const first = `/v1/credentials?limit=${PAGE}`;
+  for (let path = first; ;) {
+    const { next_cursor: cursor } = (await get(path)) as { next_cursor?: string };
+    if (cursor === undefined) return path;
+    path = `${first}&cursor=${encodeURIComponent(cursor)}`;
+  }
 }

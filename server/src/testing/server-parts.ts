@@ -1,6 +1,11 @@
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { createChain, createProgramHistory } from '../chain/index.js';
-import { createCredentialRepository, createCredentialService, createIndexer } from '../credentials/index.js';
+import {
+  createCredentialRepository,
+  createCredentialService,
+  createIndexer,
+  createRentalList,
+} from '../credentials/index.js';
 import { openDatabase, type OpenDatabase } from '../database/connection.js';
 import { createListingRepository, createListingService } from '../listings/index.js';
 import { createLogger } from '../platform/logger.js';
@@ -47,7 +52,13 @@ export function openServerParts(databaseUrl: string, rpcUrl: string): ServerPart
     ownCharges: createOwnCharges(db, MARKETPLACE_PROGRAM_ID),
   });
   const listings = createListingService(createListingRepository(database));
-  const credentials = createCredentialService({ repository, listings, chain, indexer });
+  const credentials = createCredentialService({
+    repository,
+    rentals: createRentalList(db),
+    listings,
+    chain,
+    indexer,
+  });
   const slots = createSlotRepository(db);
   const none = () => Promise.reject(new Error('There is an open charge.'));
   const reconciler = createReconciler({

@@ -80,12 +80,18 @@ export function historySteps(
           `${uuid('version', 'i')}, ${listingId('i')}, '{}', '{"type": "string"}', 60, '\\x00'`,
         ),
         insert('agent_contacts', 'version_id, reached_at', listings, `${uuid('version', 'i')}, now()`),
+        `alter table escrows disable trigger user`,
         insert(
           'escrows',
           'address, listing_address, earnings_lamports, total_earned_lamports, slot',
           listings,
           `${key('escrow', 'i')}, ${key('listing', 'i')}, 1000, 2000, ${SLOT}`,
         ),
+        `alter table escrows enable trigger user`,
+        `insert into creator_earnings (creator, listing_count, earned_lamports, withdrawable_lamports)
+          select creator, count(*), sum(total_earned_lamports), sum(earnings_lamports)
+          from listings join escrows on escrows.listing_address = listings.address
+          where listings.id like 'seeded-%' and status <> 'draft' group by creator`,
         insert(
           'reviews',
           'listing_id, reviewer, rating',
