@@ -50,7 +50,7 @@ export async function seedListings(
       select (hashint8extended(i, ${SEED} + k) & 9007199254740991)::float8 / 9007199254740992 $$`,
     `insert into creators (wallet) select 'creator' || i from generate_series(1, ${CREATORS}) i`,
     // Row by row is for life; a million at once are indexed at once.
-    `alter table listings disable trigger keep_listing_search`,
+    `alter table listings disable trigger user`,
   );
   await step(
     `${rows} listings`,
@@ -82,7 +82,7 @@ export async function seedListings(
     'search tables',
     ...indexes.map(({ name }) => `drop index ${name}`),
     `select rebuild_listing_search()`,
-    `alter table listings enable trigger keep_listing_search`,
+    `alter table listings enable trigger user`,
   );
   await step('their indexes', ...indexes.map(({ definition }) => definition));
   await step('vacuum', 'vacuum analyze');

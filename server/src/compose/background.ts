@@ -1,3 +1,4 @@
+import { startFolding } from '../listings/index.js';
 import { enqueueTask, startJobs } from '../platform/jobs.js';
 import { RECONCILIATION_CRONTAB, RECONCILIATION_TASK, reconcileWithChain } from '../reconciliation/index.js';
 import { LAPSE_CRONTAB, LAPSE_TASK, REGISTRATION_TASK, SAMPLES_TASK } from '../registration/index.js';
@@ -20,7 +21,7 @@ export interface Background {
   stop(): Promise<void>;
 }
 
-/** Starts the jobs, the indexer, the reconciler, the run log, the watch of lamports and the search for interrupted runs. */
+/** Starts the jobs, the indexer, the reconciler, the run log, the watch of lamports, the folding of counts and the search for interrupted runs. */
 export async function startBackground(
   { database, logger, chain, history }: AppParts,
   parts: {
@@ -72,6 +73,7 @@ export async function startBackground(
   const reconciling = reconciler.start();
   const logging = parts.runLog.publisher.start();
   const watching = funds.start();
+  const folding = startFolding(db, logger);
   const interrupted = setInterval(() => {
     runs
       .markInterrupted(INTERRUPTED_CHECK_MS)
@@ -88,6 +90,7 @@ export async function startBackground(
         reconciling.stop(),
         logging.stop(),
         watching.stop(),
+        folding.stop(),
         jobs.stop(),
         sampleJobs.stop(),
       ]);

@@ -35,6 +35,7 @@ const MIGRATIONS = [
   '0028-list-pages',
   '0029-creator-earnings',
   '0030-owed-runs',
+  '0032-appended-counts',
 ];
 
 let database: TemporaryDatabase;

@@ -25,6 +25,7 @@ import * as chargeEnds from './migrations/0027-charge-ends.js';
 import * as listPages from './migrations/0028-list-pages.js';
 import * as creatorEarnings from './migrations/0029-creator-earnings.js';
 import * as owedRuns from './migrations/0030-owed-runs.js';
+import * as appendedCounts from './migrations/0032-appended-counts.js';
 
 /** A released migration that made functions alone. Those are in `functions/` now. */
 const FUNCTIONS_ONLY: Migration = { up: async () => undefined };
@@ -59,6 +60,7 @@ const MIGRATIONS = {
   '0028-list-pages': listPages,
   '0029-creator-earnings': creatorEarnings,
   '0030-owed-runs': owedRuns,
+  '0032-appended-counts': appendedCounts,
 };
 
 /**

@@ -75,6 +75,7 @@ export interface Database {
     approved_version_id: Generated<string | null>;
     /** When a transaction that publishes the draft was last co-signed. */
     publication_proposed_at: Generated<Date | null>;
+    /** Ended runs, of which the last ones are in `listing_run_deltas`. */
     run_count: Generated<number>;
     completed_count: Generated<number>;
     rating_sum: Generated<number>;
@@ -95,8 +96,17 @@ export interface Database {
     /** A `tsvector`: words of title and description, and facets. */
     document: string;
   };
-  /** How many active listings have a term, kept by the same trigger. */
+  /** How many active listings have a term, but for `search_term_deltas`; the view `search_term_counts` adds both. */
   search_terms: { kind: 'lexeme' | 'word'; term: string; listing_count: bigint };
+  /** By how much the counts of terms changed, as the trigger appends it and `fold_search_terms` adds it up. */
+  search_term_deltas: { seq: Generated<bigint>; kind: 'lexeme' | 'word'; term: string; difference: number };
+  /** The same of the runs of a listing, for `fold_run_counts`. */
+  listing_run_deltas: {
+    seq: Generated<bigint>;
+    listing_id: string;
+    run_count: number;
+    completed_count: number;
+  };
   reviews: {
     listing_id: string;
     reviewer: string;
@@ -231,7 +241,14 @@ export interface Database {
   };
   /** The content of a file in sealed parts, so that no file is ever whole in memory while it comes in. */
   file_parts: { file_id: string; position: number; sealed: Buffer };
-  seats: { run_id: string; listing_id: string; wallet: string | null; expires_at: Date };
+  seats: {
+    run_id: string;
+    listing_id: string;
+    wallet: string | null;
+    /** Order in which slots were taken. */
+    place: Generated<bigint>;
+    expires_at: Date;
+  };
   /** Runs that wait for a slot of their listing. */
   seat_line: {
     run_id: string;

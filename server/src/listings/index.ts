@@ -1,5 +1,6 @@
 export { cleanLine } from './clean-text.js';
 export { createCreators } from './creators.js';
+export { startFolding } from './fold-counts.js';
 export { newListingId, parseListingId } from './listing-id.js';
 export { createListingRepository } from './repository.js';
 export { createReviews } from './reviews/reviews.js';

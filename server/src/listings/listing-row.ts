@@ -30,9 +30,22 @@ export type ListingSummaryRow = Pick<
   (typeof SUMMARY_COLUMNS)[number] | 'display_name' | 'listing_count'
 >;
 
+/**
+ * In SQL, the count of a listing with the runs that have ended and are not in its row yet (`fold_run_counts`). Not as a join, which
+ * the planner may make for listings that are not shown.
+ */
+export const countWithPending = (column: 'run_count' | 'completed_count'): string =>
+  `listings.${column} + (
+    select coalesce(sum(delta.${column}), 0) from listing_run_deltas as delta where delta.listing_id = listings.id
+      and delta.seq > (select folded_seq from delta_folds where name = 'run counts'))::integer`;
+
 /** The same in SQL, of a listing and its creator. */
 export const SHOWN_COLUMNS = [
-  ...SUMMARY_COLUMNS.map((column) => `listings.${column}`),
+  ...SUMMARY_COLUMNS.map((column) =>
+    column === 'run_count' || column === 'completed_count'
+      ? `${countWithPending(column)} as ${column}`
+      : `listings.${column}`,
+  ),
   'creators.display_name',
   'creators.listing_count',
 ].join(', ');

@@ -3,7 +3,7 @@ import type { Db, OpenDatabase } from '../database/connection.js';
 import { prepare } from '../database/prepared-statements.js';
 import type { Database } from '../database/schema.js';
 import { sharedRead } from '../database/batch-by-key.js';
-import type { ListingRow } from './listing-row.js';
+import { countWithPending, type ListingRow } from './listing-row.js';
 import { createListingSearch, type FoundListings } from './search/search.js';
 import type { Search } from './search/conditions.js';
 
@@ -12,7 +12,12 @@ const withCreator = (db: Db) =>
     .selectFrom('listings')
     .innerJoin('creators', 'creators.wallet', 'listings.creator')
     .selectAll('listings')
-    .select(['creators.display_name', 'creators.listing_count']);
+    .select(['creators.display_name', 'creators.listing_count'])
+    // In place of the listing's own columns of these names.
+    .select([
+      sql.raw<number>(countWithPending('run_count')).as('run_count'),
+      sql.raw<number>(countWithPending('completed_count')).as('completed_count'),
+    ]);
 
 /** Reads listings. */
 export interface ListingRepository {

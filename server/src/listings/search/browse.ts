@@ -38,7 +38,7 @@ export async function browse(pool: Pool, search: Search): Promise<FoundPage> {
   const total =
     ranges.length > 0
       ? `select count(*) from listing_search ${where}`
-      : `select coalesce(sum(listing_count), 0)::bigint from search_terms
+      : `select coalesce(sum(listing_count), 0)::bigint from search_term_counts
          where kind = 'lexeme' and term = ${parameter(facetLexeme(search) ?? EVERY_LISTING)}`;
   const order = ORDERS[search.sort === 'relevance' ? 'newest' : search.sort];
   const page = `select seq from listing_search ${where} order by ${order} limit $1 offset $2`;

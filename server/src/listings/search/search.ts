@@ -69,7 +69,7 @@ export function createListingSearch(
   /** How many listings have the lexeme. */
   async function listingsWith(lexeme: string): Promise<number> {
     const { rows } = await sql<{ listing_count: bigint }>`
-      select listing_count from search_terms where kind = 'lexeme' and term = ${lexeme}`.execute(db);
+      select listing_count from search_term_counts where kind = 'lexeme' and term = ${lexeme}`.execute(db);
     return Number(rows[0]?.listing_count ?? 0n);
   }
 

@@ -67,7 +67,8 @@ export function createDeliveryTracking(db: Db): DeliveryTracking {
         .updateTable('runs')
         .set({ delivered_at: new Date() })
         .where('id', '=', runId)
-        .where('delivered_at', 'is', null)
+        // Not as a condition that the index of unheard runs has: it has a dead entry for each run of late.
+        .where(sql<boolean>`coalesce(delivered_at, 'infinity') = 'infinity'`)
         .execute();
     },
     async adopt({ wallet, agentId, digest }) {

@@ -8,6 +8,7 @@ import {
   openTestDatabase,
   type TemporaryDatabase,
 } from '../../testing/index.js';
+import { createListingRepository } from '../../listings/index.js';
 import { createRunRepository, type RunRepository } from './repository.js';
 import { createSlotRepository, type SlotRepository } from '../queue/slot-repository.js';
 
@@ -41,12 +42,8 @@ describe('a finished run', () => {
       .where('id', '=', ids[0])
       .executeTakeFirstOrThrow();
     expect(row.output?.includes('SECRET-OUTPUT')).toBe(false);
-    const counted = await database.db
-      .selectFrom('listings')
-      .select(['run_count', 'completed_count'])
-      .where('id', '=', listing.id)
-      .executeTakeFirstOrThrow();
-    expect(counted).toEqual({ run_count: 2, completed_count: 1 });
+    const counted = await createListingRepository(database).findPublished(listing.id);
+    expect(counted).toMatchObject({ run_count: 2, completed_count: 1 });
     const again = { ...end, runId: ids[0], status: 'failed' as const, output: 'late' };
     await expect(runs.finish(again)).rejects.toThrow('had ended already');
   });

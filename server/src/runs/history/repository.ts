@@ -188,16 +188,21 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
         ).returning(['listing_id', 'status', 'stop_reason']);
       })
       .with('counted', (cte) =>
+        // Appended rather than added: every run of the listing reads its row, and those of one listing end at once.
         cte
-          .updateTable('listings')
-          .from('ended')
-          .set({
-            run_count: sql`run_count + 1`,
-            completed_count: sql`completed_count + (ended.status = 'completed')::integer`,
-          })
-          .whereRef('listings.id', '=', 'ended.listing_id')
-          // Stopped runs must not lower an agent's success rate.
-          .where((eb) => eb.or([eb('ended.status', '=', 'completed'), eb('ended.stop_reason', 'is', null)])),
+          .insertInto('listing_run_deltas')
+          .columns(['listing_id', 'run_count', 'completed_count'])
+          .expression((eb) =>
+            eb
+              .selectFrom('ended')
+              .select([
+                'listing_id',
+                sql.lit(1).as('run_count'),
+                sql<number>`(status = 'completed')::integer`.as('completed_count'),
+              ])
+              // Stopped runs must not lower an agent's success rate.
+              .where(({ eb: is, or }) => or([is('status', '=', 'completed'), is('stop_reason', 'is', null)])),
+          ),
       )
       .selectFrom('ended')
       .select('listing_id')

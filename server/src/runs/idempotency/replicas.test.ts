@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../../http/api-error.js';
+import { createListingRepository } from '../../listings/index.js';
 import { newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
 import type { Caller } from './waiting-callers.js';
 import { removeExpired } from '../history/expiry.js';
@@ -161,12 +162,8 @@ describe('a cancel', () => {
     const { answer } = await startAwaited(here, first);
     await here.pastRuns.cancel(first.runId, wallet, never);
     await answer;
-    const listing = await database.db
-      .selectFrom('listings')
-      .select(['run_count', 'completed_count'])
-      .where('id', '=', first.listing.id)
-      .executeTakeFirst();
-    expect(listing).toEqual({ run_count: 0, completed_count: 0 });
+    const listing = await createListingRepository(database).findPublished(first.listing.id);
+    expect(listing).toMatchObject({ run_count: 0, completed_count: 0 });
   });
 });
 

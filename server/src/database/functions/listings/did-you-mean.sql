@@ -11,16 +11,16 @@ begin
       then string_agg(coalesce(nearest, word), ' ' order by position) end
     from (
       select word, position, known, case when not known then coalesce(
-        (select term from search_terms
+        (select term from search_term_counts
           where kind = 'word' and listing_count > 0
             and deletions && array(select left(word, i - 1) || substr(word, i + 1) from generate_series(1, length(word) + 1) i)
           order by similarity(term, word) desc, listing_count desc, term limit 1),
-        (select term from search_terms
+        (select term from search_term_counts
           where kind = 'word' and listing_count > 0 and term % word
           order by similarity(term, word) desc, listing_count desc, term limit 1)) end as nearest
       from (
         select lexeme as word, positions[1] as position, numnode(plainto_tsquery('english', lexeme)) = 0
-          or exists (select from search_terms where kind = 'lexeme' and listing_count > 0
+          or exists (select from search_term_counts where kind = 'lexeme' and listing_count > 0
             and term = any (tsvector_to_array(to_tsvector('english', lexeme)))) as known
         from unnest(to_tsvector('simple', q)) limit most_words + 1
       ) words

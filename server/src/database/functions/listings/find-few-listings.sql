@@ -28,8 +28,8 @@ begin
     into rarest, rarest_title, rarest_word, is_one_word
     from (
       select lexeme,
-        coalesce((select listing_count from search_terms where kind = 'lexeme' and term = lexeme), 0) as listings,
-        coalesce((select listing_count from search_terms where kind = 'lexeme' and term = 'title ' || lexeme), 0) as titles
+        coalesce((select listing_count from search_term_counts where kind = 'lexeme' and term = lexeme), 0) as listings,
+        coalesce((select listing_count from search_term_counts where kind = 'lexeme' and term = 'title ' || lexeme), 0) as titles
       from unnest(lexemes) lexeme
     ) counts;
   total := 0;
@@ -39,7 +39,7 @@ begin
     return;
   end if;
   if rarest > few then
-    on_sale := (select listing_count from search_terms where kind = 'lexeme' and term = '*');
+    on_sale := (select listing_count from search_term_counts where kind = 'lexeme' and term = '*');
     return next;
     return;
   end if;

@@ -1,4 +1,4 @@
--- Trigger of `listings`: keeps `listing_search`, `search_terms` and the creators' counts of active listings up to date.
+-- Trigger of `listings` for each row, up to migration 0032, which replaced it with `keep_search_of_listings`.
 create or replace function keep_listing_search() returns trigger language plpgsql as $$
 declare
   was_active constant boolean := tg_op <> 'INSERT' and old.status = 'active';

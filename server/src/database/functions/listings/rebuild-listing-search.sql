@@ -4,6 +4,10 @@ create or replace function rebuild_listing_search() returns void language plpgsq
 begin
   lock table listings in share mode;
   truncate listing_search, search_terms;
+  -- The table of differences came with a later migration than the first call.
+  if to_regclass('search_term_deltas') is not null then
+    truncate search_term_deltas;
+  end if;
   insert into listing_search (listing_id, published_at, price_lamports, rating, finance, legal, coding, research,
     sales, content, one_time, subscription, per_query, document)
   select * from searchable_listings order by published_at;

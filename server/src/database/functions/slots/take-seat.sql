@@ -11,12 +11,26 @@ declare
   waiting bigint;
   own bigint;
   own_turn bigint;
+  -- Names a setting of this session; listings share them, so that there are not too many.
+  setting constant text := 'agent_rental.places_' || (hashtextextended(listing, 1) & 1023);
+  known text[] := string_to_array(current_setting(setting, true), ' ');
+  seats_gone bigint := 0;
+  places_gone bigint := 0;
+  first_seat bigint;
+  first_place bigint;
+  newest bigint;
 begin
   -- A lease needs no disk: were the database to crash, the runs that it was for would be made good.
   perform set_config('synchronous_commit', 'off', true);
   perform pg_advisory_xact_lock(hashtextextended(listing, 0));
-  with lapsed as (delete from seats where listing_id = listing and expires_at <= now())
-    delete from seat_line where listing_id = listing and expires_at <= now();
+  -- Where this session has found that every slot and every place in the queue is gone for good, whose entries stay in the
+  -- indexes as long as an old snapshot is open. Later ones are taken under the lock alone, and come after those.
+  if known[1] = listing then
+    seats_gone := known[2]::bigint;
+    places_gone := known[3]::bigint;
+  end if;
+  with lapsed as (delete from seats where listing_id = listing and place > seats_gone and expires_at <= now())
+    delete from seat_line where listing_id = listing and place > places_gone and expires_at <= now();
   -- A run that asked for its state while it was handed a seat was told that it has none.
   update seats set expires_at = now() + lease where run_id = run;
   if found then
@@ -26,12 +40,15 @@ begin
   if found then
     return 'waiting';
   end if;
-  select count(*), count(*) filter (where wallet = renter), count(*) filter (where wallet <> renter)
-    into taken, held, others from seats where listing_id = listing;
+  select count(*), count(*) filter (where wallet = renter), count(*) filter (where wallet <> renter), min(place)
+    into taken, held, others, first_seat from seats where listing_id = listing and place > seats_gone;
   -- What a wallet has waiting shares one turn, so that a place more is not a turn more.
   select count(*), count(*) filter (where wallet = renter),
-      max(turn) filter (where wallet = renter and is_priority = priority)
-    into waiting, own, own_turn from seat_line where listing_id = listing;
+      max(turn) filter (where wallet = renter and is_priority = priority), min(place)
+    into waiting, own, own_turn, first_place from seat_line where listing_id = listing and place > places_gone;
+  select last_value into newest from seat_turns;
+  -- Taken back with this transaction, should it fail.
+  perform set_config(setting, concat_ws(' ', listing, coalesce(first_seat, newest) - 1, coalesce(first_place, newest) - 1), false);
   -- A wallet that waits while slots are free holds its half: it delays only itself.
   if taken < seat_count and own = 0
       and held < most_slots(seat_count, case when others > 0 or waiting > 0 then 2 else 1 end)
