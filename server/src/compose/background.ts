@@ -1,8 +1,16 @@
+import { removeOldSpends } from '../identity/index.js';
 import { startFolding } from '../listings/index.js';
 import { enqueueTask, startJobs } from '../platform/jobs.js';
 import { RECONCILIATION_CRONTAB, RECONCILIATION_TASK, reconcileWithChain } from '../reconciliation/index.js';
-import { LAPSE_CRONTAB, LAPSE_TASK, REGISTRATION_TASK, SAMPLES_TASK } from '../registration/index.js';
+import {
+  LAPSE_CRONTAB,
+  LAPSE_TASK,
+  REGISTRATION_TASK,
+  removeOldSampleRuns,
+  SAMPLES_TASK,
+} from '../registration/index.js';
 import { EXPIRY_CRONTAB, EXPIRY_TASK, removeExpired } from '../runs/index.js';
+import { dropFinalWires } from '../settlement/index.js';
 import type { AppParts } from './app-parts.js';
 import type { Catalogue } from './catalogue.js';
 import type { Registration } from './registration.js';
@@ -44,7 +52,12 @@ export async function startBackground(
     pool,
     {
       [REGISTRATION_TASK]: async (payload) => registration.validate((payload as { job_id: string }).job_id),
-      [EXPIRY_TASK]: () => removeExpired(db),
+      [EXPIRY_TASK]: async () => {
+        await removeExpired(db);
+        await removeOldSpends(db);
+        await removeOldSampleRuns(db);
+        await dropFinalWires(db);
+      },
       [LAPSE_TASK]: () => removal.removeLapsed(),
       [RECONCILIATION_TASK]: async () => {
         const { signal } = stopping;

@@ -36,6 +36,7 @@ const MIGRATIONS = [
   '0029-creator-earnings',
   '0030-owed-runs',
   '0032-appended-counts',
+  '0033-retention',
 ];
 
 let database: TemporaryDatabase;

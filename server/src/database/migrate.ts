@@ -26,6 +26,7 @@ import * as listPages from './migrations/0028-list-pages.js';
 import * as creatorEarnings from './migrations/0029-creator-earnings.js';
 import * as owedRuns from './migrations/0030-owed-runs.js';
 import * as appendedCounts from './migrations/0032-appended-counts.js';
+import * as retention from './migrations/0033-retention.js';
 
 /** A released migration that made functions alone. Those are in `functions/` now. */
 const FUNCTIONS_ONLY: Migration = { up: async () => undefined };
@@ -61,6 +62,7 @@ const MIGRATIONS = {
   '0029-creator-earnings': creatorEarnings,
   '0030-owed-runs': owedRuns,
   '0032-appended-counts': appendedCounts,
+  '0033-retention': retention,
 };
 
 /**

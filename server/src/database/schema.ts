@@ -287,10 +287,13 @@ export interface Database {
   charge_signatures: {
     signature: string;
     run_id: string;
-    wire: Buffer;
+    /** The transaction; null once the charge is final. */
+    wire: ColumnType<Buffer | null, Buffer, null>;
     last_valid_block_height: bigint;
     created_at: Generated<Date>;
   };
+  /** How far jobs are that go once through the rows of older versions. */
+  backfills: { name: 'charge wires'; reached: string; is_done: Generated<boolean> };
   credits: {
     /** The run that failed by our fault. */
     run_id: string;

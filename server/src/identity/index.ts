@@ -4,5 +4,5 @@ export { createChallenges } from './challenges.js';
 export { createChangeConfirmations, type ChangeConfirmations } from './change-confirmations.js';
 export { createOriginsOf } from './origins.js';
 export { identityRoutes } from './routes.js';
-export { createSpending, type Allowance, type Spending } from './spending.js';
+export { createSpending, removeOldSpends, type Allowance, type Spending } from './spending.js';
 export { createTokens } from './tokens.js';

@@ -130,6 +130,11 @@ export function createSpending(db: Db): Spending {
   };
 }
 
+/** Removes spends that no daily limit counts any more, of keys that are used no more. */
+export async function removeOldSpends(db: Db): Promise<void> {
+  await db.deleteFrom('api_key_spends').where('created_at', '<=', DAY).execute();
+}
+
 const UNLIMITED: Allowance = {
   requireListing: () => undefined,
   requireRental: () => undefined,

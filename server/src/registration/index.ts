@@ -1,4 +1,5 @@
 export { createCreatorSecrets } from './creator-secrets.js';
+export { removeOldSampleRuns } from './drafts/creator-limits.js';
 export { createDraftRemoval, LAPSE_CRONTAB, LAPSE_TASK } from './drafts/draft-removal.js';
 export { modelOrigin, VENDOR_URLS } from './manifest/model-origin.js';
 export {

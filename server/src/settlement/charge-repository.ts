@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type NotNull } from 'kysely';
 import type { Db } from '../database/connection.js';
 import type { ChargeOrder, ChargeRow, OpenCharge, ReservedCharge, SignedCharge } from './charge.js';
 import { createReservations } from './charge-reservations.js';
@@ -88,6 +88,8 @@ export function createChargeRepository(db: Db): ChargeRepository {
         .selectFrom('charge_signatures')
         .selectAll()
         .where('run_id', '=', sql<string>`any(${charges.map((charge) => charge.run_id)}::uuid[])`)
+        // The bytes are dropped at the end of a charge alone.
+        .$narrowType<{ wire: NotNull }>()
         .orderBy('created_at')
         .execute();
       const ofRun = new Map<string, SignedCharge[]>(charges.map((charge) => [charge.run_id, []]));

@@ -1,6 +1,7 @@
 export { createChargeRepository } from './charge-repository.js';
 export { createChargeStates, type ChargeStates } from './charge-states.js';
 export { createChargeSigner } from './charge-transaction.js';
+export { dropFinalWires } from './final-wires.js';
 export { createReceiptSigner, receiptPayload, type ReceiptSigner } from './receipt-signer.js';
 export { createCredits } from './credits.js';
 export { createOwnCharges } from './own-charges.js';

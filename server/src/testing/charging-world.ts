@@ -22,6 +22,7 @@ import {
   sendAndConfirmTransaction,
   Transaction,
   VersionedTransaction,
+  type VersionedMessage,
 } from '@solana/web3.js';
 import { pino } from 'pino';
 import { vi } from 'vitest';
@@ -215,13 +216,24 @@ export async function openChargingWorld() {
       .selectFrom('charges')
       .innerJoin('charge_signatures', 'charge_signatures.run_id', 'charges.run_id')
       .where('charges.listing_id', '=', agentId)
-      .select(['charges.run_id', 'charges.state', 'charge_signatures.wire'])
+      .select(['charges.run_id', 'charges.state', 'charge_signatures.wire', 'charge_signatures.signature'])
       .execute();
-    return rows.map(({ run_id: runId, state, wire }) => ({
-      runId,
-      state,
-      payer: VersionedTransaction.deserialize(wire).message.staticAccountKeys[0]?.toBase58(),
-    }));
+    return Promise.all(
+      rows.map(async ({ run_id: runId, state, wire, signature }) => {
+        const message =
+          wire === null ? await landedMessage(signature) : VersionedTransaction.deserialize(wire).message;
+        return { runId, state, payer: message?.staticAccountKeys[0]?.toBase58() };
+      }),
+    );
+  }
+
+  /** A final transaction, whose bytes the database has no more. */
+  async function landedMessage(signature: string): Promise<VersionedMessage | undefined> {
+    const landed = await connection.getTransaction(signature, {
+      commitment: 'confirmed',
+      maxSupportedTransactionVersion: 0,
+    });
+    return landed?.transaction.message;
   }
 
   return {

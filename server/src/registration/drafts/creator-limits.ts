@@ -26,6 +26,9 @@ export const MOST_FAILED_JOBS = 100;
 /** Days after which a draft that is neither changed nor published is removed. */
 export const DRAFT_DAYS = 30;
 
+/** The time that bounds on sample runs are counted over. */
+const SAMPLE_RUN_DAY = sql<Date>`now() - interval '24 hours'`;
+
 const HOW_TO_MAKE_ROOM =
   'Publish one (POST /v1/transactions {"action": "publish", ...}) or delete one (DELETE /v1/agents/:listing_id)';
 
@@ -114,7 +117,7 @@ export async function beginSampleRun(db: Db, wallet: string): Promise<boolean> {
     await tx
       .deleteFrom('sample_runs')
       .where('wallet', '=', wallet)
-      .where('created_at', '<=', sql<Date>`now() - interval '24 hours'`)
+      .where('created_at', '<=', SAMPLE_RUN_DAY)
       .execute();
     const { runs } = await tx
       .selectFrom('sample_runs')
@@ -125,6 +128,11 @@ export async function beginSampleRun(db: Db, wallet: string): Promise<boolean> {
     await tx.insertInto('sample_runs').values({ wallet }).execute();
     return true;
   });
+}
+
+/** Removes what no bound on sample runs counts any more. */
+export async function removeOldSampleRuns(db: Db): Promise<void> {
+  await db.deleteFrom('sample_runs').where('created_at', '<=', SAMPLE_RUN_DAY).execute();
 }
 
 async function draftLimits(tx: Db, wallet: string): Promise<DraftLimits> {

@@ -10,15 +10,32 @@ export const EXPIRY_CRONTAB = `*/10 * * * * ${EXPIRY_TASK}`;
 const KEPT = sql<Date>`now() - make_interval(hours => ${RESULT_KEPT_HOURS})`;
 /** An upload that is not complete after this time is removed. */
 const ABANDONED = sql<Date>`now() - interval '1 hour'`;
+/** Rows of one transaction, so that none is long and vacuuming follows. */
+const BATCH = 5_000;
 
-/** Removes results and files whose time is over. A run's row stays, without its output, for its receipt. */
+/**
+ * Removes results and files whose time is over. A run's row stays, without its output, for its receipt; by which session it
+ * was called, and by whom again, is of no use to later calls either.
+ */
 export async function removeExpired(db: Db): Promise<void> {
-  await db
-    .updateTable('runs')
-    .set({ output: null })
-    .where('output', 'is not', null)
-    .where('finished_at', '<', KEPT)
-    .execute();
+  await inBatches((limit) =>
+    db
+      .updateTable('runs')
+      .set({ output: null, call_scope: null, retried_by: null, retried_at: null })
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('runs')
+          .select('id')
+          .where('output', 'is not', null)
+          .where('finished_at', '<', KEPT)
+          .orderBy('finished_at')
+          .limit(limit)
+          .forUpdate()
+          .skipLocked(),
+      )
+      .executeTakeFirstOrThrow()
+      .then(({ numUpdatedRows }) => Number(numUpdatedRows)),
+  );
   await db.deleteFrom('cancelled_keys').where('created_at', '<', KEPT).execute();
   await db.deleteFrom('call_give_ups').where('given_up_at', '<', KEPT).execute();
   await db
@@ -30,4 +47,9 @@ export async function removeExpired(db: Db): Promise<void> {
       ]),
     )
     .execute();
+}
+
+/** Repeats a change of at most so many rows, until one finds fewer. @param change gives how many it found. */
+async function inBatches(change: (limit: number) => Promise<number>): Promise<void> {
+  while ((await change(BATCH)) >= BATCH);
 }

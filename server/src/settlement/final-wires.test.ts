@@ -1,0 +1,95 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  insertListing,
+  insertRun,
+  newWallet,
+  openTestDatabase,
+  type TemporaryDatabase,
+} from '../testing/index.js';
+import { createChargeRepository } from './charge-repository.js';
+import { createChargeStates } from './charge-states.js';
+import { dropFinalWires } from './final-wires.js';
+
+let database: TemporaryDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+let sequence = 0n;
+
+/** A charge that is signed in two transactions; gives its run. */
+async function signedCharge(): Promise<string> {
+  const { db } = database;
+  const listing = await insertListing(db);
+  const wallet = newWallet();
+  const runId = await insertRun(db, listing, wallet);
+  sequence += 1n;
+  await db
+    .insertInto('charges')
+    .values({
+      run_id: runId,
+      wallet,
+      listing_id: listing.id,
+      balance_address: 'balance',
+      price_lamports: 1n,
+      sequence,
+      state: 'reserved',
+    })
+    .execute();
+  const states = createChargeStates(db, { unfinalizedCapLamports: 100n });
+  for (const signature of [randomUUID(), randomUUID()]) {
+    await states.sign([runId], { signature, wire: randomBytes(300), lastValidBlockHeight: 1n });
+  }
+  return runId;
+}
+
+/** The bytes of a run's transactions, by their lengths; null where they were dropped. */
+async function wiresOf(runId: string): Promise<(number | null)[]> {
+  const rows = await database.db
+    .selectFrom('charge_signatures')
+    .select('wire')
+    .where('run_id', '=', runId)
+    .execute();
+  return rows.map(({ wire }) => wire?.length ?? null);
+}
+
+it('the bytes of a charge are dropped once it is final, and its signatures stay for its receipt', async () => {
+  const states = createChargeStates(database.db, { unfinalizedCapLamports: 100n });
+  const charges = createChargeRepository(database.db);
+  const [final, open, failed] = [await signedCharge(), await signedCharge(), await signedCharge()];
+  for (const runId of [final, open]) await states.confirm(runId);
+  expect(await wiresOf(final)).toEqual([300, 300]);
+  await states.finalize(final);
+  await states.end(failed, undefined);
+  expect(await wiresOf(final)).toEqual([null, null]);
+  expect(await charges.signaturesOf(final)).toHaveLength(2);
+  // What may still be sent again, and what the program refused, stays.
+  expect(await wiresOf(open)).toEqual([300, 300]);
+  expect(await wiresOf(failed)).toEqual([300, 300]);
+  // A final transaction of a charge that had ended was found.
+  await states.recordTaken(failed);
+  expect(await wiresOf(failed)).toEqual([null, null]);
+  const due = await charges.takeDue(1_000);
+  expect(due.find(({ charge }) => charge.run_id === open)?.signatures.map(({ wire }) => wire.length)).toEqual(
+    [300, 300],
+  );
+});
+
+it('the bytes of charges that were final before are dropped once, by a job', async () => {
+  const { db } = database;
+  const [old, open, late] = [await signedCharge(), await signedCharge(), await signedCharge()];
+  await database.pool.query('alter table charges disable trigger drop_wire');
+  await db.updateTable('charges').set({ state: 'finalized' }).where('run_id', '=', old).execute();
+  await database.pool.query('alter table charges enable trigger drop_wire');
+  expect(await wiresOf(old)).toEqual([300, 300]);
+  await dropFinalWires(db);
+  expect(await wiresOf(old)).toEqual([null, null]);
+  expect(await wiresOf(open)).toEqual([300, 300]);
+  const [{ is_done: isDone } = { is_done: false }] = await db.selectFrom('backfills').selectAll().execute();
+  expect(isDone).toBe(true);
+  await db.updateTable('charges').set({ state: 'credited' }).where('run_id', '=', late).execute();
+  await dropFinalWires(db);
+  expect(await wiresOf(late)).toEqual([300, 300]);
+});
