@@ -4,6 +4,10 @@ export const BOUNDED_TABLES: Readonly<Record<string, string>> = {
   kysely_migration_lock: 'one row',
   sql_functions: 'a row for each SQL function',
   undelivered_runs: 'a queue, which a run leaves once nothing is owed for it',
+  search_term_deltas: 'counts since they were folded last',
+  listing_run_deltas: 'counts since they were folded last',
+  delta_folds: 'a row for each table of deltas',
+  backfills: 'a row for each job that goes through the rows of older versions',
   index_cursor: 'a row for each program, which is one',
 };
 
