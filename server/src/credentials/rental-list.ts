@@ -69,8 +69,11 @@ const FILTERS: Record<NonNullable<RentalFilter>, string> = {
 };
 
 const LISTINGS = 'join listings on listings.address = credentials.listing_address';
-const BALANCES = `left join balances on balances.listing_address = credentials.listing_address
-  and balances.buyer = credentials.buyer`;
+/** The limit keeps the planner from a join that reads all balances. */
+const BALANCES = `left join lateral (
+  select balance_lamports, max_price_lamports from balances
+  where listing_address = credentials.listing_address and buyer = credentials.buyer limit 1
+) as balances on true`;
 const ORDER = 'credentials.purchased_at desc, credentials.address desc';
 const conditionOf = (filter: RentalFilter) =>
   filter === undefined ? IS_LISTED : `${IS_LISTED} and ${FILTERS[filter]}`;

@@ -32,6 +32,8 @@ const STATEMENTS = [
 
   // Each login removes the expired ones.
   `create index used_challenges_expires on used_challenges (expires_at)`,
+  // Those of the day before are removed every ten minutes.
+  `create index api_key_spends_created on api_key_spends (created_at)`,
 
   // Room beside rows whose columns without an index change: such a change stays on its page and touches no index.
   `alter table charge_signatures set (fillfactor = 85)`,

@@ -22,16 +22,13 @@ export async function removeExpired(db: Db): Promise<void> {
     db
       .updateTable('runs')
       .set({ output: null, call_scope: null, retried_by: null, retried_at: null })
-      .where('id', 'in', (eb) =>
-        eb
-          .selectFrom('runs')
-          .select('id')
-          .where('output', 'is not', null)
-          .where('finished_at', '<', KEPT)
-          .orderBy('finished_at')
-          .limit(limit)
-          .forUpdate()
-          .skipLocked(),
+      // As an array, which is looked up by the key: of a subquery a join with all runs may be made.
+      .where(
+        'id',
+        '=',
+        sql<string>`any (array(
+          select id from runs where output is not null and finished_at < ${KEPT}
+          order by finished_at limit ${limit} for update skip locked))`,
       )
       .executeTakeFirstOrThrow()
       .then(({ numUpdatedRows }) => Number(numUpdatedRows)),

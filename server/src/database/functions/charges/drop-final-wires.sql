@@ -12,10 +12,11 @@ begin
   select run_id into last from (
     select run_id from charges where run_id > start order by run_id limit most
   ) as page order by run_id desc limit 1;
+  -- As an array, which is looked up by an index: of a join all signatures may be read.
   update charge_signatures set wire = null
-    from charges
-    where charges.run_id > start and charges.run_id <= last and charges.state in ('finalized', 'credited')
-      and charge_signatures.run_id = charges.run_id and charge_signatures.wire is not null;
+    where wire is not null and run_id = any (array(
+      select charges.run_id from charges
+      where charges.run_id > start and charges.run_id <= last and charges.state in ('finalized', 'credited')));
   update backfills set reached = coalesce(last, reached), is_done = last is null where name = 'charge wires';
   return last is not null;
 end $$
