@@ -30,7 +30,7 @@ export interface LandedCharge {
 }
 
 /** Accounts of one kind, and the slot they were read at. */
-export interface ProgramAccounts {
+interface ProgramAccounts {
   slot: bigint;
   accounts: readonly { pubkey: PublicKey; account: AccountInfo<Buffer> }[];
 }
