@@ -106,28 +106,18 @@ async function matrix(market: FaultMarket, log: (line: string) => void): Promise
     const rows = written.filter(({ fault }, index) => fault.fate === 'hold' || index === written.length - 1);
     counts[remains.name] = rows.length;
     log(`${remains.name}: ${recording.steps.length} steps, ${rows.length} rows`);
-    const left = await leave(market, remains, listings, rows.length);
-    kills += 1;
-    const waiting = new Map(
-      rows.map((row, index) => {
-        const { request, runId } = left[index] as (typeof left)[number];
-        return [row, { request, runId }];
-      }),
-    );
-    let idle = 0;
-    while (waiting.size > 0 && idle < MOST_IDLE_STARTS) {
-      const reached = await startUntilReached(market, waiting);
-      kills += 1;
-      if (reached.length === 0) idle += 1;
-      for (const row of reached) {
-        const { request } = waiting.get(row) as { request: RunRequest };
-        played.push({ name: row.name, request, first: { hasOutput: remains.name.startsWith('delivered') } });
-        waiting.delete(row);
-      }
+    for (const [index, row] of rows.entries()) {
+      const left = await leave(market, remains, listings[index % listings.length] as Listing);
+      const isReached = await isReachedByStart(market, row, left);
+      kills += 2;
+      if (!isReached) broken.push(`${row.name}: the step was not reached`);
+      const first = { hasOutput: remains.name.startsWith('delivered') };
+      played.push({ name: row.name, request: left.request, first });
+      await market.start();
+      // Runs that are recovered together share statements.
+      await settle(market, { runIds: [left.runId] });
     }
-    for (const row of waiting.keys()) broken.push(`${row.name}: the step was not reached`);
     log(`${played.length} rows after ${kills} kills`);
-    await market.start();
   }
   const verified = await verify(market, played, treasuryBefore);
   return {
@@ -139,53 +129,37 @@ async function matrix(market: FaultMarket, log: (line: string) => void): Promise
   };
 }
 
-/** With the slots of all of them, the runs of every row are under way at once. */
 const LISTINGS = 4;
-const MOST_IDLE_STARTS = 2;
 
 interface Left {
   readonly request: RunRequest;
   readonly runId: string;
 }
 
-/** Has a server leave so many runs, and kills it. */
-async function leave(
-  market: FaultMarket,
-  remains: Remains,
-  listings: readonly Listing[],
-  count: number,
-): Promise<Left[]> {
-  const rentals = await market.rentAll(
-    Array.from({ length: count }, (_, index) => listings[index % listings.length] as Listing),
-  );
+/** Has a server leave a run, and kills it. */
+async function leave(market: FaultMarket, remains: Remains, listing: Listing): Promise<Left> {
+  const rental = await market.rent(listing);
   market.lanes.always = (step) => holdBackground(step) ?? (remains.refuses(step) ? 'refuse' : undefined);
-  const requests = rentals.map((rental) => newRequest(remains.scenario, rental));
-  for (const request of requests) await prepare(market, request);
-  for (const request of requests) void send(market, request).catch(() => undefined);
-  const left = await Promise.all(
-    requests.map(async (request) => {
-      const keyed = [request.rental.wallet, request.key];
-      const runId = await until(
-        async () => {
-          const found = 'select id from runs where wallet = $1 and idempotency_key = $2';
-          return (await market.query<{ id: string }>(found, keyed))[0]?.id;
-        },
-        20_000,
-        50,
-      );
-      return { request, runId };
-    }),
+  const request = newRequest(remains.scenario, rental);
+  await prepare(market, request);
+  void send(market, request).catch(() => undefined);
+  const runId = await until(
+    async () => {
+      const found = 'select id from runs where wallet = $1 and idempotency_key = $2';
+      return (await market.query<{ id: string }>(found, [rental.wallet, request.key]))[0]?.id;
+    },
+    20_000,
+    50,
   );
-  const runIds = left.map(({ runId }) => runId);
   if (remains.blocksPass === 'before the kill') {
-    await until(() => areSigned(market, runIds), 20_000, 50);
+    await until(() => areSigned(market, [runId]), 20_000, 50);
     await market.finalize();
   }
-  await until(() => remains.areThere(market, runIds), 30_000, 50);
+  await until(() => remains.areThere(market, [runId]), 30_000, 50);
   await market.kill();
   market.lanes.always = () => undefined;
   if (remains.blocksPass === 'after the kill') await market.finalize();
-  return left;
+  return { request, runId };
 }
 
 /** Records the steps that the next server takes for what one left. */
@@ -194,12 +168,16 @@ async function recordRecovery(
   remains: Remains,
   listings: readonly Listing[],
 ): Promise<Recording> {
-  const left = await leave(market, remains, listings, RECORDINGS);
-  const lanes = left.map((each) => laneOf(each));
-  market.lanes.use(lanes);
-  await market.start();
-  await settle(market, { runIds: left.map(({ runId }) => runId) });
-  market.lanes.use([]);
+  const lanes: Lane[] = [];
+  for (const listing of listings.slice(0, RECORDINGS)) {
+    const left = await leave(market, remains, listing);
+    const lane = laneOf(left);
+    lanes.push(lane);
+    market.lanes.use([lane]);
+    await market.start();
+    await settle(market, { runIds: [left.runId] });
+    market.lanes.use([]);
+  }
   return stepsOfAll(
     { ...remains.scenario, name: remains.name },
     lanes.map(({ steps }) => steps),
@@ -215,25 +193,23 @@ function laneOf({ request, runId }: Left, fault?: Row['fault']): Lane {
   return lane;
 }
 
-/** Starts a server on what is left, and kills it at the first row's step that it comes to. */
-async function startUntilReached(market: FaultMarket, waiting: ReadonlyMap<Row, Left>): Promise<Row[]> {
-  const lanes = [...waiting].map(([row, left]) => ({ row, lane: laneOf(left, row.fault) }));
-  market.lanes.use(lanes.map(({ lane }) => lane));
+/** Starts a server on what is left, and kills it at the row's step; gives whether it came to that step. */
+async function isReachedByStart(market: FaultMarket, { fault }: Row, left: Left): Promise<boolean> {
+  const lane = laneOf(left, fault);
+  market.lanes.use([lane]);
   const starting = market.starting();
   let server: FaultServer | undefined;
   let isOver = false;
   const recover = async () => {
     server = await starting.ready;
-    const runIds = [...waiting.values()].map(({ runId }) => runId);
-    await settle(market, { runIds, isOver: () => isOver, timeoutMs: 15_000 });
+    await settle(market, { runIds: [left.runId], isOver: () => isOver, timeoutMs: 15_000 });
   };
   // A start that is killed has no end.
   const settled = recover().catch(() => undefined);
-  await Promise.race([...lanes.map(({ lane }) => lane.reached), settled]);
-  const reached = lanes.flatMap(({ row, lane }) => (lane.isReached ? [row] : []));
+  await Promise.race([lane.reached, settled]);
   isOver = true;
   await market.kill(server ?? starting);
   await settled;
   market.lanes.use([]);
-  return reached;
+  return lane.isReached;
 }
