@@ -144,20 +144,30 @@ describe('the index', () => {
     /** Gives whether it was ours that was ended, and not the other batch. */
     const meet = async (): Promise<boolean> => {
       const creator = newKey().toBase58();
-      const [first, mine, last] = [
-        await draft(newKey().toBase58()),
-        await draft(creator),
-        await draft(creator),
-      ];
+      const another = newKey().toBase58();
+      const first = await draft(another);
+      const last = await draft(creator);
+      // Stored in the order of their addresses.
+      const drafts = [await draft(creator), await draft(creator)];
+      const mine = drafts.toSorted((one, two) => (one.address < two.address ? -1 : 1));
+      await database.db
+        .updateTable('listings')
+        .set({ creator: another })
+        .where('id', '=', mine[1]?.id ?? '')
+        .execute();
       const other = await database.pool.connect();
       const publish = ({ id }: { id: string }) =>
         other.query(`update listings set status = 'active', published_at = now() where id = $1`, [id]);
       await other.query('begin');
-      // It counts a listing for search; ours has counted one for its creator, and waits to do the same.
+      // It counts a listing for one creator; ours has counted one for the other, and waits to do the same.
       await publish(first);
-      const applied = repository.apply([{ kind: 'listing', ...mine, fields }], 5n, true);
+      const applied = repository.apply(
+        mine.map((each) => ({ kind: 'listing', ...each, fields })),
+        5n,
+        true,
+      );
       await expect.poll(async () => (await database.pool.query(WAITING)).rowCount).toBe(1);
-      // And now the other one wants to count for that creator.
+      // And now the other batch wants to count for the creator that ours has counted for.
       const ended = await publish(last).then(
         () => 'commit',
         (error: { code?: string }) => {
@@ -168,8 +178,9 @@ describe('the index', () => {
       await other.query(ended);
       other.release();
       await applied;
-      const listing = database.db.selectFrom('listings').select('status').where('id', '=', mine.id);
-      expect(await listing.execute()).toEqual([{ status: 'active' }]);
+      const ids = mine.map(({ id }) => id);
+      const listings = database.db.selectFrom('listings').select('status').where('id', 'in', ids);
+      expect(await listings.execute()).toEqual([{ status: 'active' }, { status: 'active' }]);
       return ended === 'commit';
     };
     // PostgreSQL ends a transaction that has waited for a second in a deadlock: ours, unless the machine is busy.
