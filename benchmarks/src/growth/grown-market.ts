@@ -14,7 +14,7 @@ export interface GrownMarket {
   readonly agents: SlowAgents;
   /** On its database and its chain. */
   readonly parts: ServerParts;
-  /** Of the seed; nobody can log in as it. */
+  /** A wallet of the seed, without a key to log in with. */
   readonly busyWallet: string;
   /** May be called again. */
   close(): Promise<void>;

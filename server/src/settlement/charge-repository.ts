@@ -72,7 +72,7 @@ export function createChargeRepository(db: Db): ChargeRepository {
           next_attempt_at: sql<Date>`now() + make_interval(secs => 2 * 2 ^ least(attempts, 5))`,
           attempts: sql`attempts + 1`,
         })
-        // As an array, which is read once, whatever is planned.
+        // An array subquery runs once; the planner may run a join or an IN subquery for each row.
         .where(
           'run_id',
           '=',
