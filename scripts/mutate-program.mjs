@@ -103,15 +103,17 @@ const mutants = allMutants(read, instructionFiles)
   .filter(({ file, does }) => options.only === undefined || new RegExp(options.only).test(`${file} ${does}`))
   .filter((_, index) => index % parts === part - 1);
 
-function tryMutant({ file, find, replace }) {
+function tryMutant({ file, find, replace, also }) {
   const source = read(file);
-  if (source.split(find).length !== 2) {
-    return { result: 'stale', by: `found ${source.split(find).length - 1} times` };
+  const replacements = [{ find, replace }, ...(also === undefined ? [] : [also])];
+  const stale = replacements.map((each) => source.split(each.find).length - 1).find((found) => found !== 1);
+  if (stale !== undefined) {
+    return { result: 'stale', by: `found ${stale} times` };
   }
   const path = join(copy, 'src', file);
   writeFileSync(
     path,
-    source.replace(find, () => replace),
+    replacements.reduce((text, each) => text.replace(each.find, () => each.replace), source),
   );
   try {
     const compiled = build();

@@ -10,6 +10,7 @@ export type IdlType =
   | 'pubkey'
   | { option: IdlType }
   | { array: [IdlType, number] }
+  | { vec: IdlType }
   | { defined: { name: string } };
 
 /** A named value: an argument, or a field of an account or event. */

@@ -42,6 +42,7 @@ export {
   type TopupBalanceInput,
 } from './instructions/rental.js';
 export {
+  consumeQueries,
   consumeQuery,
   revokeAccess,
   revokePerQueryAccess,
@@ -86,6 +87,7 @@ export {
   type SequenceState,
 } from './accounts/charge-window.js';
 export { decodeInstruction, type DecodedInstruction } from './decoding/decode-instruction.js';
+export { chargesOf, type DecodedCharge } from './decoding/charges.js';
 export {
   decodeEvents,
   type MarketplaceEvent,
@@ -96,6 +98,7 @@ export {
   decodeProgramError,
   FRAMEWORK_ERRORS,
   PROGRAM_ERRORS,
+  splitChargeError,
   type ProgramError,
 } from './decoding/errors.js';
 export type { BorshValue } from './decoding/borsh.js';

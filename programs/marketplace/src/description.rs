@@ -128,6 +128,9 @@ macro_rules! instruction {
         /// What the instruction's data begins with, as a little-endian number.
         pub const DISCRIMINATOR: u64 = $crate::discriminator::discriminator("global:", stringify!($name));
 
+        /// How many accounts are named; an instruction may take further ones behind them.
+        pub const ACCOUNT_COUNT: usize = [$(stringify!($account)),+].len();
+
         #[allow(unused_mut, unused_assignments)]
         #[inline(always)]
         fn parse(input: &$crate::description::Input) -> $crate::error::Outcome<(Args, Accounts)> {
@@ -136,8 +139,7 @@ macro_rules! instruction {
             let mut reader = $crate::reader::Reader::new(input.data);
             let args = Args { $($arg: $crate::reader::Argument::read(&mut reader)?,)* };
             reader.finish()?;
-            const COUNT: usize = [$(stringify!($account)),+].len();
-            if input.accounts.len() < COUNT {
+            if input.accounts.len() < ACCOUNT_COUNT {
                 return Err($crate::error::Error::AccountNotEnoughKeys.into());
             }
             let mut next = 0usize;

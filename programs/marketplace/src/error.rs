@@ -125,6 +125,17 @@ impl Refusal {
     pub const fn code(self) -> u64 {
         self.0.get()
     }
+
+    /// The same refusal, said of one charge among several: its place, counted from 1, is above the 16 bits of the number.
+    /// The runtime's own errors, which are larger, stay what they are.
+    #[cold]
+    pub const fn of_charge(self, place: u16) -> Self {
+        if self.0.get() > u16::MAX as u64 {
+            self
+        } else {
+            Refusal(self.0.saturating_add((place as u64) << 16))
+        }
+    }
 }
 
 /// What every step of the program returns.
@@ -145,5 +156,24 @@ impl From<ProgramError> for Refusal {
     #[inline(never)]
     fn from(error: ProgramError) -> Self {
         Refusal(NonZeroU64::new(u64::from(error)).unwrap_or(NonZeroU64::MIN))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Error, Refusal};
+    use pinocchio::error::ProgramError;
+
+    #[test]
+    fn a_refusal_of_one_charge_has_its_place_above_its_number() {
+        assert_eq!(Refusal::from(Error::InsufficientBalance).of_charge(1).code(), 0x1_0000 + 6_003);
+        assert_eq!(Refusal::from(Error::PriceChanged).of_charge(29).code(), 29 * 0x1_0000 + 6_104);
+        let of_runtime = Refusal::from(ProgramError::UnsupportedSysvar);
+        assert_eq!(of_runtime.of_charge(1), of_runtime);
+    }
+
+    #[test]
+    fn every_number_leaves_room_for_a_place() {
+        assert!((Error::PriceChanged as u32) < 1 << 16);
     }
 }

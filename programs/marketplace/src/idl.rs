@@ -171,6 +171,7 @@ pub fn render(address: &str) -> String {
         ix::renew_subscription::describe(),
         ix::topup_balance::describe(),
         ix::consume_query::describe(),
+        ix::consume_queries::describe(),
         ix::revoke_access::describe(),
         ix::revoke_per_query_access::describe(),
         ix::withdraw_earnings::describe(),
@@ -208,7 +209,9 @@ pub fn render(address: &str) -> String {
     let errors = Error::TABLE.iter().filter(|(code, _, _)| *code >= 6_000).map(|(code, name, message)| {
         object(vec![("code", Some(code.to_string())), ("name", Some(text(name))), ("msg", Some(text(message)))])
     });
-    let types = accounts.iter().chain(events.iter().copied()).map(struct_type).chain(enums.iter().map(enum_type));
+    let parts = [ix::charge::QueryCharge::describe()];
+    let structs = accounts.iter().chain(events.iter().copied()).chain(&parts);
+    let types = structs.map(struct_type).chain(enums.iter().map(enum_type));
     object(vec![
         ("address", Some(text(address))),
         (

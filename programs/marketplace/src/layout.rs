@@ -4,6 +4,8 @@
 
 use pinocchio::Address;
 
+use crate::instructions::charge::QueryCharge;
+
 /// A type that the IDL can name. The name is a fragment of JSON.
 pub trait IdlName {
     #[cfg(feature = "idl")]
@@ -39,6 +41,7 @@ idl_names! {
     [u64; 4] => "{\"array\":[\"u64\",4]}",
     RentalModel => "{\"defined\":{\"name\":\"RentalModel\"}}",
     ListingStatus => "{\"defined\":{\"name\":\"ListingStatus\"}}",
+    &[QueryCharge] => "{\"vec\":{\"defined\":{\"name\":\"QueryCharge\"}}}",
 }
 
 impl<T: IdlName> IdlName for Option<T> {

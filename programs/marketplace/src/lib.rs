@@ -32,8 +32,9 @@ mod entrypoint {
 
     use crate::description::Input;
 
-    /// More accounts than any instruction takes; those beyond are not read.
-    const MAX_ACCOUNTS: usize = 12;
+    /// More accounts than any instruction of a transaction takes, `consume_queries` with as many charges as fit included;
+    /// those beyond are not read.
+    const MAX_ACCOUNTS: usize = 64;
 
     /// Where the runtime enters.
     #[no_mangle]
@@ -89,6 +90,9 @@ pub fn process(mut input: Input) -> Outcome {
     // What every run calls comes first.
     if discriminator == ix::consume_query::DISCRIMINATOR {
         return ix::consume_query::process(&input);
+    }
+    if discriminator == ix::consume_queries::DISCRIMINATOR {
+        return ix::consume_queries::process(&input);
     }
     if discriminator == ix::verify_access::DISCRIMINATOR {
         return ix::verify_access::process(&input);

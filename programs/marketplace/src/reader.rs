@@ -4,6 +4,7 @@ use pinocchio::Address;
 
 use crate::{
     error::{Error, Outcome},
+    instructions::charge::QueryCharge,
     layout::{IdlName, RentalModel},
 };
 
@@ -99,6 +100,21 @@ impl Argument for &'static Address {
     }
 }
 
+impl Argument for &'static [QueryCharge] {
+    #[inline(always)]
+    fn read(reader: &mut Reader) -> Outcome<Self> {
+        let count = u32::from_le_bytes(*reader.array()?) as usize;
+        // No overflow: the count has 32 bits.
+        let bytes = reader.take(count << QUERY_CHARGE_BITS)?;
+        // SAFETY: `take` gave room for `count` of them, and a charge is packed, of integers and bytes.
+        Ok(unsafe { core::slice::from_raw_parts(bytes.as_ptr().cast(), count) })
+    }
+}
+
+/// A charge has 2^5 bytes: the target has no checked multiplication.
+const QUERY_CHARGE_BITS: u32 = 5;
+const _: () = assert!(core::mem::size_of::<QueryCharge>() == 1 << QUERY_CHARGE_BITS);
+
 impl Argument for RentalModel {
     #[inline(always)]
     fn read(reader: &mut Reader) -> Outcome<Self> {
@@ -130,7 +146,7 @@ impl<T: Argument> Argument for Option<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Argument, Reader};
+    use super::{Argument, QueryCharge, Reader};
 
     #[test]
     fn reads_options_and_strings_and_nothing_more() {
@@ -138,6 +154,20 @@ mod tests {
         assert_eq!(Option::<&'static str>::read(&mut reader), Ok(Some("hi")));
         assert_eq!(Option::<u64>::read(&mut reader), Ok(None));
         assert!(reader.finish().is_ok());
+    }
+
+    #[test]
+    fn reads_as_many_charges_as_are_said_and_refuses_fewer() {
+        static TWO: [u8; 4 + 64] = {
+            let mut bytes = [0u8; 4 + 64];
+            bytes[0] = 2;
+            bytes[4 + 32] = 9;
+            bytes
+        };
+        let charges = <&'static [QueryCharge]>::read(&mut Reader::new(&TWO)).unwrap_or_default();
+        assert_eq!(charges.iter().map(|charge| charge.sequence).collect::<Vec<_>>(), [0, 9]);
+        assert!(<&'static [QueryCharge]>::read(&mut Reader::new(&TWO[..4 + 63])).is_err());
+        assert!(<&'static [QueryCharge]>::read(&mut Reader::new(&[255; 64])).is_err());
     }
 
     #[test]

@@ -1,5 +1,5 @@
 import type { InstructionName } from '../model/instruction-table.js';
-import { verdictName, type Verdict } from '../model/errors.js';
+import { endingName, type Verdict } from '../model/errors.js';
 import type { Way } from '../model/ways.js';
 import type { StepReport } from '../world/world.js';
 
@@ -94,5 +94,5 @@ export class Coverage {
 }
 
 function keyOf(name: InstructionName | null, verdict: Verdict): string {
-  return `${name ?? 'none'} ${verdictName(verdict)}`;
+  return `${name ?? 'none'} ${endingName(verdict)}`;
 }

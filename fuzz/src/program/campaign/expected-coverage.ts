@@ -1,12 +1,31 @@
 import type { Coverage } from './coverage.js';
-import { CODE, RUNTIME, SYSTEM_INSUFFICIENT_LAMPORTS, verdictName, type Verdict } from '../model/errors.js';
 import {
+  CODE,
+  endingName,
+  LATER,
+  ofCharge,
+  RUNTIME,
+  SYSTEM_INSUFFICIENT_LAMPORTS,
+  type Verdict,
+} from '../model/errors.js';
+import {
+  CHARGE_ACCOUNTS,
   INSTRUCTION_NAMES,
   instructionRule,
   type AccountRule,
   type InstructionName,
 } from '../model/instruction-table.js';
 import { WAYS } from '../model/ways.js';
+
+/** What the rules of a charge can refuse with. */
+const CHARGE_ERRORS = [
+  CODE.RunAlreadyConsumed,
+  CODE.SequenceTooFar,
+  CODE.PriceChanged,
+  CODE.PriceAboveLimit,
+  CODE.InsufficientBalance,
+  CODE.ArithmeticOverflow,
+] as const;
 
 /** What the rules of an instruction, behind its structural checks, can refuse with. */
 const RULE_ERRORS: Record<InstructionName, readonly Verdict[]> = {
@@ -84,16 +103,8 @@ const RULE_ERRORS: Record<InstructionName, readonly Verdict[]> = {
     CODE.ArithmeticOverflow,
   ],
   topup_balance: [CODE.ProtocolPaused, CODE.ListingNotActive, CODE.PriceAboveLimit, CODE.ArithmeticOverflow],
-  consume_query: [
-    CODE.Unauthorized,
-    CODE.ListingNotActive,
-    CODE.RunAlreadyConsumed,
-    CODE.SequenceTooFar,
-    CODE.PriceChanged,
-    CODE.PriceAboveLimit,
-    CODE.InsufficientBalance,
-    CODE.ArithmeticOverflow,
-  ],
+  consume_query: [CODE.Unauthorized, CODE.ListingNotActive, ...CHARGE_ERRORS],
+  consume_queries: [CODE.Unauthorized, CODE.ListingNotActive],
   revoke_access: [CODE.Unauthorized, CODE.InvalidAccessType],
   revoke_per_query_access: [CODE.Unauthorized, CODE.NothingToWithdraw, CODE.ArithmeticOverflow],
   withdraw_earnings: [
@@ -115,8 +126,8 @@ const TRANSFER_ERRORS: readonly Verdict[] = [
 /** How the runtime can end a transaction whose instruction did its work: what moved afterwards does not fit. */
 const AFTERWARDS: readonly Verdict[] = [RUNTIME.InsufficientFundsForRent, RUNTIME.ArithmeticOverflow];
 
-function structuralErrors(rule: AccountRule): Verdict[] {
-  const errors: Verdict[] = [];
+function structuralErrors(rule: AccountRule): Exclude<Verdict, null>[] {
+  const errors: Exclude<Verdict, null>[] = [];
   if (rule.writable) {
     errors.push(CODE.ConstraintMut);
   }
@@ -164,6 +175,14 @@ function structuralErrors(rule: AccountRule): Verdict[] {
   return errors;
 }
 
+/** What an instruction can be refused with because of one charge among several: of the first, and of a later one. */
+function chargeErrors(name: InstructionName): Verdict[] {
+  const errors = [...CHARGE_ACCOUNTS.flatMap(structuralErrors), ...CHARGE_ERRORS];
+  return name === 'consume_queries'
+    ? [1, LATER].flatMap((place) => errors.map((error) => ofCharge(error, place)))
+    : [];
+}
+
 /** Every way in which an instruction can end. */
 export function reachableVerdicts(name: InstructionName): Verdict[] {
   const { accounts } = instructionRule(name);
@@ -173,6 +192,7 @@ export function reachableVerdicts(name: InstructionName): Verdict[] {
     CODE.AccountNotEnoughKeys,
     ...accounts.flatMap(structuralErrors),
     ...RULE_ERRORS[name],
+    ...chargeErrors(name),
     ...(accounts.some(({ kind }) => kind === 'system') ? TRANSFER_ERRORS : []),
     ...AFTERWARDS,
   ];
@@ -200,7 +220,7 @@ export function reachablePairs(): [InstructionName, InstructionName][] {
 /** Endings that happened and are not in the list above: the list would be wrong. */
 function unlisted(coverage: Coverage): string[] {
   return INSTRUCTION_NAMES.flatMap((name) => {
-    const listed = new Set(reachableVerdicts(name).map(verdictName));
+    const listed = new Set(reachableVerdicts(name).map(endingName));
     return coverage
       .endings(name)
       .filter((ending) => !listed.has(ending))
@@ -216,14 +236,14 @@ export function missingCoverage(coverage: Coverage, leastPerVerdict: number, lea
   }
   for (const code of [CODE.InstructionMissing, CODE.InstructionFallbackNotFound]) {
     if (coverage.count(null, code) < leastPerVerdict) {
-      missing.push(`${verdictName(code)}: ${coverage.count(null, code)} times`);
+      missing.push(`${endingName(code)}: ${coverage.count(null, code)} times`);
     }
   }
   for (const name of INSTRUCTION_NAMES) {
     for (const verdict of reachableVerdicts(name)) {
       const count = coverage.count(name, verdict);
       if (count < leastPerVerdict) {
-        missing.push(`${name} ${verdictName(verdict)}: ${count} times`);
+        missing.push(`${name} ${endingName(verdict)}: ${count} times`);
       }
     }
   }

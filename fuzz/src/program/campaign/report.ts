@@ -1,8 +1,8 @@
 import type { CampaignFailure } from './campaign.js';
 import type { Coverage } from './coverage.js';
 import { reachableVerdicts } from './expected-coverage.js';
-import { decodeArgs, instructionOf, type ArgValue } from '../model/arguments.js';
-import { verdictName } from '../model/errors.js';
+import { decodeArgs, instructionOf, isList, type Args, type ArgValue } from '../model/arguments.js';
+import { endingName } from '../model/errors.js';
 import { INSTRUCTION_NAMES, instructionRule } from '../model/instruction-table.js';
 import { WAYS } from '../model/ways.js';
 import type { Operation } from '../world/operations.js';
@@ -22,7 +22,7 @@ export function summary(coverage: Coverage, seconds: number): string {
 export function coverageTable(coverage: Coverage): string {
   const rows = INSTRUCTION_NAMES.flatMap((name) =>
     reachableVerdicts(name).map(
-      (verdict) => `| \`${name}\` | ${verdictName(verdict)} | ${coverage.count(name, verdict)} |`,
+      (verdict) => `| \`${name}\` | ${endingName(verdict)} | ${coverage.count(name, verdict)} |`,
     ),
   );
   const ways = WAYS.map((way) => `| | success: ${way} | ${coverage.wayCount(way)} |`);
@@ -67,12 +67,7 @@ function describeInstruction(
 ): string {
   const name = data.length < 8 ? null : instructionOf(data);
   const args = name === null ? null : decodeArgs(name, data);
-  const values =
-    args === null
-      ? data.toString('hex')
-      : Object.entries(args)
-          .map(([arg, value]) => `${arg}=${describeValue(value, universe)}`)
-          .join(', ');
+  const values = args === null ? data.toString('hex') : describeArgs(args, universe);
   const accounts = metas.map(({ id, isSigner, isWritable }, index) => {
     const role = (name === null ? undefined : instructionRule(name).accounts[index]?.name) ?? 'extra';
     return `${role}=${universe.label(id)}${isSigner ? ' signs' : ''}${isWritable ? ' w' : ''}`;
@@ -82,7 +77,16 @@ function describeInstruction(
   return `${name ?? 'no instruction'}(${values}) on [${accounts.join(', ')}]${spoiled}`;
 }
 
+function describeArgs(args: Args, universe: Universe): string {
+  return Object.entries(args)
+    .map(([arg, value]) => `${arg}=${describeValue(value, universe)}`)
+    .join(', ');
+}
+
 function describeValue(value: ArgValue, universe: Universe): string {
+  if (isList(value)) {
+    return `[${value.map((member) => `{${describeArgs(member, universe)}}`).join(', ')}]`;
+  }
   if (value instanceof Uint8Array) {
     const id = value.length === 32 ? universe.find(value) : null;
     return id === null ? Buffer.from(value).toString('hex') : universe.label(id);

@@ -1,21 +1,11 @@
-import { encodeData, type Args } from '../model/arguments.js';
-import type { Meta } from '../model/call.js';
-import { instructionRule, type InstructionName } from '../model/instruction-table.js';
+import type { StateType } from '../model/instruction-table.js';
 import { STATE_DISCRIMINATORS, STATE_SIZES } from '../model/state.js';
-import { TAMPERINGS, type Tampering } from '../world/operations.js';
+import { TAMPERINGS } from '../world/operations.js';
 import type { Random } from '@agent-rental/test/support/random';
 import type { AddressId, PdaKind, Universe } from '../world/universe.js';
-import { amountNear } from './amounts.js';
+import type { Plan } from './plan.js';
+import { spoilArgument, spoiledData } from './spoiled-data.js';
 import type { View } from './view.js';
-
-/** An instruction before it is written: what an operation takes, with the arguments still apart. */
-export interface Plan {
-  name: InstructionName;
-  args: Args;
-  metas: Meta[];
-  data: Buffer | null;
-  tampered?: { id: AddressId; how: Tampering };
-}
 
 /** Makes one thing about an instruction wrong, or at least strange. */
 export function spoil(plan: Plan, view: View, random: Random): void {
@@ -133,17 +123,16 @@ function forgeryOf(view: View, id: AddressId, random: Random): AddressId {
   return random.pick(forged.length > 0 ? forged : universe.hostile);
 }
 
-/**
- * Whether a full copy of an escrow is at an address where the program would never have put it. A charge knows the escrow
- * by the listing in it and would take the copy, which no wallet can make.
- */
-export function isForgedEscrow(view: View, id: AddressId): boolean {
+/** Whether a full copy of an account of one of these types is at an address where the program would never have put it. */
+export function isForged(view: View, id: AddressId, types: readonly StateType[]): boolean {
   const { owner, data } = view.ledger.get(id);
   return (
     owner === view.universe.program &&
     data.type === 'raw' &&
-    data.bytes.length === STATE_SIZES.escrow &&
-    STATE_DISCRIMINATORS.escrow.compare(data.bytes, 0, 8) === 0
+    types.some(
+      (type) =>
+        data.bytes.length === STATE_SIZES[type] && STATE_DISCRIMINATORS[type].compare(data.bytes, 0, 8) === 0,
+    )
   );
 }
 
@@ -170,58 +159,5 @@ function sibling(universe: Universe, id: AddressId, random: Random): AddressId {
         ? (universe.derived(kind, otherBuyer, same ?? listing) ?? id)
         : (universe.derived(kind, buyer ?? otherBuyer, listing) ?? id);
     }
-  }
-}
-
-function spoiledData(plan: Plan, random: Random): Buffer {
-  const data = encodeData(plan.name, plan.args);
-  switch (random.below(5)) {
-    case 0:
-      return data.subarray(0, random.below(data.length));
-    case 1:
-      return Buffer.concat([data, Buffer.alloc(1 + random.below(3))]);
-    case 2: {
-      const at = random.below(data.length);
-      const copy = Buffer.from(data);
-      copy[at] = (copy[at] ?? 0) ^ (1 << random.below(8));
-      return copy;
-    }
-    case 3: {
-      const copy = Buffer.from(data);
-      const at = Math.min(data.length - 1, 8 + random.below(data.length));
-      copy[at] = random.pick([2, 3, 0xff, 0xc0]);
-      return copy;
-    }
-    default:
-      return Buffer.from(data.subarray(0, 8 + random.below(Math.max(1, data.length - 8))));
-  }
-}
-
-function spoilArgument(plan: Plan, view: View, random: Random): void {
-  const { args } = instructionRule(plan.name);
-  if (args.length === 0) {
-    return;
-  }
-  const [name, type] = random.pick(args);
-  const inner = typeof type === 'object' ? type.option : type;
-  const old = plan.args[name];
-  if (inner === 'u64') {
-    plan.args[name] = typeof old === 'bigint' ? amountNear(random, old) : amountNear(random);
-  } else if (inner === 'model') {
-    plan.args[name] = random.pick([0, 1, 2, 3, 255]);
-  } else if (inner === 'pubkey') {
-    const { universe } = view;
-    plan.args[name] = universe.key(
-      random.pick([universe.systemProgram, universe.clockSysvar, ...universe.walletIds]),
-    );
-  } else if (inner === 'string') {
-    plan.args[name] = random.pick([
-      '',
-      'b',
-      'x'.repeat(31),
-      'x'.repeat(33),
-      'u'.repeat(201),
-      'ü'.repeat(101),
-    ]);
   }
 }

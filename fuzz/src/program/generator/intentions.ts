@@ -1,18 +1,12 @@
-import type { Args } from '../model/arguments.js';
-import { MAX_JUMP, WINDOW_WIDTH } from '../model/charge-window.js';
 import type { InstructionName } from '../model/instruction-table.js';
-import { DURATIONS, MAX_FEE_BPS, PREVIOUS_PRICE, U64_MAX, windowCost } from '../model/money.js';
+import { DURATIONS, MAX_FEE_BPS, U64_MAX, windowCost } from '../model/money.js';
 import { MODEL, STATUS } from '../model/state.js';
 import type { Random } from '@agent-rental/test/support/random';
 import { LISTING_IDS, type AddressId } from '../world/universe.js';
 import { allowedPrice, amountNear, clamp, duration } from './amounts.js';
+import { consumeQueries, consumeQuery } from './charges.js';
+import { accountsOf, hotKey, isRented, perQueryRental, type Intention } from './rentals.js';
 import type { View } from './view.js';
-
-/** An instruction that a party has reason to send: its accounts by name, and its arguments. */
-export interface Intention {
-  accounts: Record<string, AddressId>;
-  args: Args;
-}
 
 /** Makes up one intention per instruction. */
 export const INTENTIONS: Record<InstructionName, (view: View, random: Random) => Intention> = {
@@ -27,39 +21,12 @@ export const INTENTIONS: Record<InstructionName, (view: View, random: Random) =>
   renew_subscription: renewSubscription,
   topup_balance: topupBalance,
   consume_query: consumeQuery,
+  consume_queries: consumeQueries,
   revoke_access: revokeAccess,
   revoke_per_query_access: revokePerQueryAccess,
   withdraw_earnings: withdrawEarnings,
   verify_access: verifyAccess,
 };
-
-/** Every account that instructions of a listing and a buyer name. */
-function accountsOf(view: View, listing: AddressId, buyer: AddressId): Record<string, AddressId> {
-  const { universe, protocol } = view;
-  return {
-    protocol: universe.protocol,
-    listing,
-    escrow: view.escrowOf(listing),
-    buyer,
-    access_credential: view.credentialOf(buyer, listing),
-    per_query_balance: view.balanceOf(buyer, listing),
-    treasury: protocol?.treasury ?? universe.wallets.treasury,
-    system_program: universe.systemProgram,
-    creator: view.listing(listing)?.creator ?? universe.wallets.creator,
-    admin: protocol?.admin ?? universe.wallets.admin,
-    authority: protocol?.authority ?? universe.wallets.authority,
-  };
-}
-
-/** One of the hot keys. */
-function hotKey(view: View, random: Random): AddressId {
-  const { protocol, universe } = view;
-  if (protocol === null) {
-    return universe.wallets.authority;
-  }
-  const isRotating = protocol.nextAuthority !== universe.systemProgram;
-  return random.chance(isRotating ? 40 : 3) ? protocol.nextAuthority : protocol.authority;
-}
 
 function feeBps(random: Random): number {
   return random.chance(80) ? random.below(MAX_FEE_BPS + 1) : random.pick([0, 250, 1_000, 1_001, 65_535]);
@@ -283,27 +250,6 @@ function purchasePerQuery(view: View, random: Random): Intention {
   };
 }
 
-/** Whether a wallet has a credential of a listing that was not revoked. */
-function isRented(view: View, listing: AddressId): boolean {
-  return view.universe.walletIds.some((wallet) => view.credential(wallet, listing)?.valid === true);
-}
-
-/** A Per-Task listing and a wallet that rents it. */
-function perQueryRental(
-  view: View,
-  random: Random,
-  ...statuses: number[]
-): { listing: AddressId; buyer: AddressId } {
-  const listing = random.pick(
-    view.listings(
-      (state, id) =>
-        state.model === MODEL.perQuery &&
-        (random.chance(5) || (statuses.includes(state.status) && isRented(view, id))),
-    ),
-  );
-  return { listing, buyer: random.pick(view.holders(listing, ({ valid }) => valid || random.chance(5))) };
-}
-
 function topupBalance(view: View, random: Random): Intention {
   const { listing, buyer } = perQueryRental(view, random, STATUS.active);
   const price = view.listing(listing)?.price ?? 0n;
@@ -317,58 +263,6 @@ function topupBalance(view: View, random: Random): Intention {
       max_price_lamports: agreed(random, price),
     },
   };
-}
-
-/** A sequence worth trying: the next, a jump, one in the window, or one at its edges. */
-function sequence(random: Random, highest: bigint): bigint {
-  switch (random.below(8)) {
-    case 0:
-    case 1:
-      return clamp(highest + 1n);
-    case 2:
-      return clamp(highest + BigInt(random.below(70)));
-    case 3:
-      return clamp(highest + BigInt(random.below(Number(MAX_JUMP) + 8)));
-    case 4:
-      return clamp(highest - BigInt(random.below(Number(WINDOW_WIDTH) + 8)));
-    case 5:
-      return clamp(highest - BigInt(random.below(12)));
-    default:
-      return amountNear(
-        random,
-        clamp(highest + MAX_JUMP),
-        clamp(highest - WINDOW_WIDTH),
-        clamp(highest - 63n),
-        clamp(highest - 64n),
-        clamp(highest - 128n),
-        clamp(highest + 64n),
-        clamp(highest + 256n),
-      );
-  }
-}
-
-function consumeQuery(view: View, random: Random): Intention {
-  const { listing, buyer } = perQueryRental(view, random, STATUS.active, STATUS.paused);
-  return {
-    accounts: { ...accountsOf(view, listing, buyer), authority: hotKey(view, random) },
-    args: {
-      sequence: sequence(random, view.balance(buyer, listing)?.highest ?? 0n),
-      run_id: Buffer.alloc(16, random.below(256)),
-      price_lamports: admittedPrice(view, random, listing),
-    },
-  };
-}
-
-/** What a run was admitted at: mostly the present price, else the previous one or another. */
-function admittedPrice(view: View, random: Random, listing: AddressId): bigint {
-  const state = view.listing(listing);
-  const { price, previousPrice } = state ?? { price: 0n, previousPrice: 0n };
-  const hasChangedLately = state !== null && view.ledger.now - state.priceChangedAt <= PREVIOUS_PRICE;
-  const roll = random.below(100);
-  if (roll < (hasChangedLately ? 50 : 80)) {
-    return price;
-  }
-  return roll < 92 ? previousPrice : amountNear(random, price, previousPrice);
 }
 
 function revokeAccess(view: View, random: Random): Intention {

@@ -1,5 +1,5 @@
 import { encodeData } from '../model/arguments.js';
-import { instructionRule, type InstructionName } from '../model/instruction-table.js';
+import { instructionRule, type InstructionName, type StateType } from '../model/instruction-table.js';
 import { rentExemptMinimum } from '../model/ledger.js';
 import { U64_MAX } from '../model/money.js';
 import { predict } from '../model/predict.js';
@@ -9,8 +9,9 @@ import type { AddressId } from '../world/universe.js';
 import { effectiveMetas, isReserved } from '../world/wire.js';
 import { clamp } from './amounts.js';
 import { environment, prelude } from './environment.js';
-import { isForgedEscrow, spoil, type Plan } from './hostility.js';
+import { isForged, spoil } from './hostility.js';
 import { INTENTIONS } from './intentions.js';
+import type { Plan } from './plan.js';
 import { isPromising } from './prospects.js';
 import type { View } from './view.js';
 
@@ -29,11 +30,21 @@ const WEIGHTS: readonly (readonly [InstructionName, number])[] = [
   ['renew_subscription', 9],
   ['topup_balance', 10],
   ['consume_query', 24],
+  ['consume_queries', 18],
   ['revoke_access', 4],
   ['revoke_per_query_access', 6],
   ['withdraw_earnings', 8],
   ['verify_access', 7],
 ];
+
+/**
+ * Which accounts an instruction knows by the seeds in their fields, among those that can be forged. It would take a full
+ * copy at another address, which no wallet can make.
+ */
+const KNOWN_BY_FIELDS: Partial<Record<InstructionName, readonly StateType[]>> = {
+  consume_query: ['escrow'],
+  consume_queries: ['escrow', 'per_query_balance'],
+};
 
 /** How many of a hundred steps are something other than an instruction. */
 const ENVIRONMENT_PERCENT = 12;
@@ -139,22 +150,24 @@ function onTightBudget(operation: Instruction, view: View, random: Random): Oper
 
 function instruction(view: View, random: Random): Instruction {
   const name = chooseInstruction(view, random);
-  const { accounts, args } = INTENTIONS[name](view, random);
-  const metas = instructionRule(name).accounts.map((rule) => ({
+  const { accounts, behind = [], tampered, args } = INTENTIONS[name](view, random);
+  const named = instructionRule(name).accounts.map((rule) => ({
     id: accounts[rule.name] ?? view.universe.absent,
     isSigner: rule.signer === true,
     isWritable: rule.writable === true,
   }));
-  const plan: Plan = { name, args, metas, data: null };
+  const plan: Plan = { name, args, metas: [...named, ...behind], data: null };
+  if (tampered !== undefined) {
+    plan.tampered = tampered;
+  }
   if (random.chance(SPOILED_PERCENT)) {
     spoil(plan, view, random);
     if (random.chance(SPOILED_TWICE_PERCENT) && plan.metas.length > 0) {
       spoil(plan, view, random);
     }
   }
-  if (name === 'consume_query') {
-    plan.metas.forEach((meta) => (meta.id = isForgedEscrow(view, meta.id) ? view.universe.absent : meta.id));
-  }
+  const known = KNOWN_BY_FIELDS[name] ?? [];
+  plan.metas.forEach((meta) => (meta.id = isForged(view, meta.id, known) ? view.universe.absent : meta.id));
   return {
     kind: 'instruction',
     data: plan.data ?? encodeData(name, plan.args),

@@ -34,6 +34,7 @@ export function isPromising(name: InstructionName, view: View): boolean {
     case 'topup_balance':
       return hasRental(view, isOnSale, isValid(MODEL.perQuery));
     case 'consume_query':
+    case 'consume_queries':
       return hasRental(view, ({ status }) => status !== STATUS.closed, isValid(MODEL.perQuery));
     case 'revoke_access':
       return hasRental(

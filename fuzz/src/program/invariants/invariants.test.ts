@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { ChainAccount } from '../world/chain.js';
 import { InvariantChecker } from './invariants.js';
-import { CODE, type Verdict } from '../model/errors.js';
+import type { Args } from '../model/arguments.js';
+import type { Meta } from '../model/call.js';
+import { CODE, ofCharge, type Verdict } from '../model/errors.js';
 import { instructionRule, type InstructionName } from '../model/instruction-table.js';
 import { Draft, Ledger } from '../model/ledger.js';
 import type { Prediction } from '../model/predict.js';
@@ -77,6 +79,10 @@ const PLACES: Record<string, AddressId> = {
   system_program: universe.systemProgram,
 };
 
+function chargeAt(sequence: bigint, priceLamports = 0n): Args {
+  return { sequence, run_id: new Uint8Array(16), price_lamports: priceLamports };
+}
+
 /** What the laws say of an instruction that turns one state of the chain into another. */
 function judge(
   name: InstructionName,
@@ -85,19 +91,21 @@ function judge(
   args: Prediction['args'] = {},
   verdict: Verdict = null,
   places: Record<string, AddressId> = {},
+  behind: Meta[] = [],
 ): string | null {
   const chain = new FakeChain();
   const laws = new InvariantChecker(universe, chain);
-  const metas = instructionRule(name).accounts.map((rule) => ({
+  const named = instructionRule(name).accounts.map((rule) => ({
     id: places[rule.name] ?? PLACES[rule.name] ?? universe.absent,
     isSigner: rule.signer === true,
     isWritable: rule.writable === true,
   }));
+  const metas = [...named, ...behind];
   before(chain);
   const snapshot = laws.before(metas, verdict);
   after(chain);
   const draft = new Draft(new Ledger(universe, DEFAULT_RENT));
-  const prediction = { name, args, verdict, returned: null, event: null, way: null, draft };
+  const prediction = { name, args, verdict, returned: null, events: [], way: null, draft };
   const outcome = { verdict, returned: new Uint8Array(), events: [], feeLamports: 0n };
   return laws.after(snapshot, chain.accounts, prediction, outcome);
 }
@@ -153,7 +161,7 @@ describe('the laws', () => {
     const balance = universe.balanceOf(buyer, listing);
     const charged = (chain: FakeChain): void => chain.put(balance, 4_000n, balanceOf(4_000n, 9_000n));
     const before = (chain: FakeChain): void => chain.put(balance, 5_000n, balanceOf(5_000n, 9_000n));
-    const charge = { sequence: 1n, price_lamports: 999n };
+    const charge = chargeAt(1n, 999n);
     expect(judge('consume_query', before, charged, charge)).toMatch(
       /1000 lamports were charged for a price of 999/,
     );
@@ -177,7 +185,55 @@ describe('the laws', () => {
 
   test('name a sequence that is charged beyond the jump', () => {
     const nothing = (): void => undefined;
-    expect(judge('consume_query', nothing, nothing, { sequence: 1_024n })).toBeNull();
-    expect(judge('consume_query', nothing, nothing, { sequence: 1_025n })).toMatch(/must not have been/);
+    expect(judge('consume_query', nothing, nothing, chargeAt(1_024n))).toBeNull();
+    expect(judge('consume_query', nothing, nothing, chargeAt(1_025n))).toMatch(/must not have been/);
+  });
+});
+
+describe('the laws of several charges at once', () => {
+  const credential = universe.credentialOf(buyer, listing);
+  const balance = universe.balanceOf(buyer, listing);
+  const holds = (lamports: bigint) => (chain: FakeChain) =>
+    chain.put(balance, lamports, balanceOf(lamports, 9_000n));
+
+  /** What they say of charges of one balance, from 5,000 lamports on. */
+  function judgeCharges(charges: Args[], left: bigint, verdict: Verdict = null): string | null {
+    const behind = charges.flatMap(() => [
+      { id: credential, isSigner: false, isWritable: false },
+      { id: balance, isSigner: false, isWritable: true },
+    ]);
+    const after = (chain: FakeChain): void => {
+      holds(left)(chain);
+      chain.put(treasury, 5_000n - left);
+    };
+    return judge('consume_queries', holds(5_000n), after, { charges }, verdict, {}, behind);
+  }
+
+  test('let charges pass that take their prices', () => {
+    expect(judgeCharges([chargeAt(1n, 1_000n), chargeAt(2n, 500n)], 3_500n)).toBeNull();
+    expect(judgeCharges([], 5_000n)).toBeNull();
+  });
+
+  test('name charges that take another sum than their prices', () => {
+    expect(judgeCharges([chargeAt(1n, 1_000n), chargeAt(2n, 500n)], 4_000n)).toMatch(
+      /1000 lamports were charged for a price of 1500/,
+    );
+  });
+
+  test('name a sequence that is charged twice in one instruction', () => {
+    expect(judgeCharges([chargeAt(1n, 1_000n), chargeAt(1n, 1_000n)], 3_000n)).toMatch(
+      /sequence 1 was charged, and must not have been/,
+    );
+  });
+
+  test('name a charge that is refused and was not made before, and one in front of it that must not be made', () => {
+    const charges = [chargeAt(3n), chargeAt(4n), chargeAt(3n)];
+    const refusal = (place: number, code: number): string | null =>
+      judgeCharges(charges, 5_000n, ofCharge(code, place));
+    expect(refusal(3, CODE.RunAlreadyConsumed)).toBeNull();
+    expect(refusal(2, CODE.RunAlreadyConsumed)).toMatch(/sequence 4 was refused/);
+    expect(judgeCharges([...charges, chargeAt(5n)], 5_000n, ofCharge(CODE.PriceChanged, 4))).toMatch(
+      /sequence 3 was charged/,
+    );
   });
 });

@@ -1,10 +1,11 @@
 import { heldFor, isTombstone } from './account-fields.js';
+import { attemptedCharges } from './attempted-charges.js';
 import type { Chain, ChainAccount, ChainOutcome } from '../world/chain.js';
 import { ListingLaws } from './listing-laws.js';
+import { SequenceLaw } from './sequence-law.js';
 import type { Snapshot } from './snapshot.js';
 import type { Meta } from '../model/call.js';
-import { ChargedSet } from '../model/charge-window.js';
-import { CODE, type Verdict } from '../model/errors.js';
+import type { Verdict } from '../model/errors.js';
 import { instructionRule, type InstructionName } from '../model/instruction-table.js';
 import type { Prediction } from '../model/predict.js';
 import type { Gift } from '../world/operations.js';
@@ -23,6 +24,7 @@ const GAINERS: Record<InstructionName, readonly string[]> = {
   renew_subscription: ['escrow', 'treasury'],
   topup_balance: ['per_query_balance'],
   consume_query: ['escrow', 'treasury'],
+  consume_queries: ['escrow', 'treasury'],
   revoke_access: [],
   revoke_per_query_access: ['buyer'],
   withdraw_earnings: ['creator'],
@@ -42,7 +44,7 @@ const GAINERS: Record<InstructionName, readonly string[]> = {
 export class InvariantChecker {
   readonly #universe: Universe;
   readonly #chain: Pick<Chain, 'account'>;
-  readonly #charged = new Map<AddressId, ChargedSet>();
+  readonly #sequences = new SequenceLaw();
   readonly #listings: ListingLaws;
 
   constructor(universe: Universe, chain: Pick<Chain, 'account'>) {
@@ -72,13 +74,11 @@ export class InvariantChecker {
     if (name === null) {
       return null;
     }
+    const charges = attemptedCharges(before, prediction, outcome.verdict);
     const broken =
-      name === 'consume_query'
-        ? (this.#checkSequence(before, prediction, outcome) ??
-          this.#listings.judgeCharge(before, prediction, outcome))
-        : name === 'revoke_per_query_access'
-          ? this.#listings.judgeReclaim(before, prediction, outcome)
-          : null;
+      this.#sequences.judge(charges, outcome.verdict) ??
+      this.#listings.judgeCharges(before, charges, prediction, outcome) ??
+      (name === 'revoke_per_query_access' ? this.#listings.judgeReclaim(before, prediction, outcome) : null);
     if (broken !== null || outcome.verdict !== null) {
       return broken;
     }
@@ -130,28 +130,6 @@ export class InvariantChecker {
       }
     }
     return null;
-  }
-
-  #checkSequence(before: Snapshot, { args }: Prediction, outcome: ChainOutcome): string | null {
-    const balance = this.#idOf('consume_query', 'per_query_balance', before.metas);
-    const sequence = args?.['sequence'];
-    if (balance === undefined || typeof sequence !== 'bigint') {
-      return null;
-    }
-    const charged = this.#charged.get(balance) ?? new ChargedSet();
-    const expected = charged.verdict(sequence);
-    if (outcome.verdict === null) {
-      if (expected !== null) {
-        return `sequence ${sequence} was charged, and must not have been`;
-      }
-      charged.add(sequence);
-      this.#charged.set(balance, charged);
-    }
-    const isAboutSequence =
-      outcome.verdict === CODE.RunAlreadyConsumed || outcome.verdict === CODE.SequenceTooFar;
-    return isAboutSequence && outcome.verdict !== expected
-      ? `sequence ${sequence} was refused, and must not have been`
-      : null;
   }
 
   #isOurs(account: ChainAccount | null): account is ChainAccount {

@@ -1,5 +1,6 @@
 import { agreedPriceOf, factsOf, heldFor, isTombstone } from './account-fields.js';
 import type { Chain, ChainAccount, ChainOutcome } from '../world/chain.js';
+import type { AttemptedCharge } from './attempted-charges.js';
 import type { Snapshot } from './snapshot.js';
 import { ListingHistory } from './listing-history.js';
 import { CODE } from '../model/errors.js';
@@ -40,24 +41,42 @@ export class ListingLaws {
     }
   }
 
-  /** What law a charge breaks, in words; null when none. */
-  judgeCharge(before: Snapshot, { args, draft }: Prediction, { verdict }: ChainOutcome): string | null {
-    const price = args?.['price_lamports'];
-    if ((verdict !== null && verdict !== CODE.PriceChanged) || typeof price !== 'bigint') {
+  /** What law the charges of an instruction break, in words; null when none. */
+  judgeCharges(
+    before: Snapshot,
+    charges: readonly AttemptedCharge[],
+    { name, draft }: Prediction,
+    { verdict }: ChainOutcome,
+  ): string | null {
+    if (name === null || charges.length === 0) {
       return null;
     }
-    const balance = this.#idOf('consume_query', 'per_query_balance', before);
-    const was = before.accounts[before.ids.indexOf(balance)] ?? null;
-    const is = verdict === null ? this.#chain.account(balance) : null;
-    if (was !== null && is !== null && heldFor(was) - heldFor(is) !== price) {
-      return `${heldFor(was) - heldFor(is)} lamports were charged for a price of ${price}`;
-    }
-    const listing = this.#idOf('consume_query', 'listing', before);
+    const listing = this.#idOf(name, 'listing', before);
     const facts = factsOf(this.#chain.account(listing));
     const history = this.#histories.get(listing);
-    return facts === null
-      ? null
-      : (history?.judgePrice(verdict === null, price, facts, draft.ledger.now) ?? null);
+    for (const { price, refusal } of charges) {
+      const isJudged = facts !== null && (refusal === null || refusal === CODE.PriceChanged);
+      const wrong = isJudged ? history?.judgePrice(refusal === null, price, facts, draft.ledger.now) : null;
+      if (wrong) {
+        return wrong;
+      }
+    }
+    return verdict === null ? this.#judgeTaken(before, charges) : null;
+  }
+
+  /** Each balance pays the prices of its charges, and nothing else. */
+  #judgeTaken(before: Snapshot, charges: readonly AttemptedCharge[]): string | null {
+    for (const balance of new Set(charges.map((charge) => charge.balance))) {
+      const named = charges
+        .filter((charge) => charge.balance === balance)
+        .reduce((sum, { price }) => sum + price, 0n);
+      const was = before.accounts[before.ids.indexOf(balance)] ?? null;
+      const is = this.#chain.account(balance);
+      if (was !== null && is !== null && heldFor(was) - heldFor(is) !== named) {
+        return `${heldFor(was) - heldFor(is)} lamports were charged for a price of ${named}`;
+      }
+    }
+    return null;
   }
 
   /** What law a reclaim or its refusal breaks, in words; null when none. */

@@ -1,11 +1,13 @@
 import type { ArgType, InstructionName } from './instruction-table.js';
 import { DISCRIMINATORS, INSTRUCTION_NAMES, instructionRule } from './instruction-table.js';
 
-/** The value of an argument; an option that is not given is null. */
-export type ArgValue = boolean | number | bigint | string | Uint8Array | null;
+/** The value of an argument; an option that is not given is null, a list has the fields of each of its members. */
+export type ArgValue = boolean | number | bigint | string | Uint8Array | null | readonly Args[];
 
 /** The arguments of one instruction by name. */
-export type Args = Record<string, ArgValue>;
+export interface Args {
+  [name: string]: ArgValue;
+}
 
 const byDiscriminator = new Map(
   INSTRUCTION_NAMES.map((name) => [DISCRIMINATORS[name].readBigUInt64LE(), name]),
@@ -21,14 +23,35 @@ export function instructionOf(data: Buffer): InstructionName | null {
 /** Encodes an instruction's data in borsh. */
 export function encodeData(name: InstructionName, args: Args): Buffer {
   const parts: Buffer[] = [DISCRIMINATORS[name]];
-  for (const [arg, type] of instructionRule(name).args) {
-    encode(parts, type, args[arg] ?? null);
-  }
+  encodeFields(parts, instructionRule(name).args, args);
   return Buffer.concat(parts);
 }
 
+type Fields = readonly (readonly [string, ArgType])[];
+
+function encodeFields(parts: Buffer[], fields: Fields, args: Args): void {
+  for (const [field, type] of fields) {
+    encode(parts, type, args[field] ?? null);
+  }
+}
+
+function lengthPrefix(length: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(length);
+  return bytes;
+}
+
+/** Whether an argument is a list. */
+export function isList(value: ArgValue | undefined): value is readonly Args[] {
+  return Array.isArray(value);
+}
+
 function encode(parts: Buffer[], type: ArgType, value: ArgValue): void {
-  if (typeof type === 'object') {
+  if (typeof type === 'object' && 'list' in type) {
+    const members = isList(value) ? value : [];
+    parts.push(lengthPrefix(members.length));
+    members.forEach((member) => encodeFields(parts, type.list, member));
+  } else if (typeof type === 'object') {
     parts.push(Buffer.from([value === null ? 0 : 1]));
     if (value !== null) {
       encode(parts, type.option, value);
@@ -39,14 +62,12 @@ function encode(parts: Buffer[], type: ArgType, value: ArgValue): void {
     parts.push(bytes);
   } else if (typeof value === 'string') {
     const text = Buffer.from(value);
-    const length = Buffer.alloc(4);
-    length.writeUInt32LE(text.length);
-    parts.push(length, text);
+    parts.push(lengthPrefix(text.length), text);
   } else if (typeof value === 'number') {
     parts.push(type === 'u16' ? Buffer.from([value & 0xff, value >> 8]) : Buffer.from([value]));
   } else if (typeof value === 'boolean') {
     parts.push(Buffer.from([value ? 1 : 0]));
-  } else if (value !== null) {
+  } else if (value instanceof Uint8Array) {
     parts.push(Buffer.from(value));
   }
 }
@@ -54,15 +75,8 @@ function encode(parts: Buffer[], type: ArgType, value: ArgValue): void {
 /** Reads the arguments behind the discriminator; null when the data is not exactly them. */
 export function decodeArgs(name: InstructionName, data: Buffer): Args | null {
   const reader = new Reader(data, 8);
-  const args: Args = {};
-  for (const [arg, type] of instructionRule(name).args) {
-    const value = reader.read(type);
-    if (value === undefined) {
-      return null;
-    }
-    args[arg] = value;
-  }
-  return reader.isAtEnd() ? args : null;
+  const args = reader.fields(instructionRule(name).args);
+  return args !== undefined && reader.isAtEnd() ? args : null;
 }
 
 class Reader {
@@ -86,8 +100,40 @@ class Reader {
     return this.#data.subarray(this.#at - size, this.#at);
   }
 
+  /** The next values by name; undefined when the bytes are not these. */
+  fields(fields: Fields): Args | undefined {
+    const args: Args = {};
+    for (const [field, type] of fields) {
+      const value = this.read(type);
+      if (value === undefined) {
+        return undefined;
+      }
+      args[field] = value;
+    }
+    return args;
+  }
+
+  #list(fields: Fields): Args[] | undefined {
+    const length = this.#take(4)?.readUInt32LE();
+    if (length === undefined) {
+      return undefined;
+    }
+    const members: Args[] = [];
+    while (members.length < length) {
+      const member = this.fields(fields);
+      if (member === undefined) {
+        return undefined;
+      }
+      members.push(member);
+    }
+    return members;
+  }
+
   /** The next value; undefined when the bytes are not one. */
   read(type: ArgType): ArgValue | undefined {
+    if (typeof type === 'object' && 'list' in type) {
+      return this.#list(type.list);
+    }
     if (typeof type === 'object') {
       const isGiven = this.read('bool');
       return isGiven === true ? this.read(type.option) : isGiven === false ? null : undefined;

@@ -27,6 +27,10 @@ export class Call {
   readonly universe: Universe;
   /** The instruction's accounts by their names. */
   readonly at: Record<string, AddressId> = {};
+  /** The accounts behind those that the instruction names. */
+  behind: readonly Meta[] = [];
+  /** What is logged while the instruction runs. */
+  readonly logged: Buffer[] = [];
   /** What the instruction returns. */
   returned: boolean | null = null;
   /** By which of several ways it succeeds, for statistics. */

@@ -47,6 +47,13 @@ export class ChargedSet {
     this.#width = width;
   }
 
+  /** The same memory, to go on apart. */
+  copy(): ChargedSet {
+    const copy = new ChargedSet(this.#width);
+    this.#charged.forEach((sequence) => copy.add(sequence));
+    return copy;
+  }
+
   /** The highest sequence charged; 0 before the first. */
   get highest(): bigint {
     return this.#highest;

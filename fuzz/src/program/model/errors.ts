@@ -1,6 +1,6 @@
 /**
- * How an instruction ended: null for success, a number for a custom error code (the program's own, or 0 and 1 of the
- * System program), a name for an error of the runtime.
+ * How an instruction ended: null for success, a number for a custom error code (the program's own, with the place of the
+ * refused charge above its lower 16 bits, or 0 and 1 of the System program), a name for an error of the runtime.
  */
 export type Verdict = number | string | null;
 
@@ -61,8 +61,41 @@ export const RUNTIME = {
 
 const names = new Map<number, string>(Object.entries(CODE).map(([name, code]) => [code, name]));
 
+/** How many bits of a custom error are the code; those above are the place of the refused charge. */
+const CODE_BITS = 16;
+
+/** The verdict on an instruction whose charge at a place, counted from 1, is refused. */
+export function ofCharge(refusal: Exclude<Verdict, null>, place: number): Exclude<Verdict, null> {
+  return typeof refusal === 'number' ? refusal + place * 2 ** CODE_BITS : refusal;
+}
+
+/** The place of the refused charge; 0 when the verdict is about no charge among several. */
+export function chargePlace(verdict: Verdict): number {
+  return typeof verdict === 'number' ? verdict >>> CODE_BITS : 0;
+}
+
+/** The code of a verdict without the place of a charge. */
+export function withoutPlace(verdict: Verdict): Verdict {
+  return typeof verdict === 'number' ? verdict % 2 ** CODE_BITS : verdict;
+}
+
+/** A place behind the first; which one is not counted apart. */
+export const LATER = 2;
+
 /** A verdict in words; the runtime has errors of the same name as the program. */
 export function verdictName(verdict: Verdict): string {
+  const place = chargePlace(verdict);
+  return place === 0 ? nameOf(verdict) : `${nameOf(withoutPlace(verdict))} of charge ${place}`;
+}
+
+/** A verdict in words, the same for all that are counted together. */
+export function endingName(verdict: Verdict): string {
+  return chargePlace(verdict) < LATER
+    ? verdictName(verdict)
+    : `${nameOf(withoutPlace(verdict))} of a later charge`;
+}
+
+function nameOf(verdict: Verdict): string {
   if (verdict === null) {
     return 'success';
   }

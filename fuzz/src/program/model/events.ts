@@ -1,5 +1,6 @@
 import type { AddressId } from '../world/universe.js';
 import type { Call } from './call.js';
+import { chargeOf, type Charge } from './charge.js';
 import { discriminator, type InstructionName } from './instruction-table.js';
 import { feeOf, windowCost } from './money.js';
 import { STATUS } from './state.js';
@@ -13,8 +14,10 @@ type Field =
   | { text: string }
   | { bytes: Uint8Array };
 
+type Event = [string, ...Field[]];
+
 /** The event of each instruction: its name, and what is in it once the instruction has succeeded. */
-const EVENTS: Record<InstructionName, ((call: Call) => [string, ...Field[]]) | null> = {
+const EVENTS: Record<InstructionName, ((call: Call) => Event) | null> = {
   initialize_protocol: (call) => {
     const { admin, authority, treasury, feeBps, minQueryPrice } = call.protocol;
     return [
@@ -84,17 +87,9 @@ const EVENTS: Record<InstructionName, ((call: Call) => [string, ...Field[]]) | n
     { u64: call.balance.balance },
     { u64: call.amount('max_price_lamports') },
   ],
-  consume_query: (call) => {
-    const runId = call.args['run_id'];
-    return [
-      'QueryConsumed',
-      ...rental(call),
-      { bytes: runId instanceof Uint8Array ? runId : new Uint8Array() },
-      { u64: call.amount('sequence') },
-      ...payment(call, call.amount('price_lamports')),
-      { u64: call.balance.balance },
-    ];
-  },
+  consume_query: (call) => queryConsumed(call, chargeOf(call.args)),
+  // Each charge logs its own, with the balance that it leaves.
+  consume_queries: null,
   revoke_access: (call) => ['AccessRevoked', ...rental(call)],
   revoke_per_query_access: (call) => {
     const before = call.draft.ledger.get(call.id('per_query_balance')).data;
@@ -119,6 +114,17 @@ const EVENTS: Record<InstructionName, ((call: Call) => [string, ...Field[]]) | n
   verify_access: null,
 };
 
+function queryConsumed(call: Call, { sequence, runId, price }: Charge): Event {
+  return [
+    'QueryConsumed',
+    ...rental(call),
+    { bytes: runId },
+    { u64: sequence },
+    ...payment(call, price),
+    { u64: call.balance.balance },
+  ];
+}
+
 function rental(call: Call): Field[] {
   return [{ address: call.id('listing') }, { address: call.id('buyer') }];
 }
@@ -132,13 +138,18 @@ function window(call: Call): Field[] {
   return [...payment(call, price), { u64: call.credential.expiresAt }];
 }
 
-/** The bytes that an instruction logs when it has succeeded; null for one that logs none. */
-export function eventOf(call: Call): Buffer | null {
+/** What an instruction that has succeeded has logged: at most one event, or one of each charge. */
+export function eventsOf(call: Call): Buffer[] {
   const describe = EVENTS[call.name];
-  if (describe === null) {
-    return null;
-  }
-  const [name, ...fields] = describe(call);
+  return describe === null ? call.logged : [encodeEvent(call, describe(call))];
+}
+
+/** Logs a charge that was just made. */
+export function logCharge(call: Call, charge: Charge): void {
+  call.logged.push(encodeEvent(call, queryConsumed(call, charge)));
+}
+
+function encodeEvent(call: Call, [name, ...fields]: Event): Buffer {
   return Buffer.concat([discriminator(`event:${name}`), ...fields.map((field) => encode(call, field))]);
 }
 

@@ -9,7 +9,8 @@ export type ArgType =
   | 'string'
   | 'model'
   | 'bytes16'
-  | { option: 'bool' | 'u16' | 'u64' | 'pubkey' | 'string' };
+  | { option: 'bool' | 'u16' | 'u64' | 'pubkey' | 'string' }
+  | { list: readonly (readonly [string, 'u64' | 'bytes16'])[] };
 
 /** The program's types of accounts. */
 export type StateType = 'protocol' | 'listing' | 'escrow' | 'access_credential' | 'per_query_balance';
@@ -30,7 +31,7 @@ export interface AccountRule {
   namedByProtocol?: true;
 }
 
-/** One instruction: arguments, then accounts, in their order on the wire. */
+/** One instruction: arguments, then accounts, in their order on the wire; `consume_queries` takes further ones behind. */
 export interface InstructionRule {
   args: readonly (readonly [string, ArgType])[];
   accounts: readonly AccountRule[];
@@ -71,6 +72,16 @@ const maybe = (state: StateType, seeds: readonly string[]): AccountRule => ({
   state,
   seeds,
 });
+
+/** What one charge says of its run. */
+const CHARGE_FIELDS = [
+  ['sequence', 'u64'],
+  ['run_id', 'bytes16'],
+  ['price_lamports', 'u64'],
+] as const;
+
+/** What `consume_queries` asks of the two accounts of a charge. The buyer of the second is the one in the first. */
+export const CHARGE_ACCOUNTS = [reads('access_credential'), writes('per_query_balance')] as const;
 
 /** Every instruction, as the design gives it. */
 const INSTRUCTION_RULES = {
@@ -198,11 +209,7 @@ const INSTRUCTION_RULES = {
     ],
   },
   consume_query: {
-    args: [
-      ['sequence', 'u64'],
-      ['run_id', 'bytes16'],
-      ['price_lamports', 'u64'],
-    ],
+    args: CHARGE_FIELDS,
     accounts: [
       signer('authority'),
       reads('protocol'),
@@ -213,6 +220,10 @@ const INSTRUCTION_RULES = {
       writes('per_query_balance'),
       treasury,
     ],
+  },
+  consume_queries: {
+    args: [['charges', { list: CHARGE_FIELDS }]],
+    accounts: [signer('authority'), reads('protocol'), reads('listing'), writes('escrow'), treasury],
   },
   revoke_access: {
     args: [],

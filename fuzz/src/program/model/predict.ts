@@ -4,7 +4,7 @@ import { decodeArgs, instructionOf, type Args } from './arguments.js';
 import { Call, type Meta } from './call.js';
 import { CODE, RUNTIME, type Verdict } from './errors.js';
 import type { InstructionName } from './instruction-table.js';
-import { eventOf } from './events.js';
+import { eventsOf } from './events.js';
 import { Draft, rentExemptMinimum, type Ledger, type Rent } from './ledger.js';
 import { U64_MAX } from './money.js';
 import { RULES } from './rules/index.js';
@@ -20,12 +20,15 @@ export interface Prediction {
   verdict: Verdict;
   /** What `verify_access` returns; null for the others, and where another instruction of the transaction returns last. */
   returned: boolean | null;
-  /** What a successful instruction logs as its event; null when it logs none. */
-  event: Buffer | null;
+  /** What a successful instruction logs as its events. */
+  events: readonly Buffer[];
   /** Which of several ways to succeed it takes. */
   way: Way | null;
   draft: Draft;
 }
+
+/** How many accounts the program reads; an instruction may have more. */
+const MAX_ACCOUNTS = 64;
 
 /** Predicts how an instruction ends, for any data and accounts; a gift comes behind it. */
 export function predict(ledger: Ledger, data: Buffer, metas: readonly Meta[], gift?: Gift): Prediction {
@@ -39,7 +42,7 @@ export function predict(ledger: Ledger, data: Buffer, metas: readonly Meta[], gi
     args,
     verdict,
     returned: null,
-    event: null,
+    events: [],
     way: null,
     draft,
   });
@@ -55,11 +58,11 @@ export function predict(ledger: Ledger, data: Buffer, metas: readonly Meta[], gi
     return refused(CODE.InstructionDidNotDeserialize, name);
   }
   const call = new Call(name, args, draft);
-  const refusal = checkAccounts(call, metas) ?? RULES[name](call);
+  const refusal = checkAccounts(call, metas.slice(0, MAX_ACCOUNTS)) ?? RULES[name](call);
   if (refusal !== null) {
     return refused(refusal, name, args);
   }
-  const event = eventOf(call);
+  const events = eventsOf(call);
   const verdict = (gift === undefined ? null : give(draft, gift)) ?? rentRefusal(draft, metas, gift);
   return verdict === null
     ? {
@@ -67,7 +70,7 @@ export function predict(ledger: Ledger, data: Buffer, metas: readonly Meta[], gi
         args,
         verdict,
         returned: gift === undefined ? call.returned : null,
-        event,
+        events,
         way: call.way,
         draft,
       }

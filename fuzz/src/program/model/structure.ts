@@ -1,7 +1,7 @@
 import type { AddressId } from '../world/universe.js';
 import type { Call, Meta } from './call.js';
 import { CODE } from './errors.js';
-import { instructionRule, type AccountRule, type StateType } from './instruction-table.js';
+import { CHARGE_ACCOUNTS, instructionRule, type AccountRule, type StateType } from './instruction-table.js';
 import {
   ACCOUNT_VERSION,
   dataLength,
@@ -42,7 +42,18 @@ export function checkAccounts(call: Call, metas: readonly Meta[]): number | null
       return refused;
     }
   }
+  call.behind = metas.slice(accounts.length);
   return null;
+}
+
+/** The same of the two accounts of a charge among several, which from here on are the instruction's. */
+export function checkChargeAccounts(call: Call, credential: Meta, balance: Meta): number | null {
+  const [credentialRule, balanceRule] = CHARGE_ACCOUNTS;
+  const { data } = call.draft.read(credential.id);
+  call.at['access_credential'] = credential.id;
+  call.at['per_query_balance'] = balance.id;
+  call.at['buyer'] = data.type === 'access_credential' ? data.buyer : call.universe.absent;
+  return checkAccount(call, credentialRule, credential) ?? checkAccount(call, balanceRule, balance);
 }
 
 function checkAccount(call: Call, rule: AccountRule, meta: Meta): number | null {

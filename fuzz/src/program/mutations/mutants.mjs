@@ -1,8 +1,10 @@
 /**
  * One way to break each check of the on-chain program: the file under programs/marketplace/src, what the mutant does,
- * the text to find (exactly once) and the text that replaces it. `equivalent` says why a mutant behaves as the program.
+ * the text to find (exactly once) and the text that replaces it. `equivalent` says why a mutant behaves as the program,
+ * `also` is what must be replaced with it, for the broken program to compile.
  *
- * @typedef {{ file: string, does: string, find: string, replace: string, equivalent?: string }} Mutant
+ * @typedef {{ find: string, replace: string }} Replacement
+ * @typedef {Replacement & { file: string, does: string, equivalent?: string, also?: Replacement }} Mutant
  */
 
 /** @type {(file: string) => (does: string, find: string, replace: string, equivalent?: string) => Mutant} */
@@ -15,6 +17,7 @@ const inFile = (file) => (does, find, replace, equivalent) => ({
 });
 
 const lib = inFile('lib.rs');
+const error = inFile('error.rs');
 const description = inFile('description.rs');
 const reader = inFile('reader.rs');
 const wallets = inFile('accounts/wallets.rs');
@@ -42,11 +45,19 @@ const purchaseSubscription = inFile('instructions/purchase_subscription.rs');
 const purchasePerQuery = inFile('instructions/purchase_per_query.rs');
 const renewSubscription = inFile('instructions/renew_subscription.rs');
 const topupBalance = inFile('instructions/topup_balance.rs');
+const charge = inFile('instructions/charge.rs');
 const consumeQuery = inFile('instructions/consume_query.rs');
+const consumeQueries = inFile('instructions/consume_queries.rs');
 const revokeAccess = inFile('instructions/revoke_access.rs');
 const revokePerQuery = inFile('instructions/revoke_per_query_access.rs');
 const withdrawEarnings = inFile('instructions/withdraw_earnings.rs');
 const verifyAccess = inFile('instructions/verify_access.rs');
+
+/** What hands a treasury of another kind to the charges, which take one that is writable. */
+const ANY_TREASURY = {
+  find: 'treasury: &accounts.treasury,',
+  replace: 'treasury: unsafe { &*core::ptr::from_ref(&accounts.treasury).cast::<crate::accounts::Payee>() },',
+};
 
 /** @type {Mutant[]} */
 const WRITTEN = [
@@ -58,7 +69,7 @@ const WRITTEN = [
   ),
   lib('takes an unknown instruction', '_ => Err(Error::InstructionFallbackNotFound.into()),', '_ => Ok(()),'),
   description('takes bytes behind the arguments', 'reader.finish()?;', 'let _ = reader;'),
-  description('takes too few accounts', 'if input.accounts.len() < COUNT {', 'if false {'),
+  description('takes too few accounts', 'if input.accounts.len() < ACCOUNT_COUNT {', 'if false {'),
   reader(
     'reads past the end as nothing',
     'if size > self.rest.len() {',
@@ -797,48 +808,114 @@ const WRITTEN = [
     '',
   ),
   consumeQuery('charges for a closed listing', 'accounts.listing.check_open()?;', ''),
-  consumeQuery('does not look at the sequence', 'balance.consume_sequence(args.sequence)?;', ''),
-  consumeQuery('does not look at the price', 'accounts.listing.check_price(price)?;', ''),
-  consumeQuery(
+  charge('does not look at the sequence', 'balance.consume_sequence(charge.sequence)?;', ''),
+  charge('does not look at the price', 'self.listing.check_price(price)?;', ''),
+  charge(
     'charges the present price, whatever the charge says',
-    'let price = args.price_lamports;\n    accounts.listing.check_price(price)?;',
-    'let price = args.price_lamports;\n    accounts.listing.check_price(price)?;\n    let price = accounts.listing.price_lamports;',
+    'let price = charge.price_lamports;\n        self.listing.check_price(price)?;',
+    'let price = charge.price_lamports;\n        self.listing.check_price(price)?;\n        let price = self.listing.price_lamports;',
   ),
-  consumeQuery(
+  charge(
     'looks at the price before the sequence',
-    'balance.consume_sequence(args.sequence)?;\n    let price = args.price_lamports;\n    accounts.listing.check_price(price)?;',
-    'let price = args.price_lamports;\n    accounts.listing.check_price(price)?;\n    balance.consume_sequence(args.sequence)?;',
+    'balance.consume_sequence(charge.sequence)?;\n        let price = charge.price_lamports;\n        self.listing.check_price(price)?;',
+    'let price = charge.price_lamports;\n        self.listing.check_price(price)?;\n        balance.consume_sequence(charge.sequence)?;',
   ),
-  consumeQuery(
+  charge(
     'looks at the price behind limit and balance',
-    'accounts.listing.check_price(price)?;\n    balance.check_covers(price)?;',
-    'balance.check_covers(price)?;\n    accounts.listing.check_price(price)?;',
+    'self.listing.check_price(price)?;\n        balance.check_covers(price)?;',
+    'balance.check_covers(price)?;\n        self.listing.check_price(price)?;',
   ),
-  consumeQuery('does not look at limit and balance', 'balance.check_covers(price)?;', ''),
-  consumeQuery(
+  charge('does not look at limit and balance', 'balance.check_covers(price)?;', ''),
+  charge(
     'does not book a charge',
     'balance.balance_lamports = money::subtract(balance.balance_lamports, price)?;',
     '',
   ),
-  consumeQuery(
+  charge(
     'lets total charges wrap',
     'balance.total_spent_lamports = money::add(balance.total_spent_lamports, price)?;',
     'balance.total_spent_lamports = { balance.total_spent_lamports }.wrapping_add(price);',
   ),
-  consumeQuery('does not book what is earned', 'accounts.escrow.earn(earned)?;', ''),
-  consumeQuery('earns the fee too', 'let earned = money::subtract(price, fee)?;', 'let earned = price;'),
-  consumeQuery(
-    'does not move what is earned',
-    'money::move_lamports(account, accounts.escrow.view(), earned)?;',
+  charge('does not book what is earned', 'self.escrow.earn(earned)?;', ''),
+  charge('earns the fee too', 'let earned = money::subtract(price, fee)?;', 'let earned = price;'),
+  charge('does not move what is earned', 'money::move_lamports(account, self.escrow.view(), earned)?;', ''),
+  charge('does not move the fee', 'money::move_lamports(account, self.treasury.view(), fee)?;', ''),
+  consumeQuery('takes an authority that did not sign', 'authority: Signer,', 'authority: Wallet,'),
+  {
+    ...consumeQuery(
+      'takes a treasury that is not writable',
+      'treasury: Payee => named_by',
+      'treasury: Wallet => named_by',
+    ),
+    also: ANY_TREASURY,
+  },
+
+  // --- Several charges at once ---------------------------------------------------------------------------------------
+  lib('reads fewer accounts', 'const MAX_ACCOUNTS: usize = 64;', 'const MAX_ACCOUNTS: usize = 62;'),
+  lib('reads more accounts', 'const MAX_ACCOUNTS: usize = 64;', 'const MAX_ACCOUNTS: usize = 65;'),
+  reader(
+    'leaves out the last charge',
+    'core::slice::from_raw_parts(bytes.as_ptr().cast(), count)',
+    'core::slice::from_raw_parts(bytes.as_ptr().cast(), count.saturating_sub(1))',
+  ),
+  error('puts the place of a charge a bit too high', '(place as u64) << 16', '(place as u64) << 17'),
+  error(
+    'puts a place beside an error of the runtime',
+    'if self.0.get() > u16::MAX as u64 {',
+    'if false {',
+    'No step of a charge fails with an error of the runtime: the clock can always be read.',
+  ),
+  consumeQueries(
+    'charges for anybody',
+    'accounts.protocol.check_authority(accounts.authority.address())?;',
     '',
   ),
-  consumeQuery('does not move the fee', 'money::move_lamports(account, accounts.treasury.view(), fee)?;', ''),
-  consumeQuery('takes an authority that did not sign', 'authority: Signer,', 'authority: Wallet,'),
-  consumeQuery(
-    'takes a treasury that is not writable',
-    'treasury: Payee => named_by',
-    'treasury: Wallet => named_by',
+  consumeQueries(
+    'takes an authority that did not sign',
+    'authority: Signer,',
+    'authority: crate::accounts::Wallet,',
   ),
+  {
+    ...consumeQueries(
+      'takes a treasury that is not writable',
+      'treasury: Payee => named_by',
+      'treasury: crate::accounts::Wallet => named_by',
+    ),
+    also: ANY_TREASURY,
+  },
+  consumeQueries('charges for a closed listing', 'accounts.listing.check_open()?;', ''),
+  consumeQueries(
+    'leaves out charges without accounts',
+    'return Err(Error::AccountNotEnoughKeys.into());',
+    'break;',
+  ),
+  consumeQueries('takes the first rental for all', 'rentals = others;', 'let _ = others;'),
+  consumeQueries(
+    'does not say which charge it refuses',
+    '.map_err(|refusal| refusal.of_charge(place))?;',
+    '?;',
+  ),
+  consumeQueries('counts the charges from 0', '.of_charge(place)', '.of_charge(place.saturating_sub(1))'),
+  consumeQueries('counts the charges from 2', 'let mut place = 0u16;', 'let mut place = 1u16;'),
+  consumeQueries('leaves out a charge that is refused', '.of_charge(place))?;', '.of_charge(place)).ok();'),
+  consumeQueries(
+    'says a place where accounts are missing',
+    'return Err(Error::AccountNotEnoughKeys.into());',
+    'return Err(crate::error::Refusal::from(Error::AccountNotEnoughKeys).of_charge(place.saturating_add(1)));',
+  ),
+  consumeQueries(
+    'takes a credential of another listing',
+    'if !same(&credential.listing, listing) {',
+    'if false {',
+  ),
+  consumeQueries('takes a revoked credential', 'credential.check_usable()?;', ''),
+  consumeQueries(
+    'looks whether a credential was revoked before whose it is',
+    'if !same(&credential.listing, listing) {',
+    'credential.check_usable()?;\n    if !same(&credential.listing, listing) {',
+  ),
+  consumeQueries('takes a balance of another buyer', 'same(&balance.buyer, &credential.buyer) && ', ''),
+  consumeQueries('takes a balance of another listing', ' && same(&balance.listing, listing)', ''),
 
   // --- Protocol ------------------------------------------------------------------------------------------------------
   initializeProtocol(

@@ -205,15 +205,9 @@ export class World {
   }
 
   #compareSuccess(name: InstructionName, prediction: Prediction, outcome: ChainOutcome): void {
-    const [event, ...others] = outcome.events;
-    const isRightEvent =
-      others.length === 0 &&
-      (prediction.event === null
-        ? event === undefined
-        : event !== undefined && prediction.event.equals(event));
-    if (!isRightEvent) {
-      const found = outcome.events.map((each) => Buffer.from(each).toString('hex')).join();
-      const right = prediction.event?.toString('hex') ?? '';
+    const found = outcome.events.map((event) => Buffer.from(event).toString('hex')).join();
+    const right = prediction.events.map((event) => event.toString('hex')).join();
+    if (found !== right) {
       throw new Violation(`${name}: the program logs [${found}], the model [${right}]`);
     }
     const expected = prediction.returned === null ? [] : [prediction.returned ? 1 : 0];

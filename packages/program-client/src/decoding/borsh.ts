@@ -6,7 +6,8 @@ import { MARKETPLACE_IDL } from '../idl.js';
  * Borsh, driven by the types of the IDL, so that layouts exist once, in the program's source.
  *
  * In JavaScript: u8 to u32 are `number`, u64 and i64 are `bigint`, a pubkey is a `PublicKey`, a byte array is a
- * `Uint8Array`, an option is a value or `null`, an enum is its variant in snake_case (`'per_query'`).
+ * `Uint8Array`, an option is a value or `null`, a vec is a list, a struct is an object with names in camelCase, an enum is
+ * its variant in snake_case (`'per_query'`).
  */
 export type BorshValue =
   | boolean
@@ -48,6 +49,24 @@ function variantsOf(def: IdlTypeDef): string[] | null {
   return def.type.kind === 'enum' ? def.type.variants.map((variant) => snakeCase(variant.name)) : null;
 }
 
+function structFields(name: string): IdlField[] | null {
+  const { type } = typeDef(name);
+  return type.kind === 'struct' ? type.fields : null;
+}
+
+function pushStruct(out: number[], typeName: string, value: BorshValue | undefined, name: string): void {
+  const isRecord =
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof Uint8Array) &&
+    !(value instanceof PublicKey);
+  if (!isRecord) throw new TypeError(`${name} is not a ${typeName}.`);
+  for (const field of structFields(typeName) ?? []) {
+    pushValue(out, field.type, value[camelCase(field.name)], `${name}.${camelCase(field.name)}`);
+  }
+}
+
 function integerIn(value: BorshValue | undefined, min: bigint, max: bigint, name: string): bigint {
   if (typeof value !== 'bigint' && !(typeof value === 'number' && Number.isSafeInteger(value))) {
     throw new TypeError(`${name} must be a whole number.`);
@@ -79,6 +98,12 @@ function pushValue(out: number[], type: IdlType, value: BorshValue | undefined, 
         throw new TypeError(`${name} must be ${type.array[1]} bytes.`);
       }
       out.push(...value);
+    } else if ('vec' in type) {
+      if (!Array.isArray(value)) throw new TypeError(`${name} must be a list.`);
+      out.push(...littleEndian(BigInt(value.length), 4));
+      for (const [place, each] of value.entries()) pushValue(out, type.vec, each, `${name}[${place}]`);
+    } else if (structFields(type.defined.name)) {
+      pushStruct(out, type.defined.name, value, name);
     } else {
       const index = variantsOf(typeDef(type.defined.name))?.findIndex((variant) => variant === value) ?? -1;
       if (index < 0) {
@@ -175,10 +200,17 @@ export class BorshReader {
       const [element, length] = type.array;
       return element === 'u8' ? this.#bytes(length) : Array.from({ length }, () => this.read(element));
     }
-    const variants = variantsOf(typeDef(type.defined.name));
-    if (variants === null) {
-      throw new Error(`${type.defined.name} is not an enum.`);
+    if ('vec' in type) {
+      const values: BorshValue[] = [];
+      // Ends with the bytes at the latest, whatever length they claim.
+      for (let left = this.#view.getUint32(this.#take(4), true); left > 0; left -= 1) {
+        values.push(this.read(type.vec));
+      }
+      return values;
     }
+    const fields = structFields(type.defined.name);
+    if (fields !== null) return this.readFields(fields);
+    const variants = variantsOf(typeDef(type.defined.name)) ?? [];
     return variants[this.#tag(variants.length)] ?? null;
   }
 

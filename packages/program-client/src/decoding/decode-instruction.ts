@@ -10,6 +10,8 @@ export interface DecodedInstruction {
   args: Record<string, BorshValue>;
   /** Addresses by their camelCase names. */
   accounts: Record<string, PublicKey>;
+  /** Those behind the named ones: of `consume_queries` a credential and a balance for each charge. */
+  others: PublicKey[];
 }
 
 /**
@@ -37,12 +39,12 @@ export function decodeInstruction(
   if (reader.remaining > 0) {
     return null;
   }
+  const addresses = accounts.map((given) => ('pubkey' in given ? given.pubkey : given));
   const named: Record<string, PublicKey> = {};
   for (const [index, account] of instruction.accounts.entries()) {
-    const given = accounts[index];
-    if (given !== undefined) {
-      named[camelCase(account.name)] = 'pubkey' in given ? given.pubkey : given;
-    }
+    const address = addresses[index];
+    if (address !== undefined) named[camelCase(account.name)] = address;
   }
-  return { name: instruction.name as InstructionName, args, accounts: named };
+  const others = addresses.slice(instruction.accounts.length);
+  return { name: instruction.name as InstructionName, args, accounts: named, others };
 }

@@ -18,8 +18,9 @@ import {
 } from '../accounts/accounts.js';
 import { MAX_LISTING_ID_BYTES } from '../accounts/addresses.js';
 import { MAX_SEQUENCE_JUMP } from '../accounts/charge-window.js';
+import { chargesOf } from './charges.js';
 import { decodeInstruction } from './decode-instruction.js';
-import { decodeProgramError, FRAMEWORK_ERRORS, PROGRAM_ERRORS } from './errors.js';
+import { decodeProgramError, FRAMEWORK_ERRORS, PROGRAM_ERRORS, splitChargeError } from './errors.js';
 import { decodeEvents } from './events.js';
 import { MARKETPLACE_IDL } from '../idl.js';
 import { consumeQuery } from '../instructions/access.js';
@@ -70,9 +71,10 @@ describe('the IDL', () => {
     }
   });
 
-  it('has the instructions that the specification names, and verify_access [PRG-1]', () => {
+  it('has the instructions that the specification names, verify_access and consume_queries [PRG-1]', () => {
     expect(MARKETPLACE_IDL.instructions.map(({ name }) => name).toSorted()).toEqual([
       'close_listing',
+      'consume_queries',
       'consume_query',
       'create_listing',
       'initialize_protocol',
@@ -97,7 +99,7 @@ describe('the IDL', () => {
         .map((part) => `${instruction.name} ${part.name}`),
     );
     expect(undocumented).toEqual([]);
-    expect(MARKETPLACE_IDL.instructions).toHaveLength(15);
+    expect(MARKETPLACE_IDL.instructions).toHaveLength(16);
     expect(MARKETPLACE_IDL.events).toHaveLength(14);
   });
 });
@@ -213,6 +215,41 @@ describe('decodeInstruction', () => {
     expect(decoded?.accounts['perQueryBalance']).toEqual(instruction.keys[6]?.pubkey);
   });
 
+  it('gives every charge of a batch with its own accounts [MON-72]', () => {
+    const { instruction, market, listingId } = SCENARIOS.consume_queries(0);
+    const decoded = decodeInstruction(instruction.data, instruction.keys);
+    const charges = chargesOf(decoded);
+    expect(charges).toEqual(
+      [0, 1].map((place) => ({
+        sequence: 201n,
+        runId: new Uint8Array(16).fill(place),
+        priceLamports: PRICE,
+        authority: market?.authority,
+        listing: market?.addresses(listingId).listing,
+        accessCredential: instruction.keys[5 + 2 * place]?.pubkey,
+        perQueryBalance: instruction.keys[6 + 2 * place]?.pubkey,
+      })),
+    );
+    const single = SCENARIOS.consume_query(0).instruction;
+    expect(chargesOf(decodeInstruction(single.data, single.keys))).toMatchObject([
+      { sequence: 201n, perQueryBalance: single.keys[6]?.pubkey },
+    ]);
+    // The program refuses one with too few accounts, and makes none of its charges.
+    expect(chargesOf(decodeInstruction(instruction.data, instruction.keys.slice(0, -1)))).toEqual([]);
+    expect(chargesOf(null)).toEqual([]);
+    const other = SCENARIOS.topup_balance(0).instruction;
+    expect(chargesOf(decodeInstruction(other.data, other.keys))).toEqual([]);
+  });
+
+  it('ends at the bytes of a batch, however many charges they claim', () => {
+    const { data, keys } = SCENARIOS.consume_queries(0).instruction;
+    for (const count of [0, 1, 3, 2 ** 32 - 1]) {
+      const claimed = Buffer.from(data);
+      claimed.writeUInt32LE(count, 8);
+      expect(decodeInstruction(claimed, keys)).toBeNull();
+    }
+  });
+
   it('keeps options apart from their absence', () => {
     const { market } = SCENARIOS.update_listing(0);
     const creator = market?.creator ?? PublicKey.default;
@@ -309,6 +346,15 @@ describe('decodeEvents', () => {
 });
 
 describe('decodeProgramError', () => {
+  it('reads the refusal of one charge among several, and which it is [MON-73]', () => {
+    const custom = 6_003 + 3 * 0x1_0000;
+    expect(decodeProgramError({ InstructionError: [2, { Custom: custom }] })?.name).toBe(
+      'InsufficientBalance',
+    );
+    expect(splitChargeError(custom)).toEqual({ code: 6_003, place: 2 });
+    expect(splitChargeError(6_003)).toEqual({ code: 6_003, place: undefined });
+  });
+
   const expired = { code: 6002, name: 'CredentialExpired', message: 'The credential has expired' };
 
   it.each([

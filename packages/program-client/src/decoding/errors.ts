@@ -62,7 +62,17 @@ const ANCHOR_LOG =
   /^Program log: AnchorError (?:occurred|caused by account: \w+)\. Error Code: (\w+)\. Error Number: (\d+)\. Error Message: (.*)\.$/;
 const MAX_DEPTH = 6;
 
-function errorOfCode(code: number): ProgramError | null {
+/**
+ * Takes a custom error of `consume_queries` apart: the error's code, and the place of the charge that was refused, counted
+ * from 0; undefined where the refusal is about no single charge, as with all other instructions.
+ */
+export function splitChargeError(custom: number): { code: number; place: number | undefined } {
+  const place = Math.floor(custom / 0x1_0000);
+  return { code: custom % 0x1_0000, place: place > 0 ? place - 1 : undefined };
+}
+
+function errorOfCode(custom: number): ProgramError | null {
+  const { code } = splitChargeError(custom);
   return PROGRAM_ERRORS.get(code) ?? FRAMEWORK_ERRORS.get(code) ?? null;
 }
 

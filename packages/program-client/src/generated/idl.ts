@@ -1405,6 +1405,114 @@ export const idl: MarketplaceIdl = {
       ]
     },
     {
+      "name": "consume_queries",
+      "docs": [
+        "Charges several runs of one listing, each as `consume_query` would, in their order: all of them, or none. Behind",
+        "the accounts named here come two for each charge, in the order of the charges: the buyer's credential, and the",
+        "buyer's balance, writable. A balance may be charged several times. Each charge logs its own `QueryConsumed`. A",
+        "refusal that is about one charge has its place, counted from 1, in the upper 16 of the custom error's 32 bits."
+      ],
+      "discriminator": [
+        113,
+        19,
+        9,
+        175,
+        135,
+        147,
+        107,
+        239
+      ],
+      "accounts": [
+        {
+          "name": "authority",
+          "docs": [
+            "The protocol's authority, or its next authority."
+          ],
+          "signer": true
+        },
+        {
+          "name": "protocol",
+          "docs": [
+            "The protocol."
+          ],
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  112,
+                  114,
+                  111,
+                  116,
+                  111,
+                  99,
+                  111,
+                  108
+                ]
+              }
+            ]
+          }
+        },
+        {
+          "name": "listing",
+          "docs": [
+            "The listing."
+          ]
+        },
+        {
+          "name": "escrow",
+          "docs": [
+            "Its escrow."
+          ],
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  101,
+                  115,
+                  99,
+                  114,
+                  111,
+                  119
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "treasury",
+          "docs": [
+            "The protocol's treasury."
+          ],
+          "writable": true,
+          "relations": [
+            "protocol"
+          ]
+        }
+      ],
+      "args": [
+        {
+          "name": "charges",
+          "docs": [
+            "The charges."
+          ],
+          "type": {
+            "vec": {
+              "defined": {
+                "name": "QueryCharge"
+              }
+            }
+          }
+        }
+      ]
+    },
+    {
       "name": "revoke_access",
       "docs": [
         "Revokes a One-Time or Subscription credential for ever. The protocol's admin alone may: no creator revokes",
@@ -3258,6 +3366,43 @@ export const idl: MarketplaceIdl = {
           {
             "name": "paused",
             "type": "bool"
+          }
+        ]
+      }
+    },
+    {
+      "name": "QueryCharge",
+      "docs": [
+        "One charge among several."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "sequence",
+            "docs": [
+              "Unique per balance."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "run_id",
+            "docs": [
+              "Names the run."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                16
+              ]
+            }
+          },
+          {
+            "name": "price_lamports",
+            "docs": [
+              "What the run was admitted at, and what is charged."
+            ],
+            "type": "u64"
           }
         ]
       }

@@ -1,3 +1,4 @@
+import { Buffer } from 'buffer';
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import {
   findAccessCredentialAddress,
@@ -6,6 +7,7 @@ import {
   findPerQueryBalanceAddress,
   findProtocolAddress,
 } from '../accounts/addresses.js';
+import { decodeInstruction } from '../decoding/decode-instruction.js';
 import { buildInstruction, type ProgramOption } from './build.js';
 
 interface AccessInput extends ProgramOption {
@@ -72,6 +74,50 @@ export function consumeQuery(input: ConsumeQueryInput): TransactionInstruction {
     { sequence: input.sequence, runId: input.runId, priceLamports: input.priceLamports },
     input.programId,
   );
+}
+
+/** Bytes of an instruction's data that say which instruction it is. */
+const DISCRIMINATOR_BYTES = 8;
+
+/**
+ * Makes one instruction of the `consume_query` of several runs of one listing. It charges each as its own would, in their
+ * order: all of them, or none. Each logs its own `QueryConsumed`. A balance may be charged several times. Signer: the
+ * protocol's authority.
+ *
+ * Errors: those of {@link consumeQuery}; `splitChargeError` tells which charge one is about.
+ *
+ * @param charges what {@link consumeQuery} gives, at least one, all with the same authority, listing and treasury
+ */
+export function consumeQueries(charges: readonly TransactionInstruction[]): TransactionInstruction {
+  const decoded = charges.map(({ data, keys }) => {
+    const charge = decodeInstruction(data, keys);
+    if (charge?.name !== 'consume_query') throw new TypeError('Each charge must be a consume_query.');
+    return charge.accounts;
+  });
+  const [first] = decoded;
+  if (!first) throw new TypeError('There must be at least one charge.');
+  const shared = ['authority', 'protocol', 'listing', 'escrow', 'treasury'] as const;
+  for (const accounts of decoded) {
+    const other = shared.find((name) => accounts[name]?.equals(first[name] as PublicKey) !== true);
+    if (other) throw new TypeError(`All charges must have the same ${other}.`);
+  }
+  const { programId } = charges[0] as TransactionInstruction;
+  const instruction = buildInstruction('consume_queries', first, { charges: [] }, programId);
+  const count = Buffer.alloc(4);
+  count.writeUInt32LE(charges.length);
+  instruction.data = Buffer.concat([
+    instruction.data.subarray(0, DISCRIMINATOR_BYTES),
+    count,
+    // The arguments of one, as they are.
+    ...charges.map(({ data }) => data.subarray(DISCRIMINATOR_BYTES)),
+  ]);
+  for (const { accessCredential, perQueryBalance } of decoded) {
+    instruction.keys.push(
+      { pubkey: accessCredential as PublicKey, isSigner: false, isWritable: false },
+      { pubkey: perQueryBalance as PublicKey, isSigner: false, isWritable: true },
+    );
+  }
+  return instruction;
 }
 
 /**

@@ -17,6 +17,7 @@ export type InstructionName =
   | 'renew_subscription'
   | 'topup_balance'
   | 'consume_query'
+  | 'consume_queries'
   | 'revoke_access'
   | 'revoke_per_query_access'
   | 'withdraw_earnings'

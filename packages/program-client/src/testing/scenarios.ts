@@ -1,6 +1,12 @@
 import type { TransactionInstruction } from '@solana/web3.js';
 import type { InstructionName } from '../instructions/build.js';
-import { consumeQuery, revokeAccess, revokePerQueryAccess, verifyAccess } from '../instructions/access.js';
+import {
+  consumeQueries,
+  consumeQuery,
+  revokeAccess,
+  revokePerQueryAccess,
+  verifyAccess,
+} from '../instructions/access.js';
 import { closeListing, createListing, updateListing, withdrawEarnings } from '../instructions/listing.js';
 import { initializeProtocol, updateProtocol } from '../instructions/protocol.js';
 import {
@@ -129,6 +135,17 @@ export const SCENARIOS: Record<InstructionName, (seed: number) => Scenario> = {
     // A jump over words and bits is the window's longest way.
     const charge = { ...prepared.common, authority, sequence: 201n, runId: new Uint8Array(16).fill(7) };
     return scenario(prepared, consumeQuery({ ...charge, priceLamports: PRICE }));
+  },
+  consume_queries: () => {
+    const prepared = prepare('per_query', true, 0);
+    const { market, common } = prepared;
+    const second = market.chain.wallet();
+    market.rent(prepared.listingId, second);
+    const charge = { ...common, authority: market.authority, priceLamports: PRICE };
+    const charges = [common.buyer, second].map((buyer, index) =>
+      consumeQuery({ ...charge, buyer, sequence: 201n, runId: new Uint8Array(16).fill(index) }),
+    );
+    return scenario(prepared, consumeQueries(charges));
   },
   revoke_access: () => {
     const prepared = prepare('one_time', true, 0);

@@ -53,6 +53,7 @@ const OTHER_WALLET: Record<string, string> = {
 const BOUND_BY_FIELDS = new Set([
   'consume_query escrow',
   'consume_query access_credential',
+  'consume_queries escrow',
   'verify_access access_credential',
 ]);
 

@@ -2,8 +2,7 @@ use crate::{
     accounts::{AccountKind, Existing, ExistingMut, Payee, Signer, Wallet},
     description::{instruction, Input},
     error::Outcome,
-    events::{Event, QueryConsumed},
-    money,
+    instructions::charge::{QueryCharge, Till},
     state::{AccessCredential, Escrow, Listing, PerQueryBalance, Protocol},
 };
 
@@ -48,30 +47,12 @@ pub fn process(input: &Input) -> Outcome {
     accounts.protocol.check_authority(accounts.authority.address())?;
     accounts.listing.check_open()?;
 
-    let account = accounts.per_query_balance.view();
-    let balance = &mut *accounts.per_query_balance;
-    // The sequence comes first: a resent charge that emptied the balance is told that it landed.
-    balance.consume_sequence(args.sequence)?;
-    let price = args.price_lamports;
-    accounts.listing.check_price(price)?;
-    balance.check_covers(price)?;
-    balance.balance_lamports = money::subtract(balance.balance_lamports, price)?;
-    balance.total_spent_lamports = money::add(balance.total_spent_lamports, price)?;
-
-    let fee = money::fee(price, accounts.protocol.fee_bps);
-    let earned = money::subtract(price, fee)?;
-    accounts.escrow.earn(earned)?;
-    money::move_lamports(account, accounts.escrow.view(), earned)?;
-    money::move_lamports(account, accounts.treasury.view(), fee)?;
-    QueryConsumed::new(
-        *accounts.listing.address(),
-        *accounts.buyer.address(),
-        args.run_id,
-        args.sequence,
-        price,
-        fee,
-        balance.balance_lamports,
-    )
-    .emit();
-    Ok(())
+    let mut till = Till {
+        protocol: &accounts.protocol,
+        listing: &accounts.listing,
+        escrow: &mut accounts.escrow,
+        treasury: &accounts.treasury,
+    };
+    let Args { sequence, run_id, price_lamports } = args;
+    till.charge(&mut accounts.per_query_balance, &QueryCharge { sequence, run_id, price_lamports })
 }

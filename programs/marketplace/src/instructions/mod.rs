@@ -1,6 +1,8 @@
 //! A file per instruction: its description, and below it the rules.
 
+pub mod charge;
 pub mod close_listing;
+pub mod consume_queries;
 pub mod consume_query;
 pub mod create_listing;
 pub mod initialize_protocol;

@@ -32,6 +32,8 @@ def _value_type(value):
         return {"defined": value["defined"]["name"]}
     if "array" in value:
         return {"array": [_value_type(value["array"][0]), value["array"][1]]}
+    if "vec" in value:
+        return {"vec": _value_type(value["vec"])}
     return {"option": _value_type(value["option"])}
 
 

@@ -3,7 +3,8 @@ import type { Verdict } from '../errors.js';
 import type { InstructionName } from '../instruction-table.js';
 import { revokeAccess, revokePerQueryAccess, verifyAccess } from './access.js';
 import { closeListing, createListing, updateListing, withdrawEarnings } from './listing.js';
-import { consumeQuery, purchasePerQuery, topupBalance } from './per-query.js';
+import { consumeQueries, consumeQuery } from './charges.js';
+import { purchasePerQuery, topupBalance } from './per-query.js';
 import { initializeProtocol, updateProtocol } from './protocol.js';
 import { purchaseOneTime, purchaseSubscription, renewSubscription } from './sale.js';
 
@@ -20,6 +21,7 @@ export const RULES: Record<InstructionName, (call: Call) => Verdict> = {
   renew_subscription: renewSubscription,
   topup_balance: topupBalance,
   consume_query: consumeQuery,
+  consume_queries: consumeQueries,
   revoke_access: revokeAccess,
   revoke_per_query_access: revokePerQueryAccess,
   withdraw_earnings: withdrawEarnings,

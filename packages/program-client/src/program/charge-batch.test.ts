@@ -1,0 +1,284 @@
+import { TransactionInstruction, type PublicKey } from '@solana/web3.js';
+import { describe, expect, it } from 'vitest';
+import { splitChargeError } from '../decoding/errors.js';
+import { consumeQueries, consumeQuery, revokePerQueryAccess } from '../instructions/access.js';
+import { closeListing, withdrawEarnings } from '../instructions/listing.js';
+import type { Outcome } from '../testing/chain.js';
+import { expectRefusal, refusalOf } from '../testing/expect-refusal.js';
+import { DEPOSIT, Market, PRICE } from '../testing/market.js';
+import { pseudoRandom } from '../testing/pseudo-random.js';
+
+/** A listing that several buyers have rented. The addresses are the same in every one. */
+function setup(buyers = 3) {
+  const market = new Market();
+  const listingId = market.list('per_query');
+  const renters = Array.from({ length: buyers }, () => market.chain.wallet());
+  for (const renter of renters) market.rent(listingId, renter);
+  const charge = (renter: number, sequence: bigint, priceLamports = PRICE) =>
+    consumeQuery({
+      authority: market.authority,
+      buyer: renters[renter] as PublicKey,
+      listingId,
+      treasury: market.treasury,
+      sequence,
+      runId: new Uint8Array(16).fill(Number(sequence % 251n)),
+      priceLamports,
+    });
+  return { market, chain: market.chain, listingId, renters, charge };
+}
+
+/** The refusal of a batch: its name, and which charge it is about. */
+function refusal(outcome: Outcome): [string, number | undefined] {
+  const { error } = outcome;
+  return [refusalOf(outcome), typeof error === 'number' ? splitChargeError(error).place : undefined];
+}
+
+/** The same instruction with other accounts or data. */
+function changed(
+  { programId, keys, data }: TransactionInstruction,
+  parts: Partial<Pick<TransactionInstruction, 'keys' | 'data'>>,
+): TransactionInstruction {
+  return new TransactionInstruction({ programId, keys, data, ...parts });
+}
+
+/** Every account that charges write, and the lamports of all that they could. */
+function stateOf({ market, listingId, renters, chain }: ReturnType<typeof setup>) {
+  const { escrow, listing, protocol } = market.addresses(listingId);
+  const rented = renters.flatMap((renter) => {
+    const { balance, credential } = market.addresses(listingId, renter);
+    return [balance, credential, renter];
+  });
+  return [escrow, listing, protocol, market.treasury, market.creator, ...rented].map((address) => {
+    const account = chain.account(address);
+    return `${account?.lamports} ${Buffer.from(account?.data ?? []).toString('hex')}`;
+  });
+}
+
+describe('consume_queries', () => {
+  it('does what as many consume_query in one transaction do, refusals included [MON-72]', () => {
+    const [together, apart] = [setup(), setup()];
+    for (const { market, listingId, chain } of [together, apart]) {
+      const changedAt = chain.now();
+      market.updateListing(listingId, { priceLamports: PRICE / 2n, minDepositLamports: PRICE });
+      chain.setTime(changedAt + 1n);
+    }
+    const random = pseudoRandom(11);
+    const below = (limit: number) => random.next().value % limit;
+    const seen = new Map<string, number>();
+    for (let round = 0; round < 300; round += 1) {
+      const prices = [PRICE / 2n, PRICE / 2n, PRICE / 2n, PRICE, below(12) === 0 ? 2n * PRICE : PRICE / 2n];
+      const wanted = Array.from({ length: 1 + below(8) }, () => {
+        const sequence = BigInt(round + below(below(20) === 0 ? 2_000 : 12) - 1);
+        return [below(3), sequence < 0n ? 0n : sequence, prices[below(prices.length)] as bigint] as const;
+      });
+      const batch = together.chain.send(consumeQueries(wanted.map((one) => together.charge(...one))));
+      const singles = apart.chain.send(...wanted.map((one) => apart.charge(...one)));
+      const [name, place] = refusal(batch);
+      expect(name).toBe(refusalOf(singles));
+      expect(batch.events).toEqual(singles.events);
+      // The charges before the refused one took effect, and were rolled back.
+      expect(place).toBe(name === 'success' ? undefined : singles.events.length);
+      expect(stateOf(together)).toEqual(stateOf(apart));
+      seen.set(name, (seen.get(name) ?? 0) + 1);
+    }
+    // Every outcome occurred.
+    expect([...seen.keys()].toSorted()).toEqual([
+      'InsufficientBalance',
+      'PriceChanged',
+      'RunAlreadyConsumed',
+      'SequenceTooFar',
+      'success',
+    ]);
+  });
+
+  it('charges one balance several times, and each sequence once [MON-72]', () => {
+    const { market, chain, listingId, renters, charge } = setup(1);
+    const { events } = chain.succeed(consumeQueries([charge(0, 3n), charge(0, 1n), charge(0, 2n)]));
+    expect(events.map(({ data }) => 'sequence' in data && data.sequence)).toEqual([3n, 1n, 2n]);
+    expect(market.balance(listingId, renters[0])).toMatchObject({
+      balanceLamports: DEPOSIT - 3n * PRICE,
+      highestSequence: 3n,
+      window: 0b111n,
+    });
+    const again = chain.send(consumeQueries([charge(0, 4n), charge(0, 4n)]));
+    expect(refusal(again)).toEqual(['RunAlreadyConsumed', 1]);
+    // All of a balance can be spent, and no lamport more.
+    const all = Array.from({ length: 7 }, (_, index) => charge(0, BigInt(index + 4)));
+    expect(refusal(chain.simulate(consumeQueries([...all, charge(0, 11n)])))).toEqual([
+      'InsufficientBalance',
+      7,
+    ]);
+    chain.succeed(consumeQueries(all));
+    expect(market.balance(listingId, renters[0]).balanceLamports).toBe(0n);
+  });
+
+  it('is refused as a whole for one charge, and says which and why [MON-73]', () => {
+    const given = setup();
+    const { market, chain, charge, listingId, renters } = given;
+    market.updateListing(listingId, { priceLamports: 2n * PRICE, minDepositLamports: 2n * PRICE });
+    const [, , revoked] = renters;
+    chain.succeed(revokePerQueryAccess({ revoker: market.admin, buyer: revoked as PublicKey, listingId }));
+    chain.succeed(charge(1, 5n));
+    const before = stateOf(given);
+    const cases: [TransactionInstruction, string][] = [
+      [charge(1, 1n, PRICE - 1n), 'PriceChanged'],
+      // The previous price is agreed to, the present one is not.
+      [charge(1, 1n, 2n * PRICE), 'PriceAboveLimit'],
+      [charge(1, 1_030n), 'SequenceTooFar'],
+      [charge(1, 5n), 'RunAlreadyConsumed'],
+      [charge(2, 1n), 'CredentialRevoked'],
+    ];
+    for (const [refused, name] of cases) {
+      for (const place of [0, 1, 2]) {
+        const charges = [charge(0, 1n), charge(0, 2n)].toSpliced(place, 0, refused);
+        const outcome = chain.send(consumeQueries(charges));
+        expect(refusal(outcome)).toEqual([name, place]);
+        expect(outcome.logs.join('\n')).toContain(
+          `AnchorError occurred. Error Code: ${name}. Error Number: ${outcome.programError?.code}. `,
+        );
+        expect(stateOf(given)).toEqual(before);
+      }
+    }
+  });
+
+  it('is refused without a charge to blame where all share what is refused [MON-73]', () => {
+    const { market, chain, charge, listingId, renters } = setup();
+    const charges = [charge(0, 1n), charge(1, 1n)];
+    const batch = consumeQueries(charges);
+    const by = (authority: PublicKey) =>
+      consumeQueries(
+        charges.map(
+          ({ keys, data, programId }) =>
+            new TransactionInstruction({
+              programId,
+              data,
+              keys: keys.map((key, at) => (at === 0 ? { ...key, pubkey: authority } : key)),
+            }),
+        ),
+      );
+    for (const authority of [market.admin, market.creator, renters[0] as PublicKey]) {
+      expectRefusal(chain.send(by(authority)), 'Unauthorized');
+    }
+    const shared = (at: number, change: Partial<(typeof batch.keys)[number]>) =>
+      changed(batch, {
+        keys: batch.keys.map((key, index) => (index === at ? { ...key, ...change } : key)),
+      });
+    expectRefusal(chain.send(shared(0, { isSigner: false })), 'AccountNotSigner');
+    expectRefusal(chain.send(shared(3, { isWritable: false })), 'ConstraintMut');
+    expectRefusal(chain.send(shared(4, { pubkey: chain.wallet() })), 'ConstraintHasOne');
+    const next = chain.wallet();
+    market.updateProtocol({ nextAuthority: next });
+    expect(chain.simulate(by(next)).error).toBeNull();
+    // A pause stops neither; no charge of a closed listing is made.
+    market.updateProtocol({ paused: true });
+    market.updateListing(listingId, { status: 'paused' });
+    chain.succeed(batch);
+    market.updateProtocol({ paused: false });
+    chain.succeed(withdrawEarnings({ creator: market.creator, listingId }));
+    chain.succeed(closeListing({ creator: market.creator, listingId }));
+    expectRefusal(chain.send(consumeQueries([charge(0, 2n), charge(1, 2n)])), 'ListingNotActive');
+  });
+
+  it('takes the credential and the balance of one buyer and this listing alone [MON-74]', () => {
+    const { market, chain, charge, listingId, renters } = setup();
+    const other = market.list('per_query');
+    for (const renter of renters) market.rent(other, renter);
+    const oneTime = market.list('one_time');
+    market.rent(oneTime, renters[0]);
+    const [here, there] = [market.addresses(listingId, renters[0]), market.addresses(other, renters[0])];
+    const second = market.addresses(listingId, renters[1]);
+    const batch = consumeQueries([charge(1, 1n), charge(0, 1n)]);
+    // Indexes of the second charge's accounts.
+    const [credentialAt, balanceAt] = [7, 8];
+    const withAccount = (at: number, change: Partial<(typeof batch.keys)[number]>) =>
+      changed(batch, {
+        keys: batch.keys.map((key, index) => (index === at ? { ...key, ...change } : key)),
+      });
+    const stranger = (at: PublicKey, change: object = {}) => {
+      const copy = chain.wallet();
+      const account = chain.account(at);
+      if (account) chain.setAccount(copy, { ...account, ...change });
+      return copy;
+    };
+    const owner = chain.wallet();
+    const cases: [TransactionInstruction, string][] = [
+      [withAccount(credentialAt, { pubkey: there.credential }), 'ConstraintSeeds'],
+      [withAccount(credentialAt, { pubkey: second.credential }), 'ConstraintSeeds'],
+      [withAccount(credentialAt, { pubkey: here.balance }), 'AccountDiscriminatorMismatch'],
+      [withAccount(credentialAt, { pubkey: chain.wallet() }), 'CredentialNotFound'],
+      [
+        withAccount(credentialAt, { pubkey: stranger(here.credential, { owner }) }),
+        'AccountOwnedByWrongProgram',
+      ],
+      [withAccount(balanceAt, { pubkey: there.balance }), 'ConstraintSeeds'],
+      [withAccount(balanceAt, { pubkey: second.balance }), 'ConstraintSeeds'],
+      [withAccount(balanceAt, { pubkey: here.credential }), 'AccountDiscriminatorMismatch'],
+      [withAccount(balanceAt, { pubkey: chain.wallet() }), 'InvalidAccessType'],
+      [withAccount(balanceAt, { pubkey: stranger(here.balance, { owner }) }), 'AccountOwnedByWrongProgram'],
+      [withAccount(balanceAt, { isWritable: false }), 'ConstraintMut'],
+    ];
+    for (const [changed, name] of cases) expect(refusal(chain.simulate(changed))).toEqual([name, 1]);
+    // Both accounts of another listing are refused, too.
+    const foreign = withAccount(credentialAt, { pubkey: there.credential });
+    foreign.keys[balanceAt] = { pubkey: there.balance, isSigner: false, isWritable: true };
+    expect(refusal(chain.simulate(foreign))).toEqual(['ConstraintSeeds', 1]);
+    expect(chain.simulate(batch).error).toBeNull();
+  });
+
+  it('is refused where its data or its accounts are not those of its charges [MON-74]', () => {
+    const { chain, charge } = setup();
+    const batch = consumeQueries([charge(0, 1n), charge(1, 1n)]);
+    const withData = (data: Buffer) => changed(batch, { data });
+    for (let length = 8; length < batch.data.length; length += 1) {
+      expectRefusal(chain.simulate(withData(batch.data.subarray(0, length))), 'InstructionDidNotDeserialize');
+    }
+    expectRefusal(
+      chain.simulate(withData(Buffer.concat([batch.data, Buffer.alloc(1)]))),
+      'InstructionDidNotDeserialize',
+    );
+    for (const count of [0, 1, 3, 2 ** 27, 2 ** 27 + 2, 2 ** 32 - 1]) {
+      const data = Buffer.from(batch.data);
+      data.writeUInt32LE(count, 8);
+      expectRefusal(chain.simulate(withData(data)), 'InstructionDidNotDeserialize');
+    }
+    for (const missing of [1, 2, 3, 4]) {
+      const keys = batch.keys.slice(0, -missing);
+      expectRefusal(chain.simulate(changed(batch, { keys })), 'AccountNotEnoughKeys');
+    }
+  });
+
+  it('costs fewer units than its charges would alone [MON-75]', () => {
+    const { chain, charge } = setup(1);
+    const charges = Array.from({ length: 10 }, (_, index) => charge(0, BigInt(index + 1)));
+    const alone = chain.simulate(charge(0, 1n)).units;
+    const together = chain.succeed(consumeQueries(charges));
+    expect(together.units).toBeLessThan(10n * alone);
+    expect(together.events).toHaveLength(10);
+  });
+});
+
+describe('the batch builder', () => {
+  it('refuses charges that cannot share an instruction', () => {
+    const { market, charge, renters } = setup();
+    const other = market.list('per_query');
+    const elsewhere = consumeQuery({
+      authority: market.authority,
+      buyer: renters[0] as PublicKey,
+      listingId: other,
+      treasury: market.treasury,
+      sequence: 1n,
+      runId: new Uint8Array(16),
+      priceLamports: PRICE,
+    });
+    expect(() => consumeQueries([charge(0, 1n), elsewhere])).toThrow(
+      'All charges must have the same listing.',
+    );
+    expect(() => consumeQueries([])).toThrow('There must be at least one charge.');
+    const revoke = revokePerQueryAccess({
+      revoker: market.admin,
+      buyer: renters[0] as PublicKey,
+      listingId: other,
+    });
+    expect(() => consumeQueries([revoke])).toThrow('Each charge must be a consume_query.');
+  });
+});
