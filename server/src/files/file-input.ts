@@ -1,7 +1,8 @@
+import { Readable } from 'node:stream';
 import type { Json } from '@agent-rental/contract';
 import { ApiError } from '../http/api-error.js';
 import type { ArchivedFile } from './archive/snapshot.js';
-import { ArchiveError } from './archive/snapshot.js';
+import { ARCHIVE_LIMITS, ArchiveError, SnapshotBuilder } from './archive/snapshot.js';
 import { isArchive, unpackArchive } from './archive/unpack.js';
 
 /** What a file is as the input of a run. */
@@ -10,6 +11,26 @@ export interface FileInput {
   value: Json;
   /** What an archive holds, for agents that read repositories. */
   files?: ArchivedFile[];
+}
+
+/**
+ * Makes the input that a directory stands for: what an archive of it would.
+ *
+ * @throws ApiError `invalid_request` for paths that no archive may have.
+ */
+export async function toDirectoryInput(
+  files: readonly { path: string; bytes: Buffer }[],
+  limits: { directoryBytes: number },
+): Promise<FileInput> {
+  const snapshot = new SnapshotBuilder({ ...ARCHIVE_LIMITS, totalBytes: limits.directoryBytes });
+  try {
+    for (const { path, bytes } of files) await snapshot.addFile(path, Readable.from([bytes]));
+  } catch (error) {
+    if (!(error instanceof ArchiveError)) throw error;
+    throw new ApiError('invalid_request', `input_uri: the directory is not taken: ${error.message}.`);
+  }
+  const size_bytes = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  return { value: { media_type: 'inode/directory', size_bytes }, files: snapshot.files() };
 }
 
 /** A file that is not text, as the value that `input_schema` sees. */

@@ -126,10 +126,10 @@ it('of a wallet that rents nothing is not taken', async () => {
 
 it('of a store that does not answer is 503, and of no known store is 400', async () => {
   const { readInput } = service();
-  await expect(readInput('ipfs://bafkqaaa', newWallet())).rejects.toMatchObject({
-    code: 'service_unavailable',
-  });
-  for (const uri of ['ar://abc', 'https://example.com/file', 'file:///etc/passwd', 'ipfs:/x', '']) {
+  for (const uri of ['ipfs://bafkqaaa', `ar://${'A'.repeat(43)}`]) {
+    await expect(readInput(uri, newWallet())).rejects.toMatchObject({ code: 'service_unavailable' });
+  }
+  for (const uri of ['ar:/abc', 'https://example.com/file', 'file:///etc/passwd', 'ipfs:/x', '']) {
     await expect(readInput(uri, newWallet())).rejects.toMatchObject({ code: 'invalid_request' });
   }
 });

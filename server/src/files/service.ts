@@ -8,11 +8,18 @@ import {
 import type { CredentialService } from '../credentials/index.js';
 import { ApiError } from '../http/api-error.js';
 import { ContentRefusal, ContentUnavailableError, type ContentReader } from '../storage/index.js';
-import { toFileInput, type FileInput } from './file-input.js';
+import { toDirectoryInput, toFileInput, type FileInput } from './file-input.js';
+import { ARCHIVE_LIMITS } from './archive/snapshot.js';
 import type { FileRepository, FileRow } from './repository.js';
 
 /** Most that one wallet keeps here at a time, in bytes. */
 const WALLET_BYTES = 64 * 1024 * 1024;
+/** A directory may be larger than an unpacked archive, because nothing has to be unpacked. */
+const CONTENT_LIMITS = {
+  fileBytes: MAX_FILE_BYTES,
+  directoryBytes: 24 * 1024 * 1024,
+  directoryEntries: ARCHIVE_LIMITS.entries,
+};
 const CHECK_EVERY_BYTES = 1024 * 1024;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** `type/subtype` of a Content-Type (RFC 9110, section 8.3.1). */
@@ -61,7 +68,7 @@ export function createFileService(deps: {
         });
       }
       // Wallets cost nothing, rentals do: strangers cannot fill the store.
-      const rentals = await deps.credentials.list(wallet, { limit: 1, offset: 0 });
+      const rentals = await deps.credentials.list({ wallet, apiKeyId: undefined }, { limit: 1, offset: 0 });
       if (rentals.total === 0) {
         throw new ApiError(
           'credential_not_found',
@@ -83,12 +90,12 @@ export function createFileService(deps: {
       if (!UUID.test(fileId) || !(await files.delete(fileId, wallet))) throw unknown();
     },
     async readInput(inputUri, wallet) {
-      if (inputUri.startsWith('ipfs://')) return readContent(inputUri);
+      if (/^(?:ipfs|ar):\/\//.test(inputUri)) return readContent(inputUri);
       const fileId = fileIdOf(inputUri);
       if (fileId === undefined) {
         throw new ApiError(
           'invalid_request',
-          'input_uri: only files of this service and ipfs:// addresses are read.',
+          'input_uri: only files of this service and ipfs:// and ar:// addresses are read.',
           { next: 'Send the content to POST /v1/files and use its input_uri.' },
         );
       }
@@ -107,8 +114,10 @@ export function createFileService(deps: {
   /** Public by its address, and so anybody's to name. */
   async function readContent(inputUri: string): Promise<FileInput> {
     try {
-      const { bytes, mediaType } = await deps.content.read(inputUri, MAX_FILE_BYTES);
-      return await toFileInput(mediaType, bytes);
+      const content = await deps.content.read(inputUri, CONTENT_LIMITS);
+      return content.kind === 'file'
+        ? await toFileInput(content.mediaType, content.bytes)
+        : await toDirectoryInput(content.files, CONTENT_LIMITS);
     } catch (error) {
       if (error instanceof ContentRefusal)
         throw new ApiError('invalid_request', `input_uri: ${error.message}.`);

@@ -1,0 +1,190 @@
+import { CarBlockIterator } from '@ipld/car';
+import * as dagPb from '@ipld/dag-pb';
+import type { CID } from 'multiformats/cid';
+import { identity } from 'multiformats/hashes/identity';
+import type { OutboundHttp } from '../../platform/outbound-http.js';
+import {
+  blockKey,
+  CorruptBlockError,
+  isBlockOf,
+  isCheckable,
+  MAX_BLOCK_BYTES,
+  type BlockStore,
+} from '../blocks/block-store.js';
+import { ContentRefusal, ContentUnavailableError } from './content-errors.js';
+import { askGateway, GatewayError, readBytes } from './gateway-requests.js';
+
+/** What the reading of one content may take. */
+export interface ReadLimits {
+  /** Of all blocks together, links and names included. */
+  readonly blockBytes: number;
+  /** Reads of blocks; a block that is linked to again is read again. */
+  readonly reads: number;
+  /** Blocks from the root to the deepest leaf. */
+  readonly depth: number;
+}
+
+/** A block and a CAR come within this time, or another gateway is asked. */
+const BLOCK_TIMEOUT_MS = 8_000;
+const CAR_TIMEOUT_MS = 15_000;
+/** Links that blocks may have together. */
+const MAX_LINKS = 50_000;
+
+/** Reads the blocks of one content. Every block was checked against its address. */
+export interface BlockSession {
+  /**
+   * @throws ContentRefusal for what is nowhere, is not what its address says, or is beyond a limit.
+   * ContentUnavailableError where a gateway that might have it did not answer.
+   */
+  get(cid: CID): Promise<Uint8Array>;
+  /** Fetches blocks together that {@link get} is asked for next. What fails here fails there. */
+  fetchAhead(cids: readonly CID[]): Promise<void>;
+  /** Fetches what a path leads to in as few requests as a gateway allows. What fails here is fetched block by block. */
+  prefetch(root: CID, path: readonly string[]): Promise<void>;
+}
+
+/** Starts to read a content whose root is `root`. @param signal ends every request. */
+export function openBlockSession(
+  deps: { blocks: BlockStore; gateways: readonly string[]; outbound: OutboundHttp },
+  root: CID,
+  limits: ReadLimits,
+  signal: AbortSignal,
+): BlockSession {
+  const { blocks, outbound } = deps;
+  const held = new Map<string, Uint8Array>();
+  /** What has been linked to, and how deep it is. Nothing else is taken from a gateway. */
+  const expected = new Map<string, number>([[blockKey(root), 0]]);
+  /** Gateways that gave something else than was asked for; nothing more is asked of them. */
+  const liars = new Set<string>();
+  let reads = 0;
+  let bytesHeld = 0;
+
+  /** Keeps a checked block, and expects what it links to. @throws ContentRefusal beyond a limit. */
+  const keep = (cid: CID, bytes: Uint8Array): void => {
+    const key = blockKey(cid);
+    if (held.has(key)) return;
+    bytesHeld += bytes.length;
+    if (bytesHeld > limits.blockBytes)
+      throw new ContentRefusal(`it is larger than ${limits.blockBytes} bytes`);
+    const links = cid.code === dagPb.code ? dagPb.decode(bytes).Links : [];
+    const depth = (expected.get(key) ?? 0) + 1;
+    for (const { Hash } of links) {
+      const linked = blockKey(Hash);
+      if (expected.has(linked)) continue;
+      if (depth > limits.depth) throw new ContentRefusal(`its blocks lie more than ${limits.depth} deep`);
+      expected.set(linked, depth);
+      if (expected.size > MAX_LINKS) throw new ContentRefusal(`it has more than ${MAX_LINKS} links`);
+    }
+    // Kept last, so that a block beyond a limit is refused each time it is read.
+    held.set(key, bytes);
+  };
+
+  const ownBlock = (cid: CID): Promise<Uint8Array | undefined> =>
+    blocks.get(cid).catch((error: unknown) => {
+      if (!(error instanceof CorruptBlockError)) throw error;
+      throw new ContentRefusal('what is stored there does not match the hash in the address');
+    });
+
+  const fetchBlock = async (cid: CID): Promise<Uint8Array> => {
+    let mismatch = false;
+    let failure: unknown;
+    for (const gateway of deps.gateways) {
+      if (liars.has(gateway)) {
+        mismatch = true;
+        continue;
+      }
+      try {
+        const url = `${gateway}/ipfs/${cid.toString()}?format=raw`;
+        const headers = { accept: 'application/vnd.ipld.raw' };
+        const request = { url, headers, timeoutMs: BLOCK_TIMEOUT_MS, signal };
+        const bytes = await askGateway(outbound, request, (response) => readBytes(response, MAX_BLOCK_BYTES));
+        if (bytes === undefined) continue;
+        if (await isBlockOf(cid, bytes)) return bytes;
+        liars.add(gateway);
+        mismatch = true;
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error;
+        failure ??= error;
+      }
+    }
+    if (failure !== undefined)
+      throw new ContentUnavailableError('No IPFS gateway gives the content.', { cause: failure });
+    throw new ContentRefusal(
+      mismatch
+        ? 'what is stored there does not match the hash in the address'
+        : 'there is no such content in the stores that are read here',
+    );
+  };
+
+  /** Takes the blocks of a CAR as long as they are what the root leads to. */
+  const takeCar = async (response: Response): Promise<void> => {
+    const type = response.headers.get('content-type') ?? '';
+    if (!type.startsWith('application/vnd.ipld.car')) {
+      await response.body?.cancel();
+      return;
+    }
+    const car = await CarBlockIterator.fromIterable(bounded(response.body, limits.blockBytes * 2));
+    for await (const { cid, bytes } of car) {
+      if (cid.multihash.code === identity.code) continue;
+      if (!expected.has(blockKey(cid)) || bytes.length > MAX_BLOCK_BYTES || !(await isBlockOf(cid, bytes))) {
+        throw new GatewayError('its CAR holds something else');
+      }
+      keep(cid, bytes);
+    }
+  };
+
+  const load = async (cid: CID): Promise<Uint8Array> => {
+    if (!isCheckable(cid)) throw new ContentRefusal('it has a hash other than SHA-256 or SHA-512');
+    if (cid.multihash.code === identity.code) return cid.multihash.digest;
+    const known = held.get(blockKey(cid));
+    if (known !== undefined) return known;
+    const bytes = (await ownBlock(cid)) ?? (await fetchBlock(cid));
+    keep(cid, bytes);
+    return bytes;
+  };
+
+  return {
+    async fetchAhead(cids) {
+      const missing = new Map(cids.map((cid) => [blockKey(cid), cid]));
+      for (const key of missing.keys()) if (held.has(key)) missing.delete(key);
+      await Promise.allSettled([...missing.values()].map(load));
+    },
+
+    async prefetch(cid, path) {
+      if ((await ownBlock(cid)) !== undefined) return;
+      const contentPath = [cid.toString(), ...path.map(encodeURIComponent)].join('/');
+      for (const gateway of deps.gateways) {
+        const url = `${gateway}/ipfs/${contentPath}?format=car&dag-scope=all`;
+        const headers = { accept: 'application/vnd.ipld.car; version=1; order=dfs; dups=n' };
+        try {
+          const request = { url, headers, timeoutMs: CAR_TIMEOUT_MS, signal };
+          const answered = await askGateway(outbound, request, async (response) => {
+            await takeCar(response);
+            return true;
+          });
+          if (answered && held.has(blockKey(cid))) return;
+        } catch (error) {
+          // One that lies is found out again, block by block.
+          if (!(error instanceof GatewayError)) throw error;
+        }
+      }
+    },
+
+    async get(cid) {
+      signal.throwIfAborted();
+      reads += 1;
+      if (reads > limits.reads)
+        throw new ContentRefusal(`it takes more than ${limits.reads} reads of blocks`);
+      return load(cid);
+    },
+  };
+}
+
+async function* bounded(body: Response['body'], maxBytes: number): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    if (size > maxBytes) throw new GatewayError(`it gives more than ${maxBytes} bytes`);
+    yield chunk;
+  }
+}

@@ -1,0 +1,22 @@
+/** A file of a directory. */
+export interface ReadFile {
+  /** From the directory, without `./`; it is a stranger's. */
+  readonly path: string;
+  readonly bytes: Buffer;
+}
+
+/** What an address leads to. */
+export type ReadContent =
+  | {
+      readonly kind: 'file';
+      readonly bytes: Buffer;
+      readonly mediaType: string;
+    }
+  | { readonly kind: 'directory'; readonly files: readonly ReadFile[] };
+
+/** What is read of one content at most. */
+export interface ContentLimits {
+  readonly fileBytes: number;
+  readonly directoryBytes: number;
+  readonly directoryEntries: number;
+}
