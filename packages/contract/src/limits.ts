@@ -15,8 +15,38 @@ export const SPENDING_WINDOW_HOURS = 24;
 /** Minutes after its last caller left in which an equal request adopts a run instead of paying for another one. */
 export const ADOPTION_MINUTES = 10;
 
+/** Runs of one listing at the same time (spec, "Limits"). */
+export const SLOTS_PER_LISTING = 20;
+
+/** Hours after its end in which an expired rental still counts as current. */
+export const CURRENT_AFTER_HOURS = 24;
+
+/** Hours for which the webhook secret that a new one has replaced still signs beside it. */
+export const PREVIOUS_SECRET_HOURS = 24;
+
 /** Runs for samples that the agents of one wallet may cause in 24 hours. */
 export const SAMPLE_RUNS_PER_DAY = 20;
+
+/** Days in a row on which the nightly run of a listing fails, after which it is said to fail. */
+export const HEALTH_FAILING_DAYS = 3;
+
+/** Days in a row on which the nightly run of a listing fails, after which search leaves it out. */
+export const HEALTH_HIDDEN_DAYS = 30;
+
+/** Nightly runs that the listings of one creator get in 24 hours; further listings wait for the next night. */
+export const HEALTH_RUNS_PER_DAY = 20;
+
+/** Free first runs that a listing gives in 24 hours. */
+export const TRIALS_OF_LISTING_PER_DAY = 20;
+
+/** Free first runs, of all listings together, that a wallet gets in 24 hours. */
+export const TRIALS_OF_WALLET_PER_DAY = 5;
+
+/** Lamports that a wallet without any rental has to hold for a free first run. */
+export const TRIAL_WALLET_LAMPORTS = 50_000_000n;
+
+/** Probes of agents that one wallet may cause in 24 hours. */
+export const PROBES_PER_DAY = 100;
 
 /** Seconds for which a caller waits for the confirmation of a charge. */
 export const CHARGE_WAIT_SECONDS = 45;
@@ -30,5 +60,5 @@ export const CREDITS_PER_DAY = 5;
 /** Minutes after an agent's last answer in which a run of it is charged at its start; later, once it has answered. */
 export const AGENT_CONTACT_MINUTES = 10;
 
-/** How many of a wallet's rentals or runs are looked at to count a list: the `total` of a shorter list is exact. */
-export const COUNTED_FOR_TOTAL = { rentals: 200, runs: 1_000 } as const;
+/** How many of a wallet's rentals, runs or own agents are looked at to count a list: the `total` of a shorter list is exact. */
+export const COUNTED_FOR_TOTAL = { rentals: 200, runs: 1_000, agents: 200 } as const;

@@ -4,7 +4,13 @@ import { operationExamples } from './operation-examples.js';
 import { operations, type Operation, type OperationId } from './operations.js';
 import { describeRequiredScope } from './scopes.js';
 import { defaultInWords, rewriteReferences, toSchema, type Schema } from './openapi-schemas.js';
-import { MCP_PATH, RENT_PAGE_PATH, serviceEndpoints, type ServiceEndpoint } from './service-endpoints.js';
+import {
+  CONTENT_PATH,
+  MCP_PATH,
+  RENT_PAGE_PATH,
+  serviceEndpoints,
+  type ServiceEndpoint,
+} from './service-endpoints.js';
 
 /** Headers of every answer. */
 const HEADERS = {
@@ -53,6 +59,7 @@ export function openApiDocument(version: string): Schema {
     paths: {
       ...paths,
       [RENT_PAGE_PATH.replace(/:([a-z_]+)/, '{$1}')]: { get: describeRentPage(errorSchema) },
+      [CONTENT_PATH.replace(/:([a-z_]+)/, '{$1}')]: { get: describeContent(errorSchema) },
       [MCP_PATH]: MCP,
     },
     components: {
@@ -72,6 +79,9 @@ export function openApiDocument(version: string): Schema {
     },
   });
 }
+
+/** The document `{"hello":"world"}`. */
+const CONTENT_EXAMPLE = 'baguqeerasords4njcts6vs7qvdjfcvgnume4hqohf65zsfguprqphs3icwea';
 
 function describe(
   id: OperationId,
@@ -150,6 +160,44 @@ const MCP = {
     'Streamable HTTP, with the same bearer as `/v1`: search, rent and run agents as tools. Its messages are ' +
     'those of the protocol, which its clients speak.',
 };
+
+function describeContent(errorSchema: Schema): Schema {
+  const text = { type: 'string' };
+  return {
+    operationId: 'getContent',
+    summary: 'Public content of this service by its hash, as a trustless IPFS gateway answers',
+    description:
+      'A path inside of a directory may follow, at most 64 steps. `Accept: application/vnd.ipld.raw` and ' +
+      '`application/vnd.ipld.car` are the same as `format`. What this service did not store is not here.',
+    security: [],
+    parameters: [
+      { name: 'cid', in: 'path', required: true, schema: text, example: CONTENT_EXAMPLE },
+      {
+        name: 'format',
+        in: 'query',
+        required: false,
+        description: 'One block, a CAR of all blocks, or the JSON document; without it the file itself.',
+        schema: { type: 'string', enum: ['raw', 'car', 'json', 'dag-json'] },
+      },
+      {
+        name: 'dag-scope',
+        in: 'query',
+        required: false,
+        description: 'How much a CAR holds.',
+        schema: { type: 'string', enum: ['block', 'entity', 'all'], default: 'all' },
+      },
+    ],
+    responses: {
+      ...describeErrors([400, 404, 429, ...SERVICE_ERRORS], errorSchema),
+      200: {
+        description: 'Success',
+        headers: { ...HEADERS, ETag: { schema: text } },
+        content: { 'application/octet-stream': BYTES },
+      },
+      304: { description: 'What If-None-Match names is current', headers: HEADERS },
+    },
+  };
+}
 
 function describeRentPage(errorSchema: Schema): Schema {
   const text = { type: 'string' };

@@ -130,6 +130,7 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
   },
   getListing: {
     params: { id: listingId },
+    query: { version: 1 },
     response: {
       ...summary,
       published_at: '2026-01-01T10:00:00.000Z',
@@ -179,6 +180,11 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
     params: { listing_id: listingId },
     response: { ...credential, valid: true, on_chain_verified: true },
   },
+  pinVersion: {
+    params: { listing_id: listingId },
+    body: { version: 1 },
+    response: { listing_id: listingId, scope: 'wallet', pinned_version: 1, latest_version: 2 },
+  },
   registerAgent: {
     body: {
       name: 'invoice-reader',
@@ -192,15 +198,49 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
         rental_model: 'per_query',
         price_lamports: 250_000,
         sample_output: ['Two invoices are due.'],
+        health_checks: true,
+        free_trial: true,
       },
       model_key: 'sk-…',
     },
     response: { job_id: run.run_id, status: 'queued' },
   },
+  listAgents: {
+    query: { limit: 10 },
+    response: {
+      agents: [
+        {
+          listing_id: listingId,
+          title: 'Invoice reader',
+          status: 'active',
+          version: 2,
+          rental_model: 'per_query',
+          price_lamports: 250_000,
+          created_at: '2026-01-05T10:00:00.000Z',
+          updated_at: '2026-01-06T10:00:00.000Z',
+          unreachable: {
+            reason: 'model_refused',
+            http_status: 401,
+            message: "The model refused the request: it answered 401. See that the model's name is right.",
+            since: '2026-01-06T11:00:00.000Z',
+            checked_at: '2026-01-06T11:20:00.000Z',
+          },
+        },
+      ],
+      total: 1,
+      limit: 10,
+      offset: 0,
+    },
+  },
   updateAgent: {
     params: { listing_id: listingId },
     body: { system_prompt: 'You read invoices with care.', timeout_seconds: 90 },
     response: { job_id: run.run_id, status: 'queued' },
+  },
+  rollbackAgent: {
+    params: { listing_id: listingId },
+    body: { version: 1 },
+    response: { job_id: run.run_id, status: 'queued', change: { kind: 'compatible', reasons: [] } },
   },
   deleteAgent: {
     params: { listing_id: listingId },
@@ -210,6 +250,50 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
     params: { id: listingId },
     body: { model_key: 'sk-…' },
     response: { listing_id: listingId, updated_at: '2026-01-05T10:00:00.000Z' },
+  },
+  listAgentRuns: {
+    params: { listing_id: listingId },
+    query: { limit: 10 },
+    response: {
+      runs: [
+        {
+          run_id: run.run_id,
+          status: 'undelivered',
+          version: 2,
+          duration_ms: null,
+          created_at: '2026-01-05T10:00:00.000Z',
+          finished_at: '2026-01-05T10:00:00.812Z',
+          failure: { class: 'model_refused', http_status: 401, message: 'The model answered 401.' },
+        },
+      ],
+      total: 1,
+      limit: 10,
+      offset: 0,
+    },
+  },
+  getAgentStats: {
+    params: { listing_id: listingId },
+    query: { window: '7d' },
+    response: {
+      listing_id: listingId,
+      window: '7d',
+      since: '2026-01-05T00:00:00.000Z',
+      runs: { total: 412, completed: 398, failed: 11, undelivered: 3 },
+      duration_ms: { p50: 812, p95: 4_210 },
+      failures: [
+        { class: 'timed_out', count: 11 },
+        { class: 'endpoint_unreachable', count: 3 },
+      ],
+      refusals: { no_slot: 0, rate_limit: 7, insufficient_balance: 2 },
+      health: {
+        is_checked: true,
+        checked_at: '2026-01-11T02:41:07.000Z',
+        failed_days: 0,
+        problem: null,
+        failing_since: null,
+        hidden_since: null,
+      },
+    },
   },
   rotateWebhookSecret: {
     params: { id: listingId },
@@ -234,6 +318,7 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
       status: 'completed',
       result: { agent_id: listingId, listing_id: listingId },
       review: { state: 'approved', reasons: [] },
+      warnings: [{ path: 'input_schema', message: 'has no description of its members' }],
       next_action: {
         method: 'POST',
         path: '/v1/transactions',

@@ -4,6 +4,8 @@ import {
   credentialVerification,
   listCredentialsQuery,
   listCredentialsResponse,
+  pinnedVersion,
+  pinVersionBody,
 } from '../rentals/credential.js';
 import { earningsQuery, earningsResponse } from '../rentals/earnings.js';
 import {
@@ -30,9 +32,13 @@ import {
   tokenRequest,
 } from '../identity/identity.js';
 import { FILE_KEPT_HOURS, RESULT_KEPT_HOURS } from '../limits.js';
+import { listAgentRunsQuery, listAgentRunsResponse } from '../listings/creator-runs.js';
+import { agentStats, agentStatsQuery } from '../listings/creator-stats.js';
+import { listAgentsQuery, listAgentsResponse } from '../listings/own-agents.js';
 import {
   creator,
   listing,
+  getListingQuery,
   searchListingsQuery,
   searchListingsResponse,
   updateCreatorBody,
@@ -47,6 +53,7 @@ import {
   modelKeySet,
   registerAgentBody,
   registerAgentResponse,
+  rollbackAgentBody,
   updateAgentBody,
   webhookSecretRotation,
 } from '../listings/registration.js';
@@ -183,6 +190,7 @@ export const operations = {
     auth: 'bearer',
     scope: ANY,
     params: z.object({ id: givenListingId }),
+    query: getListingQuery,
     status: 200,
     response: listing,
   }),
@@ -243,6 +251,18 @@ export const operations = {
     status: 200,
     response: credentialVerification,
   }),
+  pinVersion: define({
+    id: 'pinVersion',
+    method: 'PUT',
+    path: '/v1/credentials/:listing_id/version',
+    summary: 'Pin the version that runs of a rental run, for the wallet or for the API key that asks',
+    auth: 'bearer',
+    scope: ['run'],
+    params: z.object({ listing_id: givenListingId }),
+    body: pinVersionBody,
+    status: 200,
+    response: pinnedVersion,
+  }),
   registerAgent: define({
     id: 'registerAgent',
     method: 'POST',
@@ -253,6 +273,17 @@ export const operations = {
     body: registerAgentBody,
     status: 202,
     response: registerAgentResponse,
+  }),
+  listAgents: define({
+    id: 'listAgents',
+    method: 'GET',
+    path: '/v1/agents',
+    summary: "The wallet's own agents, drafts included, and which of them cannot be reached",
+    auth: 'bearer',
+    scope: ['publish'],
+    query: listAgentsQuery,
+    status: 200,
+    response: listAgentsResponse,
   }),
   updateAgent: define({
     id: 'updateAgent',
@@ -267,6 +298,19 @@ export const operations = {
     status: 202,
     response: registerAgentResponse,
   }),
+  rollbackAgent: define({
+    id: 'rollbackAgent',
+    method: 'POST',
+    path: '/v1/agents/:listing_id/rollback',
+    summary: 'Go back to an earlier version of an agent, as a new version; a job validates it',
+    auth: 'bearer',
+    scope: ['publish'],
+    headers: CONFIRMATION_HEADER_NOTES,
+    params: z.object({ listing_id: z.string() }),
+    body: rollbackAgentBody,
+    status: 202,
+    response: registerAgentResponse,
+  }),
   deleteAgent: define({
     id: 'deleteAgent',
     method: 'DELETE',
@@ -277,6 +321,30 @@ export const operations = {
     params: z.object({ listing_id: z.string() }),
     status: 200,
     response: deletedAgent,
+  }),
+  listAgentRuns: define({
+    id: 'listAgentRuns',
+    method: 'GET',
+    path: '/v1/agents/:listing_id/runs',
+    summary: 'Runs of an own listing, newest first: how they ended and why, without inputs and outputs',
+    auth: 'bearer',
+    scope: ['publish'],
+    params: z.object({ listing_id: givenListingId }),
+    query: listAgentRunsQuery,
+    status: 200,
+    response: listAgentRunsResponse,
+  }),
+  getAgentStats: define({
+    id: 'getAgentStats',
+    method: 'GET',
+    path: '/v1/agents/:listing_id/stats',
+    summary: 'Runs of an own listing in numbers: how many, how long, how they failed, what was refused',
+    auth: 'bearer',
+    scope: ['publish'],
+    params: z.object({ listing_id: givenListingId }),
+    query: agentStatsQuery,
+    status: 200,
+    response: agentStats,
   }),
   setModelKey: define({
     id: 'setModelKey',

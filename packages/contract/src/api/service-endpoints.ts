@@ -247,3 +247,6 @@ export const MCP_PATH = '/mcp';
 
 /** The page that `rent_url` of the tools leads to. */
 export const RENT_PAGE_PATH = '/dashboard/rent/:listing_id';
+
+/** Where content is served by its hash, as an IPFS gateway does. A path inside of a directory may follow. */
+export const CONTENT_PATH = '/ipfs/:cid';

@@ -19,6 +19,15 @@ export const REFUSAL_TEXT = {
     reason: `This wallet has not rented ${listingId}.`,
     next: 'Rent it with POST /v1/transactions.',
   }),
+  trialUsed: (listingId: string) => ({
+    reason: `This wallet has not rented ${listingId}, and has had its free run.`,
+    next: 'Rent it with POST /v1/transactions.',
+  }),
+  trialWithoutSubstance: {
+    reason:
+      'A free run is for wallets that have rented an agent or hold 0.05 SOL; this one has not and does not.',
+    next: 'Fund the wallet, or rent the agent with POST /v1/transactions.',
+  },
   subscriptionExpired: { reason: 'The subscription has expired.', next: 'Renew it to go on.' },
   lowBalance: (priceLamports: bigint) => ({
     reason: `The prepaid balance cannot pay the next run, which costs ${priceLamports} lamports.`,

@@ -41,6 +41,10 @@ export const listingSummary = z
     review_count: z.int(),
     last_updated: timestamp,
     sample_output: z.array(z.string()),
+    /** Since when the service's own runs of the agent fail, once they have failed for three days; absent while it works. */
+    failing_since: timestamp.optional(),
+    /** True where a wallet without a rental may run the agent once, for nothing. */
+    free_trial: z.boolean().optional(),
   })
   .meta({ id: 'ListingSummary' });
 export type ListingSummary = z.infer<typeof listingSummary>;
@@ -58,9 +62,22 @@ export const listing = listingSummary
     min_deposit_lamports: lamports,
     input_schema: z.record(z.string(), z.json()),
     output_schema: z.record(z.string(), z.json()),
+    /** Number of the version that this shows, from 1. Absent from servers that number none. */
+    version: z.int().min(1).optional(),
+    /**
+     * When the creator published the agent although the service could not reach it. Absent where it was reached, and once a run
+     * or a probe has reached it.
+     */
+    unverified_since: timestamp.optional(),
   })
   .meta({ id: 'Listing' });
 export type Listing = z.infer<typeof listing>;
+
+/** Query of `GET /v1/listings/:id`. */
+export const getListingQuery = z.strictObject({
+  /** Shows description, category and schemas of this version; absent: of the latest. */
+  version: queryNumber(z.int().min(1).max(1_000_000)).optional(),
+});
 
 /** The orders of a search; the one list of them. */
 export const SORT_ORDERS = ['relevance', 'rating', 'price_asc', 'price_desc', 'newest'] as const;

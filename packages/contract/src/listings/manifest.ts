@@ -23,15 +23,22 @@ export const TOOL_SCOPES = {
   repo_search: 'repo_scoped',
 } as const;
 
-/**
- * The providers of models, and what a manifest must name for each; the one list of them. `endpoint_url`: there is no
- * address of the provider's own.
- */
+/** The providers of models; the one list of them. */
 export const MODEL_PROVIDERS = {
-  openai: { requires: 'model' },
-  anthropic: { requires: 'model' },
-  self_hosted: { requires: 'endpoint_url' },
-} as const satisfies Readonly<Record<string, { readonly requires: 'model' | 'endpoint_url' }>>;
+  openai: { requires: 'model', needsKey: true },
+  anthropic: { requires: 'model', needsKey: true },
+  self_hosted: { requires: 'endpoint_url', needsKey: false },
+} as const satisfies Readonly<
+  Record<
+    string,
+    {
+      /** What a manifest must name. `endpoint_url`: the provider has no address of its own. */
+      readonly requires: 'model' | 'endpoint_url';
+      /** Without the creator's key the provider answers no call. */
+      readonly needsKey: boolean;
+    }
+  >
+>;
 
 /** Provider of the model of an agent. */
 export type ModelProvider = keyof typeof MODEL_PROVIDERS;
@@ -42,7 +49,7 @@ export const modelProvider = z.enum(Object.keys(MODEL_PROVIDERS) as [ModelProvid
 /** Name of a tool that the service offers to an agent. */
 export type AgentToolName = keyof typeof TOOL_SCOPES;
 
-const kebabCase = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
+const kebabCase = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 const manifestTool = z.strictObject({ name: z.string(), scope: z.string() }).superRefine((tool, context) => {
   const scope = Object.hasOwn(TOOL_SCOPES, tool.name) ? TOOL_SCOPES[tool.name as AgentToolName] : undefined;
@@ -60,7 +67,7 @@ const manifestTool = z.strictObject({ name: z.string(), scope: z.string() }).sup
  */
 export const manifest = z
   .strictObject({
-    name: z.string().min(2).max(64).regex(kebabCase, 'must be kebab-case, for example invoice-reader'),
+    name: z.string().min(1).max(64).regex(kebabCase, 'must be kebab-case, for example invoice-reader'),
     category,
     description: z.string().min(1).max(4000),
     model: z.strictObject({

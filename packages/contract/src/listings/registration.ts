@@ -14,9 +14,23 @@ export const listingTerms = z
     runs_per_minute: z.int().min(1).max(100_000).optional(),
     sample_input: z.union([z.string(), z.record(z.string(), z.json())]).optional(),
     sample_output: z.array(z.string().max(4000)).min(1).max(3).optional(),
+    /** False: the service does not run the agent every night to see whether it works. */
+    health_checks: z.boolean().optional(),
+    /** True: the first run of each wallet is free and needs no rental. */
+    free_trial: z.boolean().optional(),
   })
   .meta({ id: 'ListingTerms' });
 export type ListingTerms = z.infer<typeof listingTerms>;
+
+/**
+ * Changes of what a creator said about the listing itself; what is left out stays. `runs_per_minute` null goes back to the
+ * service's default.
+ */
+export const listingChanges = listingTerms
+  .partial()
+  .extend({ runs_per_minute: listingTerms.shape.runs_per_minute.nullable() })
+  .meta({ id: 'ListingChanges' });
+export type ListingChanges = z.infer<typeof listingChanges>;
 
 /**
  * Body of `POST /v1/agents`: a manifest, with `listing` and the write-only `model_key` beside its fields.
@@ -28,11 +42,12 @@ export const registerAgentBody = z
 
 /**
  * Body of `PATCH /v1/agents/:listing_id`: the manifest's fields that change, as a merge patch (RFC 7396) on its top
- * level: null takes a field away. Terms are changed on-chain, with `POST /v1/transactions`.
+ * level: null takes a field away. `listing` changes what was said about the listing (`ListingChanges`); the price of a published
+ * one is changed on-chain, with `POST /v1/transactions`.
  */
 export const updateAgentBody = z
   .looseObject({
-    listing: z.never('change terms with POST /v1/transactions, action update').optional(),
+    listing: z.json().optional(),
     model_key: z.string().min(1).max(500).optional(),
   })
   .meta({ id: 'UpdateAgent' });
@@ -63,6 +78,22 @@ export const webhookSecretRotation = z
   })
   .meta({ id: 'WebhookSecretRotation' });
 
+/** What an update means for renters who call the version before. */
+export const versionChange = z
+  .object({
+    /** `breaking`: an input that was taken may be refused, or an output may have another form. */
+    kind: z.enum(['compatible', 'breaking']),
+    /** Why it is breaking, by the place in the schemas; empty for a compatible one. */
+    reasons: z.array(z.string()),
+  })
+  .meta({ id: 'VersionChange' });
+export type VersionChange = z.infer<typeof versionChange>;
+
+/** Body of `POST /v1/agents/:listing_id/rollback`. */
+export const rollbackAgentBody = z
+  .strictObject({ version: z.int().min(1).max(1_000_000) })
+  .meta({ id: 'RollbackAgent' });
+
 /** Answer of `POST /v1/agents`. */
 export const registerAgentResponse = z
   .object({
@@ -70,6 +101,8 @@ export const registerAgentResponse = z
     status: z.literal('queued'),
     /** Signs the calls to a connected agent (Standard Webhooks). Shown here only. */
     webhook_secret: z.string().optional(),
+    /** Of an update that changes the manifest: what it means for renters, should it be valid. */
+    change: versionChange.optional(),
   })
   .meta({ id: 'AgentRegistration' });
 
@@ -94,6 +127,8 @@ export const job = z
     review: z
       .object({ state: z.enum(['pending', 'approved', 'rejected']), reasons: z.array(z.string()) })
       .optional(),
+    /** What refuses nothing and serves renters or the creator worse, with what to do about it. Of a completed job. */
+    warnings: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
     next_action: nextAction.optional(),
   })
   .meta({ id: 'Job' });

@@ -13,9 +13,24 @@ export const rentedListing = z
     description: z.string(),
     price_lamports: z.int(),
     input_schema: z.record(z.string(), z.unknown()) as unknown as typeof jsonSchema,
+    /** Since when it fails, as the listing says. */
+    failing_since: timestamp.optional(),
   })
   .meta({ id: 'RentedListing' });
 export type RentedListing = z.infer<typeof rentedListing>;
+
+/** What a change of a rented agent means for a renter that calls it as before. */
+export const rentalUpdate = z
+  .object({
+    /** The version that the renter ran last, or that ran when it rented. */
+    from_version: z.int().min(1),
+    /** The version that runs now. */
+    version: z.int().min(1),
+    /** `breaking`: an input that was taken may be refused, or an output may have another form. */
+    kind: z.enum(['compatible', 'breaking']),
+  })
+  .meta({ id: 'RentalUpdate' });
+export type RentalUpdate = z.infer<typeof rentalUpdate>;
 
 /** A rental as `GET /v1/credentials` lists it. */
 export const credential = z
@@ -29,14 +44,15 @@ export const credential = z
     pda_address: z.string(),
     /** What is left of a Per-Task balance; absent for the other models. */
     balance_lamports: z.int().optional(),
-    /** With `include=listing`. */
+    /** With `include=listing`: of the pinned version, where one is pinned. */
     listing: rentedListing.optional(),
+    /** The version that the caller's runs run, where it is pinned. */
+    pinned_version: z.int().min(1).optional(),
+    /** The agent has changed since the caller's last run of it, or since it was rented; not where a version is pinned. */
+    update: rentalUpdate.optional(),
   })
   .meta({ id: 'Credential' });
 export type Credential = z.infer<typeof credential>;
-
-/** Hours after its end in which an expired rental still counts as current. */
-export const CURRENT_AFTER_HOURS = 24;
 
 /**
  * Query of `GET /v1/credentials`. `status=current`: all but those that expired more than 24 hours ago; what a conversation
@@ -69,3 +85,21 @@ export const credentialVerification = z
   })
   .meta({ id: 'CredentialVerification' });
 export type CredentialVerification = z.infer<typeof credentialVerification>;
+
+/** Body of `PUT /v1/credentials/:listing_id/version`. Null takes the pin away. */
+export const pinVersionBody = z
+  .strictObject({ version: z.int().min(1).max(1_000_000).nullable() })
+  .meta({ id: 'PinVersion' });
+
+/** Answer of `PUT /v1/credentials/:listing_id/version`. */
+export const pinnedVersion = z
+  .object({
+    listing_id: listingId,
+    /** Whose runs were meant: all of the wallet, or those of the API key that asked. */
+    scope: z.enum(['wallet', 'api_key']),
+    /** The version that these runs run from now on, and no other; null: the latest one. */
+    pinned_version: z.int().min(1).nullable(),
+    latest_version: z.int().min(1),
+  })
+  .meta({ id: 'VersionPin' });
+export type PinnedVersion = z.infer<typeof pinnedVersion>;

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { lamports, listingId, walletAddress } from '../primitives.js';
 import { credentialVerification } from './credential.js';
 import type { ApiKeyScope } from '../identity/identity.js';
-import { listingTerms, PRICE_LAMPORTS } from '../listings/registration.js';
+import { listingChanges, PRICE_LAMPORTS } from '../listings/registration.js';
 
 /** Windows that a subscription can be bought for, in seconds: 30, 90 and 365 days. */
 export const SUBSCRIPTION_DURATIONS_SECONDS = [2_592_000, 7_776_000, 31_536_000] as const;
@@ -31,8 +31,10 @@ export const transactionRequest = z
       .strictObject({
         action: z.literal('publish'),
         listing_id: listingId,
-        /** Terms of a listing that was registered without them. */
-        listing: listingTerms.optional(),
+        /** Stored before it is published: what was not said at registration, or is to change. */
+        listing: listingChanges.optional(),
+        /** Publishes an agent that the service could not reach. Renters are told, until a run or a probe reaches it. */
+        unverified: z.boolean().optional(),
       })
       .meta({ id: 'PublishListing' }),
     z

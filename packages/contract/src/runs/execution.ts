@@ -12,6 +12,8 @@ export const executeBody = z
     input_uri: z.string().max(500).optional(),
     priority: z.enum(['standard', 'priority']).default('standard'),
     timeout_seconds: z.int().min(1).max(TIMEOUT_SECONDS.max).optional(),
+    /** Runs this version of the agent and no other; absent: the latest. A listing says which one it shows. */
+    version: z.int().min(1).max(1_000_000).optional(),
   })
   .meta({ id: 'Execute' });
 export type ExecuteBody = z.input<typeof executeBody>;
@@ -37,6 +39,9 @@ const joined = z
   })
   .optional();
 
+/** Of a run without a rental, which was free. */
+const trial = z.boolean().optional();
+
 /** A finished run. `failed` is the agent's failure and still an HTTP 200 (spec, execute rule 1). */
 export const run = z
   .object({
@@ -47,6 +52,7 @@ export const run = z
     cost_lamports: lamports,
     duration_ms: z.int(),
     joined,
+    trial,
   })
   .meta({ id: 'Run' });
 export type Run = z.infer<typeof run>;
@@ -127,6 +133,7 @@ export const doneEvent = z
     duration_ms: z.int(),
     output: runOutput,
     joined,
+    trial,
     error: errorEnvelope.shape.error.optional(),
   })
   .meta({ id: 'DoneEvent' });

@@ -6,7 +6,8 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 /** What happened in a run, as the service states it. */
 export const receipt = z
   .object({
-    version: z.literal(1),
+    /** 1 of a run that was logged by an older release: such a receipt never changes. 3 of a free trial, 2 of all others. */
+    version: z.literal([1, 2, 3]),
     run_id: z.string(),
     wallet: walletAddress,
     listing_id: listingId,
@@ -26,6 +27,12 @@ export const receipt = z
     output_digest: sha256.nullable(),
     started_at: timestamp,
     finished_at: timestamp,
+    /** The version of the agent that ran. */
+    agent_version: z.int().min(1).optional(),
+    /** What that version meant for renters of the one before it; null for a first one, and where it is not on record. */
+    version_change: z.enum(['compatible', 'breaking']).nullable().optional(),
+    /** The run needed no rental and was free. */
+    trial: z.literal(true).optional(),
   })
   .meta({ id: 'Receipt' });
 export type Receipt = z.infer<typeof receipt>;
