@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { CompiledQuery, sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openEmptyDatabase, type TemporaryDatabase } from '../testing/index.js';
@@ -37,6 +38,19 @@ const MIGRATIONS = [
   '0030-owed-runs',
   '0032-appended-counts',
   '0033-retention',
+  '0034-content',
+  '0036-version-numbers',
+  '0037-replaced-versions',
+  '0041-unheard-beginnings',
+  '0048-run-failures',
+  '0049-version-pins',
+  '0050-version-changes',
+  '0055-key-checks',
+  '0060-agent-probes',
+  '0061-job-warnings',
+  '0065-run-stats',
+  '0066-listing-health',
+  '0067-trials',
 ];
 
 let database: TemporaryDatabase;
@@ -63,6 +77,14 @@ it('several replicas that migrate at once all succeed, and the schema is there o
   expect(rows.map(({ name }) => name).toSorted()).toEqual(MIGRATIONS);
   expect(await migrate(database.db)).toEqual([]);
   expect(await database.db.selectFrom('listings').selectAll().execute()).toEqual([]);
+});
+
+it('every file of a migration is one that runs', () => {
+  const files = readdirSync(new URL('migrations', import.meta.url)).filter((name) =>
+    /^\d{4}-.*\.[jt]s$/.test(name),
+  );
+  expect(files.length).toBeGreaterThan(10);
+  expect(files.map((name) => name.slice(0, -3)).filter((name) => !MIGRATIONS.includes(name))).toEqual([]);
 });
 
 it('64-bit integers come back exactly', async () => {

@@ -14,6 +14,13 @@ export interface ListRange {
   after?: ListPosition | undefined;
 }
 
+/** How far a list is known when it is counted. */
+export interface ShownPart {
+  /** Items up to {@link ShownPart.after}; 0 where the list is counted from its beginning. */
+  seen: number;
+  after: ListPosition | undefined;
+}
+
 /** How many items a list has. */
 export interface ListCount {
   total: number;

@@ -27,9 +27,27 @@ import * as creatorEarnings from './migrations/0029-creator-earnings.js';
 import * as owedRuns from './migrations/0030-owed-runs.js';
 import * as appendedCounts from './migrations/0032-appended-counts.js';
 import * as retention from './migrations/0033-retention.js';
+import * as content from './migrations/0034-content.js';
+import * as versionNumbers from './migrations/0036-version-numbers.js';
+import * as replacedVersions from './migrations/0037-replaced-versions.js';
+import * as unheardBeginnings from './migrations/0041-unheard-beginnings.js';
+import * as runFailures from './migrations/0048-run-failures.js';
+import * as versionPins from './migrations/0049-version-pins.js';
+import * as versionChanges from './migrations/0050-version-changes.js';
+import * as keyChecks from './migrations/0055-key-checks.js';
+import * as agentProbes from './migrations/0060-agent-probes.js';
+import * as jobWarnings from './migrations/0061-job-warnings.js';
+import * as runStats from './migrations/0065-run-stats.js';
+import * as listingHealth from './migrations/0066-listing-health.js';
+import * as trials from './migrations/0067-trials.js';
 
 /** A released migration that made functions alone. Those are in `functions/` now. */
 const FUNCTIONS_ONLY: Migration = { up: async () => undefined };
+
+/** The schema could not be brought up to date; the cause says why. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError';
+}
 
 /** The migrations in order. They change tables; a released one never does anything else. */
 const MIGRATIONS = {
@@ -63,6 +81,19 @@ const MIGRATIONS = {
   '0030-owed-runs': owedRuns,
   '0032-appended-counts': appendedCounts,
   '0033-retention': retention,
+  '0034-content': content,
+  '0036-version-numbers': versionNumbers,
+  '0037-replaced-versions': replacedVersions,
+  '0041-unheard-beginnings': unheardBeginnings,
+  '0048-run-failures': runFailures,
+  '0049-version-pins': versionPins,
+  '0050-version-changes': versionChanges,
+  '0055-key-checks': keyChecks,
+  '0060-agent-probes': agentProbes,
+  '0061-job-warnings': jobWarnings,
+  '0065-run-stats': runStats,
+  '0066-listing-health': listingHealth,
+  '0067-trials': trials,
 };
 
 /**
@@ -71,7 +102,7 @@ const MIGRATIONS = {
  * Functions with a changed text are replaced after them, since the text may name new columns.
  *
  * @param last the last migration to run; absent: the newest. Tests of a migration stop before it.
- * @throws Error when a migration or a function fails, with its cause; what the migrations had done is rolled back.
+ * @throws MigrationError when a migration or a function fails, with its cause; what the migrations had done is rolled back.
  */
 export async function migrate(db: Db, last?: keyof typeof MIGRATIONS): Promise<string[]> {
   try {
@@ -85,7 +116,7 @@ export async function migrate(db: Db, last?: keyof typeof MIGRATIONS): Promise<s
     await installFunctions(db, functions, 'changed');
     return results.filter(({ status }) => status === 'Success').map(({ migrationName }) => migrationName);
   } catch (cause) {
-    throw new Error('The database could not be migrated.', { cause });
+    throw new MigrationError('The database could not be migrated.', { cause });
   }
 }
 

@@ -3,6 +3,7 @@ import type { Logger } from '../platform/logger.js';
 
 /** Messages between replicas, over PostgreSQL. They may be lost: a reader that needs certainty also polls. */
 export interface Notifications {
+  readonly channel: string;
   publish(payload: string): Promise<void>;
   /** Calls `listener` with every message, of this replica too. */
   subscribe(listener: (payload: string) => void): void;
@@ -42,6 +43,7 @@ export async function openNotifications(pool: Pool, channel: string, logger: Log
 
   await connect();
   return {
+    channel,
     async publish(payload) {
       await pool.query('select pg_notify($1, $2)', [channel, payload]);
     },

@@ -1,5 +1,16 @@
-import type { ApiKeyScope, Category, ErrorCode, RentalModel, SpendingPolicy } from '@agent-rental/contract';
+import type {
+  ApiKeyScope,
+  Category,
+  ErrorCode,
+  ListingStatus,
+  RentalModel,
+  RunFailureClass,
+  SpendingPolicy,
+  UnreachableReason,
+  VersionChange,
+} from '@agent-rental/contract';
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
+import type { ChargeState } from './charge-states.js';
 
 /** The tables, as the migrations make them. Amounts are lamports in `bigint`; times are `Date`. */
 export interface Database {
@@ -55,7 +66,7 @@ export interface Database {
     /** The operator's, which wins. */
     operator_runs_per_minute: Generated<number | null>;
     /** `draft` until its account is seen on-chain. */
-    status: 'draft' | 'active' | 'paused' | 'closed';
+    status: 'draft' | ListingStatus;
     address: string;
     metadata_uri: string;
     sample_output: JSONColumnType<string[]>;
@@ -80,9 +91,19 @@ export interface Database {
     completed_count: Generated<number>;
     rating_sum: Generated<number>;
     review_count: Generated<number>;
+    /** When it was published although it had not been reached; null again once a probe has reached it. */
+    unverified_at: Generated<Date | null>;
     published_at: Date | null;
     updated_at: Generated<Date>;
     created_at: Generated<Date>;
+    /** Whether it is run every night, to see whether it works: the creator's. */
+    health_checks: Generated<boolean>;
+    /** The first run of each wallet is free: the creator's offer. */
+    free_trial: Generated<boolean>;
+    /** When it failed first, once it has failed for some days; null while it works. */
+    failing_since: Generated<Date | null>;
+    /** Since when search leaves it out, because it fails. */
+    hidden_since: Generated<Date | null>;
     /** Slot at which the chain was last read for this row; older reads never overwrite newer ones. */
     slot: Generated<bigint>;
   };
@@ -106,6 +127,38 @@ export interface Database {
     listing_id: string;
     run_count: number;
     completed_count: number;
+    /** What else is counted, for the creator; null in rows of an older release. */
+    measure: Generated<'completed' | 'failed' | 'undelivered' | 'refused' | null>;
+    /** Why: the class of a failure, or what refused. */
+    detail: Generated<string>;
+    amount: Generated<number>;
+    /** How long a run with a result took. */
+    duration_ms: Generated<number | null>;
+    noted_at: Generated<Date>;
+  };
+  /** Whether listings work, of those that are or were on sale. */
+  listing_health: {
+    listing_id: string;
+    /** When it is to be run next. */
+    due_at: Date;
+    /** When a run said last whether it works. */
+    checked_at: Date | null;
+    /** Days on which it failed, since it worked last. */
+    failed_days: Generated<number>;
+    /** When it failed first, since it worked last. */
+    failing_from: Date | null;
+    /** Why it failed last, in words for its creator. */
+    problem: string | null;
+  };
+  /** What a creator sees of the runs of a listing, by hour and day in UTC, as `fold_run_counts` adds it up. */
+  listing_stats: {
+    listing_id: string;
+    grain: 'hour' | 'day';
+    started_at: Date;
+    measure: 'completed' | 'failed' | 'undelivered' | 'refused' | 'duration';
+    /** Why; of a duration the step of its logarithm. */
+    detail: string;
+    amount: bigint;
   };
   reviews: {
     listing_id: string;
@@ -123,15 +176,48 @@ export interface Database {
     timeout_seconds: number;
     /** Of the public part; null for a version of an older release. */
     metadata_uri: string | null;
-    /** Prompt, tools, model, endpoint and keys, sealed. */
-    private_part: Buffer;
+    /** Prompt, tools, model, endpoint and keys, sealed; null once the version cannot run any more. */
+    private_part: Buffer | null;
+    /** From 1, for each listing; given by a trigger. */
+    number: Generated<number>;
+    /** When another version became the one that runs. */
+    replaced_at: Generated<Date | null>;
     /** What the listing says while this version runs; null for one that was superseded by an older release. */
     description: Generated<string | null>;
     category: Generated<string[] | null>;
+    /** What it means for renters of the version before; null for a first one, and for those of an older release. */
+    change_kind: Generated<VersionChange['kind'] | null>;
     created_at: Generated<Date>;
   };
-  /** Runs that were made for samples, by the wallet whose agent ran; kept for a day. */
-  sample_runs: { wallet: string; created_at: Generated<Date> };
+  /** Which version the runs of a wallet run, or those of one of its API keys; of the wallet where the key is empty. */
+  version_pins: {
+    wallet: string;
+    listing_id: string;
+    api_key_id: Generated<string>;
+    version: number;
+    created_at: Generated<Date>;
+  };
+  /** Runs that were made for samples, or to see whether a listing works, by the wallet whose agent ran; kept for a day. */
+  sample_runs: { wallet: string; kind: Generated<'review' | 'health'>; created_at: Generated<Date> };
+  /** Probes that were asked for, by the wallet whose agent was probed; kept for a day. */
+  probe_requests: { wallet: string; created_at: Generated<Date> };
+  /** What the last probe or sample run of an agent learned, and the last run that did not reach it. */
+  agent_probes: {
+    listing_id: string;
+    /** When a probe was asked for that has not ended. */
+    requested_at: Date | null;
+    /** When the present version was reached; null while it was not. */
+    reached_at: Date | null;
+    /** The next four are null where nothing has failed since it was reached by a probe. */
+    unreachable_since: Date | null;
+    failed_at: Date | null;
+    reason: UnreachableReason | null;
+    http_status: number | null;
+    /** For the creator. */
+    detail: string | null;
+  };
+  /** Blocks of public content, by the text of their CID (version 1, base32). */
+  content_blocks: { cid: string; bytes: Buffer; created_at: Generated<Date> };
   registration_jobs: {
     id: string;
     wallet: string;
@@ -142,6 +228,8 @@ export interface Database {
     listing_id: string | null;
     /** The listing that the job changes; null where it registers one. */
     updates: Generated<string | null>;
+    /** What refuses nothing; null where there is nothing. */
+    warnings: JSONColumnType<{ path: string; message: string }[]> | null;
     created_at: Generated<Date>;
   };
   credentials: {
@@ -217,6 +305,9 @@ export interface Database {
     output_left_at: Generated<Date | null>;
     /** Of an `undelivered` run: what its caller was told. */
     error: Generated<{ code: ErrorCode; message: string } | null>;
+    /** Why it did not complete, as the creator of its agent is told; null in rows of an older release. */
+    failure_class: Generated<RunFailureClass | null>;
+    failure_http_status: Generated<number | null>;
     /** Random, so that the digests in a receipt say nothing to those who are not given it. */
     salt: Generated<Buffer | null>;
     input_digest: Generated<Buffer | null>;
@@ -228,7 +319,11 @@ export interface Database {
     retried_at: Generated<Date | null>;
     /** When the caller's connection closed right after the answer: it may not have read it. Null once it was asked for again. */
     answer_cut_at: Generated<Date | null>;
+    /** The free run of a wallet without a rental. */
+    is_trial: Generated<boolean>;
   };
+  /** Free runs that wallets have had. */
+  trials: { wallet: string; listing_id: string; run_id: string; taken_at: Generated<Date> };
   cancelled_keys: { wallet: string; idempotency_key: string; created_at: Generated<Date> };
   files: {
     id: string;
@@ -268,7 +363,7 @@ export interface Database {
     balance_address: string;
     price_lamports: bigint;
     sequence: bigint;
-    state: 'reserved' | 'signed' | 'confirmed' | 'finalized' | 'failed' | 'credited' | 'lost';
+    state: ChargeState;
     created_at: Generated<Date>;
     updated_at: Generated<Date>;
     /** While it is signed or confirmed: when the reconciler looks at it next. */
@@ -282,6 +377,8 @@ export interface Database {
     /** Its output may leave once it is final, and not before. */
     awaits_finality: Generated<boolean>;
   };
+  /** Values derived from keys: a wrong key is found at the start. */
+  key_checks: { name: 'master'; value: Buffer };
   /** When the agent of a version was reached last. */
   agent_contacts: { version_id: string; reached_at: Date };
   charge_signatures: {

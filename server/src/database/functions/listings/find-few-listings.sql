@@ -23,6 +23,9 @@ declare
   titled integer[] := '{}';
   counted bigint;
 begin
+  if sort not in ('relevance', 'newest', 'rating', 'price_asc', 'price_desc') then
+    raise exception 'There is no order "%" of listings.', sort;
+  end if;
   lexemes := tsvector_to_array(to_tsvector('english', q));
   select coalesce(min(listings), 0), coalesce(min(titles), 0), (array_agg(lexeme order by listings))[1], count(*) = 1
     into rarest, rarest_title, rarest_word, is_one_word

@@ -5,43 +5,60 @@ create or replace function keep_search_of_listings() returns trigger language pl
 declare
   shown text[] := '{}';
   hidden text[] := '{}';
+  -- Creators of listings that became active, and of those that ceased to be: of hidden ones, too.
+  joined text[] := '{}';
+  gone text[] := '{}';
   weights listing_weight[];
   changed record;
 begin
   -- `except` rather than a join: a plan that was made for one row has to do for ten thousand.
   if tg_op = 'INSERT' then
-    shown := array(select id from listings_after where status = 'active');
+    joined := array(select creator from listings_after where status = 'active');
+    shown := array(select id from listings_after where status = 'active' and hidden_since is null);
     weights := array(select (1, creator, title, description, category, rental_model)::listing_weight
-      from listings_after where status = 'active');
+      from listings_after where status = 'active' and hidden_since is null);
   elsif tg_op = 'DELETE' then
-    hidden := array(select id from listings_before where status = 'active');
+    gone := array(select creator from listings_before where status = 'active');
+    hidden := array(select id from listings_before where status = 'active' and hidden_since is null);
     weights := array(select (-1, creator, title, description, category, rental_model)::listing_weight
-      from listings_before where status = 'active');
+      from listings_before where status = 'active' and hidden_since is null);
   else
     shown := array(select id from (
-      select id, creator, title, description, category, rental_model, price_lamports, rating_sum, review_count, published_at
-        from listings_after where status = 'active'
+      select id, creator, title, description, category, rental_model, price_lamports, rating_sum, review_count, published_at,
+          failing_since is null
+        from listings_after where status = 'active' and hidden_since is null
       except
-      select id, creator, title, description, category, rental_model, price_lamports, rating_sum, review_count, published_at
-        from listings_before where status = 'active'
+      select id, creator, title, description, category, rental_model, price_lamports, rating_sum, review_count, published_at,
+          failing_since is null
+        from listings_before where status = 'active' and hidden_since is null
     ) as changed);
     hidden := array(
-      select id from listings_before where status = 'active'
-      except select id from listings_after where status = 'active');
-    if shown = '{}' and hidden = '{}' then
+      select id from listings_before where status = 'active' and hidden_since is null
+      except select id from listings_after where status = 'active' and hidden_since is null);
+    joined := array(select creator from (
+      select id, creator from listings_after where status = 'active'
+      except select id, creator from listings_before where status = 'active') as new);
+    gone := array(select creator from (
+      select id, creator from listings_before where status = 'active'
+      except select id, creator from listings_after where status = 'active') as old);
+    if shown = '{}' and hidden = '{}' and joined = '{}' and gone = '{}' then
       return null;
     end if;
     weights := array(
       select (1, creator, title, description, category, rental_model)::listing_weight from (
-        select id, creator, title, description, category, rental_model from listings_after where status = 'active'
+        select id, creator, title, description, category, rental_model from listings_after
+          where status = 'active' and hidden_since is null
         except
-        select id, creator, title, description, category, rental_model from listings_before where status = 'active'
+        select id, creator, title, description, category, rental_model from listings_before
+          where status = 'active' and hidden_since is null
       ) as new
       union all
       select (-1, creator, title, description, category, rental_model)::listing_weight from (
-        select id, creator, title, description, category, rental_model from listings_before where status = 'active'
+        select id, creator, title, description, category, rental_model from listings_before
+          where status = 'active' and hidden_since is null
         except
-        select id, creator, title, description, category, rental_model from listings_after where status = 'active'
+        select id, creator, title, description, category, rental_model from listings_after
+          where status = 'active' and hidden_since is null
       ) as old);
   end if;
 
@@ -58,17 +75,19 @@ begin
       content = excluded.content, one_time = excluded.one_time, subscription = excluded.subscription,
       per_query = excluded.per_query, document = excluded.document;
   end if;
-  if weights = '{}' then
-    return null;
-  end if;
 
   -- In order of the creators and of the terms, or two statements that share some could wait for each other.
   for changed in
-    select creator, sum(weight)::integer as difference from unnest(weights)
+    select creator, sum(weight)::integer as difference from (
+      select unnest(joined) as creator, 1 as weight union all select unnest(gone), -1
+    ) as counted
     group by creator having sum(weight) <> 0 order by creator
   loop
     update creators set listing_count = listing_count + changed.difference where wallet = changed.creator;
   end loop;
+  if weights = '{}' then
+    return null;
+  end if;
   with differences as materialized (
     select counted.kind, counted.term, sum(listing.weight)::integer as difference
     from unnest(weights) as listing

@@ -18,7 +18,8 @@ begin
   union all
   select 'word', word, ndoc
     from ts_stat($words$
-      select to_tsvector('simple', title || ' ' || description) from listings where status = 'active'$words$)
+      select to_tsvector('simple', title || ' ' || description) from listings
+      where id in (select listing_id from listing_search)$words$)
     where word ~ '^[[:alpha:]]{3,30}$';
   update creators set listing_count = coalesce(active.count, 0)
     from creators every

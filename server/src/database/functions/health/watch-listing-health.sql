@@ -1,0 +1,8 @@
+-- Trigger of `listings`: a listing on sale is checked every night. One that was paused meanwhile keeps what is known of it.
+create or replace function watch_listing_health() returns trigger language plpgsql as $$
+begin
+  insert into listing_health (listing_id, due_at) values (new.id, next_health_check(new.id))
+    on conflict (listing_id) do nothing;
+  return null;
+end
+$$

@@ -1,0 +1,50 @@
+-- Records runs of a listing, and takes a slot for each, or a place in the queue (take_seat), in their order. A run is not
+-- begun when one with its key exists, or when an undelivered equal run is to be adopted first. begin_run is called by
+-- replicas of the version before.
+create or replace function start_runs(
+  listing text, durable boolean, runs uuid[], versions uuid[], renters text[], keys text[], requests bytea[], salts bytea[],
+  inputs bytea[], scopes bytea[], alone boolean[], patient boolean[], entering boolean[], priority boolean[],
+  seat_count integer, line_length integer, own_length integer, lease interval, claim interval
+) returns table (begun boolean, entry text) language plpgsql set plan_cache_mode = force_generic_plan as $$
+declare
+  usual constant text := current_setting('synchronous_commit');
+  place integer;
+  is_begun boolean[];
+begin
+  -- This commit need not wait for the disk: each later one that spends or answers does, and makes this one durable, too.
+  perform set_config('synchronous_commit', 'off', true);
+  -- In one order: batches of several replicas must not wait for each other. The listing's lock, which take_seat takes, is the last.
+  for place in
+    select each.place from unnest(runs, requests, renters, keys) with ordinality as each (run, request, renter, key, place)
+    order by each.request, each.renter, each.key
+  loop
+    if alone[place] then
+      perform take_turn(renters[place], listing, requests[place]);
+      if exists (
+        select from unheard_runs
+        where wallet = renters[place] and listing_id = listing and request_digest = requests[place]
+          and (patient[place] or left_at is not null)
+      ) then
+        is_begun[place] := false;
+        continue;
+      end if;
+    end if;
+    insert into runs (
+      id, listing_id, version_id, wallet, status, idempotency_key, request_digest, salt, input_digest, call_scope
+    ) values (
+      runs[place], listing, versions[place], renters[place], 'running', keys[place], requests[place], salts[place],
+      inputs[place], scopes[place]
+    ) on conflict (wallet, idempotency_key) do nothing;
+    is_begun[place] := found;
+  end loop;
+  for place in 1 .. cardinality(runs) loop
+    begun := is_begun[place];
+    entry := case when begun and entering[place] then take_seat(
+      runs[place], listing, renters[place], priority[place], seat_count, line_length, own_length, lease, claim
+    ) end;
+    return next;
+  end loop;
+  if durable then
+    perform set_config('synchronous_commit', usual, true);
+  end if;
+end $$

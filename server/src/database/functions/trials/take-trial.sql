@@ -1,0 +1,24 @@
+-- Takes the free run of a wallet for a listing, and marks its run. What refuses: `used`, the wallet has had it; `listing` or
+-- `wallet`, which has had as many as it may within 24 hours. In PL/pgSQL each statement sees what is committed when it begins, so
+-- what the holder of a lock before did is counted.
+create or replace function take_trial(run uuid, listing text, renter text) returns text language plpgsql as $$
+begin
+  -- Always in this order: two takers never wait for each other.
+  perform pg_advisory_xact_lock(hashtextextended('trials of listing ' || listing, 0));
+  perform pg_advisory_xact_lock(hashtextextended('trials of wallet ' || renter, 0));
+  if exists (select from trials where wallet = renter and listing_id = listing) then
+    return 'used';
+  end if;
+  if (select count(*) from trials where listing_id = listing and taken_at > now() - interval '24 hours')
+      >= {{trials_of_listing_per_day}} then
+    return 'listing';
+  end if;
+  if (select count(*) from trials where wallet = renter and taken_at > now() - interval '24 hours')
+      >= {{trials_of_wallet_per_day}} then
+    return 'wallet';
+  end if;
+  insert into trials (wallet, listing_id, run_id) values (renter, listing, run);
+  update runs set is_trial = true where id = run;
+  return 'taken';
+end
+$$
