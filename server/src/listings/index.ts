@@ -5,5 +5,13 @@ export { newListingId, parseListingId } from './listing-id.js';
 export { createListingRepository } from './repository.js';
 export { createReviews } from './reviews/reviews.js';
 export { listingRoutes } from './routes.js';
-export { createListingService, type ListingService, type PublishedListing } from './service.js';
+export {
+  createListingService,
+  type IndexedRental,
+  type ListingService,
+  type PublishedListing,
+} from './service.js';
 export { createOperatorLimits, type OperatorLimits } from './operator-limits.js';
+export { createPins, runnerOf, type Pins, type Runner } from './versions/pins.js';
+export { createRentedVersions, type RentedVersions } from './versions/rented-versions.js';
+export { versionChange } from './versions/version-change.js';

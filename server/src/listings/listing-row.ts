@@ -22,6 +22,8 @@ const SUMMARY_COLUMNS = [
   'review_count',
   'updated_at',
   'sample_output',
+  'failing_since',
+  'free_trial',
 ] as const satisfies readonly (keyof ListingRow)[];
 
 /** A listing of a page, with what is shown of its creator. */
@@ -67,7 +69,17 @@ export type ShownValues = [
 /** The listing of a row by place; none where the page is empty. */
 export function toRows(values: ShownValues): ListingSummaryRow[] {
   const [id, creator, title, description, category, rental_model, price_lamports, ...others] = values;
-  const [run_count, completed_count, rating_sum, review_count, updated_at, sample_output, ...end] = others;
+  const [
+    run_count,
+    completed_count,
+    rating_sum,
+    review_count,
+    updated_at,
+    sample_output,
+    failing_since,
+    free_trial,
+    ...end
+  ] = others;
   const [display_name, listing_count, position] = end;
   if (position === null) return [];
   return [
@@ -85,6 +97,8 @@ export function toRows(values: ShownValues): ListingSummaryRow[] {
       review_count,
       updated_at,
       sample_output,
+      failing_since,
+      free_trial,
       display_name,
       listing_count,
     },

@@ -6,6 +6,7 @@ import { sharedRead } from '../database/batch-by-key.js';
 import { countWithPending, type ListingRow } from './listing-row.js';
 import { createListingSearch, type FoundListings } from './search/search.js';
 import type { Search } from './search/conditions.js';
+import { keyOf, pinnedVersion, type Runner } from './versions/pins.js';
 
 const withCreator = (db: Db) =>
   db
@@ -26,8 +27,15 @@ export interface ListingRepository {
   search(query: Search): Promise<FoundListings>;
   findPublishedId(address: string): Promise<string | undefined>;
   findVersion(id: string): Promise<Selectable<Database['agent_versions']> | undefined>;
+  /** A version of a listing by its number, if it runs or has run on sale. */
+  findNumbered(
+    listing: { id: string; versionId: string },
+    number: number,
+  ): Promise<Selectable<Database['agent_versions']> | undefined>;
   /** A listing that is or was on sale, with its running version: all that a run needs to know of it. */
   findRun(id: string): Promise<RunListingRow | undefined>;
+  /** The same, with what the index has of a caller's rental of it, and the version that the caller has pinned. */
+  findRunFor(id: string, runner: Runner): Promise<RentedRunRow | undefined>;
   /** What the published listings of these ids are called with, in no order. */
   findCalled(ids: string[]): Promise<CalledRow[]>;
 }
@@ -38,10 +46,11 @@ interface CalledRow {
   description: string;
   price_lamports: bigint | null;
   input_schema: unknown;
+  failing_since: Date | null;
 }
 
 /** A published listing with its running version. */
-type RunListingRow = Pick<
+export type RunListingRow = Pick<
   Selectable<Database['listings']>,
   | 'id'
   | 'title'
@@ -55,17 +64,31 @@ type RunListingRow = Pick<
   | 'metadata_uri'
   | 'status'
   | 'version_id'
+  | 'free_trial'
 > &
   Pick<
     Selectable<Database['agent_versions']>,
-    'input_schema' | 'output_schema' | 'timeout_seconds' | 'private_part'
-  >;
+    'number' | 'input_schema' | 'output_schema' | 'timeout_seconds'
+  > & {
+    /** A version that runs has one. */
+    private_part: Buffer;
+  };
+
+/** What the index has of a rental; all null where there is none. */
+export type RentedRunRow = RunListingRow & {
+  rented_as: Database['credentials']['rental_model'] | null;
+  valid: boolean | null;
+  expires_at: Date | null;
+  balance_lamports: bigint | null;
+  max_price_lamports: bigint | null;
+  pinned_version: number | null;
+};
 
 export function createListingRepository(database: Pick<OpenDatabase, 'db' | 'pool'>): ListingRepository {
   const { db } = database;
   const finder = createListingSearch(database);
   // Every run asks for one: building and compiling the query anew costs as much as sending it.
-  const findRun = db
+  const runListing = db
     .selectFrom('listings')
     .innerJoin('agent_versions', 'agent_versions.id', 'listings.version_id')
     .where('listings.id', '=', '')
@@ -83,14 +106,44 @@ export function createListingRepository(database: Pick<OpenDatabase, 'db' | 'poo
       'listings.metadata_uri',
       'listings.status',
       'listings.version_id',
+      'listings.free_trial',
+      'agent_versions.number',
       'agent_versions.input_schema',
       'agent_versions.output_schema',
       'agent_versions.timeout_seconds',
       'agent_versions.private_part',
+    ]);
+  const findRun = runListing.compile();
+  // Found by listing and buyer: it costs the same however many rentals either has.
+  const findRunFor = runListing
+    .leftJoin('credentials', (join) =>
+      join.onRef('credentials.listing_address', '=', 'listings.address').on('credentials.buyer', '=', ''),
+    )
+    .leftJoin('balances', (join) =>
+      join
+        .onRef('balances.listing_address', '=', 'credentials.listing_address')
+        .onRef('balances.buyer', '=', 'credentials.buyer'),
+    )
+    .select([
+      'credentials.rental_model as rented_as',
+      'credentials.valid',
+      'credentials.expires_at',
+      'balances.balance_lamports',
+      'balances.max_price_lamports',
+      pinnedVersion.as('pinned_version'),
     ])
     .compile();
   prepare(findRun.sql);
+  prepare(findRunFor.sql);
+  // A program's runs often come together.
+  const readRunFor = sharedRead(async (key) => {
+    const [wallet = '', apiKeyId = '', id = ''] = key.split(' ');
+    // The pin is selected before the rental is joined.
+    const parameters = [wallet, apiKeyId, wallet, id];
+    return (await db.executeQuery<RentedRunRow>({ ...findRunFor, parameters })).rows[0];
+  });
   return {
+    findRunFor: (id, runner) => readRunFor(`${runner.wallet} ${keyOf(runner)} ${id}`),
     findRun: sharedRead(
       async (id) => (await db.executeQuery<RunListingRow>({ ...findRun, parameters: [id] })).rows[0],
     ),
@@ -113,6 +166,16 @@ export function createListingRepository(database: Pick<OpenDatabase, 'db' | 'poo
 
     findVersion: (id) => db.selectFrom('agent_versions').selectAll().where('id', '=', id).executeTakeFirst(),
 
+    findNumbered: ({ id, versionId }, number) =>
+      db
+        .selectFrom('agent_versions')
+        .selectAll()
+        .where('listing_id', '=', id)
+        .where('number', '=', number)
+        // A version that neither runs nor was ever replaced was never approved.
+        .where(({ eb, or }) => or([eb('id', '=', versionId), eb('replaced_at', 'is not', null)]))
+        .executeTakeFirst(),
+
     findCalled: (ids) =>
       db
         .selectFrom('listings')
@@ -123,6 +186,7 @@ export function createListingRepository(database: Pick<OpenDatabase, 'db' | 'poo
           'listings.id',
           'listings.description',
           'listings.price_lamports',
+          'listings.failing_since',
           'agent_versions.input_schema',
         ])
         .execute(),

@@ -4,17 +4,26 @@ import { addOperation } from '../http/operation-route.js';
 import type { Creators } from './creators.js';
 import type { Reviews } from './reviews/reviews.js';
 import type { ListingService } from './service.js';
+import { runnerOf, type Pins } from './versions/pins.js';
 
 export interface ListingRouteDeps {
   listings: ListingService;
   reviews: Reviews;
   creators: Creators;
+  pins: Pick<Pins, 'find'>;
 }
 
 /** Routes of search and detail, of reviews, and of creators' names. */
-export function listingRoutes(app: FastifyInstance, { listings, reviews, creators }: ListingRouteDeps): void {
+export function listingRoutes(
+  app: FastifyInstance,
+  { listings, reviews, creators, pins }: ListingRouteDeps,
+): void {
   addOperation(app, operations.searchListings, async ({ query }) => listings.search(query));
-  addOperation(app, operations.getListing, async ({ params }) => listings.detail(params.id));
+  addOperation(app, operations.getListing, async ({ principal, params, query }) => {
+    // A caller that has pinned a version is shown what its runs run.
+    const version = query.version ?? (await pins.find(runnerOf(principal), params.id));
+    return listings.detail(params.id, version);
+  });
   addOperation(app, operations.createReview, async ({ principal, params, body }) =>
     reviews.put(params.id, principal.wallet, body),
   );

@@ -4,6 +4,7 @@ import {
   solFromLamports,
   type Listing,
   type ListingPage,
+  type ListingStatus,
   type ListingSummary,
   type RentedListing,
   type searchListingsQuery,
@@ -13,9 +14,10 @@ import type { z } from 'zod';
 import { ApiError } from '../http/api-error.js';
 import { ELLIPSIS } from './clean-text.js';
 import { toCreator } from './creators.js';
+import type { Runner } from './versions/pins.js';
 import { parseListingId } from './listing-id.js';
 import type { ListingRow, ListingSummaryRow } from './listing-row.js';
-import type { ListingRepository } from './repository.js';
+import type { ListingRepository, RentedRunRow, RunListingRow } from './repository.js';
 
 /** A published listing with its running version, as the other slices use it. */
 export interface PublishedListing {
@@ -28,10 +30,13 @@ export interface PublishedListing {
   minDepositLamports: bigint;
   /** Per credential: the operator's, else the creator's. */
   runsPerMinute: number | null;
-  status: 'active' | 'paused' | 'closed';
+  status: ListingStatus;
+  /** A wallet without a rental may run it once, for nothing. */
+  hasFreeTrial: boolean;
   metadataUri: string;
   version: {
     id: string;
+    number: number;
     inputSchema: Record<string, unknown>;
     outputSchema: Record<string, unknown>;
     timeoutSeconds: number;
@@ -40,12 +45,35 @@ export interface PublishedListing {
   };
 }
 
+/** What the index has of a wallet's rental of a listing. */
+export interface IndexedRental {
+  rentalModel: RentalModel;
+  valid: boolean;
+  expiresAt: Date | null;
+  /** Of a Per-Task rental. */
+  balance: { balanceLamports: bigint; maxPriceLamports: bigint } | undefined;
+}
+
 export interface ListingService {
   search(query: z.output<typeof searchListingsQuery>): Promise<ListingPage>;
   /** @throws ApiError `invalid_listing_id` or `listing_not_found`. */
-  detail(id: string): Promise<Listing>;
-  /** @throws ApiError `invalid_listing_id` or `listing_not_found`. */
-  find(id: string): Promise<PublishedListing>;
+  detail(id: string, number?: number): Promise<Listing>;
+  /**
+   * @param number of the version that is to run; absent: the latest
+   * @throws ApiError `invalid_listing_id` or `listing_not_found`; `invalid_request` for a version that cannot run.
+   */
+  find(id: string, number?: number): Promise<PublishedListing>;
+  /**
+   * The same for a caller: with what the index has of its wallet's rental, and where no version is asked for the one that it
+   * has pinned.
+   *
+   * @throws as `find`.
+   */
+  findFor(
+    runner: Runner,
+    id: string,
+    number?: number,
+  ): Promise<{ listing: PublishedListing; rental: IndexedRental | undefined }>;
   /** Id of the published listing whose on-chain account has this address. */
   findIdByAddress(address: string): Promise<string | undefined>;
   /** By id, what published listings are called with. */
@@ -53,6 +81,27 @@ export interface ListingService {
 }
 
 const notFound = () => new ApiError('listing_not_found', REFUSAL_TEXT.noSuchListing);
+
+const noVersion = (number: number | undefined) =>
+  new ApiError('invalid_request', `version: this listing has no version ${number}.`, {
+    next: 'GET /v1/listings/:id says which one is the latest.',
+  });
+
+/** A pinned run never runs another version instead. */
+const versionEnded = (number: number | undefined, latest: number, by: 'request' | 'pin') =>
+  by === 'request'
+    ? new ApiError('invalid_request', `version: version ${number} does not run any more.`, {
+        next: `Nothing was charged. Leave version out to run the latest, ${latest}; GET /v1/listings/:id shows its schemas.`,
+      })
+    : new ApiError(
+        'invalid_request',
+        `This agent is pinned to its version ${number}, which does not run any more; the latest is ${latest}.`,
+        {
+          next:
+            'Nothing was charged. GET /v1/listings/:id?version=N shows the schemas of a version; PUT ' +
+            '/v1/credentials/:listing_id/version pins another one, or with {"version": null} runs the latest.',
+        },
+      );
 
 export function createListingService(repository: ListingRepository): ListingService {
   const findRow = async (text: string): Promise<ListingRow> => {
@@ -66,18 +115,54 @@ export function createListingService(repository: ListingRepository): ListingServ
     return version;
   };
 
+  const toPublished = async (
+    row: RunListingRow | undefined,
+    number: number | undefined,
+    by: 'request' | 'pin',
+  ): Promise<PublishedListing> => {
+    if (!row) throw notFound();
+    const pinned =
+      number === undefined || number === row.number
+        ? undefined
+        : await repository.findNumbered({ id: row.id, versionId: row.version_id }, number);
+    if (number !== undefined && number !== row.number && !pinned) throw noVersion(number);
+    if (pinned?.private_part === null) throw versionEnded(number, row.number, by);
+    return {
+      id: row.id,
+      title: row.title,
+      creator: row.creator,
+      address: row.address,
+      rentalModel: row.rental_model ?? 'one_time',
+      priceLamports: row.price_lamports ?? 0n,
+      minDepositLamports: row.min_deposit_lamports ?? 0n,
+      runsPerMinute: row.operator_runs_per_minute ?? row.runs_per_minute,
+      status: publishedStatus(row),
+      hasFreeTrial: row.free_trial,
+      metadataUri: row.metadata_uri,
+      version: {
+        id: pinned?.id ?? row.version_id,
+        number: pinned?.number ?? row.number,
+        inputSchema: pinned?.input_schema ?? row.input_schema,
+        outputSchema: pinned?.output_schema ?? row.output_schema,
+        timeoutSeconds: pinned?.timeout_seconds ?? row.timeout_seconds,
+        privatePart: pinned?.private_part ?? row.private_part,
+      },
+    };
+  };
+
   return {
     findIdByAddress: (address) => repository.findPublishedId(address),
 
     async describe(ids) {
       const rows = ids.length === 0 ? [] : await repository.findCalled(ids);
       return new Map(
-        rows.map(({ id, description, price_lamports, input_schema }) => [
+        rows.map(({ id, description, price_lamports, input_schema, failing_since }) => [
           id,
           {
             description,
             price_lamports: Number(price_lamports ?? 0n),
             input_schema: input_schema as Listing['input_schema'],
+            ...failingSince(failing_since),
           },
         ]),
       );
@@ -98,11 +183,18 @@ export function createListingService(repository: ListingRepository): ListingServ
       };
     },
 
-    async detail(id) {
+    async detail(id, number) {
       const row = await findRow(id);
-      const version = await versionOf(row);
+      const version =
+        number === undefined
+          ? await versionOf(row)
+          : await repository.findNumbered({ id: row.id, versionId: row.version_id }, number);
+      if (!version) throw noVersion(number);
+      const category = (version.category ?? row.category) as ListingSummary['category'];
       return {
         ...toSummary(row),
+        ...(number === undefined ? {} : { description: version.description ?? row.description, category }),
+        version: version.number,
         published_at: (row.published_at ?? row.created_at).toISOString(),
         status: publishedStatus(row),
         on_chain_address: row.address,
@@ -111,33 +203,37 @@ export function createListingService(repository: ListingRepository): ListingServ
         min_deposit_lamports: Number(row.min_deposit_lamports),
         input_schema: version.input_schema as Listing['input_schema'],
         output_schema: version.output_schema as Listing['output_schema'],
+        // A run that has succeeded verifies it.
+        ...(row.unverified_at !== null && row.completed_count === 0
+          ? { unverified_since: row.unverified_at.toISOString() }
+          : {}),
       };
     },
 
-    async find(id) {
-      const row = await repository.findRun(parseListingId(id));
-      if (!row) throw notFound();
-      return {
-        id: row.id,
-        title: row.title,
-        creator: row.creator,
-        address: row.address,
-        rentalModel: row.rental_model ?? 'one_time',
-        priceLamports: row.price_lamports ?? 0n,
-        minDepositLamports: row.min_deposit_lamports ?? 0n,
-        runsPerMinute: row.operator_runs_per_minute ?? row.runs_per_minute,
-        status: publishedStatus(row),
-        metadataUri: row.metadata_uri,
-        version: {
-          id: row.version_id,
-          inputSchema: row.input_schema,
-          outputSchema: row.output_schema,
-          timeoutSeconds: row.timeout_seconds,
-          privatePart: row.private_part,
-        },
-      };
+    find: async (id, number) => toPublished(await repository.findRun(parseListingId(id)), number, 'request'),
+
+    async findFor(runner, id, number) {
+      const row = await repository.findRunFor(parseListingId(id), runner);
+      const listing = await (number === undefined
+        ? toPublished(row, row?.pinned_version ?? undefined, 'pin')
+        : toPublished(row, number, 'request'));
+      return { listing, rental: row && rentalOf(row) };
     },
   };
+}
+
+function rentalOf(row: RentedRunRow): IndexedRental | undefined {
+  const {
+    rented_as: rentalModel,
+    valid,
+    expires_at: expiresAt,
+    balance_lamports: balanceLamports,
+    max_price_lamports: maxPriceLamports,
+  } = row;
+  if (rentalModel === null || valid === null) return undefined;
+  const balance =
+    balanceLamports === null || maxPriceLamports === null ? undefined : { balanceLamports, maxPriceLamports };
+  return { rentalModel, valid, expiresAt, balance };
 }
 
 function toSummary(row: ListingSummaryRow): ListingSummary {
@@ -155,10 +251,15 @@ function toSummary(row: ListingSummaryRow): ListingSummary {
     review_count: row.review_count,
     last_updated: row.updated_at.toISOString(),
     sample_output: row.sample_output,
+    ...failingSince(row.failing_since),
+    ...(row.free_trial ? { free_trial: true } : {}),
   };
 }
 
-function publishedStatus(row: Pick<ListingRow, 'id' | 'status'>): 'active' | 'paused' | 'closed' {
+const failingSince = (since: Date | null): Pick<ListingSummary, 'failing_since'> =>
+  since === null ? {} : { failing_since: since.toISOString() };
+
+function publishedStatus(row: Pick<ListingRow, 'id' | 'status'>): ListingStatus {
   if (row.status === 'draft') throw new Error(`Listing ${row.id} is a draft.`);
   return row.status;
 }

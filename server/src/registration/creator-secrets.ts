@@ -1,3 +1,4 @@
+import { PREVIOUS_SECRET_HOURS } from '@agent-rental/contract';
 import type { Keys } from '../platform/keys.js';
 import { ApiError } from '../http/api-error.js';
 import { findOwnListing, notYours } from './own-listing.js';
@@ -7,7 +8,7 @@ import type { RegistrationRepository } from './repository.js';
 import { newWebhookSecret } from './manifest/version-parts.js';
 
 /** How long calls are signed with the replaced secret too. */
-const PREVIOUS_SECRET_MS = 24 * 60 * 60 * 1000;
+const PREVIOUS_SECRET_MS = PREVIOUS_SECRET_HOURS * 60 * 60 * 1000;
 
 /** Asks the wallet to confirm a change; throws when it does not. */
 type Confirm = () => Promise<void>;
@@ -33,19 +34,23 @@ export function createCreatorSecrets(repository: RegistrationRepository, keys: K
     listingId: string,
     confirm: Confirm,
     to: (part: PrivatePart) => PrivatePart,
+    /** Of an older version that can run; undefined where nothing of it changes. */
+    olderTo: (older: PrivatePart, present: PrivatePart) => PrivatePart | undefined,
   ) => {
     const { listing, version } = await findOwnListing(repository, wallet, listingId);
     // What cannot be changed needs no signature.
-    to(openPrivatePart(keys, version.id, version.private_part));
+    const present = to(openPrivatePart(keys, version.id, version.private_part));
     await confirm();
-    const found = await repository.reseal(listing.id, wallet, (present) =>
-      sealPrivatePart(keys, present.id, to(openPrivatePart(keys, present.id, present.private_part))),
-    );
+    const found = await repository.reseal(listing.id, wallet, (each, isPresent) => {
+      const part = openPrivatePart(keys, each.id, each.private_part);
+      const changed = isPresent ? to(part) : olderTo(part, present);
+      return changed === undefined ? each.private_part : sealPrivatePart(keys, each.id, changed);
+    });
     if (!found) throw notYours();
   };
   return {
     async setModelKey(wallet, listingId, key, confirm) {
-      await change(wallet, listingId, confirm, (part) => {
+      const withKey = (part: PrivatePart) => {
         if (part.mode === 'declarative') {
           const { droppedKeyOrigin: _, ...model } = part.model;
           return { ...part, model: { ...model, key, keyOrigin: modelOrigin(model) } };
@@ -54,15 +59,23 @@ export function createCreatorSecrets(repository: RegistrationRepository, keys: K
           'invalid_request',
           'This agent is connected: it runs at its creator’s, and no model key is kept for it here.',
         );
-      });
+      };
+      await change(wallet, listingId, confirm, withKey, (older, present) =>
+        older.mode === 'declarative' &&
+        present.mode === 'declarative' &&
+        older.model.key !== undefined &&
+        older.model.keyOrigin === present.model.keyOrigin
+          ? withKey(older)
+          : undefined,
+      );
       // A run that could not be made without the key can be made now.
-      await repository.requestSamples(listingId);
+      await repository.requestLook(listingId);
     },
 
     async rotateWebhookSecret(wallet, listingId, confirm) {
       const webhookSecret = newWebhookSecret();
       const until = Date.now() + PREVIOUS_SECRET_MS;
-      await change(wallet, listingId, confirm, (part) => {
+      const withSecret = (part: PrivatePart) => {
         if (part.mode === 'connected') {
           return { ...part, webhookSecret, previousWebhookSecret: { secret: part.webhookSecret, until } };
         }
@@ -70,7 +83,11 @@ export function createCreatorSecrets(repository: RegistrationRepository, keys: K
           'invalid_request',
           'This agent is declarative: it is not called, and has no webhook secret.',
         );
-      });
+      };
+      // A creator has one secret for all versions of an agent.
+      await change(wallet, listingId, confirm, withSecret, (older) =>
+        older.mode === 'connected' ? withSecret(older) : undefined,
+      );
       return { webhookSecret, previousValidUntil: new Date(until) };
     },
   };

@@ -1,6 +1,9 @@
 import { type Insertable, type Selectable } from 'kysely';
 import type { Db } from '../database/connection.js';
 import type { Database } from '../database/schema.js';
+import type { DraftRow } from './drafts/draft-row.js';
+import { runnableVersions, setPrivatePart, type RunnableVersion } from './versions/runnable-versions.js';
+import type { ListingColumns } from './manifest/listing-terms.js';
 import { findOverflow, lockCreator, MOST_FAILED_JOBS } from './drafts/creator-limits.js';
 import { reviewStateAfterChange, type ReviewMode } from './approvals/approval-state.js';
 
@@ -10,6 +13,7 @@ interface NewDraft {
   version: Insertable<Database['agent_versions']>;
   /** The review is to run the agent, for samples. */
   wantsSamples: boolean;
+  warnings: readonly Warning[];
 }
 
 /** What an update writes. */
@@ -19,10 +23,17 @@ interface VersionUpdate {
   /** The version that the update was made of, as it was read. */
   base: Selectable<Database['agent_versions']>;
   version: Insertable<Database['agent_versions']> & { metadata_uri: string };
-  listing: Pick<Insertable<Database['listings']>, 'description' | 'category'>;
+  /** The listing as it was when the update was made. */
+  present: Pick<DraftRow, 'status'>;
+  listing: ListingColumns & Pick<Insertable<Database['listings']>, 'description' | 'category'>;
   review: ReviewMode;
   /** The review is to run the agent, should the listing be without samples. */
   wantsSamples: boolean;
+  /** What is known of how the agent is reached holds for the new version. */
+  isReachedAsBefore: boolean;
+  warnings: readonly Warning[];
+  /** What an older version keeps that can run so far; null where it cannot any more. */
+  older(version: RunnableVersion): Buffer | null;
 }
 
 /**
@@ -30,6 +41,19 @@ interface VersionUpdate {
  * than they may be. `outdated`: nothing was, because what it was made of has changed, or the job has ended before.
  */
 type JobEnd = { end: 'done' } | { end: 'outdated' } | { end: 'refused'; reason: string };
+
+/** A thing that a creator is told of a registration or an update, which refuses nothing. */
+interface Warning {
+  path: string;
+  message: string;
+}
+
+/** What follows the end of a job, in its transaction. */
+interface FollowUps {
+  /** Queues a run for samples; false for a listing that has some. */
+  requestSamples(tx: Db, listingId: string): Promise<boolean>;
+  requestProbe(tx: Db, probed: { listingId: string; creator: string; forgets: boolean }): Promise<boolean>;
+}
 
 /** Writes down how jobs end. */
 export interface JobEnds {
@@ -41,10 +65,24 @@ export interface JobEnds {
    * has to be made again, of what is there now. A draft's approval stays with the version that it was given for.
    */
   completeUpdate(jobId: string, update: VersionUpdate): Promise<JobEnd>;
+  /** Stores what is said of a listing, without a new version; false when the listing has been published or closed meanwhile. */
+  completeListingChange(
+    jobId: string,
+    present: Pick<DraftRow, 'id' | 'creator' | 'status'>,
+    columns: ListingColumns,
+    warnings: readonly Warning[],
+  ): Promise<boolean>;
 }
 
-/** `requestSamples` queues a run for samples, in the transaction. */
-export function createJobEnds(db: Db, requestSamples: (tx: Db, listingId: string) => Promise<void>): JobEnds {
+/** The columns of a job that has ended well. */
+const completed = (warnings: readonly Warning[]) =>
+  ({
+    status: 'completed',
+    body: null,
+    warnings: warnings.length === 0 ? null : JSON.stringify(warnings),
+  }) as const;
+
+export function createJobEnds(db: Db, { requestSamples, requestProbe }: FollowUps): JobEnds {
   return {
     async rejectJob(id, error) {
       const failed = await db
@@ -68,12 +106,12 @@ export function createJobEnds(db: Db, requestSamples: (tx: Db, listingId: string
         )
         .execute();
     },
-    completeJob: (id, { listing, version, wantsSamples }) =>
+    completeJob: (id, { listing, version, wantsSamples, warnings }) =>
       endJob(db, async (tx) => {
         await lockCreator(tx, listing.creator);
         const done = await tx
           .updateTable('registration_jobs')
-          .set({ status: 'completed', body: null })
+          .set(completed(warnings))
           .where('id', '=', id)
           .where('status', '=', 'queued')
           .executeTakeFirst();
@@ -92,26 +130,48 @@ export function createJobEnds(db: Db, requestSamples: (tx: Db, listingId: string
           .where('id', '=', id)
           .execute();
         await requireNoOverflow(tx, listing.creator);
-        if (wantsSamples) await requestSamples(tx, listing.id);
+        // A run that gives a sample tells that the agent is reached.
+        const isRun = wantsSamples && (await requestSamples(tx, listing.id));
+        const { id: listingId, creator } = listing;
+        if (!isRun) await requestProbe(tx, { listingId, creator, forgets: false });
         return { end: 'done' };
       }),
-    completeUpdate: (jobId, { wallet, listingId, base, version, listing, review, wantsSamples }) =>
+    completeUpdate: (
+      jobId,
+      {
+        wallet,
+        listingId,
+        base,
+        version,
+        present: judged,
+        listing,
+        review,
+        wantsSamples,
+        isReachedAsBefore,
+        warnings,
+        older,
+      },
+    ) =>
       endJob(db, async (tx) => {
         await lockCreator(tx, wallet);
+        // The task ran twice: the first time stands.
+        if (!(await isQueued(tx, jobId))) return { end: 'done' };
         const present = await tx
           .selectFrom('listings')
-          .select(['version_id', 'status', 'review_state'])
+          .select(['version_id', 'status', 'review_state', 'approved_version_id'])
           .where('id', '=', listingId)
           .forUpdate()
           .executeTakeFirst();
-        if (present?.version_id !== base.id) return { end: 'outdated' };
+        if (present?.version_id !== base.id || present.status !== judged.status) return { end: 'outdated' };
         const { private_part: part } = await tx
           .selectFrom('agent_versions')
           .select('private_part')
           .where('id', '=', base.id)
           .executeTakeFirstOrThrow();
         // A key that was replaced meanwhile is in the same version, sealed anew.
-        if (!part.equals(base.private_part)) return { end: 'outdated' };
+        if (part === null || base.private_part === null || !part.equals(base.private_part)) {
+          return { end: 'outdated' };
+        }
         await tx.insertInto('agent_versions').values(version).execute();
         const isDraft = present.status === 'draft';
         const reviewState = isDraft
@@ -134,15 +194,67 @@ export function createJobEnds(db: Db, requestSamples: (tx: Db, listingId: string
           .execute();
         await tx
           .updateTable('registration_jobs')
-          .set({ status: 'completed', body: null, listing_id: listingId })
+          .set({ ...completed(warnings), listing_id: listingId })
           .where('id', '=', jobId)
           .where('status', '=', 'queued')
           .execute();
+        // After the listing is written: the approved version of a draft may still be published, by a transaction that is made.
+        const kept = new Set([
+          version.id,
+          reviewState === 'approved' ? undefined : present.approved_version_id,
+        ]);
+        for (const each of await runnableVersions(tx, listingId)) {
+          if (kept.has(each.id)) continue;
+          const left = isDraft ? null : older(each);
+          if (left === null || !left.equals(each.private_part)) await setPrivatePart(tx, each.id, left);
+        }
         if (isDraft) await requireNoOverflow(tx, wallet);
-        if (wantsSamples) await requestSamples(tx, listingId);
+        const isRun = wantsSamples && (await requestSamples(tx, listingId));
+        const probe = await tx
+          .selectFrom('agent_probes')
+          .select(['reached_at', 'reason'])
+          .where('listing_id', '=', listingId)
+          .executeTakeFirst();
+        const isReached = isReachedAsBefore && probe?.reached_at != null && probe.reason === null;
+        if (isRun && !isReachedAsBefore) {
+          await tx.deleteFrom('agent_probes').where('listing_id', '=', listingId).execute();
+        }
+        if (!isRun && !isReached) {
+          await requestProbe(tx, { listingId, creator: wallet, forgets: !isReachedAsBefore });
+        }
         return { end: 'done' };
       }),
+    completeListingChange: (jobId, present, columns, warnings) =>
+      db.transaction().execute(async (tx) => {
+        await lockCreator(tx, present.creator);
+        // The task ran twice: the first time stands.
+        if (!(await isQueued(tx, jobId))) return true;
+        const changed = await tx
+          .updateTable('listings')
+          .set({ ...columns, updated_at: new Date() })
+          .where('id', '=', present.id)
+          .where('status', '=', present.status)
+          .executeTakeFirst();
+        if (changed.numUpdatedRows !== 1n) return false;
+        await tx
+          .updateTable('registration_jobs')
+          .set({ ...completed(warnings), listing_id: present.id })
+          .where('id', '=', jobId)
+          .execute();
+        if (columns.sample_input !== undefined) await requestSamples(tx, present.id);
+        return true;
+      }),
   };
+}
+
+/** Whether a job has not ended yet. Under the lock of its creator no other task ends it meanwhile. */
+async function isQueued(tx: Db, jobId: string): Promise<boolean> {
+  const job = await tx
+    .selectFrom('registration_jobs')
+    .select('status')
+    .where('id', '=', jobId)
+    .executeTakeFirst();
+  return job?.status === 'queued';
 }
 
 /** Takes back what a job's end has written. */

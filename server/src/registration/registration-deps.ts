@@ -14,4 +14,6 @@ export interface RegistrationDeps {
   rules(): Promise<RegistrationRules>;
   programId: PublicKey;
   review: ReviewMode;
+  /** How long a publication waits for the run that gives the listing its sample, or for a probe, in milliseconds. */
+  lookWaitMs?: number;
 }

@@ -6,10 +6,11 @@ import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { createCredentialRepository } from '../credentials/index.js';
 import { deriveKeys } from '../platform/keys.js';
 import { createOutboundHttp } from '../platform/outbound-http.js';
-import { createFolderContentStore, type ContentStore } from '../storage/index.js';
+import { createContentStore, createFolderBlocks, type ContentStore } from '../storage/index.js';
 import { openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
 import { openPrivatePart, type PrivatePart } from './manifest/private-part.js';
 import type { DraftRow } from './drafts/draft-row.js';
+import { PROBE_TASK } from './probes/probe-records.js';
 import { createRegistrationRepository, type RegistrationRepository } from './repository.js';
 import type { ReviewMode } from './approvals/approval-state.js';
 import { createRegistrationService, type RegistrationService } from './service.js';
@@ -23,7 +24,11 @@ export const MANIFEST = {
   input_schema: { type: 'object' },
   output_schema: { type: 'string' },
 };
-export const TERMS = { rental_model: 'per_query', price_lamports: 500_000 } as const;
+export const TERMS = {
+  rental_model: 'per_query' as const,
+  price_lamports: 500_000,
+  sample_output: ['12 EUR'],
+};
 
 export const keys = deriveKeys(new Uint8Array(32).fill(3));
 
@@ -58,12 +63,20 @@ export interface RegistrationFixture {
   close(): Promise<void>;
 }
 
-export async function openRegistration(): Promise<RegistrationFixture> {
+/** @param answersProbes agents are reached as soon as a probe is asked for */
+export async function openRegistration({ answersProbes = true } = {}): Promise<RegistrationFixture> {
   const database = await openTestDatabase();
   const folder = mkdtempSync(join(tmpdir(), 'agent-rental-content-'));
-  const store = createFolderContentStore(folder);
+  const store = createContentStore(createFolderBlocks(folder));
   const queued: RegistrationFixture['queued'] = [];
-  const repository = createRegistrationRepository(database.db, async (_tx, task, payload) => {
+  const repository = createRegistrationRepository(database.db, async (tx, task, payload) => {
+    if (answersProbes && task === PROBE_TASK) {
+      await tx
+        .updateTable('agent_probes')
+        .set({ requested_at: null, reached_at: new Date() })
+        .where('listing_id', '=', payload['listing_id'] ?? '')
+        .execute();
+    }
     queued.push({ task, payload });
   });
   const service = (review: ReviewMode) =>
@@ -78,6 +91,7 @@ export async function openRegistration(): Promise<RegistrationFixture> {
       }),
       programId: MARKETPLACE_PROGRAM_ID,
       review,
+      lookWaitMs: 0,
     });
   const listing = (id: string) =>
     database.db.selectFrom('listings').selectAll().where('id', '=', id).executeTakeFirstOrThrow();

@@ -9,7 +9,7 @@ import { enqueueTask, migrateJobs, startJobs } from '../platform/jobs.js';
 import { deriveKeys } from '../platform/keys.js';
 import { createLogger } from '../platform/logger.js';
 import { createOutboundHttp } from '../platform/outbound-http.js';
-import { createFolderContentStore } from '../storage/index.js';
+import { createContentStore, createFolderBlocks } from '../storage/index.js';
 import { newWallet, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
 import { createCreatorSecrets } from './creator-secrets.js';
 import { openPrivatePart } from './manifest/private-part.js';
@@ -31,7 +31,12 @@ const MANIFEST = {
 };
 /** A wallet that confirms what it is asked. */
 const confirmed = async () => undefined;
-const TERMS = { rental_model: 'per_query', price_lamports: 500_000, title: 'Invoice reader' };
+const TERMS = {
+  rental_model: 'per_query',
+  price_lamports: 500_000,
+  title: 'Invoice reader',
+  sample_output: ['12'],
+};
 
 const keys = deriveKeys(new Uint8Array(32).fill(3));
 let database: TemporaryDatabase;
@@ -46,7 +51,7 @@ function serviceWith(review: 'automatic' | 'operator', enqueue = enqueueTask): R
   return createRegistrationService({
     repository: createRegistrationRepository(database.db, enqueue),
     keys,
-    store: createFolderContentStore(folder),
+    store: createContentStore(createFolderBlocks(folder)),
     rules: async () => ({
       outbound: createOutboundHttp(new Set()),
       servedTools: new Set(['run_javascript']),
@@ -172,7 +177,7 @@ describe('a registration', () => {
         held.push(id);
       }),
       keys,
-      store: createFolderContentStore(folder),
+      store: createContentStore(createFolderBlocks(folder)),
       rules: () => Promise.reject(new Error('not needed')),
       programId: MARKETPLACE_PROGRAM_ID,
       review: 'automatic',
@@ -235,14 +240,16 @@ describe('a registration', () => {
     expect(job.status).toBe('completed');
     expect(job.next_action?.body).toMatchObject({
       action: 'publish',
-      listing: { rental_model: expect.any(String) },
+      listing: { rental_model: expect.any(String), sample_output: [expect.any(String)] },
     });
     const id = job.result?.listing_id ?? '';
     await expect(registration.prepareToPublish(wallet, id, undefined)).rejects.toMatchObject({
       code: 'invalid_request',
     });
-    const terms = { rental_model: 'one_time' as const, price_lamports: 1000 };
-    expect(await registration.prepareToPublish(wallet, id, terms)).toMatchObject({
+    const terms = { rental_model: 'one_time' as const, price_lamports: 1000, sample_output: ['12'] };
+    // Its model has no key.
+    const published = registration.prepareToPublish(wallet, id, terms, { isUnverified: true });
+    expect(await published).toMatchObject({
       id,
       rentalModel: 'one_time',
       priceLamports: 1000n,

@@ -1,5 +1,5 @@
 import type { ListingTerms } from '@agent-rental/contract';
-import { sql, type Insertable, type Selectable } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import type { Db } from '../database/connection.js';
 import type { Database } from '../database/schema.js';
 import type { TaskOptions } from '../platform/jobs.js';
@@ -11,7 +11,10 @@ import {
   type Storing,
 } from './drafts/creator-limits.js';
 import type { DraftRow } from './drafts/draft-row.js';
+import { runnableVersions, setPrivatePart, type RunnableVersion } from './versions/runnable-versions.js';
 import { createJobEnds, type JobEnds } from './job-ends.js';
+import { createProbeRecords, requestProbe, type ProbeRecords } from './probes/probe-records.js';
+import type { ListingColumns } from './manifest/listing-terms.js';
 
 type JobRow = Selectable<Database['registration_jobs']>;
 export type VersionRow = Selectable<Database['agent_versions']>;
@@ -32,7 +35,7 @@ interface UnshownVersion {
 }
 
 /** Stores registrations: jobs, drafts and versions. */
-export interface RegistrationRepository extends JobEnds {
+export interface RegistrationRepository extends JobEnds, ProbeRecords {
   /**
    * Queues a job in the same transaction as its row, so that neither exists without the other.
    *
@@ -43,13 +46,26 @@ export interface RegistrationRepository extends JobEnds {
     kind: Storing['kind'],
   ): Promise<void>;
   findJob(id: string, wallet: string): Promise<JobRow | undefined>;
+  /** A version of a listing by its number. */
+  findVersion(listingId: string, number: number): Promise<VersionRow | undefined>;
   findQueuedJob(id: string): Promise<JobRow | undefined>;
   /** A listing of that creator in any state, with its present version; undefined when it is another creator's. */
   findOwn(listingId: string, creator: string): Promise<OwnListing | undefined>;
-  /** Seals the private part of the present version anew, under the listing's lock. */
-  reseal(listingId: string, creator: string, change: (version: VersionRow) => Buffer): Promise<boolean>;
+  /**
+   * Seals the private parts of the versions that can run anew, under the listing's lock. `change` gives a part as it is where
+   * nothing of it changes; `isPresent` is true of the version that runs by default.
+   */
+  reseal(
+    listingId: string,
+    creator: string,
+    change: (version: RunnableVersion, isPresent: boolean) => Buffer,
+  ): Promise<boolean>;
   /** Queues a run for samples, of a listing that has none. */
   requestSamples(listingId: string): Promise<void>;
+  /** Queues what tells whether an agent can be reached: the run for samples, or a probe where it has samples. */
+  requestLook(listingId: string): Promise<void>;
+  /** The version that runs, of a listing that is not closed. */
+  findPresentVersion(listingId: string): Promise<VersionRow | undefined>;
   /** The running version of a listing that has no sample. */
   findVersionWithoutSamples(listingId: string): Promise<UnshownVersion | undefined>;
   /** Counts one run for samples; false when the wallet has had as many today as it may. */
@@ -62,15 +78,15 @@ export interface RegistrationRepository extends JobEnds {
   ): Promise<void>;
   findDraft(listingId: string): Promise<DraftRow | undefined>;
   /**
-   * Notes that a transaction which publishes a draft is about to be made, and stores terms that were missing. The row is
-   * locked while `check` looks at it, and throws to refuse.
+   * Notes that a transaction which publishes a draft is about to be made, and stores what is said of the listing with it.
+   * The row is locked while `check` looks at it, and throws to refuse.
    */
   beginPublication(
     listingId: string,
-    terms:
-      | Pick<Insertable<Database['listings']>, 'rental_model' | 'price_lamports' | 'min_deposit_lamports'>
-      | undefined,
-    check: (draft: DraftRow | undefined) => DraftRow,
+    check: (draft: DraftRow | undefined) => {
+      draft: DraftRow;
+      columns: ListingColumns & { unverified_at: Date | null };
+    },
   ): Promise<DraftRow>;
 }
 
@@ -105,14 +121,22 @@ type Enqueue = (
 ) => Promise<void>;
 
 export function createRegistrationRepository(db: Db, enqueue: Enqueue): RegistrationRepository {
-  const requestSamples = async (tx: Db, listingId: string) => {
+  const requestSamples = async (tx: Db, listingId: string): Promise<boolean> => {
     const listing = await withoutSamples(tx, listingId).select('creator').executeTakeFirst();
-    if (!listing) return;
+    if (!listing) return false;
+    // Another run is under way: the problem of the earlier one does not count any more.
+    await tx.updateTable('listings').set({ sample_problem: null }).where('id', '=', listingId).execute();
     const options = await samplesQueue(tx, listing.creator);
     await enqueue(tx, SAMPLES_TASK, { listing_id: listingId }, options);
+    return true;
   };
+  const probes = createProbeRecords(db, enqueue);
   return {
-    ...createJobEnds(db, requestSamples),
+    ...createJobEnds(db, {
+      requestSamples,
+      requestProbe: (tx, probed) => requestProbe(tx, enqueue, probed),
+    }),
+    ...probes,
     createJob: ({ id, wallet, body, updates }, kind) =>
       db.transaction().execute(async (tx) => {
         await lockCreator(tx, wallet);
@@ -129,6 +153,13 @@ export function createRegistrationRepository(db: Db, enqueue: Enqueue): Registra
         .selectAll()
         .where('id', '=', id)
         .where('wallet', '=', wallet)
+        .executeTakeFirst(),
+    findVersion: (listingId, number) =>
+      db
+        .selectFrom('agent_versions')
+        .selectAll()
+        .where('listing_id', '=', listingId)
+        .where('number', '=', number)
         .executeTakeFirst(),
     findQueuedJob: (id) =>
       db
@@ -162,19 +193,24 @@ export function createRegistrationRepository(db: Db, enqueue: Enqueue): Registra
           .forUpdate()
           .executeTakeFirst();
         if (!listing) return false;
-        const version = await tx
-          .selectFrom('agent_versions')
-          .selectAll()
-          .where('id', '=', listing.version_id)
-          .executeTakeFirstOrThrow();
-        await tx
-          .updateTable('agent_versions')
-          .set({ private_part: change(version) })
-          .where('id', '=', version.id)
-          .execute();
+        for (const version of await runnableVersions(tx, listingId)) {
+          const part = change(version, version.id === listing.version_id);
+          if (!part.equals(version.private_part)) await setPrivatePart(tx, version.id, part);
+        }
         return true;
       }),
-    requestSamples: (listingId) => requestSamples(db, listingId),
+    requestSamples: async (listingId) => void (await requestSamples(db, listingId)),
+    async requestLook(listingId) {
+      if (!(await requestSamples(db, listingId))) await probes.requestProbe(listingId);
+    },
+    findPresentVersion: (listingId) =>
+      db
+        .selectFrom('listings')
+        .innerJoin('agent_versions', 'agent_versions.id', 'listings.version_id')
+        .selectAll('agent_versions')
+        .where('listings.id', '=', listingId)
+        .where('listings.status', '!=', 'closed')
+        .executeTakeFirst(),
     async findVersionWithoutSamples(listingId) {
       const listing = await withoutSamples(db, listingId)
         .select(['version_id', 'sample_input', 'creator'])
@@ -206,9 +242,9 @@ export function createRegistrationRepository(db: Db, enqueue: Enqueue): Registra
     },
     findDraft: (listingId) =>
       db.selectFrom('listings').selectAll().where('id', '=', listingId).executeTakeFirst(),
-    beginPublication: (listingId, terms, check) =>
+    beginPublication: (listingId, check) =>
       db.transaction().execute(async (tx) => {
-        const draft = check(
+        const { draft, columns } = check(
           await tx
             .selectFrom('listings')
             .selectAll()
@@ -218,7 +254,7 @@ export function createRegistrationRepository(db: Db, enqueue: Enqueue): Registra
         );
         return tx
           .updateTable('listings')
-          .set({ ...terms, publication_proposed_at: sql`now()`, approved_version_id: draft.version_id })
+          .set({ ...columns, publication_proposed_at: sql`now()`, approved_version_id: draft.version_id })
           .where('id', '=', listingId)
           .returningAll()
           .executeTakeFirstOrThrow();

@@ -4,6 +4,7 @@ import type { ChangeConfirmations } from '../identity/index.js';
 import { addOperation } from '../http/operation-route.js';
 import type { CreatorSecrets } from './creator-secrets.js';
 import type { DraftRemoval } from './drafts/draft-removal.js';
+import type { OwnAgents } from './own-agents.js';
 import type { RegistrationService } from './service.js';
 
 /** What registration is served with. */
@@ -12,19 +13,31 @@ export interface RegistrationRouteDeps {
   secrets: CreatorSecrets;
   removal: Pick<DraftRemoval, 'remove'>;
   confirmations: ChangeConfirmations;
+  ownAgents: OwnAgents;
 }
 
 /** Routes of registration, its jobs, and what a creator changes afterwards. */
 export function registrationRoutes(app: FastifyInstance, deps: RegistrationRouteDeps): void {
-  const { registration, secrets, removal, confirmations } = deps;
+  const { registration, secrets, removal, confirmations, ownAgents } = deps;
 
   addOperation(app, operations.registerAgent, async ({ principal, body }) =>
     registration.register(principal.wallet, body),
   );
+  addOperation(app, operations.listAgents, async ({ principal, query }) => {
+    const { agents, total, end } = await ownAgents.list(principal.wallet, query);
+    return { agents, total, limit: query.limit, offset: query.offset, ...end };
+  });
   addOperation(app, operations.updateAgent, async ({ principal, params, body, request }) => {
     const listingId = params.listing_id;
     const change = { action: 'update_agent', listingId, body } as const;
     return registration.update(principal.wallet, listingId, body, () =>
+      confirmations.require(principal, request, change),
+    );
+  });
+  addOperation(app, operations.rollbackAgent, async ({ principal, params, body, request }) => {
+    const listingId = params.listing_id;
+    const change = { action: 'update_agent', listingId, body } as const;
+    return registration.rollback(principal.wallet, listingId, body.version, () =>
       confirmations.require(principal, request, change),
     );
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { RENTAL_MODELS, type Job } from '@agent-rental/contract';
+import { RENTAL_MODELS, type Job, type VersionChange } from '@agent-rental/contract';
 import { findListingAddress } from '@agent-rental/program-client';
-import { newListingId } from '../listings/index.js';
+import { newListingId, versionChange } from '../listings/index.js';
 import { ApiError } from '../http/api-error.js';
 import { findJsonProblem } from '../http/json-bounds.js';
 import { redirectingMembers } from './manifest/destinations.js';
@@ -9,15 +9,26 @@ import { openPrivatePart, sealPrivatePart, type PrivatePart } from './manifest/p
 import type { DraftRow } from './drafts/draft-row.js';
 import type { VersionRow } from './repository.js';
 import { findOwnListing } from './own-listing.js';
-import { createPublication, termColumns, type Publication } from './approvals/publication.js';
+import { createPublication, type Publication } from './approvals/publication.js';
 import { reviewStateOf } from './approvals/approval-state.js';
+import { describeUnreachable, failureOnRecord } from './probes/probe-outcome.js';
 import { canBeSampled } from './samples/samples.js';
 import type { RegistrationDeps } from './registration-deps.js';
 import { mergePatch, validateUpdate } from './update.js';
+import { listingColumns } from './manifest/listing-terms.js';
 import { validateRegistration, type Violation } from './manifest/validate.js';
 import { newWebhookSecret, privatePartOf, publicPart, versionColumns } from './manifest/version-parts.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** An update that waits for its job. */
+interface AcceptedUpdate {
+  job_id: string;
+  status: 'queued';
+  webhook_secret?: string;
+  /** What a change of the manifest means for renters, should it be valid. */
+  change?: VersionChange;
+}
 
 export interface RegistrationService extends Publication {
   /** Accepts a registration; the job validates it. */
@@ -36,7 +47,18 @@ export interface RegistrationService extends Publication {
     listingId: string,
     body: Record<string, unknown>,
     confirm: () => Promise<void>,
-  ): Promise<{ job_id: string; status: 'queued'; webhook_secret?: string }>;
+  ): Promise<AcceptedUpdate>;
+  /**
+   * Accepts that what an earlier version was becomes the next one; the job validates it as any update.
+   *
+   * @throws ApiError `listing_not_found`; `invalid_request` for a version that there is not, or whose parts are gone.
+   */
+  rollback(
+    wallet: string,
+    listingId: string,
+    version: number,
+    confirm: () => Promise<void>,
+  ): Promise<AcceptedUpdate>;
   /** @throws ApiError `not_found` for a job that does not exist or is another wallet's. */
   getJob(id: string, wallet: string): Promise<Job>;
   /** The background task: validates, reviews, and makes the draft. */
@@ -54,6 +76,9 @@ interface QueuedBody {
   /** The wallet has confirmed the change with a signature. */
   confirmed?: boolean;
 }
+
+/** How long a publication waits for the sample run, or the probe: a client gives up after half a minute. */
+const LOOK_WAIT_MS = 20_000;
 
 /** Characters of a rejected job's details: violations repeat what a request holds. */
 const MOST_DETAIL_CHARACTERS = 8_000;
@@ -85,8 +110,57 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
       details: withinBounds(violations),
     });
 
+  const update: RegistrationService['update'] = async (wallet, listingId, body, confirm) => {
+    requireWritable(body);
+    const own = await findOwnListing(repository, wallet, listingId);
+    const { model_key: modelKey, listing, ...changes } = body;
+    if (Object.keys(body).length === 0) {
+      throw new ApiError(
+        'invalid_request',
+        'Nothing to change: send fields of the manifest, listing, or model_key.',
+      );
+    }
+    const base = openPrivatePart(keys, own.version.id, own.version.private_part);
+    const whole = mergePatch(base.manifest ?? {}, changes);
+    const confirmed = redirectingMembers(base, whole, modelKey !== undefined).length > 0;
+    if (confirmed) await confirm();
+    const becomesConnected = base.mode === 'declarative' && typeof changes['entrypoint_url'] === 'string';
+    const accepted = await queue(
+      wallet,
+      {
+        manifest: changes,
+        listing,
+        modelKey: modelKey as string | undefined,
+        webhookSecret: becomesConnected ? newWebhookSecret() : undefined,
+        updates: own.listing.id,
+        confirmed,
+      },
+      own.listing.status === 'draft' ? 'draft' : 'listed',
+    );
+    const isChanged = Object.keys(changes).length > 0;
+    return { ...accepted, ...(isChanged ? { change: versionChange(own.version, whole) } : {}) };
+  };
+
   return {
-    ...createPublication(deps),
+    ...createPublication({
+      ...deps,
+      probes: {
+        findProbe: (listingId) => repository.findProbe(listingId),
+        requestProbe: (listingId) => repository.requestProbe(listingId),
+        waitMs: deps.lookWaitMs ?? LOOK_WAIT_MS,
+      },
+      samples: {
+        find: (listingId) => repository.findDraft(listingId),
+        request: (listingId) => repository.requestSamples(listingId),
+        waitMs: deps.lookWaitMs ?? LOOK_WAIT_MS,
+        async canBeSampled({ id, creator }) {
+          const own = await repository.findOwn(id, creator);
+          return (
+            own !== undefined && canBeSampled(openPrivatePart(keys, own.version.id, own.version.private_part))
+          );
+        },
+      },
+    }),
 
     async register(wallet, body) {
       requireWritable(body);
@@ -103,33 +177,30 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
       );
     },
 
-    async update(wallet, listingId, body, confirm) {
-      requireWritable(body);
+    update,
+
+    async rollback(wallet, listingId, number, confirm) {
       const own = await findOwnListing(repository, wallet, listingId);
-      const { model_key: modelKey, ...changes } = body;
-      if (Object.keys(body).length === 0) {
+      const version = await repository.findVersion(own.listing.id, number);
+      const present = openPrivatePart(keys, own.version.id, own.version.private_part).manifest;
+      if (!version || version.id === own.version.id) {
+        const why = version ? 'runs already' : 'does not exist';
+        throw new ApiError('invalid_request', `version: version ${number} of this agent ${why}.`);
+      }
+      const manifest =
+        version.private_part && openPrivatePart(keys, version.id, version.private_part).manifest;
+      if (!manifest || !present) {
         throw new ApiError(
           'invalid_request',
-          'Nothing to change: send fields of the manifest, or model_key.',
+          `version: what is private of version ${number} is not kept any more.`,
+          {
+            next: 'Send its manifest with PATCH /v1/agents/:listing_id.',
+          },
         );
       }
-      const base = openPrivatePart(keys, own.version.id, own.version.private_part);
-      const whole = mergePatch(base.manifest ?? {}, changes);
-      const confirmed = redirectingMembers(base, whole, modelKey !== undefined).length > 0;
-      if (confirmed) await confirm();
-      const becomesConnected = base.mode === 'declarative' && typeof changes['entrypoint_url'] === 'string';
-      return queue(
-        wallet,
-        {
-          manifest: changes,
-          listing: undefined,
-          modelKey: modelKey as string | undefined,
-          webhookSecret: becomesConnected ? newWebhookSecret() : undefined,
-          updates: own.listing.id,
-          confirmed,
-        },
-        own.listing.status === 'draft' ? 'draft' : 'listed',
-      );
+      const gone = Object.keys(present).filter((member) => manifest[member] === undefined);
+      const changes = { ...Object.fromEntries(gone.map((member) => [member, null])), ...manifest };
+      return update(wallet, own.listing.id, changes, confirm);
     },
 
     async getJob(id, wallet) {
@@ -142,19 +213,27 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
       const own = await repository.findOwn(row.listing_id, wallet);
       if (!own) throw new Error(`Job ${id} has no listing.`);
       const { listing: draft, version } = own;
-      const nextAction = draft.status === 'draft' ? publishAction(draft) : uriAction(draft, version);
+      const part = openPrivatePart(keys, version.id, version.private_part);
+      const nextAction =
+        draft.status === 'draft' ? publishAction(draft, canBeSampled(part)) : uriAction(draft, version);
       const state = reviewStateOf(draft, deps.review);
-      const keyProblem = keyProblemOf(openPrivatePart(keys, version.id, version.private_part));
+      const keyProblem = keyProblemOf(part);
+      const probe = await repository.findProbe(draft.id);
+      const failure = probe && failureOnRecord(probe);
       return {
         job_id: id,
         status: 'completed',
         result: { agent_id: draft.id, listing_id: draft.id },
         review: {
           state,
-          reasons: [draft.review_reason, draft.sample_problem, keyProblem].filter(
-            (reason) => reason !== null,
-          ),
+          reasons: [
+            draft.review_reason,
+            draft.sample_problem,
+            keyProblem,
+            failure === undefined ? null : describeUnreachable(failure),
+          ].filter((reason) => reason !== null),
         },
+        ...(row.warnings === null ? {} : { warnings: row.warnings }),
         ...(nextAction && state === 'approved' ? { next_action: nextAction } : {}),
       };
     },
@@ -183,6 +262,7 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
       const reviewState = deps.review === 'automatic' ? 'approved' : 'pending';
       const ended = await repository.completeJob(jobId, {
         wantsSamples: canBeSampled(part),
+        warnings: validated.warnings,
         version: {
           id: versionId,
           listing_id: listingId,
@@ -193,16 +273,19 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
         listing: {
           id: listingId,
           creator: row.wallet,
-          title: terms?.title ?? titleOf(manifest.name),
+          title: titleOf(manifest.name),
           description: manifest.description,
           category: [manifest.category],
-          ...termColumns(terms),
-          runs_per_minute: terms?.runs_per_minute ?? null,
+          rental_model: null,
+          price_lamports: null,
+          min_deposit_lamports: null,
+          runs_per_minute: null,
+          sample_output: '[]',
+          sample_input: null,
+          ...(terms ? listingColumns(terms) : {}),
           status: 'draft',
           address: findListingAddress(listingId, deps.programId).address.toBase58(),
           metadata_uri: metadataUri,
-          sample_output: JSON.stringify(terms?.sample_output ?? []),
-          sample_input: terms?.sample_input === undefined ? null : JSON.stringify(terms.sample_input),
           version_id: versionId,
           review_state: reviewState,
           approved_version_id: reviewState === 'approved' ? versionId : null,
@@ -241,9 +324,14 @@ function requireWritable(body: unknown): void {
 }
 
 /** The request that gets the publishing transaction; placeholders stand where the creator must still decide. */
-function publishAction(draft: DraftRow): NonNullable<Job['next_action']> {
-  const missing = draft.rental_model === null;
-  const listing = { rental_model: `<${RENTAL_MODELS.join(' | ')}>`, price_lamports: '<lamports>' };
+function publishAction(draft: DraftRow, isSampled: boolean): NonNullable<Job['next_action']> {
+  const lacksTerms = draft.rental_model === null;
+  const lacksSamples = !isSampled && draft.sample_output.length === 0;
+  const missing = lacksTerms || lacksSamples;
+  const listing = {
+    ...(lacksTerms ? { rental_model: `<${RENTAL_MODELS.join(' | ')}>`, price_lamports: '<lamports>' } : {}),
+    ...(lacksSamples ? { sample_output: ['<an example of an output>'] } : {}),
+  };
   return {
     method: 'POST',
     path: '/v1/transactions',

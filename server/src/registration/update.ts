@@ -1,9 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { listingChanges } from '@agent-rental/contract';
+import { findJsonProblem } from '../http/json-bounds.js';
+import { versionChange } from '../listings/index.js';
+import type { Keys } from '../platform/keys.js';
+import type { RunnableVersion } from './versions/runnable-versions.js';
+import type { DraftRow } from './drafts/draft-row.js';
 import { redirectingMembers, unconfirmed } from './manifest/destinations.js';
 import { openPrivatePart, sealPrivatePart, type PrivatePart } from './manifest/private-part.js';
 import type { RegistrationDeps } from './registration-deps.js';
+import { isReachedAs } from './probes/prober.js';
 import { canBeSampled } from './samples/samples.js';
-import { validateRegistration, type Violation } from './manifest/validate.js';
+import { listingColumns, listingViolations } from './manifest/listing-terms.js';
+import { fromZod, validateRegistration, type Violation } from './manifest/validate.js';
 import { privatePartOf, publicPart, versionColumns } from './manifest/version-parts.js';
 
 /** Another request may change the same listing meanwhile; this many changes within one job do not happen. */
@@ -16,6 +24,8 @@ export interface AgentUpdate {
   listingId: string;
   /** A merge patch (RFC 7396) on the top level of the manifest. */
   changes: Record<string, unknown>;
+  /** Changes of what was said about the listing. */
+  listing: unknown;
   modelKey: string | undefined;
   /** Of an agent that becomes a connected one. */
   webhookSecret: string | undefined;
@@ -35,9 +45,18 @@ export async function validateUpdate(deps: RegistrationDeps, update: AgentUpdate
     const redirecting = redirectingMembers(base, whole, update.modelKey !== undefined);
     if (redirecting.length > 0 && !update.confirmed) return unconfirmed(redirecting);
     const validated = await validateRegistration({ manifest: whole, listing: undefined }, await deps.rules());
-    const violations = [...(validated.valid ? [] : validated.violations), ...nameViolations(base, whole)];
+    const said = await listingChange(update.listing, own.listing, deps);
+    const violations = [
+      ...(validated.valid ? [] : validated.violations),
+      ...nameViolations(base, whole),
+      ...said.violations,
+    ];
     if (!validated.valid || violations.length > 0) return violations;
     const { manifest } = validated;
+    if (Object.keys(update.changes).length === 0 && update.modelKey === undefined) {
+      if (await repository.completeListingChange(update.jobId, own.listing, said.columns, [])) return [];
+      continue;
+    }
     const versionId = randomUUID();
     const part = carryOver(base, privatePartOf(manifest, { manifest: whole, ...secretsOf(base, update) }));
     const metadataUri = await deps.store.putJson(publicPart(manifest, whole, part.salt));
@@ -50,10 +69,15 @@ export async function validateUpdate(deps: RegistrationDeps, update: AgentUpdate
         listing_id: update.listingId,
         ...versionColumns(manifest),
         metadata_uri: metadataUri,
+        change_kind: versionChange(own.version, manifest).kind,
         private_part: sealPrivatePart(keys, versionId, part),
       },
-      listing: { description: manifest.description, category: [manifest.category] },
+      present: own.listing,
+      listing: { ...said.columns, description: manifest.description, category: [manifest.category] },
       wantsSamples: canBeSampled(part),
+      isReachedAsBefore: isReachedAs(base, part),
+      warnings: validated.warnings,
+      older: (version) => olderPart(deps.keys, version, part, update.modelKey),
       review: deps.review,
     });
     if (ended.end === 'done') return [];
@@ -61,6 +85,17 @@ export async function validateUpdate(deps: RegistrationDeps, update: AgentUpdate
     if (ended.end === 'refused') return [{ path: '', message: ended.reason }];
   }
   throw new Error(`Listing ${update.listingId} changes too often.`);
+}
+
+/** Judges changes of a listing: gives their violations, or the columns that they set. */
+async function listingChange(listing: unknown, present: DraftRow, deps: RegistrationDeps) {
+  if (listing === undefined) return { violations: [], columns: {} };
+  const problem = findJsonProblem(listing);
+  if (problem) return { violations: [{ path: 'listing', message: problem.message }], columns: {} };
+  const parsed = listingChanges.safeParse(listing);
+  if (!parsed.success) return { violations: fromZod(parsed.error, 'listing.'), columns: {} };
+  const violations = listingViolations(parsed.data, present, await deps.rules());
+  return { violations, columns: violations.length > 0 ? {} : listingColumns(parsed.data, present) };
 }
 
 /** Null takes a field away; everything else replaces it. */
@@ -76,6 +111,22 @@ export function mergePatch(
 function nameViolations(base: PrivatePart, whole: Record<string, unknown>): Violation[] {
   const same = base.manifest === undefined || base.manifest['name'] === whole['name'];
   return same ? [] : [{ path: 'name', message: 'cannot change: the listing id is made of it' }];
+}
+
+/**
+ * What an older version keeps beside a new one. One that is made in the other way cannot run any more: its creator has moved, and
+ * what is secret of it goes. A key that is replaced is replaced in all versions that have one of the same origin.
+ */
+function olderPart(keys: Keys, version: RunnableVersion, present: PrivatePart, newKey: string | undefined) {
+  const part = openPrivatePart(keys, version.id, version.private_part);
+  if (part.mode !== present.mode) return null;
+  if (part.mode !== 'declarative' || present.mode !== 'declarative' || newKey === undefined) {
+    return version.private_part;
+  }
+  const { model } = part;
+  const isOfOrigin = model.key !== undefined && model.keyOrigin === present.model.keyOrigin;
+  if (!isOfOrigin || model.key === newKey) return version.private_part;
+  return sealPrivatePart(keys, version.id, { ...part, model: { ...model, key: newKey } });
 }
 
 /** Secrets stay until they are replaced; a key stays with the origin that it was given for. */

@@ -31,6 +31,7 @@ const DETAIL_FIELDS = {
   min_deposit_lamports: 'number',
   input_schema: 'object',
   output_schema: 'object',
+  version: 'number',
 };
 const ISO_8601 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 

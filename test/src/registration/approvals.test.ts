@@ -48,7 +48,9 @@ afterAll(async () => {
 test('an agent that is swapped between approval and publication runs as it was approved [REG-40]', async () => {
   const unseen: string[] = [];
   model.answerOthers(async (request) => {
-    unseen.push(await request.text());
+    const body = await request.text();
+    // Whether it is there is asked of every version.
+    if (!body.includes('Are you there?')) unseen.push(body);
     return new Response(null, { status: 500 });
   });
   const { job_id: jobId } = await creator.client.registerAgent(textAgent(model.baseUrl));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { call, errorOf } from '../support/http.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
-import { publishProgram } from '../support/agents/agents.js';
+import { offlineModel, publishProgram } from '../support/agents/agents.js';
 import { newParticipant } from '../support/participant.js';
 import { newRenter, type Renter } from '../support/renter.js';
 
@@ -57,8 +57,9 @@ describe('a registration', () => {
   });
 
   test('that is valid completes: a listing that is not public yet, and what to do next [REG-3, REG-4, REG-7, REG-8, REG-9, REG-14, REG-25]', async () => {
-    const job = await jobOf({ ...MANIFEST, listing: TERMS });
-    expect(keysOf(job)).toEqual(['job_id', 'next_action', 'result', 'review', 'status']);
+    const listing = { ...TERMS, sample_output: ['A sample.'] };
+    const job = await jobOf({ ...MANIFEST, ...(await offlineModel(marketplace)), listing });
+    expect(keysOf(job)).toEqual(['job_id', 'next_action', 'result', 'review', 'status', 'warnings']);
     expect(job).toMatchObject({ status: 'completed', review: { state: 'approved', reasons: [] } });
     expect(keysOf(job['result'])).toEqual(['agent_id', 'listing_id']);
     const { agent_id: agentId, listing_id: id } = job['result'] as { agent_id: string; listing_id: string };

@@ -55,6 +55,15 @@ describe('a review', () => {
     expect((await reviews.list(id, { limit: 20, offset: 0 })).reviews).toEqual([second]);
   });
 
+  it('needs more than a free first run [EXE-107]', async () => {
+    const { id, wallet } = await reviewable();
+    await database.db.updateTable('runs').set({ is_trial: true }).where('wallet', '=', wallet).execute();
+    await expect(reviews.put(id, wallet, { rating: 1 })).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining('free first run') as string,
+    });
+  });
+
   it.each(['running', 'undelivered'] as const)('needs more than a run that is %s', async (status) => {
     const { id, wallet } = await reviewable(status);
     await expect(reviews.put(id, wallet, { rating: 5 })).rejects.toMatchObject({

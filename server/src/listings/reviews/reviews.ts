@@ -31,6 +31,8 @@ export function createReviews(db: Db, listings: Pick<ListingService, 'find'>): R
       .where('wallet', '=', wallet)
       .where('listing_id', '=', listingId)
       .where('status', 'in', ['completed', 'failed'])
+      // Wallets are made for nothing: one that has paid nothing does not rate.
+      .where('is_trial', '=', false)
       .limit(1)
       .executeTakeFirst();
     return run !== undefined;
@@ -45,8 +47,8 @@ export function createReviews(db: Db, listings: Pick<ListingService, 'find'>): R
       if (!(await hasFinishedRun(reviewer, listing.id))) {
         throw new ApiError(
           'invalid_request',
-          'A review needs a finished run of this listing by this wallet.',
-          { next: 'Run it with POST /v1/execute first.' },
+          'A review needs a finished run of this listing by this wallet, other than a free first run.',
+          { next: 'Rent it, and run it with POST /v1/execute first.' },
         );
       }
       return db.transaction().execute(async (tx) => {

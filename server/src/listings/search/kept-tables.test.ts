@@ -66,6 +66,10 @@ it('the tables of search are what a rebuild makes, after random changes of many 
       rental_model = ${RENTAL_MODELS[below(RENTAL_MODELS.length)]}, status = 'active' where ${some()}`,
     () => sql`update listings set creator = ${creators[below(3)]} where ${some()}`,
     () => sql`update listings set run_count = run_count + 1 where ${some()}`,
+    () =>
+      sql`update listings set failing_since = case when failing_since is null then now() end where ${some()}`,
+    () =>
+      sql`update listings set hidden_since = case when hidden_since is null then now() end where ${some()}`,
     () => sql`update listings set title = 'none' where false`,
     () => sql`insert into listings (id, creator, title, description, category, rental_model, price_lamports,
         min_deposit_lamports, status, address, metadata_uri, sample_output, version_id, review_state, published_at)

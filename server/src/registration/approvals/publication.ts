@@ -1,10 +1,18 @@
-import { type ListingTerms, RENTAL_TERMS, type RentalModel } from '@agent-rental/contract';
+import type { ListingChanges, RentalModel } from '@agent-rental/contract';
 import { ApiError } from '../../http/api-error.js';
 import { notYours } from '../own-listing.js';
 import type { DraftRow } from '../drafts/draft-row.js';
 import type { RegistrationRepository } from '../repository.js';
+import { requireReached, type PublicationProbes } from '../probes/publication-probe.js';
+import {
+  hasSamples,
+  requireSamples,
+  sampleUnderWay,
+  type PublicationSamples,
+} from '../samples/publication-samples.js';
 import { reviewStateOf, type ReviewMode } from './approval-state.js';
-import { termViolations, type RegistrationRules } from '../manifest/validate.js';
+import { listingColumns, listingViolations } from '../manifest/listing-terms.js';
+import type { RegistrationRules, Violation } from '../manifest/validate.js';
 
 /** A reviewed draft, with all that its on-chain account holds. */
 export interface PublishableListing {
@@ -18,11 +26,16 @@ export interface PublishableListing {
 
 /** Decides what may be published. */
 export interface Publication {
-  /** What to publish on-chain for a reviewed draft of this wallet; stores terms that were still missing. */
+  /**
+   * What to publish on-chain for a reviewed draft of this wallet; stores what is said of the listing with it.
+   *
+   * @param options `isUnverified` publishes an agent that was not reached, and marks it
+   */
   prepareToPublish(
     wallet: string,
     listingId: string,
-    terms: ListingTerms | undefined,
+    changes: ListingChanges | undefined,
+    options?: { isUnverified?: boolean | undefined },
   ): Promise<PublishableListing>;
 }
 
@@ -30,30 +43,34 @@ export function createPublication({
   repository,
   rules,
   review,
+  samples,
+  probes,
 }: {
   repository: RegistrationRepository;
+  samples: PublicationSamples;
+  probes: PublicationProbes;
   rules(): Promise<RegistrationRules>;
   review: ReviewMode;
 }): Publication {
   return {
-    async prepareToPublish(wallet, listingId, terms) {
+    async prepareToPublish(wallet, listingId, changes, { isUnverified = false } = {}) {
       const requireApproved = (draft: DraftRow | undefined) => approvedDraft(draft, wallet, review);
-      requireApproved(await repository.findDraft(listingId));
-      if (terms) {
-        const violations = termViolations(terms, await rules());
-        if (violations.length > 0) {
-          throw new ApiError(
-            'invalid_request',
-            violations.map(({ path, message }) => `${path} ${message}`).join('; '),
-          );
-        }
-      }
-      const columns = terms ? termColumns(terms) : undefined;
+      const found = requireApproved(await repository.findDraft(listingId));
+      const judged = await rules();
+      if (changes?.sample_output === undefined) await requireSamples(found, samples);
+      const isReached = await requireReached(found, probes, isUnverified);
+      const unverified_at = isReached ? null : new Date();
       // Once more, on the locked row: the draft may have been changed meanwhile.
-      const draft = await repository.beginPublication(listingId, columns, (row) => {
+      const draft = await repository.beginPublication(listingId, (row) => {
         const approved = requireApproved(row);
-        requireTerms(columns ?? approved);
-        return approved;
+        if (approved.version_id !== found.version_id) throw changedMeanwhile();
+        if (changes?.sample_output === undefined && !hasSamples(approved)) throw sampleUnderWay();
+        if (changes === undefined) return { draft: approved, columns: { unverified_at } };
+        const violations = listingViolations(changes, approved, judged);
+        if (violations.length > 0) throw new ApiError('invalid_request', told(violations));
+        const columns = listingColumns(changes, approved);
+        requireTerms({ ...approved, ...columns });
+        return { draft: approved, columns: { ...columns, unverified_at } };
       });
       return {
         id: listingId,
@@ -80,6 +97,15 @@ function approvedDraft(draft: DraftRow | undefined, wallet: string, mode: Review
   throw new ApiError('invalid_request', `The listing cannot be published: ${why}`);
 }
 
+const changedMeanwhile = () =>
+  new ApiError('invalid_request', 'The agent was changed while it was being published.', {
+    next: 'Publish it again.',
+  });
+
+/** Violations in one sentence. */
+const told = (violations: readonly Violation[]) =>
+  violations.map(({ path, message }) => `${path} ${message}`).join('; ');
+
 /** The terms that a listing is published with. @throws ApiError where they are missing. */
 function requireTerms({
   rental_model: rentalModel,
@@ -93,16 +119,4 @@ function requireTerms({
     );
   }
   return { rentalModel, priceLamports, minDepositLamports };
-}
-
-/** A listing's terms as they are stored. */
-export function termColumns(terms: ListingTerms | undefined) {
-  if (!terms) return { rental_model: null, price_lamports: null, min_deposit_lamports: null };
-  const price = BigInt(terms.price_lamports);
-  const deposit = terms.min_deposit_lamports === undefined ? price : BigInt(terms.min_deposit_lamports);
-  return {
-    rental_model: terms.rental_model,
-    price_lamports: price,
-    min_deposit_lamports: RENTAL_TERMS[terms.rental_model].isPrepaid ? deposit : 0n,
-  };
 }

@@ -1,4 +1,4 @@
-import { SAMPLE_RUNS_PER_DAY } from '@agent-rental/contract';
+import { HEALTH_RUNS_PER_DAY, SAMPLE_RUNS_PER_DAY } from '@agent-rental/contract';
 import { sql } from 'kysely';
 import { ApiError } from '../../http/api-error.js';
 import type { Db } from '../../database/connection.js';
@@ -110,8 +110,15 @@ export async function hasPublished(db: Db, wallet: string): Promise<boolean> {
   return published !== undefined;
 }
 
-/** Counts one run for samples, unless the wallet has had as many as it may; says which. */
-export async function beginSampleRun(db: Db, wallet: string): Promise<boolean> {
+/** Runs that the agents of one wallet get in 24 hours, of each kind: the nightly ones take none of those for samples. */
+const RUNS_PER_DAY = { review: SAMPLE_RUNS_PER_DAY, health: HEALTH_RUNS_PER_DAY } as const;
+
+/** Counts one run for samples, unless the wallet has had as many of its kind as it may; says which. */
+export async function beginSampleRun(
+  db: Db,
+  wallet: string,
+  kind: keyof typeof RUNS_PER_DAY = 'review',
+): Promise<boolean> {
   return db.transaction().execute(async (tx) => {
     await lockCreator(tx, wallet);
     await tx
@@ -123,9 +130,10 @@ export async function beginSampleRun(db: Db, wallet: string): Promise<boolean> {
       .selectFrom('sample_runs')
       .select((eb) => eb.fn.countAll<bigint>().as('runs'))
       .where('wallet', '=', wallet)
+      .where('kind', '=', kind)
       .executeTakeFirstOrThrow();
-    if (runs >= SAMPLE_RUNS_PER_DAY) return false;
-    await tx.insertInto('sample_runs').values({ wallet }).execute();
+    if (runs >= RUNS_PER_DAY[kind]) return false;
+    await tx.insertInto('sample_runs').values({ wallet, kind }).execute();
     return true;
   });
 }
@@ -161,7 +169,7 @@ async function waitingJobs(tx: Db, wallet: string) {
 }
 
 const VERSION_BYTES = sql.raw(
-  'pg_column_size(private_part) + pg_column_size(input_schema) + pg_column_size(output_schema)',
+  'coalesce(pg_column_size(private_part), 0) + pg_column_size(input_schema) + pg_column_size(output_schema)',
 );
 
 async function storedDrafts(tx: Db, wallet: string) {

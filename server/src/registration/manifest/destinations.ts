@@ -1,9 +1,20 @@
-import { canonicalJson } from '@agent-rental/contract';
+import { type AgentToolName, canonicalJson } from '@agent-rental/contract';
 import type { PrivatePart } from './private-part.js';
 import type { Violation } from './validate.js';
 
-/** The tool that takes what an agent knows out into the web. */
-const WEB_TOOL = 'web_fetch';
+/** Whether a tool takes what an agent knows out into the web. */
+const REACHES_WEB: Readonly<Record<AgentToolName, boolean>> = {
+  read_input: false,
+  list_inputs: false,
+  search_input: false,
+  run_javascript: false,
+  run_python: false,
+  web_fetch: true,
+  repo_list: false,
+  repo_read: false,
+  repo_search: false,
+};
+const WEB_TOOLS = new Set(Object.entries(REACHES_WEB).flatMap(([name, isWeb]) => (isWeb ? [name] : [])));
 
 type Fields = Record<string, unknown>;
 
@@ -59,5 +70,7 @@ function destinationOf({ entrypoint_url: entrypoint, model }: Fields): Fields {
 }
 
 function hasWebTool(tools: unknown): boolean {
-  return Array.isArray(tools) && tools.some((tool) => (Object(tool) as Fields)['name'] === WEB_TOOL);
+  return (
+    Array.isArray(tools) && tools.some((tool) => WEB_TOOLS.has(String((Object(tool) as Fields)['name'])))
+  );
 }

@@ -42,16 +42,20 @@ export type PrivatePart = z.infer<typeof privatePart>;
 export type DeclarativeAgent = Extract<PrivatePart, { mode: 'declarative' }>;
 export type ConnectedAgent = Extract<PrivatePart, { mode: 'connected' }>;
 
-const contextOf = (versionId: string) => `agent-version:${versionId}`;
+/** What the private part of a version is sealed for. */
+export const privatePartContext = (versionId: string) => `agent-version:${versionId}`;
 
 /** Seals the private part of one version. */
 export function sealPrivatePart(keys: Keys, versionId: string, part: PrivatePart): Buffer {
-  return keys.seal(JSON.stringify(part), contextOf(versionId));
+  return keys.seal(JSON.stringify(part), privatePartContext(versionId));
 }
 
-/** Opens the private part of one version. */
-export function openPrivatePart(keys: Keys, versionId: string, sealed: Buffer): PrivatePart {
-  const part = privatePart.parse(JSON.parse(keys.open(sealed, contextOf(versionId)).toString('utf8')));
+/** Opens the private part of one version. @throws Error for a version that cannot run any more, whose part is gone. */
+export function openPrivatePart(keys: Keys, versionId: string, sealed: Buffer | null): PrivatePart {
+  if (sealed === null) throw new Error(`The private part of version ${versionId} is gone.`);
+  const part = privatePart.parse(
+    JSON.parse(keys.open(sealed, privatePartContext(versionId)).toString('utf8')),
+  );
   if (part.mode !== 'declarative' || part.model.key === undefined || part.model.keyOrigin !== undefined) {
     return part;
   }

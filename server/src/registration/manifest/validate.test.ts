@@ -39,6 +39,45 @@ const nested = (depth: number): object => {
   return value;
 };
 
+describe('an address on this machine', () => {
+  const local = 'http://localhost:9000/run';
+  const model = { provider: 'self_hosted', endpoint_url: 'http://127.0.0.1:11434/v1' };
+  const told = async (manifest: unknown, canAllowLoopback: boolean) => {
+    const validated = await validateRegistration(
+      { manifest, listing: undefined },
+      { ...rules, canAllowLoopback },
+    );
+    return validated.valid ? [] : validated.violations;
+  };
+
+  it('is refused with how it is allowed, where it can be [REG-60]', async () => {
+    expect(await told({ ...CONNECTED, entrypoint_url: local }, true)).toMatchObject([
+      {
+        path: 'entrypoint_url',
+        message: expect.stringContaining('ALLOW_LOOPBACK=http://localhost:9000') as string,
+      },
+    ]);
+    expect(await told({ ...DECLARATIVE, model }, true)).toMatchObject([
+      {
+        path: 'model.endpoint_url',
+        message: expect.stringContaining('ALLOW_LOOPBACK=http://127.0.0.1:11434') as string,
+      },
+    ]);
+  });
+
+  it('is refused without that elsewhere, and so is what no setting allows', async () => {
+    for (const [manifest, canAllow] of [
+      [{ ...CONNECTED, entrypoint_url: local }, false],
+      [{ ...CONNECTED, entrypoint_url: 'https://10.0.0.1/run' }, true],
+      [{ ...CONNECTED, entrypoint_url: 'http://agent.example.com/run' }, true],
+    ] as const) {
+      const [violation] = await told(manifest, canAllow);
+      expect(violation?.message).toContain('cannot be called');
+      expect(violation?.message).not.toContain('ALLOW_LOOPBACK');
+    }
+  });
+});
+
 describe('a manifest is accepted', () => {
   it.each([
     ['declarative', DECLARATIVE],
@@ -292,7 +331,7 @@ describe('the terms of a listing are rejected', () => {
     ],
     ['without samples in the list [LST-15]', { ...TERMS, sample_output: [] }, 'listing.sample_output'],
     ['with no runs a minute', { ...TERMS, runs_per_minute: 0 }, 'listing.runs_per_minute'],
-    ['with a field too many', { ...TERMS, discount: 1 }, 'listing.'],
+    ['with a field too many', { ...TERMS, discount: 1 }, 'listing'],
   ])('%s, naming the path', async (_, listing, path) => {
     expect(await paths(DECLARATIVE, listing)).toEqual([path]);
   });

@@ -1,9 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import {
+  agentWarnings,
   listingTerms,
   manifest,
   MANIFEST_MAX_BYTES,
   PRICE_LAMPORTS,
+  publishedSecrets,
   type ListingTerms,
   type Manifest,
   RENTAL_TERMS,
@@ -11,7 +13,7 @@ import {
 import type { z } from 'zod';
 import { findJsonProblem } from '../../http/json-bounds.js';
 import { InvalidSchemaError } from '../../platform/json-schema/compile.js';
-import { ForbiddenUrlError, type OutboundHttp } from '../../platform/outbound-http.js';
+import { ForbiddenUrlError, isLoopbackUrl, type OutboundHttp } from '../../platform/outbound-http.js';
 import { checkSchema } from '../../platform/json-schema/checks.js';
 
 /** One thing that is wrong with a registration. `path` is dotted, as in `tools.3.name`. */
@@ -23,6 +25,8 @@ export interface Violation {
 /** What a registration is judged against. */
 export interface RegistrationRules {
   outbound: OutboundHttp;
+  /** Whether addresses on the server's own machine can be allowed: on the embedded default. */
+  canAllowLoopback?: boolean;
   /** Names of the tools that the sandbox in use can serve. */
   servedTools: ReadonlySet<string>;
   /** Why a tool is not served here, and what would serve it. */
@@ -32,7 +36,13 @@ export interface RegistrationRules {
 }
 
 export type Validated =
-  | { valid: true; manifest: Manifest; terms: ListingTerms | undefined }
+  | {
+      valid: true;
+      manifest: Manifest;
+      terms: ListingTerms | undefined;
+      /** What refuses nothing. */
+      warnings: Violation[];
+    }
   | { valid: false; violations: Violation[] };
 
 /**
@@ -58,19 +68,27 @@ export async function validateRegistration(
   const parsed = manifest.safeParse(body.manifest);
   await setImmediate();
   if (!parsed.success) violations.push(...fromZod(parsed.error, ''));
-  else violations.push(...(await manifestViolations(parsed.data, rules)));
+  else {
+    violations.push(...(await manifestViolations(parsed.data, rules)));
+    await setImmediate();
+    violations.push(...publishedSecrets(parsed.data));
+  }
 
   const terms = body.listing === undefined ? undefined : listingTerms.safeParse(body.listing);
   if (terms && !terms.success) violations.push(...fromZod(terms.error, 'listing.'));
-  if (terms?.success) violations.push(...termViolations(terms.data, rules));
+  if (terms?.success) {
+    violations.push(...termViolations(terms.data, rules), ...publishedSecrets({}, terms.data));
+  }
 
   if (violations.length > 0 || !parsed.success) return { valid: false, violations };
-  return { valid: true, manifest: parsed.data, terms: terms?.data };
+  await setImmediate();
+  const warnings = [...agentWarnings(parsed.data)];
+  return { valid: true, manifest: parsed.data, terms: terms?.data, warnings };
 }
 
 /** What is wrong with a listing's terms beyond their form. */
 export function termViolations(
-  terms: ListingTerms,
+  terms: Pick<ListingTerms, 'rental_model' | 'price_lamports' | 'min_deposit_lamports'>,
   rules: Pick<RegistrationRules, 'minQueryPriceLamports'>,
 ): Violation[] {
   const violations: Violation[] = [];
@@ -94,6 +112,9 @@ export function termViolations(
   return violations;
 }
 
+/** Names that lead nowhere outside of a machine or its network (RFC 6761, 6762, 8375, and ICANN's `internal`). */
+const LOCAL_NAME = /(?:^|\.)(?:localhost|local|internal|home\.arpa)\.?$/;
+
 async function manifestViolations(value: Manifest, rules: RegistrationRules): Promise<Violation[]> {
   const violations: Violation[] = [];
   for (const field of ['input_schema', 'output_schema'] as const) {
@@ -112,9 +133,17 @@ async function manifestViolations(value: Manifest, rules: RegistrationRules): Pr
     if (!url) continue;
     try {
       rules.outbound.checkUrl(url);
+      const { protocol, hostname } = new URL(url);
+      if (protocol === 'https:' && LOCAL_NAME.test(hostname)) {
+        violations.push({ path, message: `cannot be called: ${hostname} is a name of a private network` });
+      }
     } catch (error) {
       if (!(error instanceof ForbiddenUrlError)) throw error;
-      violations.push({ path, message: `cannot be called: ${error.message}` });
+      const advice =
+        rules.canAllowLoopback === true && isLoopbackUrl(url)
+          ? `. To try it on this machine, start the server with ALLOW_LOOPBACK=${new URL(url).origin}`
+          : '';
+      violations.push({ path, message: `cannot be called: ${error.message}${advice}` });
     }
   }
   for (const [index, tool] of (value.tools ?? []).entries()) {
@@ -129,6 +158,10 @@ async function manifestViolations(value: Manifest, rules: RegistrationRules): Pr
   return violations;
 }
 
-function fromZod(error: z.ZodError, prefix: string): Violation[] {
-  return error.issues.map((issue) => ({ path: prefix + issue.path.join('.'), message: issue.message }));
+/** What zod found, in the form of violations. */
+export function fromZod(error: z.ZodError, prefix: string): Violation[] {
+  return error.issues.map(({ path, message }) => ({
+    path: (prefix + path.join('.')).replace(/\.$/, ''),
+    message,
+  }));
 }

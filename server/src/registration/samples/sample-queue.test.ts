@@ -3,11 +3,14 @@ import { deriveKeys } from '../../platform/keys.js';
 import { enqueueTask, migrateJobs, startJobs } from '../../platform/jobs.js';
 import { createLogger } from '../../platform/logger.js';
 import { insertListing, newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
-import { sealPrivatePart, type DeclarativeAgent } from '../manifest/private-part.js';
+import { sealPrivatePart, type DeclarativeAgent, type PrivatePart } from '../manifest/private-part.js';
 import { createRegistrationRepository, SAMPLES_TASK, type RegistrationRepository } from '../repository.js';
 import { createSampleTaker, type ReviewRun } from './samples.js';
 
 const keys = deriveKeys(new Uint8Array(32).fill(5));
+
+/** Names the agent that is run. */
+const promptOf = (agent: PrivatePart) => (agent.mode === 'declarative' ? agent.systemPrompt : '');
 
 let database: TemporaryDatabase;
 let repository: RegistrationRepository;
@@ -32,9 +35,9 @@ beforeEach(() => {
 function start(concurrency: number) {
   const deadline = new Promise<void>((resolve) => (release = resolve));
   const run: ReviewRun = async (agent) => {
-    begun.push(agent.systemPrompt);
+    begun.push(promptOf(agent));
     onBegun();
-    if (!agent.systemPrompt.startsWith('silent')) return { output: 'a sample' };
+    if (!promptOf(agent).startsWith('silent')) return { output: 'a sample' };
     await deadline;
     return { problem: 'The agent did not finish.' };
   };

@@ -146,9 +146,9 @@ it('a vendor is not asked without a key; the key makes the run', async () => {
   expect(queued).toEqual([{ task: SAMPLES_TASK, payload: { listing_id: id } }]);
   await samples().take(id);
   expect((await shownOf(id)).sample_output).toEqual(['{"due":2}']);
-  // A key for a listing that shows samples asks for nothing.
+  // A key for a listing that shows samples asks for none.
   await createCreatorSecrets(repository, keys).setModelKey(creator, id, 'another-key', async () => undefined);
-  expect(queued).toHaveLength(1);
+  expect(queued.filter(({ task }) => task === SAMPLES_TASK)).toHaveLength(1);
 });
 
 it('a run of a creator who has published nothing reads no page; of another it does [REG-44]', async () => {

@@ -1,21 +1,24 @@
-import { SAMPLE_RUNS_PER_DAY, type Json } from '@agent-rental/contract';
+import { findSecrets, MODEL_PROVIDERS, SAMPLE_RUNS_PER_DAY, type Json } from '@agent-rental/contract';
 import type { Keys } from '../../platform/keys.js';
-import { openPrivatePart, type DeclarativeAgent, type PrivatePart } from '../manifest/private-part.js';
+import { openPrivatePart, type PrivatePart } from '../manifest/private-part.js';
+import type { ProbeFailure } from '../probes/probe-outcome.js';
 import type { RegistrationRepository } from '../repository.js';
 import { sampleInputOf } from './sample-input.js';
 
 /** Longest sample output that a listing shows, in characters. */
 const SAMPLE_CHARACTERS = 4_000;
 const PROBLEM_CHARACTERS = 500;
-/** The agent gets its own time, up to this. */
-const MAX_RUN_MS = 60_000;
+/** The agent gets its own time, up to this, in milliseconds. */
+export const MAX_SAMPLE_RUN_MS = 60_000;
 const TASK =
   'Do your work on this input. The answer is shown to those who think of renting you, as a sample.';
 
-/** One real run of an agent, as a renter's would be, outside any rental. */
+/** One real run of an agent, as a renter's would be, outside any rental. `failure`: the agent was not reached. */
 export type ReviewRun = (
-  agent: DeclarativeAgent,
+  agent: PrivatePart,
   request: {
+    /** The `agent_id` that a connected agent is given. */
+    listingId: string;
     task: string;
     input: string | Record<string, Json>;
     outputSchema: Record<string, unknown>;
@@ -23,7 +26,7 @@ export type ReviewRun = (
     /** False: pages that the agent asks for are refused. */
     readsWeb: boolean;
   },
-) => Promise<{ output: Json } | { problem: string }>;
+) => Promise<{ output: Json } | { problem: string; failure?: ProbeFailure | undefined }>;
 
 /** The part of a review that shows what an agent does, for listings whose creators sent no sample. */
 export interface SampleTaker {
@@ -38,13 +41,15 @@ export interface SampleTaker {
 
 /** Whether a version can be run at all by the service: a vendor asks for a key, a creator's own model may not. */
 export function canBeSampled(part: PrivatePart): boolean {
-  return (
-    part.mode === 'declarative' && (part.model.provider === 'self_hosted' || part.model.key !== undefined)
-  );
+  if (part.mode === 'connected') return true;
+  return !MODEL_PROVIDERS[part.model.provider].needsKey || part.model.key !== undefined;
 }
 
 export function createSampleTaker(deps: {
-  repository: Pick<RegistrationRepository, 'findVersionWithoutSamples' | 'storeSamples' | 'beginSampleRun'>;
+  repository: Pick<
+    RegistrationRepository,
+    'findVersionWithoutSamples' | 'storeSamples' | 'beginSampleRun' | 'storeProbe' | 'requestProbe'
+  >;
   keys: Keys;
   run: ReviewRun;
 }): SampleTaker {
@@ -54,7 +59,7 @@ export function createSampleTaker(deps: {
       if (!found) return;
       const { version, sampleInput, creator, isPublisher } = found;
       const part = openPrivatePart(deps.keys, version.id, version.private_part);
-      if (part.mode !== 'declarative' || !canBeSampled(part)) return;
+      if (!canBeSampled(part)) return;
       const input = sampleInput ?? (await sampleInputOf(version.input_schema));
       const store = (samples: { input: string | null; output: string[]; problem: string | null }) =>
         deps.repository.storeSamples(listingId, version.id, samples);
@@ -62,6 +67,7 @@ export function createSampleTaker(deps: {
         const problem =
           'The review could not show a sample: no input was found that matches input_schema. Give it examples, or send listing.sample_output.';
         await store({ input: null, output: [], problem });
+        await deps.repository.requestProbe(listingId);
         return;
       }
       // Each try may cost the creator's model, and takes a turn of the shared queue.
@@ -70,26 +76,41 @@ export function createSampleTaker(deps: {
           `The review did not run the agent: those of this wallet were run ${SAMPLE_RUNS_PER_DAY} times within 24 hours. ` +
           'Send listing.sample_output with the registration, or change the agent tomorrow.';
         await store({ input: null, output: [], problem });
+        await deps.repository.requestProbe(listingId);
         return;
       }
       const made = await deps.run(part, {
+        listingId,
         task: TASK,
         input,
         outputSchema: version.output_schema,
-        timeoutMs: Math.min(version.timeout_seconds * 1000, MAX_RUN_MS),
+        timeoutMs: Math.min(version.timeout_seconds * 1000, MAX_SAMPLE_RUN_MS),
         // Registering is free: without this the service would be an anonymous proxy for GET requests.
         readsWeb: isPublisher,
       });
+      // A run tells what a probe would.
+      const failure = 'problem' in made ? made.failure : undefined;
+      await deps.repository.storeProbe(listingId, version.id, failure ?? 'reached');
+      const problem = 'problem' in made ? made.problem : secretIn(made.output);
       await store({
         input: JSON.stringify(input),
-        output: 'output' in made ? [shown(made.output)] : [],
+        output: 'output' in made && problem === undefined ? [shown(made.output)] : [],
         problem:
-          'problem' in made
-            ? `The review's run gave no sample. ${storable(made.problem, PROBLEM_CHARACTERS)}`
-            : null,
+          problem === undefined
+            ? null
+            : `The review's run gave no sample. ${storable(problem, PROBLEM_CHARACTERS)}`,
       });
     },
   };
+}
+
+/** Why an output is not shown to everyone; undefined where it holds no secret. */
+function secretIn(output: Json): string | undefined {
+  const [secret] = findSecrets(output);
+  return (
+    secret &&
+    `The output holds what looks like ${secret.kind}: take it out of the agent, and replace the key.`
+  );
 }
 
 function shown(output: Json): string {
@@ -97,7 +118,7 @@ function shown(output: Json): string {
 }
 
 /** Text that PostgreSQL can hold, cut to a length: no null characters, no half of a surrogate pair. */
-function storable(text: string, characters: number): string {
+export function storable(text: string, characters: number): string {
   const whole = text.replaceAll('\0', '');
   const cut = whole.length <= characters ? whole : `${whole.slice(0, characters - 1)}…`;
   return Buffer.from(cut).toString();

@@ -1,0 +1,90 @@
+import type { ListingTerms } from '@agent-rental/contract';
+import { sql } from 'kysely';
+import type { Db } from '../../database/connection.js';
+import type { enqueueTask } from '../../platform/jobs.js';
+import { beginSampleRun } from '../drafts/creator-limits.js';
+import type { VersionRow } from '../repository.js';
+
+/** Name of the background task that runs a listing to see whether it works. */
+export const HEALTH_TASK = 'check_health';
+
+/** After those that a registration or a publication waits for. */
+const PRIORITY = 1_000;
+
+/** A listing that is to be run. */
+interface CheckedListing {
+  creator: string;
+  version: VersionRow;
+  sampleInput: ListingTerms['sample_input'];
+}
+
+/** Keeps which listings are to be run, and what came of it. */
+export interface HealthRepository {
+  /**
+   * Queues the runs of listings that are due, at most so many; those that need none are due again the next night: what is not on
+   * sale, what its creator has taken out, and what a renter had a result of within a day. Gives how many were queued.
+   */
+  queueDue(most: number): Promise<number>;
+  /** An active listing whose creator wants it to be run. */
+  find(listingId: string): Promise<CheckedListing | undefined>;
+  /** Counts a run of a creator's listing; false when it has had as many today as it may: the listing is the next night's first. */
+  begin(listingId: string, creator: string): Promise<boolean>;
+  /** Notes what a run came to. @param problem why it failed */
+  note(listingId: string, versionId: string, problem: string | null): Promise<void>;
+}
+
+export function createHealthRepository(db: Db, enqueue: typeof enqueueTask): HealthRepository {
+  return {
+    queueDue: (most) =>
+      db.transaction().execute(async (tx) => {
+        const { rows } = await sql<{ id: string; creator: string }>`
+          with due as materialized (
+            select listing_id from listing_health where due_at <= now() order by due_at limit ${most}
+            for update skip locked
+          ), moved as (
+            update listing_health set due_at = next_health_check(listing_id)
+            where listing_id = any (array(select listing_id from due)) returning listing_id
+          )
+          select id, creator from listings
+          where id = any (array(select listing_id from moved)) and status = 'active' and health_checks and not exists (
+            select from listing_stats as done where done.listing_id = listings.id and grain = 'hour'
+              and started_at > now() - interval '24 hours' and measure = 'completed'
+          )`.execute(tx);
+        for (const { id, creator } of rows) {
+          // In the queue of its creator's sample runs: an agent that does not answer delays only its own.
+          const options = { queue: `review-runs:${creator}`, maxAttempts: 1, priority: PRIORITY };
+          await enqueue(tx, HEALTH_TASK, { listing_id: id }, { ...options, key: `${HEALTH_TASK}:${id}` });
+        }
+        return rows.length;
+      }),
+    async find(listingId) {
+      const listing = await db
+        .selectFrom('listings')
+        .select(['creator', 'version_id', 'sample_input'])
+        .where('id', '=', listingId)
+        .where('status', '=', 'active')
+        .where('health_checks', '=', true)
+        .executeTakeFirst();
+      if (!listing) return undefined;
+      const version = await db
+        .selectFrom('agent_versions')
+        .selectAll()
+        .where('id', '=', listing.version_id)
+        .executeTakeFirstOrThrow();
+      const sampleInput = (listing.sample_input ?? undefined) as ListingTerms['sample_input'];
+      return { creator: listing.creator, version, sampleInput };
+    },
+    async begin(listingId, creator) {
+      if (await beginSampleRun(db, creator, 'health')) return true;
+      await db
+        .updateTable('listing_health')
+        .set({ due_at: sql<Date>`now()` })
+        .where('listing_id', '=', listingId)
+        .execute();
+      return false;
+    },
+    async note(listingId, versionId, problem) {
+      await sql`select note_health_check(${listingId}, ${versionId}::uuid, ${problem}::text)`.execute(db);
+    },
+  };
+}

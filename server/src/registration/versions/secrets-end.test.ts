@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deriveKeys, type Keys } from '../../platform/keys.js';
+import { newWallet } from '../../testing/index.js';
+import { createCreatorSecrets } from '../creator-secrets.js';
+import { sealPrivatePart } from '../manifest/private-part.js';
+import {
+  confirmed,
+  idOf,
+  keys,
+  openRegistration,
+  type RegistrationFixture,
+} from '../registration.test-support.js';
+import { resealAll } from './reseal.js';
+
+const CONNECTED = { system_prompt: null, tools: null, entrypoint_url: 'https://agent.example.com/run' };
+
+let fixture: RegistrationFixture;
+beforeAll(async () => {
+  fixture = await openRegistration();
+});
+afterAll(() => fixture.close());
+
+/** All that a dump of the database holds of a listing's versions, opened with these keys. */
+async function opened(listingId: string, opening: Keys = keys): Promise<string> {
+  const versions = await fixture.database.db
+    .selectFrom('agent_versions')
+    .selectAll()
+    .where('listing_id', '=', listingId)
+    .orderBy('number')
+    .execute();
+  return versions
+    .map(({ private_part: part, ...row }) => {
+      const secret = part && opening.open(part, `agent-version:${row.id}`).toString('utf8');
+      return JSON.stringify(row) + String(secret);
+    })
+    .join('\n');
+}
+
+async function published(fields: Record<string, unknown>) {
+  const wallet = newWallet();
+  const id = idOf(await fixture.register('automatic', wallet, fields));
+  await fixture.land(id, 10n);
+  const update = async (changes: Record<string, unknown>) =>
+    expect(await fixture.update('automatic', wallet, id, changes)).toMatchObject({ status: 'completed' });
+  return { wallet, id, update };
+}
+
+describe('a dump opened with the master key', () => {
+  it('has no prompt or key of an agent that has become a connected one [REG-75]', async () => {
+    const { id, update } = await published({ system_prompt: 'PROMPT-1', model_key: 'KEY-1' });
+    await update({ system_prompt: 'PROMPT-2' });
+    expect(await opened(id)).toMatch(/PROMPT-1[^]*PROMPT-2/);
+    await update(CONNECTED);
+    const dump = await opened(id);
+    expect(dump).toContain('agent.example.com');
+    expect(dump).not.toMatch(/PROMPT|KEY-/);
+    // What is public of them stays.
+    expect(dump.match(/"listing_id":"[^"]+","input_schema":\{"type":"object"\}/g)).toHaveLength(3);
+    expect(dump).toMatch(/"number":1[^]*"number":2[^]*"number":3/);
+  });
+
+  it('has no endpoint or webhook secret of an agent that has become a declarative one [REG-75]', async () => {
+    const { id, update } = await published({
+      system_prompt: undefined,
+      entrypoint_url: 'https://agent.example.com/OLD-PATH',
+    });
+    await update({ entrypoint_url: null, system_prompt: 'New.' });
+    expect(await opened(id)).not.toMatch(/OLD-PATH|whsec_/);
+  });
+
+  it.each(['PUT model-key', 'PATCH'])('has no model key that was replaced by %s [REG-75]', async (how) => {
+    const { id, wallet, update } = await published({ model_key: 'KEY-1' });
+    await update({ description: 'Second.' });
+    const secrets = createCreatorSecrets(fixture.repository, keys);
+    if (how === 'PATCH') await update({ model_key: 'KEY-2' });
+    else await secrets.setModelKey(wallet, id, 'KEY-2', confirmed);
+    const dump = await opened(id);
+    expect(dump).not.toContain('KEY-1');
+    // The older version can still run, with the new key.
+    expect(dump.match(/KEY-2/g)?.length).toBeGreaterThanOrEqual(2);
+  });
+
+  it('has nothing of what a draft was before [REG-75]', async () => {
+    const wallet = newWallet();
+    const id = idOf(await fixture.register('automatic', wallet, { system_prompt: 'PROMPT-1' }));
+    await fixture.update('automatic', wallet, id, { system_prompt: 'PROMPT-2' });
+    const dump = await opened(id);
+    expect(dump).toContain('PROMPT-2');
+    expect(dump).not.toContain('PROMPT-1');
+  });
+
+  it('has the part of an approved draft whose publication may still land', async () => {
+    const wallet = newWallet();
+    const id = idOf(await fixture.register('automatic', wallet, { system_prompt: 'PROMPT-1' }));
+    await fixture.update('operator', wallet, id, { system_prompt: 'PROMPT-2' });
+    expect(await opened(id)).toMatch(/PROMPT-1[^]*PROMPT-2/);
+  });
+});
+
+describe('the sealing key', () => {
+  const MASTER = new Uint8Array(32).fill(3);
+  const NEXT = new Uint8Array(32).fill(9);
+  const old = deriveKeys(MASTER);
+  /** A server that seals with the new key and opens with both; afterwards with the new one alone. */
+  const rotating = deriveKeys(MASTER, { present: NEXT, others: [MASTER] });
+  const rotated = deriveKeys(MASTER, { present: NEXT });
+
+  it('is rotated while servers of both keys run; tokens and receipts stay valid [REG-76]', () => {
+    // Before the change-over all replicas open with both, so that any may seal with the next one.
+    const before = deriveKeys(MASTER, { others: [NEXT] });
+    const sealed = rotating.seal('a', 'c');
+    expect(before.open(sealed, 'c').toString()).toBe('a');
+    expect(rotating.open(old.seal('b', 'c'), 'c').toString()).toBe('b');
+    expect(() => old.open(sealed, 'c')).toThrow();
+    expect(() => rotating.open(sealed, 'd')).toThrow();
+    expect(rotating.jwt.publicKey.equals(old.jwt.publicKey)).toBe(true);
+    expect(rotating.receipt.publicKey.equals(old.receipt.publicKey)).toBe(true);
+  });
+
+  it('alone opens what agents are made of, once all is sealed anew [REG-76]', async () => {
+    const { id } = await published({ system_prompt: 'PROMPT-1', model_key: 'KEY-1' });
+    const other = await published({ system_prompt: 'PROMPT-OTHER' });
+    const { version_id: version } = await fixture.listing(other.id);
+    // A replica has sealed this one with the new key already.
+    const part = await fixture.running(other.id);
+    await fixture.database.db
+      .updateTable('agent_versions')
+      .set({ private_part: sealPrivatePart(rotating, version, part) })
+      .where('id', '=', version)
+      .execute();
+    await expect(opened(id, rotated)).rejects.toThrow();
+    const { resealed, changedMeanwhile } = await resealAll(fixture.database.db, rotating);
+    expect(resealed).toBeGreaterThan(0);
+    expect(changedMeanwhile).toBe(0);
+    expect(await opened(id, rotated)).toMatch(/PROMPT-1/);
+    expect(await opened(other.id, rotated)).toMatch(/PROMPT-OTHER/);
+    await expect(opened(id, old)).rejects.toThrow();
+    expect(await resealAll(fixture.database.db, rotated)).toEqual({ resealed: 0, changedMeanwhile: 0 });
+    const stranger = deriveKeys(new Uint8Array(32).fill(1));
+    await expect(resealAll(fixture.database.db, stranger)).rejects.toThrow(/OTHER_SEALING_KEYS/);
+  });
+});

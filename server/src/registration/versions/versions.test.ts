@@ -1,0 +1,184 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createListingRepository, createListingService, type ListingService } from '../../listings/index.js';
+import { newWallet } from '../../testing/index.js';
+import {
+  confirmed,
+  idOf,
+  keys,
+  openRegistration,
+  type RegistrationFixture,
+} from '../registration.test-support.js';
+import { openPrivatePart } from '../manifest/private-part.js';
+import { endVersionSupport, VERSION_SUPPORT_DAYS } from './version-support.js';
+
+const FIRST = {
+  system_prompt: 'The first.',
+  model_key: 'k',
+  input_schema: { type: 'object', properties: { text: { type: 'string' } } },
+};
+const BREAKING = {
+  description: 'Reads other things.',
+  system_prompt: 'The second.',
+  input_schema: { type: 'object', properties: { url: { type: 'string' } }, required: ['url'] },
+};
+
+let fixture: RegistrationFixture;
+let listings: ListingService;
+beforeAll(async () => {
+  fixture = await openRegistration();
+  listings = createListingService(createListingRepository(fixture.database));
+});
+afterAll(() => fixture.close());
+
+/** An agent on sale whose second version is another one than the first. */
+async function twoVersions() {
+  const wallet = newWallet();
+  const id = idOf(await fixture.register('automatic', wallet, FIRST));
+  await fixture.land(id, 10n);
+  const before = await listings.detail(id);
+  await fixture.update('automatic', wallet, id, BREAKING);
+  return { wallet, id, before };
+}
+const promptOf = ({ version }: Awaited<ReturnType<ListingService['find']>>) => {
+  const part = openPrivatePart(keys, version.id, version.privatePart);
+  return part.mode === 'declarative' ? part.systemPrompt : undefined;
+};
+
+describe('a pinned version', () => {
+  it('runs as it was and shows what it showed, after a breaking update [REG-77]', async () => {
+    const { id, before } = await twoVersions();
+    expect(before.version).toBe(1);
+    const [pinned, latest] = [await listings.find(id, 1), await listings.find(id)];
+    expect([promptOf(pinned), promptOf(latest)]).toEqual(['The first.', 'The second.']);
+    expect(pinned.version.inputSchema).toEqual(FIRST.input_schema);
+    expect(promptOf(await listings.find(id, 2))).toBe('The second.');
+    const { last_updated: _, ...shown } = before;
+    const { last_updated: __, metadata_uri: ___, ...now } = await listings.detail(id, 1);
+    const { metadata_uri: ____, ...then } = shown;
+    expect(JSON.stringify(now)).toBe(JSON.stringify(then));
+    expect(await listings.detail(id)).toMatchObject({ version: 2, input_schema: BREAKING.input_schema });
+  });
+
+  it('that is not there, or does not run any more, is refused and never replaced by another one [REG-77]', async () => {
+    const { id, wallet } = await twoVersions();
+    await expect(listings.find(id, 3)).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(listings.detail(id, 3)).rejects.toMatchObject({ code: 'invalid_request' });
+    const connected = { system_prompt: null, entrypoint_url: 'https://agent.example.com/run' };
+    await fixture.update('automatic', wallet, id, connected);
+    for (const number of [1, 2]) {
+      await expect(listings.find(id, number)).rejects.toMatchObject({
+        code: 'invalid_request',
+        message: expect.stringContaining(`version ${number} does not run any more`) as string,
+      });
+    }
+    // What is public of it can still be read.
+    expect(await listings.detail(id, 2)).toMatchObject({ version: 2, input_schema: BREAKING.input_schema });
+  });
+
+  it('is never one that was not approved', async () => {
+    const wallet = newWallet();
+    const id = idOf(await fixture.register('automatic', wallet, FIRST));
+    await fixture.service('operator').prepareToPublish(wallet, id, undefined);
+    await fixture.update('operator', wallet, id, BREAKING);
+    await fixture.land(id, 10n);
+    expect(promptOf(await listings.find(id))).toBe('The first.');
+    await expect(listings.find(id, 2)).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+});
+
+describe('a version that was replaced', () => {
+  const replacedDaysAgo = (id: string, days: number) =>
+    fixture.database.db
+      .updateTable('agent_versions')
+      .set({ replaced_at: sql`now() - make_interval(days => ${days})` })
+      .where('listing_id', '=', id)
+      .where('number', '=', 1)
+      .execute();
+  const canRun = (id: string) =>
+    listings.find(id, 1).then(
+      () => true,
+      () => false,
+    );
+
+  it(`can run for ${VERSION_SUPPORT_DAYS} days, and then while it is rented [REG-79]`, async () => {
+    const { id } = await twoVersions();
+    const { address } = await fixture.listing(id);
+    const rental = {
+      address: newWallet(),
+      buyer: newWallet(),
+      listing_address: address,
+      rental_model: 'subscription' as const,
+      valid: true,
+      purchased_at: new Date('2026-01-01T00:00:00Z'),
+      expires_at: new Date(Date.now() + 3_600_000),
+      slot: 1n,
+    };
+    await fixture.database.db.insertInto('credentials').values(rental).execute();
+    await replacedDaysAgo(id, VERSION_SUPPORT_DAYS + 1);
+    await endVersionSupport(fixture.database.db);
+    expect(await canRun(id)).toBe(true);
+    await fixture.database.db
+      .updateTable('credentials')
+      .set({ expires_at: new Date(Date.now() - 1_000) })
+      .where('address', '=', rental.address)
+      .execute();
+    await replacedDaysAgo(id, VERSION_SUPPORT_DAYS - 1);
+    await endVersionSupport(fixture.database.db);
+    expect(await canRun(id)).toBe(true);
+    await replacedDaysAgo(id, VERSION_SUPPORT_DAYS + 1);
+    await endVersionSupport(fixture.database.db);
+    expect(await canRun(id)).toBe(false);
+    expect(promptOf(await listings.find(id))).toBe('The second.');
+  });
+});
+
+describe('a rollback', () => {
+  it('makes what a version was the next one, in one call [REG-80]', async () => {
+    const { id, wallet } = await twoVersions();
+    const service = fixture.service('automatic');
+    const accepted = await service.rollback(wallet, id, 1, confirmed);
+    expect(accepted.change).toMatchObject({ kind: 'compatible' });
+    await service.validate(accepted.job_id);
+    expect(await listings.detail(id)).toMatchObject({
+      version: 3,
+      description: 'Reads invoices.',
+      input_schema: FIRST.input_schema,
+    });
+    expect(promptOf(await listings.find(id))).toBe('The first.');
+    expect(promptOf(await listings.find(id, 2))).toBe('The second.');
+  });
+
+  it.each([
+    ['that runs', 2],
+    ['that there is not', 9],
+  ])('to a version %s is refused [REG-80]', async (_, number) => {
+    const { id, wallet } = await twoVersions();
+    const call = fixture.service('automatic').rollback(wallet, id, number, confirmed);
+    await expect(call).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+
+  it('of another wallet’s agent is refused, and one that redirects data wants a confirmation [REG-80]', async () => {
+    const { id, wallet } = await twoVersions();
+    const service = fixture.service('automatic');
+    await expect(service.rollback(newWallet(), id, 1, confirmed)).rejects.toMatchObject({
+      code: 'listing_not_found',
+    });
+    await fixture.update('automatic', wallet, id, { model: { provider: 'anthropic', model: 'm' } });
+    const asked = new Error('Sign this.');
+    await expect(service.rollback(wallet, id, 1, () => Promise.reject(asked))).rejects.toBe(asked);
+  });
+});
+
+it('an update says to its creator whether it is breaking [REG-78]', async () => {
+  const wallet = newWallet();
+  const id = idOf(await fixture.register('automatic', wallet, FIRST));
+  const service = fixture.service('automatic');
+  const { change } = await service.update(wallet, id, BREAKING, confirmed);
+  expect(change).toMatchObject({ kind: 'breaking', reasons: [expect.stringContaining('url')] });
+  const compatible = await service.update(wallet, id, { description: 'Better.' }, confirmed);
+  expect(compatible.change).toEqual({ kind: 'compatible', reasons: [] });
+  expect(await service.update(wallet, id, { listing: { title: 'A' } }, confirmed)).not.toHaveProperty(
+    'change',
+  );
+});
