@@ -2,6 +2,7 @@ import { accountName, decodePerQueryBalance } from '@agent-rental/program-client
 import { PublicKey } from '@solana/web3.js';
 import { sql } from 'kysely';
 import type { Chain, LandedCharge, ProgramHistory } from '../chain/index.js';
+import { CHARGE_STATES, type ChargeState } from '../database/charge-states.js';
 import type { Db } from '../database/connection.js';
 import type { ChargeStates } from '../settlement/index.js';
 import type { FoundDifference } from './differences.js';
@@ -60,7 +61,7 @@ export async function* compareCharges(
     }
     for (const runId of unseen) {
       const charge = charges.get(runId);
-      if (charge?.state === 'finalized' || charge?.state === 'credited') {
+      if (charge && isTaken(charge.state)) {
         yield { kind: 'charge_missing', address: balance, run_id: runId, lamports: charge.price_lamports };
       }
     }
@@ -77,15 +78,20 @@ export async function* compareCharges(
     landed: LandedCharge,
     signature: string,
     balance: string,
-    state: string | undefined,
+    state: ChargeState | undefined,
   ): Generator<FoundDifference> {
     const { runId, priceLamports: lamports } = landed;
     const about = { address: balance, run_id: runId, signature, lamports };
     if (state === undefined) yield { kind: 'unknown_charge', ...about };
-    if (state === 'failed' || state === 'lost') {
+    else if (!CHARGE_STATES[state].isOpen && !CHARGE_STATES[state].isPaid) {
       yield { kind: 'charge_landed', ...about, repair: () => recordTaken(runId, signature) };
     }
   }
+}
+
+/** Whether the chain took the price of a charge for good. */
+function isTaken(state: ChargeState): boolean {
+  return CHARGE_STATES[state].isPaid && !CHARGE_STATES[state].isOpen;
 }
 
 /** What the account has spent; undefined where there is none. */

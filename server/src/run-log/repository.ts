@@ -1,16 +1,12 @@
-import { sql, type Selectable } from 'kysely';
+import { sql } from 'kysely';
 import { MAX_RUN_LOG_BATCH, NO_PREVIOUS_ROOT } from '@agent-rental/program-client';
+import { CHARGE_STATES, type ChargeState } from '../database/charge-states.js';
 import type { Db, Tx } from '../database/connection.js';
-import type { Database } from '../database/schema.js';
 import type { LoggedRun } from '../runs/index.js';
 import { merkleTree, NODE_BYTES } from './merkle-tree.js';
 
-/** Key of the advisory lock under which a batch is made. */
-const LOCK = 5_120_977_346;
 /** Runs that are read, hashed and written between two turns of the event loop. */
 const PAGE = 100;
-
-type ChargeState = Selectable<Database['charges']>['state'];
 
 /** What stands on-chain of a batch. */
 export interface Batch {
@@ -61,8 +57,9 @@ export interface RunLogRepository {
   /** The newest batch of the database. */
   head(): Promise<LogHead | undefined>;
   /**
-   * Puts the runs that wait into a batch, in order of arrival, and writes it down: runs, number, previous root and root. One
-   * replica at a time does this. Runs whose charge has become final leave the log, and those whose charge is open wait on.
+   * Puts the waiting runs into a batch, in order of arrival, and stores it: runs, number, previous root and root. Two replicas
+   * may do this at once while the leader changes: one gets the number, and the call of the other rejects. Runs whose charge
+   * has become final leave the log, and those whose charge is open go on waiting.
    *
    * @param leafOf the leaf of a run
    * @param chainHead the newest batch on-chain; the number of a batch is above it, also where the database is older
@@ -124,11 +121,9 @@ export function createRunLogRepository(
     head: () => headOf(db),
 
     makeBatch: (leafOf, chainHead) =>
-      db.transaction().execute(async (tx) => {
-        const { rows } = await sql<{ locked: boolean }>`
-          select pg_try_advisory_xact_lock(${LOCK}) as locked`.execute(tx);
-        // The lock is asked for first: what another replica wrote under it is seen from here on.
-        if (rows[0]?.locked !== true || !(await isDue(tx))) return undefined;
+      // What is due, the number and the runs are of one snapshot: of two at once one fails by the other's rows.
+      inSnapshot(db, async (tx) => {
+        if (!(await isDue(tx))) return undefined;
         const own = await headOf(tx);
         const before = chainHead && (own === undefined || chainHead.number > own.number) ? chainHead : own;
         const number = (before?.number ?? 0n) + 1n;
@@ -274,6 +269,9 @@ export function createRunLogRepository(
   };
 }
 
+const inSnapshot = <T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  db.transaction().setIsolationLevel('repeatable read').execute(work);
+
 /** Gives runs that wait their places in a batch; gives their leaves, one after the other. */
 async function fillBatch(
   tx: Tx,
@@ -333,6 +331,11 @@ async function judgePage(tx: Tx, ids: string[], leafOf: (run: LoggedRun) => Buff
       'output_digest',
       'created_at',
       'finished_at',
+      'is_trial',
+      sql<number>`(select number from agent_versions where id = runs.version_id)`.as('number'),
+      sql<LoggedRun['change_kind']>`(select change_kind from agent_versions where id = runs.version_id)`.as(
+        'change_kind',
+      ),
     ])
     .where('id', '=', sql<string>`any(${ids}::uuid[])`)
     .where('status', '!=', 'running')
@@ -359,19 +362,8 @@ async function judgePage(tx: Tx, ids: string[], leafOf: (run: LoggedRun) => Buff
 
 /** What a run's charge, if it has one, says of its place in the log. */
 function endOf(charge: ChargeState | undefined): 'charged' | 'free' | 'open' {
-  switch (charge) {
-    case undefined:
-    case 'failed':
-    case 'lost':
-      return 'free';
-    case 'finalized':
-    case 'credited':
-      return 'charged';
-    case 'reserved':
-    case 'signed':
-    case 'confirmed':
-      return 'open';
-    default:
-      return charge satisfies never;
-  }
+  if (charge === undefined) return 'free';
+  const { isOpen, isPaid } = CHARGE_STATES[charge];
+  if (isOpen) return 'open';
+  return isPaid ? 'charged' : 'free';
 }

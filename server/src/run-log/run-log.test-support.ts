@@ -108,7 +108,7 @@ export async function runLogWorld(
     settlement: { paidFor: async () => undefined },
     signer,
     origin,
-    logOf: (runId, payload) => runLog.entryOf(runId, payload),
+    logOf: (runId, payloads) => runLog.entryOf(runId, payloads),
   });
   const publisher = newPublisher();
 

@@ -5,6 +5,8 @@ import { ApiError } from '../http/api-error.js';
 import { receiptOf } from '../runs/index.js';
 import { receiptPayload } from '../settlement/index.js';
 import { insertRun } from '../testing/index.js';
+import { leafOf } from './merkle-tree.js';
+import { createRunLog } from './run-log.js';
 import {
   runLogWorld,
   startTestChain,
@@ -364,7 +366,7 @@ describe('a database that is older than the chain', () => {
   });
 });
 
-it('the receipt of a logged run never changes: its payload is pinned to the byte [MON-34]', () => {
+it('the receipt of a logged run never changes: its payload is pinned to the byte [MON-34, EXE-101]', () => {
   const row = {
     id: '0f8fad5b-d9cb-469f-a165-70867728950e',
     wallet: 'So11111111111111111111111111111111111111112',
@@ -374,13 +376,42 @@ it('the receipt of a logged run never changes: its payload is pinned to the byte
     output_digest: null,
     created_at: new Date('2026-01-05T10:00:00.123Z'),
     finished_at: new Date('2026-01-05T10:00:01.000Z'),
+    is_trial: false,
+    number: 2,
+    change_kind: 'breaking',
   } as const;
-  const receipt = receiptOf(row, undefined, { network: 'devnet', program_id: 'Program' });
-  expect(receiptPayload(receipt).toString()).toBe(
-    '{"version":1,"run_id":"0f8fad5b-d9cb-469f-a165-70867728950e",' +
-      '"wallet":"So11111111111111111111111111111111111111112","listing_id":"expense-reader-k3x7qa",' +
-      '"status":"completed","cost_lamports":0,"charge_signature":null,"credited":false,"network":"devnet",' +
-      `"program_id":"Program","input_digest":"${'01'.repeat(32)}","output_digest":null,` +
-      '"started_at":"2026-01-05T10:00:00.123Z","finished_at":"2026-01-05T10:00:01.000Z"}',
+  const origin = { network: 'devnet', program_id: 'Program' } as const;
+  const payloadOf = (version: 1 | 2) => receiptPayload(receiptOf(row, undefined, origin, version)).toString();
+  const pinned = (version: 1 | 2 | 3, last: string) =>
+    `{"version":${version},"run_id":"0f8fad5b-d9cb-469f-a165-70867728950e",` +
+    '"wallet":"So11111111111111111111111111111111111111112","listing_id":"expense-reader-k3x7qa",' +
+    '"status":"completed","cost_lamports":0,"charge_signature":null,"credited":false,"network":"devnet",' +
+    `"program_id":"Program","input_digest":"${'01'.repeat(32)}","output_digest":null,` +
+    `"started_at":"2026-01-05T10:00:00.123Z","finished_at":"2026-01-05T10:00:01.000Z"${last}}`;
+  expect(payloadOf(1)).toBe(pinned(1, ''));
+  expect(payloadOf(2)).toBe(pinned(2, ',"agent_version":2,"version_change":"breaking"'));
+  // Only a free trial is of version 3.
+  expect(receiptPayload(receiptOf(row, undefined, origin)).toString()).toBe(payloadOf(2));
+  expect(receiptPayload(receiptOf({ ...row, is_trial: true }, undefined, origin)).toString()).toBe(
+    pinned(3, ',"agent_version":2,"version_change":"breaking","trial":true'),
   );
+});
+
+it('the receipt of a run that an older release logged is given as it was logged [MON-34]', async () => {
+  const receipt = new TextEncoder().encode('as it was');
+  const log = createRunLog({
+    placeOf: async () => ({
+      is: 'logged',
+      batch: 1n,
+      count: 1,
+      leafIndex: 0,
+      previousRoot: Buffer.alloc(32),
+      root: Buffer.alloc(32),
+      signature: 's',
+    }),
+    nodes: async () => [leafOf(receipt)],
+  });
+  const present = new TextEncoder().encode('as it is now');
+  expect(await log.entryOf('run', [present, receipt])).toMatchObject({ logged: 1 });
+  await expect(log.entryOf('run', [present])).rejects.toThrow('not the one that was logged');
 });

@@ -10,26 +10,28 @@ export interface RunLog {
   /**
    * Where a run without a charge of its own stands, with its proof.
    *
-   * @param payload what was signed of its receipt
+   * @param payloads what may have been signed of its receipt, the present form first
+   * @returns also the index of the payload that was logged; 0 while none is
    * @throws Error when the log has another receipt of the run: a proof of it would prove nothing.
    */
-  entryOf(runId: string, payload: Uint8Array): Promise<RunLogEntry>;
+  entryOf(runId: string, payloads: readonly Uint8Array[]): Promise<{ log: RunLogEntry; logged: number }>;
 }
 
 export function createRunLog(repository: Pick<RunLogRepository, 'placeOf' | 'nodes'>): RunLog {
   return {
-    async entryOf(runId, payload) {
+    async entryOf(runId, payloads) {
       const place = await repository.placeOf(runId);
       if (place?.is !== 'logged') {
         const seconds = (place?.seconds ?? 0) + FINAL_AFTER_SECONDS;
-        return { status: 'pending', expected_at: new Date(Date.now() + seconds * 1_000).toISOString() };
+        const expectedAt = new Date(Date.now() + seconds * 1_000).toISOString();
+        return { log: { status: 'pending', expected_at: expectedAt }, logged: 0 };
       }
       const { batch, count, leafIndex } = place;
       const offsets = [leafIndex * NODE_BYTES, ...proofOffsets(count, leafIndex)];
       const [leaf, ...proof] = await repository.nodes(batch, offsets);
-      if (!leaf?.equals(leafOf(payload)))
-        throw new Error(`The receipt of run ${runId} is not the one that was logged.`);
-      return {
+      const logged = payloads.findIndex((payload) => leaf?.equals(leafOf(payload)));
+      if (logged === -1) throw new Error(`The receipt of run ${runId} is not the one that was logged.`);
+      const log = {
         status: 'logged',
         batch: Number(batch),
         count,
@@ -38,7 +40,8 @@ export function createRunLog(repository: Pick<RunLogRepository, 'placeOf' | 'nod
         root: place.root.toString('hex'),
         previous_root: place.previousRoot.toString('hex'),
         signature: place.signature,
-      };
+      } as const;
+      return { log, logged };
     },
   };
 }

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { Insertable } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ApiError } from '../http/api-error.js';
+import type { ChargeState } from '../database/charge-states.js';
 import { FUNCTION_CONSTANTS } from '../database/function-constants.js';
 import type { Database } from '../database/schema.js';
 import {
@@ -14,7 +15,7 @@ import {
   openTestDatabase,
   type TemporaryDatabase,
 } from '../testing/index.js';
-import type { Charge, ChargeRow, ChargeState } from './charge.js';
+import type { Charge, ChargeRow } from './charge.js';
 import { createChargeRepository, type ChargeRepository } from './charge-repository.js';
 import { createChargeStates, type ChargeStates } from './charge-states.js';
 import { createCredits, type Credits } from './credits.js';
@@ -411,6 +412,38 @@ describe('a charge', () => {
     await Promise.all(replicas.map((each) => each.finalize(charge.run_id)));
     await Promise.all(replicas.map((each) => each.end(charge.run_id, undefined)));
     expect(moved).toEqual(['confirmed', 'finalized']);
+  });
+
+  it('is confirmed in the transaction that indexes its balance, or not at all', async () => {
+    const moved: ChargeState[] = [];
+    const own = createChargeStates(database.db, {
+      unfinalizedCapLamports: NO_CAP,
+      moved: (state) => void moved.push(state),
+    });
+    const stateNow = async () => (await charges.find(charge.run_id))?.state;
+    await states.sign([charge.run_id], newSignature());
+    const failing = own.confirmAlongside([charge.run_id], (confirm) =>
+      database.db.transaction().execute(async (tx) => {
+        await confirm(tx);
+        throw new Error('the balance cannot be stored');
+      }),
+    );
+    await expect(failing).rejects.toThrow('the balance cannot be stored');
+    expect(await stateNow()).toBe('signed');
+    expect(moved).toEqual([]);
+    const released = await own.confirmAlongside([charge.run_id], (confirm) =>
+      database.db.transaction().execute(confirm),
+    );
+    expect([...released]).toEqual([charge.run_id]);
+    expect(await stateNow()).toBe('confirmed');
+    expect(moved).toEqual(['confirmed']);
+  });
+
+  it('is confirmed by itself where its balance is not to be indexed', async () => {
+    await states.sign([charge.run_id], newSignature());
+    const released = await states.confirmAlongside([charge.run_id], async () => undefined);
+    expect([...released]).toEqual([charge.run_id]);
+    expect((await charges.find(charge.run_id))?.state).toBe('confirmed');
   });
 
   it('that has ended, or was given back, is not signed: no transaction of it may be sent', async () => {

@@ -1,8 +1,9 @@
 import { CompiledQuery, sql } from 'kysely';
-import type { Db } from '../database/connection.js';
+import type { ChargeState } from '../database/charge-states.js';
+import type { Db, Tx } from '../database/connection.js';
 import { batchByKey } from '../database/batch-by-key.js';
 import { prepare } from '../database/prepared-statements.js';
-import type { ChargeState, SignedCharge } from './charge.js';
+import type { SignedCharge } from './charge.js';
 import { closeUndeliveredRuns, takeUndeliveredRuns } from './undelivered-runs.js';
 
 const CONFIRM_CHARGES = prepare('select run_id, has_moved, is_released from confirm_charges($1, $2, $3)');
@@ -22,10 +23,20 @@ export interface ChargeStates {
    * A transaction of the charge has landed. Gives whether its output may leave now: else it waits for finality, because
    * with it the wallet's unfinalized charges would exceed the cap.
    *
-   * @param isFinal no fork can take the transaction back.
-   * @param listingId confirmations of one listing that come together, as of a pack, are one statement.
+   * @param isFinal no fork can take the transaction back. Confirmations that come together are one statement.
    */
-  confirm(runId: string, isFinal?: boolean, listingId?: string): Promise<boolean>;
+  confirm(runId: string, isFinal?: boolean): Promise<boolean>;
+  /**
+   * Confirms charges that landed together, inside a transaction that has other work. Where that transaction ends without
+   * calling it, the charges are confirmed in one of their own. Gives the runs whose output may leave now.
+   *
+   * @param transaction calls what it is given in its transaction
+   * @throws what `transaction` throws
+   */
+  confirmAlongside(
+    runIds: readonly string[],
+    transaction: (confirm: (tx: Tx) => Promise<void>) => Promise<void>,
+  ): Promise<ReadonlySet<string>>;
   /** No fork can take a confirmed charge back, and what follows from that is done. */
   finalize(runId: string): Promise<void>;
   /**
@@ -50,8 +61,14 @@ export interface ChargeStates {
   releaseAbandoned(): Promise<void>;
 }
 
-/** Begins the key of confirmations that are final. */
-const FINAL = 'final ';
+/** Key of confirmations that are final. */
+const FINAL = 'final';
+
+interface ConfirmedRow {
+  run_id: string;
+  has_moved: boolean;
+  is_released: boolean;
+}
 
 /** What the writer of states needs to know. */
 export interface ChargeStatesOptions {
@@ -65,14 +82,19 @@ export function createChargeStates(
   db: Db,
   { unfinalizedCapLamports, moved = () => undefined }: ChargeStatesOptions,
 ): ChargeStates {
+  const confirmIn = async (on: Db, runIds: readonly string[], isFinal: boolean): Promise<ConfirmedRow[]> => {
+    const values = [runIds, unfinalizedCapLamports, isFinal];
+    return (await on.executeQuery<ConfirmedRow>(CompiledQuery.raw(CONFIRM_CHARGES, values))).rows;
+  };
+  /** Counts what was confirmed for good; gives the runs whose output may leave. */
+  const releasedOf = (rows: readonly ConfirmedRow[]): ReadonlySet<string> => {
+    rows.filter(({ has_moved: hasMoved }) => hasMoved).forEach(() => moved('confirmed'));
+    return new Set(rows.filter((row) => row.is_released).map((row) => row.run_id));
+  };
   /** Confirmations that come together share one statement, and one wait for the disk. */
   const confirmTogether = batchByKey<string, boolean>(async (key, runIds) => {
-    const { rows } = await db.executeQuery<{ run_id: string; has_moved: boolean; is_released: boolean }>(
-      CompiledQuery.raw(CONFIRM_CHARGES, [runIds, unfinalizedCapLamports, key.startsWith(FINAL)]),
-    );
-    const released = new Map(rows.map(({ run_id: id, is_released: isReleased }) => [id, isReleased]));
-    rows.filter(({ has_moved: hasMoved }) => hasMoved).forEach(() => moved('confirmed'));
-    return runIds.map((id) => ({ value: released.get(id) === true }));
+    const released = releasedOf(await confirmIn(db, runIds, key === FINAL));
+    return runIds.map((id) => ({ value: released.has(id) }));
   });
 
   /** Those that become final together share a statement, too. Rows are locked in one order, as by `confirm_charges`. */
@@ -103,8 +125,14 @@ export function createChargeStates(
       if (rows.length === 0) runIds.forEach(() => moved('signed'));
       return rows.map(({ run_id: id }) => id);
     },
-    confirm: (runId, isFinal = false, listingId = '') =>
-      confirmTogether(`${isFinal ? FINAL : ''}${listingId}`, runId),
+    confirm: (runId, isFinal = false) => confirmTogether(isFinal ? FINAL : '', runId),
+    async confirmAlongside(runIds, transaction) {
+      const confirmed: { rows?: ConfirmedRow[] } = {};
+      await transaction(async (tx) => {
+        confirmed.rows = await confirmIn(tx, runIds, false);
+      });
+      return releasedOf(confirmed.rows ?? (await confirmIn(db, runIds, false)));
+    },
     finalize: (runId) => finalizeTogether('', runId),
 
     async end(runId, failureCode) {

@@ -3,8 +3,6 @@ import type { Database } from '../database/schema.js';
 
 /** A charge as the database has it. */
 export type ChargeRow = Selectable<Database['charges']>;
-/** A charge moves forward through these. */
-export type ChargeState = ChargeRow['state'];
 
 /** What a charge's transaction is made of. */
 export type Charge = Pick<
@@ -15,7 +13,8 @@ export type Charge = Pick<
 /** A charge whose price is set aside. */
 export interface ReservedCharge extends Charge {
   /**
-   * Whether the charge is signed as the run starts: its agent answered within the last 10 minutes, and the run can still
+   * Whether the charge is signed as the run starts: its agent answered within the last
+   * `AGENT_CONTACT_MINUTES`, and the run can still
    * be credited. Else it is signed once the agent was reached.
    */
   isAtStart: boolean;

@@ -1,11 +1,11 @@
 export { createChargeRepository } from './charge-repository.js';
 export { createChargeStates, type ChargeStates } from './charge-states.js';
-export { createChargeSigner } from './charge-transaction.js';
-export { dropFinalWires } from './final-wires.js';
+export { createChargeSigner } from './charge-transactions/charge-transaction.js';
+export { dropFinalWires } from './charge-transactions/final-wires.js';
 export { createReceiptSigner, receiptPayload, type ReceiptSigner } from './receipt-signer.js';
 export { createCredits } from './credits.js';
-export { createOwnCharges } from './own-charges.js';
-export { createReconciler } from './reconciler.js';
+export { createOwnCharges } from './charge-transactions/own-charges.js';
+export { createReconciler } from './reconciler/reconciler.js';
 export { ChargePendingError, createSettlement, type SentCharge, type Settlement } from './settlement.js';
 export type { ReservedCharge } from './charge.js';
-export { earningsRoutes } from './earnings.js';
+export { earningsRoutes } from './earnings/earnings.js';

@@ -3,24 +3,24 @@ import { PublicKey, type TransactionError } from '@solana/web3.js';
 import { apiErrorOfTransaction, type Chain, type Funds } from '../chain/index.js';
 import type { Indexer } from '../credentials/index.js';
 import { batchByKey } from '../database/batch-by-key.js';
+import { CHARGE_STATES } from '../database/charge-states.js';
 import { ApiError } from '../http/api-error.js';
 import { createDeadline } from '../platform/deadline.js';
 import type { Logger } from '../platform/logger.js';
-import type { Charge, ChargeOrder, ChargeRow, ReservedCharge } from './charge.js';
-import { createChargePacks, type SentTransaction } from './charge-packs.js';
-import { isRefusalOf } from './charged-runs.js';
+import type { Charge, ChargeOrder, ReservedCharge } from './charge.js';
+import { createChargePacks, type SentTransaction } from './charge-transactions/charge-packs.js';
+import { isRefusalOf } from './charge-transactions/charged-runs.js';
 import type { ChargeRepository } from './charge-repository.js';
 import type { ChargeStates } from './charge-states.js';
-import type { ChargeSigner } from './charge-transaction.js';
+import type { ChargeSigner } from './charge-transactions/charge-transaction.js';
 import type { Credits } from './credits.js';
-import { createFinalityWait } from './finality.js';
+import { createFinalityWait } from './charge-transactions/finality.js';
 
 /** The longest a caller waits for its charge. The charge itself goes on being settled. */
 const CONFIRM_TIMEOUT_MS = CHARGE_WAIT_SECONDS * 1_000;
 /** `RunAlreadyConsumed` of the program. */
 const RUN_ALREADY_CONSUMED = 6100;
 /** States of a charge that has taken the money. */
-const PAID: ReadonlySet<ChargeRow['state']> = new Set(['confirmed', 'finalized', 'credited']);
 
 /** Resolves with null once the signal aborts. */
 function over(signal: AbortSignal): Promise<null> {
@@ -96,7 +96,7 @@ export interface Settlement {
 export function createSettlement(deps: {
   chain: Chain;
   charges: Pick<ChargeRepository, 'reserve' | 'find' | 'signaturesOf'>;
-  states: Pick<ChargeStates, 'sign' | 'confirm' | 'release'>;
+  states: Pick<ChargeStates, 'sign' | 'confirm' | 'confirmAlongside' | 'release'>;
   credits: Pick<Credits, 'give' | 'wasGiven' | 'has' | 'giveBack'>;
   signer: ChargeSigner;
   indexer: Pick<Indexer, 'indexAccounts'>;
@@ -119,10 +119,23 @@ export function createSettlement(deps: {
     maxCharges: deps.maxChargesPerTransaction,
   });
 
-  /** Indexes the balances of a listing's charges that are confirmed together in one call of the chain and one of the database. */
-  const indexTogether = batchByKey<string, undefined>(async (_, addresses) => {
-    await indexer.indexAccounts([...new Set(addresses)].map((address) => new PublicKey(address)));
-    return addresses.map(() => ({ value: undefined }));
+  /**
+   * Confirms the charges of a listing that landed together, and indexes their balances, with one call of the chain and one
+   * transaction of the database. Tells for each charge whether its output may leave.
+   */
+  const confirmTogether = batchByKey<Charge, boolean>(async (_, landed) => {
+    const runIds = landed.map(({ run_id: runId }) => runId);
+    const addresses = new Set(landed.map((charge) => charge.balance_address));
+    const balances = [...addresses].map((address) => new PublicKey(address));
+    try {
+      const released = await states.confirmAlongside(runIds, (confirm) =>
+        indexer.indexAccounts(balances, confirm),
+      );
+      return runIds.map((runId) => ({ value: released.has(runId) }));
+    } catch (err) {
+      logger.warn({ err, run_ids: runIds }, 'the balances of paid runs are not indexed yet');
+      return Promise.all(runIds.map(async (runId) => ({ value: await states.confirm(runId) })));
+    }
   });
 
   /** Waits for the transaction of a charge, and for a second one of its own where the first failed because of another charge. */
@@ -139,12 +152,9 @@ export function createSettlement(deps: {
       if (status === null) throw new ChargePendingError(runId);
       if (status.err) throw openIfConsumed(runId, await failureOf(transaction.signature, status.err));
       // Only a landed transaction decides. An error of the database or the RPC leaves the end of the charge open.
-      const isReleased = await states.confirm(runId, false, charge.listing_id).catch((cause: unknown) => {
+      const isReleased = await confirmTogether(charge.listing_id, charge).catch((cause: unknown) => {
         throw new ChargePendingError(runId, cause);
       });
-      await indexTogether(charge.listing_id, charge.balance_address).catch((err: unknown) =>
-        logger.warn({ err, run_id: runId }, 'the balance of a paid run is not indexed yet'),
-      );
       // Above the wallet's cap output waits for finality; the reconciler releases what is held longer than that.
       const final = isReleased || (await waitForFinality(transaction.signature, deadline.signal));
       if (final === null || (final !== true && final.err)) throw new ChargePendingError(runId);
@@ -191,7 +201,7 @@ export function createSettlement(deps: {
     reserve: (order) => charges.reserve(order),
     async paidFor(runId) {
       const charge = await charges.find(runId);
-      if (!charge || !PAID.has(charge.state)) return undefined;
+      if (!charge || !CHARGE_STATES[charge.state].isPaid) return undefined;
       const signatures = await charges.signaturesOf(runId);
       const [only, ...others] = signatures;
       // A charge that was signed anew has several transactions, of which the program lets one take effect.
@@ -207,7 +217,7 @@ export function createSettlement(deps: {
     wasCredited: (runId) => credits.wasGiven(runId),
     isReleased: async (runId) => {
       const charge = await charges.find(runId);
-      return charge !== undefined && PAID.has(charge.state) && !charge.awaits_finality;
+      return charge !== undefined && CHARGE_STATES[charge.state].isPaid && !charge.awaits_finality;
     },
     releaseReservation: (runId) => states.release(runId),
     credit: (runId) => credits.give(runId),

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ChargeState } from '../database/charge-states.js';
 import { migrate } from '../database/migrate.js';
 import type { Database } from '../database/schema.js';
 import {
@@ -11,7 +12,6 @@ import {
   openTestDatabase,
   type TemporaryDatabase,
 } from '../testing/index.js';
-import type { ChargeState } from './charge.js';
 import { createChargeStates, type ChargeStates } from './charge-states.js';
 import { createCredits, type Credits } from './credits.js';
 

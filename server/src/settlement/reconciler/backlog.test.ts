@@ -3,12 +3,12 @@ import { Keypair, type SignatureStatus } from '@solana/web3.js';
 import { sql, type Insertable, type KyselyPlugin } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { Db } from '../database/connection.js';
-import type { Database } from '../database/schema.js';
-import { insertListing, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
-import { createChargeRepository } from './charge-repository.js';
-import { createChargeStates } from './charge-states.js';
-import { createCredits } from './credits.js';
+import type { Db } from '../../database/connection.js';
+import type { Database } from '../../database/schema.js';
+import { insertListing, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { createChargeRepository } from '../charge-repository.js';
+import { createChargeStates } from '../charge-states.js';
+import { createCredits } from '../credits.js';
 import { createReconciler } from './reconciler.js';
 
 let database: TemporaryDatabase;

@@ -1,7 +1,7 @@
 import { findEscrowAddress } from '@agent-rental/program-client';
 import { PublicKey } from '@solana/web3.js';
 import { sql } from 'kysely';
-import type { Db } from '../database/connection.js';
+import type { Db } from '../../database/connection.js';
 
 interface OwnChargeRow {
   signature: string;

@@ -5,7 +5,7 @@ import {
   startTestMarket,
   type TemporaryDatabase,
   type TestMarket,
-} from '../testing/index.js';
+} from '../../testing/index.js';
 import { createOwnCharges } from './own-charges.js';
 
 const PRICE = 1_000_000n;

@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { Keypair, VersionedTransaction, type SignatureStatus } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
-import { newWallet } from '../testing/index.js';
-import type { Charge, SignedCharge } from './charge.js';
-import { createKeypairSigner } from '../chain/index.js';
+import { newWallet } from '../../testing/index.js';
+import type { Charge, SignedCharge } from '../charge.js';
+import { createKeypairSigner } from '../../chain/index.js';
 import { createChargePacks } from './charge-packs.js';
 import { createChargeSigner } from './charge-transaction.js';
 import { chargedRuns, isRefusalOf } from './charged-runs.js';
@@ -27,11 +27,15 @@ function newCharge(wallet = newWallet(), listingId = LISTING): Charge {
 const treasury = Keypair.generate().publicKey;
 const terms = { treasury, authorities: [], minQueryPriceLamports: 1n };
 
-/** The real signer, over a chain whose priority fees are as given. */
-function newSigner(feeMicroLamports = 7n) {
+/** What the simulation of an instruction says that the program does not have. */
+const NO_SUCH_INSTRUCTION = { InstructionError: [2, { Custom: 101 }] };
+
+/** The real signer, over a chain whose priority fees are as given, and whose program may be of the version before. */
+function newSigner(feeMicroLamports = 7n, hasBatches = true) {
   return createChargeSigner({
     chain: {
       programId: MARKETPLACE_PROGRAM_ID,
+      simulate: async () => ({ error: hasBatches ? null : NO_SUCH_INSTRUCTION, logs: [] }),
       latestBlockhash: async () => ({ blockhash: newWallet(), lastValidBlockHeight: 100 }),
     } as never,
     authority: createKeypairSigner(Keypair.generate()),
@@ -81,7 +85,7 @@ function packing({ maxCharges }: { maxCharges?: number } = {}) {
   };
 }
 
-const runsOf = (wire: Uint8Array) => chargedRuns(wire).filter((run) => run !== undefined);
+const runsOf = (wire: Uint8Array) => chargedRuns(wire).map(({ runId }) => runId);
 const ids = (charges: readonly Charge[]) => charges.map(({ run_id: id }) => id);
 
 /** Runs the event loop until something is so. */
@@ -120,7 +124,7 @@ describe('charges of one listing', () => {
     const charges = Array.from({ length: 20 }, () => newCharge());
     await Promise.all(charges.map((charge) => packs.sign(charge)));
     expect(sent.flat()).toEqual(ids(charges));
-    expect(sent.map((runs) => runs.length)).toEqual([6, 6, 6, 2]);
+    expect(sent.map((runs) => runs.length)).toEqual([8, 8, 4]);
   });
 
   it('wait for others while several transactions are under way, and not before or after', async () => {
@@ -188,11 +192,13 @@ describe('charges of one listing', () => {
 
 describe('the transaction of a pack', () => {
   it.each([
-    ['buyers of their own', () => newWallet(), 6],
-    ['one buyer', (wallet: string) => wallet, 15],
-  ])('of charges with %s is as large as it may be, and no larger', async (_, walletOf, most) => {
+    ['buyers of their own', true, () => newWallet(), 8],
+    ['one buyer', true, (wallet: string) => wallet, 23],
+    ['buyers of their own, for a program of the version before', false, () => newWallet(), 6],
+    ['one buyer, for a program of the version before', false, (wallet: string) => wallet, 15],
+  ])('of charges with %s is as large as it may be, and no larger', async (_, hasBatches, walletOf, most) => {
     const wallet = newWallet();
-    const signer = newSigner();
+    const signer = newSigner(7n, hasBatches);
     const charges = Array.from({ length: 30 }, () => newCharge(walletOf(wallet)));
     const count = await signer.countThatFit(charges);
     expect(count).toBe(most);
@@ -207,23 +213,47 @@ describe('the transaction of a pack', () => {
     ).resolves.toBe(true);
   });
 
-  it('is read back by its runs, and its failure is the refusal of one of them alone', async () => {
+  it('is one instruction, read back by its runs, and its failure is the refusal of one of them alone [MON-73]', async () => {
     const charges = [newCharge(), newCharge()];
     const { wire }: SignedCharge = await newSigner().sign(charges);
     const [first = '', second = ''] = ids(charges);
-    const places = chargedRuns(wire);
-    expect(places).toEqual([undefined, undefined, first, second]);
-    const error = { InstructionError: [places.indexOf(second), { Custom: 6003 }] } as never;
+    expect(chargedRuns(wire)).toEqual([
+      { runId: first, instruction: 2, place: 0 },
+      { runId: second, instruction: 2, place: 1 },
+    ]);
+    const refused = (place: number) => ({ InstructionError: [2, { Custom: 6003 + place * 0x1_0000 }] });
+    expect(isRefusalOf(second, wire, refused(2))).toBe(true);
+    expect(isRefusalOf(first, wire, refused(2))).toBe(false);
+    expect(isRefusalOf(first, wire, refused(1))).toBe(true);
+    // These refuse no single charge: what all share, an index beyond the charges, a small budget, an error outside instructions.
+    for (const error of [
+      refused(0),
+      refused(3),
+      { InstructionError: [2, 'ComputationalBudgetExceeded'] },
+      { InstructionError: [1, { Custom: 6003 + 0x1_0000 }] },
+      'InsufficientFundsForFee',
+    ]) {
+      expect([first, second].map((run) => isRefusalOf(run, wire, error))).toEqual([false, false]);
+    }
+  });
+
+  it('is an instruction for each charge where the program is of the version before [MON-76]', async () => {
+    const charges = [newCharge(), newCharge()];
+    const { wire }: SignedCharge = await newSigner(7n, false).sign(charges);
+    const [first = '', second = ''] = ids(charges);
+    expect(chargedRuns(wire)).toEqual([
+      { runId: first, instruction: 2, place: undefined },
+      { runId: second, instruction: 3, place: undefined },
+    ]);
+    const error = { InstructionError: [3, { Custom: 6003 }] };
     expect(isRefusalOf(second, wire, error)).toBe(true);
     expect(isRefusalOf(first, wire, error)).toBe(false);
-    // An error of no instruction, such as of the payer, refuses none.
-    expect(isRefusalOf(first, wire, 'InsufficientFundsForFee')).toBe(false);
   });
 
   it('of one charge fails for that charge, whatever the error', async () => {
     const charge = newCharge();
     const { wire } = await newSigner(0n).sign([charge]);
-    expect(chargedRuns(wire)).toEqual([undefined, charge.run_id]);
+    expect(chargedRuns(wire)).toEqual([{ runId: charge.run_id, instruction: 1, place: undefined }]);
     expect(isRefusalOf(charge.run_id, wire, { InstructionError: [0, 'ComputationalBudgetExceeded'] })).toBe(
       true,
     );

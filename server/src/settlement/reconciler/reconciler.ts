@@ -1,15 +1,15 @@
 import { decodeProgramError } from '@agent-rental/program-client';
 import { PublicKey } from '@solana/web3.js';
-import type { Chain } from '../chain/index.js';
-import type { Indexer } from '../credentials/index.js';
-import type { Logger } from '../platform/logger.js';
-import { startRounds, type Rounds } from '../platform/rounds.js';
-import type { ChargeRow } from './charge.js';
+import type { Chain } from '../../chain/index.js';
+import type { Indexer } from '../../credentials/index.js';
+import type { Logger } from '../../platform/logger.js';
+import { startRounds, type Rounds } from '../../platform/rounds.js';
+import type { ChargeRow } from '../charge.js';
 import { isPaid, isUnpaid, judgeCharges, type PaidCharge, type UnpaidCharge } from './charge-verdicts.js';
-import type { ChargeRepository } from './charge-repository.js';
-import type { ChargeStates } from './charge-states.js';
-import type { ChargeSigner } from './charge-transaction.js';
-import type { Credits } from './credits.js';
+import type { ChargeRepository } from '../charge-repository.js';
+import type { ChargeStates } from '../charge-states.js';
+import type { ChargeSigner } from '../charge-transactions/charge-transaction.js';
+import type { Credits } from '../credits.js';
 
 /** `RunAlreadyConsumed` of the program. */
 const RUN_ALREADY_CONSUMED = 6100;
@@ -44,7 +44,8 @@ export interface ChargedRuns {
 export interface Reconciler {
   /** One round over the open charges whose next attempt is due, or over all of them. */
   reconcile(which?: 'due' | 'all'): Promise<void>;
-  start(): Rounds;
+  /** Begins with a round over all, where another process may have followed them until now. */
+  start(first?: 'due' | 'all'): Rounds;
 }
 
 /**
@@ -236,16 +237,17 @@ export function createReconciler(deps: {
     async reconcile(which = 'due') {
       await reconcileRound(which, () => false);
     },
-    start() {
+    start(first = 'due') {
       let isStopping = false;
-      const rounds = startRounds(
-        () =>
-          reconcileRound('due', () => isStopping).catch((err: unknown) =>
-            logger.warn({ err }, 'charges could not be reconciled; it is tried again'),
-          ),
-        ROUND_MS,
-        { startsAtOnce: false },
-      );
+      let which = first;
+      const round = () => {
+        const now = which;
+        which = 'due';
+        return reconcileRound(now, () => isStopping).catch((err: unknown) =>
+          logger.warn({ err }, 'charges could not be reconciled; it is tried again'),
+        );
+      };
+      const rounds = startRounds(round, ROUND_MS, { startsAtOnce: first === 'all' });
       return {
         stop() {
           isStopping = true;

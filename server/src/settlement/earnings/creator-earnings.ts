@@ -1,7 +1,8 @@
+import type { ListingStatus } from '@agent-rental/contract';
 import { CompiledQuery } from 'kysely';
-import type { Db } from '../database/connection.js';
-import { microsecondsOf, timeOfMicroseconds, type ListRange } from '../database/keyset.js';
-import { prepare } from '../database/prepared-statements.js';
+import type { Db } from '../../database/connection.js';
+import { microsecondsOf, timeOfMicroseconds, type ListRange } from '../../database/keyset.js';
+import { prepare } from '../../database/prepared-statements.js';
 
 /** Lamports: ever earned and not withdrawn yet, after the fee; and prices of charges on their way, before it. */
 export interface EarningsAmounts {
@@ -14,7 +15,7 @@ export interface EarningsAmounts {
 interface ListingEarningsRow extends EarningsAmounts {
   id: string;
   title: string;
-  status: 'active' | 'paused' | 'closed';
+  status: ListingStatus;
   published_at_us: bigint;
 }
 

@@ -4,8 +4,8 @@ import type { SignatureStatus } from '@solana/web3.js';
 import type { Insertable } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '../database/schema.js';
-import { createMetrics, type Metrics } from '../operations/index.js';
+import type { Database } from '../../database/schema.js';
+import { createMetrics, type Metrics } from '../../operations/index.js';
 import {
   balanceAddressOf,
   insertListing,
@@ -14,10 +14,10 @@ import {
   openTestDatabase,
   startTestMarket,
   type TemporaryDatabase,
-} from '../testing/index.js';
-import { createChargeRepository } from './charge-repository.js';
-import { createChargeStates, type ChargeStates } from './charge-states.js';
-import { createCredits } from './credits.js';
+} from '../../testing/index.js';
+import { createChargeRepository } from '../charge-repository.js';
+import { createChargeStates, type ChargeStates } from '../charge-states.js';
+import { createCredits } from '../credits.js';
 import { createReconciler } from './reconciler.js';
 
 const INSUFFICIENT = { InstructionError: [1, { Custom: 6003 }] };

@@ -1,5 +1,5 @@
 import type { SignatureStatus } from '@solana/web3.js';
-import { createConfirmations, type Chain } from '../chain/index.js';
+import { createConfirmations, type Chain } from '../../chain/index.js';
 
 const POLL_MS = 500;
 

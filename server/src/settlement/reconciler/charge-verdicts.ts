@@ -1,8 +1,8 @@
 import { decodeProgramError } from '@agent-rental/program-client';
 import type { SignatureStatus } from '@solana/web3.js';
-import type { Chain } from '../chain/index.js';
-import type { OpenCharge, SignedCharge } from './charge.js';
-import { isRefusalOf } from './charged-runs.js';
+import type { Chain } from '../../chain/index.js';
+import type { OpenCharge, SignedCharge } from '../charge.js';
+import { isRefusalOf } from '../charge-transactions/charged-runs.js';
 
 /** Signatures that one call of the RPC tells the status of. */
 const MOST_SIGNATURES = 256;

@@ -6,9 +6,9 @@ import {
   newWallet,
   openTestDatabase,
   type TemporaryDatabase,
-} from '../testing/index.js';
-import { createChargeRepository } from './charge-repository.js';
-import { createChargeStates } from './charge-states.js';
+} from '../../testing/index.js';
+import { createChargeRepository } from '../charge-repository.js';
+import { createChargeStates } from '../charge-states.js';
 import { dropFinalWires } from './final-wires.js';
 
 let database: TemporaryDatabase;

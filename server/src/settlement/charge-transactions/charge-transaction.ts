@@ -1,4 +1,4 @@
-import { consumeQuery } from '@agent-rental/program-client';
+import { consumeQueries, consumeQuery } from '@agent-rental/program-client';
 import {
   ComputeBudgetProgram,
   MessageV0,
@@ -8,11 +8,12 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
-import type { AuthoritySigner, Chain, PriorityFees, ProtocolReader } from '../chain/index.js';
-import type { Charge, SignedCharge } from './charge.js';
+import type { AuthoritySigner, Chain, PriorityFees, ProtocolReader } from '../../chain/index.js';
+import type { Charge, SignedCharge } from '../charge.js';
+import { createBatchSupport } from './charge-batches.js';
 import { countThatFit } from './transaction-size.js';
 
-/** Compute units of one charge: several times what `consume_query` needs, and low enough to keep the priority fee small. */
+/** Compute units of one charge: several times what one needs, alone or among others, and low enough to keep the priority fee small. */
 const COMPUTE_UNIT_LIMIT = 10_000;
 
 /** Builds and signs the transactions that charge runs. */
@@ -24,7 +25,8 @@ export interface ChargeSigner {
   /** How many of these charges, from the first on, fit into one transaction. */
   countThatFit(charges: readonly Charge[]): Promise<number>;
   /**
-   * Signs charges in one transaction over a recent blockhash; the sequence of a charge does not change, so it can take
+   * Signs charges of one listing in one transaction over a recent blockhash: several in one `consume_queries`, where the
+   * program has it. The sequence of a charge does not change, so it can take
    * effect only once. All of them take effect, or none.
    */
   sign(charges: readonly Charge[], freshBlockhash?: boolean): Promise<SignedCharge>;
@@ -68,12 +70,16 @@ export function createChargeSigner(deps: {
     return instruction;
   }
 
-  function compile(charges: readonly Charge[], treasury: PublicKey): MessageV0 {
-    const consumes = charges.map((charge) => instructionOf(charge, treasury));
+  const hasBatches = createBatchSupport(chain);
+  /** Whether several charges are one instruction; asked with the first of them. */
+  const areTogether = ([first]: readonly Charge[], treasury: PublicKey): Promise<boolean> =>
+    hasBatches(() => compile(first ? [consumeQueries([instructionOf(first, treasury)])] : [], 1));
+
+  function compile(consumes: readonly TransactionInstruction[], count: number): MessageV0 {
     const writable = consumes.flatMap(({ keys }) =>
       keys.filter(({ isWritable }) => isWritable).map(({ pubkey }) => pubkey),
     );
-    const units = COMPUTE_UNIT_LIMIT * charges.length;
+    const units = COMPUTE_UNIT_LIMIT * count;
     const price = fees.latest(writable, units);
     return new TransactionMessage({
       payerKey: authority.publicKey,
@@ -87,7 +93,7 @@ export function createChargeSigner(deps: {
   }
 
   function build(charge: Charge, treasury: PublicKey): MessageV0 {
-    const message = compile([charge], treasury);
+    const message = compile([instructionOf(charge, treasury)], 1);
     built.set(charge, { message, treasury, payer: authority.publicKey });
     return message;
   }
@@ -97,9 +103,10 @@ export function createChargeSigner(deps: {
 
   const messageOf = async (charges: readonly Charge[]): Promise<MessageV0> => {
     const [only, ...others] = charges;
-    return only && others.length === 0
-      ? message(only)
-      : compile(charges, (await protocol.current()).treasury);
+    if (only && others.length === 0) return message(only);
+    const { treasury } = await protocol.current();
+    const each = charges.map((charge) => instructionOf(charge, treasury));
+    return compile((await areTogether(charges, treasury)) ? [consumeQueries(each)] : each, charges.length);
   };
 
   return {
@@ -112,7 +119,8 @@ export function createChargeSigner(deps: {
     },
     async countThatFit(charges) {
       const { treasury } = await protocol.current();
-      return countThatFit(charges.map((charge) => instructionOf(charge, treasury)));
+      const each = charges.map((charge) => instructionOf(charge, treasury));
+      return countThatFit(each, await areTogether(charges, treasury));
     },
     async sign(charges, freshBlockhash = false) {
       const [{ blockhash, lastValidBlockHeight }, undated] = await Promise.all([

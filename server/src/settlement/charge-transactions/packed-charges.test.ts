@@ -2,10 +2,12 @@ import {
   decodeEscrow,
   decodePerQueryBalance,
   findEscrowAddress,
+  MARKETPLACE_PROGRAM_ID,
   revokePerQueryAccess,
 } from '@agent-rental/program-client';
 import { PublicKey, type Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createProgramHistory } from '../../chain/index.js';
 import {
   balanceAddressOf,
   openTestDatabase,
@@ -13,8 +15,8 @@ import {
   type MarketListing,
   type TemporaryDatabase,
   type TestMarket,
-} from '../testing/index.js';
-import type { ReservedCharge } from './charge.js';
+} from '../../testing/index.js';
+import type { ReservedCharge } from '../charge.js';
 import { chargedRuns } from './charged-runs.js';
 
 const PRICE = 1_000_000n;
@@ -84,8 +86,34 @@ describe('a pack of charges on the program', () => {
       ({ charge }) => charge.run_id === charges[0]?.run_id,
     );
     const [written] = due?.signatures ?? [];
-    const runs = chargedRuns(written?.wire ?? Buffer.alloc(0)).filter((run) => run !== undefined);
+    const runs = chargedRuns(written?.wire ?? Buffer.alloc(0)).map(({ runId }) => runId);
     expect(runs.toSorted()).toEqual(ids(charges).toSorted());
+  });
+
+  it('is one instruction, in which each charge is found from the chain alone, with its balance [MON-72]', async () => {
+    const { listing, renters, charges } = await reservedCharges(3);
+    const settlement = market.settlement();
+    await Promise.all(charges.map((charge) => settlement.charge(charge, now).confirmed));
+    const [signature = ''] = await market.charges.signaturesOf(charges[0]?.run_id ?? '');
+    await market.finalize();
+    const landed = await market.connection.getTransaction(signature, { maxSupportedTransactionVersion: 0 });
+    const message = landed?.transaction.message;
+    const calls = message?.compiledInstructions.filter(({ programIdIndex }) =>
+      message.staticAccountKeys[programIdIndex]?.equals(MARKETPLACE_PROGRAM_ID),
+    );
+    expect(calls).toHaveLength(1);
+    const history = createProgramHistory(market.connection.rpcEndpoint, MARKETPLACE_PROGRAM_ID);
+    const found = await history.chargesIn(signature);
+    expect(found?.toSorted((a, b) => a.runId.localeCompare(b.runId))).toEqual(
+      charges
+        .map(({ run_id: runId, sequence }, index) => ({
+          runId,
+          balance: balanceAddressOf(renters[index]?.publicKey.toBase58() ?? '', listing.address),
+          priceLamports: PRICE,
+          sequence,
+        }))
+        .toSorted((a, b) => a.runId.localeCompare(b.runId)),
+    );
   });
 
   it('fails as a whole when one is refused; then each other is charged alone, once [MON-51]', async () => {

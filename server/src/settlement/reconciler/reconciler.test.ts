@@ -2,10 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import { Keypair, type SignatureStatus } from '@solana/web3.js';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Chain } from '../chain/index.js';
-import type { ChargeRow, OpenCharge } from './charge.js';
-import type { ChargeRepository } from './charge-repository.js';
-import type { ChargeStates } from './charge-states.js';
+import type { Chain } from '../../chain/index.js';
+import type { ChargeRow, OpenCharge } from '../charge.js';
+import type { ChargeRepository } from '../charge-repository.js';
+import type { ChargeStates } from '../charge-states.js';
 import { createReconciler } from './reconciler.js';
 
 type Status = 'confirmed' | 'finalized' | null;

@@ -8,7 +8,7 @@ import {
   openTestDatabase,
   rowsRead,
   type TemporaryDatabase,
-} from '../testing/index.js';
+} from '../../testing/index.js';
 import { createCreatorEarnings, type CreatorEarnings } from './creator-earnings.js';
 
 const PUBLISHED = new Date('2026-01-01T00:00:00Z');

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from '../database/connection.js';
+import type { Db } from '../../database/connection.js';
 
 /** Charges that one transaction goes through. */
 const BATCH = 5_000;
