@@ -1,7 +1,7 @@
-import type { RentalModel } from '@agent-rental/contract';
+import type { ListingStatus, RentalModel } from '@agent-rental/contract';
 /** What decides about a renter's access, read from the index or from the chain. */
 export interface AccessState {
-  listing: { status: 'active' | 'paused' | 'closed'; priceLamports: bigint };
+  listing: { status: ListingStatus; priceLamports: bigint };
   credential: { valid: boolean; rentalModel: RentalModel; expiresAt: Date | null } | undefined;
   balance: { balanceLamports: bigint; maxPriceLamports: bigint } | undefined;
 }

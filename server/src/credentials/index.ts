@@ -4,5 +4,10 @@ export { createIndexer, type Indexer } from './indexer.js';
 export { createRentalList } from './rental-list.js';
 export { createCredentialRepository } from './repository.js';
 export { credentialRoutes } from './routes.js';
-export { createCredentialService, type CredentialService, type IndexedStatus } from './service.js';
+export {
+  createCredentialService,
+  indexedStatusOf,
+  type CredentialService,
+  type IndexedStatus,
+} from './service.js';
 export { accessStatus, type AccessStatus } from './access-state.js';

@@ -1,4 +1,4 @@
-import type { RentalModel } from '@agent-rental/contract';
+import type { ListingStatus, RentalModel } from '@agent-rental/contract';
 import {
   accountName,
   decodeAccessCredential,
@@ -28,7 +28,7 @@ export type IndexedAccount =
 /** What the chain decides about a listing. */
 interface ListingFields {
   rental_model: RentalModel;
-  status: 'active' | 'paused' | 'closed';
+  status: ListingStatus;
   price_lamports: bigint;
   min_deposit_lamports: bigint;
   metadata_uri: string;

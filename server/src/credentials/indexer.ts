@@ -1,5 +1,6 @@
 import { PublicKey } from '@solana/web3.js';
 import type { Chain, ProgramHistory, ProgramSignature } from '../chain/index.js';
+import type { Tx } from '../database/connection.js';
 import type { Logger } from '../platform/logger.js';
 import { startRounds, type Rounds } from '../platform/rounds.js';
 import { readIndexedAccount } from './indexed-account.js';
@@ -19,16 +20,22 @@ const ACCOUNTS_PER_WRITE = 500;
 
 /** Keeps the index of chain state up to date. */
 export interface Indexer {
-  /** Follows the program's transactions from now on; `stop` ends after the present round. */
-  start(): Rounds;
+  /** Follows the program's transactions from now on; `stop` ends after the present round. Calls `onLevel` after each one. */
+  start(onLevel?: () => Promise<void>): Rounds;
+  /** Another server has brought the index up to the chain, as it was so many seconds ago. */
+  heardLevel(ageSeconds: number): void;
   /** Brings the index up to the chain as it is now. */
   catchUp(): Promise<void>;
   /** Seconds since the index was last level with the chain; undefined before it ever was. */
   ageSeconds(): number | undefined;
   /** Indexes what one confirmed transaction changed, at once. */
   indexTransaction(signature: string): Promise<void>;
-  /** Reads accounts again and indexes them. */
-  indexAccounts(addresses: PublicKey[]): Promise<void>;
+  /**
+   * Reads accounts again and indexes them.
+   *
+   * @param alongside is done in the same transaction of the database
+   */
+  indexAccounts(addresses: PublicKey[], alongside?: (tx: Tx) => Promise<void>): Promise<void>;
 }
 
 /** What spares the indexer reading transactions one by one; without it, it does. */
@@ -63,6 +70,7 @@ export function createIndexer(
   const indexAccounts = async (
     addresses: PublicKey[],
     commitment: 'confirmed' | 'finalized' = 'confirmed',
+    alongside?: (tx: Tx) => Promise<void>,
   ): Promise<bigint | undefined> => {
     let oldest: bigint | undefined;
     for (let start = 0; start < addresses.length; start += ACCOUNTS_PER_READ) {
@@ -71,7 +79,7 @@ export function createIndexer(
       const found = batch
         .map((address, index) => readIndexedAccount(address, accounts[index], chain.programId))
         .filter((account) => account !== null);
-      await repository.apply(found, slot, commitment === 'finalized');
+      await repository.apply(found, slot, commitment === 'finalized', start === 0 ? alongside : undefined);
       if (oldest === undefined || slot < oldest) oldest = slot;
     }
     return oldest;
@@ -196,18 +204,21 @@ export function createIndexer(
   return {
     catchUp,
     ageSeconds: () => (levelAt === undefined ? undefined : (performance.now() - levelAt) / 1000),
-    async indexAccounts(addresses) {
-      await indexAccounts(addresses);
+    async indexAccounts(addresses, alongside) {
+      await indexAccounts(addresses, 'confirmed', alongside);
     },
     async indexTransaction(signature) {
       await indexAccounts((await chain.changedAccounts(signature)) ?? []);
     },
-    start: () =>
+    heardLevel(ageSeconds) {
+      levelAt = performance.now() - ageSeconds * 1000;
+    },
+    start: (onLevel = async () => undefined) =>
       startRounds(
         () =>
-          catchUp().catch((err: unknown) =>
-            logger.warn({ err }, 'the index could not be brought up to date'),
-          ),
+          catchUp()
+            .then(onLevel)
+            .catch((err: unknown) => logger.warn({ err }, 'the index could not be brought up to date')),
         pollMs,
         { startsAtOnce: true },
       ),

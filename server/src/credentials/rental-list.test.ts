@@ -137,7 +137,7 @@ it('each filter lists and counts just the rentals of which accessStatus says the
           const found = await walk(wallet, filter, limit);
           expect(new Map(found.map(({ address, status }) => [address, status]))).toEqual(expected);
           expect(found).toHaveLength(expected.size);
-          expect(await rentals.count(wallet, filter, NOW)).toEqual({
+          expect(await rentals.count(wallet, filter, NOW, { seen: 0, after: undefined })).toEqual({
             total: expected.size,
             isMinimum: false,
           });
@@ -199,14 +199,45 @@ it('a page, and the access check of a run, read as much of a hundred rentals as 
   expect(Math.max(...ofCount(3_000).map(Number))).toBeLessThanOrEqual(limit);
 });
 
-it('looks at a bounded number of rentals to count a list', async () => {
+it('looks at a bounded number of rentals to count a list, and at none twice', async () => {
   const looked = COUNTED_FOR_TOTAL.rentals;
   const { wallet } = await storeMany(looked + 100);
-  expect(await rentals.count(wallet, 'current', NOW)).toEqual({ total: looked, isMinimum: true });
+  const fromStart = { seen: 0, after: undefined };
+  expect(await rentals.count(wallet, 'current', NOW, fromStart)).toEqual({ total: looked, isMinimum: true });
   // None of them is in this list, and what was not looked at may be.
-  expect(await rentals.count(wallet, 'expired', NOW)).toEqual({ total: 0, isMinimum: true });
+  expect(await rentals.count(wallet, 'expired', NOW, fromStart)).toEqual({ total: 0, isMinimum: true });
+  const [last] = await rentals.page(wallet, undefined, NOW, { limit: 1, offset: 49 });
+  const after = { timeUs: last?.purchased_at_us ?? 0n, id: last?.address ?? '' };
   for (const filter of FILTERS) {
-    const read = await rowsRead(database.pool, (db) => createRentalList(db).count(wallet, filter, NOW));
-    expect(read.get('credentials')).toBe(looked);
+    for (const [shown, most] of [
+      [fromStart, looked],
+      [{ seen: 50, after }, looked - 50],
+    ] as const) {
+      const read = await rowsRead(database.pool, (db) =>
+        createRentalList(db).count(wallet, filter, NOW, shown),
+      );
+      expect(read.get('credentials')).toBe(most);
+    }
+  }
+  expect(await rentals.count(wallet, 'current', NOW, { seen: 50, after })).toEqual({
+    total: looked,
+    isMinimum: true,
+  });
+  expect(await rentals.count(wallet, 'current', NOW, { seen: looked, after })).toEqual({
+    total: looked,
+    isMinimum: true,
+  });
+});
+
+it('the total of a list does not depend on where its page ends', async () => {
+  const { wallet } = await storeMany(150);
+  for (const limit of [1, 20, 100, 149]) {
+    const page = await rentals.page(wallet, undefined, NOW, { limit, offset: 0 });
+    const last = page.at(-1);
+    const after = { timeUs: last?.purchased_at_us ?? 0n, id: last?.address ?? '' };
+    expect(await rentals.count(wallet, undefined, NOW, { seen: limit, after })).toEqual({
+      total: 150,
+      isMinimum: false,
+    });
   }
 });

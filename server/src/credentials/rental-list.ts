@@ -1,12 +1,20 @@
 import {
   COUNTED_FOR_TOTAL,
   CURRENT_AFTER_HOURS,
+  RENTAL_MODELS,
+  RENTAL_TERMS,
   type CredentialStatus,
   type RentalModel,
 } from '@agent-rental/contract';
 import { CompiledQuery } from 'kysely';
 import type { Db } from '../database/connection.js';
-import { microsecondsOf, timeOfMicroseconds, type ListCount, type ListRange } from '../database/keyset.js';
+import {
+  microsecondsOf,
+  timeOfMicroseconds,
+  type ListCount,
+  type ListRange,
+  type ShownPart,
+} from '../database/keyset.js';
 import { prepare } from '../database/prepared-statements.js';
 
 /** Which of a wallet's rentals are listed; `undefined`: all. */
@@ -59,12 +67,16 @@ const isUnusable = unusable.map(({ condition }) => `(${condition})`).join(' or '
 const STATUS = `case ${unusable.map(({ condition, status }) => `when ${condition} then '${status}'`).join(' ')}
   else 'active' end`;
 
+const EXPIRING = RENTAL_MODELS.filter((model) => RENTAL_TERMS[model].expires)
+  .map((model) => `'${model}'`)
+  .join(', ');
+
 /** The conditions of the filters. `balances` is joined only where one names it. */
 const FILTERS: Record<NonNullable<RentalFilter>, string> = {
   active: `not (${isUnusable})`,
   expired: `(${hasStatus('expired')})`,
   low_balance: `(${hasStatus('low_balance')})`,
-  current: `(credentials.rental_model <> 'subscription' or credentials.expires_at is null
+  current: `(credentials.rental_model not in (${EXPIRING}) or credentials.expires_at is null
     or credentials.expires_at >= $2::timestamptz - interval '${CURRENT_AFTER_HOURS} hours')`,
 };
 
@@ -90,20 +102,25 @@ function pageText(filter: RentalFilter, isAfter: boolean): string {
 }
 
 /** Looks at a bounded number of rentals, also where few of them are in the list. */
-function countText(filter: RentalFilter): string {
+function countText(filter: RentalFilter, isAfter: boolean): string {
   const condition = conditionOf(filter);
   const balances = condition.includes('balances.') ? BALANCES : '';
   // Every statement takes the time: some filters name it.
   return prepare(`select count(*) as read, count(*) filter (where ${condition}) as total, $2::timestamptz
-    from (select * from credentials where ${OF_WALLET} order by ${ORDER} limit $3) credentials
+    from (select * from credentials where ${OF_WALLET}
+      ${isAfter ? `and (credentials.purchased_at, credentials.address) < (${timeOfMicroseconds('$4')}, $5)` : ''}
+      order by ${ORDER} limit $3) credentials
       left ${LISTINGS} ${balances}`);
 }
 
 /** The rentals of wallets, the latest purchase first. */
 export interface RentalList {
   page(wallet: string, filter: RentalFilter, now: Date, range: ListRange): Promise<ListedRental[]>;
-  /** How many there are among the last {@link COUNTED_FOR_TOTAL} that the wallet bought. */
-  count(wallet: string, filter: RentalFilter, now: Date): Promise<ListCount>;
+  /**
+   * Counts the rentals of the list: those that the caller has seen, and those that follow. It looks at no more than
+   * {@link COUNTED_FOR_TOTAL} rentals in all.
+   */
+  count(wallet: string, filter: RentalFilter, now: Date, shown: ShownPart): Promise<ListCount>;
 }
 
 export function createRentalList(db: Db): RentalList {
@@ -114,12 +131,14 @@ export function createRentalList(db: Db): RentalList {
       const text = pageText(filter, after !== undefined);
       return (await db.executeQuery<ListedRental>(CompiledQuery.raw(text, values))).rows;
     },
-    async count(wallet, filter, now) {
-      const values = [wallet, now, COUNTED_FOR_TOTAL.rentals];
-      const query = CompiledQuery.raw(countText(filter), values);
+    async count(wallet, filter, now, { seen, after }) {
+      const most = COUNTED_FOR_TOTAL.rentals - seen;
+      if (most <= 0) return { total: seen, isMinimum: true };
+      const values = [wallet, now, most, ...(after ? [after.timeUs, after.id] : [])];
+      const query = CompiledQuery.raw(countText(filter, after !== undefined), values);
       const { rows } = await db.executeQuery<{ read: bigint; total: bigint }>(query);
       const { read = 0n, total = 0n } = rows[0] ?? {};
-      return { total: Number(total), isMinimum: Number(read) === COUNTED_FOR_TOTAL.rentals };
+      return { total: seen + Number(total), isMinimum: Number(read) === most };
     },
   };
 }

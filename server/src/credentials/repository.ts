@@ -1,8 +1,6 @@
 import type { RentalModel } from '@agent-rental/contract';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../database/connection.js';
-import { prepare } from '../database/prepared-statements.js';
-import { sharedRead } from '../database/batch-by-key.js';
 import type { IndexedAccount } from './indexed-account.js';
 import { storeAccounts } from './store-accounts.js';
 
@@ -11,12 +9,10 @@ const DEADLOCK_DETECTED = '40P01';
 /** Each time one of those that met has gone on. */
 const MAX_RETRIES = 5;
 
-/** What decides about a rental, from the index. */
+/** What the index has of a rental that the chain may have changed. */
 export interface RentalRow {
   address: string;
   listing_id: string;
-  listing_status: 'draft' | 'active' | 'paused' | 'closed';
-  price_lamports: bigint | null;
   rental_model: RentalModel;
   valid: boolean;
   expires_at: Date | null;
@@ -31,8 +27,15 @@ export interface CredentialRepository {
   /**
    * Takes in accounts as they were at a slot, all of them or none. What was not read at `finalized` is noted, to be read
    * again when it is.
+   *
+   * @param alongside runs first in the same transaction; it runs again when a deadlock has ended that transaction
    */
-  apply(accounts: IndexedAccount[], slot: bigint, finalized: boolean): Promise<void>;
+  apply(
+    accounts: IndexedAccount[],
+    slot: bigint,
+    finalized: boolean,
+    alongside?: (tx: Tx) => Promise<void>,
+  ): Promise<void>;
   /** Addresses of all accounts that were read before this slot. */
   addressesBefore(slot: bigint): Promise<string[]>;
   /** Addresses noted at this slot or earlier. */
@@ -42,39 +45,9 @@ export interface CredentialRepository {
 }
 
 export function createCredentialRepository(db: Db): CredentialRepository {
-  // The most frequent query of all: building and compiling it anew costs as much as sending it.
-  const findRental = db
-    .selectFrom('listings')
-    .innerJoin('credentials', 'credentials.listing_address', 'listings.address')
-    .leftJoin('balances', (join) =>
-      join
-        .onRef('balances.listing_address', '=', 'credentials.listing_address')
-        .onRef('balances.buyer', '=', 'credentials.buyer'),
-    )
-    .where('credentials.buyer', '=', '')
-    .where('listings.id', '=', '')
-    .select([
-      'credentials.address',
-      'listings.id as listing_id',
-      'listings.status as listing_status',
-      'listings.price_lamports',
-      'credentials.rental_model',
-      'credentials.valid',
-      'credentials.expires_at',
-      'balances.balance_lamports',
-      'balances.max_price_lamports',
-    ])
-    .compile();
-  prepare(findRental.sql);
-  // A program's runs often come together.
-  const readRental = sharedRead(async (key): Promise<RentalRow | undefined> => {
-    const [wallet, ...listingId] = key.split(' ');
-    const parameters = [wallet, listingId.join(' ')];
-    return (await db.executeQuery<RentalRow>({ ...findRental, parameters })).rows[0];
-  });
-
-  const applyOnce = (accounts: IndexedAccount[], slot: bigint, finalized: boolean): Promise<void> =>
+  const applyOnce: CredentialRepository['apply'] = (accounts, slot, finalized, alongside) =>
     db.transaction().execute(async (tx) => {
+      await alongside?.(tx);
       // In one order: transactions that take in the same accounts must not wait for each other.
       const inOrder = accounts.toSorted((one, other) => (addressOf(one) < addressOf(other) ? -1 : 1));
       const present = inOrder.filter(({ kind }) => kind !== 'absent');
@@ -86,8 +59,28 @@ export function createCredentialRepository(db: Db): CredentialRepository {
     });
 
   return {
-    findRental: (wallet, listingId) => readRental(`${wallet} ${listingId}`),
-    apply: (accounts, slot, finalized) => retryDeadlocks(() => applyOnce(accounts, slot, finalized)),
+    findRental: (wallet, listingId) =>
+      db
+        .selectFrom('listings')
+        .innerJoin('credentials', 'credentials.listing_address', 'listings.address')
+        .leftJoin('balances', (join) =>
+          join
+            .onRef('balances.listing_address', '=', 'credentials.listing_address')
+            .onRef('balances.buyer', '=', 'credentials.buyer'),
+        )
+        .where('credentials.buyer', '=', wallet)
+        .where('listings.id', '=', listingId)
+        .select([
+          'credentials.address',
+          'listings.id as listing_id',
+          'credentials.rental_model',
+          'credentials.valid',
+          'credentials.expires_at',
+          'balances.balance_lamports',
+          'balances.max_price_lamports',
+        ])
+        .executeTakeFirst(),
+    apply: (...applied) => retryDeadlocks(() => applyOnce(...applied)),
     async addressesBefore(slot) {
       const { rows } = await sql<{ address: string }>`
         select address from credentials where slot < ${slot}

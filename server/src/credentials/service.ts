@@ -3,13 +3,22 @@ import {
   type CredentialPage,
   type CredentialVerification,
   type listCredentialsQuery,
+  type PinnedVersion,
   RENTAL_TERMS,
 } from '@agent-rental/contract';
 import { PublicKey } from '@solana/web3.js';
 import type { z } from 'zod';
 import type { Chain } from '../chain/index.js';
 import { readListPage } from '../http/list-page.js';
-import type { ListingService } from '../listings/index.js';
+import { ApiError } from '../http/api-error.js';
+import type {
+  IndexedRental,
+  ListingService,
+  Pins,
+  PublishedListing,
+  RentedVersions,
+  Runner,
+} from '../listings/index.js';
 import { readChainAccessState, type ChainAccessState } from './chain-access-state.js';
 import type { Indexer } from './indexer.js';
 import type { ListedRental, RentalList } from './rental-list.js';
@@ -28,19 +37,24 @@ export interface IndexedStatus {
 
 export interface CredentialService {
   /**
-   * A page of a wallet's rentals, the latest purchase first.
+   * A page of the rentals of the runner's wallet, the latest purchase first.
    *
    * @throws ApiError `invalid_request` for a cursor that is none of this list.
    */
-  list(wallet: string, query: z.output<typeof listCredentialsQuery>): Promise<CredentialPage>;
+  list(runner: Runner, query: z.output<typeof listCredentialsQuery>): Promise<CredentialPage>;
+  /**
+   * Pins the version that runs of a rental run, or with null runs the latest again.
+   *
+   * @throws ApiError `listing_not_found`; `credential_not_found` without a rental; `invalid_request` for a version that cannot
+   * run.
+   */
+  pin(runner: Runner, listingId: string, version: number | null): Promise<PinnedVersion>;
   /**
    * Checks a credential in the index and on-chain; the chain decides, and the index learns from it.
    *
    * @throws ApiError `listing_not_found`, or `service_unavailable` when the chain is out of reach.
    */
   verify(wallet: string, listingId: string): Promise<CredentialVerification>;
-  /** Status by the index alone: quick, for turning strangers away before anything costs something. */
-  indexedStatus(wallet: string, listingId: string): Promise<IndexedStatus>;
 }
 
 export function createCredentialService(deps: {
@@ -49,10 +63,31 @@ export function createCredentialService(deps: {
   listings: ListingService;
   chain: Chain;
   indexer: Indexer;
+  pins: Pins;
+  rentedVersions: RentedVersions;
 }): CredentialService {
-  const { repository, rentals, listings, chain, indexer } = deps;
+  const { repository, rentals, listings, chain, indexer, pins, rentedVersions } = deps;
   return {
-    async list(wallet, { status, include, ...page }) {
+    async pin(runner, listingId, version) {
+      const { id, version: latest } = await listings.find(listingId);
+      const { listing, rental } = await listings.findFor(runner, id, latest.number);
+      const { status } = indexedStatusOf(listing, rental);
+      if (status === 'not_found' || status === 'revoked') {
+        throw new ApiError('credential_not_found', 'A version is pinned for a rental, and there is none.', {
+          next: 'Rent the agent first: POST /v1/transactions.',
+        });
+      }
+      if (version !== null) await listings.find(id, version);
+      await pins.set(runner, id, version);
+      return {
+        listing_id: id,
+        scope: runner.apiKeyId === undefined ? 'wallet' : 'api_key',
+        pinned_version: (await pins.find(runner, id)) ?? null,
+        latest_version: latest.number,
+      };
+    },
+    async list(runner, { status, include, ...page }) {
+      const { wallet } = runner;
       const now = new Date();
       const { rows, total, end } = await readListPage(
         {
@@ -60,18 +95,28 @@ export function createCredentialService(deps: {
           isId: (text) => ADDRESS.test(text),
           read: (range) => rentals.page(wallet, status, now, range),
           positionOf: (row) => ({ timeUs: row.purchased_at_us, id: row.address }),
-          count: () => rentals.count(wallet, status, now),
+          count: (shown) => rentals.count(wallet, status, now, shown),
         },
         page,
       );
-      const credentials = rows.map(toCredential);
-      if (include === undefined) return { credentials, total, ...end };
-      const described = await listings.describe(credentials.map(({ listing_id }) => listing_id));
-      const withListings = credentials.map((credential) => {
-        const listing = described.get(credential.listing_id);
-        return listing === undefined ? credential : { ...credential, listing };
+      const [versions, described] = await Promise.all([
+        rentedVersions.of(
+          runner,
+          rows.map((row) => ({ listingId: row.listing_id, purchasedAt: row.purchased_at })),
+        ),
+        include === undefined ? undefined : listings.describe(rows.map((row) => row.listing_id)),
+      ]);
+      const credentials = rows.map((row) => {
+        const { pinned, update } = versions.get(row.listing_id) ?? {};
+        const listing = described?.get(row.listing_id);
+        return {
+          ...toCredential(row),
+          ...(listing === undefined ? {} : { listing: { ...listing, ...pinned?.listing } }),
+          ...(pinned === undefined ? {} : { pinned_version: pinned.version }),
+          ...(update === undefined ? {} : { update }),
+        };
       });
-      return { credentials: withListings, total, ...end };
+      return { credentials, total, ...end };
     },
 
     async verify(wallet, listingId) {
@@ -103,13 +148,17 @@ export function createCredentialService(deps: {
         ...(onChain.balance ? { balance_lamports: Number(onChain.balance.balanceLamports) } : {}),
       };
     },
+  };
+}
 
-    async indexedStatus(wallet, listingId) {
-      const row = await repository.findRental(wallet, listingId);
-      return row
-        ? { status: statusOf(row, new Date()), agreedPriceLamports: row.max_price_lamports }
-        : { status: 'not_found', agreedPriceLamports: null };
-    },
+/**
+ * What a rental that was read with its listing says of its renter's access: quick, for turning strangers away before anything
+ * costs something.
+ */
+export function indexedStatusOf(listing: PublishedListing, rental: IndexedRental | undefined): IndexedStatus {
+  return {
+    status: accessStatus({ listing, credential: rental, balance: rental?.balance }, new Date()),
+    agreedPriceLamports: rental?.balance?.maxPriceLamports ?? null,
   };
 }
 
@@ -120,22 +169,6 @@ function differs(row: RentalRow | undefined, { credential, balance }: ChainAcces
     row?.expires_at?.getTime() !== credential?.expiresAt?.getTime() ||
     (row?.balance_lamports ?? undefined) !== balance?.balanceLamports ||
     (row?.max_price_lamports ?? undefined) !== balance?.maxPriceLamports
-  );
-}
-
-function statusOf(row: RentalRow, now: Date): AccessStatus {
-  const { listing_status: status, price_lamports: priceLamports } = row;
-  if (status === 'draft' || priceLamports === null) return 'not_found';
-  return accessStatus(
-    {
-      listing: { status, priceLamports },
-      credential: { valid: row.valid, rentalModel: row.rental_model, expiresAt: row.expires_at },
-      balance:
-        row.balance_lamports === null || row.max_price_lamports === null
-          ? undefined
-          : { balanceLamports: row.balance_lamports, maxPriceLamports: row.max_price_lamports },
-    },
-    now,
   );
 }
 

@@ -1,3 +1,6 @@
+export { createAgentRuns } from './history/agent-runs.js';
+export { createAgentStats, removeOldStats } from './history/agent-stats.js';
+export { createRefusals } from './history/refusals.js';
 export { createAgentContacts } from './agents/contacts.js';
 export { createDeliveryTracking } from './delivery/delivery-tracking.js';
 export { createWaitingCallers } from './idempotency/waiting-callers.js';
@@ -11,10 +14,12 @@ export { createReceipts, receiptOf, type LoggedRun, type ReceiptOrigin } from '.
 export { createGiveUps } from './idempotency/give-ups.js';
 export { createIdempotency } from './idempotency/idempotency.js';
 export { executionRoutes } from './routes.js';
+export { createAgentProbe } from './agents/probe-agent.js';
 export { createSampleRun } from './agents/sample-run.js';
 export { createRetries } from './idempotency/retries.js';
 export { createRunChanges } from './idempotency/run-changes.js';
 export { createRunRepository } from './history/repository.js';
 export { createSlotRepository } from './queue/slot-repository.js';
-export { createSlots, SLOTS_PER_LISTING } from './queue/slots.js';
+export { createSlots } from './queue/slots.js';
+export { createTrials } from './trials/trials.js';
 export { createWebReader } from './agents/web-reader.js';

@@ -37,7 +37,13 @@ async function served(setup: PaidRunWorld, changed = (runs: RunRepository): RunR
   });
   executionRoutes(
     app,
-    { ...world.routeDeps, runs: changed(world.runs), receipts: {} as never },
+    {
+      ...world.routeDeps,
+      runs: changed(world.runs),
+      agentRuns: {} as never,
+      agentStats: {} as never,
+      receipts: {} as never,
+    },
     { allowanceOf: () => world.allowance },
     internalRequests,
   );

@@ -7,6 +7,8 @@ import { rateHeaders, toApiError } from '../http/server.js';
 import type { InternalRequests } from '../http/internal-requests.js';
 import { addOperation } from '../http/operation-route.js';
 import type { Principal } from '../http/principal.js';
+import type { AgentRuns } from './history/agent-runs.js';
+import type { AgentStats } from './history/agent-stats.js';
 import { toRun, type PastRuns } from './history/past-runs.js';
 import { watchForCut } from './delivery/cut-answers.js';
 import { readPreferences } from './delivery/prefer.js';
@@ -24,7 +26,12 @@ import { SseStream } from './delivery/sse-stream.js';
 /** Adds the routes that run tasks and read runs. */
 export function executionRoutes(
   app: FastifyInstance,
-  deps: RunTaskDeps & { pastRuns: PastRuns; receipts: Receipts },
+  deps: RunTaskDeps & {
+    pastRuns: PastRuns;
+    agentRuns: AgentRuns;
+    agentStats: AgentStats;
+    receipts: Receipts;
+  },
   spending: Spending,
   internalRequests: Pick<InternalRequests, 'outerResponseOf'>,
 ): void {
@@ -40,6 +47,7 @@ export function executionRoutes(
     const { adoptUndelivered, joinRetry } = readPreferences(request.headers['prefer']);
     return {
       wallet: principal.wallet,
+      apiKeyId: principal.apiKey?.id,
       allowance: spending.allowanceOf(principal),
       body,
       idempotencyKey,
@@ -175,6 +183,15 @@ export function executionRoutes(
     const { runs, total, end } = await deps.pastRuns.list(principal.wallet, query);
     return { runs, total, limit: query.limit, offset: query.offset, ...end };
   });
+
+  addOperation(app, operations.listAgentRuns, async ({ principal, params, query }) => {
+    const { runs, total, end } = await deps.agentRuns.list(principal.wallet, params.listing_id, query);
+    return { runs, total, limit: query.limit, offset: query.offset, ...end };
+  });
+
+  addOperation(app, operations.getAgentStats, ({ principal, params, query }) =>
+    deps.agentStats.read(principal.wallet, params.listing_id, query.window),
+  );
 
   addOperation(app, operations.getReceipt, ({ principal, params }) =>
     deps.receipts.find(params.run_id, principal.wallet),

@@ -22,6 +22,7 @@ const SCOPES = {
   // A buyer's own balance comes back; see below.
   revoke_per_query_access: 'publish',
   consume_query: 'publish',
+  consume_queries: 'publish',
   initialize_protocol: 'publish',
   update_protocol: 'publish',
 } as const satisfies Record<InstructionName, ApiKeyScope>;

@@ -174,12 +174,19 @@ function agreedPrice(maxPrice: number | undefined, priceLamports: bigint): bigin
 }
 
 function requireOnSale({ state }: PlanContext): void {
-  if (state.listing.status === 'closed') throw new ApiError('listing_not_found', 'The listing is closed.');
-  if (state.listing.status === 'paused') {
-    throw new ApiError(
-      'listing_paused',
-      'The listing is paused and takes no new rentals, renewals or top-ups.',
-    );
+  const { status } = state.listing;
+  switch (status) {
+    case 'active':
+      return;
+    case 'paused':
+      throw new ApiError(
+        'listing_paused',
+        'The listing is paused and takes no new rentals, renewals or top-ups.',
+      );
+    case 'closed':
+      throw new ApiError('listing_not_found', 'The listing is closed.');
+    default:
+      return status satisfies never;
   }
 }
 

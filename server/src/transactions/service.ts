@@ -70,7 +70,9 @@ export function createTransactionService(deps: {
   return {
     async propose(wallet, request, allowance) {
       if (request.action === 'publish') {
-        const draft = await deps.registration.prepareToPublish(wallet, request.listing_id, request.listing);
+        const draft = await deps.registration.prepareToPublish(wallet, request.listing_id, request.listing, {
+          isUnverified: request.unverified,
+        });
         const proposal = await deps.proposals.publish(wallet, draft);
         // A listing has no price for its creator, but its accounts hold rent.
         await allowance.requireRoom({ kind: 'rental', lamports: BigInt(proposal.quote.rent_lamports) });

@@ -76,25 +76,25 @@ const never = () => new Promise<never>(() => undefined);
 
 /** Puts an agent on sale that is made in this way. */
 async function sell(creator: Participant, mode: Mode, form: Form): Promise<void> {
+  // No sample is given: a run makes it.
+  playing = form === 'object' ? BEHAVIOURS['answers in its form'][0] : BEHAVIOURS['answers in text'][0];
   const path = `/${encodeURIComponent(form)}/${mode === 'connected' ? 'json' : 'events'}`;
   const url = new URL(path, model.baseUrl).href;
   const { system_prompt, ...manifest } = textAgent(model.baseUrl, {
     model_key: 'key',
     output_schema: SCHEMAS[form],
-    listing: { rental_model: 'per_query', price_lamports: PRICE, sample_output: ['{}'] },
+    listing: { rental_model: 'per_query', price_lamports: PRICE },
   });
   const { model_key: _, ...keyless } = manifest as typeof manifest & { model_key: string };
-  const registered = await creator.client.registerAgent(
+  const registering = creator.client.registerAgent(
     mode === 'declarative'
       ? { ...manifest, system_prompt }
       : { ...keyless, model: { provider: 'self_hosted', endpoint_url: url }, entrypoint_url: url },
   );
-  const job = await jobEnd(creator.client, registered.job_id);
-  if (!job.result) throw new Error(JSON.stringify(job.error));
-  const { listing_id: id } = job.result;
+  // Before the registration is answered: it is called for a sample as soon as it is registered.
   if (mode !== 'declarative') {
     const handle = createAgentHandler({
-      webhookSecret: registered.webhook_secret ?? '',
+      webhookSecret: async () => (await registering).webhook_secret,
       run: (task, context) => {
         begun();
         return mode === 'connected' ? playing.json(task, context) : playing.events(task, context);
@@ -102,6 +102,9 @@ async function sell(creator: Participant, mode: Mode, form: Form): Promise<void>
     });
     endpoints.set(path, handle);
   }
+  const job = await jobEnd(creator.client, (await registering).job_id);
+  if (!job.result) throw new Error(JSON.stringify(job.error));
+  const { listing_id: id } = job.result;
   await publish(creator.client, creator.signer, id);
   await rentAgent(renter, id);
   listings.set(`${mode} ${form}`, id);
@@ -121,9 +124,6 @@ beforeAll(async () => {
   marketplace = await startMarketplace(stateDir, { MODEL_BASE_URL: model.baseUrl, MODEL_NAME: 'stand-in' });
   const creator = await newParticipant(marketplace);
   renter = await newParticipant(marketplace);
-  for (const form of Object.keys(SCHEMAS) as Form[]) {
-    for (const mode of MODES) await sell(creator, mode, form);
-  }
   void (async () => {
     for (;;) {
       const call = await model.nextCall();
@@ -131,6 +131,9 @@ beforeAll(async () => {
       playing.model(call);
     }
   })();
+  for (const form of Object.keys(SCHEMAS) as Form[]) {
+    for (const mode of MODES) await sell(creator, mode, form);
+  }
 });
 afterAll(async () => {
   await marketplace?.stop();
@@ -217,7 +220,7 @@ const absent = (form: Form): Behaviour => ({
 });
 
 /** What agents do, and what of it every renter reads. */
-const BEHAVIOURS: Record<string, [behaviour: Behaviour, shown: string]> = {
+const BEHAVIOURS = {
   'answers in text': [
     {
       form: 'text',
@@ -281,7 +284,7 @@ const BEHAVIOURS: Record<string, [behaviour: Behaviour, shown: string]> = {
     },
     'The run was cancelled.',
   ],
-};
+} satisfies Record<string, [behaviour: Behaviour, shown: string]>;
 
 /** However the agent is made, its renter sees the same, and this in it. */
 async function expectAlike(behaviour: Behaviour, path: string, shown: string): Promise<void> {
@@ -291,11 +294,14 @@ async function expectAlike(behaviour: Behaviour, path: string, shown: string): P
   for (const mode of MODES) expect(seen[mode], mode).toEqual(seen.declarative);
 }
 
-describe.each(Object.entries(BEHAVIOURS))('an agent that %s', (_, [behaviour, shown]) => {
-  test.each(ENDPOINTS)('looks the same on %s, however it is made [EXE-34, EXE-36]', async (path) => {
-    await expectAlike(behaviour, path, shown);
-  });
-});
+describe.each(Object.entries<[Behaviour, string]>(BEHAVIOURS))(
+  'an agent that %s',
+  (_, [behaviour, shown]) => {
+    test.each(ENDPOINTS)('looks the same on %s, however it is made [EXE-34, EXE-36]', async (path) => {
+      await expectAlike(behaviour, path, shown);
+    });
+  },
+);
 
 test.each([
   ['/v1/execute', 'gone'],
@@ -312,6 +318,34 @@ test.each([
     };
     for (const mode of MODES) await seenOf(present, mode, '/v1/execute');
     await expectAlike(absent(form), path, 'service_unavailable');
+  },
+);
+
+test.each(Object.keys(SCHEMAS) as Form[])(
+  'its listing of %s is equal but for id, keys and times, its sample included, however it is made [REG-73]',
+  async (form) => {
+    const faces = [];
+    for (const mode of MODES) {
+      const id = idOf(mode, form);
+      const listing = await renter.client.getListing(id);
+      expect(listing.sample_output).toHaveLength(1);
+      const found = (await renter.client.searchListings({ limit: 100 })).listings.find(
+        (one) => one.id === id,
+      );
+      const { on_chain_address: _, metadata_uri: __, ...shown } = listing;
+      faces.push({
+        listing: alike(JSON.stringify({ ...shown, run_count: 0, success_rate: 0 })),
+        found: alike(JSON.stringify({ ...found, run_count: 0, success_rate: 0 })),
+        tools: alike(
+          JSON.stringify(
+            (await renter.client.listTools({ format: 'json_schema' })).tools.find((tool) =>
+              JSON.stringify(tool).includes(id),
+            ),
+          ),
+        ).replaceAll(/[a-z_]+_[a-z2-7]{6}/g, '<name>'),
+      });
+    }
+    for (const face of faces) expect(face).toEqual(faces[0]);
   },
 );
 

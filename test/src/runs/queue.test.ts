@@ -29,7 +29,9 @@ const held: Held[] = [];
 beforeAll(async () => {
   standIn = await startModelStandIn();
   standIn.answerOthers(async (request) => {
-    const { task } = (await request.json()) as { task: string };
+    const { task } = (await request.json()) as { task?: string };
+    // The service asks whether the agent is there.
+    if (task === undefined) return new Response(null);
     await new Promise<void>((resolve) => held.push({ task, end: resolve }));
     return Response.json(`done: ${task}`);
   });
@@ -54,7 +56,12 @@ beforeAll(async () => {
     entrypoint_url: url,
     input_schema: {},
     output_schema: { type: 'string' },
-    listing: { rental_model: 'per_query', price_lamports: PRICE, min_deposit_lamports: PRICE },
+    listing: {
+      rental_model: 'per_query',
+      price_lamports: PRICE,
+      min_deposit_lamports: PRICE,
+      sample_output: ['A sample.'],
+    },
   });
   const job = await jobEnd(client, registered.job_id);
   agentId = job.result?.listing_id ?? '';

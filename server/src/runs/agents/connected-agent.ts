@@ -4,7 +4,13 @@ import { schemaViolations } from '../../platform/json-schema/checks.js';
 import { ForbiddenUrlError, type OutboundHttp } from '../../platform/outbound-http.js';
 import { signingSecrets, type ConnectedAgent } from '../../registration/index.js';
 import type { AgentContact } from './contact.js';
-import { AgentUnreachableError, FAILED_FORM, FAILED_TASK, type AgentOutcome } from './outcome.js';
+import {
+  AgentUnreachableError,
+  FAILED_FORM,
+  FAILED_TASK,
+  type AgentOutcome,
+  type FailureCause,
+} from './outcome.js';
 import { readAnswer, type ConnectedAnswer } from './connected-answer.js';
 import type { Task } from '../pipeline/parse.js';
 
@@ -13,7 +19,18 @@ const NOT_THERE = new Set([404, 410, 502, 503, 504]);
 /** An endpoint that has not refused a task within this time counts as having accepted it. */
 const ACCEPTED_AFTER_MS = 2_000;
 
-const failed = (output: string): AgentOutcome => ({ status: 'failed', output });
+/** A connected agent's work on one task, for a renter or as a sample. */
+type ConnectedWork = Pick<Task, 'runId' | 'task' | 'input' | 'inputUri' | 'timeoutSeconds'> & {
+  listing: { id: string; version: Pick<Task['listing']['version'], 'outputSchema'> };
+};
+
+/** `detail` is for the creator. */
+const failed = (output: string, detail: string, cause: FailureCause): AgentOutcome => ({
+  status: 'failed',
+  output,
+  detail,
+  cause,
+});
 
 interface CallOptions {
   signal: AbortSignal;
@@ -28,7 +45,7 @@ interface CallOptions {
 /** Calls creators' own endpoints, signed as Standard Webhooks are. */
 export interface ConnectedAgents {
   /** @throws AgentUnreachableError when the endpoint did not accept the task. */
-  run(task: Task, agent: ConnectedAgent, options: CallOptions): Promise<AgentOutcome>;
+  run(task: ConnectedWork, agent: ConnectedAgent, options: CallOptions): Promise<AgentOutcome>;
 }
 
 export function createConnectedAgents(
@@ -75,20 +92,34 @@ export function createConnectedAgents(
       } catch (cause) {
         signal.throwIfAborted();
         // The connection broke while the agent worked.
-        if (contact.isReached) return failed(FAILED_TASK);
+        if (contact.isReached) {
+          return failed(FAILED_TASK, 'The connection broke while the endpoint worked.', {
+            class: 'endpoint_broke_off',
+          });
+        }
         const reason = cause instanceof ForbiddenUrlError ? cause.message : 'the connection failed';
-        throw new AgentUnreachableError(`The agent's endpoint could not be reached: ${reason}.`, { cause });
+        throw new AgentUnreachableError(
+          `The agent's endpoint could not be reached: ${reason}.`,
+          { class: 'endpoint_unreachable' },
+          { cause },
+        );
       } finally {
         clearTimeout(accepting);
       }
       if (NOT_THERE.has(response.status) && !contact.isReached) {
         await response.body?.cancel();
-        throw new AgentUnreachableError(`The agent's endpoint answered ${response.status}.`);
+        throw new AgentUnreachableError(`The agent's endpoint answered ${response.status}.`, {
+          class: 'endpoint_refused',
+          httpStatus: response.status,
+        });
       }
       contact.reach();
       if (!response.ok) {
         await response.body?.cancel();
-        return failed(FAILED_TASK);
+        return failed(FAILED_TASK, `The endpoint answered ${response.status}.`, {
+          class: 'endpoint_refused',
+          httpStatus: response.status,
+        });
       }
       return outcomeOf(response, task, options);
     },
@@ -96,7 +127,11 @@ export function createConnectedAgents(
 }
 
 /** Converts the answer to the form that the agent declares. */
-async function outcomeOf(response: Response, task: Task, options: CallOptions): Promise<AgentOutcome> {
+async function outcomeOf(
+  response: Response,
+  task: ConnectedWork,
+  options: CallOptions,
+): Promise<AgentOutcome> {
   const { outputSchema } = task.listing.version;
   // A structured answer may prove invalid, so none of it is streamed before it is complete.
   const onText = takesAnyText(outputSchema as JsonObject) ? options.onText : () => undefined;
@@ -106,10 +141,27 @@ async function outcomeOf(response: Response, task: Task, options: CallOptions): 
   } catch {
     // Too large, or broken off.
     options.signal.throwIfAborted();
-    return failed(FAILED_TASK);
+    return failed(FAILED_TASK, 'The answer of the endpoint is too large, or broke off.', {
+      class: 'answer_malformed',
+    });
   }
-  if (answer === 'failed') return failed(FAILED_TASK);
-  if (answer === 'malformed') return failed(FAILED_FORM);
-  const violations = await schemaViolations(outputSchema, answer.output);
-  return violations.length === 0 ? { status: 'completed', output: answer.output } : failed(FAILED_FORM);
+  if (answer === 'failed') {
+    return failed(FAILED_TASK, 'The endpoint reported a failure.', { class: 'task_failed' });
+  }
+  if (answer === 'malformed') {
+    return failed(
+      FAILED_FORM,
+      'The answer of the endpoint is neither JSON nor a stream of output and done.',
+      {
+        class: 'answer_malformed',
+      },
+    );
+  }
+  const [violation] = await schemaViolations(outputSchema, answer.output);
+  if (violation === undefined) return { status: 'completed', output: answer.output };
+  return failed(
+    FAILED_FORM,
+    `output_schema: ${violation.path || 'the output'} ${violation.message}`.slice(0, 300),
+    { class: 'output_schema' },
+  );
 }

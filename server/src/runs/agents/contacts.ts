@@ -1,6 +1,9 @@
 import { sql } from 'kysely';
 import type { Db } from '../../database/connection.js';
 import type { Logger } from '../../platform/logger.js';
+import { storeRunFailure } from '../../registration/index.js';
+import type { FailureCause } from './outcome.js';
+import { failureOf } from './probe-failure.js';
 
 /** The shortest time between two writes of the same version by one replica. */
 const WRITE_EVERY_MS = 60_000;
@@ -13,6 +16,8 @@ export interface AgentContacts {
   reached(versionId: string): void;
   /** Records that the agent of a version could not be reached: its runs are charged only after it answers again. */
   unreachable(versionId: string): Promise<void>;
+  /** Records for its creator that a run failed because the agent cannot be worked with; nothing for other failures. Never throws. */
+  failed(versionId: string, failure: FailureCause): Promise<void>;
 }
 
 export function createAgentContacts(
@@ -44,6 +49,13 @@ export function createAgentContacts(
     async unreachable(versionId) {
       written.delete(versionId);
       await db.deleteFrom('agent_contacts').where('version_id', '=', versionId).execute();
+    },
+    async failed(versionId, failure) {
+      const found = failureOf(failure);
+      if (found === undefined) return;
+      await storeRunFailure(db, versionId, found).catch((err: unknown) =>
+        logger.warn({ err, version_id: versionId }, 'the failure of an agent is not on record'),
+      );
     },
   };
 }

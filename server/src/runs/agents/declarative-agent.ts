@@ -16,7 +16,13 @@ import type { Logger } from '../../platform/logger.js';
 import type { DeclarativeAgent } from '../../registration/index.js';
 import type { AgentContact } from './contact.js';
 import { AnswerStream } from './answer-stream.js';
-import { AgentUnreachableError, FAILED_FORM, FAILED_TASK, type AgentOutcome } from './outcome.js';
+import {
+  AgentUnreachableError,
+  FAILED_FORM,
+  FAILED_TASK,
+  type AgentOutcome,
+  type FailureCause,
+} from './outcome.js';
 import type { Task } from '../pipeline/parse.js';
 import { WebRefusal, type WebReader } from './web-reader.js';
 
@@ -136,6 +142,10 @@ export function createDeclarativeAgents(deps: {
             }
           },
           checkOutput: async (output) => {
+            // Most agents answer with any text: no thread is woken to check one.
+            if (typeof output === 'string' && takesAnyText(outputSchema as JsonObject)) {
+              return { valid: true, errors: [] };
+            }
             const violations = await schemaViolations(outputSchema, output);
             return {
               valid: violations.length === 0,
@@ -152,15 +162,24 @@ export function createDeclarativeAgents(deps: {
         }
         // The runner's words would reveal that the agent has a runner.
         const told = outcome.output.startsWith(NOT_IN_FORM) ? FAILED_FORM : FAILED_TASK;
-        return { status: 'failed', output: told, detail: outcome.output };
+        const isAgent = outcome.failure.cause === 'agent';
+        const cause = isAgent ? (told === FAILED_FORM ? 'output_schema' : 'task_failed') : 'service_fault';
+        return { status: 'failed', output: told, detail: outcome.output, cause: { class: cause } };
       } catch (error) {
         if (!(error instanceof ModelUnavailableError)) throw error;
         // A vendor may refuse because of the renter's own task, and the vendor was paid for the first answer.
-        if (contact?.isReached) return { status: 'failed', output: FAILED_TASK, detail: error.message };
-        throw new AgentUnreachableError(error.message, { cause: error.cause });
+        const cause = modelFailure(error);
+        if (contact?.isReached)
+          return { status: 'failed', output: FAILED_TASK, detail: error.message, cause };
+        throw new AgentUnreachableError(error.message, cause, { cause: error.cause });
       }
     },
   };
+}
+
+/** Why the model could not be used, as the agent's creator is told. */
+function modelFailure({ httpStatus }: ModelUnavailableError): FailureCause {
+  return httpStatus === undefined ? { class: 'model_unreachable' } : { class: 'model_refused', httpStatus };
 }
 
 /**

@@ -1,10 +1,20 @@
 import { NOT_IN_FORM } from '@agent-rental/agent-runner';
-import type { Json } from '@agent-rental/contract';
+import type { Json, RunFailureClass } from '@agent-rental/contract';
 
-/** How an agent's work ended. A failure's output is in words that the renter may see; its detail is for the creator. */
+/** Why a run failed, as its creator is told: nothing of its input or output. */
+export interface FailureCause {
+  class: RunFailureClass;
+  /** What the model's vendor or the endpoint answered. */
+  httpStatus?: number | undefined;
+}
+
+/**
+ * How an agent's work ended. A failure's output is in words that the renter may see; its detail is for the creator in the
+ * review, whose input is the creator's own, and its cause in every run.
+ */
 export type AgentOutcome =
   | { status: 'completed'; output: Json }
-  | { status: 'failed'; output: string; detail?: string };
+  | { status: 'failed'; output: string; detail?: string; cause: FailureCause };
 
 /**
  * Failure texts for renters. They are the same for declarative and connected agents, so that a renter cannot tell which one
@@ -16,4 +26,10 @@ export const FAILED_FORM = `${NOT_IN_FORM}.`;
 /** The agent was never reached: the run is not charged. */
 export class AgentUnreachableError extends Error {
   override readonly name = 'AgentUnreachableError';
+  readonly failure: FailureCause;
+
+  constructor(message: string, failure: FailureCause, options?: ErrorOptions) {
+    super(message, options);
+    this.failure = failure;
+  }
 }

@@ -12,7 +12,14 @@ const AGENT: DeclarativeAgent = {
   model: { provider: 'openai', model: 'm', key: 'k' },
   salt: '',
 };
-const REQUEST = { task: 'x', input: 'x', outputSchema: {}, timeoutMs: 100, readsWeb: false };
+const REQUEST = {
+  listingId: 'a-aaaaaa',
+  task: 'x',
+  input: 'x',
+  outputSchema: {},
+  timeoutMs: 100,
+  readsWeb: false,
+};
 const logger = { info: () => undefined };
 
 /** Agents whose model never answers; a run ends with its signal alone. */
@@ -28,17 +35,26 @@ const silent: DeclarativeAgents = {
 describe('a run for a review', () => {
   it('ends in its time although garbage is collected [EXE-61]', async () => {
     const stopping = new AbortController();
-    const review = createSampleRun(silent, { stopping: stopping.signal, logger });
+    const review = createSampleRun(
+      { declarative: silent, connected: { run: () => Promise.reject(new Error('not called')) } },
+      { stopping: stopping.signal, logger },
+    );
     const made = await collectingGarbage(() =>
       Promise.all(Array.from({ length: 20 }, () => review(AGENT, REQUEST))),
     );
     expect(made).toHaveLength(20);
-    for (const one of made) expect(one).toEqual({ problem: 'The agent did not finish within 0.1 s.' });
+    for (const one of made) {
+      const problem = 'The agent did not finish within 0.1 s.';
+      expect(one).toEqual({ problem, failure: { reason: 'timed_out' } });
+    }
   });
 
   it('ends with the server, to be made again', async () => {
     const stopping = new AbortController();
-    const review = createSampleRun(silent, { stopping: stopping.signal, logger });
+    const review = createSampleRun(
+      { declarative: silent, connected: { run: () => Promise.reject(new Error('not called')) } },
+      { stopping: stopping.signal, logger },
+    );
     const making = review(AGENT, { ...REQUEST, timeoutMs: 60_000 });
     stopping.abort(new Error('The server is stopping.'));
     await expect(making).rejects.toThrow('stopping');

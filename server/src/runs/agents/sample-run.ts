@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import type { Sandbox } from '@agent-rental/sandbox';
 import { createDeadline } from '../../platform/deadline.js';
 import type { Logger } from '../../platform/logger.js';
 import type { ReviewRun } from '../../registration/index.js';
 import { AgentUnreachableError } from './outcome.js';
+import { failureOf } from './probe-failure.js';
+import type { ConnectedAgents } from './connected-agent.js';
+import { AgentContact } from './contact.js';
 import type { DeclarativeAgents } from './declarative-agent.js';
 
 /** Owner of the sandboxes of all sample runs: together they have the share of one listing. */
@@ -13,31 +17,53 @@ const REVIEWS = 'review';
  * under way; it is then made again.
  */
 export function createSampleRun(
-  declarative: DeclarativeAgents,
+  { declarative, connected }: { declarative: DeclarativeAgents; connected: ConnectedAgents },
   { stopping, logger }: { stopping: AbortSignal; logger: Pick<Logger, 'info'> },
 ): ReviewRun {
-  return async (agent, { task, input, outputSchema, timeoutMs, readsWeb }) => {
+  return async (agent, { listingId, task, input, outputSchema, timeoutMs, readsWeb }) => {
     stopping.throwIfAborted();
-    const sandbox = await declarative.takeSandbox(stopping, REVIEWS);
+    const sandbox =
+      agent.mode === 'declarative' ? await declarative.takeSandbox(stopping, REVIEWS) : undefined;
     const deadline = createDeadline(timeoutMs, stopping);
     const { signal } = deadline;
-    const work = { runId: randomUUID(), task, input, listing: { id: REVIEWS, version: { outputSchema } } };
+    const version = { outputSchema };
+    const contact = new AgentContact();
+    const work = { runId: randomUUID(), task, input, inputUri: undefined };
+    const options = { signal, logger, readsWeb, contact, onText: () => undefined };
     try {
-      const outcome = await declarative.run(work, agent, sandbox, {
-        signal,
-        logger,
-        readsWeb,
-        onText: () => undefined,
-      });
+      const outcome =
+        agent.mode === 'connected'
+          ? await connected.run(
+              { ...work, timeoutSeconds: Math.ceil(timeoutMs / 1000), listing: { id: listingId, version } },
+              agent,
+              options,
+            )
+          : await declarative.run(
+              { ...work, listing: { id: REVIEWS, version } },
+              agent,
+              sandbox as Sandbox,
+              options,
+            );
       if (outcome.status === 'completed') return { output: outcome.output };
-      if (!signal.aborted) return { problem: outcome.detail ?? outcome.output };
+      if (!signal.aborted) {
+        return { problem: outcome.detail ?? outcome.output, failure: failureOf(outcome.cause) };
+      }
     } catch (error) {
-      if (error instanceof AgentUnreachableError) return { problem: error.message };
+      if (error instanceof AgentUnreachableError) {
+        const { reason, httpStatus } = failureOf(error.failure) ?? {
+          reason: 'model_refused',
+          httpStatus: error.failure.httpStatus,
+        };
+        return { problem: error.message, failure: { reason, httpStatus } };
+      }
       if (!signal.aborted) throw error;
     } finally {
       deadline.clear();
+      contact.close();
     }
     stopping.throwIfAborted();
-    return { problem: `The agent did not finish within ${timeoutMs / 1000} s.` };
+    const problem = `The agent did not finish within ${timeoutMs / 1000} s.`;
+    // One that was reached is slow for this task.
+    return contact.isReached ? { problem } : { problem, failure: { reason: 'timed_out' } };
   };
 }

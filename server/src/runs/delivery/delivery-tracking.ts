@@ -1,5 +1,6 @@
 import { CompiledQuery, sql } from 'kysely';
 import type { Db } from '../../database/connection.js';
+import { batchByKey } from '../../database/batch-by-key.js';
 import { prepare } from '../../database/prepared-statements.js';
 import type { Order } from '../pipeline/parse.js';
 
@@ -9,6 +10,8 @@ export interface EqualRuns {
   readonly isLeft: boolean;
   /** One has a caller that waits for it, or for its answer, which is being sent. */
   readonly hasCaller: boolean;
+  /** One such run began more than `TOGETHER_SECONDS` ago: an equal request may be its retry. */
+  readonly hasOldCaller: boolean;
 }
 
 /** Counts the callers that wait for a run, of all replicas, and records whether its answer has reached one of them. */
@@ -30,11 +33,29 @@ export interface DeliveryTracking {
   findEqualRuns(order: Order): Promise<EqualRuns>;
 }
 
+/**
+ * Equal calls that begin within this time count as separate calls, because a model sends its calls at once. Of an equal call
+ * that comes later, a retry is the likelier reason; from 2 s on, calls of one session count as retries.
+ */
+const TOGETHER_SECONDS = 0.5;
+
 const FIND_EQUAL_RUNS = prepare(`
-  select bool_or(left_at is not null) as "isLeft", bool_or(left_at is null) as "hasCaller" from unheard_runs
+  select bool_or(left_at is not null) as "isLeft", bool_or(left_at is null) as "hasCaller",
+    bool_or(left_at is null and created_at <= now() - interval '${TOGETHER_SECONDS} seconds') as "hasOldCaller"
+  from unheard_runs
   where wallet = $1 and listing_id = $2 and request_digest = $3`);
 
+// `coalesce` keeps the planner from the partial index of unheard runs, which has a dead entry for each recent run.
+const DELIVERED = prepare(`
+  update runs set delivered_at = now() where id = any ($1::uuid[]) and coalesce(delivered_at, 'infinity') = 'infinity'`);
+
 export function createDeliveryTracking(db: Db): DeliveryTracking {
+  /** Deliveries that come together are one statement. No other transaction locks several ended runs. */
+  const deliverTogether = batchByKey<string, void>(async (_, runIds) => {
+    await db.executeQuery(CompiledQuery.raw(DELIVERED, [runIds]));
+    return runIds.map(() => ({ value: undefined }));
+  });
+
   return {
     async arrive(runId) {
       await db
@@ -62,15 +83,7 @@ export function createDeliveryTracking(db: Db): DeliveryTracking {
         .where('keeps_going', '=', false)
         .execute();
     },
-    async delivered(runId) {
-      await db
-        .updateTable('runs')
-        .set({ delivered_at: new Date() })
-        .where('id', '=', runId)
-        // Not as a condition that the index of unheard runs has: it has a dead entry for each run of late.
-        .where(sql<boolean>`coalesce(delivered_at, 'infinity') = 'infinity'`)
-        .execute();
-    },
+    delivered: (runId) => deliverTogether('', runId),
     async adopt({ wallet, agentId, digest }) {
       const { rows } = await sql<{ adopted: string | null }>`
         select adopt_run(${wallet}, ${agentId}, ${digest}) as adopted`.execute(db);
@@ -80,7 +93,12 @@ export function createDeliveryTracking(db: Db): DeliveryTracking {
       const { rows } = await db.executeQuery<EqualRuns>(
         CompiledQuery.raw(FIND_EQUAL_RUNS, [wallet, agentId, digest]),
       );
-      return { isLeft: rows[0]?.isLeft === true, hasCaller: rows[0]?.hasCaller === true };
+      const [found] = rows;
+      return {
+        isLeft: found?.isLeft === true,
+        hasCaller: found?.hasCaller === true,
+        hasOldCaller: found?.hasOldCaller === true,
+      };
     },
   };
 }

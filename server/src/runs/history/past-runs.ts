@@ -169,6 +169,7 @@ export function toRun(finished: FinishedRun): Run {
     output: finished.output,
     cost_lamports: Number(finished.costLamports),
     duration_ms: finished.durationMs,
+    ...(finished.isTrial ? { trial: true } : {}),
   };
 }
 

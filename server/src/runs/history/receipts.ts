@@ -2,13 +2,22 @@ import type { Receipt, RunLogEntry, SignedReceipt } from '@agent-rental/contract
 import { ApiError } from '../../http/api-error.js';
 import { receiptPayload, type ReceiptSigner, type Settlement } from '../../settlement/index.js';
 import { isRunId } from './past-runs.js';
-import type { RunRepository, RunRow } from './repository.js';
+import type { RanVersion, RunRepository, RunRow } from './repository.js';
 
 /** What a receipt says of a run's row. */
 export type LoggedRun = Pick<
   RunRow,
-  'id' | 'wallet' | 'listing_id' | 'status' | 'input_digest' | 'output_digest' | 'created_at' | 'finished_at'
->;
+  | 'id'
+  | 'wallet'
+  | 'listing_id'
+  | 'status'
+  | 'input_digest'
+  | 'output_digest'
+  | 'created_at'
+  | 'finished_at'
+  | 'is_trial'
+> &
+  RanVersion;
 
 /** Where the program is that charges. */
 export type ReceiptOrigin = Pick<Receipt, 'network' | 'program_id'>;
@@ -24,16 +33,21 @@ export interface Receipts {
 
 /**
  * The receipt of a run that has ended. What is in the run log is a hash of it: the receipt of a logged run must never change,
- * in no member and in no order of members.
+ * in no member and in no order of members; `version` 1 is as older releases logged it, and only a trial is of `version` 3.
  *
  * @throws RangeError for a run that goes on
  */
-export function receiptOf(row: LoggedRun, paid: Paid, { network, program_id }: ReceiptOrigin): Receipt {
+export function receiptOf(
+  row: LoggedRun,
+  paid: Paid,
+  { network, program_id }: ReceiptOrigin,
+  version: Receipt['version'] = row.is_trial ? 3 : 2,
+): Receipt {
   if (row.status === 'running' || row.finished_at === null) {
     throw new RangeError(`There is no receipt of run ${row.id} yet.`);
   }
   return {
-    version: 1,
+    version,
     run_id: row.id,
     wallet: row.wallet,
     listing_id: row.listing_id,
@@ -47,16 +61,18 @@ export function receiptOf(row: LoggedRun, paid: Paid, { network, program_id }: R
     output_digest: row.output_digest?.toString('hex') ?? null,
     started_at: row.created_at.toISOString(),
     finished_at: row.finished_at.toISOString(),
+    ...(version === 1 ? {} : { agent_version: row.number, version_change: row.change_kind }),
+    ...(version === 3 ? { trial: true } : {}),
   };
 }
 
 export function createReceipts(deps: {
-  runs: RunRepository;
+  runs: Pick<RunRepository, 'find' | 'versionOf'>;
   settlement: Pick<Settlement, 'paidFor'>;
   signer: ReceiptSigner;
   origin: ReceiptOrigin;
-  /** Where the run log has a run that no charge stands for; `payload` is what was signed of its receipt. */
-  logOf(runId: string, payload: Uint8Array): Promise<RunLogEntry>;
+  /** Where the run log has a run that no charge stands for, and which of the payloads of its receipt was logged. */
+  logOf(runId: string, payloads: readonly Uint8Array[]): Promise<{ log: RunLogEntry; logged: number }>;
 }): Receipts {
   return {
     async find(runId, wallet) {
@@ -66,10 +82,16 @@ export function createReceipts(deps: {
         throw new ApiError('not_found', 'The run goes on; there is a receipt once it has ended.', { runId });
       }
       const paid = await deps.settlement.paidFor(runId);
-      const receipt = receiptOf(row, paid, deps.origin);
-      const log: RunLogEntry = paid
-        ? { status: 'charged', signature: paid.signature }
-        : await deps.logOf(runId, receiptPayload(receipt));
+      const ran = { ...row, ...(await deps.runs.versionOf(row.version_id)) };
+      const present = receiptOf(ran, paid, deps.origin);
+      // As a replica of an older release may have logged it.
+      const older = ([2, 1] as const)
+        .filter((version) => version < present.version)
+        .map((version) => receiptOf(ran, paid, deps.origin, version));
+      const { log, logged } = paid
+        ? { log: { status: 'charged' as const, signature: paid.signature }, logged: 0 }
+        : await deps.logOf(runId, [present, ...older].map(receiptPayload));
+      const receipt = logged === 0 ? present : (older[logged - 1] ?? present);
       return { receipt, salt: row.salt?.toString('hex') ?? '', jws: deps.signer.sign(receipt), log };
     },
   };

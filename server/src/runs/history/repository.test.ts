@@ -17,7 +17,7 @@ let slots: SlotRepository;
 let runs: RunRepository;
 beforeAll(async () => {
   database = await openTestDatabase();
-  slots = createSlotRepository(database.db);
+  slots = createSlotRepository(database.db, 'repository_test');
   runs = createRunRepository(database.db, deriveKeys(new Uint8Array(32).fill(9)));
 });
 afterAll(() => database.close());

@@ -1,14 +1,19 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, type Json } from '@agent-rental/contract';
-import { CompiledQuery, sql, type Selectable } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import type { ApiError } from '../../http/api-error.js';
 import type { Db } from '../../database/connection.js';
-import { prepare } from '../../database/prepared-statements.js';
 import type { Database } from '../../database/schema.js';
 import type { Keys } from '../../platform/keys.js';
+import type { FailureCause } from '../agents/outcome.js';
+import { createBeginRun, type Beginning, type Begun, type NewRun } from './begin-runs.js';
+import { createEndRun, type RunResult } from './end-run.js';
 import { createRunList, type RunList } from './run-list.js';
 
 export type RunRow = Selectable<Database['runs']>;
+
+/** What a receipt says of the version that ran. */
+export type RanVersion = Pick<Selectable<Database['agent_versions']>, 'number' | 'change_kind'>;
 
 /** A run that has ended. */
 export interface FinishedRun {
@@ -18,40 +23,22 @@ export interface FinishedRun {
   output: Json;
   costLamports: bigint;
   durationMs: number;
+  /** The free run of a wallet without a rental. */
+  isTrial?: boolean;
+  /** Why it failed; not read back. */
+  failure?: FailureCause;
 }
-
-/** A run about to begin. */
-interface NewRun {
-  id: string;
-  listingId: string;
-  versionId: string;
-  wallet: string;
-  idempotencyKey: string | undefined;
-  requestDigest: Buffer;
-  salt: Buffer;
-  inputDigest: Buffer;
-}
-
-/** How a run begins. */
-interface Beginning {
-  /**
-   * Alone among the callers with equal requests: not while there is an equal run that may be taken over, nor, if
-   * `isPatient`, one that a caller seems to wait for.
-   */
-  alone?: { isPatient: boolean } | undefined;
-  /** The caller is told of the run before anything of it is spent or answered: a crash of the database must not lose it. */
-  isDurable?: boolean | undefined;
-}
-
-const BEGIN_RUN = prepare('select begin_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) as begun');
 
 /** Stores runs. Outputs are sealed: a dump of the database shows none. */
 export interface RunRepository {
-  /** Writes a run down; false when the wallet has one under the same key already, or an equal one that it must look at. */
-  begin(run: NewRun, how?: Beginning): Promise<boolean>;
+  /**
+   * Writes a run down; undefined when the wallet has one under the same key already, or an equal one that it must look at.
+   */
+  begin(run: NewRun, how?: Beginning): Promise<Begun | undefined>;
   findByKey(wallet: string, idempotencyKey: string): Promise<RunRow | undefined>;
   /** A run of this wallet. */
   find(runId: string, wallet: string): Promise<RunRow | undefined>;
+  versionOf(versionId: string): Promise<RanVersion>;
   /** The runs of a wallet, in pages. */
   readonly list: RunList;
   /** The result; undefined while the run goes on, when it was not delivered, and once its output was removed. */
@@ -71,13 +58,17 @@ export interface RunRepository {
    * Forgets a run that was refused before anything was charged. One whose id a caller knows stays, with the
    * error.
    */
-  discard(runId: string, error: ApiError): Promise<void>;
+  discard(runId: string, error: ApiError, failure?: FailureCause): Promise<void>;
   /**
    * Marks a run that its caller never got. Its idempotency key may be used again, unless the run was cancelled, once no
    * charge of it may land any more. Where no output has left, a record that it was about to is taken back: the run may be
    * credited.
    */
-  markUndelivered(runId: string, error: ApiError, end: { outputHasLeft: boolean }): Promise<void>;
+  markUndelivered(
+    runId: string,
+    error: ApiError,
+    end: { outputHasLeft: boolean; failure?: FailureCause },
+  ): Promise<void>;
   /** Lets the key of an undelivered run be used again, now that the end of its charge is known. Gives whether it may. */
   freeKey(runId: string): Promise<boolean>;
   /**
@@ -121,6 +112,11 @@ const INTERRUPTED_STREAM = {
     'The server stopped while the output of the run was being sent. What was sent counts as its output; it was charged.',
 } as const;
 
+const failureColumns = (failure: FailureCause | undefined) => ({
+  failure_class: failure?.class ?? null,
+  failure_http_status: failure?.httpStatus ?? null,
+});
+
 /** The digest of an output, as a receipt states it: SHA-256 over the salt and the canonical JSON. */
 export function saltedDigest(salt: Buffer, value: unknown): Buffer {
   return createHash('sha256').update(salt).update(canonicalJson(value)).digest();
@@ -140,8 +136,12 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
       .where(sql<boolean>`stop_reason is distinct from 'cancelled'`);
 
   /** What an end without a result leaves. */
-  const undelivered = (error: { code: ApiError['code']; message: string }) => ({
+  const undelivered = (
+    error: { code: ApiError['code']; message: string },
+    failure: FailureCause = { class: 'service_fault' },
+  ) => ({
     status: 'undelivered' as const,
+    ...failureColumns(failure),
     error: JSON.stringify({ code: error.code, message: error.message }) as never,
     outcome: null,
     output: null,
@@ -153,13 +153,16 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
     ) then idempotency_key end`,
   });
 
-  const sealedResult = async (run: FinishedRun, knownSalt: Buffer | undefined) => {
+  const ends = createEndRun(db);
+
+  const sealedResult = async (run: FinishedRun, knownSalt: Buffer | undefined): Promise<RunResult> => {
     const salt = knownSalt ?? (await saltOf(run.runId));
     return {
       output: keys.seal(JSON.stringify(run.output), outputContext(run.runId)),
       output_digest: saltedDigest(salt, run.output),
       cost_lamports: run.costLamports,
       duration_ms: run.durationMs,
+      ...failureColumns(run.failure),
     };
   };
 
@@ -168,49 +171,8 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
     return row?.salt ?? Buffer.alloc(0);
   }
 
-  /** Ends a run that is `running`, and counts it, in one statement; gives whether it was. */
-  async function end(
-    runId: string,
-    status: FinishedRun['status'] | 'held',
-    result: Partial<Awaited<ReturnType<typeof sealedResult>>>,
-  ): Promise<boolean> {
-    const ended = await db
-      .with('ended', (cte) => {
-        const update = cte
-          .updateTable('runs')
-          .set({ ...result, outcome: null, finished_at: new Date() })
-          .where('id', '=', runId)
-          .where('status', '=', 'running');
-        return (
-          status === 'held'
-            ? update.set({ status: sql<FinishedRun['status']>`outcome` }).where('outcome', 'is not', null)
-            : update.set({ status })
-        ).returning(['listing_id', 'status', 'stop_reason']);
-      })
-      .with('counted', (cte) =>
-        // Appended rather than added: every run of the listing reads its row, and those of one listing end at once.
-        cte
-          .insertInto('listing_run_deltas')
-          .columns(['listing_id', 'run_count', 'completed_count'])
-          .expression((eb) =>
-            eb
-              .selectFrom('ended')
-              .select([
-                'listing_id',
-                sql.lit(1).as('run_count'),
-                sql<number>`(status = 'completed')::integer`.as('completed_count'),
-              ])
-              // Stopped runs must not lower an agent's success rate.
-              .where(({ eb: is, or }) => or([is('status', '=', 'completed'), is('stop_reason', 'is', null)])),
-          ),
-      )
-      .selectFrom('ended')
-      .select('listing_id')
-      .executeTakeFirst();
-    return ended !== undefined;
-  }
-
   return {
+    begin: createBeginRun(db),
     list: createRunList(db),
     toFinished(row) {
       if (row.status !== 'completed' && row.status !== 'failed') return undefined;
@@ -222,25 +184,8 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
         output: JSON.parse(keys.open(row.output, outputContext(row.id)).toString('utf8')) as Json,
         costLamports: row.cost_lamports,
         durationMs: row.duration_ms ?? 0,
+        ...(row.is_trial ? { isTrial: true } : {}),
       };
-    },
-    async begin(run, { alone, isDurable = false } = {}) {
-      const { rows } = await db.executeQuery<{ begun: boolean }>(
-        CompiledQuery.raw(BEGIN_RUN, [
-          run.id,
-          run.listingId,
-          run.versionId,
-          run.wallet,
-          run.idempotencyKey ?? null,
-          run.requestDigest,
-          run.salt,
-          run.inputDigest,
-          alone !== undefined,
-          alone?.isPatient ?? false,
-          isDurable,
-        ]),
-      );
-      return rows[0]?.begun === true;
     },
     findByKey: (wallet, idempotencyKey) =>
       db
@@ -256,9 +201,15 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
         .where('id', '=', runId)
         .where('wallet', '=', wallet)
         .executeTakeFirst(),
+    versionOf: (versionId) =>
+      db
+        .selectFrom('agent_versions')
+        .select(['number', 'change_kind'])
+        .where('id', '=', versionId)
+        .executeTakeFirstOrThrow(),
 
     async finish(run, salt) {
-      const ended = await end(run.runId, run.status, await sealedResult(run, salt));
+      const ended = await ends.withResult(run.runId, run.status, await sealedResult(run, salt));
       if (!ended) throw new Error(`Run ${run.runId} had ended already.`);
     },
     async hold(run, salt) {
@@ -266,13 +217,13 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
         .set({ ...(await sealedResult(run, salt)), outcome: run.status })
         .execute();
     },
-    finishHeld: (runId) => end(runId, 'held', {}),
+    finishHeld: (runId) => ends.asHeld(runId),
 
     async dropHeld(runId, error) {
       await ofRunning(runId).set(undelivered(error)).where('outcome', 'is not', null).execute();
     },
 
-    async discard(runId, error) {
+    async discard(runId, error, failure) {
       const forgotten = await db
         .deleteFrom('runs')
         .where('id', '=', runId)
@@ -281,11 +232,11 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
         .where('left_at', 'is', null)
         .where('stop_reason', 'is', null)
         .executeTakeFirst();
-      if (forgotten.numDeletedRows === 0n) await ofRunning(runId).set(undelivered(error)).execute();
+      if (forgotten.numDeletedRows === 0n) await ofRunning(runId).set(undelivered(error, failure)).execute();
     },
-    async markUndelivered(runId, error, { outputHasLeft }) {
+    async markUndelivered(runId, error, { outputHasLeft, failure }) {
       await ofRunning(runId)
-        .set({ ...undelivered(error), ...(outputHasLeft ? {} : { output_left_at: null }) })
+        .set({ ...undelivered(error, failure), ...(outputHasLeft ? {} : { output_left_at: null }) })
         .execute();
     },
     async freeKey(runId) {

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ADOPTION_MINUTES } from '@agent-rental/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
 import { beginAdoption } from './adoption.js';
@@ -80,16 +82,20 @@ describe('a run whose answer was not delivered', () => {
     expect(await here.deliveryTracking.adopt(next())).toBeUndefined();
   });
 
-  it('is not taken over by another request, another wallet, or after ten minutes', async () => {
+  it('is not taken over by another request, another wallet, or after its minutes are over', async () => {
     const { first, again, next } = await leftRun(true);
     expect(await here.deliveryTracking.adopt(again({ task: 'Something else.' }, 'k'))).toBeUndefined();
     expect(await here.deliveryTracking.adopt({ ...next(), wallet: newWallet() })).toBeUndefined();
-    await database.db
-      .updateTable('runs')
-      .set({ left_at: new Date(Date.now() - 10 * 60_000 - 1) })
-      .where('id', '=', first.runId)
-      .execute();
+    const leftBefore = (ms: number) =>
+      database.db
+        .updateTable('runs')
+        .set({ left_at: new Date(Date.now() - ms) })
+        .where('id', '=', first.runId)
+        .execute();
+    await leftBefore(ADOPTION_MINUTES * 60_000 + 1);
     expect(await here.deliveryTracking.adopt(next())).toBeUndefined();
+    await leftBefore(ADOPTION_MINUTES * 60_000 - 30_000);
+    expect(await here.deliveryTracking.adopt(next())).toBe(first.runId);
   });
 
   it('is left alone while its caller still waits [RUN-8]', async () => {
@@ -101,10 +107,15 @@ describe('a run whose answer was not delivered', () => {
 
 describe('an equal request that comes while the caller of the first may be about to be gone', () => {
   const PATIENT_MS = 60_000;
-  const twoCallers = async (departureMs = PATIENT_MS) => {
+  const twoCallers = async (departureMs = PATIENT_MS, beganSeconds = 3) => {
     const { first, again } = await newTask('retry-1');
     const second = again({}, 'retry-2');
     await ask(here, first);
+    await database.db
+      .updateTable('runs')
+      .set({ created_at: new Date(Date.now() - beganSeconds * 1_000) })
+      .where('id', '=', first.runId)
+      .execute();
     return { first, second, adoption: beginAdoption(there.deliveryTracking, second, departureMs) };
   };
 
@@ -129,13 +140,34 @@ describe('an equal request that comes while the caller of the first may be about
     await finish(here, first);
     await here.deliveryTracking.delivered(first.runId);
     expect(await found).toBeUndefined();
-    expect(await there.idempotency.begin(second, { adoption })).toBe(true);
+    expect(await there.idempotency.begin(second, { adoption })).toBeDefined();
   });
 
   it('is a run of its own after a moment, when the first caller stays [RUN-8]', async () => {
     const { second, adoption } = await twoCallers(50);
     expect(await adoption.find(never)).toBeUndefined();
-    expect(await there.idempotency.begin(second, { adoption })).toBe(true);
+    expect(await there.idempotency.begin(second, { adoption })).toBeDefined();
+  });
+
+  it('waits for no departure when the two began together, but for one that is noted at once [RUN-8]', async () => {
+    const together = await twoCallers(PATIENT_MS, 0);
+    const startedAt = performance.now();
+    expect(await together.adoption.find(never)).toBeUndefined();
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(await there.idempotency.begin(together.second, { adoption: together.adoption })).toBeDefined();
+    const broken = await twoCallers(PATIENT_MS, 0);
+    const found = broken.adoption.find(never);
+    await here.deliveryTracking.leave(broken.first.runId, false);
+    expect(await found).toBe(broken.first.runId);
+  });
+
+  it('waits for the departure of one that began a second before: a broken connection may be noticed late [RUN-7]', async () => {
+    const { first, adoption } = await twoCallers(PATIENT_MS, 1);
+    const found = adoption.find(never);
+    // Longer than a call waits for one that began at the same moment.
+    await delay(300);
+    await here.deliveryTracking.leave(first.runId, false);
+    expect(await found).toBe(first.runId);
   });
 
   it('waits for no departure when its own caller goes', async () => {
@@ -161,7 +193,7 @@ describe('an equal request that comes while the caller of the first may be about
     const { first, second, adoption } = await twoCallers(50);
     expect(await adoption.find(never)).toBeUndefined();
     await here.deliveryTracking.leave(first.runId, true);
-    expect(await there.idempotency.begin(second, { adoption })).toBe(false);
+    expect(await there.idempotency.begin(second, { adoption })).toBeUndefined();
     expect(await adoption.find(never)).toBe(first.runId);
   });
 

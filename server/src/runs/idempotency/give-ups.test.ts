@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openTestDatabase } from '../../testing/index.js';
 import { createGiveUps } from './give-ups.js';
@@ -28,4 +29,18 @@ it('what one replica learned of a caller the others know, the last eight times o
     .set({ given_up_at: new Date(Date.now() - 25 * 3_600_000) })
     .execute();
   expect(await there('key:a').recent()).toEqual([]);
+});
+
+it('a call that follows at once knows of a time that is still being written [ADP-19]', async () => {
+  const giveUps = createGiveUps(database.db);
+  const recent = await database.db.transaction().execute(async (other) => {
+    // Writers wait for this transaction, readers do not.
+    await sql`lock table call_give_ups in share row exclusive mode`.execute(other);
+    const written = giveUps('key:c').record(3_600);
+    const asked = giveUps('key:c').recent();
+    expect(await Promise.race([asked, giveUps('key:d').recent()])).toEqual([]);
+    return { asked, written };
+  });
+  expect((await recent.asked).map(({ elapsedMs }) => elapsedMs)).toEqual([3_600]);
+  await recent.written;
 });

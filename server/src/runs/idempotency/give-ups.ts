@@ -13,8 +13,11 @@ interface CallerGiveUps {
 
 /** Makes the memory. @returns that of one caller: an API key, or a wallet */
 export function createGiveUps(db: Db): (caller: string) => CallerGiveUps {
+  /** Writes under way, by caller. A read waits for them, because a client calls again at once. */
+  const pending = new Map<string, Promise<unknown>>();
   return (caller) => ({
     async recent() {
+      await pending.get(caller);
       const { rows } = await sql<{ elapsedMs: number; agoMs: number }>`
         select elapsed_ms as "elapsedMs", (extract(epoch from now() - given_up_at) * 1000)::float8 as "agoMs"
         from call_give_ups
@@ -23,10 +26,15 @@ export function createGiveUps(db: Db): (caller: string) => CallerGiveUps {
       return rows;
     },
     async record(elapsedMs) {
-      await db
+      const written = db
         .insertInto('call_give_ups')
         .values({ caller, elapsed_ms: Math.min(Math.round(elapsedMs), 2_147_483_647) })
         .execute();
+      const both = Promise.allSettled([pending.get(caller), written]).finally(() => {
+        if (pending.get(caller) === both) pending.delete(caller);
+      });
+      pending.set(caller, both);
+      await written;
       await sql`
         delete from call_give_ups where caller = ${caller} and id not in (
           select id from call_give_ups where caller = ${caller} order by given_up_at desc, id desc limit ${MOST}

@@ -3,6 +3,7 @@ import type { Adoption } from './adoption.js';
 import type { DeliveryTracking } from '../delivery/delivery-tracking.js';
 import { requireResultPossible } from './waiting-callers.js';
 import type { Task } from '../pipeline/parse.js';
+import type { Beginning, Begun } from '../history/begin-runs.js';
 import { saltedDigest, type RunRepository, type RunRow } from '../history/repository.js';
 
 /** Makes repeated requests under one idempotency key one run. */
@@ -17,10 +18,13 @@ export interface Idempotency {
    */
   find(task: Task, looked?: Promise<RunRow | undefined>): Promise<string | undefined>;
   /**
-   * Records the run as running. False when a request under the same key was first, or, with `adoption`, when there is an
+   * Records the run as running. Undefined when a request under the same key was first, or, with `adoption`, when there is an
    * equal run to adopt.
    */
-  begin(task: Task, how?: { adoption?: Adoption | undefined; isDurable?: boolean }): Promise<boolean>;
+  begin(
+    task: Task,
+    how?: Omit<Beginning, 'alone'> & { adoption?: Adoption | undefined },
+  ): Promise<Begun | undefined>;
   /**
    * Refuses a recorded run whose key was cancelled. Called after the record is written, as a cancel searches for runs after
    * its key is written: the second of the two sees the first.
@@ -47,7 +51,7 @@ export function createIdempotency(runs: RunRepository, deliveryTracking: Deliver
       await deliveryTracking.arrive(row.id);
       return row.id;
     },
-    begin: (task, { adoption, isDurable } = {}) =>
+    begin: (task, { adoption, ...how } = {}) =>
       runs.begin(
         {
           id: task.runId,
@@ -59,7 +63,7 @@ export function createIdempotency(runs: RunRepository, deliveryTracking: Deliver
           salt: task.salt,
           inputDigest: saltedDigest(task.salt, { task: task.task, input: task.input }),
         },
-        { alone: adoption && { isPatient: adoption.isPatient }, isDurable },
+        { ...how, alone: adoption && { isPatient: adoption.isPatient } },
       ),
     async requireNotCancelled({ runId, wallet, idempotencyKey }) {
       if (idempotencyKey === undefined || !(await runs.isKeyCancelled(wallet, idempotencyKey))) return;

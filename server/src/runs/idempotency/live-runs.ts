@@ -7,6 +7,8 @@ import { RunStoppedError, type StopReason } from './run-stopped.js';
 export interface LiveRuns {
   /** Begins a run's work. Its signal aborts, with a RunStoppedError, when the run is to stop. */
   start<T>(runId: string, work: (stop: AbortSignal) => Promise<T>): Promise<T>;
+  /** The run is on record: it is stopped no more, and the news of its end make nothing ask whether it is to stop. */
+  forget(runId: string): void;
 }
 
 export function createLiveRuns(deps: {
@@ -29,18 +31,19 @@ export function createLiveRuns(deps: {
   }
   deps.changes.subscribe((runId) => void stopRequested(live.has(runId) ? [runId] : []));
   let timer: NodeJS.Timeout | undefined;
+  function forget(runId: string): void {
+    if (live.delete(runId) && live.size === 0) clearInterval(timer);
+  }
 
   return {
+    forget,
     start(runId, work) {
       const controller = new AbortController();
       const running = work(controller.signal);
       if (live.size === 0) timer = setInterval(() => void stopRequested([...live.keys()]), POLL_INTERVAL_MS);
       live.set(runId, controller);
-      const forget = () => {
-        live.delete(runId);
-        if (live.size === 0) clearInterval(timer);
-      };
-      running.then(forget, forget);
+      const end = () => forget(runId);
+      running.then(end, end);
       return running;
     },
   };

@@ -1,7 +1,8 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
 import type { Task } from '../pipeline/parse.js';
-import { ask, finish, newTask, openReplica, type Replica } from './replicas.test-support.js';
+import { finish, newTask, openReplica, type Replica } from './replicas.test-support.js';
 import { callScope, createRetries, type CallScope, type Retries } from './retries.js';
 
 let database: TemporaryDatabase;
@@ -23,8 +24,7 @@ const AT_ONCE_MS = 0;
 async function earlierCall({ ageSeconds, tookSeconds }: { ageSeconds: number; tookSeconds?: number }) {
   const { first, again } = await newTask(database.db, undefined);
   const scope = callScope(`key-${newWallet()}`, 'session-1');
-  await ask(replica, first);
-  await retries.recordScope(first.runId, scope);
+  await replica.idempotency.begin(first, { callScope: scope.digest });
   if (tookSeconds !== undefined) await finish(replica, first);
   const begunAt = Date.now() - ageSeconds * 1_000;
   await database.db
@@ -93,6 +93,28 @@ it('an equal call gets the answer that may not have been read, once, within 30 s
   expect(await retriedOf()).toBeUndefined();
 });
 
+it('a call is told that an equal one of its session was answered within the last second', async () => {
+  const { first, again, scope } = await earlierCall({ ageSeconds: 1, tookSeconds: 0.5 });
+  expect((await find(scope, again())).isJustAnswered).toBe(false);
+  await replica.deliveryTracking.delivered(first.runId);
+  expect((await find(scope, again())).isJustAnswered).toBe(true);
+  expect((await find(callScope('another-key', 'session-1'), again())).isJustAnswered).toBe(false);
+});
+
+it('a call that follows at once knows of a cut that is still being written [RUN-24]', async () => {
+  const { first, again, scope } = await earlierCall({ ageSeconds: 1, tookSeconds: 0.5 });
+  const { asked, written } = await database.db.transaction().execute(async (other) => {
+    // Writers wait for this transaction, readers do not.
+    await sql`lock table runs in share row exclusive mode`.execute(other);
+    const cut = retries.recordCut(first.runId);
+    const found = find(scope, again());
+    await sql`select pg_sleep(0.05)`.execute(other);
+    return { asked: found, written: cut };
+  });
+  expect((await asked).retried?.runId).toBe(first.runId);
+  await written;
+});
+
 it('a caller that called again while its run went on is known for a day, in all its sessions', async () => {
   const { first, again, scope } = await earlierCall({ ageSeconds: 5 });
   expect(await find(scope, again())).toMatchObject({ isImpatient: false });
@@ -100,6 +122,7 @@ it('a caller that called again while its run went on is known for a day, in all 
   expect(await find(callScope(scope.caller, 'session-2'), again())).toEqual({
     retried: undefined,
     isImpatient: true,
+    isJustAnswered: false,
   });
   expect(await retries.isImpatient(scope.caller)).toBe(true);
   await database.db

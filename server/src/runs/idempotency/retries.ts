@@ -10,6 +10,9 @@ const LONG_RUN_SECONDS = 4;
 /** ... and where the call comes this soon after that end, or after its answer was cut. */
 const RETRY_WITHIN_SECONDS = 30;
 
+/** How long after its answer a run's connection may be heard to have been cut: see `watchForCut`. */
+const ANSWERED_SECONDS = 1;
+
 /** Who calls, and in which session. */
 export interface CallScope {
   /** Id of the API key, or the wallet. */
@@ -28,6 +31,8 @@ interface RetriedRun {
 export interface CallHistory {
   /** The run that this call repeats; undefined for a call of its own. */
   readonly retried: RetriedRun | undefined;
+  /** An equal call of the session was answered within the last second: that its connection was cut may not be known yet. */
+  readonly isJustAnswered: boolean;
   /** The caller has called again while a run went on, in the last day: it gives up after a few seconds. */
   readonly isImpatient: boolean;
 }
@@ -43,8 +48,6 @@ export interface Retries {
    * @param elapsedMs how long ago the request was received.
    */
   find(scope: CallScope, requestDigest: Buffer, elapsedMs: number): Promise<CallHistory>;
-  /** Records the scope of a run that began, so that later calls find it. */
-  recordScope(runId: string, scope: CallScope): Promise<void>;
   /** Records that the caller called again while the run went on. */
   recordRetry(runId: string, caller: string): Promise<void>;
   /** Records that the answer of an ended run may not have been read; the next equal call of its scope gets it. */
@@ -61,7 +64,11 @@ const IS_IMPATIENT = `exists (
 )`;
 
 const FIND = prepare(`
-  select retried.id, retried.status = 'running' as "isRunning", ${IS_IMPATIENT} as "isImpatient"
+  select retried.id, retried.status = 'running' as "isRunning", ${IS_IMPATIENT} as "isImpatient",
+    exists (
+      select from runs where call_scope = $2 and request_digest = $3
+        and delivered_at >= now() - make_interval(secs => $4::float8 + ${ANSWERED_SECONDS})
+    ) as "isJustAnswered"
   from (select) as one left join lateral (
     select id, status from runs
     where call_scope = $2 and request_digest = $3 and stop_reason is null
@@ -87,18 +94,20 @@ export function callScope(caller: string, session: string): CallScope {
 }
 
 export function createRetries(db: Db): Retries {
+  /** Cuts whose write is under way. A read waits for them, because a client calls again at once. */
+  const pendingCuts = new Set<Promise<unknown>>();
   return {
     async find({ caller, digest }, requestDigest, elapsedMs) {
+      if (pendingCuts.size > 0) await Promise.allSettled(pendingCuts);
       const { rows } = await db.executeQuery<{
         id: string | null;
         isRunning: boolean | null;
         isImpatient: boolean;
+        isJustAnswered: boolean;
       }>(CompiledQuery.raw(FIND, [caller, digest, requestDigest, elapsedMs / 1_000]));
-      const { id = null, isRunning = false, isImpatient = false } = rows[0] ?? {};
-      return { retried: id === null ? undefined : { runId: id, isRunning: isRunning === true }, isImpatient };
-    },
-    async recordScope(runId, { digest }) {
-      await db.updateTable('runs').set({ call_scope: digest }).where('id', '=', runId).execute();
+      const { id = null, isRunning = false, isImpatient = false, isJustAnswered = false } = rows[0] ?? {};
+      const retried = id === null ? undefined : { runId: id, isRunning: isRunning === true };
+      return { retried, isImpatient, isJustAnswered };
     },
     async recordRetry(runId, caller) {
       await db
@@ -108,11 +117,17 @@ export function createRetries(db: Db): Retries {
         .execute();
     },
     async recordCut(runId) {
-      await db
+      const written = db
         .updateTable('runs')
         .set({ answer_cut_at: sql<Date>`now()` })
         .where('id', '=', runId)
         .execute();
+      pendingCuts.add(written);
+      try {
+        await written;
+      } finally {
+        pendingCuts.delete(written);
+      }
     },
     async recordTaken(runId) {
       await db

@@ -53,17 +53,32 @@ function lowBalance({ priceLamports }: PublishedListing, agreedLamports: bigint 
  * @throws ApiError `listing_paused` or `listing_not_found`.
  */
 export function requireRunning(status: PublishedListing['status']): void {
-  if (status === 'paused') throw new ApiError('listing_paused', REFUSAL_TEXT.listingPaused);
-  if (status === 'closed') throw new ApiError('listing_not_found', REFUSAL_TEXT.listingClosed);
+  switch (status) {
+    case 'active':
+      return;
+    case 'paused':
+      throw new ApiError('listing_paused', REFUSAL_TEXT.listingPaused);
+    case 'closed':
+      throw new ApiError('listing_not_found', REFUSAL_TEXT.listingClosed);
+    default:
+      return status satisfies never;
+  }
 }
 
 /**
- * Checks an input against the agent's schema, before anything is charged. An absent input is not validated.
+ * Checks an input against the agent's schema, before anything is charged. An absent one passes where the schema takes an
+ * empty object or text, or has defaults for what it requires.
  *
  * @throws ApiError `invalid_request` naming the path.
  */
 export async function requireValidInput(input: unknown, schema: object): Promise<void> {
-  if (input === undefined) return;
+  if (input === undefined) {
+    const missing = await missingInput(schema);
+    if (missing === undefined) return;
+    throw new ApiError('invalid_request', `input: is required: ${missing}.`, {
+      next: 'GET /v1/listings/:id has the input_schema.',
+    });
+  }
   const [violation] = await schemaViolations(schema, input);
   if (violation) {
     throw new ApiError(
@@ -71,4 +86,19 @@ export async function requireValidInput(input: unknown, schema: object): Promise
       `input${violation.path.replaceAll('/', '.')}: ${violation.message}.`,
     );
   }
+}
+
+/** Why a schema refuses an absent input; undefined where it does not. */
+async function missingInput(schema: object): Promise<string | undefined> {
+  const { default: whole, properties } = schema as { default?: unknown; properties?: unknown };
+  if (whole !== undefined) return undefined;
+  const defaults = Object.entries(Object(properties) as Record<string, unknown>).flatMap(
+    ([name, property]) => {
+      const { default: value } = Object(property) as { default?: unknown };
+      return value === undefined ? [] : [[name, value] as const];
+    },
+  );
+  const [violation] = await schemaViolations(schema, Object.fromEntries(defaults));
+  if (!violation || (await schemaViolations(schema, '')).length === 0) return undefined;
+  return `${violation.path.replaceAll('/', '.').replace(/^\./, '') || 'it'} ${violation.message}`;
 }

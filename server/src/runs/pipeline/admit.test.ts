@@ -21,10 +21,11 @@ const deps = {
   chain: {},
   readPublishedInput,
 } as unknown as AdmitDeps;
-const admitted = async (input: never) => {
+const admitted = async (input: never, inputSchema: object = SCHEMA) => {
+  const listing = publishedListing({ inputSchema: inputSchema as never }, {});
   const body = { agent_id: listing.id, task: 'Do it.', input };
   const task = taskOf(parseOrder('wallet', body, undefined), body, listing);
-  const access = Promise.resolve({ status: 'active', agreedPriceLamports: null } as const);
+  const access = { status: 'active', agreedPriceLamports: null } as const;
   return (await admit(deps, task, { requireListing: () => undefined } as never, access)).input;
 };
 
@@ -56,6 +57,53 @@ describe('an input', () => {
       code: 'invalid_request',
       message: expect.stringMatching(/^input\.filter: /) as string,
     });
+  });
+});
+
+describe('an absent input', () => {
+  it.each<[string, object]>([
+    ['a required member', { type: 'object', properties: { csv: { type: 'string' } }, required: ['csv'] }],
+    ['a text of some length', { type: 'string', minLength: 1 }],
+    [
+      'a required member of which another has a default',
+      {
+        type: 'object',
+        properties: { a: { type: 'string' }, b: { type: 'string', default: 'x' } },
+        required: ['a', 'b'],
+      },
+    ],
+    [
+      'one of several with members',
+      {
+        oneOf: [
+          { type: 'object', required: ['a'] },
+          { type: 'string', minLength: 3 },
+        ],
+      },
+    ],
+    ['nothing that is valid', { type: 'object', minProperties: 1 }],
+  ])('is refused where the schema wants %s, before anything is charged [EXE-86]', async (_, schema) => {
+    await expect(admitted(undefined as never, schema)).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringMatching(/^input: is required: /) as string,
+    });
+  });
+
+  it.each<[string, object]>([
+    ['an empty object', { type: 'object', properties: { csv: { type: 'string' } } }],
+    ['a text', { type: 'string' }],
+    ['a default', { type: 'object', required: ['a'], default: { a: 1 } }],
+    [
+      'defaults of what is required',
+      {
+        type: 'object',
+        properties: { a: { type: 'string', default: 'x' } },
+        required: ['a'],
+      },
+    ],
+    ['anything', {}],
+  ])('is taken where the schema takes %s [EXE-86]', async (_, schema) => {
+    expect(await admitted(undefined as never, schema)).toBeUndefined();
   });
 });
 

@@ -1,19 +1,20 @@
 import { isShallowEnough } from '@agent-rental/agent-runner';
 import type { Chain } from '../../chain/index.js';
-import type { CredentialService, IndexedStatus } from '../../credentials/index.js';
+import type { IndexedStatus } from '../../credentials/index.js';
 import type { FileInput, FileService } from '../../files/index.js';
 import type { Allowance } from '../../identity/index.js';
 import { ApiError } from '../../http/api-error.js';
 import { withoutAbsentNulls } from '../../platform/json-schema/checks.js';
 import type { Settlement } from '../../settlement/index.js';
 import { requireAccess, requireRunning, requireValidInput } from './access.js';
+import type { Trials } from '../trials/trials.js';
 import type { Task } from './parse.js';
 
 /** What admitting needs. */
 export interface AdmitDeps {
-  credentials: Pick<CredentialService, 'indexedStatus'>;
   settlement: Pick<Settlement, 'hasCredit'>;
   files: Pick<FileService, 'readInput'>;
+  trials: Pick<Trials, 'requireOpen'>;
   chain: Pick<Chain, 'programId'>;
   /** What an input means that follows the published form of a schema, as a model writes it, in the schema's own. */
   readPublishedInput: (schema: object, input: unknown) => unknown;
@@ -24,27 +25,35 @@ export interface AdmitDeps {
  * with its input.
  *
  * @param access what the index says of the wallet and the listing.
+ * A wallet without a rental has the free run of a listing that offers one.
+ *
  * @throws ApiError 403 without access, 400 for an input that the agent does not take.
  */
 export async function admit(
   deps: AdmitDeps,
   task: Task,
   allowance: Allowance,
-  access: Promise<IndexedStatus>,
+  access: IndexedStatus,
 ): Promise<Task> {
   const { listing } = task;
   allowance.requireListing(listing.id);
   requireRunning(listing.status);
-  const { status, agreedPriceLamports } = await access;
+  const { status, agreedPriceLamports } = access;
+  if (status === 'not_found' && listing.hasFreeTrial) {
+    await deps.trials.requireOpen(task);
+    return withValidInput(deps, await withOwnInput(deps, { ...task, isTrial: true }));
+  }
   const credited = status === 'low_balance' && (await deps.settlement.hasCredit(task.wallet, listing.id));
   requireAccess(status, listing, {
     credited,
     agreedPriceLamports,
     programId: deps.chain.programId,
   });
-  const ready = await withInput(task, (inputUri) => deps.files.readInput(inputUri, task.wallet));
-  return withValidInput(deps, ready);
+  return withValidInput(deps, await withOwnInput(deps, task));
 }
+
+const withOwnInput = ({ files }: AdmitDeps, task: Task): Promise<Task> =>
+  withInput(task, (inputUri) => files.readInput(inputUri, task.wallet));
 
 /**
  * Takes an input in the creator's form, or in that of the tool's definition, which is all that a model can say of some
@@ -56,7 +65,8 @@ async function withValidInput({ readPublishedInput }: AdmitDeps, task: Task): Pr
     await requireValidInput(task.input, schema);
     return task;
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error;
+    if (!(error instanceof ApiError) || error.code !== 'invalid_request' || task.input === undefined)
+      throw error;
     for (const given of [task.input, readPublishedInput(schema, task.input)]) {
       const input = await withoutAbsentNulls(schema, given);
       if (input !== undefined) return { ...task, input: input as Task['input'] };

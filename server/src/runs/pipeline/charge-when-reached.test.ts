@@ -32,7 +32,7 @@ const world = (setup: PaidRunWorld) => paidRunWorld({ database, notifications },
 
 const unreachable: AgentWork = async ({ contact }) => {
   contact.begin();
-  throw new AgentUnreachableError('The endpoint is gone.');
+  throw new AgentUnreachableError('The endpoint is gone.', { class: 'endpoint_unreachable' });
 };
 const answering: AgentWork = async ({ contact }) => {
   contact.reach();
@@ -50,6 +50,21 @@ describe('an agent that was not reached in the last 10 minutes', () => {
     expect(await signatures()).toBe(0);
     expect(await hasCredit()).toBe(false);
     expect(allowed.size).toBe(0);
+  });
+
+  it('is found afterwards by the id that the error named, and its key makes a new run [EXE-87]', async () => {
+    const { execute } = await world({ isHot: false, agent: unreachable });
+    const { runId } = await errorOf(execute());
+    const row = await database.db
+      .selectFrom('runs')
+      .select(['status', 'error', 'idempotency_key'])
+      .where('id', '=', runId ?? '')
+      .executeTakeFirst();
+    expect(row).toMatchObject({
+      status: 'undelivered',
+      error: { code: 'service_unavailable', message: expect.stringContaining('cannot be reached') as string },
+      idempotency_key: null,
+    });
   });
 
   it('is charged once it was reached, and at the start from then on [MON-13]', async () => {
@@ -263,7 +278,7 @@ describe('a fault after the agent has answered', () => {
     const { execute, hasCredit } = await world({
       agent: async ({ contact }) => {
         contact.reach();
-        return { status: 'failed', output: FAILED_TASK };
+        return { status: 'failed', output: FAILED_TASK, cause: { class: 'task_failed' } };
       },
     });
     expect(await execute()).toMatchObject({ status: 'failed', costLamports: PRICE });

@@ -1,4 +1,4 @@
-import { RENTAL_TERMS } from '@agent-rental/contract';
+import { REFUSAL_TEXT, RENTAL_TERMS } from '@agent-rental/contract';
 import type { Sandbox } from '@agent-rental/sandbox';
 import { findListingAddress, findPerQueryBalanceAddress } from '@agent-rental/program-client';
 import { PublicKey } from '@solana/web3.js';
@@ -11,6 +11,7 @@ import { openPrivatePart, type PrivatePart } from '../../registration/index.js';
 import type { ReservedCharge, Settlement } from '../../settlement/index.js';
 import { requireAccess, requireRunning } from './access.js';
 import type { DeclarativeAgents } from '../agents/declarative-agent.js';
+import type { Trials } from '../trials/trials.js';
 import type { Task } from './parse.js';
 
 /** What checking needs. */
@@ -18,6 +19,7 @@ export interface CheckDeps {
   chain: Chain;
   settlement: Pick<Settlement, 'reserve' | 'simulate' | 'releaseReservation'>;
   declarative: Pick<DeclarativeAgents, 'takeSandbox'>;
+  trials: Pick<Trials, 'take'>;
   keys: Keys;
 }
 
@@ -138,15 +140,21 @@ async function checkOnChain(
   const { listing, wallet } = task;
   const { chain } = deps;
   let credited = false;
+  const isFresh = requested !== undefined && performance.now() - requested.askedAt <= FRESH_MS;
+  const read = () => (isFresh ? requested.accessState : readChainAccessState(chain, listing.id, wallet));
+  if (task.isTrial) {
+    const accessState = await read();
+    if (!accessState) throw new ApiError('listing_not_found', REFUSAL_TEXT.noSuchListing);
+    requireRunning(accessState.listing.status);
+    await deps.trials.take(task);
+    return { charge: undefined, usesCredit: false };
+  }
   if (RENTAL_TERMS[listing.rentalModel].chargesRuns) {
     const charge = await reserveAndSimulate(deps, task, allowance);
     if (charge !== 'credited') return { charge, usesCredit: false };
     credited = true;
   }
-  const isFresh = requested !== undefined && performance.now() - requested.askedAt <= FRESH_MS;
-  const accessState = await (isFresh
-    ? requested.accessState
-    : readChainAccessState(chain, listing.id, wallet));
+  const accessState = await read();
   if (accessState) requireRunning(accessState.listing.status);
   requireAccess(accessState ? accessStatus(accessState, new Date()) : 'not_found', listing, {
     credited,

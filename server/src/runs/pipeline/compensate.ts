@@ -3,7 +3,8 @@ import type { Allowance } from '../../identity/index.js';
 import { ApiError, internalError } from '../../http/api-error.js';
 import type { Logger } from '../../platform/logger.js';
 import { ChargePendingError, type SentCharge, type Settlement } from '../../settlement/index.js';
-import { AgentUnreachableError } from '../agents/outcome.js';
+import { AgentUnreachableError, type FailureCause } from '../agents/outcome.js';
+import { RunStoppedError } from '../idempotency/run-stopped.js';
 import type { Task } from './parse.js';
 import type { RunChanges } from '../idempotency/run-changes.js';
 import type { RunRepository } from '../history/repository.js';
@@ -33,9 +34,10 @@ export async function compensate(
   if (error instanceof ChargePendingError) return error;
   const charge = (await sent?.written) ? sent : undefined;
   const answer = toAnswer(logger, task, charge, error);
+  const failure = failureOf(error);
   if (charge) {
     // The run is marked first: should this process end now, the credit follows when the charge is reconciled.
-    await deps.runs.markUndelivered(task.runId, answer, { outputHasLeft });
+    await deps.runs.markUndelivered(task.runId, answer, { outputHasLeft, failure });
     charge.confirmed
       .then(() => deps.settlement.credit(task.runId))
       .then(() => deps.runs.freeKey(task.runId))
@@ -49,9 +51,22 @@ export async function compensate(
     await deps.settlement.releaseReservation(task.runId);
     await deps.settlement.returnCredit(task.runId);
     await allowance.releaseReservation(task.runId);
-    await deps.runs.discard(task.runId, answer);
+    // A run that its caller was told of is found by its id, and its creator sees why it failed.
+    if (answer.runId === undefined) await deps.runs.discard(task.runId, answer, failure);
+    else {
+      await deps.runs.markUndelivered(task.runId, answer, { outputHasLeft, failure });
+      if (await deps.runs.freeKey(task.runId)) await deps.changes.announce(task.runId);
+    }
   }
   return answer;
+}
+
+/** Why it could not be served, as the creator of its agent is told. */
+function failureOf(error: unknown): FailureCause {
+  if (error instanceof AgentUnreachableError) return error.failure;
+  if (error instanceof RunStoppedError) return { class: 'stopped' };
+  const isRefusal = error instanceof ApiError && error.status < 500;
+  return { class: isRefusal ? 'refused' : 'service_fault' };
 }
 
 /** What the caller of a run that could not be served is told. */

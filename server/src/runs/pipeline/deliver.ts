@@ -5,16 +5,18 @@ import { outputAsText, type OutputGate } from '../delivery/output-gate.js';
 import type { Task } from './parse.js';
 import type { FinishedRun, RunRepository } from '../history/repository.js';
 import type { Allowance } from '../../identity/index.js';
+import type { Trials } from '../trials/trials.js';
 
 /** What delivering needs. */
 export interface DeliverDeps {
   settlement: Pick<Settlement, 'isReleased' | 'releaseReservation' | 'returnCredit'>;
   runs: Pick<RunRepository, 'finish' | 'hold' | 'finishHeld'>;
+  trials: Pick<Trials, 'giveBack'>;
 }
 
 /**
  * Step 7: waits until the run is paid, then records its end and lets the rest of the output leave. A run that did not reach
- * its agent and is not charged yet costs nothing; if a credit paid for it, the credit is returned.
+ * its agent and is not charged yet costs nothing; if a credit paid for it, or if it was a trial, that is returned.
  *
  * @throws ChargePendingError when the charge takes too long; the result is kept. The error of a charge that failed.
  */
@@ -39,6 +41,8 @@ export async function deliver(
     output: outcome.output,
     costLamports: charge?.priceLamports ?? 0n,
     durationMs: Math.round(performance.now() - startedAt),
+    ...(outcome.status === 'failed' ? { failure: outcome.cause } : {}),
+    ...(task.isTrial ? { isTrial: true } : {}),
   };
   try {
     if (charge) finished.costLamports = await charge.confirmed;
@@ -54,6 +58,7 @@ export async function deliver(
     ]);
   }
   if (usesCredit && !contact.isReached) await deps.settlement.returnCredit(task.runId);
+  if (task.isTrial && !contact.isReached) await deps.trials.giveBack(task.runId);
   gate.open();
   await deps.runs.finish(finished, task.salt);
   gate.end();

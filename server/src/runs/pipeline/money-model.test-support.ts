@@ -14,6 +14,8 @@ const FIRST_RUNS = 2n;
 const KEYS = 6;
 /** While no statement and no call is made for this long, nothing is under way but waits for the chain. */
 const QUIET_MS = 12;
+/** How long the model waits for one statement. */
+const MOST_LOCKED_MS = 1_000;
 /** Rounds after which every charge has to have ended; each charge may be signed anew in each. */
 const MOST_ROUNDS = 30;
 
@@ -43,6 +45,8 @@ interface Replica {
   agent: 'answers' | 'is unreachable';
   world: Awaited<ReturnType<typeof paidRunWorld>>;
   onTraffic(): void;
+  /** Whether the database still owes it an answer: on a busy machine one takes longer than the others. */
+  asksDatabase(): boolean;
   /** Breaks its connections, as a kill -9 does. */
   cut(): void;
   end(): Promise<void>;
@@ -92,13 +96,15 @@ export async function violationsOf(
         replaceParts: mutation,
         indexAccounts: () => index(own, replicaOf ?? replica.world),
         agent: async ({ contact }) => {
-          if (replica.agent === 'is unreachable') throw new AgentUnreachableError('the agent is not there');
+          if (replica.agent === 'is unreachable')
+            throw new AgentUnreachableError('the agent is not there', { class: 'endpoint_unreachable' });
           contact.reach();
           return { status: 'completed', output: { answer: 'because' } };
         },
       },
     );
     replica.onTraffic = () => undefined;
+    replica.asksDatabase = () => line.isAsked();
     line.onTraffic(() => {
       replica.traffic += 1;
       replica.onTraffic();
@@ -129,9 +135,13 @@ export async function violationsOf(
   /** Waits until all that is under way waits for the chain. */
   async function quiet(): Promise<void> {
     const traffic = () => replicas.reduce((sum, replica) => sum + replica.traffic, 0);
-    for (let before = -1; before !== traffic();) {
+    const asksDatabase = () => replicas.some((replica) => replica.asksDatabase());
+    let waited = 0;
+    // A statement that waits for another's lock may wait for the chain, too.
+    for (let before = -1; before !== traffic() || (asksDatabase() && waited < MOST_LOCKED_MS);) {
       before = traffic();
       await delay(QUIET_MS);
+      waited += QUIET_MS;
     }
   }
 
@@ -232,7 +242,7 @@ export async function violationsOf(
       await index(database, first.world);
       await replicaAt(round).world.reconcile();
       await quiet();
-      if (asking.size === 0 && (await openChargesOf(db, wallet)) === 0 && round > 3) break;
+      if (asking.size === 0 && (await underWay(db, wallet)) === 0 && round > 3) break;
     }
     await check();
   } finally {
@@ -295,22 +305,31 @@ export async function violationsOf(
   }
 }
 
-async function openChargesOf(db: TemporaryDatabase['db'], wallet: string): Promise<number> {
-  const rows = await db
+/** How many charges are open, and how many runs have not ended: on a busy machine one may still be ending. */
+async function underWay(db: TemporaryDatabase['db'], wallet: string): Promise<number> {
+  const runs = await db
+    .selectFrom('runs')
+    .select('id')
+    .where('wallet', '=', wallet)
+    .where('status', '=', 'running')
+    .execute();
+  const charges = await db
     .selectFrom('charges')
     .select('run_id')
     .where('wallet', '=', wallet)
     .where('state', 'in', ['reserved', 'signed', 'confirmed'])
     .execute();
-  return rows.length;
+  return runs.length + charges.length;
 }
 
 /** A way to a database that can be cut, as the end of a process cuts it. */
 async function openLine(
   databaseUrl: string,
-): Promise<{ url: string; onTraffic(listener: () => void): void; cut(): void }> {
+): Promise<{ url: string; onTraffic(listener: () => void): void; isAsked(): boolean; cut(): void }> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
+  /** Connections that wait for an answer of the database. */
+  const asking = new Set<Socket>();
   let listener = (): void => undefined;
   const server = createServer((near) => {
     const far = connect(Number(target.port || 5432), target.hostname);
@@ -321,6 +340,9 @@ async function openLine(
       socket.on('close', () => sockets.delete(socket));
       socket.on('data', () => listener());
     }
+    near.on('data', () => asking.add(near));
+    far.on('data', () => asking.delete(near));
+    near.on('close', () => asking.delete(near));
     near.pipe(far).pipe(near);
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -330,6 +352,7 @@ async function openLine(
   return {
     url: url.href,
     onTraffic: (next) => (listener = next),
+    isAsked: () => asking.size > 0,
     cut() {
       server.close();
       for (const socket of sockets) socket.destroy();

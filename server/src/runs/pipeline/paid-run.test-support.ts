@@ -17,6 +17,7 @@ import {
   type ProtocolTerms,
 } from '../../chain/index.js';
 import { ApiError } from '../../http/api-error.js';
+import type { IndexedRental } from '../../listings/index.js';
 import type { Notifications } from '../../database/notifications.js';
 import { createDrain } from '../../http/drain.js';
 import { deriveKeys } from '../../platform/keys.js';
@@ -38,6 +39,8 @@ import {
 } from '../../testing/index.js';
 import type { AgentContact } from '../agents/contact.js';
 import { createAgentContacts } from '../agents/contacts.js';
+import { createRefusals } from '../history/refusals.js';
+import { createTrials } from '../trials/trials.js';
 import type { AgentOutcome } from '../agents/outcome.js';
 import { createDeliveryTracking } from '../delivery/delivery-tracking.js';
 import { createStartLatency } from '../start-latency.js';
@@ -90,6 +93,8 @@ export interface PaidRunWorld {
   replaceParts?: (parts: MoneyParts) => MoneyParts;
   /** What the caller's policy says to a price; throws to refuse. */
   allow?: (lamports: bigint) => void;
+  /** Its wallet has rented nothing and holds so many lamports, and the first run is free. */
+  trial?: { holdsLamports: number };
 }
 
 /** The parts that decide about money. */
@@ -124,6 +129,14 @@ export const STANDING = [
   }),
   account('PerQueryBalance', {}),
 ];
+
+/** What the index has of the renter: it can pay any price. */
+const PAYABLE: IndexedRental = {
+  rentalModel: 'per_query',
+  valid: true,
+  expiresAt: null,
+  balance: { balanceLamports: 1n << 60n, maxPriceLamports: 1n << 60n },
+};
 
 /** A Per-Task listing, a renter with a balance, and all parts of a run but the chain and the agent, which are the test's. */
 export async function paidRunWorld(
@@ -225,13 +238,34 @@ export async function paidRunWorld(
         salt: 'x',
       }),
     },
-    { id: row.id, address: row.address, rentalModel: 'per_query', priceLamports: PRICE },
+    {
+      id: row.id,
+      address: row.address,
+      rentalModel: 'per_query',
+      priceLamports: PRICE,
+      hasFreeTrial: setup.trial !== undefined,
+    },
   );
+  const refusals = createRefusals(db, logger);
+  const { trial } = setup;
+  const lamports = trial?.holdsLamports ?? 0;
+  const wallets = {
+    getAccounts: async (addresses: PublicKey[]) => ({
+      slot: 1n,
+      accounts: addresses.map(() => ({
+        data: Buffer.alloc(0),
+        owner: MARKETPLACE_PROGRAM_ID,
+        lamports,
+        executable: false,
+      })),
+    }),
+  };
   const deps = {
+    refusals,
+    trials: createTrials({ db, chain: wallets }),
     rateLimits: memoryRateLimits(),
     executionsPerMinute: 1_000,
-    listings: { find: async () => listing },
-    credentials: { indexedStatus: async () => ({ status: 'active', agreedPriceLamports: null }) },
+    listings: { findFor: async () => ({ listing, rental: trial ? undefined : PAYABLE }) },
     chain,
     settlement,
     runs,
@@ -244,7 +278,7 @@ export async function paidRunWorld(
     contacts: createAgentContacts(db, logger),
     changes,
     slots: createSlots({
-      repository: createSlotRepository(db),
+      repository: createSlotRepository(db, notifications.channel),
       changes,
       logger,
       queue: { maxLength: 0, maxWaitMs: 1_000 },
@@ -309,6 +343,7 @@ export async function paidRunWorld(
     allowed,
     runs,
     changes,
+    refusals,
     execute: (over: Partial<TaskRequest> = {}) => runTask(deps, { ...request, ...over }),
     /** As a caller without a key, whose text leaves as it is made. */
     stream: (sink: OutputSink) => runTask(deps, { ...request, idempotencyKey: undefined, sink }),

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { isShallowEnough } from '@agent-rental/agent-runner';
 import { canonicalJson, idempotencyKey as keySchema, type ExecuteBody } from '@agent-rental/contract';
+import { indexedStatusOf, type IndexedStatus } from '../../credentials/index.js';
 import type { ArchivedFile } from '../../files/index.js';
 import { ApiError } from '../../http/api-error.js';
 import type { RateLimits, RateState } from '../../http/rate-limits/memory.js';
@@ -35,6 +36,8 @@ export interface Task extends Order {
   readonly files?: readonly ArchivedFile[];
   /** The smaller of what the request and the manifest say. */
   readonly timeoutSeconds: number;
+  /** The free run of a wallet without a rental. */
+  readonly isTrial?: boolean;
 }
 
 /**
@@ -76,31 +79,42 @@ export function parseOrder(wallet: string, body: ExecuteBody, idempotencyKey: st
 
 /** What finding a task's listing needs. */
 export interface ParseDeps {
-  listings: Pick<ListingService, 'find'>;
+  listings: Pick<ListingService, 'findFor'>;
   rateLimits: RateLimits;
   /** Runs that a wallet may begin of one listing in a minute, where its creator set no limit. */
   executionsPerMinute: number;
 }
 
 /**
- * Step 1: finds the listing that an order names and counts the execution against its limit. Notes the state of the limit
- * in `report`, also when the limit is exceeded.
+ * Step 1: finds the listing that an order names, with what the index says of the caller's access to it, and counts the
+ * execution against its limit. Notes the state of the limit in `report`, also when the limit is exceeded.
  *
  * @throws ApiError `listing_not_found`; `rate_limit_exceeded`.
  */
 export async function parse(
   deps: ParseDeps,
   order: Order,
-  body: ExecuteBody,
+  { body, apiKeyId }: { body: ExecuteBody; apiKeyId: string | undefined },
   report: { executionRate?: RateState },
-): Promise<Task> {
-  const listing = await deps.listings.find(order.agentId);
+): Promise<{ task: Task; access: IndexedStatus }> {
+  const runner = { wallet: order.wallet, apiKeyId };
+  const { listing, rental } = await deps.listings.findFor(runner, order.agentId, body.version);
   report.executionRate = await deps.rateLimits.count(
     `run:${order.wallet}:${listing.id}`,
     listing.runsPerMinute ?? deps.executionsPerMinute,
   );
   refuseIfExceeded(report.executionRate);
-  return taskOf(order, body, listing);
+  return { task: taskOf(order, body, listing), access: indexedStatusOf(listing, rental) };
+}
+
+/** Reads anew what the index says of the caller's access. */
+export async function readAccess(
+  { listings }: Pick<ParseDeps, 'listings'>,
+  { wallet, agentId, listing: { version } }: Task,
+): Promise<IndexedStatus> {
+  const runner = { wallet, apiKeyId: undefined };
+  const { listing, rental } = await listings.findFor(runner, agentId, version.number);
+  return indexedStatusOf(listing, rental);
 }
 
 /** Returns the task of an order for the listing that the order names. */

@@ -1,7 +1,9 @@
-import { type ExecuteBody, RENTAL_TERMS } from '@agent-rental/contract';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type ExecuteBody, RENTAL_TERMS, type RunRefusal } from '@agent-rental/contract';
 import type { Chain } from '../../chain/index.js';
 import type { IndexedStatus } from '../../credentials/index.js';
 import type { Drain } from '../../http/drain.js';
+import { ApiError } from '../../http/api-error.js';
 import type { RateState } from '../../http/rate-limits/memory.js';
 import type { Allowance } from '../../identity/index.js';
 import type { Logger } from '../../platform/logger.js';
@@ -11,6 +13,8 @@ import type { AgentContacts } from '../agents/contacts.js';
 import type { DeclarativeAgents } from '../agents/declarative-agent.js';
 import type { DeliveryTracking } from '../delivery/delivery-tracking.js';
 import { OutputGate, outputAsText, type OutputSink } from '../delivery/output-gate.js';
+import type { Begun } from '../history/begin-runs.js';
+import type { Refusals } from '../history/refusals.js';
 import type { FinishedRun, RunRepository, RunRow } from '../history/repository.js';
 import { beginAdoption, type Adoption } from '../idempotency/adoption.js';
 import type { Idempotency } from '../idempotency/idempotency.js';
@@ -18,14 +22,15 @@ import type { LiveRuns } from '../idempotency/live-runs.js';
 import type { CallHistory, CallScope, Retries } from '../idempotency/retries.js';
 import type { RunChanges } from '../idempotency/run-changes.js';
 import type { Answer, Caller, WaitingCallers } from '../idempotency/waiting-callers.js';
-import type { Slots } from '../queue/slots.js';
+import { NoSlotError, type Slots } from '../queue/slots.js';
 import type { StartLatency } from '../start-latency.js';
+import type { Trials } from '../trials/trials.js';
 import { admit, type AdmitDeps } from './admit.js';
 import { charge } from './charge.js';
 import { check, requestAccessState, type CheckDeps, type RequestedAccessState } from './check.js';
 import { compensate, type CompensateDeps } from './compensate.js';
 import { deliver, type DeliverDeps } from './deliver.js';
-import { parse, parseOrder, type Order, type ParseDeps, type Task } from './parse.js';
+import { parse, parseOrder, readAccess, type Order, type ParseDeps, type Task } from './parse.js';
 import { run, type RunAgentDeps } from './run.js';
 import { slotRequest, takeSlot } from './slot.js';
 
@@ -40,6 +45,8 @@ export interface RunTaskDeps
   startLatency: StartLatency;
   contacts: AgentContacts;
   changes: RunChanges;
+  refusals: Pick<Refusals, 'note'>;
+  trials: Trials;
   // Each step names the part of these that it uses.
   chain: Chain;
   settlement: Settlement;
@@ -52,6 +59,8 @@ export interface RunTaskDeps
 /** One request to run a task. */
 export interface TaskRequest {
   wallet: string;
+  /** The API key that the request came with. */
+  apiKeyId: string | undefined;
   body: ExecuteBody;
   idempotencyKey: string | undefined;
   /** What the caller may spend. */
@@ -88,6 +97,8 @@ interface JoinedRun {
 
 /** How long a caller that gives up after a few seconds waits for a run. The shortest default of a client known is 5 s. */
 export const IMPATIENT_WAIT_MS = 4_000;
+/** How long the news of a cut connection may take: a client that calls again has just cut its earlier one. */
+const CUT_HEARD_MS = 20;
 
 /**
  * Runs a task for a caller in seven steps: 1 parse, 2 admit, 3 slot, 4 check, 5 charge, 6 run, 7 deliver. A failed run is a
@@ -95,14 +106,35 @@ export const IMPATIENT_WAIT_MS = 4_000;
  * on the run does not depend on its request: it may go on after the caller has left, and `cancel` stops it from any replica.
  */
 export async function runTask(deps: RunTaskDeps, given: TaskRequest): Promise<Answer> {
+  try {
+    return await serve(deps, given);
+  } catch (error) {
+    const why = refusalOf(error, given.report);
+    if (why) deps.refusals.note(given.body.agent_id, why);
+    throw error;
+  }
+}
+
+/** What its creator is told that a request was refused for; undefined for all other errors. */
+function refusalOf(error: unknown, { executionRate }: TaskReport): RunRefusal | undefined {
+  // What a caller's own policy refuses is not the listing's.
+  if (!(error instanceof ApiError) || error.policyRule !== undefined) return undefined;
+  if (error.code === 'insufficient_balance') return 'insufficient_balance';
+  if (error instanceof NoSlotError) return 'no_slot';
+  return error.code === 'rate_limit_exceeded' && executionRate?.exceeded === true ? 'rate_limit' : undefined;
+}
+
+async function serve(deps: RunTaskDeps, given: TaskRequest): Promise<Answer> {
   let request = given;
   const { sink, report, retryScope } = request;
   const order = parseOrder(request.wallet, request.body, request.idempotencyKey);
-  let ahead: Lookups | undefined = lookUp(deps, request, order);
   const adoption = request.adoptsUndelivered ? beginAdoption(deps.deliveryTracking, order) : undefined;
-  const task = await parse(deps, order, request.body, report);
+  await refuseByLoad(deps, request, order, adoption);
+  let ahead: Lookups | undefined = lookUp(deps, request, order);
+  const { task, ...parsed } = await parse(deps, order, request, report);
+  let access: IndexedStatus | undefined = parsed.access;
   // A request that waited for a run that was not delivered starts over.
-  for (; ; ahead = undefined) {
+  for (; ; ahead = undefined, access = undefined) {
     // A repeated request gets its answer even when the rental has ended since: the run was paid for.
     const repeated = await deps.idempotency.find(task, ahead?.repeated);
     const history =
@@ -111,8 +143,10 @@ export async function runTask(deps: RunTaskDeps, given: TaskRequest): Promise<An
       request = impatient(request);
     }
     const { caller } = request;
-    const retried = history?.retried && (await joinRetried(deps, history.retried, retryScope));
-    const earlier = repeated ?? retried ?? (await adoption?.find(caller.gone));
+    let retried = history?.retried && (await joinRetried(deps, history.retried, retryScope));
+    let earlier = repeated ?? retried ?? (await adoption?.find(caller.gone));
+    const wasJustAnswered = history?.isJustAnswered === true;
+    earlier ??= retried = await retriedSince(deps, request, order, { adoption, wasJustAnswered });
     if (repeated === undefined && earlier !== undefined) {
       const row = await deps.runs.find(earlier, task.wallet);
       report.joined = {
@@ -123,7 +157,7 @@ export async function runTask(deps: RunTaskDeps, given: TaskRequest): Promise<An
       sink?.begin(earlier);
     }
     if (earlier === undefined) {
-      const access = ahead?.access ?? indexedAccess(deps, request);
+      access ??= await readAccess(deps, task);
       const begun = await begin(deps, task, request, { access, adoption });
       const newRun = { runId: task.runId, agentId: task.listing.id };
       if (begun) return deps.waitingCallers.waitFor(newRun, caller, begun.work);
@@ -135,6 +169,44 @@ export async function runTask(deps: RunTaskDeps, given: TaskRequest): Promise<An
       delete report.joined;
     }
   }
+}
+
+/**
+ * Refuses a run of a listing whose slots and queue this process has filled, before its listing, its access or its limit is
+ * looked at, because this refusal costs least. A request that may repeat an earlier one needs no slot, and passes.
+ */
+async function refuseByLoad(
+  deps: RunTaskDeps,
+  request: TaskRequest,
+  order: Order,
+  adoption: Adoption | undefined,
+): Promise<void> {
+  const run = { listingId: order.agentId, wallet: order.wallet };
+  if (deps.slots.hasRoom(run)) return;
+  if ((await deps.idempotency.findByKey(order.wallet, order.idempotencyKey)) !== undefined) return;
+  if ((await findHistory(deps, request, order))?.retried !== undefined) return;
+  if ((await adoption?.isPossible) === true) return;
+  await deps.slots.requireRoom(run, request.caller.gone);
+}
+
+/**
+ * Looks once more for the run that a request repeats. The answer of an equal run may have been written while this request
+ * waited, or just before, to a connection that was already cut; the server learns of the cut a moment later.
+ */
+async function retriedSince(
+  deps: RunTaskDeps,
+  request: TaskRequest,
+  order: Order,
+  { adoption, wasJustAnswered }: { adoption: Adoption | undefined; wasJustAnswered: boolean },
+): Promise<string | undefined> {
+  if (request.retryScope === undefined) return undefined;
+  if (!wasJustAnswered && (await adoption?.isPossible) !== true) return undefined;
+  let history = await findHistory(deps, request, order);
+  if (history?.isJustAnswered === true && history.retried === undefined) {
+    await pause(CUT_HEARD_MS);
+    history = await findHistory(deps, request, order);
+  }
+  return history?.retried && joinRetried(deps, history.retried, request.retryScope);
 }
 
 /** Counts the caller as waiting for the run that it repeats. */
@@ -156,12 +228,12 @@ function impatient(request: TaskRequest): TaskRequest {
   return { ...request, caller: { ...caller, patienceMs } };
 }
 
-/** Step 2, and the run's record. Lets the run work by itself; undefined when another request began it first. */
+/** Step 2, and the run's record, with which it asks for its slot. Lets the run work by itself; undefined when another request began it first. */
 async function begin(
   deps: RunTaskDeps,
   task: Task,
   request: TaskRequest,
-  { access, adoption }: { access: Promise<IndexedStatus>; adoption: Adoption | undefined },
+  { access, adoption }: { access: IndexedStatus; adoption: Adoption | undefined },
 ): Promise<{ work: Promise<FinishedRun> } | undefined> {
   const leaves = [deps.drain.enter()];
   const { began, over } = deps.startLatency.enter(request.receivedAt);
@@ -177,10 +249,12 @@ async function begin(
     const requested = requestAccessState(deps, admitted);
     // A caller that is told "running" must find the run after a crash.
     const isDurable = request.caller.patienceMs !== undefined;
-    if (!(await deps.idempotency.begin(admitted, { adoption, isDurable }))) return undefined;
-    if (request.retryScope) await deps.retries.recordScope(admitted.runId, request.retryScope);
+    const seat = { isPriority: admitted.isPriority, bounds: deps.slots.bounds };
+    const callScope = request.retryScope?.digest;
+    const begun = await deps.idempotency.begin(admitted, { adoption, isDurable, callScope, seat });
+    if (begun === undefined) return undefined;
     work = deps.live.start(admitted.runId, (stop) =>
-      carryOut(deps, admitted, request, { stop, began, requested }),
+      carryOut(deps, admitted, request, { stop, began, requested, entered: begun.entry }),
     );
     return { work };
   } finally {
@@ -198,19 +272,24 @@ async function carryOut(
     stop,
     began,
     requested,
-  }: { stop: AbortSignal; began(): void; requested: RequestedAccessState | undefined },
+    entered,
+  }: {
+    stop: AbortSignal;
+    began(): void;
+    requested: RequestedAccessState | undefined;
+    entered: Begun['entry'];
+  },
 ): Promise<FinishedRun> {
   const { runId, listing } = task;
   const { logger, allowance } = request;
   const contact = new AgentContact(() => deps.contacts.reached(listing.version.id));
-  // Only runs that are charged are ever credited.
-  const recordFirst = RENTAL_TERMS[listing.rentalModel].chargesRuns
-    ? () => deps.runs.recordOutputLeft(runId)
-    : undefined;
+  // Only runs that are charged are ever credited, and trials given back.
+  const isMadeGood = RENTAL_TERMS[listing.rentalModel].chargesRuns || task.isTrial === true;
+  const recordFirst = isMadeGood ? () => deps.runs.recordOutputLeft(runId) : undefined;
   const gate = new OutputGate(request.sink, runId, recordFirst);
   let sent: SentCharge | undefined;
   try {
-    await takeSlot(deps, task, stop);
+    await takeSlot(deps, task, stop, entered);
     const startedAt = performance.now();
     const checked = await check(deps, task, allowance, { stop, requested });
     sent = await charge(deps, checked, gate, contact, stop);
@@ -221,13 +300,13 @@ async function carryOut(
     gate.close();
     throw await compensate(deps, task, request, { sent, outputHasLeft: gate.hasSent }, error);
   } finally {
-    await Promise.all([deps.slots.free(runId), deps.changes.announce(runId)]);
+    deps.live.forget(runId);
+    await deps.slots.free(runId);
   }
 }
 
 /** Look-ups that start before the listing is known, so that they do not wait for it. */
 interface Lookups {
-  access: Promise<IndexedStatus>;
   repeated: Promise<RunRow | undefined>;
   history: Promise<CallHistory | undefined>;
 }
@@ -238,7 +317,7 @@ function lookUp(deps: RunTaskDeps, request: TaskRequest, order: Order): Lookups 
   repeated.catch(() => undefined);
   const history = findHistory(deps, request, order);
   history.catch(() => undefined);
-  return { access: indexedAccess(deps, request), repeated, history };
+  return { repeated, history };
 }
 
 /** Looks for the run that the request repeats, where it may be a retry. */
@@ -248,14 +327,6 @@ async function findHistory(
   { digest }: Order,
 ): Promise<CallHistory | undefined> {
   return retryScope && retries.find(retryScope, digest, performance.now() - receivedAt);
-}
-
-/** Reads the caller's access from the index. */
-function indexedAccess(deps: RunTaskDeps, { wallet, body }: TaskRequest): Promise<IndexedStatus> {
-  const access = deps.credentials.indexedStatus(wallet, body.agent_id);
-  // May stay unawaited; avoids an unhandled rejection.
-  access.catch(() => undefined);
-  return access;
 }
 
 /** Gives an earlier run's answer to a repeated request. */

@@ -15,7 +15,7 @@ const gate = { push: () => undefined, hasLeft: false } as unknown as OutputGate;
 function depsWith(timeUp: AbortSignal): RunAgentDeps {
   return {
     drain: { timeUp },
-    contacts: { unreachable: async () => undefined },
+    contacts: { unreachable: async () => undefined, failed: async () => undefined },
     declarative: { run: () => Promise.reject(new Error('not asked')) },
     connected: {
       run: (_task, _agent, { signal }) =>
@@ -44,7 +44,11 @@ describe('a run', () => {
     );
     expect(outcomes).toHaveLength(20);
     for (const outcome of outcomes) {
-      expect(outcome).toEqual({ status: 'failed', output: 'The agent did not finish within 0.1 s.' });
+      expect(outcome).toEqual({
+        status: 'failed',
+        output: 'The agent did not finish within 0.1 s.',
+        cause: { class: 'timed_out' },
+      });
     }
   });
 
@@ -53,6 +57,7 @@ describe('a run', () => {
     expect(await begin(60, AbortSignal.abort(stopped))).toEqual({
       status: 'failed',
       output: stopped.output,
+      cause: { class: 'stopped' },
     });
   });
 

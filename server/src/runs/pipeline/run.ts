@@ -16,7 +16,7 @@ import { RunStoppedError } from '../idempotency/run-stopped.js';
 export interface RunAgentDeps {
   declarative: Pick<DeclarativeAgents, 'run'>;
   connected: ConnectedAgents;
-  contacts: Pick<AgentContacts, 'unreachable'>;
+  contacts: Pick<AgentContacts, 'unreachable' | 'failed'>;
   drain: Pick<Drain, 'timeUp'>;
 }
 
@@ -43,6 +43,9 @@ export async function run(
         ? await deps.connected.run(task, agent, options)
         : await deps.declarative.run(task, agent, sandbox as Sandbox, options);
     if (outcome.status === 'completed') contact.reach();
+    else if (outcome.cause.class === 'endpoint_refused') {
+      await deps.contacts.failed(task.listing.version.id, outcome.cause);
+    }
     if (outcome.status === 'completed' || !signal.aborted) return outcome;
     if (!timeUp.aborted) return stopped(task, signal, contact);
     // A stop of the server is not the agent's failure.
@@ -50,11 +53,16 @@ export async function run(
   } catch (error) {
     if (error instanceof AgentUnreachableError && !contact.isReached) {
       await deps.contacts.unreachable(task.listing.version.id);
+      await deps.contacts.failed(task.listing.version.id, error.failure);
     }
     if (signal.aborted && !timeUp.aborted) return stopped(task, signal, contact);
     if (!gate.hasLeft) throw timeUp.aborted ? timeUp.reason : error;
     logger.warn({ err: error, run_id: task.runId }, 'a run broke off after output had left');
-    return { status: 'failed', output: 'The run broke off because of a fault of the service.' };
+    return {
+      status: 'failed',
+      output: 'The run broke off because of a fault of the service.',
+      cause: { class: 'service_fault' },
+    };
   } finally {
     deadline.clear();
     contact.close();
@@ -69,11 +77,10 @@ function stopped(task: Task, signal: AbortSignal, contact: AgentContact): AgentO
   const isByCaller =
     signal.reason instanceof RunStoppedError || task.timeoutSeconds < task.listing.version.timeoutSeconds;
   if (isByCaller && contact.isBegun) contact.reach();
+  const isStopped = signal.reason instanceof RunStoppedError;
   return {
     status: 'failed',
-    output:
-      signal.reason instanceof RunStoppedError
-        ? signal.reason.output
-        : `The agent did not finish within ${task.timeoutSeconds} s.`,
+    output: isStopped ? signal.reason.output : `The agent did not finish within ${task.timeoutSeconds} s.`,
+    cause: { class: isStopped ? 'stopped' : 'timed_out' },
   };
 }

@@ -1,4 +1,4 @@
-import { CHARGE_WINDOW_BITS, decodeInstruction } from '@agent-rental/program-client';
+import { CHARGE_WINDOW_BITS, chargesOf, decodeInstruction } from '@agent-rental/program-client';
 import {
   Keypair,
   VersionedTransaction,
@@ -15,8 +15,9 @@ const BLOCKHASH_LIFE = 150n;
 const INSUFFICIENT_BALANCE = 6003;
 const RUN_ALREADY_CONSUMED = 6100;
 
-/** One `consume_query`. */
+/** One charge, by `consume_query` or as one of a `consume_queries`. */
 interface Consumption {
+  at: { instruction: number; place: number | undefined };
   runId: string;
   sequence: bigint;
   priceLamports: bigint;
@@ -241,9 +242,13 @@ function apply(
   consumptions: readonly Consumption[],
 ): { error: TransactionError | null; after: Balance } {
   const after = copyOf(before);
-  for (const [index, { sequence, priceLamports }] of consumptions.entries()) {
-    // The instruction before the charges sets the budget.
-    const refuse = (code: number) => ({ error: { InstructionError: [index + 1, { Custom: code }] }, after });
+  for (const { sequence, priceLamports, at } of consumptions) {
+    // Of several in one instruction, the place from 1 stands above the 16 bits of the code.
+    const place = at.place === undefined ? 0 : at.place + 1;
+    const refuse = (code: number) => ({
+      error: { InstructionError: [at.instruction, { Custom: code + place * 0x1_0000 }] },
+      after,
+    });
     const isTooOld = sequence + CHARGE_WINDOW_BITS <= after.highestSequence;
     if (after.used.has(sequence) || isTooOld) return refuse(RUN_ALREADY_CONSUMED);
     if (after.lamports < priceLamports) return refuse(INSUFFICIENT_BALANCE);
@@ -255,17 +260,16 @@ function apply(
 }
 
 function consumptionsOf(message: MessageV0): Consumption[] {
-  return message.compiledInstructions.flatMap(({ data, accountKeyIndexes }) => {
+  return message.compiledInstructions.flatMap(({ data, accountKeyIndexes }, instruction) => {
     const accounts = accountKeyIndexes.map((index) => message.staticAccountKeys[index] as PublicKey);
     const call = decodeInstruction(data, accounts);
-    if (call?.name !== 'consume_query') return [];
-    const hex = Buffer.from(call.args['runId'] as Uint8Array).toString('hex');
-    return [
-      {
-        runId: hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
-        sequence: call.args['sequence'] as bigint,
-        priceLamports: call.args['priceLamports'] as bigint,
-      },
-    ];
+    return chargesOf(call).map(({ runId, sequence, priceLamports }, place) => ({
+      runId: Buffer.from(runId)
+        .toString('hex')
+        .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
+      sequence,
+      priceLamports,
+      at: { instruction, place: call?.name === 'consume_queries' ? place : undefined },
+    }));
   });
 }

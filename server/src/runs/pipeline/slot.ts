@@ -1,7 +1,7 @@
 import type { Drain } from '../../http/drain.js';
 import { createDeadline } from '../../platform/deadline.js';
 import type { Idempotency } from '../idempotency/idempotency.js';
-import type { SlotRequest } from '../queue/slot-repository.js';
+import type { Entry, SlotRequest } from '../queue/slot-repository.js';
 import type { Slots } from '../queue/slots.js';
 import type { Task } from './parse.js';
 
@@ -16,15 +16,21 @@ export interface SlotDeps {
  * Step 3: takes one of the listing's concurrency slots, or waits in the queue for one. Nothing is spent there yet, so a
  * stop costs nothing.
  *
+ * @param entered what the run got when it was recorded
  * @throws ApiError `rate_limit_exceeded` when the queue is full or no slot became free in time, the reason of `stop`, and
  *   `invalid_request` for a key that was cancelled.
  */
-export async function takeSlot(deps: SlotDeps, task: Task, stop: AbortSignal): Promise<void> {
+export async function takeSlot(
+  deps: SlotDeps,
+  task: Task,
+  stop: AbortSignal,
+  entered: Entry | undefined,
+): Promise<void> {
   const refused = new AbortController();
   const allowed = deps.idempotency.requireNotCancelled(task).catch((error: unknown) => refused.abort(error));
   const ends = createDeadline(undefined, stop, deps.drain.begun, refused.signal);
   try {
-    await deps.slots.take(slotRequest(task), ends.signal);
+    await deps.slots.take(slotRequest(task), ends.signal, entered);
   } finally {
     ends.clear();
   }

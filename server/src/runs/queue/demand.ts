@@ -7,6 +7,8 @@ export interface SlotDemand {
    * runs of all wallets or of this one: the run would be refused.
    */
   add(request: SlotRequest): (() => void) | undefined;
+  /** Whether {@link SlotDemand.add} would count a run now. */
+  hasRoom(listingId: string, wallet: string): boolean;
   /** Records that a counted run has a slot. */
   seated(runId: string): void;
 }
@@ -19,14 +21,25 @@ export function createSlotDemand(bounds: {
 }): SlotDemand {
   const listings = new Map<string, Map<string, { wallet: string; hasSlot: boolean }>>();
   const byRun = new Map<string, { hasSlot: boolean }>();
+  function hasRoom(listingId: string, wallet: string): boolean {
+    const runs = listings.get(listingId);
+    if (runs === undefined || runs.size < bounds.slots) return true;
+    let waiting = 0;
+    let own = 0;
+    for (const run of runs.values()) {
+      if (run.hasSlot) continue;
+      waiting += 1;
+      if (run.wallet === wallet) own += 1;
+    }
+    const free = bounds.slots - (runs.size - waiting);
+    return waiting < free + bounds.queueLength && own < free + bounds.ownLength;
+  }
+
   return {
+    hasRoom,
     add({ runId, listingId, wallet }) {
+      if (!hasRoom(listingId, wallet)) return undefined;
       const runs = listings.get(listingId) ?? new Map<string, { wallet: string; hasSlot: boolean }>();
-      const waiting = [...runs.values()].filter(({ hasSlot }) => !hasSlot);
-      const own = waiting.filter((run) => run.wallet === wallet);
-      const free = bounds.slots - (runs.size - waiting.length);
-      if (waiting.length >= free + bounds.queueLength || own.length >= free + bounds.ownLength)
-        return undefined;
       const run = { wallet, hasSlot: false };
       listings.set(listingId, runs.set(runId, run));
       byRun.set(runId, run);

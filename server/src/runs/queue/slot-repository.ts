@@ -12,7 +12,7 @@ export interface SlotRequest {
 }
 
 /** Limits and lease times. All times use the database's clock, because the clocks of replicas differ. */
-interface Bounds {
+export interface Bounds {
   slots: number;
   queueLength: number;
   /** How many of the places in the queue one wallet may have. */
@@ -23,25 +23,29 @@ interface Bounds {
   claimMs: number;
 }
 
+/** What a run that asks for a slot gets: a slot, a place in the queue, or neither. */
+export type Entry = 'seated' | 'waiting' | 'full';
+
 /** Stores who has a slot of a listing, and who waits for one. */
 export interface SlotRepository {
   /** Takes a free slot, or where there is none a place in the queue. */
-  enter(request: SlotRequest, bounds: Bounds): Promise<'seated' | 'waiting' | 'full'>;
+  enter(request: SlotRequest, bounds: Bounds): Promise<Entry>;
   /** Gives free slots to the runs whose turn it is, and returns them. Of concurrent calls, one returns the runs. */
   handOut(listingId: string, bounds: Bounds): Promise<string[]>;
   /** Renews the place or slot of a run in the queue; 'gone' when its place had lapsed. */
   keep(runId: string, bounds: Bounds): Promise<'seated' | 'waiting' | 'gone'>;
   /** Renews the leases of slots. A lapsed lease is not renewed. */
   renew(runIds: string[], bounds: Bounds): Promise<void>;
-  /** Gives up a run's slot or place. Returns the listing when another run waits, which may be next. */
+  /**
+   * Gives up a run's slot or place, and announces that the run has changed. Returns the listing when another run waits, which
+   * may be next.
+   */
   leave(runId: string): Promise<string | undefined>;
   /** Gives up every slot and place. */
   leaveAll(): Promise<void>;
 }
 
 const after = (ms: number) => sql<Date>`now() + make_interval(secs => ${ms / 1000})`;
-
-type Entry = 'seated' | 'waiting' | 'full';
 
 /** A request to enter. */
 interface Entrant {
@@ -54,9 +58,10 @@ const TAKE_SEATS = prepare(`
     make_interval(secs => lease), make_interval(secs => claim)) as entry
   from unnest($2::uuid[], $3::text[], $4::boolean[], $5::integer[], $6::integer[], $7::integer[], $8::float8[], $9::float8[])
     as entrant (run_id, wallet, is_priority, slots, line_length, own_length, lease, claim)`);
-const LEAVE_SEAT = prepare('select leave_seat($1) as listing_id');
+const FREE_SEAT = prepare('select free_seat($1, $2) as listing_id');
 
-export function createSlotRepository(db: Db): SlotRepository {
+/** @param channel on which changes of runs are announced */
+export function createSlotRepository(db: Db, channel: string): SlotRepository {
   /** Runs under the listing's lock, after lapsed leases are removed. */
   const locked = <T>(listingId: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
     db.transaction().execute(async (tx) => {
@@ -141,18 +146,9 @@ export function createSlotRepository(db: Db): SlotRepository {
 
     async leave(runId) {
       const { rows } = await db.executeQuery<{ listing_id: string | null }>(
-        CompiledQuery.raw(LEAVE_SEAT, [runId]),
+        CompiledQuery.raw(FREE_SEAT, [runId, channel]),
       );
-      const listingId = rows[0]?.listing_id ?? undefined;
-      if (listingId === undefined) return undefined;
-      // Reads the queue after the slot is free: a run that enters later finds the free slot itself.
-      const waiting = await db
-        .selectFrom('seat_line')
-        .select('run_id')
-        .where('listing_id', '=', listingId)
-        .limit(1)
-        .executeTakeFirst();
-      return waiting && listingId;
+      return rows[0]?.listing_id ?? undefined;
     },
 
     async leaveAll() {

@@ -5,7 +5,7 @@ import { createSlots } from './slots.js';
 /** Takes slots as a replica does, says so in a queue, and keeps them until it is killed. */
 const [url = '', requests = '[]'] = process.argv.slice(2);
 const slots = createSlots({
-  repository: createSlotRepository(openDatabase(url, () => undefined).db),
+  repository: createSlotRepository(openDatabase(url, () => undefined).db, 'seats_test'),
   changes: {
     announce: async () => undefined,
     watch: () => ({ next: async () => false, close: () => undefined }),

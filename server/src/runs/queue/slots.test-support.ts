@@ -18,7 +18,7 @@ export async function openReplica(url: string) {
   const database = openDatabase(url, () => undefined, 5);
   const notifications = await openNotifications(database.pool, 'seats_test', logger);
   const changes = createRunChanges(notifications);
-  const repository = createSlotRepository(database.db);
+  const repository = createSlotRepository(database.db, notifications.channel);
   const slotsWith = (
     queue: Partial<typeof QUEUE> = {},
     leaseMs?: number,
@@ -43,6 +43,7 @@ export async function openReplica(url: string) {
     });
   return {
     repository,
+    changes,
     slotsWith,
     slots: slotsWith(),
     close: async () => {

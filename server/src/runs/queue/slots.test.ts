@@ -53,6 +53,37 @@ describe('the slots of a listing', () => {
     expect(await other.count('seats')).toBe(1);
   });
 
+  it('that is given up while another run asks for it is that one’s, or known to be waited for', async () => {
+    const listing = await newListing();
+    const [, there] = replicas as [Replica, Replica];
+    let held = (await listing.fill())[0] as string;
+    for (let round = 0; round < 100; round += 1) {
+      const asking = await listing.request();
+      const [left, entry] = await Promise.all([
+        here.repository.leave(held),
+        there.repository.enter(asking, BOUNDS),
+      ]);
+      expect(left).toBe(entry === 'waiting' ? listing.id : undefined);
+      const seated = await here.repository.handOut(listing.id, BOUNDS);
+      expect(seated).toEqual(entry === 'waiting' ? [asking.runId] : []);
+      held = asking.runId;
+    }
+  });
+
+  it('tell every replica that their run has changed when they are given up', async () => {
+    const listing = await newListing();
+    const run = await listing.request();
+    await here.slots.take(run, never);
+    const watch = (replicas[1] as Replica).changes.watch(run.runId);
+    const announced = watch.next(60_000, never);
+    await here.slots.free(run.runId);
+    const before = performance.now();
+    expect(await announced).toBe(true);
+    // Without the announcement the wait takes 5 s.
+    expect(performance.now() - before).toBeLessThan(3_000);
+    watch.close();
+  });
+
   it('stay taken for as long as their run works, and become free when they are not renewed', async () => {
     const listing = await newListing();
     const slots = here.slotsWith({}, 400);

@@ -1,19 +1,26 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { SLOTS_PER_LISTING } from '@agent-rental/contract';
 import { ApiError } from '../../http/api-error.js';
 import type { Logger } from '../../platform/logger.js';
 import type { RunChanges } from '../idempotency/run-changes.js';
 import { createSlotDemand } from './demand.js';
-import type { SlotRepository, SlotRequest } from './slot-repository.js';
+import type { Bounds, Entry, SlotRepository, SlotRequest } from './slot-repository.js';
 
-/** Runs of one listing at the same time (spec, "Limits"). */
-export const SLOTS_PER_LISTING = 20;
 /** Lease of a slot: a replica that died or cannot reach the database loses its slots after this time. */
 const LEASE_MS = 60_000;
 /** Lease of a waiting run: the time in which it must renew its place, or claim a slot that was given to it. */
 const CLAIM_MS = 15_000;
+/** How long a refusal from memory is held back. */
+const REFUSAL_PAUSE_MS = 250;
 const FULL = 'the queue for them is full';
+
+/** A run was refused, because the slots of its listing are taken. */
+export class NoSlotError extends ApiError {}
 
 /** The slots of listings, shared by all replicas, and the queues of runs that wait for them. */
 export interface Slots {
+  /** Limits of slots and queue under which runs are recorded. */
+  readonly bounds: Bounds;
   /**
    * Counts a run that will ask for a slot, in memory: a refusal costs no query. Returns a function that ends the count.
    *
@@ -21,13 +28,27 @@ export interface Slots {
    */
   countDemand(request: SlotRequest): () => void;
   /**
+   * Refuses a run that `countDemand` would refuse, after a moment: callers that come back at once would keep the process
+   * busy with refusals, and it would answer fewer runs than it has slots for. Where there is room by then, it is not refused.
+   *
+   * @throws ApiError as `countDemand`; the reason of `gone`.
+   */
+  requireRoom(run: Pick<SlotRequest, 'listingId' | 'wallet'>, gone: AbortSignal): Promise<void>;
+  /** Whether `countDemand` would count a run now. */
+  hasRoom(run: Pick<SlotRequest, 'listingId' | 'wallet'>): boolean;
+  /**
    * Takes a slot, or waits for one in the queue. The slot is held until `free`, or until this process ends.
    *
    * @throws ApiError `rate_limit_exceeded` with `Retry-After` when the queue is full, or the wait was too long; the
    * reason of `signal` when that aborts. No place is left then.
+   *
+   * @param entered what the run got when it was recorded under these `bounds`; absent: it enters now.
    */
-  take(request: SlotRequest, signal: AbortSignal): Promise<void>;
-  /** Frees a run's slot and gives it to the next run. Never throws: a slot that cannot be freed lapses. */
+  take(request: SlotRequest, signal: AbortSignal, entered?: Entry): Promise<void>;
+  /**
+   * Frees a run's slot, gives it to the next run, and announces that the run has changed. Never throws: a slot that cannot
+   * be freed lapses, and waiting callers also poll.
+   */
   free(runId: string): Promise<void>;
   /** Frees every slot and empties every queue. For the start of a server that has no other replica. */
   freeAll(): Promise<void>;
@@ -88,19 +109,19 @@ export function createSlots(deps: {
   }
 
   const refusal = (why: string) =>
-    new ApiError(
+    new NoSlotError(
       'rate_limit_exceeded',
       `All ${slotsPerListing} concurrent runs of this agent are taken, and ${why}.`,
       { next: 'Nothing was charged; try again.', retryAfterSeconds: Math.ceil(queue.maxWaitMs / 2000) },
     );
 
   /** Enters, and waits for its turn. */
-  async function wait(request: SlotRequest, signal: AbortSignal): Promise<void> {
+  async function wait(request: SlotRequest, signal: AbortSignal, entered: Entry | undefined): Promise<void> {
     const { runId, listingId } = request;
     const deadline = performance.now() + queue.maxWaitMs;
     const watch = changes.watch(runId);
     try {
-      let state: 'seated' | 'waiting' | 'gone' | 'full' = await repository.enter(request, bounds);
+      let state: Entry | 'gone' = entered ?? (await repository.enter(request, bounds));
       while (state !== 'seated') {
         if (state === 'full') throw refusal(FULL);
         signal.throwIfAborted();
@@ -120,14 +141,21 @@ export function createSlots(deps: {
   }
 
   return {
+    bounds,
     countDemand(request) {
       const leave = demand.add(request);
       if (leave === undefined) throw refusal(FULL);
       return leave;
     },
-    async take(request, signal) {
+    hasRoom: ({ listingId, wallet }) => demand.hasRoom(listingId, wallet),
+    async requireRoom({ listingId, wallet }, gone) {
+      if (demand.hasRoom(listingId, wallet)) return;
+      await pause(REFUSAL_PAUSE_MS, undefined, { signal: gone }).catch(() => gone.throwIfAborted());
+      if (!demand.hasRoom(listingId, wallet)) throw refusal(FULL);
+    },
+    async take(request, signal, entered) {
       try {
-        await wait(request, signal);
+        await wait(request, signal, entered);
         signal.throwIfAborted();
         hold(request.runId);
       } catch (error) {

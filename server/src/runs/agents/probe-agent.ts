@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { ModelUnavailableError, type ModelGateway } from '../../model-gateway/index.js';
+import { createDeadline } from '../../platform/deadline.js';
+import { ForbiddenUrlError, readText, type OutboundHttp } from '../../platform/outbound-http.js';
+import {
+  signingSecrets,
+  type AgentProbe,
+  type ConnectedAgent,
+  type DeclarativeAgent,
+  type ProbeOutcome,
+} from '../../registration/index.js';
+import { failureOf } from './probe-failure.js';
+
+/** Some models take seconds to their first word; a vendor that is busy is asked again after two and four. */
+const PROBE_MS = 12_000;
+/** More than an answer to a handshake has. */
+const MAX_ANSWER_BYTES = 16 * 1024;
+/** In place of the agent's prompt, which is long and costs its creator. */
+const PROMPT = 'Answer with one word.';
+const QUESTION = 'Are you there?';
+
+/**
+ * Makes the probe. A connected agent gets a handshake at its entrypoint, signed as its tasks are; a declarative one's model a
+ * short question, whose answer is cut off at its first word. `stopping` ends probes, to be made again.
+ */
+export function createAgentProbe(
+  { outbound, gateway }: { outbound: Pick<OutboundHttp, 'fetch'>; gateway: ModelGateway },
+  { stopping, timeoutMs = PROBE_MS }: { stopping: AbortSignal; timeoutMs?: number },
+): AgentProbe {
+  return async (agent, listingId) => {
+    stopping.throwIfAborted();
+    const deadline = createDeadline(timeoutMs, stopping);
+    const { signal } = deadline;
+    try {
+      return agent.mode === 'connected'
+        ? await handshake(outbound.fetch, agent, listingId, signal)
+        : await askModel(gateway, agent, signal);
+    } catch (error) {
+      stopping.throwIfAborted();
+      if (!signal.aborted) throw error;
+      return { reason: 'timed_out', detail: `nothing came within ${timeoutMs / 1000} s` };
+    } finally {
+      deadline.clear();
+    }
+  };
+}
+
+/** Sends a signed handshake. What answers as one that takes requests is there: only some servers know handshakes. */
+async function handshake(
+  fetch: OutboundHttp['fetch'],
+  agent: ConnectedAgent,
+  listingId: string,
+  signal: AbortSignal,
+): Promise<ProbeOutcome> {
+  const id = randomUUID();
+  const body = JSON.stringify({ type: 'handshake', agent_id: listingId, challenge: randomUUID() });
+  const sentAt = new Date();
+  const signature = signingSecrets(agent, sentAt.getTime())
+    .map((secret) => new Webhook(secret).sign(id, sentAt, body))
+    .join(' ');
+  let response: Response;
+  try {
+    response = await fetch(agent.entrypointUrl, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json',
+        'webhook-id': id,
+        'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
+        'webhook-signature': signature,
+      },
+      body,
+      signal,
+    });
+  } catch (cause) {
+    signal.throwIfAborted();
+    return { reason: 'endpoint_unreachable', detail: reasonOf(cause) };
+  }
+  // Read up to a bound, so that the connection can serve another request; what it says does not matter.
+  await readText(response, MAX_ANSWER_BYTES).catch(() => undefined);
+  signal.throwIfAborted();
+  return failureOf({ class: 'endpoint_refused', httpStatus: response.status }) ?? 'reached';
+}
+
+/** Asks the model one short question, and leaves at the first word of its answer. */
+async function askModel(
+  gateway: ModelGateway,
+  agent: DeclarativeAgent,
+  signal: AbortSignal,
+): Promise<ProbeOutcome> {
+  const leaving = new AbortController();
+  let isAnswered = false;
+  const onAbort = () => leaving.abort(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  const session = gateway.open({ ...agent, systemPrompt: PROMPT, tools: [] });
+  try {
+    signal.throwIfAborted();
+    await session.complete(
+      { messages: [{ role: 'user', content: QUESTION }], tools: [], toolChoice: 'none' },
+      {
+        signal: leaving.signal,
+        onAnswer: () => {
+          isAnswered = true;
+          leaving.abort();
+        },
+      },
+    );
+    return 'reached';
+  } catch (error) {
+    if (isAnswered) return 'reached';
+    signal.throwIfAborted();
+    if (!(error instanceof ModelUnavailableError)) throw error;
+    const { httpStatus } = error;
+    return httpStatus === undefined
+      ? { reason: 'model_unreachable' }
+      : { reason: 'model_refused', httpStatus };
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Our own words, and the name of the error: its message may name internal addresses. */
+function reasonOf(cause: unknown): string {
+  for (let error = cause, depth = 0; error instanceof Error && depth < 5; depth += 1) {
+    if (error instanceof ForbiddenUrlError) return error.message;
+    const { code } = error as { code?: unknown };
+    if (typeof code === 'string' && /^[A-Z_]{3,40}$/.test(code)) return `the connection failed (${code})`;
+    error = error.cause;
+  }
+  return 'the connection failed';
+}

@@ -1,0 +1,35 @@
+import type { ProbeFailure } from '../../registration/index.js';
+import type { FailureCause } from './outcome.js';
+
+/** Statuses with which an endpoint says that it does not accept who asks. */
+const NOT_ACCEPTED = new Set([401, 403]);
+/** Statuses of what takes no tasks at its address: nothing is there, or it takes no POST, or a proxy answers for it. */
+const TAKES_NO_TASKS = new Set([404, 405, 410, 501, 502, 503, 504]);
+/** Statuses with which a model's vendor refuses what it was asked rather than who asks. */
+const OF_THE_REQUEST = new Set([400, 413, 422]);
+
+/**
+ * What the end of a run or the answer to a probe says of whether its agent can be worked with: why not, or nothing. An agent that
+ * answers with an error of its own is there.
+ */
+export function failureOf({ class: cause, httpStatus }: FailureCause): ProbeFailure | undefined {
+  switch (cause) {
+    case 'endpoint_refused':
+      if (httpStatus === undefined) return undefined;
+      if (NOT_ACCEPTED.has(httpStatus)) return { reason: 'endpoint_signature', httpStatus };
+      return TAKES_NO_TASKS.has(httpStatus) || isRedirect(httpStatus)
+        ? { reason: 'endpoint_refused', httpStatus }
+        : undefined;
+    case 'endpoint_unreachable':
+    case 'model_unreachable':
+      return { reason: cause };
+    case 'model_refused':
+      return httpStatus !== undefined && OF_THE_REQUEST.has(httpStatus)
+        ? undefined
+        : { reason: 'model_refused', httpStatus };
+    default:
+      return undefined;
+  }
+}
+
+const isRedirect = (status: number) => status >= 300 && status < 400;

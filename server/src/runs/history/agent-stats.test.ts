@@ -1,0 +1,177 @@
+import { sql } from 'kysely';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { foldCounts } from '../../listings/fold-counts.js';
+import { ApiError } from '../../http/api-error.js';
+import { deriveKeys } from '../../platform/keys.js';
+import {
+  insertListing,
+  insertRun,
+  newWallet,
+  openTestDatabase,
+  rowsRead,
+  type TemporaryDatabase,
+} from '../../testing/index.js';
+import { createAgentStats, removeOldStats, type AgentStats } from './agent-stats.js';
+import { createRefusals } from './refusals.js';
+import { createRunRepository, type FinishedRun, type RunRepository } from './repository.js';
+
+let database: TemporaryDatabase;
+let stats: AgentStats;
+let runs: RunRepository;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  stats = createAgentStats(database.db);
+  runs = createRunRepository(database.db, deriveKeys(new Uint8Array(32).fill(7)));
+});
+afterAll(() => database.close());
+
+type Row = Awaited<ReturnType<typeof insertListing>>;
+
+/** A listing, and a run of it that ends as given. */
+async function listed() {
+  const row = await insertListing(database.db);
+  const begin = () => insertRun(database.db, row, newWallet());
+  const end = async (over: Partial<FinishedRun>) =>
+    runs.finish({
+      runId: await begin(),
+      agentId: row.id,
+      status: 'completed',
+      output: 'done',
+      costLamports: 0n,
+      durationMs: 100,
+      ...over,
+    });
+  return { row, begin, end };
+}
+
+const read = (row: Row, window: '24h' | '7d' | '30d' = '24h') => stats.read(row.creator, row.id, window);
+
+describe('what a creator sees of the runs of a listing in numbers', () => {
+  it('has every end of a run, before and after it is folded, in every window [REG-140]', async () => {
+    const { row, begin, end } = await listed();
+    await end({});
+    await end({});
+    await end({ status: 'failed', failure: { class: 'timed_out' }, durationMs: 60_000 });
+    // One that its caller stopped is in no success rate, and seen here.
+    const stopped = await begin();
+    await runs.requestStop(stopped, 'cancelled');
+    const gone = { agentId: row.id, output: '', costLamports: 0n, durationMs: 40 } as const;
+    await runs.finish({ ...gone, runId: stopped, status: 'failed', failure: { class: 'stopped' } });
+    // A result that is held until it is paid counts when it is released.
+    const held = await begin();
+    await runs.hold({ ...gone, runId: held, status: 'failed', failure: { class: 'timed_out' } });
+    await runs.finishHeld(held);
+    const unreached = new ApiError('service_unavailable', 'Not reached.');
+    const failure = { class: 'endpoint_unreachable', httpStatus: 503 } as const;
+    await runs.markUndelivered(await begin(), unreached, { outputHasLeft: false, failure });
+
+    const counted = {
+      runs: { total: 6, completed: 2, failed: 3, undelivered: 1 },
+      failures: [
+        { class: 'timed_out', count: 2 },
+        { class: 'endpoint_unreachable', count: 1 },
+        { class: 'stopped', count: 1 },
+      ],
+    };
+    expect(await read(row)).toMatchObject(counted);
+    await foldCounts(database.db);
+    for (const window of ['24h', '7d', '30d'] as const) {
+      expect(await read(row, window)).toMatchObject({ window, ...counted });
+    }
+    await end({});
+    expect((await read(row)).runs).toMatchObject({ total: 7, completed: 3 });
+  });
+
+  it('gives durations to within 5%, of runs with a result alone [REG-140]', async () => {
+    const { row, end, begin } = await listed();
+    expect((await read(row)).duration_ms).toEqual({ p50: null, p95: null });
+    for (let ms = 1; ms <= 100; ms += 1) await end({ durationMs: ms * 137 });
+    const error = new ApiError('service_unavailable', 'Not reached.');
+    await runs.markUndelivered(await begin(), error, { outputHasLeft: false });
+    const { duration_ms: given } = await read(row);
+    expect(Math.abs((given.p50 ?? 0) / (50 * 137) - 1)).toBeLessThan(0.05);
+    expect(Math.abs((given.p95 ?? 0) / (95 * 137) - 1)).toBeLessThan(0.05);
+  });
+
+  it('forgets what is older than the window, and removes what no window shows [REG-140]', async () => {
+    const { row } = await listed();
+    const past = (age: string, measure: string) =>
+      sql`insert into listing_run_deltas (listing_id, run_count, completed_count, measure, noted_at)
+        values (${row.id}, 0, 0, ${measure}, now() - ${age}::interval)`.execute(database.db);
+    await past('25 hours', 'completed');
+    await past('3 days', 'completed');
+    await past('10 days', 'failed');
+    await past('40 days', 'completed');
+    for (const isFolded of [false, true]) {
+      if (isFolded) await foldCounts(database.db);
+      expect((await read(row)).runs.total).toBe(0);
+      expect((await read(row, '7d')).runs).toMatchObject({ total: 2, completed: 2 });
+      expect((await read(row, '30d')).runs).toMatchObject({ total: 3, completed: 2, failed: 1 });
+    }
+    await removeOldStats(database.db);
+    const kept = await database.db
+      .selectFrom('listing_stats')
+      .select(['grain', 'measure'])
+      .where('listing_id', '=', row.id)
+      .orderBy('measure')
+      .execute();
+    expect(kept.filter(({ grain }) => grain === 'day')).toHaveLength(3);
+    expect(kept.filter(({ grain }) => grain === 'hour')).toHaveLength(1);
+    expect((await read(row, '30d')).runs.total).toBe(3);
+  });
+
+  it('reads no more rows of many runs than of few [REG-140]', async () => {
+    const { row } = await listed();
+    const append = (count: number) =>
+      sql`insert into listing_run_deltas (listing_id, run_count, completed_count, measure, duration_ms, noted_at)
+        select ${row.id}, 1, 1, 'completed', 100 + n % 900, now() - (n % 700) * interval '1 hour'
+        from generate_series(1, ${count}) n`.execute(database.db);
+    await append(2_000);
+    await foldCounts(database.db);
+    const rowsOf = async () =>
+      (await rowsRead(database.pool, (db) => createAgentStats(db).read(row.creator, row.id, '30d'))).get(
+        'listing_stats',
+      ) ?? 0;
+    const few = await rowsOf();
+    await append(20_000);
+    await foldCounts(database.db);
+    expect((await read(row, '30d')).runs.total).toBeGreaterThan(20_000);
+    // Each day has a row for the runs, and one for each step of their durations.
+    expect(few).toBeGreaterThan(0);
+    expect(await rowsOf()).toBeLessThanOrEqual(31 * 30);
+  });
+
+  it('is told to no other creator [REG-140]', async () => {
+    const { row } = await listed();
+    await expect(stats.read(newWallet(), row.id, '24h')).rejects.toMatchObject({ code: 'listing_not_found' });
+  });
+
+  it('has refusals by what refused, from memory by one statement, and again when that failed [REG-141]', async () => {
+    const { row } = await listed();
+    const other = (await listed()).row;
+    const refusals = createRefusals(database.db, pino({ level: 'silent' }));
+    refusals.note(row.id, 'no_slot');
+    refusals.note(row.id, 'no_slot');
+    refusals.note(row.id, 'insufficient_balance');
+    refusals.note(other.id, 'rate_limit');
+    expect((await read(row)).refusals).toEqual({ no_slot: 0, rate_limit: 0, insufficient_balance: 0 });
+    const counted = await database.db
+      .selectFrom('listing_run_deltas')
+      .select('seq')
+      .where('measure', '=', 'refused')
+      .execute();
+    expect(counted).toEqual([]);
+    await sql`alter table listing_run_deltas rename to away`.execute(database.db);
+    await refusals.flush();
+    await sql`alter table away rename to listing_run_deltas`.execute(database.db);
+    // Stopping appends what is left.
+    await refusals.start().stop();
+    const seen = { no_slot: 2, rate_limit: 0, insufficient_balance: 1 };
+    expect((await read(row)).refusals).toEqual(seen);
+    await foldCounts(database.db);
+    expect((await read(row)).refusals).toEqual(seen);
+    expect((await read(other)).refusals).toMatchObject({ rate_limit: 1 });
+    expect((await read(row)).runs.total).toBe(0);
+  });
+});

@@ -1,0 +1,145 @@
+import type {
+  AgentStats as AgentStatsAnswer,
+  RunFailureClass,
+  RunRefusal,
+  StatsWindow,
+} from '@agent-rental/contract';
+import { CompiledQuery } from 'kysely';
+import type { Db } from '../../database/connection.js';
+import { prepare } from '../../database/prepared-statements.js';
+import { requireOwnListing } from './own-listing.js';
+
+/** How runs of a listing went, for its creator, at the same cost however many there were. */
+export interface AgentStats {
+  /**
+   * Counts what was within a window.
+   *
+   * @throws ApiError `invalid_listing_id`; `listing_not_found` for another creator's.
+   */
+  read(creator: string, listingId: string, window: StatsWindow): Promise<AgentStatsAnswer>;
+}
+
+/** Hours and days that are kept: those of the longest window of each, and the present one. */
+const STATS_KEPT = { hour: '2 days', day: '32 days' } as const;
+
+/** What a window is counted in, and how many of these it has beside the present one. */
+const WINDOWS: Readonly<Record<StatsWindow, { grain: 'hour' | 'day'; before: string }>> = {
+  '24h': { grain: 'hour', before: '24 hours' },
+  '7d': { grain: 'day', before: '6 days' },
+  '30d': { grain: 'day', before: '29 days' },
+};
+
+/** Steps of a duration's logarithm for each doubling: `stats-of-delta.sql` makes them. */
+const STEPS = 8;
+
+interface Counted {
+  measure: 'completed' | 'failed' | 'undelivered' | 'refused' | 'duration' | null;
+  detail: string | null;
+  amount: bigint | null;
+  since: Date;
+}
+
+/** What is folded, and what is not yet; a row without a measure where there is nothing. */
+const READ = prepare(`with since as materialized (
+    select date_trunc($2::text, now(), 'UTC') - $3::text::interval as since
+  ), counted as (
+    select measure, detail, amount from listing_stats
+      where listing_id = $1 and grain = $2 and started_at >= (select since from since)
+    union all
+    select stats.measure, stats.detail, stats.amount
+      from listing_run_deltas as delta cross join lateral stats_of_delta(
+        delta.measure, delta.detail, delta.amount, delta.run_count, delta.completed_count, delta.duration_ms
+      ) as stats
+      where delta.listing_id = $1 and delta.seq > (select folded_seq from delta_folds where name = 'run counts')
+        and delta.noted_at >= (select since from since)
+  )
+  select since, measure, detail, amount from since left join (
+    select measure, detail, sum(amount)::bigint as amount from counted group by measure, detail
+  ) as sums on true`);
+
+export function createAgentStats(db: Db): AgentStats {
+  return {
+    async read(creator, given, window) {
+      const listingId = await requireOwnListing(db, creator, given);
+      const { grain, before } = WINDOWS[window];
+      const { rows } = await db.executeQuery<Counted>(CompiledQuery.raw(READ, [listingId, grain, before]));
+      const of = (measure: Counted['measure']) =>
+        rows
+          .filter((row) => row.measure === measure)
+          .map(({ detail, amount }) => ({ detail: detail ?? '', count: Number(amount ?? 0n) }));
+      const [completed, failed, undelivered] = [of('completed'), of('failed'), of('undelivered')];
+      const refused = new Map(of('refused').map(({ detail, count }) => [detail, count]));
+      const refusals = (why: RunRefusal) => refused.get(why) ?? 0;
+      const durations = of('duration').map(({ detail, count }) => ({ step: Number(detail), count }));
+      return {
+        listing_id: listingId,
+        window,
+        since: (rows[0]?.since ?? new Date()).toISOString(),
+        runs: {
+          total: sum([...completed, ...failed, ...undelivered]),
+          completed: sum(completed),
+          failed: sum(failed),
+          undelivered: sum(undelivered),
+        },
+        duration_ms: { p50: percentileOf(durations, 0.5), p95: percentileOf(durations, 0.95) },
+        failures: byClass([...failed, ...undelivered]),
+        refusals: {
+          no_slot: refusals('no_slot'),
+          rate_limit: refusals('rate_limit'),
+          insufficient_balance: refusals('insufficient_balance'),
+        },
+        health: await readHealth(db, listingId),
+      };
+    },
+  };
+}
+
+/** What the nightly runs of a listing came to; a draft had none. */
+async function readHealth(db: Db, listingId: string): Promise<AgentStatsAnswer['health']> {
+  const row = await db
+    .selectFrom('listings')
+    .leftJoin('listing_health', 'listing_health.listing_id', 'listings.id')
+    .select(['health_checks', 'checked_at', 'failed_days', 'problem', 'failing_since', 'hidden_since'])
+    .where('listings.id', '=', listingId)
+    .executeTakeFirstOrThrow();
+  const timeOf = (at: Date | null) => at?.toISOString() ?? null;
+  return {
+    is_checked: row.health_checks,
+    checked_at: timeOf(row.checked_at),
+    failed_days: row.failed_days ?? 0,
+    problem: row.problem,
+    failing_since: timeOf(row.failing_since),
+    hidden_since: timeOf(row.hidden_since),
+  };
+}
+
+/** Removes the counts that no window shows any more. */
+export async function removeOldStats(db: Db): Promise<void> {
+  for (const [grain, kept] of Object.entries(STATS_KEPT)) {
+    const text = `delete from listing_stats where grain = $1 and started_at < now() - $2::text::interval`;
+    await db.executeQuery(CompiledQuery.raw(text, [grain, kept]));
+  }
+}
+
+const sum = (counts: readonly { count: number }[]): number =>
+  counts.reduce((total, { count }) => total + count, 0);
+
+/** Failures by class, whether or not the run had a result; the most frequent first. */
+function byClass(counts: readonly { detail: string; count: number }[]): AgentStatsAnswer['failures'] {
+  const classes = new Map<string, number>();
+  for (const { detail, count } of counts) classes.set(detail, (classes.get(detail) ?? 0) + count);
+  return [...classes]
+    .map(([name, count]) => ({ class: name as RunFailureClass, count }))
+    .toSorted((one, other) => other.count - one.count || one.class.localeCompare(other.class));
+}
+
+/** The duration that so large a share of the runs did not exceed: the middle of its step. Null without runs. */
+function percentileOf(steps: readonly { step: number; count: number }[], share: number): number | null {
+  let left = Math.ceil(sum(steps) * share);
+  if (left === 0) return null;
+  for (const { step, count } of steps.toSorted((one, other) => one.step - other.step)) {
+    left -= count;
+    if (left <= 0) return Math.round(2 ** ((step + 0.5) / STEPS));
+  }
+  return null;
+}

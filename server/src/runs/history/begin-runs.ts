@@ -1,0 +1,107 @@
+import { CompiledQuery } from 'kysely';
+import type { Db } from '../../database/connection.js';
+import { batchByKey, type Outcome } from '../../database/batch-by-key.js';
+import { prepare } from '../../database/prepared-statements.js';
+import type { Bounds, Entry } from '../queue/slot-repository.js';
+
+/** A run about to begin. */
+export interface NewRun {
+  id: string;
+  listingId: string;
+  versionId: string;
+  wallet: string;
+  idempotencyKey: string | undefined;
+  requestDigest: Buffer;
+  salt: Buffer;
+  inputDigest: Buffer;
+}
+
+/** How a run begins. */
+export interface Beginning {
+  /**
+   * Alone among the callers with equal requests: not while there is an equal run that may be taken over, nor, if
+   * `isPatient`, one that a caller seems to wait for.
+   */
+  alone?: { isPatient: boolean } | undefined;
+  /** The caller is told of the run before anything of it is spent or answered: a crash of the database must not lose it. */
+  isDurable?: boolean | undefined;
+  /** Hash of the session that the run is of; later calls of it find the run by that. */
+  callScope?: Buffer | undefined;
+  /** Takes a slot of the listing, or a place in its queue, with the record; absent: the run enters later. */
+  seat?: { isPriority: boolean; bounds: Bounds } | undefined;
+}
+
+/** A run that is on record. */
+export interface Begun {
+  /** Undefined for a run that enters later. */
+  readonly entry: Entry | undefined;
+}
+
+const START_RUNS = prepare(`
+  select begun, entry from start_runs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+    make_interval(secs => $18), make_interval(secs => $19))`);
+/** Codes of PostgreSQL after which a transaction was not carried out, because of one of its runs or of another transaction. */
+const FAULT_OF_ONE = /^(?:23|40)/;
+
+/**
+ * Makes the function that records runs and enters them. Runs of a listing that begin together are one statement, because
+ * each costs a round trip and waits for the listing's lock; `start_runs` is its SQL function.
+ */
+export function createBeginRun(db: Db): (run: NewRun, how?: Beginning) => Promise<Begun | undefined> {
+  interface Item {
+    run: NewRun;
+    how: Beginning;
+  }
+  const beginAll = async (items: readonly Item[]): Promise<(Begun | undefined)[]> => {
+    const of = <T>(read: (item: Item) => T) => items.map(read);
+    const bounds = items.find(({ how }) => how.seat)?.how.seat?.bounds;
+    const { rows } = await db.executeQuery<{ begun: boolean; entry: Entry | null }>(
+      CompiledQuery.raw(START_RUNS, [
+        items[0]?.run.listingId,
+        items.some(({ how }) => how.isDurable === true),
+        of(({ run }) => run.id),
+        of(({ run }) => run.versionId),
+        of(({ run }) => run.wallet),
+        of(({ run }) => run.idempotencyKey ?? null),
+        of(({ run }) => run.requestDigest),
+        of(({ run }) => run.salt),
+        of(({ run }) => run.inputDigest),
+        of(({ how }) => how.callScope ?? null),
+        of(({ how }) => how.alone !== undefined),
+        of(({ how }) => how.alone?.isPatient === true),
+        of(({ how }) => how.seat !== undefined),
+        of(({ how }) => how.seat?.isPriority === true),
+        bounds?.slots ?? 0,
+        bounds?.queueLength ?? 0,
+        bounds?.ownLength ?? 0,
+        (bounds?.leaseMs ?? 0) / 1000,
+        (bounds?.claimMs ?? 0) / 1000,
+      ]),
+    );
+    return rows.map(({ begun, entry }) => (begun ? { entry: entry ?? undefined } : undefined));
+  };
+
+  // Runs that wait for the disk are batches of their own: they hold the listing's lock for that time.
+  const beginInBatches = batchByKey<Item, Begun | undefined>(async (_, items) => {
+    try {
+      return (await beginAll(items)).map((value) => ({ value }));
+    } catch (error) {
+      const { code } = error as { code?: unknown };
+      if (items.length === 1 || typeof code !== 'string' || !FAULT_OF_ONE.test(code)) throw error;
+      // One run cannot begin: the others are begun one by one.
+      const outcomes: Outcome<Begun | undefined>[] = [];
+      for (const item of items) {
+        outcomes.push(
+          await beginAll([item]).then(
+            ([value]) => ({ value }),
+            (reason: unknown) => ({ error: reason }),
+          ),
+        );
+      }
+      return outcomes;
+    }
+  });
+
+  return (run, how = {}) =>
+    beginInBatches(`${how.isDurable === true ? 'durable ' : ''}${run.listingId}`, { run, how });
+}

@@ -1,0 +1,82 @@
+import { REFUSAL_TEXT, TRIAL_WALLET_LAMPORTS } from '@agent-rental/contract';
+import { PublicKey } from '@solana/web3.js';
+import { sql } from 'kysely';
+import type { Chain } from '../../chain/index.js';
+import type { Db } from '../../database/connection.js';
+import { ApiError } from '../../http/api-error.js';
+
+/** Whose free run of which listing. */
+interface TrialRequest {
+  runId: string;
+  wallet: string;
+  listing: { id: string };
+}
+
+/** Free first runs, one for each wallet and listing, of listings whose creators offer them. */
+export interface Trials {
+  /**
+   * Turns away a wallet that has had the free run, or has nothing to lose, before anything is spent on it.
+   *
+   * @throws ApiError 403 `credential_not_found`, saying what to do.
+   */
+  requireOpen(request: Pick<TrialRequest, 'wallet' | 'listing'>): Promise<void>;
+  /**
+   * Takes it, for a run that is on record.
+   *
+   * @throws ApiError 403 where it was used meanwhile; 429 where the listing or the wallet has had as many today as it may.
+   */
+  take(request: TrialRequest): Promise<void>;
+  /** Gives it back, for a run that did not reach its agent. One that could not be served gives it back by itself. */
+  giveBack(runId: string): Promise<void>;
+}
+
+export function createTrials({ db, chain }: { db: Db; chain: Pick<Chain, 'getAccounts'> }): Trials {
+  const used = (listingId: string) => new ApiError('credential_not_found', REFUSAL_TEXT.trialUsed(listingId));
+
+  /** Wallets are made for nothing: one with a rental has paid for it, another one has to hold some SOL. */
+  async function hasSubstance(wallet: string): Promise<boolean> {
+    const rented = await db
+      .selectFrom('credentials')
+      .select('address')
+      .where('buyer', '=', wallet)
+      .limit(1)
+      .executeTakeFirst();
+    if (rented) return true;
+    const { accounts } = await chain.getAccounts([new PublicKey(wallet)]);
+    return BigInt(accounts[0]?.lamports ?? 0) >= TRIAL_WALLET_LAMPORTS;
+  }
+
+  return {
+    async requireOpen({ wallet, listing }) {
+      const taken = await db
+        .selectFrom('trials')
+        .select('run_id')
+        .where('wallet', '=', wallet)
+        .where('listing_id', '=', listing.id)
+        .executeTakeFirst();
+      if (taken) throw used(listing.id);
+      if (!(await hasSubstance(wallet))) {
+        throw new ApiError('credential_not_found', REFUSAL_TEXT.trialWithoutSubstance);
+      }
+    },
+    async take({ runId, wallet, listing }) {
+      const { rows } = await sql<{ outcome: 'taken' | 'used' | 'listing' | 'wallet' }>`
+        select take_trial(${runId}::uuid, ${listing.id}, ${wallet}) as outcome`.execute(db);
+      const outcome = rows[0]?.outcome;
+      if (outcome === 'taken') return;
+      if (outcome === 'used') throw used(listing.id);
+      const whose = outcome === 'listing' ? 'This agent' : 'This wallet';
+      throw new ApiError(
+        'rate_limit_exceeded',
+        `${whose} has had as many free runs as it may within 24 hours.`,
+        {
+          next: 'Rent the agent with POST /v1/transactions, or try again tomorrow.',
+          retryAfterSeconds: 3_600,
+        },
+      );
+    },
+    async giveBack(runId) {
+      await db.deleteFrom('trials').where('run_id', '=', runId).execute();
+    },
+  };
+}
