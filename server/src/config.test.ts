@@ -26,11 +26,67 @@ describe('the environment', () => {
     });
   });
 
+  it('names a pinning service only with its token and the node that it fetches from [REG-52]', () => {
+    const node = { IPFS_API_URL: 'http://127.0.0.1:5001' };
+    const service = { IPFS_PINNING_URL: 'https://pins.example.com', IPFS_PINNING_TOKEN: 'token' };
+    expect(readConfig({ ...node, ...service }).storage).toMatchObject({
+      ipfsNode: { url: node.IPFS_API_URL, token: undefined },
+      pinningService: { url: service.IPFS_PINNING_URL, token: 'token' },
+    });
+    expect(() => readConfig(service)).toThrow('IPFS_API_URL');
+    expect(() => readConfig({ ...node, IPFS_PINNING_URL: service.IPFS_PINNING_URL })).toThrow(ConfigError);
+    expect(() => readConfig({ IPFS_API_TOKEN: 'token' })).toThrow('IPFS_API_TOKEN');
+  });
+
+  it('stores on Arweave only with a bundler, a key and a gateway that confirms [REG-110]', () => {
+    const parts = {
+      ARWEAVE_BUNDLER_URL: 'https://upload.example.com/v1',
+      ARWEAVE_KEY_FILE: 'key.json',
+      ARWEAVE_GATEWAY_URLS: 'https://arweave.net',
+    };
+    const arweave = { bundlerUrl: parts.ARWEAVE_BUNDLER_URL, keyFile: 'key.json' };
+    for (const [stores, keepsBlocks] of [
+      ['arweave', false],
+      ['ipfs,arweave', true],
+    ] as const) {
+      const { storage } = readConfig({ ...parts, CONTENT_STORES: stores });
+      expect(storage).toMatchObject({ arweave, keepsBlocks, arweaveGateways: ['https://arweave.net'] });
+      for (const missing of Object.keys(parts)) {
+        const rest = { ...parts, CONTENT_STORES: stores, [missing]: undefined };
+        expect(() => readConfig(rest)).toThrow('ARWEAVE_BUNDLER_URL, ARWEAVE_KEY_FILE and');
+      }
+    }
+    expect(readConfig({}).storage).toMatchObject({ arweave: undefined, keepsBlocks: true });
+    expect(() => readConfig(parts)).toThrow('CONTENT_STORES=ipfs,arweave');
+    const node = { IPFS_API_URL: 'http://127.0.0.1:5001' };
+    expect(() => readConfig({ ...parts, ...node, CONTENT_STORES: 'arweave' })).toThrow('IPFS_API_URL');
+  });
+
   it('may name proxies by address or range, and nothing else', () => {
     expect(readConfig({}).trustedProxies).toEqual([]);
     const config = readConfig({ TRUSTED_PROXIES: '10.0.0.0/8, ::1,192.0.2.1' });
     expect(config.trustedProxies).toEqual(['10.0.0.0/8', '::1', '192.0.2.1']);
     expect(() => readConfig({ TRUSTED_PROXIES: 'true' })).toThrow(/TRUSTED_PROXIES/);
+  });
+
+  it('may allow exact origins on this machine, and only beside no production part [REG-60]', () => {
+    expect(readConfig({}).allowedLoopback).toEqual(['http://127.0.0.1:8788', 'http://127.0.0.1:8789']);
+    expect(readConfig({ ALLOW_LOOPBACK: ',' }).allowedLoopback).toEqual([]);
+    const allowed = readConfig({ ALLOW_LOOPBACK: 'http://127.0.0.1:9000/run, http://[::1]:80,' });
+    expect(allowed.allowedLoopback).toEqual(['http://127.0.0.1:9000', 'http://[::1]']);
+    for (const wrong of [
+      'http://10.0.0.1:9000',
+      'https://agent.example.com',
+      '127.0.0.1:9000',
+      'ftp://127.0.0.1',
+    ]) {
+      expect(() => readConfig({ ALLOW_LOOPBACK: wrong })).toThrow(/ALLOW_LOOPBACK/);
+    }
+    for (const parts of [PRODUCTION, { REDIS_URL: 'redis://cache.example.com' }]) {
+      expect(readConfig(parts).allowedLoopback).toBeUndefined();
+      const both = { ...parts, ALLOW_LOOPBACK: 'http://127.0.0.1:9000' };
+      expect(() => readConfig(both)).toThrow(/ALLOW_LOOPBACK is for the embedded default/);
+    }
   });
 
   it('of production asks for more: stronger isolation, an operator, no examples', () => {
@@ -162,6 +218,13 @@ describe('the environment', () => {
 
   it('counts an empty variable as one that is not set', () => {
     expect(readConfig({ PORT: '', DATABASE_URL: '' })).toEqual(readConfig({}));
+  });
+
+  it('names what is set and has no effect on the embedded default', () => {
+    const { unused } = readConfig({ E2B_API_KEY: 'key', MASTER_KEY: Buffer.alloc(32).toString('base64') });
+    expect(unused.map((sentence) => sentence.split(' ')[0])).toEqual(['E2B_API_KEY', 'MASTER_KEY']);
+    expect(readConfig(PRODUCTION).unused).toEqual([]);
+    expect(readConfig({ E2B_API_KEY: 'key', SANDBOX_DRIVER: 'e2b' }).unused).toEqual([]);
   });
 
   it('hands model settings to the examples, and nothing else', () => {

@@ -14,10 +14,20 @@ const list = z.string().transform((value) =>
     .filter((item) => item !== ''),
 );
 
+/** Base URLs of services, separated by commas. */
+const urls = list.pipe(z.array(z.url({ protocol: /^https?$/ })).min(1));
+
 /** Names of this machine, to itself. */
 const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
+/** Where the sdk serves an agent, and the command line its practice model, when nothing else is said. */
+const TRIED_ORIGINS: readonly string[] = ['http://127.0.0.1:8788', 'http://127.0.0.1:8789'];
+
 const publicKey = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'must be a public key in base58');
+
+const key32 = z
+  .base64()
+  .refine((value) => Buffer.from(value, 'base64').length === 32, 'must be 32 bytes in base64');
 
 /** Every variable of the environment that the server reads. Nothing else reads `process.env`. */
 export const environment = z.object({
@@ -43,7 +53,7 @@ export const environment = z.object({
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
   /** How many replicas share the limits; each takes its share while Redis is out. */
   REPLICAS: z.coerce.number().int().min(1).max(1000).default(1),
-  PROGRAM_ID: z.string().optional(),
+  PROGRAM_ID: publicKey.optional(),
   /** File with the hot authority's keypair, in the JSON form of Solana's tools. */
   AUTHORITY_KEYPAIR: z.string().optional(),
   /** Signs in place of a keypair in a file; the key is then not on this machine. */
@@ -60,9 +70,14 @@ export const environment = z.object({
   NEXT_AUTHORITY_KEYPAIR: z.string().optional(),
   NEXT_AUTHORITY_PUBLIC_KEY: publicKey.optional(),
   /** 32 bytes in base64, from which every key that protects stored data is derived. */
-  MASTER_KEY: z
-    .base64()
-    .refine((value) => Buffer.from(value, 'base64').length === 32, 'must be 32 bytes in base64')
+  MASTER_KEY: key32.optional(),
+  /** Seals what is stored, in place of the master key; can be rotated while the server runs. */
+  SEALING_KEY: key32.optional(),
+  /** Former or coming sealing keys, separated by commas: what they sealed can still be opened. */
+  OTHER_SEALING_KEYS: z
+    .string()
+    .transform((text) => text.split(',').map((each) => each.trim()))
+    .pipe(z.array(key32).max(8))
     .optional(),
   /** The most that a transaction pays beyond the base fee on a busy cluster, in lamports; 0 pays nothing. */
   MAX_PRIORITY_FEE_LAMPORTS: z.coerce.number().int().min(0).max(100_000).default(5_000),
@@ -106,8 +121,38 @@ export const environment = z.object({
     .optional(),
   /** How long a stop waits for running runs. */
   DRAIN_TIMEOUT_SECONDS: z.coerce.number().int().min(0).max(600).default(30),
-  /** Reads inputs at `ipfs://` that are not in the server's own store. */
-  IPFS_GATEWAY_URL: z.url({ protocol: /^https?$/ }).optional(),
+  /** Origins on this machine where creators try agents and models; for the embedded default alone. */
+  ALLOW_LOOPBACK: list
+    .pipe(
+      z.array(
+        z
+          .string()
+          .refine(
+            (text) => {
+              const url = URL.canParse(text) ? new URL(text) : undefined;
+              return /^https?:$/.test(url?.protocol ?? '') && LOOPBACK.includes(url?.hostname ?? '');
+            },
+            { message: 'must be origins on loopback, for example http://127.0.0.1:9000', abort: true },
+          )
+          .transform((url) => new URL(url).origin),
+      ),
+    )
+    .optional(),
+  /** Read inputs at `ipfs://` that are not in the server's own store, the first one first. */
+  IPFS_GATEWAY_URLS: urls.optional(),
+  /** Kubo's HTTP API, where documents are stored, too. */
+  IPFS_API_URL: z.url({ protocol: /^https?$/ }).optional(),
+  IPFS_API_TOKEN: z.string().min(1).optional(),
+  /** Pins what the node of IPFS_API_URL has. */
+  IPFS_PINNING_URL: z.url({ protocol: /^https?$/ }).optional(),
+  IPFS_PINNING_TOKEN: z.string().min(1).optional(),
+  /** Where documents are stored; with both kinds, the IPFS address goes on-chain. */
+  CONTENT_STORES: z.enum(['ipfs', 'arweave', 'ipfs,arweave']).default('ipfs'),
+  /** Read `ar://`, and confirm what the bundler took, the first one first. */
+  ARWEAVE_GATEWAY_URLS: urls.optional(),
+  /** What stands before `/tx/arweave` of a bundler. */
+  ARWEAVE_BUNDLER_URL: z.url({ protocol: /^https?$/ }).optional(),
+  ARWEAVE_KEY_FILE: z.string().min(1).optional(),
   REVIEW: z.enum(['automatic', 'operator']).optional(),
   /** `off` starts the embedded default without the example agents. */
   EXAMPLES: z.enum(['on', 'off']).default('on'),
@@ -148,6 +193,7 @@ export interface Config {
   /** Signs in place of the keypairs. */
   readonly authoritySigner: AuthoritySignerConfig | undefined;
   readonly masterKey: Uint8Array | undefined;
+  readonly sealingKeys: SealingKeysConfig;
   /** The most that one transaction pays beyond the base fee. */
   readonly maxPriorityFeeLamports: bigint;
   /** What the authority keeps for the charges in flight; new Per-Task runs are refused below it. */
@@ -179,11 +225,14 @@ export interface Config {
   readonly metricsToken: string | undefined;
   /** The longest that a stop waits for running runs, before it hands them over. */
   readonly drainTimeoutMs: number;
-  /** Absent: only what the server stored itself is read at `ipfs://`. */
-  readonly ipfsGatewayUrl: string | undefined;
+  /** Origins on this machine that creators' agents and models may be called at. Absent: with production parts, none may. */
+  readonly allowedLoopback: readonly string[] | undefined;
+  readonly storage: StorageConfig;
   /** Who approves the first version of a listing. */
   readonly review: 'automatic' | 'operator';
   readonly examples: boolean;
+  /** Sentences about variables that are set and have no effect. */
+  readonly unused: readonly string[];
   /** Model settings that are handed to the examples, which play a creator. */
   readonly exampleModel: Readonly<Record<string, string>>;
 }
@@ -195,6 +244,22 @@ export interface AuthoritySignerConfig {
   readonly nextPublicKey: string | undefined;
   /** The bearer token, or the file that holds it. */
   readonly token: { readonly value: string } | { readonly file: string };
+}
+
+/** Where public content is read and written, beside the server's own store. */
+export interface StorageConfig {
+  /** Empty: only what the server stored itself is read at `ipfs://`. */
+  readonly ipfsGateways: readonly string[];
+  /** Empty: `ar://` is not read. */
+  readonly arweaveGateways: readonly string[];
+  /** Whether documents are blocks of the server's own, with an IPFS address. */
+  readonly keepsBlocks: boolean;
+  /** The bundler that brings documents to Arweave, and the key file of the wallet that signs them. */
+  readonly arweave: { readonly bundlerUrl: string; readonly keyFile: string } | undefined;
+  /** The IPFS node that stores documents, too. */
+  readonly ipfsNode: { readonly url: string; readonly token: string | undefined } | undefined;
+  /** The service that pins them. */
+  readonly pinningService: { readonly url: string; readonly token: string } | undefined;
 }
 
 /** The account of E2B that agents run on, and its limits. */
@@ -224,6 +289,45 @@ export interface OperatorConfig {
 export function readOperatorConfig(env: NodeJS.ProcessEnv): OperatorConfig {
   const value = parseEnvironment(environment.pick({ DATABASE_URL: true, STATE_DIR: true }), env);
   return { databaseUrl: value.DATABASE_URL, stateDir: value.STATE_DIR };
+}
+
+/** The keys of what is stored. */
+export interface SealingKeysConfig {
+  /** Absent: the master key's. */
+  readonly present: Uint8Array | undefined;
+  readonly others: readonly Uint8Array[];
+}
+
+/** Reads what sealing anew needs. @throws ConfigError naming every variable that is wrong, or that MASTER_KEY is missing. */
+export function readKeysConfig(env: NodeJS.ProcessEnv): {
+  masterKey: Uint8Array;
+  sealingKeys: SealingKeysConfig;
+} {
+  const names = { MASTER_KEY: true, SEALING_KEY: true, OTHER_SEALING_KEYS: true } as const;
+  const value = parseEnvironment(environment.pick(names), env);
+  if (value.MASTER_KEY === undefined) {
+    throw new ConfigError(
+      'reseal needs MASTER_KEY, SEALING_KEY and OTHER_SEALING_KEYS as the server has them.',
+    );
+  }
+  return { masterKey: Buffer.from(value.MASTER_KEY, 'base64'), sealingKeys: sealingKeysOf(value) };
+}
+
+/** With a SEALING_KEY, the master key still opens what it sealed before. */
+function sealingKeysOf({
+  MASTER_KEY: master,
+  SEALING_KEY: present,
+  OTHER_SEALING_KEYS: others = [],
+}: {
+  MASTER_KEY?: string | undefined;
+  SEALING_KEY?: string | undefined;
+  OTHER_SEALING_KEYS?: string[] | undefined;
+}): SealingKeysConfig {
+  const opening = present === undefined || master === undefined ? others : [...others, master];
+  return {
+    present: present === undefined ? undefined : Buffer.from(present, 'base64'),
+    others: opening.map((key) => Buffer.from(key, 'base64')),
+  };
 }
 
 /** What the comparison of database and chain is told. */
@@ -270,6 +374,15 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
         'E2B_API_KEY.',
     );
   }
+  if (parts.length > 0 && value.ALLOW_LOOPBACK !== undefined) {
+    throw new ConfigError(
+      `ALLOW_LOOPBACK is for the embedded default, and ${parts.join(', ')} is set: with production parts agents and ` +
+        'models are called at public addresses alone. Unset ALLOW_LOOPBACK.',
+    );
+  }
+  if (value.MODEL_BASE_URL !== undefined && value.MODEL_NAME === undefined) {
+    throw new ConfigError('MODEL_BASE_URL also needs MODEL_NAME: the name of a model there.');
+  }
   const leastIsolation: 'kernel' | 'runtime' = parts.length > 0 ? 'kernel' : 'runtime';
   const model = [
     'OPENAI_API_KEY',
@@ -297,6 +410,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     nextAuthorityKeypair: value.NEXT_AUTHORITY_KEYPAIR,
     authoritySigner: authoritySignerConfig(value),
     masterKey: value.MASTER_KEY ? Buffer.from(value.MASTER_KEY, 'base64') : undefined,
+    sealingKeys: sealingKeysOf(value),
     maxPriorityFeeLamports: BigInt(value.MAX_PRIORITY_FEE_LAMPORTS),
     authorityReserveLamports: BigInt(value.AUTHORITY_RESERVE_LAMPORTS),
     unfinalizedCapLamports: BigInt(value.UNFINALIZED_CAP_LAMPORTS),
@@ -318,13 +432,29 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       embedded && value.PUBLIC_URL === undefined && LOOPBACK.includes(value.HOST) ? LOOPBACK : undefined,
     metricsToken: value.METRICS_TOKEN,
     drainTimeoutMs: value.DRAIN_TIMEOUT_SECONDS * 1000,
-    ipfsGatewayUrl: value.IPFS_GATEWAY_URL,
+    allowedLoopback: parts.length > 0 ? undefined : (value.ALLOW_LOOPBACK ?? TRIED_ORIGINS),
+    storage: storageConfig(value),
     review: value.REVIEW ?? (embedded ? 'automatic' : 'operator'),
     examples: embedded && value.EXAMPLES === 'on',
+    unused: embedded ? unusedWhenEmbedded(value) : [],
     exampleModel: Object.fromEntries(
       model.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]]])),
     ),
   });
+}
+
+/** Names variables that are set and have no effect on the embedded default, so that no operator relies on them. */
+function unusedWhenEmbedded(value: z.output<typeof environment>): string[] {
+  const ofProduction = ['AUTHORITY_KEYPAIR', 'AUTHORITY_SIGNER_URL', 'MASTER_KEY'] as const;
+  const isForeignSandbox = value.SANDBOX_DRIVER !== 'e2b' && value.E2B_API_KEY !== undefined;
+  return [
+    ...(isForeignSandbox
+      ? ['E2B_API_KEY is not used: agents run on this machine. SANDBOX_DRIVER=e2b runs them at E2B.']
+      : []),
+    ...ofProduction
+      .filter((name) => value[name] !== undefined)
+      .map((name) => `${name} is not used: the embedded default makes keys of its own.`),
+  ];
 }
 
 /** @throws ConfigError for an external signer that lacks a part, or stands beside a keypair. */
@@ -358,6 +488,55 @@ function authoritySignerConfig(value: z.output<typeof environment>): AuthoritySi
   };
 }
 
+/** @throws ConfigError for a pinning service without a token, or without a node that has what it pins. */
+function storageConfig(value: z.output<typeof environment>): StorageConfig {
+  const { IPFS_API_URL: nodeUrl, IPFS_PINNING_URL: pinningUrl, IPFS_PINNING_TOKEN: pinningToken } = value;
+  if (nodeUrl === undefined && value.IPFS_API_TOKEN !== undefined)
+    throw new ConfigError('IPFS_API_TOKEN is for IPFS_API_URL.');
+  if ((pinningUrl === undefined) !== (pinningToken === undefined))
+    throw new ConfigError('IPFS_PINNING_URL and IPFS_PINNING_TOKEN go together.');
+  if (pinningUrl !== undefined && nodeUrl === undefined) {
+    throw new ConfigError(
+      'IPFS_PINNING_URL also needs IPFS_API_URL: a pinning service fetches content from an IPFS node.',
+    );
+  }
+  const keepsBlocks = value.CONTENT_STORES !== 'arweave';
+  if (!keepsBlocks && nodeUrl !== undefined)
+    throw new ConfigError('IPFS_API_URL stores documents on IPFS, too: set CONTENT_STORES=ipfs,arweave.');
+  return {
+    ipfsGateways: value.IPFS_GATEWAY_URLS ?? [],
+    arweaveGateways: value.ARWEAVE_GATEWAY_URLS ?? [],
+    keepsBlocks,
+    arweave: arweaveConfig(value),
+    ipfsNode: nodeUrl === undefined ? undefined : { url: nodeUrl, token: value.IPFS_API_TOKEN },
+    pinningService:
+      pinningUrl === undefined || pinningToken === undefined
+        ? undefined
+        : { url: pinningUrl, token: pinningToken },
+  };
+}
+
+/** @throws ConfigError when a variable that the bundler needs is missing, or CONTENT_STORES does not use the bundler. */
+function arweaveConfig(value: z.output<typeof environment>): StorageConfig['arweave'] {
+  const {
+    ARWEAVE_BUNDLER_URL: bundlerUrl,
+    ARWEAVE_KEY_FILE: keyFile,
+    ARWEAVE_GATEWAY_URLS: gateways = [],
+  } = value;
+  if (value.CONTENT_STORES === 'ipfs') {
+    if (bundlerUrl === undefined && keyFile === undefined) return undefined;
+    throw new ConfigError(
+      'ARWEAVE_BUNDLER_URL and ARWEAVE_KEY_FILE store documents on Arweave: set CONTENT_STORES=ipfs,arweave.',
+    );
+  }
+  if (bundlerUrl === undefined || keyFile === undefined || gateways.length === 0) {
+    throw new ConfigError(
+      'Storing on Arweave needs ARWEAVE_BUNDLER_URL, ARWEAVE_KEY_FILE and ARWEAVE_GATEWAY_URLS, where it is read back.',
+    );
+  }
+  return { bundlerUrl, keyFile };
+}
+
 /** The embedded default uses no paid account unless it is told to. */
 function e2bConfig(value: z.output<typeof environment>, embedded: boolean): E2bConfig | undefined {
   const { SANDBOX_DRIVER: driver, E2B_API_KEY: apiKey } = value;
@@ -389,6 +568,6 @@ function parseEnvironment<S extends z.ZodObject>(schema: S, env: NodeJS.ProcessE
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
-  const lines = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  const lines = parsed.error.issues.map((issue) => `${String(issue.path[0])}: ${issue.message}`);
   throw new ConfigError(`The environment is not valid. ${lines.join('; ')}`);
 }

@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { EmbeddedPostgresError, openStateFolder, StateFolderError } from './embedded/index.js';
 import { ConfigError, readConfig, type Config } from './config.js';
 import { environmentHelp } from './config-help.js';
+import { StartError } from './platform/start-error.js';
 import { createLogger, logDestination, type Logger } from './platform/logger.js';
 import type { RunningServer } from './compose/running-server.js';
 
@@ -27,6 +28,7 @@ function isPlain(error: unknown): error is Error {
     error instanceof StateFolderError ||
     error instanceof EmbeddedPostgresError ||
     error instanceof PortTakenError ||
+    error instanceof StartError ||
     (error instanceof Error && /^(LocalChain|Sandbox)/.test(error.name))
   );
 }
@@ -116,12 +118,19 @@ function step(): (text: string) => void {
   return (text) => print(`  ${((performance.now() - startedAt) / 1000).toFixed(1).padStart(5)} s  ${text}\n`);
 }
 
-/** Finds a taken port before anything is started. */
+/** Finds a taken port, and an address that is not this machine's, before anything is started. */
 async function requireFreePort(port: number, host: string, variable: string): Promise<void> {
-  if (port === 0) return;
   await new Promise<void>((resolve, reject) => {
     const probe = createServer();
     probe.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
+        reject(
+          new PortTakenError(
+            `HOST: ${host} is not an address of this machine. Set it to one, or to 0.0.0.0 for all of them.`,
+          ),
+        );
+        return;
+      }
       const reason =
         error.code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be used (${error.code})`;
       reject(

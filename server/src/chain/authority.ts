@@ -37,5 +37,9 @@ export async function loadKeypair(path: string): Promise<Keypair> {
     const reason = (error as NodeJS.ErrnoException).code ?? 'it is not a JSON array of 64 bytes';
     throw new Error(`The keypair file ${path} cannot be read: ${reason}.`, { cause: error });
   }
-  return Keypair.fromSecretKey(Uint8Array.from(bytes));
+  try {
+    return Keypair.fromSecretKey(Uint8Array.from(bytes));
+  } catch {
+    throw new Error(`The keypair file ${path} cannot be used: its two halves are not of one key.`);
+  }
 }

@@ -86,8 +86,8 @@ export interface Chain {
   transactionOf(signature: string): Promise<VersionedTransaction | null>;
   /** Accounts that a transaction's calls of the program may have changed; null while it cannot be found. */
   changedAccounts(signature: string): Promise<PublicKey[] | null>;
-  /** @throws Error when the endpoints are of different clusters, or none of several can be reached. */
-  requireOneCluster(): Promise<void>;
+  /** The genesis hash of the cluster. @throws Error when no endpoint answers, or two are of different clusters. */
+  requireOneCluster(): Promise<string>;
   /** Numbers of each of several endpoints, and how many transactions they disagreed about. */
   endpointStats(): ReturnType<ChainSource['stats']>;
 }

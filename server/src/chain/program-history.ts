@@ -1,9 +1,10 @@
 import {
   ACCESS_CREDENTIAL_OFFSETS,
   ACCOUNT_DISCRIMINATORS,
+  chargesOf,
   decodeInstruction,
   PER_QUERY_BALANCE_OFFSETS,
-  type DecodedInstruction,
+  type DecodedCharge,
 } from '@agent-rental/program-client';
 import {
   PublicKey,
@@ -19,7 +20,7 @@ const SIGNATURES_PER_PAGE = 1_000;
 /** What the index holds: a listing before what refers to it. */
 const ACCOUNT_KINDS = ['Listing', 'Escrow', 'AccessCredential', 'PerQueryBalance'] as const;
 
-/** A `consume_query` that took effect. */
+/** A charge that took effect, by `consume_query` or as one of a `consume_queries`. */
 export interface LandedCharge {
   /** UUID. */
   runId: string;
@@ -176,15 +177,15 @@ function landedCharges(
         accountKeyIndexes.map((index) => keys.get(index) ?? PublicKey.default),
       ),
     )
-    .flatMap((call) => (call?.name === 'consume_query' ? [toCharge(call)] : []));
+    .flatMap((call) => chargesOf(call).map(toCharge));
 }
 
-function toCharge({ args, accounts }: DecodedInstruction): LandedCharge {
-  const id = Buffer.from(args['runId'] as Uint8Array).toString('hex');
+function toCharge({ runId, perQueryBalance, priceLamports, sequence }: DecodedCharge): LandedCharge {
+  const id = Buffer.from(runId).toString('hex');
   return {
     runId: id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
-    balance: (accounts['perQueryBalance'] ?? PublicKey.default).toBase58(),
-    priceLamports: args['priceLamports'] as bigint,
-    sequence: args['sequence'] as bigint,
+    balance: perQueryBalance.toBase58(),
+    priceLamports,
+    sequence,
   };
 }

@@ -1,5 +1,6 @@
 import { decodeProtocol, findProtocolAddress } from '@agent-rental/program-client';
 import type { PublicKey } from '@solana/web3.js';
+import { StartError } from '../platform/start-error.js';
 import type { Chain } from './chain.js';
 
 /** What the server needs of the protocol's on-chain configuration. */
@@ -54,16 +55,16 @@ export function createProtocolReader(
 /**
  * Reads the protocol's configuration.
  *
- * @throws Error when the program has not been initialised.
+ * @throws StartError when the program has not been initialised.
  */
 async function readProtocol(chain: Chain): Promise<ProtocolTerms> {
   const address = findProtocolAddress(chain.programId).address;
   const { accounts } = await chain.getAccounts([address]);
   const account = accounts[0];
   if (!account?.owner.equals(chain.programId)) {
-    throw new Error(
+    throw new StartError(
       `The marketplace program ${chain.programId.toBase58()} is not initialised on this network. ` +
-        'Deploy it and send initialize_protocol first.',
+        'Deploy it and send initialize_protocol first, or correct PROGRAM_ID and SOLANA_RPC_URLS.',
     );
   }
   const protocol = decodeProtocol(account.data);

@@ -16,7 +16,7 @@ export interface AppParts {
   authority: RotatingSigner;
   keys: Keys;
   driver: SandboxDriver;
-  /** Folder of the content-addressed store. */
+  /** Folder of public content. With DATABASE_URL it is only read, for what an earlier release left there. */
   contentFolder: string;
   /** Origins that may be called although they are on loopback: the embedded default's own examples. */
   allowedOrigins: ReadonlySet<string>;

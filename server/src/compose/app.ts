@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify';
+import { openLeadership } from '../database/leadership.js';
 import { migrate } from '../database/migrate.js';
 import { openNotifications } from '../database/notifications.js';
 import { createDrain } from '../http/drain.js';
 import { mountMcp } from '../http/routes/mcp.js';
+import { runnerOf } from '../listings/index.js';
 import { createMetrics } from '../operations/index.js';
 import { migrateJobs } from '../platform/jobs.js';
 import { createGiveUps } from '../runs/index.js';
@@ -10,10 +12,12 @@ import { createOutboundHttp } from '../platform/outbound-http.js';
 import type { AppParts } from './app-parts.js';
 import { startBackground } from './background.js';
 import { composeCatalogue } from './catalogue.js';
+import { composeContent } from './content.js';
 import { composeHttp } from './http.js';
 import { addOperations } from './operations.js';
-import { composeProtocol } from './protocol.js';
+import { composeProtocol } from './chain/protocol.js';
 import { composeRegistration } from './registration.js';
+import { requireMasterKey } from './requirements/master-key.js';
 import { addRoutes } from './routes.js';
 import { composeRunLog } from './run-log.js';
 import { composeRunRecords } from './run-records.js';
@@ -41,20 +45,23 @@ export async function createApp(parts: AppParts): Promise<App> {
   const drain = createDrain();
   await migrate(database.db);
   await migrateJobs(database.pool);
+  await requireMasterKey(database.db, parts.keys);
   const protocol = await composeProtocol(parts);
   const outbound = createOutboundHttp(parts.allowedOrigins);
-  const catalogue = composeCatalogue(parts);
+  const content = await composeContent(parts);
+  const catalogue = composeCatalogue(parts, content);
   const shares = sandboxShares(parts);
   const records = await composeRunRecords(parts, shares, metrics);
   const settlement = composeSettlement(parts, protocol, catalogue, records, metrics);
   const runLog = composeRunLog(parts, protocol);
   const sandboxes = await composeSandboxes(parts, shares, outbound, metrics);
   const stopping = new AbortController();
-  const registration = composeRegistration(parts, protocol, sandboxes, outbound, stopping.signal);
+  const registration = composeRegistration(parts, content, protocol, sandboxes, outbound, stopping.signal);
   const httpPart = await composeHttp(parts, metrics);
   const { http } = httpPart;
   await addRoutes(parts, {
     protocol,
+    content,
     catalogue,
     records,
     sandboxes,
@@ -65,7 +72,8 @@ export async function createApp(parts: AppParts): Promise<App> {
     outbound,
     drain,
   });
-  addOperations(parts, { metrics, protocol, sandboxes, catalogue, httpPart, drain });
+  const leadership = await openLeadership(database.pool, logger);
+  addOperations(parts, { metrics, leadership, protocol, sandboxes, catalogue, httpPart, drain });
   const mcpBus = await openNotifications(database.pool, 'agent_rental_mcp', logger);
   const mcp = await mountMcp(http, {
     internalRequests: httpPart.internalRequests,
@@ -76,8 +84,10 @@ export async function createApp(parts: AppParts): Promise<App> {
     programId: parts.chain.programId.toBase58(),
     publicUrl: config.publicUrl,
     giveUpsOf: createGiveUps(database.db),
+    hasPins: (principal) => catalogue.pins.hasAny(runnerOf(principal)),
   });
   const background = await startBackground(parts, {
+    leadership,
     catalogue,
     registration,
     settlement,
@@ -102,7 +112,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       await Promise.all([records.notifications.close(), mcpBus.close()]);
       await background.stop();
       await sandboxes.close();
-      await Promise.all([outbound.close(), httpPart.closeRateLimits()]);
+      await Promise.all([outbound.close(), content.close(), httpPart.closeRateLimits()]);
     },
   };
 }

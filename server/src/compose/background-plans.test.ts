@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createCredentialRepository } from '../credentials/index.js';
 import type { Database } from '../database/schema.js';
 import { createRunLogRepository } from '../run-log/repository.js';
-import { createRunRepository, removeExpired } from '../runs/index.js';
+import { createHealthRepository } from '../registration/index.js';
+import { createRunRepository, removeExpired, removeOldStats } from '../runs/index.js';
 import {
   createChargeRepository,
   createChargeStates,
@@ -29,6 +30,8 @@ const GROWING = [
   'files',
   'cancelled_keys',
   'call_give_ups',
+  'listing_stats',
+  'listing_health',
 ];
 
 const ADDRESSES = Array.from({ length: 500 }, () => newWallet());
@@ -99,6 +102,16 @@ async function seed(): Promise<void> {
   await sql`
     insert into call_give_ups (caller, elapsed_ms)
     select 'caller ' || n, 1 from generate_series(1, ${RUNS}::integer) as n`.execute(db);
+  await sql`
+    insert into listing_stats (listing_id, grain, started_at, measure, detail, amount)
+    select 'listing ' || n, 'day', date_trunc('day', now(), 'UTC') - (n % 30) * interval '1 day', 'completed', '', 1
+    from generate_series(1, ${RUNS}::integer) as n`.execute(db);
+  await sql`alter table listing_health drop constraint listing_health_listing_id_fkey`.execute(db);
+  await sql`
+    insert into listing_health (listing_id, due_at)
+    select 'listing ' || n, now() + n * interval '1 second' from generate_series(1, ${RUNS}::integer) as n`.execute(
+    db,
+  );
   // As when the last of them was settled a while ago.
   await sql`delete from undelivered_runs`.execute(db);
   await sql`analyze`.execute(db);
@@ -131,6 +144,8 @@ async function work(): Promise<void> {
   await createOwnCharges(db, PublicKey.default)([`signature ${runId}`]);
   await createRunRepository(db, idle).markInterrupted(60_000);
   await removeExpired(db);
+  await removeOldStats(db);
+  await createHealthRepository(db, async () => undefined).queueDue(40);
 }
 
 it('no statement of the background work scans a table that grows', async () => {

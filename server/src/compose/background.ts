@@ -1,26 +1,48 @@
+import type { Db } from '../database/connection.js';
+import type { Leadership } from '../database/leadership.js';
 import { removeOldSpends } from '../identity/index.js';
 import { startFolding } from '../listings/index.js';
-import { enqueueTask, startJobs } from '../platform/jobs.js';
+import { enqueueTask, freeAbandonedTasks, startJobs } from '../platform/jobs.js';
+import { startRounds, type Rounds } from '../platform/rounds.js';
 import { RECONCILIATION_CRONTAB, RECONCILIATION_TASK, reconcileWithChain } from '../reconciliation/index.js';
 import {
+  endVersionSupport,
+  HEALTH_CRONTAB,
+  HEALTH_ROUND_TASK,
+  HEALTH_TASK,
   LAPSE_CRONTAB,
   LAPSE_TASK,
+  PROBE_TASK,
   REGISTRATION_TASK,
+  removeOldProbeRequests,
   removeOldSampleRuns,
   SAMPLES_TASK,
 } from '../registration/index.js';
-import { EXPIRY_CRONTAB, EXPIRY_TASK, removeExpired } from '../runs/index.js';
+import { EXPIRY_CRONTAB, EXPIRY_TASK, removeExpired, removeOldStats } from '../runs/index.js';
 import { dropFinalWires } from '../settlement/index.js';
 import type { AppParts } from './app-parts.js';
 import type { Catalogue } from './catalogue.js';
 import type { Registration } from './registration.js';
 import { INTERRUPTED_CHECK_MS, type RunRecords } from './run-records.js';
 import type { RunLogPart } from './run-log.js';
-import type { Protocol } from './protocol.js';
+import type { Protocol } from './chain/protocol.js';
 import type { SettlementPart } from './settlement.js';
 
 /** Each occupies a sandbox for up to a minute. */
 const SAMPLE_RUNS_AT_ONCE = 4;
+/** Each waits for an answer from outside for some seconds, and does little else. */
+const PROBES_AT_ONCE = 8;
+
+/** What creators wait for, and nightly runs, which share their queues. Each ends within minutes, and may run twice. */
+const CREATORS_TASKS = [REGISTRATION_TASK, SAMPLES_TASK, PROBE_TASK, HEALTH_TASK];
+/** After so long a task is taken for one of a process that was killed. */
+const ABANDONED_MS = 10 * 60_000;
+const ABANDONED_CHECK_MS = 60_000;
+
+/** The leader tells at most this often that the index is level with the chain. */
+const LEVEL_TOLD_MS = 1_000;
+/** How long a starting replica waits for the leader's word that the index is level; then it reads the chain itself. */
+const LEVEL_AWAITED_MS = 10_000;
 
 /** Work that goes on without a request. */
 export interface Background {
@@ -29,25 +51,31 @@ export interface Background {
   stop(): Promise<void>;
 }
 
-/** Starts the jobs, the indexer, the reconciler, the run log, the watch of lamports, the folding of counts and the search for interrupted runs. */
-export async function startBackground(
-  { database, logger, chain, history }: AppParts,
-  parts: {
-    catalogue: Catalogue;
-    registration: Registration;
-    settlement: SettlementPart;
-    runLog: RunLogPart;
-    records: RunRecords;
-    protocol: Protocol;
-  },
-): Promise<Background> {
+/** The parts that work without a request. */
+interface BackgroundParts {
+  leadership: Leadership;
+  catalogue: Catalogue;
+  registration: Registration;
+  settlement: SettlementPart;
+  runLog: RunLogPart;
+  records: RunRecords;
+  protocol: Protocol;
+}
+
+/**
+ * Starts the jobs, the watch of lamports and the folding of counts, which any replica does; and the indexer, the reconciler,
+ * the run log and the search for interrupted runs, which the leader does for all.
+ */
+export async function startBackground(appParts: AppParts, parts: BackgroundParts): Promise<Background> {
+  const { database, logger, chain, history } = appParts;
+  const { leadership } = parts;
   const { indexer } = parts.catalogue;
-  const { registration, removal, samples } = parts.registration;
+  const { registration, removal, samples, prober, health } = parts.registration;
   const { reconciler, states } = parts.settlement;
-  const { runs } = parts.records;
   const { funds } = parts.protocol;
   const { db, pool } = database;
   const stopping = new AbortController();
+  if (appParts.alone) await freeAbandonedTasks(db, CREATORS_TASKS, 0);
   const jobs = await startJobs(
     pool,
     {
@@ -56,9 +84,15 @@ export async function startBackground(
         await removeExpired(db);
         await removeOldSpends(db);
         await removeOldSampleRuns(db);
+        await removeOldStats(db);
+        await removeOldProbeRequests(db);
         await dropFinalWires(db);
       },
-      [LAPSE_TASK]: () => removal.removeLapsed(),
+      [LAPSE_TASK]: async () => {
+        await removal.removeLapsed();
+        await endVersionSupport(db);
+      },
+      [HEALTH_ROUND_TASK]: () => health.queueDue(),
       [RECONCILIATION_TASK]: async () => {
         const { signal } = stopping;
         await reconcileWithChain({ chain, history, indexer, states, db, logger }, { signal }).catch(
@@ -70,43 +104,98 @@ export async function startBackground(
       },
     },
     logger,
-    { crontab: [EXPIRY_CRONTAB, LAPSE_CRONTAB, RECONCILIATION_CRONTAB].join('\n') },
+    { crontab: [EXPIRY_CRONTAB, LAPSE_CRONTAB, HEALTH_CRONTAB, RECONCILIATION_CRONTAB].join('\n') },
   );
   // In a queue of its own: a sample run may take a minute, and no registration waits for it.
   const sampleJobs = await startJobs(
     pool,
-    { [SAMPLES_TASK]: async (payload) => samples.take((payload as { listing_id: string }).listing_id) },
+    {
+      [SAMPLES_TASK]: (payload) => samples.take((payload as { listing_id: string }).listing_id),
+      [HEALTH_TASK]: (payload) => health.check((payload as { listing_id: string }).listing_id),
+    },
     logger,
     { concurrency: SAMPLE_RUNS_AT_ONCE },
   );
-  await indexer.catchUp();
-  await reconciler.reconcile('all');
+  const probeJobs = await startJobs(
+    pool,
+    { [PROBE_TASK]: async (payload) => prober.probe((payload as { listing_id: string }).listing_id) },
+    logger,
+    { concurrency: PROBES_AT_ONCE },
+  );
+  const isLevel = new Promise<boolean>((resolve) =>
+    leadership.subscribe((news) => {
+      // The leader measures this itself, more exactly.
+      if (!leadership.isLeader()) indexer.heardLevel(Number(news));
+      resolve(true);
+    }),
+  );
+  if (leadership.isLeader() || !(await within(LEVEL_AWAITED_MS, isLevel))) {
+    await indexer.catchUp();
+    await reconciler.reconcile('all');
+  }
   await enqueueTask(db, RECONCILIATION_TASK, {}, { key: RECONCILIATION_TASK, maxAttempts: 2 });
-  const following = indexer.start();
-  const reconciling = reconciler.start();
-  const logging = parts.runLog.publisher.start();
+  leadership.lead(() => startLeading(parts, { db, logger, pausing: stopping.signal }));
   const watching = funds.start();
   const folding = startFolding(db, logger);
-  const interrupted = setInterval(() => {
-    runs
-      .markInterrupted(INTERRUPTED_CHECK_MS)
-      .catch((err: unknown) => logger.warn({ err }, 'the search for interrupted runs failed'));
-  }, INTERRUPTED_CHECK_MS);
+  const counting = parts.records.refusals.start();
   return {
-    pause() {
-      clearInterval(interrupted);
-      stopping.abort();
-    },
+    pause: () => stopping.abort(),
     async stop() {
       await Promise.all([
-        following.stop(),
-        reconciling.stop(),
-        logging.stop(),
+        leadership.close(),
         watching.stop(),
         folding.stop(),
+        counting.stop(),
         jobs.stop(),
         sampleJobs.stop(),
+        probeJobs.stop(),
       ]);
     },
   };
+}
+
+/** What one replica does for all. */
+function startLeading(
+  { leadership, catalogue, settlement, runLog, records }: BackgroundParts,
+  { db, logger, pausing }: { db: Db; logger: AppParts['logger']; pausing: AbortSignal },
+): Rounds {
+  const { indexer } = catalogue;
+  let toldAt = Number.NEGATIVE_INFINITY;
+  const tellLevel = async () => {
+    const now = performance.now();
+    if (now - toldAt < LEVEL_TOLD_MS) return;
+    toldAt = now;
+    await leadership.tell(String(indexer.ageSeconds()));
+  };
+  const markInterrupted = async () => {
+    if (pausing.aborted) return;
+    await records.runs
+      .markInterrupted(INTERRUPTED_CHECK_MS)
+      .catch((err: unknown) => logger.warn({ err }, 'the search for interrupted runs failed'));
+  };
+  const freeAbandoned = () =>
+    freeAbandonedTasks(db, CREATORS_TASKS, ABANDONED_MS).catch((err: unknown) =>
+      logger.warn({ err }, 'the search for abandoned tasks failed'),
+    );
+  const all = [
+    startRounds(freeAbandoned, ABANDONED_CHECK_MS, { startsAtOnce: true }),
+    indexer.start(tellLevel),
+    settlement.reconciler.start('all'),
+    runLog.publisher.start(),
+    startRounds(markInterrupted, INTERRUPTED_CHECK_MS, { startsAtOnce: false }),
+  ];
+  return {
+    async stop() {
+      await Promise.all(all.map((rounds) => rounds.stop()));
+    },
+  };
+}
+
+/** Resolves with false when `awaited` takes longer than `ms`. */
+async function within(ms: number, awaited: Promise<boolean>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, ms, false)));
+  const isInTime = await Promise.race([awaited, late]);
+  clearTimeout(timer);
+  return isInTime;
 }

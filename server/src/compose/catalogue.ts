@@ -5,17 +5,22 @@ import {
   createRentalList,
 } from '../credentials/index.js';
 import { createFileRepository, createFileService } from '../files/index.js';
-import { createListingRepository, createListingService } from '../listings/index.js';
+import {
+  createListingRepository,
+  createListingService,
+  createPins,
+  createRentedVersions,
+} from '../listings/index.js';
 import { createOwnCharges } from '../settlement/index.js';
-import { createContentReader } from '../storage/index.js';
 import type { AppParts } from './app-parts.js';
+import type { Content } from './content.js';
 
 /** The slices that runs read: listings, credentials with their indexer, and files. */
 export type Catalogue = ReturnType<typeof composeCatalogue>;
 
 /** Composes what is on sale, who has rented it, and the files that tasks name. */
-export function composeCatalogue(parts: AppParts) {
-  const { config, logger, database, chain, keys } = parts;
+export function composeCatalogue(parts: AppParts, content: Content) {
+  const { logger, database, chain, keys } = parts;
   const listings = createListingService(createListingRepository(database));
   const repository = createCredentialRepository(database.db);
   const indexer = createIndexer(chain, repository, logger, parts.indexPollMs, {
@@ -23,11 +28,21 @@ export function composeCatalogue(parts: AppParts) {
     ownCharges: createOwnCharges(database.db, chain.programId),
   });
   const rentals = createRentalList(database.db);
-  const credentials = createCredentialService({ repository, rentals, listings, chain, indexer });
+  const pins = createPins(database.db);
+  const rentedVersions = createRentedVersions(database.db);
+  const credentials = createCredentialService({
+    repository,
+    rentals,
+    listings,
+    chain,
+    indexer,
+    pins,
+    rentedVersions,
+  });
   const files = createFileService({
     files: createFileRepository(database.db, keys),
     credentials,
-    content: createContentReader({ folder: parts.contentFolder, gatewayUrl: config.ipfsGatewayUrl }),
+    content: content.reader,
   });
-  return { listings, credentials, indexer, files };
+  return { listings, pins, credentials, indexer, files };
 }

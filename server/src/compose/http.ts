@@ -2,7 +2,13 @@ import { createInternalRequests } from '../http/internal-requests.js';
 import { memoryRateLimits } from '../http/rate-limits/memory.js';
 import { redisRateLimits } from '../http/rate-limits/redis.js';
 import { createHttpServer } from '../http/server.js';
-import { createApiKeys, createAuthenticate, createChallenges, createTokens } from '../identity/index.js';
+import {
+  createApiKeys,
+  createAuthenticate,
+  createChallenges,
+  createRecall,
+  createTokens,
+} from '../identity/index.js';
 import type { Metrics } from '../operations/index.js';
 import type { AppParts } from './app-parts.js';
 
@@ -23,6 +29,7 @@ export async function composeHttp({ config, logger, database, keys }: AppParts, 
     logger,
     rateLimits,
     internalRequests,
+    recall: createRecall(tokens),
     authenticate: createAuthenticate(tokens, apiKeys),
     onAnswered: (request) => metrics.answered(request),
     requestsPerMinute: config.requestsPerMinute,

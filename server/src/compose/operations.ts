@@ -1,3 +1,4 @@
+import type { Leadership } from '../database/leadership.js';
 import { requireMigrated } from '../database/migrate.js';
 import type { Drain } from '../http/drain.js';
 import {
@@ -9,7 +10,7 @@ import {
 import type { AppParts } from './app-parts.js';
 import type { Catalogue } from './catalogue.js';
 import type { HttpPart } from './http.js';
-import type { Protocol } from './protocol.js';
+import type { Protocol } from './chain/protocol.js';
 import type { Sandboxes } from './sandboxes/sandboxes.js';
 
 /** Adds the routes that operators use, metrics and readiness, and gives the metrics their sources. */
@@ -17,6 +18,7 @@ export function addOperations(
   { config, database, chain }: AppParts,
   parts: {
     metrics: Metrics;
+    leadership: Leadership;
     protocol: Protocol;
     sandboxes: Sandboxes;
     catalogue: Catalogue;
@@ -34,6 +36,7 @@ export function addOperations(
     runLog: () => counts.runLog(),
     sandboxes: sandboxes.statsByPool,
     connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    isLeader: () => parts.leadership.isLeader(),
     indexAgeSeconds: () => catalogue.indexer.ageSeconds(),
     rpc: () => chain.endpointStats(),
     funds: () => protocol.funds.state(),

@@ -3,12 +3,15 @@ import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { PublicKey } from '@solana/web3.js';
 import { createApp } from './app.js';
 import { createChain, createProgramHistory } from '../chain/index.js';
-import { openAuthority } from './authority.js';
+import { openAuthority } from './chain/authority.js';
 import { ConfigError, type Config } from '../config.js';
 import { openDatabase } from '../database/connection.js';
+import { MigrationError } from '../database/migrate.js';
 import { deriveKeys } from '../platform/keys.js';
 import type { Logger } from '../platform/logger.js';
 import { openSandboxes } from './sandboxes/isolation.js';
+import { requireCluster } from './requirements/cluster.js';
+import { databaseError, requireDatabase } from './requirements/database.js';
 import type { RunningServer } from './running-server.js';
 
 const INDEX_POLL_MS = 2_000;
@@ -33,25 +36,27 @@ export async function startProduction(
   const authority = await openAuthority(config);
   const programId = config.programId ? new PublicKey(config.programId) : MARKETPLACE_PROGRAM_ID;
   const chain = createChain(solanaRpcUrls, programId, logger);
-  await chain.requireOneCluster();
-  const driver = await openSandboxes(config.sandbox, stateDir, logger);
+  await requireCluster(chain, config);
   const database = openDatabase(databaseUrl, (err) =>
     logger.warn({ err }, 'an idle database connection broke'),
   );
+  await requireDatabase(database.pool, databaseUrl);
+  const driver = await openSandboxes(config.sandbox, stateDir, logger);
   const app = await createApp({
     config,
     logger,
     database,
     chain,
-
     history: createProgramHistory(solanaRpcUrls, programId),
     authority,
-    keys: deriveKeys(masterKey),
+    keys: deriveKeys(masterKey, config.sealingKeys),
     driver,
     contentFolder: join(stateDir, 'content'),
     allowedOrigins: new Set(allowedOrigins),
     alone: false,
     indexPollMs: INDEX_POLL_MS,
+  }).catch((error: unknown) => {
+    throw error instanceof MigrationError ? databaseError(error, databaseUrl) : error;
   });
   const baseUrl = await app.http.listen({ host: config.host, port: config.port });
   return {

@@ -1,17 +1,23 @@
-import { runnerTools } from '@agent-rental/agent-runner';
+import { runnerTools, type ToolDefinition } from '@agent-rental/agent-runner';
+import type { AgentToolName } from '@agent-rental/contract';
 import type { OutboundHttp } from '../platform/outbound-http.js';
 import { enqueueTask } from '../platform/jobs.js';
 import {
   createCreatorSecrets,
   createDraftRemoval,
+  createHealthChecks,
+  createHealthRepository,
+  createOwnAgents,
+  createProber,
   createRegistrationRepository,
   createRegistrationService,
   createSampleTaker,
 } from '../registration/index.js';
-import { createSampleRun } from '../runs/index.js';
-import { createFolderContentStore } from '../storage/index.js';
+import { createModelGateway } from '../model-gateway/index.js';
+import { createAgentProbe, createConnectedAgents, createSampleRun } from '../runs/index.js';
 import type { AppParts } from './app-parts.js';
-import type { Protocol } from './protocol.js';
+import type { Content } from './content.js';
+import type { Protocol } from './chain/protocol.js';
 import type { Sandboxes } from './sandboxes/sandboxes.js';
 
 /** What creators use: registration, their secrets, drafts and sample runs. */
@@ -19,21 +25,23 @@ export type Registration = ReturnType<typeof composeRegistration>;
 
 /** Composes registration. @param stopping aborts sample runs when the server stops. */
 export function composeRegistration(
-  { config, logger, database, chain, keys, contentFolder }: AppParts,
+  { config, logger, database, chain, keys }: AppParts,
+  { store }: Content,
   { protocol }: Protocol,
   { declarative, unservedTools }: Sandboxes,
   outbound: OutboundHttp,
   stopping: AbortSignal,
 ) {
   const repository = createRegistrationRepository(database.db, enqueueTask);
-  const store = createFolderContentStore(contentFolder);
-  const servedTools = new Set(Object.keys(runnerTools).filter((name) => !Object.hasOwn(unservedTools, name)));
+  const tools: Readonly<Record<AgentToolName, ToolDefinition>> = runnerTools;
+  const servedTools = new Set(Object.keys(tools).filter((name) => !Object.hasOwn(unservedTools, name)));
   const registration = createRegistrationService({
     repository,
     keys,
     store,
     rules: async () => ({
       outbound,
+      canAllowLoopback: config.allowedLoopback !== undefined,
       servedTools,
       unservedReasons: unservedTools,
       minQueryPriceLamports: (await protocol.current()).minQueryPriceLamports,
@@ -41,14 +49,26 @@ export function composeRegistration(
     programId: chain.programId,
     review: config.review,
   });
+  const run = createSampleRun(
+    { declarative, connected: createConnectedAgents(outbound) },
+    { stopping, logger },
+  );
   return {
     registration,
     secrets: createCreatorSecrets(repository, keys),
     removal: createDraftRemoval({ db: database.db, repository, store, chain }),
-    samples: createSampleTaker({
+    ownAgents: createOwnAgents(database.db),
+    prober: createProber({
       repository,
       keys,
-      run: createSampleRun(declarative, { stopping, logger }),
+      probe: createAgentProbe({ outbound, gateway: createModelGateway(outbound) }, { stopping }),
+    }),
+    samples: createSampleTaker({ repository, keys, run }),
+    health: createHealthChecks({
+      repository: createHealthRepository(database.db, enqueueTask),
+      keys,
+      run,
+      logger,
     }),
   };
 }

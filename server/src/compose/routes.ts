@@ -14,7 +14,7 @@ import {
   createSpending,
   identityRoutes,
 } from '../identity/index.js';
-import { createCreators, createReviews, listingRoutes } from '../listings/index.js';
+import { createCreators, createReviews, listingRoutes, runnerOf } from '../listings/index.js';
 import type { OutboundHttp } from '../platform/outbound-http.js';
 import { registrationRoutes } from '../registration/index.js';
 import {
@@ -22,18 +22,23 @@ import {
   createRetries,
   createWaitingCallers,
   createConnectedAgents,
+  createAgentRuns,
+  createAgentStats,
   createPastRuns,
   createReceipts,
+  createTrials,
   createIdempotency,
   executionRoutes,
 } from '../runs/index.js';
 import { earningsRoutes } from '../settlement/index.js';
+import { contentRoutes } from '../storage/index.js';
 import { createProposalBuilder, createTransactionService, transactionRoutes } from '../transactions/index.js';
 import type { AppParts } from './app-parts.js';
 import type { Catalogue } from './catalogue.js';
+import type { Content } from './content.js';
 import type { HttpPart } from './http.js';
 import { boundsInForce } from './sandboxes/isolation.js';
-import type { Protocol } from './protocol.js';
+import type { Protocol } from './chain/protocol.js';
 import type { Registration } from './registration.js';
 import type { RunLogPart } from './run-log.js';
 import type { RunRecords } from './run-records.js';
@@ -43,6 +48,7 @@ import type { SettlementPart } from './settlement.js';
 /** The parts whose routes are served. */
 interface RoutedParts {
   protocol: Protocol;
+  content: Content;
   catalogue: Catalogue;
   records: RunRecords;
   sandboxes: Sandboxes;
@@ -63,6 +69,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
   identityRoutes(http, { ...identity, network: config.network, publicUrl: config.publicUrl });
   listingRoutes(http, {
     listings: catalogue.listings,
+    pins: catalogue.pins,
     reviews: createReviews(db, catalogue.listings),
     creators: createCreators(db),
   });
@@ -71,12 +78,17 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     registration: registration.registration,
     secrets: registration.secrets,
     removal: registration.removal,
+    ownAgents: registration.ownAgents,
     confirmations: createChangeConfirmations(identity.challenges, createOriginsOf(config.publicUrl)),
   });
   earningsRoutes(http, db);
   addMoneyRoutes(parts, routed);
   await fileRoutes(http, catalogue.files);
-  toolRoutes(http, { internalRequests });
+  contentRoutes(http, routed.content);
+  toolRoutes(http, {
+    internalRequests,
+    hasPins: (principal) => catalogue.pins.hasAny(runnerOf(principal)),
+  });
   const baseUrl = () => config.publicUrl ?? listeningUrl(http) ?? '';
   dashboardRoutes(http, { listings: catalogue.listings, baseUrl });
   discoveryRoutes(http, { baseUrl });
@@ -108,7 +120,7 @@ function addMoneyRoutes(
 ): void {
   const { http, rateLimits, internalRequests } = httpPart;
   const { listings, credentials, indexer, files } = catalogue;
-  const { runs, changes, deliveryTracking, live, slots } = records;
+  const { runs, changes, deliveryTracking, live, slots, refusals } = records;
   const { db } = database;
   const spending = createSpending(db);
   const transactions = createTransactionService({
@@ -127,7 +139,6 @@ function addMoneyRoutes(
       rateLimits,
       executionsPerMinute: config.executionsPerMinute,
       listings,
-      credentials,
       chain,
       settlement: settlement.settlement,
       runs,
@@ -147,12 +158,16 @@ function addMoneyRoutes(
       contacts: createAgentContacts(db, logger),
       changes,
       pastRuns: createPastRuns({ runs, deliveryTracking, changes, settlement: settlement.settlement }),
+      agentRuns: createAgentRuns(db),
+      agentStats: createAgentStats(db),
+      refusals,
+      trials: createTrials({ db, chain }),
       receipts: createReceipts({
         runs,
         settlement: settlement.settlement,
         signer: settlement.receiptSigner,
         origin: runLog.origin,
-        logOf: (runId, payload) => runLog.runLog.entryOf(runId, payload),
+        logOf: (runId, payloads) => runLog.runLog.entryOf(runId, payloads),
       }),
       slots,
       declarative: sandboxes.declarative,

@@ -9,7 +9,7 @@ import {
 import { receiptOf, type ReceiptOrigin } from '../runs/index.js';
 import { receiptPayload } from '../settlement/index.js';
 import type { AppParts } from './app-parts.js';
-import type { Protocol } from './protocol.js';
+import type { Protocol } from './chain/protocol.js';
 
 /** The shortest time between two batches of the run log: each costs a signature. */
 const BATCH_INTERVAL_SECONDS = 60;

@@ -2,6 +2,7 @@ import { countRuns, type Metrics } from '../operations/index.js';
 import {
   createDeliveryTracking,
   createLiveRuns,
+  createRefusals,
   createRunChanges,
   createRunRepository,
   createSlotRepository,
@@ -31,7 +32,7 @@ export async function composeRunRecords(
   const live = createLiveRuns({ runs, changes, logger });
   const deliveryTracking = createDeliveryTracking(db);
   const slots = createSlots({
-    repository: createSlotRepository(db),
+    repository: createSlotRepository(db, notifications.channel),
     changes,
     logger,
     queue: config.queue,
@@ -39,5 +40,6 @@ export async function composeRunRecords(
   });
   if (alone) await slots.freeAll();
   await runs.markInterrupted(alone ? 0 : INTERRUPTED_CHECK_MS);
-  return { runs, notifications, changes, live, deliveryTracking, slots };
+  const refusals = createRefusals(db, logger);
+  return { runs, notifications, changes, live, deliveryTracking, slots, refusals };
 }

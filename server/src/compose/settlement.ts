@@ -12,7 +12,7 @@ import type { createRunChanges, createRunRepository } from '../runs/index.js';
 import { ApiError } from '../http/api-error.js';
 import type { AppParts } from './app-parts.js';
 import type { Catalogue } from './catalogue.js';
-import type { Protocol } from './protocol.js';
+import type { Protocol } from './chain/protocol.js';
 
 /** What charges runs, and what brings the charges to an end that a process left open. */
 export type SettlementPart = ReturnType<typeof composeSettlement>;

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { RENT_PAGE_PATH } from '@agent-rental/contract';
-import type { ListingService } from '../listings/index.js';
+import type { ListingService, PublishedListing } from '../listings/index.js';
 import { ApiError } from '../http/api-error.js';
 import { rentPage } from './rent-page.js';
 
@@ -14,6 +14,20 @@ const HEADERS = {
   'cache-control': 'no-store',
 };
 
+/** @throws ApiError for a listing that takes no rentals now. */
+function requireForSale(status: PublishedListing['status']): void {
+  switch (status) {
+    case 'active':
+      return;
+    case 'paused':
+      throw new ApiError('listing_paused', 'The agent is paused: it cannot be rented now.');
+    case 'closed':
+      throw new ApiError('listing_not_found', 'The agent is closed: it cannot be rented any more.');
+    default:
+      return status satisfies never;
+  }
+}
+
 /** The page where `rent_url` leads a person. */
 export function dashboardRoutes(
   app: FastifyInstance,
@@ -24,10 +38,7 @@ export function dashboardRoutes(
     { config: { auth: 'none' } },
     async ({ params, query }, reply) => {
       const listing = await listings.find(params.listing_id);
-      if (listing.status === 'paused')
-        throw new ApiError('listing_paused', 'The agent is paused: it cannot be rented now.');
-      if (listing.status === 'closed')
-        throw new ApiError('listing_not_found', 'The agent is closed: it cannot be rented any more.');
+      requireForSale(listing.status);
       const offered = query['max_total_lamports'];
       const maxTotalLamports =
         typeof offered === 'string' && /^\d{1,18}$/.test(offered) ? BigInt(offered) : undefined;

@@ -63,7 +63,11 @@ beforeAll(async () => {
   webhook = createServer((incoming, outgoing) => {
     let body = '';
     incoming.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    incoming.on('end', () => answer(incoming, body, outgoing));
+    incoming.on('end', () => {
+      // The service asks whether the agent is there.
+      if (body.includes('"type":"handshake"')) outgoing.end();
+      else answer(incoming, body, outgoing);
+    });
   });
   await new Promise<void>((resolve) => webhook.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(webhook.address() as AddressInfo).port}/agent`;
@@ -102,7 +106,12 @@ beforeAll(async () => {
       input_schema: { type: 'object' },
       output_schema: { type: 'object', required: ['answer'], properties: { answer: { type: 'string' } } },
       timeout_seconds: timeoutSeconds,
-      listing: { rental_model: 'per_query', price_lamports: PRICE, min_deposit_lamports: PRICE },
+      listing: {
+        rental_model: 'per_query',
+        price_lamports: PRICE,
+        min_deposit_lamports: PRICE,
+        sample_output: ['A sample.'],
+      },
     });
     const job = await vi.waitUntil(
       async () => {

@@ -78,7 +78,7 @@ export async function startEmbedded(
       logger.warn({ err }, 'an idle database connection broke'),
     );
     stops.push(() => database.close());
-    const allowedOrigins = new Set<string>();
+    const allowedOrigins = new Set(config.allowedLoopback);
     const app = await createApp({
       config,
       logger,
@@ -86,7 +86,7 @@ export async function startEmbedded(
       chain: createChain(localChain.rpcUrl, programId),
       history: createProgramHistory(localChain.rpcUrl, programId),
       authority: createRotatingSigner(createKeypairSigner(keys.authority)),
-      keys: deriveKeys(keys.masterKey),
+      keys: deriveKeys(keys.masterKey, config.sealingKeys),
       driver,
       contentFolder: join(stateDir, 'content'),
       allowedOrigins,

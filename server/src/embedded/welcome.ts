@@ -28,8 +28,9 @@ export function describeRunning(
     `  Solana RPC     ${dev.rpc_url}`,
     `  Isolation      ${driver.isolation} (${driver.name}), memory ${BOUNDED[boundsInForce(driver).memoryBound]}`,
     ...(driver.notices ?? []).map((notice) => `                 ${notice}`),
+    ...config.unused.map((sentence) => `  Not used       ${sentence}`),
     `  Review         ${config.review === 'automatic' ? 'automatic: every valid agent is approved' : 'by the operator'}`,
-    `  Loopback       only the examples' own addresses may be called`,
+    `  Loopback       ${describeLoopback(config)}`,
     `  Ready file     ${join(stateDir, 'dev.json')}`,
     `  Log            ${join(stateDir, 'server.log')}`,
   ];
@@ -69,6 +70,12 @@ export function describeRunning(
     'Ctrl-C stops everything.',
     '',
   ].join('\n');
+}
+
+/** Which agents and models on this machine are called. */
+function describeLoopback({ allowedLoopback = [], examples }: Config): string {
+  const origins = [...(examples ? ["the examples' own"] : []), ...allowedLoopback];
+  return `agents and models at ${origins.join(', ') || 'no address'}; ALLOW_LOOPBACK adds others`;
 }
 
 function indent(text: string): string {

@@ -83,6 +83,19 @@ const POOL_TIMEOUTS = [
   'Connection terminated due to connection timeout',
 ];
 
+/** The database cannot be reached, ended the connection, or has no room: SQLSTATEs, and errors of the connection. */
+const DATABASE_OUT = /^(08|53|57P0)|^E(CONNREFUSED|CONNRESET|PIPE|NOTFOUND|HOSTUNREACH)$/;
+
+/** What `pg` says of a connection that ended beneath a statement; these have no code. */
+const CONNECTION_LOST = ['Connection terminated unexpectedly', 'Connection terminated'];
+
+function isDatabaseOut(cause: Error & { code?: unknown }): boolean {
+  return (
+    CONNECTION_LOST.includes(cause.message) ||
+    (typeof cause.code === 'string' && DATABASE_OUT.test(cause.code))
+  );
+}
+
 /** The error that hides an unexpected one; the log has the cause under the request id. */
 export function internalError(cause: unknown): ApiError {
   // All connections of the pool were taken for as long as one waits for them: more load than can be served.
@@ -91,6 +104,12 @@ export function internalError(cause: unknown): ApiError {
       next: 'Try again.',
       cause,
       retryAfterSeconds: 10,
+    });
+  }
+  if (cause instanceof Error && isDatabaseOut(cause)) {
+    return new ApiError('service_unavailable', 'The server cannot use its database at the moment.', {
+      next: 'Try again.',
+      cause,
     });
   }
   return new ApiError('internal_error', 'Something went wrong on our side.', {

@@ -1,5 +1,5 @@
 import type { PageEnd } from '@agent-rental/contract';
-import type { ListCount, ListPosition, ListRange } from '../database/keyset.js';
+import type { ListCount, ListPosition, ListRange, ShownPart } from '../database/keyset.js';
 import { ApiError } from './api-error.js';
 
 /** A list that is given in pages. */
@@ -11,8 +11,11 @@ export interface PagedList<Row> {
   /** Reads a part of it, in its order. */
   read(range: ListRange): Promise<Row[]>;
   positionOf(row: Row): ListPosition;
-  /** Counts it, once for all pages that follow each other by cursor. */
-  count(): Promise<ListCount>;
+  /**
+   * Counts it, once for all pages that follow each other by cursor. What `shown` says has been seen need not be read
+   * again: it counts towards the total.
+   */
+  count(shown: ShownPart): Promise<ListCount>;
 }
 
 /** Where in a list a request is to begin. */
@@ -51,11 +54,15 @@ export async function readListPage<Row>(
   // Past the end, nothing tells where the end was.
   const isPastEnd = rows.length === 0 && offset > 0;
   if (isAtEnd && !isPastEnd) return { rows, total: known, end: {} };
-  const count = counted ?? (await list.count());
-  if (isAtEnd || last === undefined) return { rows, total: count.total, end: minimumOf(count) };
+  if (isAtEnd || last === undefined) {
+    const count = counted ?? (await list.count({ seen: 0, after: undefined }));
+    return { rows, total: count.total, end: minimumOf(count) };
+  }
+  const place = list.positionOf(last);
+  const count = counted ?? (await list.count({ seen: known, after: place }));
   // The list may have grown since it was counted.
   const grown = count.total > known ? count : { total: known + 1, isMinimum: true };
-  const next = writeCursor(list.name, { after: list.positionOf(last), seen: known, counted: grown });
+  const next = writeCursor(list.name, { after: place, seen: known, counted: grown });
   return { rows, total: grown.total, end: { next_cursor: next, ...minimumOf(grown) } };
 }
 

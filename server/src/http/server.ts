@@ -76,6 +76,8 @@ export interface HttpServerOptions {
   internalRequests: InternalRequests;
   /** Hears of each request that was answered. */
   onAnswered?(request: { method: string; route: string; status: number; seconds: number }): void;
+  /** Gives the caller of a bearer that was verified before, without checking it again. */
+  recall?(authorization: string): Principal | undefined;
   /** Identifies the bearer; throws an ApiError of 401. */
   authenticate(authorization: string | undefined): Promise<Principal>;
   /** Addresses and ranges of proxies that say where a request came from; by default none is believed. */
@@ -94,7 +96,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   const app = fastify({
     loggerInstance,
     genReqId: ({ headers }) => options.internalRequests.requestIdOf(headers) ?? newRequestId(),
-    trustProxy: [...(options.trustedProxies ?? [])],
+    trustProxy: options.trustedProxies?.length ? [...options.trustedProxies] : false,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout,
     http: { connectionsCheckingInterval: Math.min(5_000, requestTimeout), headersTimeout: requestTimeout },
@@ -153,12 +155,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     const finish = () => {
-      reply.headers({ [HEADERS.requestId]: request.id, ...rateHeaders(request.rate) });
+      if (request.rate) reply.headers(rateHeaders(request.rate));
       done(null, payload);
     };
     if (request.rate || options.internalRequests.principalOf(request.headers)) return finish();
     // Answered before it could be counted: a preflight, or while draining.
     const count = async () => {
+      reply.header(HEADERS.requestId, request.id);
       request.rate = await countOpen(options, request.ip);
     };
     count().then(finish, done);
@@ -239,15 +242,20 @@ async function admit(
     if (auth === 'bearer') await options.authenticate(undefined);
     return;
   }
-  const checked = await failedChecks.check(request.ip, authorization, () =>
-    options.authenticate(authorization),
-  );
-  if (checked.outcome !== 'right') {
-    request.rate = checked.rate;
-    refuseIfExceeded(request.rate);
-    throw checked.outcome === 'wrong' ? checked.error : internalError('a refusal without a limit');
+  const recalled = options.recall?.(authorization);
+  if (recalled) {
+    request.principal = recalled;
+  } else {
+    const checked = await failedChecks.check(request.ip, authorization, () =>
+      options.authenticate(authorization),
+    );
+    if (checked.outcome !== 'right') {
+      request.rate = checked.rate;
+      refuseIfExceeded(request.rate);
+      throw checked.outcome === 'wrong' ? checked.error : internalError('a refusal without a limit');
+    }
+    request.principal = checked.value;
   }
-  request.principal = checked.value;
   request.rate = await options.rateLimits.count(request.principal.rateKey, options.requestsPerMinute);
   refuseIfExceeded(request.rate);
 }

@@ -6,6 +6,17 @@ import type { Tokens } from './tokens.js';
 /** Identifies the caller from the `Authorization` header. */
 export type Authenticate = (authorization: string | undefined) => Promise<Principal>;
 
+const BEARER = /^Bearer +(\S+)$/i;
+const callerOf = (wallet: string): Principal => ({ wallet, rateKey: `wallet:${wallet}` });
+
+/** Makes the function that knows the caller of a token that was verified before, without any check. */
+export function createRecall(tokens: Tokens): (authorization: string) => Principal | undefined {
+  return (authorization) => {
+    const wallet = tokens.recall(BEARER.exec(authorization)?.[1] ?? '');
+    return wallet === undefined ? undefined : callerOf(wallet);
+  };
+}
+
 /** Makes the function that turns a bearer into a principal; both kinds of bearer are told apart by form. */
 export function createAuthenticate(tokens: Tokens, apiKeys: ApiKeys): Authenticate {
   return async (authorization) => {
@@ -14,7 +25,7 @@ export function createAuthenticate(tokens: Tokens, apiKeys: ApiKeys): Authentica
         next: 'Send an Authorization header: "Bearer <API key or token>".',
       });
     }
-    const bearer = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+    const bearer = BEARER.exec(authorization)?.[1];
     if (bearer === undefined) {
       throw new ApiError('unauthorized', 'The API key or token cannot be read.', {
         next: 'The Authorization header must be "Bearer <API key or token>".',
@@ -24,7 +35,6 @@ export function createAuthenticate(tokens: Tokens, apiKeys: ApiKeys): Authentica
       const { wallet, ...apiKey } = await apiKeys.verify(bearer);
       return { wallet, rateKey: `key:${apiKey.id}`, apiKey };
     }
-    const wallet = tokens.verify(bearer);
-    return { wallet, rateKey: `wallet:${wallet}` };
+    return callerOf(tokens.verify(bearer));
   };
 }

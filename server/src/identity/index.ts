@@ -1,5 +1,5 @@
 export { createApiKeys } from './api-keys.js';
-export { createAuthenticate } from './authenticate.js';
+export { createAuthenticate, createRecall } from './authenticate.js';
 export { createChallenges } from './challenges.js';
 export { createChangeConfirmations, type ChangeConfirmations } from './change-confirmations.js';
 export { createOriginsOf } from './origins.js';

@@ -1,15 +1,18 @@
+import type {
+  LanguageModelV3,
+  LanguageModelV3CallOptions,
+  LanguageModelV3FunctionTool,
+} from '@ai-sdk/provider';
 import {
   isRunnerTool,
   runnerTools,
   type ModelCompleteParams,
   type ModelCompleteResult,
 } from '@agent-rental/agent-runner';
-import type * as AiSdk from 'ai';
-import type { LanguageModel, ToolSet } from 'ai';
 import type { OutboundHttp } from '../platform/outbound-http.js';
 import type { DeclarativeAgent } from '../registration/index.js';
 import { ForeignKeyError, languageModel } from './language-model.js';
-import { toFinishReason, toModelMessages } from './messages.js';
+import { toFinishReason, toPrompt } from './messages.js';
 import {
   DEFAULT_MODEL_LIMITS,
   ModelLimitError,
@@ -17,19 +20,18 @@ import {
   type ModelLimits,
   type ModelUsage,
 } from './spending-meter.js';
-
-const RETRIES = 2;
-/** Parts of a stream that a model makes; others are made by the SDK, or tell of an error. */
-const ANSWER_PARTS: ReadonlySet<string> = new Set([
-  'text-delta',
-  'reasoning-delta',
-  'tool-input-start',
-  'tool-call',
-]);
+import { withRetries } from './vendor-retries.js';
 
 /** The agent's model cannot be used: its vendor is down, or its key is dead. Not the agent's failure. */
 export class ModelUnavailableError extends Error {
   override readonly name = 'ModelUnavailableError';
+  /** What the vendor answered, where it answered. */
+  readonly httpStatus: number | undefined;
+
+  constructor(message: string, httpStatus?: number) {
+    super(message);
+    this.httpStatus = httpStatus;
+  }
 }
 
 /** Calls models for agents that run in sandboxes; the only code that holds vendor keys and system prompts. */
@@ -72,59 +74,66 @@ function openSession(
   limits: ModelLimits,
 ): ModelSession {
   const meter = new ModelMeter(limits);
+  let opened: Promise<LanguageModelV3> | undefined;
   return {
     get usage() {
       return meter.usage;
     },
     async complete(request, { signal, onText, onAnswer }) {
       meter.beginCall();
-      const { jsonSchema, streamText, tool } = await loadAiSdk();
-      const tools: ToolSet = {};
-      for (const name of request.tools) {
-        if (!isRunnerTool(name)) continue;
-        const { description, parameters } = runnerTools[name];
-        tools[name] = tool({ description, inputSchema: jsonSchema(parameters) });
-      }
-      const stream = streamText({
-        model: await modelOf(agent, meter.metered(fetch)),
-        system: agent.systemPrompt,
-        messages: toModelMessages(request.messages),
-        tools,
-        toolChoice: request.toolChoice,
-        maxRetries: RETRIES,
-        abortSignal: signal,
-        // Errors come out of the stream below; the SDK would print them, prompt included.
-        onError: () => undefined,
-      });
       const result: ModelCompleteResult = { content: null, toolCalls: [], finishReason: 'other' };
       try {
+        const model = await (opened ??= modelOf(agent, meter.metered(fetch)));
+        const options = { ...callOptions(agent.systemPrompt, request), abortSignal: signal };
+        const { stream } = await withRetries(() => model.doStream(options), signal);
         let isAnswered = false;
-        for await (const part of stream.fullStream) {
-          if (!isAnswered && ANSWER_PARTS.has(part.type)) {
-            isAnswered = true;
-            onAnswer?.();
-          }
-          if (part.type === 'text-delta') {
-            result.content = (result.content ?? '') + part.text;
-            onText?.(part.text);
-          } else if (part.type === 'tool-call') {
-            const input: unknown = part.input;
-            const text = typeof input === 'string' ? input : JSON.stringify(input ?? {});
-            result.toolCalls.push({ id: part.toolCallId, name: part.toolName, arguments: text });
-          } else if (part.type === 'finish') {
-            if (part.rawFinishReason === undefined) throw new IncompleteAnswerError();
-            onAnswer?.();
-            result.finishReason = toFinishReason(part.finishReason);
-            meter.countTokens(part.totalUsage.inputTokens, part.totalUsage.outputTokens);
-          } else if (part.type === 'error') {
-            throw part.error;
+        let isComplete = false;
+        const answers = (): void => {
+          if (!isAnswered) onAnswer?.();
+          isAnswered = true;
+        };
+        for await (const part of stream) {
+          switch (part.type) {
+            case 'text-delta':
+              if (part.delta === '') break;
+              answers();
+              result.content = (result.content ?? '') + part.delta;
+              onText?.(part.delta);
+              break;
+            case 'reasoning-delta':
+              if (part.delta !== '') answers();
+              break;
+            case 'tool-input-start':
+              answers();
+              break;
+            case 'tool-call':
+              answers();
+              result.toolCalls.push({
+                id: part.toolCallId,
+                name: part.toolName,
+                arguments: part.input.trim() === '' ? '{}' : part.input,
+              });
+              break;
+            case 'finish':
+              if (part.finishReason.raw === undefined) throw new IncompleteAnswerError();
+              isComplete = true;
+              answers();
+              result.finishReason = toFinishReason(part.finishReason.unified);
+              meter.countTokens(part.usage.inputTokens.total, part.usage.outputTokens.total);
+              break;
+            case 'error':
+              throw part.error;
+            default:
           }
         }
+        if (!isComplete) throw new IncompleteAnswerError();
       } catch (cause) {
         signal.throwIfAborted();
         const limit = limitIn(cause);
         if (limit) throw limit;
-        throw new ModelUnavailableError(`The model of the agent could not be used: ${reasonOf(cause)}.`);
+        if (cause instanceof ModelUnavailableError) throw cause;
+        const { reason, httpStatus } = reasonOf(cause);
+        throw new ModelUnavailableError(`The model of the agent could not be used: ${reason}.`, httpStatus);
       }
       signal.throwIfAborted();
       return result;
@@ -132,8 +141,23 @@ function openSession(
   };
 }
 
+/** What a vendor's model is asked. */
+function callOptions(
+  systemPrompt: string,
+  { messages, tools, toolChoice }: ModelCompleteParams,
+): LanguageModelV3CallOptions {
+  const offered = tools.filter(isRunnerTool).map((name): LanguageModelV3FunctionTool => {
+    const { description, parameters } = runnerTools[name];
+    return { type: 'function', name, description, inputSchema: parameters };
+  });
+  return {
+    prompt: toPrompt(systemPrompt, messages),
+    ...(offered.length > 0 ? { tools: offered, toolChoice: { type: toolChoice } } : {}),
+  };
+}
+
 /** @throws ModelUnavailableError where the agent's key was given for another address than its model's. */
-async function modelOf(agent: DeclarativeAgent, fetch: typeof globalThis.fetch): Promise<LanguageModel> {
+async function modelOf(agent: DeclarativeAgent, fetch: typeof globalThis.fetch): Promise<LanguageModelV3> {
   try {
     return await languageModel(agent.model, fetch);
   } catch (error) {
@@ -149,7 +173,7 @@ class IncompleteAnswerError extends Error {
   override readonly name = 'IncompleteAnswerError';
 }
 
-/** The limit that an error comes of: the SDK wraps what broke its request. */
+/** The limit that an error comes of: the vendors' packages wrap what broke their request. */
 function limitIn(cause: unknown): ModelLimitError | undefined {
   for (let error = cause, depth = 0; error instanceof Error && depth < 5; depth += 1) {
     if (error instanceof ModelLimitError) return error;
@@ -162,26 +186,18 @@ function limitIn(cause: unknown): ModelLimitError | undefined {
  * What went wrong, in words of ours: errors of vendors repeat what they were sent, key and prompt included, and
  * this one is logged.
  */
-function reasonOf(cause: unknown): string {
+function reasonOf(cause: unknown): { reason: string; httpStatus?: number } {
   for (let error = cause, depth = 0; error instanceof Error && depth < 5; depth += 1) {
     const { statusCode, code, lastError } = error as {
       statusCode?: unknown;
       code?: unknown;
       lastError?: unknown;
     };
-    if (typeof statusCode === 'number') return `it answered ${statusCode}`;
-    if (typeof code === 'string' && /^[A-Z_]{3,40}$/.test(code)) return code;
+    if (typeof statusCode === 'number') {
+      return { reason: `it answered ${statusCode}`, httpStatus: statusCode };
+    }
+    if (typeof code === 'string' && /^[A-Z_]{3,40}$/.test(code)) return { reason: code };
     error = lastError ?? error.cause;
   }
-  return cause instanceof Error ? cause.name : 'no reason';
-}
-
-let loading: Promise<typeof AiSdk> | undefined;
-
-/** Loads the AI SDK once; it takes long enough to be kept out of the start. */
-function loadAiSdk(): Promise<typeof AiSdk> {
-  // It prints a banner to stdout otherwise.
-  globalThis.AI_SDK_LOG_WARNINGS = false;
-  loading ??= import('ai');
-  return loading;
+  return { reason: cause instanceof Error ? cause.name : 'no reason' };
 }

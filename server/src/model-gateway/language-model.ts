@@ -1,4 +1,4 @@
-import type { LanguageModel } from 'ai';
+import type { LanguageModelV3 } from '@ai-sdk/provider';
 import { modelOrigin, VENDOR_URLS, type DeclarativeAgent } from '../registration/index.js';
 
 /** A key was about to be sent to another origin than the one that it was given for. */
@@ -15,7 +15,7 @@ export class ForeignKeyError extends Error {
 export async function languageModel(
   settings: DeclarativeAgent['model'],
   fetch: typeof globalThis.fetch,
-): Promise<LanguageModel> {
+): Promise<LanguageModelV3> {
   const { provider, model, endpointUrl, key, keyOrigin } = settings;
   const origin = modelOrigin(settings);
   if (key !== undefined && (keyOrigin === undefined || keyOrigin !== origin)) throw new ForeignKeyError();

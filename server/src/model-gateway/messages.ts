@@ -1,11 +1,13 @@
+import type { LanguageModelV3Message, LanguageModelV3Prompt } from '@ai-sdk/provider';
 import type { ChatMessage, FinishReason } from '@agent-rental/agent-runner';
-import type { ModelMessage } from 'ai';
 
-/** The runner's conversation in the form that the AI SDK takes. */
-export function toModelMessages(messages: ChatMessage[]): ModelMessage[] {
+/** The runner's conversation, after the system prompt, in the form that the vendors' packages take. */
+export function toPrompt(systemPrompt: string, messages: ChatMessage[]): LanguageModelV3Prompt {
   const toolNames = new Map<string, string>();
-  return messages.map((message): ModelMessage => {
-    if (message.role === 'user') return { role: 'user', content: message.content };
+  const conversation = messages.map((message): LanguageModelV3Message => {
+    if (message.role === 'user') {
+      return { role: 'user', content: [{ type: 'text', text: message.content }] };
+    }
     if (message.role === 'tool') {
       const toolName = toolNames.get(message.toolCallId) ?? 'unknown';
       const output = { type: 'text' as const, value: message.content };
@@ -28,6 +30,7 @@ export function toModelMessages(messages: ChatMessage[]): ModelMessage[] {
       ],
     };
   });
+  return [{ role: 'system', content: systemPrompt }, ...conversation];
 }
 
 /** A model may write arguments that are not JSON; they go back to it as they were. */

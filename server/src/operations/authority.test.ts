@@ -77,7 +77,7 @@ it('the authority is handed over under load: every run is charged exactly once, 
 }, 180_000);
 
 it('a charge that the old key signed is brought to its end by a server with the new one [MON-47]', async () => {
-  const { keys, startServer, rented, charges, changeProtocol, chargedOnChain, balanceOf } = world;
+  const { keys, startServer, rented, charges, changeProtocol, chargedOnChain, balanceOf, creditsOf } = world;
   const [proxy] = world.proxies;
   await changeProtocol({ authority: keys.authority.publicKey, nextAuthority: next.publicKey });
   const before = await startServer(createRotatingSigner(signerOf(keys.authority)));
@@ -88,18 +88,20 @@ it('a charge that the old key signed is brought to its end by a server with the 
   await sent;
   await before.stop();
   await running;
-  proxy.fault = undefined;
   expect(await charges(agentId)).toMatchObject([
     { state: 'signed', payer: keys.authority.publicKey.toBase58() },
   ]);
   expect(await chargedOnChain(agentId)).toEqual([]);
+  // Only now: a call of the server that stopped may still be on its way.
+  proxy.fault = undefined;
 
   const after = await startServer(createRotatingSigner(signerOf(next)));
   await vi.waitUntil(async () => (await chargedOnChain(agentId)).length > 0, { timeout: 60_000 });
   await vi.waitUntil(async () => (await charges(agentId)).every(({ state }) => state !== 'signed'), {
     timeout: 60_000,
   });
-  // Paid once; the run was not delivered, so the next one is free.
+  // Paid once; the run was not delivered, so the next one is free. The credit follows the confirmation.
+  await vi.waitUntil(async () => (await creditsOf(agentId)) === 1, { timeout: 60_000 });
   const credited = await after.renter.execute({ agent_id: agentId, task: 'Again.' });
   expect(credited).toMatchObject({ status: 'completed', cost_lamports: 0 });
   expect(await chargedOnChain(agentId)).toHaveLength(1);

@@ -180,7 +180,7 @@ test.skipIf(!canBackUp)(
       entrypoint_url: `${agent.origin}/`,
       input_schema: { type: 'object' },
       output_schema: { type: 'string' },
-      listing: { rental_model: 'per_query', price_lamports: PRICE },
+      listing: { rental_model: 'per_query', price_lamports: PRICE, sample_output: ['A sample.'] },
     });
     webhookSecret = registered.webhook_secret ?? '';
     const job = await vi.waitUntil(

@@ -7,7 +7,10 @@ it('a run that is counted begins as it was asked to: alone, and for good', async
   const none = async () => undefined;
   const runs = countRuns(
     {
-      begin: async (run: string, how?: object) => given.push(run, how) > 0,
+      async begin(run: string, how?: object) {
+        given.push(run, how);
+        return { entry: 'seated' };
+      },
       finish: none,
       hold: none,
       discard: none,
@@ -16,6 +19,6 @@ it('a run that is counted begins as it was asked to: alone, and for good', async
     createMetrics(),
   );
   const how = {};
-  expect(await runs.begin('a run', how)).toBe(true);
+  expect(await runs.begin('a run', how)).toEqual({ entry: 'seated' });
   expect(given).toEqual(['a run', how]);
 });

@@ -2,10 +2,11 @@ import type { Metrics } from './metrics.js';
 
 /** What is counted of the store of runs. */
 interface CountedRuns {
-  begin(run: never, how?: never): Promise<boolean>;
+  /** Resolves with undefined when the run does not begin. */
+  begin(run: never, how?: never): Promise<object | undefined>;
   finish(run: { status: 'completed' | 'failed' }, salt?: Buffer): Promise<void>;
   hold(run: { status: 'completed' | 'failed' }, salt?: Buffer): Promise<void>;
-  discard(runId: string, error: never): Promise<void>;
+  discard(runId: string, error: never, failure?: never): Promise<void>;
   markUndelivered(runId: string, error: never, end: never): Promise<void>;
 }
 
@@ -14,7 +15,7 @@ export function countRuns<R extends CountedRuns>(runs: R, metrics: Metrics): R {
   const counted: CountedRuns = {
     async begin(run, how) {
       const begun = await runs.begin(run, how);
-      if (begun) metrics.runBegan();
+      if (begun !== undefined) metrics.runBegan();
       return begun;
     },
     async finish(run, salt) {
@@ -25,8 +26,8 @@ export function countRuns<R extends CountedRuns>(runs: R, metrics: Metrics): R {
       await runs.hold(run, salt);
       metrics.runEnded('held');
     },
-    async discard(runId, error) {
-      await runs.discard(runId, error);
+    async discard(runId, error, failure) {
+      await runs.discard(runId, error, failure);
       metrics.runEnded('refused');
     },
     async markUndelivered(runId, error, end) {

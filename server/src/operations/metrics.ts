@@ -1,5 +1,6 @@
 import type { WarmPoolStats } from '@agent-rental/sandbox';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { OPEN_CHARGE_STATES } from '../database/charge-states.js';
 import type { RunLogCounts } from './repository.js';
 
 /** One answered request, as it is counted. */
@@ -27,6 +28,8 @@ interface MetricSources {
   connections(): { total: number; idle: number; waiting: number };
   /** Seconds since the index was last level with the chain; undefined before it ever was. */
   indexAgeSeconds(): number | undefined;
+  /** Whether this replica does what one does for all. */
+  isLeader(): boolean;
   /** What authority and treasury hold, and have to hold; undefined before it was read. */
   funds():
     | {
@@ -151,7 +154,7 @@ function watch(sources: MetricSources, registers: Registry[]): void {
 
   gauge('charges_open', 'Charges whose end is open, of all replicas.', ['state'], async (metric) => {
     const counts = await sources.openCharges();
-    for (const state of ['reserved', 'signed', 'confirmed']) metric.set({ state }, counts.get(state) ?? 0);
+    for (const state of OPEN_CHARGE_STATES) metric.set({ state }, counts.get(state) ?? 0);
   });
   gauge('seats_taken', 'Slots that runs hold, on all replicas.', [], async (metric) =>
     metric.set(await sources.slotsTaken()),
@@ -222,6 +225,12 @@ function watch(sources: MetricSources, registers: Registry[]): void {
     'Time since the index was last level with the chain; -1 before that.',
     [],
     (metric) => metric.set(sources.indexAgeSeconds() ?? -1),
+  );
+  gauge(
+    'leader',
+    '1 on the replica that indexes, follows charges and writes the run log for all.',
+    [],
+    (metric) => metric.set(sources.isLeader() ? 1 : 0),
   );
   const ofFunds = (
     name: string,

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { OPEN_CHARGE_STATES } from '../database/charge-states.js';
 import type { Db } from '../database/connection.js';
 
 /** How far the run log is. */
@@ -32,7 +33,7 @@ export function createOperationsRepository(db: Db): OperationsRepository {
     async openCharges() {
       const rows = await db
         .selectFrom('charges')
-        .where('state', 'in', ['reserved', 'signed', 'confirmed'])
+        .where('state', 'in', OPEN_CHARGE_STATES)
         .groupBy('state')
         .select((eb) => ['state' as const, eb.fn.countAll<bigint>().as('count')])
         .execute();

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { ConfigError, readOperatorConfig } from '../config.js';
+import { ConfigError, readKeysConfig, readOperatorConfig } from '../config.js';
+import { deriveKeys } from '../platform/keys.js';
 import { EmbeddedPostgresError, findRunningPostgres } from '../embedded/index.js';
 import { openDatabase } from '../database/connection.js';
 import { OperatorError, parseCommand, runCommand, USAGE } from './index.js';
@@ -16,12 +17,17 @@ async function main(): Promise<void> {
   }
   const database = openDatabase(databaseUrl(), () => undefined);
   try {
-    process.stdout.write(`${await runCommand(database.db, command)}\n`);
+    process.stdout.write(`${await runCommand(database.db, command, readKeys)}\n`);
   } catch (error) {
     throw explain(error);
   } finally {
     await database.close();
   }
+}
+
+function readKeys() {
+  const { masterKey, sealingKeys } = readKeysConfig(process.env);
+  return deriveKeys(masterKey, sealingKeys);
 }
 
 function databaseUrl(): string {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createListingRepository, createListingService } from '../listings/index.js';
 import { insertListing, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import { deriveKeys } from '../platform/keys.js';
 import { OperatorError, parseCommand, runCommand, USAGE } from './index.js';
 
 let database: TemporaryDatabase;
@@ -13,7 +14,9 @@ afterAll(() => database.close());
 /** What a command line prints. */
 async function operate(...argv: string[]): Promise<string> {
   const command = parseCommand(argv);
-  return command.name === 'help' ? USAGE : runCommand(database.db, command);
+  return command.name === 'help'
+    ? USAGE
+    : runCommand(database.db, command, () => deriveKeys(new Uint8Array(32)));
 }
 
 const draft = (fields: Parameters<typeof insertListing>[1] = {}) =>

@@ -9,6 +9,8 @@ export type Command =
   | { name: 'approve'; listingId: string; version?: number }
   | { name: 'reject'; listingId: string; reason: string }
   | { name: 'limits' }
+  /** Seals anew what is secret of agents, with SEALING_KEY. */
+  | { name: 'reseal' }
   /** `null` clears. */
   | { name: 'limit'; listingId: string; runsPerMinute: number | null };
 
@@ -20,6 +22,7 @@ export const USAGE = `What the operator of a marketplace decides.
   npm run operator -- limits                            listings whose limit was set here
   npm run operator -- limit <listing_id> <number>       runs per minute and credential, over the creator's own
   npm run operator -- limit <listing_id> --clear        back to the creator's, or the default
+  npm run operator -- reseal                            seals agents' secrets with SEALING_KEY, to rotate it
 
 Works on the database of DATABASE_URL, or of the server that runs on the state folder (STATE_DIR, default
 .agent-rental). What is decided holds from the next request on, on every replica.
@@ -48,6 +51,7 @@ export function parseCommand(argv: readonly string[]): Command {
   switch (name) {
     case 'reviews':
     case 'limits':
+    case 'reseal':
       allowOptions();
       requireOperands([]);
       return { name };

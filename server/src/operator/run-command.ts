@@ -1,11 +1,17 @@
+import { FILE_KEPT_HOURS, RESULT_KEPT_HOURS } from '@agent-rental/contract';
+import type { Keys } from '../platform/keys.js';
 import { createOperatorLimits } from '../listings/index.js';
 import type { Db } from '../database/connection.js';
-import { createReviews, type Decided, type PendingReview } from '../registration/index.js';
+import { resealAll, createReviews, type Decided, type PendingReview } from '../registration/index.js';
 import { OperatorError } from './operator-error.js';
 import type { Command } from './parse-command.js';
 
 /** Does what the operator asks for; gives what to print. @throws OperatorError when it cannot be done. */
-export async function runCommand(db: Db, command: Exclude<Command, { name: 'help' }>): Promise<string> {
+export async function runCommand(
+  db: Db,
+  command: Exclude<Command, { name: 'help' }>,
+  readKeys: () => Keys,
+): Promise<string> {
   const reviews = createReviews(db);
   const limits = createOperatorLimits(db);
   switch (command.name) {
@@ -40,6 +46,16 @@ export async function runCommand(db: Db, command: Exclude<Command, { name: 'help
       return runsPerMinute === null
         ? `${listingId} has its creator's limit again, or the default.`
         : `${listingId} takes ${runsPerMinute} runs per minute and credential.`;
+    }
+    case 'reseal': {
+      const { resealed, changedMeanwhile } = await resealAll(db, readKeys());
+      if (changedMeanwhile > 0) {
+        return `${resealed} sealed anew; ${changedMeanwhile} changed meanwhile: run reseal again.`;
+      }
+      return (
+        `${resealed} sealed anew; all secrets of agents are sealed with the present key. Files and results that the key ` +
+        `before sealed are gone in ${Math.max(RESULT_KEPT_HOURS, FILE_KEPT_HOURS)} hours: take it out of OTHER_SEALING_KEYS then.`
+      );
     }
     default:
       return command satisfies never;

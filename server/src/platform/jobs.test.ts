@@ -1,7 +1,7 @@
 import { Pool, type PoolClient } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
-import { enqueueTask, migrateJobs, startJobs } from './jobs.js';
+import { enqueueTask, freeAbandonedTasks, migrateJobs, startJobs } from './jobs.js';
 import { createLogger } from './logger.js';
 
 const TASK = 'test';
@@ -121,4 +121,41 @@ it('a task whose connection breaks while it leaves the queue leaves it later, an
   expect(unhandled).toEqual([]);
   await jobs.stop();
   await pool.end();
+});
+
+it('a task of a process that was killed is worked on again, with those that wait behind it, and no other [REG-130]', async () => {
+  const { db, pool } = database;
+  await pool.query('delete from graphile_worker._private_jobs');
+  for (const part of ['killed', 'behind']) {
+    await enqueueTask(db, TASK, { part }, { queue: 'of one creator' });
+  }
+  const lock = (age: string) =>
+    pool.query(
+      `with job as (
+        update graphile_worker._private_jobs set locked_at = now() - $1::interval, locked_by = 'gone', attempts = 1
+        where payload->>'part' = 'killed' returning job_queue_id
+      ) update graphile_worker._private_job_queues as queue set locked_at = now(), locked_by = 'gone'
+        from job where queue.id = job.job_queue_id`,
+      [age],
+    );
+  const worked: string[] = [];
+  let onBoth: () => void = () => undefined;
+  const both = new Promise<void>((resolve) => (onBoth = resolve));
+  const work = async (payload: unknown) => {
+    worked.push((payload as { part: string }).part);
+    if (worked.length === 2) onBoth();
+  };
+  await lock('5 minutes');
+  await freeAbandonedTasks(db, [TASK], 600_000);
+  await freeAbandonedTasks(db, ['another'], 0);
+  const { rows } = await pool.query<{ locked: bigint }>(
+    'select count(*) as locked from graphile_worker.jobs where locked_by is not null',
+  );
+  expect(Number(rows[0]?.locked)).toBe(1);
+  await lock('11 minutes');
+  await freeAbandonedTasks(db, [TASK], 600_000);
+  const jobs = await startJobs(pool, { [TASK]: work }, createLogger('silent'), { concurrency: 2 });
+  await both;
+  await jobs.stop();
+  expect(worked.toSorted()).toEqual(['behind', 'killed']);
 });

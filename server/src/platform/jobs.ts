@@ -31,6 +31,24 @@ export async function enqueueTask(
   )`.execute(tx);
 }
 
+/**
+ * Gives tasks back to the queue that a process left which was killed: they are locked for four hours otherwise, and their queues with
+ * them.
+ *
+ * @param names of tasks that end within `abandonedAfterMs`, and that may run twice at once
+ */
+export async function freeAbandonedTasks(
+  db: Db,
+  names: readonly string[],
+  abandonedAfterMs: number,
+): Promise<void> {
+  await sql`select graphile_worker.force_unlock_workers(workers) from (
+    select array_agg(distinct locked_by) as workers from graphile_worker.jobs
+    where task_identifier = any (${names}) and locked_by is not null
+      and locked_at <= now() - make_interval(secs => ${abandonedAfterMs / 1000})
+  ) as abandoned where workers is not null`.execute(db);
+}
+
 /** Makes the queue's own tables; safe with several replicas at once. */
 export async function migrateJobs(pool: pg.Pool): Promise<void> {
   await runMigrations({ pgPool: pool });

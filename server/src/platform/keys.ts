@@ -19,6 +19,8 @@ export interface Keys {
   seal(plain: Uint8Array | string, context: string): Buffer;
   /** Reverses {@link Keys.seal}; throws when the ciphertext or its context was changed. */
   open(sealed: Uint8Array, context: string): Buffer;
+  /** Whether the present key sealed it, and no other. */
+  isSealedByPresent(sealed: Uint8Array, context: string): boolean;
   /** Signs the JWTs (EdDSA). */
   readonly jwt: { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
   /** Signs the receipts (EdDSA); another key, so that nothing in a receipt can pass for a token. */
@@ -27,6 +29,8 @@ export interface Keys {
   readonly challenge: Buffer;
   /** Signs what MCP clients carry between requests. */
   readonly mcp: Buffer;
+  /** Tells whether a database was written with this master key; it opens nothing. */
+  readonly check: Buffer;
 }
 
 /** The private key of an Ed25519 seed, for OpenSSL: it signs in a twentieth of the time that JavaScript takes. */
@@ -34,11 +38,22 @@ export function ed25519PrivateKey(seed: Uint8Array): KeyObject {
   return createPrivateKey({ key: Buffer.concat([PKCS8_ED25519, seed]), format: 'der', type: 'pkcs8' });
 }
 
+/** Keys that seal what is stored, where they are not the master key's. */
+export interface SealingKeys {
+  /** Seals from now on; absent: the master key's own. */
+  present?: Uint8Array | undefined;
+  /** Further keys that open what they sealed, while a key is rotated. */
+  others?: readonly Uint8Array[] | undefined;
+}
+
 /** Derives the keys (HKDF-SHA256, RFC 5869), one per purpose. */
-export function deriveKeys(masterKey: Uint8Array): Keys {
+export function deriveKeys(masterKey: Uint8Array, { present, others = [] }: SealingKeys = {}): Keys {
   const derive = (purpose: string) =>
     Buffer.from(hkdfSync('sha256', masterKey, new Uint8Array(), `agent-rental/${purpose}/v1`, 32));
-  const storage = derive('storage');
+  const sealing = (key: Uint8Array) =>
+    Buffer.from(hkdfSync('sha256', key, new Uint8Array(), 'agent-rental/storage/v1', 32));
+  const storage = sealing(present ?? masterKey);
+  const openers = [storage, ...others.map(sealing)];
   const signing = (purpose: string) => {
     const privateKey = ed25519PrivateKey(derive(purpose));
     return { privateKey, publicKey: createPublicKey(privateKey) };
@@ -52,14 +67,34 @@ export function deriveKeys(masterKey: Uint8Array): Keys {
     },
     open(sealed, context) {
       const bytes = Buffer.from(sealed);
-      const decipher = createDecipheriv('aes-256-gcm', storage, bytes.subarray(0, NONCE_BYTES))
-        .setAAD(Buffer.from(context))
-        .setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-      return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
+      for (const [index, key] of openers.entries()) {
+        try {
+          return openWith(key, bytes, context);
+        } catch (error) {
+          if (index === openers.length - 1) throw error;
+        }
+      }
+      throw new Error('There is no key to open with.');
+    },
+    isSealedByPresent(sealed, context) {
+      try {
+        openWith(storage, Buffer.from(sealed), context);
+        return true;
+      } catch {
+        return false;
+      }
     },
     jwt: signing('jwt'),
     receipt: signing('receipt'),
     challenge: derive('challenge'),
     mcp: derive('mcp'),
+    check: derive('check'),
   };
+}
+
+function openWith(key: Buffer, bytes: Buffer, context: string): Buffer {
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES))
+    .setAAD(Buffer.from(context))
+    .setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
 }

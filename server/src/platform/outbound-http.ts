@@ -71,6 +71,13 @@ function embeddedV4(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
   return undefined;
 }
 
+/** Whether a URL names this machine. */
+export function isLoopbackUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const host = new URL(text).hostname.replace(/^\[|\]$/g, '');
+  return host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback');
+}
+
 /** Whether an address is on the public internet. */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
@@ -84,7 +91,7 @@ export function isPublicAddress(text: string): boolean {
 
 /**
  * Makes the outbound client. `allowedOrigins` are exact origins that are exempt from the rules: on the
- * embedded default, its own examples on loopback. It is a live set. Without `keepAlive` each connection serves one
+ * embedded default, its own examples on loopback and `ALLOW_LOOPBACK`. It is a live set. Without `keepAlive` each connection serves one
  * request: an idle one is held for as long as its other end asks, up to a limit.
  */
 export function createOutboundHttp(

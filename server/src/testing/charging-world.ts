@@ -150,7 +150,7 @@ export async function openChargingWorld() {
       entrypoint_url: `${agent.origin}/`,
       input_schema: { type: 'object' },
       output_schema: { type: 'string' },
-      listing: { rental_model: rentalModel, price_lamports: PRICE },
+      listing: { rental_model: rentalModel, price_lamports: PRICE, sample_output: ['A sample.'] },
     });
     const job = await vi.waitUntil(
       async () => {
@@ -227,6 +227,11 @@ export async function openChargingWorld() {
     );
   }
 
+  /** How many free runs of a listing are owed, or were. */
+  const creditsOf = async (agentId: string) =>
+    (await database.db.selectFrom('credits').select('run_id').where('listing_id', '=', agentId).execute())
+      .length;
+
   /** A final transaction, whose bytes the database has no more. */
   async function landedMessage(signature: string): Promise<VersionedMessage | undefined> {
     const landed = await connection.getTransaction(signature, {
@@ -246,6 +251,7 @@ export async function openChargingWorld() {
     chargedOnChain,
     balanceOf,
     charges,
+    creditsOf,
     lamportsOf: (address: PublicKey) => connection.getBalance(address),
     /** Ends the faults and the servers of a test. */
     async reset() {

@@ -1,11 +1,6 @@
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { createChain, createProgramHistory } from '../chain/index.js';
-import {
-  createCredentialRepository,
-  createCredentialService,
-  createIndexer,
-  createRentalList,
-} from '../credentials/index.js';
+import { createCredentialRepository, createIndexer, indexedStatusOf } from '../credentials/index.js';
 import { openDatabase, type OpenDatabase } from '../database/connection.js';
 import { createListingRepository, createListingService } from '../listings/index.js';
 import { createLogger } from '../platform/logger.js';
@@ -52,14 +47,7 @@ export function openServerParts(databaseUrl: string, rpcUrl: string): ServerPart
     ownCharges: createOwnCharges(db, MARKETPLACE_PROGRAM_ID),
   });
   const listings = createListingService(createListingRepository(database));
-  const credentials = createCredentialService({
-    repository,
-    rentals: createRentalList(db),
-    listings,
-    chain,
-    indexer,
-  });
-  const slots = createSlotRepository(db);
+  const slots = createSlotRepository(db, 'agent_rental_runs');
   const none = () => Promise.reject(new Error('There is an open charge.'));
   const reconciler = createReconciler({
     chain,
@@ -74,7 +62,10 @@ export function openServerParts(databaseUrl: string, rpcUrl: string): ServerPart
   return {
     ...database,
     reconcilerRound: () => reconciler.reconcile(),
-    accessOf: async (wallet, listingId) => (await credentials.indexedStatus(wallet, listingId)).status,
+    async accessOf(wallet, listingId) {
+      const { listing, rental } = await listings.findFor({ wallet, apiKeyId: undefined }, listingId);
+      return indexedStatusOf(listing, rental).status;
+    },
     async takeSlot(listingId, runId, wallet) {
       const entry = await slots.enter({ runId, listingId, wallet, isPriority: false }, BOUNDS);
       if (entry !== 'seated') throw new Error(`A free slot could not be taken: ${entry}.`);

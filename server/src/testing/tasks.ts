@@ -17,9 +17,11 @@ export function publishedListing(
     minDepositLamports: 0n,
     runsPerMinute: null,
     status: 'active',
+    hasFreeTrial: false,
     metadataUri: 'ipfs://test',
     version: {
       id: randomUUID(),
+      number: 1,
       inputSchema: {},
       outputSchema: {},
       timeoutSeconds: 60,

@@ -162,7 +162,7 @@ describe('an API key that was not asked to publish', () => {
 
   test('sends no transaction of a creator, though the wallet has signed it [ID-51]', async () => {
     const id = await register({ ...MANIFEST, name: 'sent-agent' });
-    await publish(owner.client, owner.signer, id);
+    await publish(owner.client, owner.signer, id, { unverified: true });
     const { transaction } = await owner.client.createTransaction({ action: 'pause', listing_id: id });
     const signed = await owner.signer.signTransaction(Buffer.from(transaction, 'base64'));
     const body = { transaction: Buffer.from(signed).toString('base64') };
@@ -214,7 +214,7 @@ test('a key whose policy has every limit at zero does nothing that costs, with a
     ['/v1/execute/stream', await marketplace.request('subscription')],
     ['/v1/transactions', { action: 'renew', listing_id: subscribed, duration_seconds: 31_536_000 }],
     ['/v1/transactions', { action: 'topup', listing_id, amount_lamports: 1 }],
-    ['/v1/transactions', { action: 'publish', listing_id: declarative }],
+    ['/v1/transactions', { action: 'publish', listing_id: declarative, unverified: true }],
   ];
   for (const [path, body] of attempts) {
     const answer = await call(marketplace, 'POST', path, { token: key, body });
@@ -226,7 +226,7 @@ test('a key whose policy has every limit at zero does nothing that costs, with a
   // Nor is it sent when the wallet has signed what another bearer asked for.
   for (const request of [
     { action: 'topup', listing_id, amount_lamports: 1 } as const,
-    { action: 'publish', listing_id: declarative } as const,
+    { action: 'publish', listing_id: declarative, unverified: true } as const,
   ]) {
     const { transaction } = await owner.client.createTransaction(request);
     const signed = await owner.signer.signTransaction(Buffer.from(transaction, 'base64'));

@@ -1,19 +1,8 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { newStateDir, removeStateDir, spawnServer } from '../support/marketplace.js';
-
-/** Runs the server until it ends by itself. */
-async function runToEnd(
-  stateDir: string,
-  env: Record<string, string> = {},
-): Promise<{ code: number | null; stderr: string }> {
-  const child = spawnServer(stateDir, env);
-  let stderr = '';
-  child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  return { code, stderr };
-}
+import { newStateDir, removeStateDir } from '../support/marketplace.js';
+import { runToEnd } from '../support/processes/run-to-end.js';
 
 async function emptyStateDir(): Promise<string> {
   const stateDir = await newStateDir();

@@ -83,7 +83,7 @@ describe.runIf(hasRedis)('two servers on one PostgreSQL and one Redis', () => {
     const creator = await newParticipant({
       dev: { base_url: here.dev.base_url, rpc_url: chain.dev.rpc_url },
     });
-    const agentId = await publishAgent(creator, {
+    const agent = {
       name: 'replica-tester',
       category: 'coding',
       description: 'Is never run.',
@@ -94,7 +94,8 @@ describe.runIf(hasRedis)('two servers on one PostgreSQL and one Redis', () => {
       output_schema: { type: 'string' },
       // With a sample, or its review would run it.
       listing: { rental_model: 'one_time', price_lamports: 5000, sample_output: ['Nothing.'] },
-    });
+    };
+    const agentId = await publishAgent(creator, agent, { unverified: true });
     const token = await login(there, Keypair.generate());
     const run = (server: OwnServer) =>
       call(server, 'POST', '/v1/execute', { token, body: { agent_id: agentId, task: 'x' } });

@@ -32,6 +32,8 @@ const PUBLIC = new Set([
   'GET /.well-known/ai-catalog.json',
   'GET /llms.txt',
   'GET /AGENTS.md',
+  'GET /ipfs/:cid',
+  'GET /ipfs/:cid/*',
   'GET /dashboard/rent/:listing_id',
   'OPTIONS *',
 ]);
@@ -396,8 +398,14 @@ describe.each(withBody)('a body for $route', (route) => {
     if (ANY_BYTES.has(nameOf(route)) && answer.status === 201) return;
     expect(answer.status, `${what}: ${answer.text}`).toBeGreaterThanOrEqual(400);
     expect(answer.status, `${what}: ${answer.text}`).toBeLessThan(500);
-    // Where the resource is looked at before the body, that it is another's.
-    const codes = ['invalid_request', 'invalid_signature', 'listing_not_found', 'not_found'];
+    // Where the resource is looked at before the body, or no field of the body is a text, that it is another's.
+    const codes = [
+      'invalid_request',
+      'invalid_signature',
+      'listing_not_found',
+      'credential_not_found',
+      'not_found',
+    ];
     expectError(answer, answer.status, codes);
   });
 });

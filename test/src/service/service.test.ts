@@ -90,7 +90,8 @@ describe('outside /v1', () => {
     );
     expect(routes.length).toBeGreaterThan(30);
     const missing = routes.filter(({ method, path }) => {
-      const item = paths[path.replaceAll(/:(\w+)/g, '{$1}')];
+      // OpenAPI has no parameter with slashes: the content's address is described, not the paths inside it.
+      const item = paths[path.replace(/\/\*$/, '').replaceAll(/:(\w+)/g, '{$1}')];
       return !item || (path !== '/mcp' && !(method.toLowerCase() in item));
     });
     expect(missing).toEqual([]);

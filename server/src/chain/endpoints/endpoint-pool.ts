@@ -1,5 +1,6 @@
 import type { Logger } from '../../platform/logger.js';
 import { EndpointError, isAnswer, type RpcEndpoint } from './endpoint.js';
+import { unreachable } from './unreachable.js';
 import { createEndpointHealth, LAG_SLOTS, type EndpointHealth } from './endpoint-health.js';
 
 /** An endpoint that takes longer is left, while there is another one. */
@@ -51,8 +52,8 @@ export interface EndpointPool {
   /** How long ago two endpoints last answered one question, in milliseconds. */
   msSincePair(): number;
   heard(endpoint: RpcEndpoint, slot: number): void;
-  /** @throws Error when two endpoints are of different clusters, or when none can be reached. */
-  requireOneCluster(): Promise<void>;
+  /** The genesis hash of the cluster. @throws Error when no endpoint answers, or two are of different clusters. */
+  requireOneCluster(): Promise<string>;
   stats(): EndpointStats[];
 }
 
@@ -286,7 +287,7 @@ export function createEndpointPool(
       );
       const known = found.filter(({ genesis }) => genesis !== undefined);
       cluster = known[0]?.genesis;
-      if (cluster === undefined) throw new Error('None of the endpoints in SOLANA_RPC_URLS can be reached.');
+      if (cluster === undefined) throw new Error(unreachable(found.map(({ host }) => host)));
       const other = known.find(({ genesis }) => genesis !== cluster);
       if (other) {
         throw new Error(
@@ -294,6 +295,7 @@ export function createEndpointPool(
             `that of ${other.host} is ${other.genesis}. Name endpoints of one cluster.`,
         );
       }
+      return cluster;
     },
 
     stats() {

@@ -1,5 +1,6 @@
 import type { ChainSource } from './source.js';
 import { createOnlyEndpoint } from './endpoint.js';
+import { unreachable } from './unreachable.js';
 
 /** Reads and writes the chain by one endpoint, whose word is all there is. */
 export function createOnlySource(url: string): ChainSource {
@@ -19,7 +20,10 @@ export function createOnlySource(url: string): ChainSource {
     async send(wire) {
       await connection.sendRawTransaction(wire, { skipPreflight: true, maxRetries: 0 });
     },
-    requireOneCluster: async () => undefined,
+    requireOneCluster: () =>
+      connection.getGenesisHash().catch((cause: unknown) => {
+        throw new Error(unreachable([new URL(url).host]), { cause });
+      }),
     stats: () => ({ endpoints: [], disputes: 0 }),
   };
 }

@@ -22,8 +22,8 @@ export interface ChainSource {
   /** The height that the cluster has finalized; 0 while too few endpoints say it. */
   finalizedHeight(): Promise<number>;
   send(wire: Uint8Array): Promise<void>;
-  /** @throws Error when the endpoints are of different clusters. */
-  requireOneCluster(): Promise<void>;
+  /** The genesis hash of the cluster. @throws Error when no endpoint answers, or two are of different clusters. */
+  requireOneCluster(): Promise<string>;
   /** Numbers of each endpoint; empty where there is only one, which is not judged. */
   stats(): { endpoints: EndpointStats[]; disputes: number };
 }

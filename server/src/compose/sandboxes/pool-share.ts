@@ -1,7 +1,7 @@
+import { SLOTS_PER_LISTING } from '@agent-rental/contract';
 import { type SandboxDriver, slotsOfOneOwner } from '@agent-rental/sandbox';
 import type { Config } from '../../config.js';
 import type { Logger } from '../../platform/logger.js';
-import { SLOTS_PER_LISTING } from '../../runs/index.js';
 
 /** Sizes of a pool. */
 export interface PoolShare {

@@ -54,12 +54,13 @@ export function createFailedChecks(rateLimits: RateLimits, limitPerMinute: numbe
     async check(address, bearer, check) {
       // What is remembered is no secret: a hash as the database has it.
       const digest = hash('sha256', bearer, 'base64');
-      const key = `bearer:${clientAddress(address)}`;
-      const fail = async (error: unknown, state = addresses.get(key)) => {
+      const fail = async (error: unknown, state?: AddressState) => {
         if (!(error instanceof ApiError && error.status === 401)) throw error;
         working.delete(digest);
+        const key = keyOf(address);
+        const known = state ?? addresses.get(key);
         const rate = await rateLimits.count(key, limitPerMinute);
-        if (state && isNews(rate, state.rate)) state.rate = rate;
+        if (known && isNews(rate, known.rate)) known.rate = rate;
         return { outcome: 'wrong', error, rate } as const;
       };
       if (working.has(digest)) {
@@ -69,6 +70,7 @@ export function createFailedChecks(rateLimits: RateLimits, limitPerMinute: numbe
           return await fail(error);
         }
       }
+      const key = keyOf(address);
       const state = addresses.get(key) ?? { pending: 0, waiting: [], rate: undefined };
       addresses.set(key, state);
       for (;;) {
@@ -93,6 +95,9 @@ export function createFailedChecks(rateLimits: RateLimits, limitPerMinute: numbe
     },
   };
 }
+
+/** What failures of an address are counted under. */
+const keyOf = (address: string) => `bearer:${clientAddress(address)}`;
 
 function isOfNow({ resetAt }: RateState): boolean {
   return resetAt * 1000 > Date.now();

@@ -3,6 +3,7 @@ import { createClient } from '@agent-rental/sdk';
 import type { FastifyInstance } from 'fastify';
 import type { InternalRequests } from '../internal-requests.js';
 import { ApiError } from '../api-error.js';
+import type { Principal } from '../principal.js';
 import { isLarge, readLargeJson } from '../json-body.js';
 import { rateHeaders } from '../server.js';
 import { listeningUrl } from '../listening-url.js';
@@ -30,12 +31,15 @@ export async function mountMcp(
     internalRequests,
     publicUrl,
     giveUpsOf,
+    hasPins,
     ...options
   }: {
     internalRequests: InternalRequests;
     publicUrl: string | undefined;
     /** Remembers when a caller gives up on calls. */
     giveUpsOf: (rateKey: string) => GiveUps;
+    /** Whether a caller is shown other versions of listings than other callers. */
+    hasPins: (principal: Principal) => Promise<boolean>;
   } & McpOptions,
 ): Promise<{ close(): Promise<void> }> {
   const mcp = createRentalMcpHandler({
@@ -63,6 +67,7 @@ export async function mountMcp(
           // The MCP client decides about another try.
           retries: 0,
         });
+        const isPinned = await hasPins(principal);
         reply.hijack();
         // A closed connection emits no further event: the caller's leaving would go unnoticed.
         if (reply.raw.destroyed) return;
@@ -72,6 +77,7 @@ export async function mountMcp(
           client,
           id: principal.wallet,
           giveUps: giveUpsOf(principal.rateKey),
+          hasPins: isPinned,
           publicUrl: publicUrl ?? listeningUrl(app),
         });
       },

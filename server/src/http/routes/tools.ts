@@ -10,6 +10,7 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../api-error.js';
 import type { InternalRequests } from '../internal-requests.js';
 import { addOperation } from '../operation-route.js';
+import type { Principal } from '../principal.js';
 
 /** Never resolved: requests to it stay in this process. */
 const INTERNAL_URL = 'http://marketplace.invalid';
@@ -20,9 +21,12 @@ const INTERNAL_URL = 'http://marketplace.invalid';
  */
 export function toolRoutes(
   app: FastifyInstance,
-  { internalRequests }: { internalRequests: InternalRequests },
+  {
+    internalRequests,
+    hasPins,
+  }: { internalRequests: InternalRequests; hasPins: (principal: Principal) => Promise<boolean> },
 ): void {
-  const cache = new DirectToolCache();
+  const shared = new DirectToolCache();
   addOperation(app, operations.listTools, async ({ principal, query }) => {
     const { format, ...page } = query;
     const client = createClient({
@@ -31,6 +35,8 @@ export function toolRoutes(
       fetch: internalRequests.fetchAs(app, principal),
       retries: 0,
     });
+    // A caller that has pinned versions is shown other definitions than the others.
+    const cache = (await hasPins(principal)) ? new DirectToolCache() : shared;
     const { definitions, total, end } = await rentedDefinitions(client, cache, page).catch(
       (error: unknown) => {
         throw isApiError(error) ? new ApiError(error.code, error.message, { cause: error }) : error;

@@ -31,6 +31,13 @@ describe('schema checks', () => {
     }
   });
 
+  it('of a schema that says nothing need no thread', async () => {
+    const late = createSchemaChecks({ schema: 0, value: 0 });
+    expect(await late.violations({}, { a: [1] })).toEqual([]);
+    expect(await late.violations({ type: 'string' }, 'text')).not.toEqual([]);
+    await late.close();
+  });
+
   it('of a value that cannot be checked in time end, while the server goes on, and the next ones are served', async () => {
     let turns = 0;
     const turning = setInterval(() => (turns += 1), 10);

@@ -1,5 +1,6 @@
-import { createFunds, createPriorityFees, createProtocolReader } from '../chain/index.js';
-import type { AppParts } from './app-parts.js';
+import { createFunds, createPriorityFees, createProtocolReader } from '../../chain/index.js';
+import { StartError } from '../../platform/start-error.js';
+import type { AppParts } from '../app-parts.js';
 
 /** The protocol's accounts and the fees of transactions that the authority signs. */
 export type Protocol = Awaited<ReturnType<typeof composeProtocol>>;
@@ -7,14 +8,18 @@ export type Protocol = Awaited<ReturnType<typeof composeProtocol>>;
 /**
  * Composes what reads the protocol's accounts.
  *
- * @throws Error when the authority's key is not one of the protocol's authorities.
+ * @throws StartError when the program is not initialised on this network, or the authority's key is not one of its authorities.
  */
 export async function composeProtocol({ chain, authority, config, logger }: AppParts) {
   const protocol = createProtocolReader(chain, Date.now, ({ authorities }) => authority.accept(authorities));
   const requireAuthority = async (): Promise<void> => {
     const { authorities } = await protocol.refreshed();
     if (authorities.some((key) => key.equals(authority.publicKey))) return;
-    throw new Error(`The authority key ${authority.publicKey.toBase58()} is not the protocol's.`);
+    throw new StartError(
+      `The authority's key ${authority.publicKey.toBase58()} is not one that the program ${chain.programId.toBase58()} ` +
+        `accepts (${authorities.map((key) => key.toBase58()).join(', ')}). Name the keypair of one of them in ` +
+        'AUTHORITY_KEYPAIR, its public key in AUTHORITY_PUBLIC_KEY, or correct PROGRAM_ID.',
+    );
   };
   await requireAuthority();
   const funds = createFunds({

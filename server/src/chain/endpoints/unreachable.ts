@@ -1,0 +1,7 @@
+/** Says that no endpoint answers. @param hosts without what stands behind them in an address, which may be a key */
+export function unreachable(hosts: readonly string[]): string {
+  return (
+    `No endpoint in SOLANA_RPC_URLS answers as a Solana RPC does (${hosts.join(', ')}). ` +
+    'Check the addresses, the keys in them, and the network.'
+  );
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import {
+  arweaveKeyOf,
+  createArweaveStore,
+  createContentReader,
+  createContentStore,
+  createDatabaseBlocks,
+  createFolderBlocks,
+  createKuboStore,
+  createPinningService,
+  importFolderBlocks,
+  type OutsideStore,
+} from '../storage/index.js';
+import type { StorageConfig } from '../config.js';
+import { createOutboundHttp, type OutboundHttp } from '../platform/outbound-http.js';
+import type { AppParts } from './app-parts.js';
+
+/** Public content under the hash of its bytes: stored, served and read. */
+export type Content = Awaited<ReturnType<typeof composeContent>>;
+
+/**
+ * Composes the content stores. The embedded default is one server and keeps its blocks in a folder; beside DATABASE_URL they are
+ * in the database, so that every replica serves what any of them stored.
+ */
+export async function composeContent({ config, database, logger, contentFolder }: AppParts) {
+  const isShared = config.databaseUrl !== undefined;
+  const blocks = isShared ? createDatabaseBlocks(database.db) : createFolderBlocks(contentFolder);
+  if (isShared) {
+    const { copied, refused } = await importFolderBlocks(contentFolder, blocks);
+    if (copied > 0) logger.info({ copied }, 'content of an earlier release was copied to the database');
+    if (refused.length > 0) logger.error({ refused }, 'files of the content folder do not match their hash');
+  }
+  const outbound = createOutboundHttp(originsOf(config.storage));
+  const { storage } = config;
+  return {
+    blocks,
+    store: createContentStore(
+      storage.keepsBlocks ? blocks : undefined,
+      outsideStores(storage, outbound),
+      arweaveStore(storage, outbound),
+    ),
+    reader: createContentReader({ blocks, ...storage, outbound }),
+    close: () => outbound.close(),
+  };
+}
+
+/** The origins that the operator named. They may be private; redirects from them to other private addresses are refused. */
+function originsOf(storage: StorageConfig): ReadonlySet<string> {
+  const { ipfsGateways, arweaveGateways, ipfsNode, pinningService, arweave } = storage;
+  const named = [
+    ...ipfsGateways,
+    ...arweaveGateways,
+    ipfsNode?.url,
+    pinningService?.url,
+    arweave?.bundlerUrl,
+  ];
+  return new Set(named.flatMap((url) => (url === undefined ? [] : [new URL(url).origin])));
+}
+
+/** Where documents are stored beside our own blocks: the node first, from which a pinning service fetches them. */
+function outsideStores(
+  { ipfsNode, pinningService }: StorageConfig,
+  outbound: OutboundHttp,
+): readonly OutsideStore[] {
+  if (ipfsNode === undefined) return [];
+  const node = createKuboStore(outbound, ipfsNode);
+  return pinningService === undefined ? [node] : [node, createPinningService(outbound, pinningService, node)];
+}
+
+/** @throws Error when the key file holds no usable key. */
+function arweaveStore({ arweave, arweaveGateways }: StorageConfig, outbound: OutboundHttp) {
+  if (arweave === undefined) return undefined;
+  const { bundlerUrl, keyFile } = arweave;
+  const key = arweaveKeyOf(readFileSync(keyFile, 'utf8'));
+  return createArweaveStore({ gateways: arweaveGateways, outbound }, { bundlerUrl, key });
+}
