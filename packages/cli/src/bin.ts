@@ -1,8 +1,40 @@
 #!/usr/bin/env node
+import { createInterface } from 'node:readline/promises';
 import { runCli } from './run-cli.js';
 
-process.exitCode = await runCli(process.argv.slice(2), {
-  environment: process.env,
-  out: (line) => void process.stdout.write(`${line}\n`),
-  err: (line) => void process.stderr.write(`${line}\n`),
+const controller = new AbortController();
+// The first Ctrl-C ends what runs in good order; a second one ends the process.
+process.once('SIGINT', () => controller.abort());
+process.once('SIGTERM', () => controller.abort());
+// A pipe that is read no further, as of `head`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
 });
+
+const code = await runCli(process.argv.slice(2), {
+  environment: process.env,
+  folder: process.cwd(),
+  signal: controller.signal,
+  out: (line) => void process.stdout.write(`${line}\n`),
+  write: (text) => void process.stdout.write(text),
+  err: (line) => void process.stderr.write(`${line}\n`),
+  ask:
+    process.stdin.isTTY && process.stderr.isTTY
+      ? async (question) => {
+          const terminal = createInterface({ input: process.stdin, output: process.stderr });
+          // Ctrl-C at the question is for the command, too.
+          terminal.once('SIGINT', () => controller.abort());
+          try {
+            return /^y(es)?$/i.test(
+              (await terminal.question(`${question} [y/N] `, { signal: controller.signal })).trim(),
+            );
+          } finally {
+            terminal.close();
+          }
+        }
+      : undefined,
+});
+
+// Ends the process although a request is still open, for instance of a login that was given up.
+process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));

@@ -1,6 +1,16 @@
 /** What a run of the command line has around it. */
 export interface CliEnvironment {
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The working folder. */
+  readonly folder: string;
+  /** Aborts at Ctrl-C. */
+  readonly signal: AbortSignal;
+  /** Writes a line of the result. */
   out(line: string): void;
+  /** Writes a part of the result as it comes. */
+  write(text: string): void;
+  /** Writes a line beside the result: progress, advice, errors. */
   err(line: string): void;
+  /** Asks the person at the terminal; absent where there is none. */
+  ask?: ((question: string) => Promise<boolean>) | undefined;
 }

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { checkAgent } from '@agent-rental/sdk/creator';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from './run-cli.js';
 import { lamportsOf, solOf } from './sol.js';
@@ -11,28 +12,67 @@ async function cli(...args: string[]) {
   const code = await runCli(args, {
     // Nothing listens on the discard port.
     environment: { AGENT_RENTAL_RPC_URL: 'http://127.0.0.1:9' },
+    folder: tmpdir(),
+    signal: new AbortController().signal,
     out: (line) => void out.push(line),
+    write: (text) => void out.push(text),
     err: (line) => void err.push(line),
   });
   return { code, out: out.join('\n'), err: err.join('\n') };
 }
 
-async function newFile(): Promise<string> {
+async function newFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'agent rental cli '));
   onTestFinished(() => rm(folder, { recursive: true }));
-  return join(folder, 'wallet.json');
+  return folder;
 }
+
+const newFile = async () => join(await newFolder(), 'wallet.json');
 
 describe('agent-rental', () => {
   it('explains itself', async () => {
-    expect(await cli()).toMatchObject({ code: 0, out: expect.stringContaining('wallet create') as string });
+    expect(await cli()).toMatchObject({ code: 0, out: expect.stringMatching(/publish[^]*wallet/) as string });
     expect((await cli('--version')).out).toMatch(/^\d+\.\d+\.\d+$/);
   });
 
+  it.each(
+    [
+      ['init', 'check', 'dev', 'publish', 'update', 'rollback', 'pause', 'resume', 'close', 'earnings'],
+      ['logs', 'stats', 'withdraw', 'agents'],
+      ['model', 'rent', 'run', 'completion', 'wallet', 'wallet create', 'wallet fund', 'wallet sweep'],
+    ].flat(),
+  )('explains %s in lines of 80 columns', async (command) => {
+    const { code, out } = await cli(...command.split(' '), '--help');
+    expect(code).toBe(0);
+    expect(out).toContain(`Usage: agent-rental ${command}`);
+    expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+
+  it('tells errors to programs as JSON, in the same place', async () => {
+    const { code, out, err } = await cli('earnings', '--json', '--wallet', 'nowhere.json');
+    expect([code, out]).toEqual([1, '']);
+    const { error } = JSON.parse(err) as { error: { message: string } };
+    expect(error.message).toContain('agent-rental wallet create nowhere.json');
+  });
+
   it.each([
-    [['wallet', 'destroy'], 'not a command'],
-    [['purse'], 'not a command'],
-    [['wallet', 'create', 'a', 'b'], 'not a command'],
+    [['wallet', 'destroy'], 'unknown command'],
+    [['purse'], 'unknown command'],
+    [['wallet', 'create', 'a', 'b'], 'too many arguments'],
+    [['run', 'a-listing'], "missing required argument 'task'"],
+    [['init', 'a', '--template', 'cobol'], 'no template cobol'],
+    [['init', 'Not A Name'], 'no name of an agent'],
+    [['init', '-a'], 'unknown option'],
+    [['init', 'a--b'], 'no name of an agent'],
+    [['init', 'a'.repeat(65)], 'no name of an agent'],
+    [['rollback', 'a-listing', '--to', 'first'], 'number of a version'],
+    [['logs', 'a-listing', '--limit', '0'], '1 to 100'],
+    [['stats', 'a-listing', '--window', '1h'], '24h, 7d, 30d'],
+    [['rollback', 'a-listing', '--to', '0'], 'number of a version'],
+    [['model', '--port', 'x'], 'no port'],
+    [['rent', 'a-listing', '--days', '7'], '30, 90 or 365'],
+    [['completion', 'cmd'], 'bash, zsh, fish'],
+    [['earnings', '--url', 'localhost'], 'no web address'],
     [['wallet', 'create', '--colour', 'red'], '--colour'],
     [['wallet', 'fund'], '--sol is missing'],
     [['wallet', 'sweep'], '--to is missing'],
@@ -46,6 +86,17 @@ describe('agent-rental', () => {
     expect(err).toContain(message);
     expect(err.split('\n')).toHaveLength(1);
   });
+
+  it.each(['7', 'a', '3d-printer', 'a1-b2', 'a'.repeat(64)])(
+    'makes an agent called %s, as manifests may be [REG-63]',
+    async (name) => {
+      const folder = await newFolder();
+      expect(await cli('init', join(folder, name))).toMatchObject({ code: 0 });
+      const agent = JSON.parse(await readFile(join(folder, name, 'agent.json'), 'utf8')) as { name: string };
+      expect(agent.name).toBe(name);
+      expect(checkAgent(agent).faults.map(({ path }) => path)).not.toContain('name');
+    },
+  );
 
   it('makes a wallet without a network, shows no key, and never overwrites one', async () => {
     const file = await newFile();

@@ -1,63 +1,113 @@
-import { isApiError } from '@agent-rental/sdk';
+import { isApiError, isUntrustedChallenge } from '@agent-rental/sdk';
 import { WalletFileError } from '@agent-rental/sdk/node';
+import { isUntrustedTransaction } from '@agent-rental/sdk/solana';
+import { CommanderError } from 'commander';
 import type { CliEnvironment } from './cli-environment.js';
-import { parseOptions, type CliOptions } from './cli-options.js';
-import { VERSION } from './version.js';
-import { UsageError } from './usage-error.js';
-import { walletCommands } from './wallet.js';
+import { CommandError, FailedRunError, UsageError } from './errors.js';
+import { createProgram } from './program.js';
 
-const HELP = `agent-rental: wallets for agents, which hold only their budget.
+/** Most characters of a message: some endpoints answer an error with a whole page. */
+const MESSAGE_LENGTH = 2_000;
 
-  agent-rental wallet create [FILE] [--fund SOL]   make a wallet, and give it its budget
-  agent-rental wallet balance [FILE]               show its address and what it holds
-  agent-rental wallet fund [FILE] --sol SOL        give it more
-  agent-rental wallet sweep [FILE] --to ADDRESS    send all that it holds back
+/** What a run of the command line ends with. */
+const EXIT_CODES = { done: 0, failed: 1, usage: 2, failedRun: 3, interrupted: 130 } as const;
 
-FILE is a keypair file as the Solana tools write it; agent-wallet.json when it is left out.
+const WHERE = 'Is it running? --url and AGENT_RENTAL_URL say where it is.';
+const GOES_ON = 'The same command goes on where this one was.';
 
-Options:
-  --from FILE   the keypair file of the wallet that pays (default ~/.config/solana/id.json)
-  --airdrop     take the SOL from the network's faucet instead, where it has one
-  --rpc URL     the Solana RPC endpoint (default AGENT_RENTAL_RPC_URL, or http://127.0.0.1:8899)
-  --help, --version
-`;
+/** What may have happened already when a command is ended, and what to do. */
+const AFTER_INTERRUPTION: Readonly<Record<string, string | undefined>> = {
+  publish: GOES_ON,
+  update: GOES_ON,
+  rollback: 'It may have gone back already: the versions of the listing say so.',
+  rent: 'It may be rented already: the same command says so before it pays.',
+  run: 'The run is cancelled; if its agent was reached, it is charged.',
+  wallet: 'SOL may be on its way: "agent-rental wallet balance" says what the wallet holds.',
+};
 
-/** A dead endpoint's words, which otherwise fill a page. */
-const MESSAGE_LENGTH = 500;
+const UNREACHED = 'The agent is not published, because it would not run.';
+
+const CREATOR_COMMANDS: readonly string[] = [
+  'publish',
+  'update',
+  'rollback',
+  'logs',
+  'stats',
+  'pause',
+  'resume',
+  'close',
+  'withdraw',
+];
+
+/** What to do about an error of the API that the command line knows more about than the API. */
+function adviceFor(
+  command: string | undefined,
+  { message, status }: { message: string; status: number },
+): string {
+  const isCreators = CREATOR_COMMANDS.includes(command ?? '');
+  if (message.includes('too little SOL')) return ' "agent-rental wallet fund FILE" gives it more.';
+  if (message.startsWith(UNREACHED)) return ' "agent-rental publish --unverified" does it anyway.';
+  if (status === 404 && isCreators)
+    return ' A listing is changed by the wallet that published it: --wallet names its file, --url its marketplace.';
+  return '';
+}
 
 /**
  * Runs one command.
  *
- * @returns the exit code: 0, 1 when it failed, 2 when it was not understood
+ * @returns the exit code: 0, 1 when it failed, 2 when it was not understood, 3 when an agent's run failed, 130 after Ctrl-C
  */
 export async function runCli(args: readonly string[], around: CliEnvironment): Promise<number> {
+  const tell = (text: string, code?: string) => {
+    const message = text.replace(/\s+/g, ' ').slice(0, MESSAGE_LENGTH);
+    if (args.includes('--json')) around.err(JSON.stringify({ error: { message, ...(code && { code }) } }));
+    else around.err(`agent-rental: ${message}`);
+  };
   try {
-    const { values, positionals } = parseOptions(args);
-    if (values.version === true) around.out(VERSION);
-    else if (values.help === true || positionals.length === 0) around.out(HELP.trimEnd());
-    else await command(positionals, values, around);
-    return 0;
+    const program = createProgram(around);
+    if (args.length === 0) program.outputHelp();
+    else await program.parseAsync([...args], { from: 'user' });
+    return EXIT_CODES.done;
   } catch (error) {
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return EXIT_CODES.done;
+      // A group without its command is explained on stderr.
+      if (error.code !== 'commander.help') {
+        tell(`${error.message.replace(/^error: /, '')}; see --help.`, 'usage');
+      }
+      return EXIT_CODES.usage;
+    }
+    if (around.signal.aborted) {
+      tell(`Ended by Ctrl-C. ${AFTER_INTERRUPTION[args[0] ?? ''] ?? ''}`.trim(), 'interrupted');
+      return EXIT_CODES.interrupted;
+    }
+    if (error instanceof FailedRunError) return EXIT_CODES.failedRun;
     const message = error instanceof Error ? error.message : String(error);
-    around.err(`agent-rental: ${message.replace(/\s+/g, ' ').slice(0, MESSAGE_LENGTH)}`);
-    if (error instanceof UsageError) return 2;
-    if (isApiError(error) || error instanceof WalletFileError || isKnown(error)) return 1;
-    throw error;
+    if (error instanceof UsageError) {
+      tell(message, 'usage');
+      return EXIT_CODES.usage;
+    }
+    if (isApiError(error)) {
+      const advice = adviceFor(args[0], error);
+      tell(
+        `${message}${advice}${error.requestId === undefined ? '' : ` (request ${error.requestId})`}`,
+        error.code,
+      );
+      return EXIT_CODES.failed;
+    }
+    if (!isKnown(error)) throw error;
+    const isAway = error instanceof Error && error.name === 'ConnectionError';
+    tell(isAway ? `${message} ${WHERE}` : message);
+    return EXIT_CODES.failed;
   }
-}
-
-async function command(
-  [group, name = '', file, ...more]: readonly string[],
-  options: CliOptions,
-  around: CliEnvironment,
-): Promise<void> {
-  const run = group === 'wallet' ? walletCommands[name] : undefined;
-  if (run === undefined || more.length > 0) {
-    throw new UsageError(`"${[group, name, ...more].join(' ').trim()}" is not a command; see --help.`);
-  }
-  await run(file ?? 'agent-wallet.json', options, around);
 }
 
 function isKnown(error: unknown): boolean {
-  return error instanceof Error && error.name === 'ConnectionError';
+  return (
+    error instanceof CommandError ||
+    error instanceof WalletFileError ||
+    isUntrustedChallenge(error) ||
+    isUntrustedTransaction(error) ||
+    (error instanceof Error && error.name === 'ConnectionError')
+  );
 }

@@ -47,6 +47,8 @@ export interface RentalServerOptions {
   readonly heartbeatMs?: number | undefined;
   /** How long a call waits for its run's end; then it answers with the run's id. Default 45 s. */
   readonly patienceMs?: number | undefined;
+  /** Without `call`: how often it looks whether the list of tools has changed, which the client is then told. Default 60 s. */
+  readonly watchMs?: number | undefined;
   /** Remembers when this caller gives up on calls. Default: as long as the server lives. */
   readonly giveUps?: GiveUps | undefined;
   /** How long a call of a client that takes tasks waits for its run's end; then it is a task. Default 0.5 s. */

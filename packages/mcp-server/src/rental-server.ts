@@ -11,6 +11,7 @@ import { createCallTool } from './calls/call-tool.js';
 import { SERVER_INSTRUCTIONS } from './content/instructions.js';
 import { toMcpTool } from './calls/mcp-tool.js';
 import { nextAfter, pageOf, startOf } from './content/pages.js';
+import { watchList } from './content/list-watch.js';
 import { getPrompt, PROMPTS } from './content/prompts.js';
 import { listResources, readResource, RESOURCE_TEMPLATES } from './content/resources.js';
 import type { RentalHandlers, RentalServerOptions } from './rental-server-options.js';
@@ -26,6 +27,8 @@ import { VERSION } from './version.js';
 const PAGE_SIZE = 50;
 /** Longest wait for a run: clients give up after 60 s. */
 const PATIENCE_MS = TOOL_WAIT_SECONDS * 1_000;
+/** How often the list of tools is looked at for changes, where the client can be told of them. */
+const WATCH_MS = 60_000;
 /** Wait for a run of a client that takes tasks: refusals, and what is done at once, need none. */
 const TASK_WAIT_MS = 500;
 
@@ -42,7 +45,8 @@ export function createRentalServer(options: RentalServerOptions): Server {
     { name: 'agent-rental', title: 'Agent rental marketplace', version: VERSION },
     {
       capabilities: {
-        tools: {},
+        // Over HTTP the server keeps no session, so it cannot tell a client of changes.
+        tools: options.call === undefined ? { listChanged: true } : {},
         resources: {},
         prompts: {},
         ...(hasTasks ? { extensions: { [TASKS_EXTENSION]: {} } } : {}),
@@ -142,6 +146,11 @@ function toolHandlers(
   tasks: Tasks | undefined,
 ): Pick<RentalHandlers, 'listTools' | 'callTool'> {
   const { toolset, onError, pageSize = PAGE_SIZE, patienceMs = PATIENCE_MS, call } = options;
+  const watch = watchList({
+    toolset,
+    everyMs: options.watchMs ?? WATCH_MS,
+    onChange: () => void server.sendToolListChanged().catch((error: unknown) => onError?.(error)),
+  });
   const partOf = (tools: readonly RentedTool[], start: number): ToolPage => ({
     tools: tools.slice(start, start + pageSize),
     total: tools.length,
@@ -154,7 +163,9 @@ function toolHandlers(
     // Over HTTP each page has a server of its own, which has nothing of the pages before.
     if (call !== undefined) return toolset.page(start, pageSize, given, place);
     // A first page is a new look; the pages after it go on in the same list.
-    return partOf(await (start === 0 ? toolset.refresh(given) : toolset.list(given)), start);
+    const tools = await (start === 0 ? toolset.refresh(given) : toolset.list(given));
+    if (start === 0) watch.given(tools);
+    return partOf(tools, start);
   };
   return {
     async listTools(params, { mcpReq: { signal } }) {

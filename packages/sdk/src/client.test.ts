@@ -124,6 +124,30 @@ describe('a run', () => {
     expect(http.requests).toHaveLength(1);
   });
 
+  test.each([
+    ['another refusal', failure(503, 'service_unavailable', { 'retry-after': '0' }), 'service_unavailable'],
+    ['a lost connection', new TypeError('socket hang up'), undefined],
+  ])(
+    'that fails in the end with %s keeps the first run and what was said of it [EXE-88]',
+    async (_, last, code) => {
+      const begun = {
+        run_id: 'run-1',
+        message: 'It was not reached. Your next run of it is free. Try again.',
+      };
+      const reason = 'It was not reached. Your next run of it is free.';
+      const error = { code: 'service_unavailable', status: 503, ...begun, reason };
+      const http = scripted(json(503, { error }, { 'retry-after': '0' }), last);
+      const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch, retries: 1 });
+      const thrown: unknown = await client.execute(body).catch((each: unknown) => each);
+      expect(thrown).toMatchObject({
+        runId: 'run-1',
+        message: expect.stringContaining(`The first try began run run-1: ${reason}`) as string,
+        ...(code === undefined ? { name: 'ConnectionError' } : { code }),
+      });
+      expect(http.requests).toHaveLength(2);
+    },
+  );
+
   test('is given up when aborted while it waits to try again [SDK-5]', async () => {
     const http = scripted(failure(503, 'service_unavailable', { 'retry-after': '60' }));
     const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });

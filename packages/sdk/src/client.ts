@@ -2,6 +2,7 @@ import {
   CONFIRMATION_HEADERS,
   MAX_WAIT_SECONDS,
   operations,
+  type AgentStats,
   type ApiKey,
   type Cancellation,
   type CredentialPage,
@@ -14,6 +15,7 @@ import {
   type Listing,
   type ListingPage,
   type Operation,
+  type PinnedVersion,
   type Review,
   type Run,
   type RunEvent,
@@ -122,6 +124,11 @@ export interface RentalClient {
     options?: CallOptions,
   ): Promise<CredentialPage>;
   verifyCredential(listingId: string, options?: CallOptions): Promise<CredentialVerification>;
+  /**
+   * Pins the version that runs of a rental run: for all of the wallet, or with an API key for that key alone. Null runs the
+   * latest again.
+   */
+  pinVersion(listingId: string, version: number | null, options?: CallOptions): Promise<PinnedVersion>;
   registerAgent(
     body: z.input<typeof operations.registerAgent.body>,
     options?: CallOptions,
@@ -135,6 +142,12 @@ export interface RentalClient {
     changes: z.input<typeof operations.updateAgent.body>,
     options?: ConfirmedOptions,
   ): Promise<z.output<typeof operations.updateAgent.response>>;
+  /** Makes what an earlier version of an own agent was its next version. Confirmed as `updateAgent` is. */
+  rollbackAgent(
+    listingId: string,
+    version: number,
+    options?: ConfirmedOptions,
+  ): Promise<z.output<typeof operations.rollbackAgent.response>>;
   /** Deletes an own agent that was never published. */
   deleteAgent(
     listingId: string,
@@ -156,6 +169,23 @@ export interface RentalClient {
   ): Promise<z.output<typeof operations.rotateWebhookSecret.response>>;
   /** What the caller's listings earn, in lamports and SOL. */
   getEarnings(query?: Query<typeof operations.getEarnings>, options?: CallOptions): Promise<Earnings>;
+  /** The caller's own agents, drafts included, and which of them cannot be reached. */
+  listAgents(
+    query?: Query<typeof operations.listAgents>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof operations.listAgents.response>>;
+  /** Runs of an own listing, newest first: how they ended and why, without inputs and outputs. */
+  listAgentRuns(
+    listingId: string,
+    query?: Query<typeof operations.listAgentRuns>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof operations.listAgentRuns.response>>;
+  /** How runs of an own listing ended within 24 hours, 7 or 30 days, how long they took, and what was refused. */
+  getAgentStats(
+    listingId: string,
+    query?: Query<typeof operations.getAgentStats>,
+    options?: CallOptions,
+  ): Promise<AgentStats>;
   getJob(jobId: string, options?: CallOptions): Promise<Job>;
   createApiKey(
     body: z.input<typeof operations.createApiKey.body>,
@@ -342,9 +372,18 @@ export function createClient(options: ClientOptions): RentalClient {
         await call(operations.verifyCredential, { params: { listing_id: id }, ...given }),
         ({ listing_id: told }) => told,
       ),
+    pinVersion: (listing_id, version, given = {}) =>
+      call(operations.pinVersion, {
+        params: { listing_id },
+        body: { version },
+        repeatable: true,
+        ...given,
+      }),
     registerAgent: (body, given = {}) => call(operations.registerAgent, { body, ...given }),
     updateAgent: (listing_id, body, given = {}) =>
       call(operations.updateAgent, { params: { listing_id }, body, ...confirmed(given) }),
+    rollbackAgent: (listing_id, version, given = {}) =>
+      call(operations.rollbackAgent, { params: { listing_id }, body: { version }, ...confirmed(given) }),
     // Once it is deleted it is not found: no repetition.
     deleteAgent: (listing_id, given = {}) =>
       call(operations.deleteAgent, { params: { listing_id }, ...given }),
@@ -354,6 +393,11 @@ export function createClient(options: ClientOptions): RentalClient {
     rotateWebhookSecret: (id, given = {}) =>
       call(operations.rotateWebhookSecret, { params: { id }, ...confirmed(given) }),
     getEarnings: (query = {}, given = {}) => call(operations.getEarnings, { query: plain(query), ...given }),
+    listAgents: (query = {}, given = {}) => call(operations.listAgents, { query: plain(query), ...given }),
+    listAgentRuns: (listing_id, query = {}, given = {}) =>
+      call(operations.listAgentRuns, { params: { listing_id }, query: plain(query), ...given }),
+    getAgentStats: (listing_id, query = {}, given = {}) =>
+      call(operations.getAgentStats, { params: { listing_id }, query: plain(query), ...given }),
     getJob: (job_id, given = {}) => call(operations.getJob, { params: { job_id }, ...given }),
     createApiKey: (body, given = {}) => call(operations.createApiKey, { body, ...given }),
     listApiKeys: (given = {}) => call(operations.listApiKeys, given),

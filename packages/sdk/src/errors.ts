@@ -67,6 +67,38 @@ export function isApiError(value: unknown): value is ApiError {
 /** The service could not be reached, or what answered was not the service. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
+  /** The run that an earlier try of the request had begun, as far as that is known. */
+  readonly runId: string | undefined;
+
+  constructor(message: string, options: ErrorOptions & { runId?: string | undefined } = {}) {
+    super(message, options);
+    this.runId = options.runId;
+  }
+}
+
+/** The last error of a request that was tried again, with the first run that it began and what was said of that. */
+export function afterRetries(
+  last: ApiError | ConnectionError,
+  first: ApiError | undefined,
+): ApiError | ConnectionError {
+  if (first?.runId === undefined || first === last) return last;
+  const earlier = `The first try began run ${first.runId}: ${first.reason}`;
+  if (last instanceof ConnectionError) {
+    return new ConnectionError(`${last.message} ${earlier}`, { cause: first, runId: first.runId });
+  }
+  const { code, status, requestId, onChainError, policyRule, requiredScopes, retryAfterSeconds } = last;
+  return new ApiError({
+    code,
+    status,
+    requestId,
+    onChainError,
+    policyRule,
+    requiredScopes,
+    retryAfterSeconds,
+    message: `${last.message} ${earlier}`,
+    reason: `${last.reason} ${earlier}`,
+    runId: first.runId,
+  });
 }
 
 /** The error of a request that got no answer, or one that could not be read. */

@@ -1,5 +1,12 @@
 import type { Operation } from '@agent-rental/contract';
-import { apiErrorFromResponse, ApiError, ConnectionError, isApiError, unreachable } from './errors.js';
+import {
+  afterRetries,
+  apiErrorFromResponse,
+  ApiError,
+  ConnectionError,
+  isApiError,
+  unreachable,
+} from './errors.js';
 import type { Authentication } from './login.js';
 
 /** What goes into one request. */
@@ -44,6 +51,8 @@ export async function sendRequest<T>(
   const url = http.baseUrl + pathOf(operation, input);
   const repeatable = operation.method === 'GET' || input.repeatable === true;
   let renewed = false;
+  /** The first try that began a run: it may have been charged, and what it said of that must not be lost. */
+  let first: ApiError | undefined;
   for (let attempt = 0; ; attempt += 1) {
     const answer = await tryOnce(http, operation, input, url, read);
     if ('value' in answer) return answer.value;
@@ -52,10 +61,11 @@ export async function sendRequest<T>(
       renewed = true;
       if (http.authentication.renew()) continue;
     }
+    if (outcome instanceof ApiError && outcome.runId !== undefined) first ??= outcome;
     const temporary = outcome instanceof ConnectionError || RETRIED_STATUS.has(outcome.status);
-    if (!repeatable || !temporary || attempt >= http.retries) throw outcome;
+    if (!repeatable || !temporary || attempt >= http.retries) throw afterRetries(outcome, first);
     const asked = outcome instanceof ApiError ? outcome.retryAfterSeconds : undefined;
-    if (asked !== undefined && asked > RETRY_AFTER_MOST_SECONDS) throw outcome;
+    if (asked !== undefined && asked > RETRY_AFTER_MOST_SECONDS) throw afterRetries(outcome, first);
     await pause(asked === undefined ? backoffMs(attempt) : asked * 1000, input.signal);
   }
 }
@@ -80,7 +90,10 @@ async function tryOnce<T>(
     init.body = input.upload;
   }
   try {
-    if (operation.auth === 'bearer') headers['authorization'] = await http.authentication.header();
+    if (operation.auth === 'bearer') {
+      const { authentication } = http;
+      headers['authorization'] = await unlessAborted(authentication.header(), input.signal);
+    }
   } catch (error) {
     // Else it is the signer's: a wallet that refuses is not asked again.
     if (isApiError(error) || error instanceof ConnectionError) return { error };
@@ -110,6 +123,17 @@ function pathOf(operation: Operation, input: RequestInput): string {
 /** Exponential, with full jitter so that many clients do not come back together. */
 function backoffMs(attempt: number): number {
   return Math.random() * Math.min(BACKOFF_MS.most, BACKOFF_MS.first * 2 ** attempt);
+}
+
+/** Gives up waiting for what other calls may share, and lets it go on for them. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const aborted = () => reject(signal.reason as Error);
+    if (signal.aborted) aborted();
+    signal.addEventListener('abort', aborted, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted));
+  });
 }
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -60,6 +60,31 @@ async function refusal(offered: unknown, options?: Partial<ClientOptions>): Prom
 const good = () => offer(SITE);
 
 describe('a wallet that logs in', () => {
+  it('does so for others, too, when the call that began the login is aborted [SDK-5]', async () => {
+    let answer: () => void = () => undefined;
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    const client = createClient({
+      baseUrl: 'https://market.example',
+      signer: { address: wallet, signMessage: async () => new Uint8Array(64).fill(1) },
+      fetch: async (input) => {
+        const { pathname } = new URL(input as string);
+        await answered;
+        if (pathname === '/v1/auth/challenge') return Response.json(good());
+        if (pathname === '/v1/auth/token') {
+          return Response.json({ token: 't', expires_at: Math.floor(Date.now() / 1000) + HOUR_SECONDS });
+        }
+        return Response.json({ credentials: [], total: 0 });
+      },
+    });
+    const controller = new AbortController();
+    const aborted = client.listCredentials({}, { signal: controller.signal });
+    const other = client.listCredentials();
+    controller.abort(new Error('enough'));
+    await expect(aborted).rejects.toThrow('enough');
+    answer();
+    await expect(other).resolves.toMatchObject({ total: 0 });
+  });
+
   it('signs a message for its site, address, challenge and time, in its own words [ID-56]', async () => {
     const offered = good();
     const { sign_in } = offered;

@@ -31,6 +31,8 @@ export function toListing(listing: StandInListing): unknown {
     review_count: 2,
     last_updated: '2026-01-01T00:00:00Z',
     sample_output: ['sample'],
+    ...failingSince(listing),
+    ...(listing.free_trial === true ? { free_trial: true } : {}),
     published_at: '2026-01-01T00:00:00Z',
     status: 'active',
     on_chain_address: 'address',
@@ -39,8 +41,12 @@ export function toListing(listing: StandInListing): unknown {
     min_deposit_lamports: listing.min_deposit_lamports ?? 10_000_000,
     input_schema: listing.input_schema ?? { type: 'object', properties: { text: { type: 'string' } } },
     output_schema: listing.output_schema ?? { type: 'object' },
+    ...(listing.unverified_since === undefined ? {} : { unverified_since: listing.unverified_since }),
   };
 }
+
+const failingSince = ({ failing_since }: StandInListing) =>
+  failing_since === undefined ? {} : { failing_since };
 
 /** A listing as it stands beside a credential. */
 export function toRentedListing(listing: StandInListing): unknown {
@@ -48,6 +54,7 @@ export function toRentedListing(listing: StandInListing): unknown {
     description: listing.description ?? 'Echoes its input.',
     price_lamports: priceLamports(listing),
     input_schema: listing.input_schema ?? { type: 'object', properties: { text: { type: 'string' } } },
+    ...failingSince(listing),
   };
 }
 

@@ -24,8 +24,13 @@ export interface StandInListing {
   readonly min_deposit_lamports?: number;
   readonly input_schema?: JsonSchema;
   readonly output_schema?: JsonSchema;
+  readonly failing_since?: string;
+  /** The first run is free and needs no rental. */
+  readonly free_trial?: boolean;
   /** The caller's rental; `none` for a listing that is only offered. Default `active`. */
   rental?: CredentialStatus | 'none';
   readonly purchased_at?: string;
+  /** When it was published without having been reached. */
+  readonly unverified_since?: string;
   readonly run?: StandInAgent;
 }

@@ -61,6 +61,8 @@ interface BegunRun {
 export function createStandIn(listings: readonly StandInListing[] = []): StandIn {
   const known = new Map(listings.map((listing) => [listing.id, listing]));
   const runs = new Map<string, EndedRun>();
+  /** Listings whose free run was had. */
+  const tried = new Set<string>();
   const byKey = new Map<string, BegunRun>();
   const working = new Map<string, BegunRun>();
   const login = new StandInLogin();
@@ -200,19 +202,30 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
     const listing = known.get(parsed.data.agent_id);
     if (listing === undefined) return failure('listing_not_found', REFUSAL_TEXT.noSuchListing);
     const { rental = 'active' } = listing;
-    if (rental === 'none') return failure('credential_not_found', REFUSAL_TEXT.notRented(listing.id));
+    const key = request.headers.get('idempotency-key') ?? crypto.randomUUID();
+    const isTrial = rental === 'none' && listing.free_trial === true;
+    if (rental === 'none' && !isTrial)
+      return failure('credential_not_found', REFUSAL_TEXT.notRented(listing.id));
+    if (isTrial && tried.has(listing.id) && !byKey.has(key))
+      return failure('credential_not_found', REFUSAL_TEXT.trialUsed(listing.id));
+    if (isTrial) tried.add(listing.id);
     if (rental === 'low_balance')
       return failure('insufficient_balance', REFUSAL_TEXT.lowBalance(BigInt(priceLamports(listing))));
     if (rental === 'expired') return failure('credential_expired', REFUSAL_TEXT.subscriptionExpired);
 
-    const key = request.headers.get('idempotency-key') ?? crypto.randomUUID();
     const deltas = new TransformStream<string, string>(undefined, undefined, { highWaterMark: 1_000 });
     const writer = deltas.writable.getWriter();
     const begun = byKey.get(key);
     // A cut stream's run goes on by itself, as it does behind a real connection that broke.
     const signal = standIn.cutNextStream ? new AbortController().signal : request.signal;
     const run =
-      begun ?? runAgent(listing, parsed.data, signal, (delta) => void writer.write(delta).catch(ignore));
+      begun ??
+      runAgent(
+        listing,
+        { ...parsed.data, isTrial },
+        signal,
+        (delta) => void writer.write(delta).catch(ignore),
+      );
     byKey.set(key, run);
     void run.end.then(
       () => writer.close().catch(ignore),
@@ -235,11 +248,12 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
 
   function runAgent(
     listing: StandInListing,
-    { task, input }: ExecuteBody,
+    { task, input, isTrial }: ExecuteBody & { isTrial: boolean },
     signal: AbortSignal,
     onDelta: (delta: string) => void,
   ): BegunRun {
-    const cost = RENTAL_TERMS[listing.rental_model ?? 'per_query'].chargesRuns ? priceLamports(listing) : 0;
+    const isCharged = !isTrial && RENTAL_TERMS[listing.rental_model ?? 'per_query'].chargesRuns;
+    const cost = isCharged ? priceLamports(listing) : 0;
     standIn.charged += cost;
     const run_id = `run_${runs.size + working.size + 1}`;
     const cancelled = new AbortController();
@@ -255,7 +269,14 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
     return begun;
 
     function facts(output: EndedRun['output']) {
-      return { run_id, agent_id: listing.id, output, cost_lamports: cost, duration_ms: 12 };
+      return {
+        run_id,
+        agent_id: listing.id,
+        output,
+        cost_lamports: cost,
+        duration_ms: 12,
+        ...(isTrial ? { trial: true } : {}),
+      };
     }
 
     async function work(): Promise<EndedRun> {

@@ -45,6 +45,8 @@ export interface RentalMcpCaller {
   readonly publicUrl?: string | undefined;
   /** Remembers when the caller gives up on calls, on all replicas. Default: nothing is remembered between two calls. */
   readonly giveUps?: GiveUps | undefined;
+  /** Listings are shown to this caller alone as they are, because it has pinned versions of them. Default false. */
+  readonly hasPins?: boolean | undefined;
 }
 
 /** Options of {@link createRentalMcpHandler}. */
@@ -126,8 +128,14 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
   const onerror = (error: Error): void => options.onError?.(error);
 
   const serverFor = ({ caller, call, select }: Carried, era: 'legacy' | 'modern'): Server => {
-    const { client, publicUrl, giveUps, id: callerId } = caller;
-    const toolset = rentedToolset(client, { limit: toolLimit, select, cache, publicUrl, programId });
+    const { client, publicUrl, giveUps, hasPins = false, id: callerId } = caller;
+    const toolset = rentedToolset(client, {
+      limit: toolLimit,
+      select,
+      cache: hasPins ? new DirectToolCache() : cache,
+      publicUrl,
+      programId,
+    });
     return createRentalServer({ ...serverOptions, secret, toolset, client, call, giveUps, callerId, era });
   };
   const stateless = createMcpHandler(

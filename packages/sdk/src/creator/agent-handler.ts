@@ -1,71 +1,96 @@
 import type { Json } from '@agent-rental/contract';
 import { Webhook } from 'standardwebhooks';
-import * as z from 'zod';
-
-/** A task for a connected agent, as the marketplace sends it. */
-export const agentTask = z.object({
-  run_id: z.string(),
-  agent_id: z.string(),
-  task: z.string(),
-  input: z.json().optional(),
-  input_uri: z.string().optional(),
-  timeout_seconds: z.int(),
-});
-export type AgentTask = z.infer<typeof agentTask>;
-
-/**
- * Text as it is written, piece by piece. A generator may return the output; without one, the pieces together are it.
- */
-export type AnswerPieces = AsyncIterable<string> | AsyncGenerator<string, Json | void, undefined>;
-
-/**
- * Does the work: gets the task, returns what the agent's output schema declares. An `async function*` yields an answer in
- * free text while it is written; a renter who streams reads it as it comes.
- */
-export type AgentFunction = (
-  task: AgentTask,
-  context: { signal: AbortSignal },
-) => Promise<Json | AnswerPieces> | Json | AnswerPieces;
+import { createDeadline } from '../deadline.js';
+import { agentTask, handshake, type AgentFunction, type AnswerPieces } from './agent-task.js';
+import { schemaCheck, type AgentSchema } from './schema-check.js';
 
 export interface AgentHandlerOptions {
-  /** Shown once when the agent was registered. */
-  webhookSecret: string;
+  /**
+   * Shown once when the agent was registered. A function is asked at every task, for a secret that is known later or
+   * changes; `undefined`: there is none yet, and every task is refused.
+   */
+  webhookSecret: string | (() => string | undefined | Promise<string | undefined>);
   run: AgentFunction;
-  /** Called with every error that `run` throws; the caller only learns that the run failed. */
+  /** Checks each input before `run` gets it, and makes it what the schema says. The marketplace has checked it before. */
+  inputSchema?: AgentSchema;
+  /** Checks each output before it leaves: `onError` says what is wrong with it, which the marketplace does not. */
+  outputSchema?: AgentSchema;
+  /** Called with every error of a task; the caller only learns that the run failed. */
   onError?: (error: unknown) => void;
 }
 
 const json = (status: number, body: unknown): Response =>
   new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } });
 
+/** What both ways of answering use. */
+interface Answering {
+  checkOutput(output: unknown): Promise<unknown>;
+  onError: ((error: unknown) => void) | undefined;
+  /** Called once when nothing more is done for the task. */
+  end(): void;
+}
+
 /**
- * Makes the web-standard handler of a connected agent. It verifies the Standard Webhooks signature, so that
- * only the marketplace can make it work, and answers with what `run` returns.
+ * Makes the web-standard handler of a connected agent, for everything that serves `Request` with `Response`: Hono, Next,
+ * Workers, Deno, Bun. It verifies the Standard Webhooks signature, so that only the marketplace can make it work, checks
+ * input and output, and answers with what `run` returns. `GET` says that the agent is there, and a signed handshake is answered
+ * without `run`. The signal of `run` aborts
+ * when the caller is gone or the time of the task is over.
  */
 export function createAgentHandler(options: AgentHandlerOptions): (request: Request) => Promise<Response> {
-  const webhook = new Webhook(options.webhookSecret);
+  const checkInput = schemaCheck(options.inputSchema, 'input');
+  const checkOutput = schemaCheck(options.outputSchema, 'output');
+  const { onError } = options;
   return async (request) => {
+    if (request.method === 'GET' || request.method === 'HEAD') return json(200, { status: 'ok' });
     if (request.method !== 'POST') return json(405, { error: 'Send tasks with POST.' });
     const body = await request.text();
-    let task: AgentTask;
-    try {
-      webhook.verify(body, {
-        'webhook-id': request.headers.get('webhook-id') ?? '',
-        'webhook-timestamp': request.headers.get('webhook-timestamp') ?? '',
-        'webhook-signature': request.headers.get('webhook-signature') ?? '',
-      });
-      task = agentTask.parse(JSON.parse(body));
-    } catch {
-      return json(401, { error: 'The signature does not match, or the task is malformed.' });
+    const secret = await secretOf(options.webhookSecret);
+    if (secret === undefined) {
+      onError?.(new Error('A task came, and there is no webhook secret yet to verify it with.'));
+      return json(503, { error: 'The agent has no webhook secret yet.' });
     }
+    const sent = verifiedBody(request, body, secret);
+    const hello = handshake.safeParse(sent);
+    // The marketplace asks, before the agent is published, whether it will be able to work with it.
+    if (hello.success) return json(200, { challenge: hello.data.challenge });
+    const { data: task } = agentTask.safeParse(sent);
+    if (task === undefined)
+      return json(401, { error: 'The signature does not match, or the task is malformed.' });
+    const deadline = createDeadline(task.timeout_seconds * 1000, request.signal);
+    const answering: Answering = { checkOutput, onError, end: () => deadline.clear() };
     try {
-      const answer = await options.run(task, { signal: request.signal });
-      return isPieces(answer) ? eventStream(answer, options.onError) : json(200, answer);
+      const input = await checkInput(task.input);
+      const given = input === undefined ? task : { ...task, input: input as Json };
+      const answer = await options.run(given, { signal: deadline.signal });
+      if (isPieces(answer)) return eventStream(answer, answering);
+      const output = await checkOutput(answer);
+      deadline.clear();
+      return json(200, output);
     } catch (error) {
-      options.onError?.(error);
+      deadline.clear();
+      onError?.(error);
       return json(500, { error: 'The agent failed.' });
     }
   };
+}
+
+async function secretOf(secret: AgentHandlerOptions['webhookSecret']): Promise<string | undefined> {
+  return typeof secret === 'string' ? secret : secret();
+}
+
+/** What was sent, if the marketplace signed it lately. */
+function verifiedBody(request: Request, body: string, secret: string): unknown {
+  try {
+    new Webhook(secret).verify(body, {
+      'webhook-id': request.headers.get('webhook-id') ?? '',
+      'webhook-timestamp': request.headers.get('webhook-timestamp') ?? '',
+      'webhook-signature': request.headers.get('webhook-signature') ?? '',
+    });
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
 }
 
 function isPieces(answer: Json | AnswerPieces): answer is AnswerPieces {
@@ -73,11 +98,12 @@ function isPieces(answer: Json | AnswerPieces): answer is AnswerPieces {
 }
 
 /** Sends each piece as an `output` event, and at the end one `done`. A closed connection ends the generator. */
-function eventStream(pieces: AnswerPieces, onError: AgentHandlerOptions['onError']): Response {
+function eventStream(pieces: AnswerPieces, { checkOutput, onError, end }: Answering): Response {
   const encoder = new TextEncoder();
   const iterator = pieces[Symbol.asyncIterator]() as AsyncIterator<string, Json | void, undefined>;
   const event = (name: string, data: unknown) =>
     encoder.encode(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+  let text = '';
   let isGone = false;
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -86,20 +112,25 @@ function eventStream(pieces: AnswerPieces, onError: AgentHandlerOptions['onError
         const { done, value } = await iterator.next();
         if (isGone) return;
         if (!done) {
+          text += value;
           controller.enqueue(event('output', { delta: value }));
           return;
         }
-        last = event('done', value === undefined ? {} : { output: value });
+        const output = await checkOutput(value === undefined ? text : value);
+        last = event('done', value === undefined ? {} : { output });
       } catch (error) {
-        onError?.(error);
+        end();
         if (isGone) return;
+        onError?.(error);
         last = event('done', { status: 'failed' });
       }
+      end();
       controller.enqueue(last);
       controller.close();
     },
     async cancel() {
       isGone = true;
+      end();
       await iterator.return?.();
     },
   });

@@ -1,4 +1,5 @@
-export { agentTask, createAgentHandler } from './agent-handler.js';
-export type { AgentFunction, AgentHandlerOptions, AgentTask, AnswerPieces } from './agent-handler.js';
-export { serveAgent } from './serve-agent.js';
+export * from './fetch.js';
+export { checkAgent, completeConnected } from './check-agent.js';
+export type { AgentFault, CheckedAgent } from './check-agent.js';
+export { DEFAULT_AGENT_PORT, serveAgent, WEBHOOK_SECRET_FILE } from './serve-agent.js';
 export type { ServeAgentOptions, ServedAgent } from './serve-agent.js';

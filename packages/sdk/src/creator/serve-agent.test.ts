@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { AgentFunction } from './agent-handler.js';
+import type { AgentFunction } from './agent-task.js';
 import { serveAgent, type ServedAgent } from './serve-agent.js';
 
 const SECRET = `whsec_${Buffer.alloc(24, 5).toString('base64')}`;

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
@@ -5,9 +6,20 @@ import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { createAgentHandler, type AgentHandlerOptions } from './agent-handler.js';
 
-export interface ServeAgentOptions extends AgentHandlerOptions {
-  /** 0 takes any free port. */
-  port: number;
+/** Where a connected agent listens when it is told nothing: an address that the embedded default may call. */
+export const DEFAULT_AGENT_PORT = 8788;
+
+/** File of the working folder that holds the webhook secret. */
+export const WEBHOOK_SECRET_FILE = '.webhook-secret';
+
+export interface ServeAgentOptions extends Omit<AgentHandlerOptions, 'webhookSecret'> {
+  /**
+   * Default: `WEBHOOK_SECRET` of the environment, else what stands in the file `WEBHOOK_SECRET_FILE`, else in
+   * `.webhook-secret` of the working folder. It is read at each task: an agent may start before it is registered.
+   */
+  webhookSecret?: AgentHandlerOptions['webhookSecret'];
+  /** 0 takes any free port. Default: `PORT` of the environment, else 8788. */
+  port?: number;
   host?: string;
 }
 
@@ -20,19 +32,24 @@ export interface ServedAgent {
 /** An input out of a file may have 24 MiB as JSON. */
 const MAX_BODY_BYTES = 25 * 1024 * 1024;
 
-/** Serves a connected agent on Node's own HTTP server. Behind a proxy that ends TLS, in production. */
-export async function serveAgent(options: ServeAgentOptions): Promise<ServedAgent> {
+/**
+ * Serves a connected agent on Node's own HTTP server. In production it needs a proxy in front that ends TLS.
+ *
+ * @throws Error when the port is taken.
+ */
+export async function serveAgent(given: ServeAgentOptions): Promise<ServedAgent> {
+  const options = { onError: printError, webhookSecret: foundSecret, ...given };
   const handle = createAgentHandler(options);
   const server = createServer((incoming, outgoing) => {
     answer(handle, incoming, outgoing).catch((error: unknown) => {
-      options.onError?.(error);
+      options.onError(error);
       outgoing.destroy();
     });
   });
   const host = options.host ?? '127.0.0.1';
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port, host, resolve);
+    server.listen(options.port ?? portOf(process.env['PORT']), host, resolve);
   });
   const { port } = server.address() as AddressInfo;
   return {
@@ -43,6 +60,25 @@ export async function serveAgent(options: ServeAgentOptions): Promise<ServedAgen
         server.closeAllConnections();
       }),
   };
+}
+
+function portOf(text: string | undefined): number {
+  const port = Number(text);
+  return text !== undefined && text !== '' && Number.isInteger(port) ? port : DEFAULT_AGENT_PORT;
+}
+
+async function foundSecret(): Promise<string | undefined> {
+  const set = process.env['WEBHOOK_SECRET']?.trim();
+  if (set) return set;
+  const written = await readFile(process.env['WEBHOOK_SECRET_FILE'] ?? WEBHOOK_SECRET_FILE, 'utf8').catch(
+    () => '',
+  );
+  return written.trim() || undefined;
+}
+
+/** The marketplace learns that a run failed and not why: its creator reads it here. */
+function printError(error: unknown): void {
+  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
 }
 
 async function answer(

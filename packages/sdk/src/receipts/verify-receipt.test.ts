@@ -1,6 +1,7 @@
 import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import type { Receipt, RunLogEntry } from '@agent-rental/contract';
 import {
+  consumeQueries,
   consumeQuery,
   findRunLogAddress,
   MARKETPLACE_PROGRAM_ID,
@@ -22,6 +23,7 @@ const KEYS = generateKeyPairSync('ed25519');
 const KID = 'the-key';
 const AUTHORITY = Keypair.generate();
 const WALLET = Keypair.generate().publicKey;
+const TREASURY = Keypair.generate().publicKey;
 const LISTING = 'expense-reader-k3x7qa';
 const RUN = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const PRICE = 250_000;
@@ -128,27 +130,31 @@ function batched(how: Parameters<typeof landed>[1] = {}, said: Partial<Receipt> 
 function charged(
   how: Parameters<typeof landed>[1] = {},
   charge: Partial<Parameters<typeof consumeQuery>[0]> = {},
+  isBatch = false,
 ) {
   const instruction = consumeQuery({
     authority: (how.signer ?? AUTHORITY).publicKey,
     buyer: WALLET,
     listingId: LISTING,
-    treasury: Keypair.generate().publicKey,
+    treasury: TREASURY,
     sequence: 4n,
     runId: Uint8Array.from(Buffer.from(RUN.replaceAll('-', ''), 'hex')),
     priceLamports: BigInt(PRICE),
     ...charge,
   });
+  const { listingId = LISTING, treasury = TREASURY } = charge;
   const other = consumeQuery({
     authority: (how.signer ?? AUTHORITY).publicKey,
-    buyer: WALLET,
-    listingId: LISTING,
-    treasury: Keypair.generate().publicKey,
+    buyer: isBatch ? Keypair.generate().publicKey : WALLET,
+    listingId,
+    treasury,
+    programId: charge.programId,
     sequence: 5n,
     runId: new Uint8Array(16),
     priceLamports: 1n,
   });
-  const { signature, result } = landed([other, instruction], how);
+  const instructions = isBatch ? [consumeQueries([other, instruction])] : [other, instruction];
+  const { signature, result } = landed(instructions, how);
   const receipt = { ...freeReceipt, cost_lamports: PRICE, charge_signature: signature };
   return evidence(receipt, { status: 'charged', signature }, result);
 }
@@ -196,6 +202,22 @@ describe('a receipt holds', () => {
       ok: true,
       log: { by: 'charge', lamports: BigInt(PRICE) },
     });
+  });
+
+  it.each(FORMS)(
+    'by its charge as one of a consume_queries: $encoding, version $version [MON-72]',
+    async (form) => {
+      expect(await verifyReceipt(charged(form, {}, true))).toMatchObject({
+        ok: true,
+        log: { by: 'charge', lamports: BigInt(PRICE) },
+      });
+    },
+  );
+
+  it('of a free first run, which says so [EXE-101]', async () => {
+    const trial = { version: 3, agent_version: 2, version_change: null, trial: true } as const;
+    const verified = await verifyReceipt(batched({}, trial));
+    expect(verified).toMatchObject({ ok: true, receipt: { version: 3, trial: true, cost_lamports: 0 } });
   });
 
   it('by any of the authorities that the caller names', async () => {
@@ -250,7 +272,7 @@ describe('a receipt is refused, with the part that is wrong', () => {
       jwsOf(freeReceipt, { alg: 'HS256' }),
       jwsOf(freeReceipt, { crit: ['exp'] }),
       jwsOf(freeReceipt, {}, other.privateKey),
-      jwsOf({ ...freeReceipt, version: 2 }),
+      jwsOf({ ...freeReceipt, version: 4 }),
       jwsOf('text'),
     ]) {
       await fails({ ...given, answer: { ...given.answer, jws } }, 'jws');
@@ -345,6 +367,7 @@ describe('a receipt is refused, with the part that is wrong', () => {
       { programId: Keypair.generate().publicKey },
     ]) {
       await fails(charged({}, charge), 'charge');
+      await fails(charged({}, charge, true), 'charge');
     }
   });
 });

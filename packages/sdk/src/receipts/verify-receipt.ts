@@ -6,8 +6,10 @@ import {
   type RunLogEntry,
 } from '@agent-rental/contract';
 import {
+  chargesOf,
   decodeInstruction,
   findListingAddress,
+  findPerQueryBalanceAddress,
   MEMO_PROGRAM_ID,
   parseRunLogMemo,
 } from '@agent-rental/program-client';
@@ -88,15 +90,16 @@ function verifyCharge(
   }
   const runId = bytesOfRun(receipt.run_id);
   for (const { programId: called, keys, data } of wire.instructions) {
-    const charge = called.equals(programId) ? decodeInstruction(data, keys) : null;
-    const chargedRun = charge?.name === 'consume_query' ? charge.args['runId'] : undefined;
-    if (!charge || !(chargedRun instanceof Uint8Array) || !equalBytes(chargedRun, runId)) continue;
-    const { accounts, args } = charge;
+    const charges = called.equals(programId) ? chargesOf(decodeInstruction(data, keys)) : [];
+    const charge = charges.find((each) => equalBytes(each.runId, runId));
+    if (!charge) continue;
+    const listing = findListingAddress(receipt.listing_id, programId).address;
+    const balance = findPerQueryBalanceAddress(new PublicKey(receipt.wallet), listing, programId).address;
     const isAgreed =
-      args['priceLamports'] === BigInt(receipt.cost_lamports) &&
-      accounts['authority']?.equals(authority) === true &&
-      accounts['buyer']?.toBase58() === receipt.wallet &&
-      accounts['listing']?.equals(findListingAddress(receipt.listing_id, programId).address) === true;
+      charge.priceLamports === BigInt(receipt.cost_lamports) &&
+      charge.authority.equals(authority) &&
+      charge.listing.equals(listing) &&
+      charge.perQueryBalance.equals(balance);
     if (!isAgreed) throw new WrongPart('charge', 'It charges another price, wallet or listing.');
     return { by: 'charge', signature, lamports: BigInt(receipt.cost_lamports) };
   }

@@ -9,7 +9,13 @@ export type {
 export { DEFAULT_MAX_PRIORITY_FEE_LAMPORTS } from './verify/agreement.js';
 export { createApiKey } from './wallets/api-keys.js';
 export type { ApiKeyOptions } from './wallets/api-keys.js';
-export { confirmChange, rotateWebhookSecret, setModelKey, updateAgent } from './wallets/change-agent.js';
+export {
+  confirmChange,
+  rollbackAgent,
+  rotateWebhookSecret,
+  setModelKey,
+  updateAgent,
+} from './wallets/change-agent.js';
 export { createMarketplaceWallet } from './marketplace-wallet.js';
 export type {
   ActionOptions,

@@ -1,6 +1,13 @@
-import type { CredentialVerification, Json, JsonObject, Listing } from '@agent-rental/contract';
+import type {
+  CredentialVerification,
+  Json,
+  JsonObject,
+  Listing,
+  ListingSummary,
+} from '@agent-rental/contract';
 import type { CallOptions, RentalClient } from '@agent-rental/sdk';
 import { cleanJson, creatorLine } from '../text/creator-text.js';
+import { failingText } from '../text/failing-text.js';
 import { compileInput } from '../schema/compile-input.js';
 import type { RentedTool } from '../definitions/rented-tool.js';
 import { alwaysThereTool } from './always-there-tool.js';
@@ -17,7 +24,8 @@ export function getListingTool(client: RentalClient): RentedTool {
     title: 'Show an agent',
     description:
       'Shows one agent of the marketplace: what it does, what it costs, the input it takes (input_schema) and ' +
-      'whether this wallet has rented it (rental). Texts are the words of its creator.',
+      'whether this wallet has rented it (rental). unverified_since: its creator published it although the marketplace ' +
+      'could not reach it, and no run has succeeded since. Texts are the words of its creator.',
     inputSchema: {
       type: 'object',
       properties: {
@@ -59,6 +67,7 @@ function listingFacts(listing: Listing): JsonObject {
     description: cleanJson(listing.description.slice(0, MAX.description), MAX.description) as Json,
     category: listing.category,
     status: listing.status,
+    ...offerFacts(listing),
     rental_model: listing.rental_model,
     price_sol: listing.price_sol,
     price_lamports: listing.price_lamports,
@@ -69,9 +78,20 @@ function listingFacts(listing: Listing): JsonObject {
     success_rate: listing.success_rate,
     creator: creatorLine(listing.creator.display_name, 80),
     last_updated: listing.last_updated,
+    ...(listing.unverified_since === undefined ? {} : { unverified_since: listing.unverified_since }),
     input_schema: shownSchema(listing.input_schema),
     output_schema: shownSchema(listing.output_schema),
     sample_output: listing.sample_output.slice(0, 3).map((sample) => cleanJson(sample, MAX.sample) as string),
+  };
+}
+
+/** What is told, in the marketplace's words, of an agent that fails, and of one whose first run is free. */
+export function offerFacts(listing: Pick<ListingSummary, 'failing_since' | 'free_trial'>): JsonObject {
+  const health = failingText(listing);
+  const trial = 'First run free: run_agent runs it once for a wallet that has not rented it.';
+  return {
+    ...(health === undefined ? {} : { health }),
+    ...(listing.free_trial === true ? { free_trial: trial } : {}),
   };
 }
 

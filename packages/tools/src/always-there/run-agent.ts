@@ -32,7 +32,8 @@ export function runAgentTool(context: ToolContext): RentedTool {
     title: 'Run a rented agent',
     description:
       'Runs a task on any agent that this wallet has rented, and returns its output. For "per_query" agents ' +
-      'each call charges their price, also when the agent fails.',
+      'each call charges their price, also when the agent fails. The first run of an agent with a free_trial ' +
+      'is free and needs no rental.',
     inputSchema: {
       type: 'object',
       properties: {

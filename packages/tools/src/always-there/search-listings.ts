@@ -12,6 +12,7 @@ import type { RentedTool } from '../definitions/rented-tool.js';
 import { numberArgument, textArgument } from '../runs/run-arguments.js';
 import { alwaysThereTool } from './always-there-tool.js';
 import { answer, objectResult, READ_ONLY } from './answer.js';
+import { offerFacts } from './get-listing.js';
 import { pageArguments } from './page-arguments.js';
 
 const LIMIT = { default: 10, max: 25 };
@@ -74,6 +75,7 @@ function summary(listing: ListingSummary): JsonObject {
     title: creatorLine(listing.title, 120),
     description: creatorLine(listing.description, DESCRIPTION_LENGTH),
     category: listing.category,
+    ...offerFacts(listing),
     rental_model: listing.rental_model,
     price_sol: listing.price_sol,
     rating: listing.rating,

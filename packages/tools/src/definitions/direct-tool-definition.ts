@@ -4,7 +4,7 @@ import type { CompiledInput } from '../schema/compile-input.js';
 /** Everything that a definition is made of. */
 export type DescribedListing = Pick<
   Listing,
-  'id' | 'title' | 'description' | 'rental_model' | 'price_lamports' | 'input_schema'
+  'id' | 'title' | 'description' | 'rental_model' | 'price_lamports' | 'input_schema' | 'failing_since'
 >;
 
 /** A rental's direct tool, without the client that will call it; the same for every caller. */

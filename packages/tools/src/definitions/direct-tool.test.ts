@@ -18,6 +18,12 @@ describe("a direct tool's definition", () => {
     expect(await defineDirectTool(structuredClone(LISTING))).toBe(first);
   });
 
+  it('says that an agent fails, in the words of the marketplace, before those of its creator [REG-147]', async () => {
+    const { description } = await defineDirectTool({ ...LISTING, failing_since: '2026-01-05T10:00:00.000Z' });
+    expect(description).toMatch(/have failed since 2026-01-05\. Its creator says: /);
+    expect((await defineDirectTool(LISTING)).description).not.toContain('It fails');
+  });
+
   it.each(['valueOf', 'toString', 'constructor', '__proto__', 'hasOwnProperty', 'toJSON'])(
     'is made of a schema with a member called %s, and once',
     async (name) => {
@@ -33,6 +39,7 @@ describe("a direct tool's definition", () => {
     { description: 'Says it twice.' },
     { rental_model: 'one_time' },
     { price_lamports: 3_000_000 },
+    { failing_since: '2026-01-05T10:00:00.000Z' },
     { input_schema: { type: 'object', properties: { text: { type: 'string', minLength: 2 } } } },
   ])('is another where the listing says something else (%j)', async (change) => {
     const first = await defineDirectTool(LISTING);

@@ -4,7 +4,8 @@ import { compileInput, type CompiledInput } from '../schema/compile-input.js';
 import { describedSchema } from '../schema/publish-node.js';
 import { creatorLine, quoteCreator } from '../text/creator-text.js';
 import { solText } from '../text/lamports-text.js';
-import type { DirectToolDefinition, RentedListing } from './direct-tool-definition.js';
+import { failingText } from '../text/failing-text.js';
+import type { DescribedListing, DirectToolDefinition, RentedListing } from './direct-tool-definition.js';
 import { memoised } from './memoised-definitions.js';
 import { toolName } from './tool-name.js';
 
@@ -26,12 +27,18 @@ async function describeRental(rented: RentedListing): Promise<DirectToolDefiniti
     name: await toolName(agentId),
     title: `Rented agent: ${title}`,
     // Short, because every request to a model repeats it for each rental.
-    description: `Rented agent ${quoteCreator(title, TITLE_LENGTH)}. ${costText(rented)}${words}`,
+    description: `Rented agent ${quoteCreator(title, TITLE_LENGTH)}. ${costText(rented)}${healthText(known)}${words}`,
     inputSchema: directInputSchema(agentId, input),
     agentId,
     ...priceOf(rented),
     input,
   };
+}
+
+/** The marketplace's own words, before those of the creator. */
+function healthText(listing: Pick<DescribedListing, 'failing_since'> | undefined): string {
+  const text = listing && failingText(listing);
+  return text === undefined ? '' : ` ${text}`;
 }
 
 function priceOf(rented: RentedListing): Pick<DirectToolDefinition, 'priceLamports'> {

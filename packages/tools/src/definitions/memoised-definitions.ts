@@ -32,11 +32,11 @@ export async function memoised(
   const inputSchema = JSON.stringify(input_schema);
   const known = recent.get(listing.id) ?? older.get(listing.id);
   const isKnown = known !== undefined && known.inputSchema === inputSchema && isSame(known.listing, listing);
-  const { id, title, description, rental_model, price_lamports } = listing;
+  const { id, title, description, rental_model, price_lamports, failing_since } = listing;
   const kept = isKnown
     ? known
     : {
-        listing: { id, title, description, rental_model, price_lamports },
+        listing: { id, title, description, rental_model, price_lamports, failing_since },
         inputSchema,
         definition: await make(),
       };
@@ -59,6 +59,7 @@ function isSame(first: Kept['listing'], second: Kept['listing']): boolean {
     first.title === second.title &&
     first.description === second.description &&
     first.rental_model === second.rental_model &&
-    first.price_lamports === second.price_lamports
+    first.price_lamports === second.price_lamports &&
+    first.failing_since === second.failing_since
   );
 }

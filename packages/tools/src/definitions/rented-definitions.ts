@@ -2,6 +2,7 @@ import type { Credential, PageEnd } from '@agent-rental/contract';
 import type { CallOptions, RentalClient } from '@agent-rental/sdk';
 import type { DirectToolDefinition } from './direct-tool-definition.js';
 import type { DirectToolCache } from './direct-tool-cache.js';
+import { withUpdate } from './updated-definition.js';
 
 /** Largest page of credentials that the API gives. */
 export const CREDENTIALS_PAGE = 100;
@@ -50,7 +51,9 @@ export async function rentedDefinitions(
   const define = async ({ credentials, included }: RentalPage) => {
     const definitions = [];
     for (const credential of credentials) {
-      const definition = cache.definition(client, credential, options.signal);
+      const definition = cache
+        .definition(client, credential, options.signal)
+        .then((known) => known && withUpdate(known, credential.update));
       // Definitions of included listings are made one by one, so that the requests for the other pages are sent in between.
       if (included) await definition;
       definitions.push(definition);

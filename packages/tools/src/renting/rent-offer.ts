@@ -8,6 +8,10 @@ const LINK_MS = 15 * 60_000;
 /** How long the chain takes a transaction's blockhash: 150 slots of 0.4 s. */
 const TRANSACTION_MS = 60_000;
 
+/** What is told before an agent is paid for that nothing has reached yet. */
+const UNVERIFIED =
+  'Its creator published this agent although the marketplace could not reach it, and no run of it has succeeded yet.';
+
 /** What a person needs to pay for a rental: a link, the price, and, if it is asked for, the transaction to sign. */
 export function rentOffer(
   { publicUrl }: Pick<ToolContext, 'publicUrl'>,
@@ -22,6 +26,7 @@ export function rentOffer(
     rented: false,
     rent_url: rentUrl(publicUrl, listing.id, payment.quote.total_lamports),
     price: priceFacts(payment),
+    ...(listing.unverified_since === undefined ? {} : { warning: UNVERIFIED }),
     expires_at: new Date(now() + (transaction ? TRANSACTION_MS : LINK_MS)).toISOString(),
     ...(transaction
       ? {

@@ -57,6 +57,7 @@ function intersectTyped(first: TypedNode, second: TypedNode): TypedNode | undefi
     limits: { ...second.limits, ...first.limits },
     properties,
     required: new Set([...first.required, ...second.required]),
+    open: first.open || second.open,
     items:
       first.items && second.items ? intersectNodes(first.items, second.items) : (first.items ?? second.items),
     places: first.places ?? second.places,

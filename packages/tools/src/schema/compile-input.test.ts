@@ -156,26 +156,84 @@ describe('compileInput', () => {
   it('keeps alternatives apart, each with its type', () => {
     expect(compileInput(SCHEMAS['a root union of objects']).schema).toEqual({
       anyOf: [
+        { type: 'object', description: 'As described next.' },
         {
-          type: 'object',
-          properties: {
-            kind: { type: 'string', enum: ['url'] },
-            url: { type: 'string', description: '(format: "uri")' },
-          },
-          required: ['kind', 'url'],
-        },
-        {
-          type: 'object',
-          properties: { kind: { type: 'string', enum: ['text'] }, text: { type: 'string' } },
-          required: ['kind', 'text'],
+          anyOf: [
+            {
+              type: 'object',
+              properties: {
+                kind: { type: 'string', enum: ['url'] },
+                url: { type: 'string', description: '(format: "uri")' },
+              },
+              required: ['kind', 'url'],
+            },
+            {
+              type: 'object',
+              properties: { kind: { type: 'string', enum: ['text'] }, text: { type: 'string' } },
+              required: ['kind', 'text'],
+            },
+          ],
         },
       ],
     });
-    const { schema } = compileInput(SCHEMAS['type lists']);
-    expect(schema['properties']).toEqual({
+    const properties = {
       a: { anyOf: [{ type: 'string' }, { type: 'null' }] },
       b: { anyOf: [{ type: 'string' }, { type: 'number' }] },
+    };
+    expect(compileInput(SCHEMAS['type lists']).schema).toEqual({
+      anyOf: [
+        { type: 'object', description: 'As described next.' },
+        { type: 'object', properties },
+      ],
     });
+  });
+
+  it('gives objects among other values a level of their own, and says around them what they are', () => {
+    const place = {
+      type: 'object',
+      properties: { id: { type: 'string' }, at: { type: 'number' } },
+      required: ['id'],
+    };
+    const { schema } = compileInput({
+      type: 'object',
+      properties: { parent: { anyOf: [place, { type: 'string' }] }, free: {} },
+      required: ['parent', 'free'],
+    });
+    expect(schema).toMatchObject({
+      type: 'object',
+      description: '(parent: {id, at?} or string)',
+      properties: {
+        parent: { anyOf: [{ anyOf: [place] }, { type: 'string' }] },
+        free: { anyOf: [{ anyOf: [{ type: 'object' }] }, {}, {}, {}, {}, {}] },
+      },
+    });
+  });
+
+  it('publishes any object before several among other values: a member may be null in another of them', () => {
+    const [a, b] = ['a', 'b'].map((name) => ({ type: 'object', properties: { [name]: { type: 'string' } } }));
+    const { schema } = compileInput({
+      type: 'object',
+      properties: { either: { anyOf: [a, b, { type: 'string' }] } },
+    });
+    expect(schema['properties']).toMatchObject({
+      either: { anyOf: [{ anyOf: [{ type: 'object' }, a, b] }, { type: 'string' }] },
+    });
+  });
+
+  it.each([
+    ['a member that may be null and may be absent', { properties: { a: { type: ['string', 'null'] } } }],
+    [
+      'members of any name',
+      { properties: { a: {} }, required: ['a'], additionalProperties: { type: 'string' } },
+    ],
+    [
+      'a member whose name Pydantic refuses',
+      { properties: { a: { type: 'string' }, _id: { type: 'string' } } },
+    ],
+  ])('publishes any object before one with %s', (_, object) => {
+    const { schema } = compileInput({ type: 'object', ...object });
+    expect(schema).toMatchObject({ anyOf: [{ type: 'object' }, { type: 'object', properties: { a: {} } }] });
+    expect(JSON.stringify(schema)).not.toContain('"_id":');
   });
 
   it('makes alternatives of single values one list of values', () => {
@@ -192,7 +250,7 @@ describe('compileInput', () => {
     expect(compileInput(SCHEMAS['very many'])).toMatchObject({ rung: 'object', schema: { type: 'object' } });
     expect(compileInput({})).toMatchObject({
       rung: 'any',
-      schema: { anyOf: [{ type: 'object' }, { type: 'string' }] },
+      schema: { anyOf: [{ anyOf: [{ type: 'object' }] }, { type: 'string' }] },
     });
   });
 
@@ -232,12 +290,13 @@ describe('compileInput', () => {
         left: { $ref: '#/$defs/place' },
         free: { description: 'Anything.' },
       },
+      required: ['free'],
       $defs: { place: { type: 'string', description: 'There.' } },
     });
     expect(schema['properties']).toMatchObject({
       said: { description: 'Here.' },
       left: { description: 'There.' },
-      free: { anyOf: [{ type: 'object', description: 'Anything.' }, {}, {}, {}, {}, {}] },
+      free: { anyOf: [{ anyOf: [{ type: 'object', description: 'Anything.' }] }, {}, {}, {}, {}, {}] },
     });
   });
 

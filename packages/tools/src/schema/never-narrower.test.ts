@@ -1,4 +1,5 @@
 import { Validator } from '@cfworker/json-schema';
+import { loadMcpTools } from '@langchain/mcp-adapters';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -157,6 +158,21 @@ const DEFS = {
   },
 };
 
+/** What LangChain's adapter of MCP tools sends for an input: it makes another schema of the published one, and checks by that. */
+async function sentByLangChain(inputSchema: object, input: unknown): Promise<unknown> {
+  let sent: unknown;
+  const server = {
+    listTools: async () => ({ tools: [{ name: 'rented', inputSchema }] }),
+    callTool: async ({ arguments: args }: { arguments: { input?: unknown } }) => {
+      sent = args.input;
+      return { content: [] };
+    },
+  };
+  const [tool] = await loadMcpTools('rentals', server as never);
+  await tool?.invoke({ input });
+  return sent;
+}
+
 describe('a published schema', () => {
   it('takes every value that the creator takes, and gives it on as it is [ADP-14]', () => {
     fc.assert(
@@ -174,6 +190,23 @@ describe('a published schema', () => {
       ),
       // As many as CI makes take ten seconds.
       { numRuns: process.env['CI'] === undefined ? 300 : 1_500, seed: 7 },
+    );
+  });
+
+  it('takes it in LangChain for JavaScript, which checks by a schema of its own making, and sends it on as it is [ADP-80]', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        anyCase.chain(({ schema, value }) => fc.tuple(fc.constant(schema), value)),
+        async ([schema, value]) => {
+          const creators = { type: 'object', properties: { it: schema }, required: ['it'], $defs: DEFS };
+          const input = { it: value };
+          fc.pre(isValid(creators, input) && arraysDeep(value) <= PUBLISHED_ARRAYS);
+          const { schema: published } = compileInput(creators);
+          const tool = { type: 'object', properties: { input: published }, required: ['input'] };
+          await expect(sentByLangChain(tool, input)).resolves.toEqual(input);
+        },
+      ),
+      { numRuns: process.env['CI'] === undefined ? 200 : 1_000, seed: 7 },
     );
   });
 });

@@ -14,6 +14,8 @@ export interface TypedNode {
   readonly limits: Readonly<Record<string, number>>;
   readonly properties: ReadonlyMap<string, SchemaNode>;
   readonly required: ReadonlySet<string>;
+  /** Of an object: the creator's schema speaks of members that are not among `properties`. */
+  readonly open: boolean;
   /** Of an array: what any of its items may be; absent: anything. */
   readonly items?: SchemaNode | undefined;
   /** Of a tuple: what is in each place. */
@@ -55,6 +57,7 @@ export function bareNode(kind: NodeKind, given: GivenFields = {}): TypedNode {
     limits: given.limits ?? NONE.limits,
     properties: given.properties ?? NONE.properties,
     required: given.required ?? NONE.required,
+    open: given.open ?? false,
     items: given.items,
     places: given.places,
     loose: given.loose ?? false,

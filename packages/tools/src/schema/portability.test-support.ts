@@ -24,7 +24,11 @@ export function breachesOfPortability(schema: unknown, path = ''): string[] {
   if (options !== undefined) {
     // Gemini refuses whatever stands beside it.
     const beside = Object.keys(node).length > 1 ? [`${path}: has more than anyOf`] : [];
-    const nested = options.some((option) => 'anyOf' in option) ? [`${path}: has anyOf in anyOf`] : [];
+    // Objects among other values have a level of their own; Gemini's schema of an option is one like any other.
+    const isTooDeep = options.some(({ anyOf }) =>
+      (anyOf as JsonObject[] | undefined)?.some((each) => 'anyOf' in each),
+    );
+    const nested = isTooDeep ? [`${path}: has anyOf in anyOf in anyOf`] : [];
     return [...beside, ...nested, ...options.flatMap((option) => breachesOfPortability(option, path))];
   }
   const found = Object.keys(node).flatMap((keyword) =>

@@ -1,34 +1,64 @@
 import type { JsonObject, Json } from '@agent-rental/contract';
 import { creatorLine } from '../text/creator-text.js';
-import { isAny, propertiesOf, type SchemaNode, type TypedNode } from './node.js';
+import { NOTE_LENGTH } from './keywords.js';
+import { allowsNull, isAny, propertiesOf, type NodeKind, type SchemaNode, type TypedNode } from './node.js';
 
 const DESCRIPTION_LENGTH = 320;
 
-const scalars = (): JsonObject[] =>
-  ['string', 'number', 'boolean', 'object', 'null'].map((type) => ({ type }));
+/**
+ * Any object, before objects with properties. CrewAI makes a model of those, which refuses members that it does not name and
+ * sends null for each that is left out; of several options it takes the first that fits.
+ */
+const ANY_OBJECT: JsonObject = { type: 'object', description: 'As described next.' };
+
+const places = (...kinds: readonly NodeKind[]): JsonObject[] => kinds.map((type) => ({ type }));
+/** Any value but a list. An object has a level of its own, as in every place where other values may be. */
+const SCALARS: readonly JsonObject[] = [
+  ...places('string', 'number', 'boolean'),
+  { anyOf: places('object') },
+  ...places('null'),
+];
 /** Any value: a place needs types, and a list what is in it. Lists in lists end somewhere: what is deeper is text. */
 const ANY_ITEM: JsonObject = {
   anyOf: [
-    ...scalars(),
+    ...SCALARS,
     {
       type: 'array',
-      items: { anyOf: [...scalars(), { type: 'array', items: { anyOf: scalars() } }] },
+      items: { anyOf: [...SCALARS, { type: 'array', items: { anyOf: [...SCALARS] } }] },
     },
   ],
 };
 
 /**
- * Writes a node as JSON Schema that all large providers take: in every place one `type`, or `anyOf` of places with one
- * `type` each and nothing beside it (Gemini refuses type lists, places without a type, arrays without items, and anything
- * beside `anyOf`).
+ * Writes a node as JSON Schema that all large providers take: in every place one `type`, or `anyOf` of places with nothing
+ * beside it (Gemini refuses type lists, places without a type, arrays without items, and anything beside `anyOf`). LangChain
+ * for JavaScript makes one object of all objects among the options of `anyOf`, and forgets the other options: objects that
+ * are not alone have an `anyOf` of their own, which it leaves alone.
  */
 export function publishNode(node: SchemaNode): JsonObject {
-  if (node.kind !== 'union') return publishTyped(node, describe(node));
   const words = describe(node);
+  if (node.kind !== 'union') {
+    const schema = publishTyped(node, words);
+    return isChecked(node) ? { anyOf: [ANY_OBJECT, schema] } : schema;
+  }
   const options = node.options.map((option, index) =>
     publishTyped(option, index === 0 ? join(words, describe(option)) : describe(option)),
   );
-  return { anyOf: options };
+  const objects = options.filter((_, index) => node.options[index]?.kind === 'object');
+  if (objects.length === 0) return { anyOf: options };
+  if (objects.length === options.length) return { anyOf: [ANY_OBJECT, { anyOf: objects }] };
+  const isLoose = objects.length > 1 || node.options.some(isChecked);
+  const group = { anyOf: isLoose ? [ANY_OBJECT, ...objects] : objects };
+  return { anyOf: [group, ...options.filter((option) => !objects.includes(option))] };
+}
+
+/** Whether CrewAI would refuse or change an object that the creator takes. */
+function isChecked(node: TypedNode): boolean {
+  return (
+    node.properties.size > 0 &&
+    (node.open ||
+      [...node.properties].some(([name, property]) => !node.required.has(name) && allowsNull(property)))
+  );
 }
 
 /** A schema with words before what it says itself, where they may stand. */
@@ -39,8 +69,9 @@ export function describedSchema(schema: JsonObject, words: string): JsonObject {
   return { ...schema, description: typeof description === 'string' ? `${words} ${description}` : words };
 }
 
-function publishTyped(node: TypedNode, description: string): JsonObject {
+function publishTyped(node: TypedNode, words: string): JsonObject {
   const schema: Record<string, Json> = { type: node.kind };
+  const description = join(words, shapesOfMembers(node));
   if (description !== '') schema['description'] = description;
   if (node.values !== undefined) schema['enum'] = [...node.values];
   Object.assign(schema, node.limits);
@@ -58,6 +89,26 @@ function publishTyped(node: TypedNode, description: string): JsonObject {
     schema['items'] = node.items === undefined || isAny(node.items) ? ANY_ITEM : publishNode(node.items);
   }
   return schema;
+}
+
+/** Describes in words the members that may have several shapes, because LangChain for JavaScript does not show these shapes. */
+function shapesOfMembers({ properties }: TypedNode): string {
+  const shapes: string[] = [];
+  for (const [name, property] of properties) {
+    if (property.kind !== 'union' || isAny(property)) continue;
+    const { options } = property;
+    if (!options.some(({ kind }) => kind === 'object')) continue;
+    shapes.push(creatorLine(`${name}: ${options.map(shapeOf).join(' or ')}`, NOTE_LENGTH));
+  }
+  return shapes.length === 0 ? '' : `(${shapes.join('; ')})`;
+}
+
+function shapeOf(node: TypedNode): string {
+  if (node.kind !== 'object') return node.kind;
+  const names = Array.from(propertiesOf(node).keys(), (name) =>
+    node.required.has(name) ? name : `${name}?`,
+  );
+  return names.length === 0 ? 'object' : `{${names.join(', ')}}`;
 }
 
 function describe(node: SchemaNode): string {

@@ -32,8 +32,8 @@ const MAX_DEPTH = 8;
 const MAX_ENUM = { values: 100, valueLength: 100, totalLength: 2_000 };
 const DESCRIPTION_LENGTH = 240;
 
-/** Property names that Anthropic accepts; the others do too. */
-const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
+/** Property names that Anthropic accepts; the others do too. Pydantic refuses to make a model with a name that begins with `_`. */
+const PROPERTY_NAME = /^(?!_)[a-zA-Z0-9_.-]{1,64}$/;
 
 /** Keywords of which one of several schemas holds. */
 const ALTERNATIVES = ['anyOf', 'oneOf'] as const;
@@ -218,6 +218,8 @@ function objectProperties(schema: SchemaObject, reading: Reading): Partial<Typed
   return {
     properties,
     required: new Set(list(schema['required']).filter(isPropertyName)),
+    open:
+      notes.length > 0 || schema['additionalProperties'] === true || isObject(schema['patternProperties']),
     notes,
     loose: notes.length > 0,
   };

@@ -67,8 +67,13 @@ export async function publish(
   listingId: string,
   options: SignOptions & PublishTerms = {},
 ): Promise<SubmittedTransaction> {
-  const { listing } = options;
-  const request = { action: 'publish', listing_id: listingId, ...(listing && { listing }) } as const;
+  const { listing, unverified } = options;
+  const request = {
+    action: 'publish',
+    listing_id: listingId,
+    ...(listing && { listing }),
+    ...(unverified === undefined ? {} : { unverified }),
+  } as const;
   return signAndSubmit(client, signer, request, options);
 }
 

@@ -172,7 +172,19 @@ function publishedOf(
   const proposed = { authority, rentalModel, priceLamports, minDepositLamports, metadataUri };
   if (!listing) return proposed;
   const { rental_model: model, price_lamports: price, min_deposit_lamports: deposit } = listing;
-  const minDeposit = RENTAL_TERMS[model].isPrepaid ? BigInt(deposit ?? price) : 0n;
+  // Model and price together are the whole terms; of others, what was not asked for is what was stored before.
+  const isWhole = model !== undefined && price !== undefined;
+  const asked = deposit ?? (isWhole ? price : undefined);
+  const minDeposit = !RENTAL_TERMS[model ?? rentalModel].isPrepaid
+    ? 0n
+    : asked === undefined
+      ? undefined
+      : BigInt(asked);
   // Compared like every other value: a difference is an argument that was not asked for.
-  return { ...proposed, rentalModel: model, priceLamports: BigInt(price), minDepositLamports: minDeposit };
+  return {
+    ...proposed,
+    ...(model === undefined ? {} : { rentalModel: model }),
+    ...(price === undefined ? {} : { priceLamports: BigInt(price) }),
+    ...(minDeposit === undefined ? {} : { minDepositLamports: minDeposit }),
+  };
 }

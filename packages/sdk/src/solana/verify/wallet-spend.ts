@@ -67,6 +67,7 @@ const OUTFLOWS: Record<InstructionName, Outflow> = {
   update_listing: NOTHING,
   close_listing: NOTHING,
   consume_query: NOTHING,
+  consume_queries: NOTHING,
   revoke_access: NOTHING,
   revoke_per_query_access: NOTHING,
   withdraw_earnings: NOTHING,

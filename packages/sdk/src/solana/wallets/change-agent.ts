@@ -26,6 +26,18 @@ export async function updateAgent(
   return client.updateAgent(listingId, changes, { ...options, confirmation });
 }
 
+/** Goes back to an earlier version of an own agent, as its next version, confirmed by the wallet as {@link updateAgent} is. */
+export async function rollbackAgent(
+  client: RentalClient,
+  signer: MessageSigner,
+  listingId: string,
+  version: number,
+  options: CallOptions = {},
+): Promise<z.output<typeof operations.rollbackAgent.response>> {
+  const confirmation = await confirmChange(client, signer, 'update_agent', listingId, { version }, options);
+  return client.rollbackAgent(listingId, version, { ...options, confirmation });
+}
+
 /** Replaces the model vendor's key of an own listing, confirmed by the wallet. */
 export async function setModelKey(
   client: RentalClient,

@@ -129,5 +129,6 @@ export function agentFacts(listing: Listing): JsonObject {
     review_count,
     run_count,
     success_rate,
+    ...(listing.unverified_since === undefined ? {} : { unverified_since: listing.unverified_since }),
   };
 }

@@ -1,15 +1,27 @@
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ConnectionError } from '@agent-rental/sdk';
 import { createWalletFile, readWalletFile } from '@agent-rental/sdk/node';
 import { transferSol } from '@agent-rental/sdk/solana';
 import { Connection, PublicKey } from '@solana/web3.js';
-import type { CliEnvironment } from './cli-environment.js';
-import type { CliOptions } from './cli-options.js';
-import { lamportsOf, solOf } from './sol.js';
-import { UsageError } from './usage-error.js';
+import type { CliEnvironment } from '../cli-environment.js';
+import { lamportsOf, solOf } from '../sol.js';
+import { UsageError } from '../errors.js';
+import type { SharedOptions } from '../options.js';
+import { report } from '../report.js';
 
-type Command = (file: string, options: CliOptions, around: CliEnvironment) => Promise<void>;
+/** Options of the commands about wallets. */
+export interface WalletOptions extends SharedOptions {
+  fund?: string;
+  sol?: string;
+  to?: string;
+  from?: string;
+  rpc?: string;
+  airdrop?: true;
+}
+
+type Command = (file: string, options: WalletOptions, around: CliEnvironment) => Promise<void>;
 
 const DEFAULT_RPC_URL = 'http://127.0.0.1:8899';
 /** How long a faucet is waited for. */
@@ -17,65 +29,87 @@ const AIRDROP_TIMEOUT_MS = 60_000;
 const POLL_MS = 400;
 
 /** The commands about wallets, by name. */
-export const walletCommands: Readonly<Record<string, Command | undefined>> = {
-  create: async (file, options, around) => {
+export const walletCommands = {
+  create: async (given: string, options: WalletOptions, around: CliEnvironment) => {
+    const file = resolve(around.folder, given);
     // Before there is a file: an amount that is not understood leaves nothing behind.
     const lamports = options.fund === undefined ? undefined : amountOf(options.fund, '--fund');
     const connection = connectionOf(options, around);
     const address = createWalletFile(file);
-    around.out(`Made the wallet ${address} in ${file}, which is its only copy.`);
-    if (lamports !== undefined) await give(connection, address, lamports, options, around);
+    const made = `Made the wallet ${address} in ${given}, which is its only copy.`;
+    if (lamports === undefined) report(options, around, { address, file: given }, [made]);
+    else {
+      // Said before the payment: if the network cannot be reached, the wallet is there all the same.
+      (options.json === true ? around.err : around.out)(made);
+      await give(connection, address, lamports, options, around);
+    }
   },
 
-  balance: async (file, options, around) => {
+  balance: async (given: string, options: WalletOptions, around: CliEnvironment) => {
+    const file = resolve(around.folder, given);
     const { address } = readWalletFile(file);
-    around.out(`${address} holds ${solOf(await balanceOf(connectionOf(options, around), address))}.`);
+    const lamports = await balanceOf(connectionOf(options, around), address);
+    report(options, around, { address, lamports: Number(lamports) }, [
+      `${address} holds ${solOf(lamports)}.`,
+    ]);
   },
 
-  fund: async (file, options, around) => {
+  fund: async (given: string, options: WalletOptions, around: CliEnvironment) => {
+    const file = resolve(around.folder, given);
     if (options.sol === undefined)
       throw new UsageError('--sol is missing: how much, for instance --sol 0.5.');
     const { address } = readWalletFile(file);
     await give(connectionOf(options, around), address, amountOf(options.sol, '--sol'), options, around);
   },
 
-  sweep: async (file, options, around) => {
+  sweep: async (given: string, options: WalletOptions, around: CliEnvironment) => {
+    const file = resolve(around.folder, given);
     if (options.to === undefined)
       throw new UsageError('--to is missing: the address that gets what is left.');
     const to = addressOf(options.to);
     const signer = readWalletFile(file);
     const { lamports } = await transferSol(connectionOf(options, around), signer, to, 'all');
-    around.out(`Sent ${solOf(lamports)} from ${signer.address} to ${to}.`);
-    around.out('Prepaid balances of rentals are not in the wallet: they stay with the rentals.');
+    report(options, around, { address: signer.address, to, sent_lamports: Number(lamports) }, [
+      `Sent ${solOf(lamports)} from ${signer.address} to ${to}.`,
+      'Prepaid balances of rentals are not in the wallet: they stay with the rentals.',
+    ]);
   },
-};
+} satisfies Readonly<Record<string, Command>>;
 
 async function give(
   connection: Connection,
   address: string,
   lamports: bigint,
-  options: CliOptions,
+  options: WalletOptions,
   around: CliEnvironment,
 ): Promise<void> {
   if (options.airdrop === true) {
-    await airdrop(connection, address, lamports);
+    around.err('Waiting for the faucet');
+    await airdrop(connection, address, lamports, around.signal);
   } else {
     const payer = readWalletFile(options.from ?? join(homedir(), '.config', 'solana', 'id.json'));
     await transferSol(connection, payer, address, lamports);
   }
-  around.out(
-    `${address} was given ${solOf(lamports)} and holds ${solOf(await balanceOf(connection, address))}.`,
-  );
+  const held = await balanceOf(connection, address);
+  report(options, around, { address, given_lamports: Number(lamports), lamports: Number(held) }, [
+    `${address} was given ${solOf(lamports)} and holds ${solOf(held)}.`,
+  ]);
 }
 
-async function airdrop(connection: Connection, address: string, lamports: bigint): Promise<void> {
+/** Takes SOL from the network's faucet and waits until it is there. @throws ConnectionError when there is none. */
+export async function airdrop(
+  connection: Connection,
+  address: string,
+  lamports: bigint,
+  signal: AbortSignal,
+): Promise<void> {
   const signature = await reach(() => connection.requestAirdrop(new PublicKey(address), Number(lamports)));
   const endMs = Date.now() + AIRDROP_TIMEOUT_MS;
   while (Date.now() < endMs) {
     const { value } = await reach(() => connection.getSignatureStatuses([signature]));
     const status = value[0]?.confirmationStatus;
     if (status === 'confirmed' || status === 'finalized') return;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await sleep(POLL_MS, undefined, { signal });
   }
   throw new ConnectionError('The faucet did not give the SOL in time.');
 }
@@ -84,7 +118,11 @@ async function balanceOf(connection: Connection, address: string): Promise<bigin
   return BigInt(await reach(() => connection.getBalance(new PublicKey(address), 'confirmed')));
 }
 
-function connectionOf({ rpc }: CliOptions, { environment }: CliEnvironment): Connection {
+/** The Solana endpoint that a command is for. @throws UsageError for what is no web address. */
+export function connectionOf(
+  { rpc }: Pick<WalletOptions, 'rpc'>,
+  { environment }: CliEnvironment,
+): Connection {
   const url = rpc ?? (environment['AGENT_RENTAL_RPC_URL']?.trim() || DEFAULT_RPC_URL);
   if (!/^https?:\/\/./.test(url))
     throw new UsageError(`--rpc is no web address, for instance ${DEFAULT_RPC_URL}.`);

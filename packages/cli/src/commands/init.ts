@@ -1,0 +1,37 @@
+import { basename, resolve } from 'node:path';
+import type { CliEnvironment } from '../cli-environment.js';
+import { UsageError } from '../errors.js';
+import type { SharedOptions } from '../options.js';
+import { isTemplate, TEMPLATES, writeTemplate } from '../project/templates.js';
+import { report } from '../report.js';
+
+/** A name as a manifest has it. */
+const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+
+/** `agent-rental init`: a folder with an agent that runs. */
+export async function initCommand(
+  given: string,
+  options: SharedOptions & { template?: string },
+  around: CliEnvironment,
+): Promise<void> {
+  const { template = 'prompt' } = options;
+  if (!isTemplate(template)) {
+    throw new UsageError(`There is no template ${template}; there are ${Object.keys(TEMPLATES).join(', ')}.`);
+  }
+  const folder = resolve(around.folder, given);
+  const name = basename(folder);
+  if (!NAME.test(name) || name.length > 64) {
+    throw new UsageError(`"${name}" is no name of an agent: kebab-case, for instance invoice-reader.`);
+  }
+  const files = await writeTemplate(template, folder, name, around.environment);
+  const place = given === '.' ? [] : [`  cd ${given}`];
+  report(options, around, { folder, template, files }, [
+    `Made ${name}: ${TEMPLATES[template]}.`,
+    'Next:',
+    ...place,
+    ...(files.includes('package.json') ? ['  npm install'] : []),
+    '  agent-rental dev       try it: what a renter gets, on this machine',
+    '  agent-rental publish   offer it',
+    'AGENTS.md says the rest, to people and to coding agents.',
+  ]);
+}

@@ -1,0 +1,71 @@
+import { close, pause, resume, withdraw } from '@agent-rental/sdk/solana';
+import type { CliEnvironment } from '../cli-environment.js';
+import { UsageError } from '../errors.js';
+import { connect } from '../marketplace.js';
+import type { MarketplaceOptions } from '../options.js';
+import { listingOf } from '../project/registrations.js';
+import { report } from '../report.js';
+import { lamportsOf, solOf } from '../sol.js';
+
+const STATES = {
+  pause: { act: pause, done: 'is paused: it runs nothing and cannot be rented until "agent-rental resume".' },
+  resume: { act: resume, done: 'is active again.' },
+  close: { act: close, done: 'is closed for ever; what it earned is in the wallet.' },
+} as const;
+
+/** `agent-rental pause`, `resume` and `close`. */
+export async function stateCommand(
+  state: keyof typeof STATES,
+  named: string | undefined,
+  options: MarketplaceOptions & { yes?: true },
+  around: CliEnvironment,
+): Promise<void> {
+  const { client, signer, url } = connect(options, around);
+  const id = listingOf(named, around.folder, url);
+  if (state === 'close' && options.yes !== true) {
+    if (!around.ask) throw new UsageError('--yes is missing: a closed listing cannot be opened again.');
+    if (!(await around.ask(`Close ${id} for ever?`))) {
+      report(options, around, { listing_id: id, action: 'none' }, ['Nothing was done.']);
+      return;
+    }
+  }
+  const { signature } = await STATES[state].act(client, signer, id, { signal: around.signal });
+  report(options, around, { listing_id: id, action: state, signature }, [`${id} ${STATES[state].done}`]);
+}
+
+/** `agent-rental earnings`. */
+export async function earningsCommand(options: MarketplaceOptions, around: CliEnvironment): Promise<void> {
+  const { client } = connect(options, around);
+  const page = await client.getEarnings({ limit: 100 }, { signal: around.signal });
+  const shown = (amounts: typeof page.sum) =>
+    `${sol(amounts.earned_lamports)} earned, ${sol(amounts.withdrawable_lamports)} to withdraw`;
+  report(options, around, page, [
+    ...page.earnings.flatMap((listing) => [
+      `${listing.listing_id} (${listing.status})`,
+      `  ${shown(listing)}`,
+    ]),
+    `All ${page.total}: ${shown(page.sum)}`,
+    ...(page.total > page.earnings.length ? [`The latest ${page.earnings.length} are shown.`] : []),
+  ]);
+}
+
+/** `agent-rental withdraw`. */
+export async function withdrawCommand(
+  named: string | undefined,
+  options: MarketplaceOptions & { sol?: string },
+  around: CliEnvironment,
+): Promise<void> {
+  const amount = options.sol === undefined ? undefined : lamportsOf(options.sol);
+  if (options.sol !== undefined && !amount)
+    throw new UsageError('--sol is no amount of SOL, for instance 0.5.');
+  const { client, signer, url } = connect(options, around);
+  const id = listingOf(named, around.folder, url);
+  const terms = amount === undefined ? {} : { amount_lamports: Number(amount) };
+  const { signature } = await withdraw(client, signer, id, terms, { signal: around.signal });
+  const told = amount === undefined ? 'all that it had earned' : solOf(amount);
+  report(options, around, { listing_id: id, signature }, [
+    `Withdrew ${told} from ${id} to ${signer.address}.`,
+  ]);
+}
+
+const sol = (lamports: number) => solOf(BigInt(lamports));

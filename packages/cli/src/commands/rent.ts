@@ -1,0 +1,103 @@
+import { RENTAL_TERMS } from '@agent-rental/sdk/creator';
+import { renew, rent, topUp, type RentTerms, type SignOptions } from '@agent-rental/sdk/solana';
+import type { CliEnvironment } from '../cli-environment.js';
+import { CommandError, UsageError } from '../errors.js';
+import { connect, type Connected } from '../marketplace.js';
+import type { MarketplaceOptions } from '../options.js';
+import { report } from '../report.js';
+import { lamportsOf, solOf } from '../sol.js';
+
+const SECONDS_PER_DAY = 86_400;
+
+type CredentialVerification = Awaited<ReturnType<typeof rent>>;
+
+interface RentOptions extends MarketplaceOptions {
+  deposit?: string;
+  days?: string;
+  yes?: true;
+}
+
+/** `agent-rental rent`: shows what leaves the wallet, and pays when that is agreed to. */
+export async function rentCommand(
+  listingId: string,
+  options: RentOptions,
+  around: CliEnvironment,
+): Promise<void> {
+  const terms = termsOf(options);
+  const connected = connect(options, around);
+  const { signal, ask, err } = around;
+  let refused: Error | undefined;
+  try {
+    const credential = await pay(connected, listingId, terms, {
+      signal,
+      approve: async (quote) => {
+        if (await isUnverified(connected, listingId, signal))
+          err(
+            `${listingId} was published although it could not be reached, and no run of it has succeeded yet.`,
+          );
+        const each =
+          quote.max_run_lamports === undefined
+            ? ''
+            : `, of which each run may draw ${sol(quote.max_run_lamports)}`;
+        err(`Pays ${sol(quote.price_lamports)}${each}; with rent and fees ${sol(quote.total_lamports)}.`);
+        if (options.yes === true) return true;
+        if (!ask) refused = new UsageError('--yes is missing: it agrees to that.');
+        else if (!(await ask('Pay it?'))) refused = new CommandError('Nothing was paid.');
+        return refused === undefined;
+      },
+    });
+    report(options, around, credential, [
+      `Rented ${listingId}.`,
+      `Run it: agent-rental run ${listingId} "<task>"${options.wallet === undefined ? '' : ` --wallet ${options.wallet}`}`,
+    ]);
+  } catch (error) {
+    throw refused ?? error;
+  }
+}
+
+async function isUnverified({ client }: Connected, listingId: string, signal: AbortSignal): Promise<boolean> {
+  return (await client.getListing(listingId, { signal })).unverified_since !== undefined;
+}
+
+/** Rents a listing, or adds to a rental that there is. */
+async function pay(
+  { client, signer }: Connected,
+  listingId: string,
+  terms: RentTerms,
+  options: SignOptions,
+): Promise<CredentialVerification> {
+  const { status, rental_model: model } = await client.verifyCredential(listingId, {
+    signal: options.signal,
+  });
+  if (status === 'not_found') return rent(client, signer, listingId, terms, options);
+  const { deposit_lamports: deposit, duration_seconds: duration } = terms;
+  const kind = model === undefined ? undefined : RENTAL_TERMS[model];
+  if (kind?.isPrepaid && deposit !== undefined) {
+    return topUp(client, signer, listingId, { amount_lamports: deposit }, options);
+  }
+  if (kind?.expires && duration !== undefined) {
+    return renew(client, signer, listingId, { duration_seconds: duration }, options);
+  }
+  const more = [
+    ...(kind?.isPrepaid ? ['--deposit adds to its balance'] : []),
+    ...(kind?.expires ? ['--days renews it'] : []),
+  ];
+  throw new CommandError(`${[`${listingId} is rented already`, ...more].join('; ')}.`);
+}
+
+function termsOf({ deposit, days }: RentOptions): RentTerms {
+  const lamports = deposit === undefined ? undefined : lamportsOf(deposit);
+  if (deposit !== undefined && !lamports)
+    throw new UsageError('--deposit is no amount of SOL, for instance 0.05.');
+  if (days !== undefined && !['30', '90', '365'].includes(days)) {
+    throw new UsageError('--days is 30, 90 or 365.');
+  }
+  return {
+    ...(lamports === undefined ? {} : { deposit_lamports: Number(lamports) }),
+    ...(days === undefined
+      ? {}
+      : { duration_seconds: (Number(days) * SECONDS_PER_DAY) as NonNullable<RentTerms['duration_seconds']> }),
+  };
+}
+
+const sol = (lamports: number) => solOf(BigInt(lamports));

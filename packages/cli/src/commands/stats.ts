@@ -1,0 +1,53 @@
+import type { CliEnvironment } from '../cli-environment.js';
+import { UsageError } from '../errors.js';
+import { connect, type Connected } from '../marketplace.js';
+import type { MarketplaceOptions } from '../options.js';
+import { listingOf } from '../project/registrations.js';
+import { report } from '../report.js';
+
+const WINDOWS = ['24h', '7d', '30d'] as const;
+
+type Stats = Awaited<ReturnType<Connected['client']['getAgentStats']>>;
+
+/** `agent-rental stats`: how the runs of an own listing went, in numbers. */
+export async function statsCommand(
+  named: string | undefined,
+  options: MarketplaceOptions & { window?: string },
+  around: CliEnvironment,
+): Promise<void> {
+  const window = WINDOWS.find((known) => known === options.window);
+  if (window === undefined) throw new UsageError(`--window is one of ${WINDOWS.join(', ')}.`);
+  const { client, url } = connect(options, around);
+  const id = listingOf(named, around.folder, url);
+  const stats = await client.getAgentStats(id, { window }, { signal: around.signal });
+  report(options, around, stats, linesOf(stats));
+}
+
+/** The numbers in lines of 80 columns. */
+function linesOf({ since, runs, duration_ms: duration, failures, refusals, health }: Stats): string[] {
+  const seconds = (ms: number | null) => (ms === null ? 'no run' : `${(ms / 1000).toFixed(1)} s`);
+  const line = (count: number, what: string) => `${String(count).padStart(7)}  ${what}`;
+  return [
+    `Since ${since.slice(0, 16).replace('T', ' ')} UTC`,
+    line(runs.completed, 'completed'),
+    line(runs.failed, 'failed'),
+    line(runs.undelivered, 'could not be served'),
+    `Half within ${seconds(duration.p50)}, 95% within ${seconds(duration.p95)}`,
+    ...failures.map(({ class: name, count }) => line(count, name)),
+    ...Object.entries(refusals)
+      .filter(([, count]) => count > 0)
+      .map(([name, count]) => line(count, `refused: ${name}`)),
+    ...healthLines(health),
+  ];
+}
+
+function healthLines({ failed_days: days, problem, failing_since, hidden_since }: Stats['health']): string[] {
+  if (days === 0 && failing_since === null) return [];
+  const day = (at: string) => at.slice(0, 10);
+  return [
+    `It failed on the last ${days === 1 ? 'night' : `${days} nights`}, when the marketplace ran it.`,
+    ...(problem === null ? [] : [`  ${problem}`]),
+    ...(failing_since === null ? [] : [`Renters are told that it fails since ${day(failing_since)}.`]),
+    ...(hidden_since === null ? [] : [`Search leaves it out since ${day(hidden_since)}.`]),
+  ];
+}

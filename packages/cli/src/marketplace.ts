@@ -1,0 +1,51 @@
+import { resolve } from 'node:path';
+import { createClient, type RentalClient } from '@agent-rental/sdk';
+import { readWalletFile } from '@agent-rental/sdk/node';
+import type { WalletSigner } from '@agent-rental/sdk/solana';
+import { existsSync } from 'node:fs';
+import type { CliEnvironment } from './cli-environment.js';
+import { CommandError, UsageError } from './errors.js';
+import type { MarketplaceOptions } from './options.js';
+
+const DEFAULT_URL = 'http://127.0.0.1:8787';
+
+/** The wallet file of commands that name none. */
+export const DEFAULT_WALLET_FILE = 'agent-wallet.json';
+
+/** A marketplace, and the wallet that acts there. */
+export interface Connected {
+  readonly url: string;
+  readonly client: RentalClient;
+  readonly signer: WalletSigner;
+  /** The folder where it is written down what is registered there. */
+  readonly records: string;
+}
+
+/** The marketplace that a command is for. @throws UsageError for what is no web address. */
+export function urlOf({ url }: MarketplaceOptions, { environment }: CliEnvironment): string {
+  const text = url ?? (environment['AGENT_RENTAL_URL']?.trim() || DEFAULT_URL);
+  if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) {
+    throw new UsageError(`--url is no web address, for instance ${DEFAULT_URL}.`);
+  }
+  return text.replace(/\/+$/, '');
+}
+
+/** Logs in with the command's wallet. @throws CommandError where there is no wallet. */
+export function connect(options: MarketplaceOptions, around: CliEnvironment): Connected {
+  const url = urlOf(options, around);
+  const named = options.wallet ?? (around.environment['AGENT_RENTAL_WALLET']?.trim() || DEFAULT_WALLET_FILE);
+  const file = resolve(around.folder, named);
+  if (!existsSync(file)) {
+    throw new CommandError(
+      `There is no wallet in ${named}. Make one with "agent-rental wallet create ${named}"` +
+        (isLoopback(url) ? ', and give it SOL of the local chain with --fund 1 --airdrop.' : '.'),
+    );
+  }
+  const signer = readWalletFile(file);
+  return { url, signer, client: createClient({ baseUrl: url, signer }), records: around.folder };
+}
+
+/** Whether a marketplace is on this machine. */
+export function isLoopback(url: string): boolean {
+  return ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(url).hostname);
+}

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { completeConnected } from '@agent-rental/sdk/creator';
+import { CommandError } from '../errors.js';
+
+/** The file that describes an agent. */
+export const AGENT_FILE = 'agent.json';
+
+/** An agent as its folder describes it: the body of a registration. */
+export interface AgentProject {
+  readonly body: Record<string, unknown>;
+  /** What was filled in, for the creator to know. */
+  readonly notes: string[];
+}
+
+/**
+ * Reads `agent.json`: the manifest's fields, the terms in `listing`, and `system_prompt_file`, which names the file of the
+ * prompt beside it.
+ *
+ * @throws CommandError saying what is wrong with which file.
+ */
+export function readAgentProject(folder: string): AgentProject {
+  const given = parseObject(read(folder, AGENT_FILE), AGENT_FILE);
+  const { system_prompt_file: file, $schema: _, ...rest } = given;
+  let body: Record<string, unknown> = rest;
+  if (file !== undefined) {
+    if (typeof file !== 'string')
+      throw new CommandError(`system_prompt_file in ${AGENT_FILE} names no file.`);
+    body = { ...rest, system_prompt: read(folder, file).trim() };
+  }
+  const { body: whole, isFilled } = completeConnected(body);
+  return {
+    body: whole,
+    notes: isFilled
+      ? ["model: filled in as self_hosted at entrypoint_url; a connected agent's model is its own affair"]
+      : [],
+  };
+}
+
+function read(folder: string, file: string): string {
+  try {
+    return readFileSync(join(folder, file), 'utf8');
+  } catch {
+    throw new CommandError(
+      file === AGENT_FILE
+        ? `There is no ${AGENT_FILE} in this folder. Make an agent with "agent-rental init", or change to its folder.`
+        : `${file}, which ${AGENT_FILE} names, cannot be read.`,
+    );
+  }
+}
+
+function parseObject(text: string, file: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new CommandError(`${file} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new CommandError(`${file} holds no JSON object.`);
+  }
+  return value as Record<string, unknown>;
+}

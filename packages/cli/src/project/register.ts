@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WEBHOOK_SECRET_FILE, type ModelProvider } from '@agent-rental/sdk/creator';
+import { updateAgent } from '@agent-rental/sdk/solana';
+import type { CliEnvironment } from '../cli-environment.js';
+import { CommandError } from '../errors.js';
+import type { Connected } from '../marketplace.js';
+import type { AgentProject } from './agent-file.js';
+
+const POLL_MS = 400;
+/** Fields that an update takes away where the folder has them no more. */
+const OPTIONAL_FIELDS = ['system_prompt', 'entrypoint_url', 'tools', 'timeout_seconds'];
+const KEY_VARIABLES: Readonly<Record<ModelProvider, string>> = {
+  openai: 'OPENAI_API_KEY',
+  anthropic: 'ANTHROPIC_API_KEY',
+  self_hosted: 'MODEL_API_KEY',
+};
+
+/** The end of a registration's or an update's job. */
+export type Job = Awaited<ReturnType<Connected['client']['getJob']>>;
+
+/** Digest of the folder's agent without its terms: it differs once the folder differs from what was registered. */
+export function digestOf({ body }: AgentProject): string {
+  const { listing: _, ...fields } = body;
+  return sha256Of(fields);
+}
+
+/**
+ * The folder's `listing` without the price, as an update sends it; empty where the folder has none. Without a rate the
+ * marketplace's default applies.
+ */
+export function saidOfListing({ body }: AgentProject): Record<string, unknown> {
+  if (body['listing'] === undefined) return {};
+  const {
+    rental_model: _,
+    price_lamports: __,
+    min_deposit_lamports: ___,
+    ...said
+  } = Object(body['listing']) as Record<string, unknown>;
+  return { runs_per_minute: null, ...said };
+}
+
+/** Digest of {@link saidOfListing}: it differs once that differs from what was sent last. */
+export function listingDigestOf(project: AgentProject): string {
+  return sha256Of(saidOfListing(project));
+}
+
+function sha256Of(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
+}
+
+/** The key of the agent's model, from the environment, and where it was found. */
+export function modelKeyOf(
+  { body }: AgentProject,
+  { environment }: CliEnvironment,
+): { key: string; variable: string } | undefined {
+  if (body['system_prompt'] === undefined) return undefined;
+  const { provider } = Object(body['model']) as { provider?: unknown };
+  const variable = Object.entries(KEY_VARIABLES).find(([name]) => name === provider)?.[1];
+  const key = variable === undefined ? undefined : environment[variable]?.trim();
+  return variable === undefined || !key ? undefined : { key, variable };
+}
+
+/** Registers an agent, and keeps its webhook secret in the folder. @returns the job's id */
+export async function register(
+  { client, records }: Connected,
+  project: AgentProject,
+  around: CliEnvironment,
+): Promise<string> {
+  const found = modelKeyOf(project, around);
+  if (found !== undefined) around.err(`The model's key is the one in ${found.variable}.`);
+  const answer = await client.registerAgent(
+    { ...project.body, ...(found === undefined ? {} : { model_key: found.key }) },
+    { signal: around.signal },
+  );
+  keepSecret(records, answer.webhook_secret, around);
+  return answer.job_id;
+}
+
+/** The fields of a manifest as an update sends them: those that the folder has no more are taken away. */
+export function manifestChanges({ body }: AgentProject): Record<string, unknown> {
+  const { listing: _, ...fields } = body;
+  const removed = OPTIONAL_FIELDS.filter((name) => fields[name] === undefined);
+  return { ...Object.fromEntries(removed.map((name) => [name, null])), ...fields };
+}
+
+/** Sends changes of a registered agent. @returns the job's id */
+export async function sendUpdate(
+  { client, signer, records }: Connected,
+  listingId: string,
+  changes: Record<string, unknown>,
+  around: CliEnvironment,
+): Promise<string> {
+  const answer = await updateAgent(client, signer, listingId, changes, {
+    signal: around.signal,
+  });
+  keepSecret(records, answer.webhook_secret, around);
+  return answer.job_id;
+}
+
+/**
+ * Waits for the end of a job.
+ *
+ * @throws CommandError naming everything that was refused.
+ */
+export async function endOfJob({ client }: Connected, jobId: string, around: CliEnvironment): Promise<Job> {
+  for (;;) {
+    const job = await client.getJob(jobId, { signal: around.signal });
+    if (job.status === 'failed') {
+      const details = (job.error?.details ?? []).map(({ path, message }) => `${path} ${message}`.trim());
+      throw new CommandError(
+        `The marketplace refuses the agent: ${details.join('; ') || (job.error?.message ?? 'it gives no reason')}`,
+      );
+    }
+    if (job.status === 'completed') return job;
+    await sleep(POLL_MS, undefined, { signal: around.signal });
+  }
+}
+
+/** Shown once, so it is kept before anything else happens. */
+function keepSecret(records: string, secret: string | undefined, { err }: CliEnvironment): void {
+  if (secret === undefined) return;
+  writeFileSync(join(records, WEBHOOK_SECRET_FILE), `${secret}\n`, { mode: 0o600 });
+  err(`Wrote the webhook secret to ${WEBHOOK_SECRET_FILE}, which is its only copy.`);
+}

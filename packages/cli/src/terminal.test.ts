@@ -1,0 +1,192 @@
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify, stripVTControlCharacters } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+const BIN = fileURLToPath(new URL('../dist/bin.js', import.meta.url));
+const CTRL_C = '\u0003';
+const execute = promisify(execFile);
+
+/** `script` of util-linux brings a terminal. */
+const hasTerminal = spawnSync('script', ['--version']).stdout?.toString().includes('util-linux') ?? false;
+if (!hasTerminal)
+  process.stderr.write('The command line in a terminal was NOT RUN: there is no script(1).\n');
+
+/** A marketplace and an RPC endpoint that take each request and never answer it. */
+async function silentServer(): Promise<{ url: string; asked: Promise<unknown> }> {
+  const server = createServer(() => undefined).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, asked: once(server, 'request') };
+}
+
+/** A folder with an agent that was published at a marketplace, and a wallet. */
+async function newAgent(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'agent rental cli '));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await execute(process.execPath, [BIN, 'init', 'an-agent'], { cwd: folder });
+  const cwd = join(folder, 'an-agent');
+  await execute(process.execPath, [BIN, 'wallet', 'create'], { cwd });
+  return cwd;
+}
+
+/** Starts a program in a terminal of 80 columns. */
+function inTerminal(cwd: string, env: Record<string, string>, program: readonly string[]) {
+  const quoted = program.map((word) => `'${word}'`).join(' ');
+  const command = `stty cols 80 rows 24 && exec ${quoted}`;
+  const child = spawn('script', ['--quiet', '--return', '--flush', '--command', command, '/dev/null'], {
+    cwd,
+    env: { PATH: process.env['PATH'], HOME: cwd, SHELL: '/bin/sh', TERM: 'xterm', ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let shown = '';
+  const waiting = new Set<() => void>();
+  child.stdout.on('data', (chunk: Buffer) => {
+    shown += chunk.toString();
+    for (const look of waiting) look();
+  });
+  return {
+    type: (text: string) => child.stdin.write(text),
+    /** Waits for a text, from what is shown now on. */
+    shown: (text: string, from = 0) =>
+      new Promise<void>((resolve) => {
+        const look = () =>
+          stripVTControlCharacters(shown.slice(from)).includes(text) && waiting.delete(look) && resolve();
+        waiting.add(look);
+        look();
+      }),
+    length: () => shown.length,
+    end: async () => {
+      const [code] = await exited;
+      return { code, shown: shown.replaceAll('\r\n', '\n') };
+    },
+  };
+}
+
+describe.skipIf(!hasTerminal)('the command line in a terminal of 80 columns', () => {
+  it.each([
+    ['publish'],
+    ['update', 'an-agent-aaaaaa'],
+    ['rollback', 'an-agent-aaaaaa'],
+    ['logs', 'an-agent-aaaaaa', '--follow'],
+    ['stats', 'an-agent-aaaaaa'],
+    ['pause', 'an-agent-aaaaaa'],
+    ['resume', 'an-agent-aaaaaa'],
+    ['close', 'an-agent-aaaaaa', '--yes'],
+    ['withdraw', 'an-agent-aaaaaa'],
+    ['earnings'],
+    ['rent', 'an-agent-aaaaaa', '--yes'],
+    ['run', 'an-agent-aaaaaa', 'Do it.'],
+    ['wallet', 'balance'],
+    ['wallet', 'fund', '--sol', '1', '--airdrop'],
+  ])('ends at Ctrl-C while %s waits, and leaves nothing behind [REG-66]', async (...args) => {
+    const cwd = await newAgent();
+    const before = await readdir(cwd);
+    const { url, asked } = await silentServer();
+    const terminal = inTerminal(cwd, { AGENT_RENTAL_URL: url, AGENT_RENTAL_RPC_URL: url }, [
+      process.execPath,
+      BIN,
+      ...args,
+    ]);
+    await asked;
+    terminal.type(CTRL_C);
+    const { code, shown } = await terminal.end();
+    expect(code).toBe(130);
+    const lines = shown.trimEnd().split('\n');
+    expect(lines.at(-1)).toMatch(/^(?:\^C)?agent-rental: Ended by Ctrl-C\./);
+    // Text alone: it is as good in a file, for a screen reader, and in a window of any width.
+    expect(shown).not.toContain('\u001b');
+    expect(await readdir(cwd)).toEqual(before);
+  });
+
+  it('asks before it closes a listing, takes no for no, and Ctrl-C at the question, too [REG-66]', async () => {
+    const cwd = await newAgent();
+    const { url } = await silentServer();
+    const ask = async (answer: string) => {
+      const terminal = inTerminal(cwd, { AGENT_RENTAL_URL: url }, [
+        process.execPath,
+        BIN,
+        'close',
+        'an-agent-aaaaaa',
+      ]);
+      await terminal.shown('[y/N]');
+      terminal.type(answer);
+      return terminal.end();
+    };
+    expect(await ask('\n')).toMatchObject({
+      code: 0,
+      shown: expect.stringContaining('Nothing was done.') as string,
+    });
+    expect(await ask('no\n')).toMatchObject({ code: 0 });
+    expect(await ask(CTRL_C)).toMatchObject({ code: 130 });
+    // In a pipe there is no person to ask.
+    const piped = await execute(process.execPath, [BIN, 'close', 'an-agent-aaaaaa'], { cwd }).catch(
+      (error: { code: number; stderr: string }) => error,
+    );
+    expect(piped).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes is missing') as string });
+  });
+
+  it('serves the model until Ctrl-C, and its port is free again [REG-66]', async () => {
+    const cwd = await newAgent();
+    const terminal = inTerminal(cwd, {}, [process.execPath, BIN, 'model', '--port', '0']);
+    await terminal.shown('Ctrl-C ends it.');
+    terminal.type(CTRL_C);
+    expect(await terminal.end()).toMatchObject({ code: 0 });
+  });
+});
+
+const SHELLS = {
+  bash: { program: ['bash', '--norc', '--noprofile'], stub: 'agent-rental() { echo "RAN:$*:"; }' },
+  zsh: { program: ['zsh'], stub: 'agent-rental() { echo "RAN:$*:"; }' },
+  fish: { program: ['fish', '--no-config'], stub: 'function agent-rental; echo "RAN:$argv:"; end' },
+} as const;
+
+describe.skipIf(!hasTerminal)('completion in the shell itself', () => {
+  it.for(Object.keys(SHELLS) as (keyof typeof SHELLS)[])(
+    'of %s completes commands, options, choices and files [REG-116]',
+    async (shell, { skip }) => {
+      const { program, stub } = SHELLS[shell];
+      if (spawnSync(program[0], ['--version']).status !== 0) skip(`There is no ${shell}.`);
+      const cwd = await newAgent();
+      const { stdout: script } = await execute(process.execPath, [BIN, 'completion', shell]);
+      await writeFile(join(cwd, `completion.${shell}`), `${stub}\n${script}\n`);
+      // Without one, zsh asks its user first.
+      await writeFile(join(cwd, '.zshrc'), '');
+      const terminal = inTerminal(cwd, { PATH: process.env['PATH'] ?? '' }, program);
+      // The quotes tell what the shell answers from what is typed.
+      terminal.type(`source ./completion.${shell}; echo READ''Y\n`);
+      await terminal.shown('READY');
+      for (const [begun, rest] of [
+        ['agent-rental pub', 'lish'],
+        ['agent-rental wallet sw', 'eep'],
+        ['agent-rental wallet sweep --t', 'o'],
+        ['agent-rental run --input-f', 'ile'],
+        ['agent-rental run --input-file prom', 'pt.md'],
+        ['agent-rental completion z', 'sh'],
+      ] as const) {
+        const from = terminal.length();
+        terminal.type(begun);
+        await terminal.shown(begun.slice(-2), from);
+        const typed = terminal.length();
+        terminal.type('\t');
+        await terminal.shown(rest, typed);
+        terminal.type('\n');
+        await terminal.shown(`RAN:${`${begun}${rest}`.slice('agent-rental '.length)}`, from);
+      }
+      terminal.type('exit\n');
+      expect(await terminal.end()).toMatchObject({ code: 0 });
+    },
+  );
+});

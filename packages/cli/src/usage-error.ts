@@ -1,4 +1,0 @@
-/** The command was not understood; the message says what is wrong with it. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}

@@ -1,0 +1,26 @@
+import { openai } from '@ai-sdk/openai';
+import { simulateReadableStream } from 'ai';
+import { MockLanguageModelV3 } from 'ai/test';
+
+/** Always says the same, so that the agent runs at once. */
+function practiceModel() {
+  const usage = {
+    inputTokens: { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 0, text: 0, reasoning: 0 },
+  };
+  return new MockLanguageModelV3({
+    doStream: async () => ({
+      stream: simulateReadableStream({
+        chunks: [
+          { type: 'text-start', id: '1' },
+          { type: 'text-delta', id: '1', delta: 'Practice model: set OPENAI_API_KEY for a real one.' },
+          { type: 'text-end', id: '1' },
+          { type: 'finish', finishReason: { unified: 'stop', raw: undefined }, usage },
+        ],
+      }),
+    }),
+  });
+}
+
+/** OpenAI's model where there is a key. */
+export const model = process.env.OPENAI_API_KEY ? openai('gpt-4.1-mini') : practiceModel();

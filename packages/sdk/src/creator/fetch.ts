@@ -1,0 +1,13 @@
+/** What serves a connected agent wherever there is `fetch`, without anything of Node. */
+export { RENTAL_TERMS, type ModelProvider } from '@agent-rental/contract';
+export { createAgentHandler } from './agent-handler.js';
+export type { AgentHandlerOptions } from './agent-handler.js';
+export { agentTask, taskPrompt } from './agent-task.js';
+export type { AgentFunction, AgentTask, AnswerPieces } from './agent-task.js';
+export { aiSdkAgent } from './ai-sdk-agent.js';
+export type { AiSdkAgent, FrameworkAgentOptions } from './ai-sdk-agent.js';
+export { langChainAgent } from './langchain-agent.js';
+export type { LangChainAgent } from './langchain-agent.js';
+export { AgentSchemaError } from './schema-check.js';
+export { jsonSchemaOf } from './json-schema-of.js';
+export type { AgentSchema, StandardSchema } from './schema-check.js';

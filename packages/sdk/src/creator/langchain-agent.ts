@@ -1,0 +1,53 @@
+import type { Json } from '@agent-rental/contract';
+import type { FrameworkAgentOptions } from './ai-sdk-agent.js';
+import { taskPrompt, type AgentFunction } from './agent-task.js';
+
+/** An agent of LangChain (`createAgent`) or another graph of LangGraph with `messages`, as far as it is used here. */
+export interface LangChainAgent {
+  stream(
+    input: { messages: { role: 'user'; content: string }[] },
+    options: { signal: AbortSignal; streamMode: ('messages' | 'values')[] },
+  ): PromiseLike<AsyncIterable<unknown>>;
+}
+
+/** A message or a piece of one, as far as it is read. */
+interface ReadMessage {
+  readonly text?: unknown;
+  readonly type?: unknown;
+}
+
+/**
+ * Makes the function of a connected agent out of a LangChain agent: its text streams while it is written, its structured
+ * response (`responseFormat`) is the run's output, and a run that is cancelled aborts its calls.
+ */
+export function langChainAgent(
+  agent: LangChainAgent,
+  { prompt = taskPrompt }: FrameworkAgentOptions = {},
+): AgentFunction {
+  return async function* (task, { signal }) {
+    const events = await agent.stream(
+      { messages: [{ role: 'user', content: prompt(task) }] },
+      { signal, streamMode: ['messages', 'values'] },
+    );
+    let state: { messages?: ReadMessage[]; structuredResponse?: unknown } = {};
+    let hasText = false;
+    for await (const event of events) {
+      const [mode, payload] = event as [string, unknown];
+      if (mode === 'values') {
+        state = payload as typeof state;
+        continue;
+      }
+      const [message] = payload as [ReadMessage];
+      if (message.type === 'ai' && typeof message.text === 'string' && message.text !== '') {
+        hasText = true;
+        yield message.text;
+      }
+    }
+    signal.throwIfAborted();
+    if (state.structuredResponse !== undefined) return state.structuredResponse as Json;
+    if (hasText) return undefined;
+    // A model that does not stream.
+    const last = state.messages?.at(-1)?.text;
+    return typeof last === 'string' ? last : '';
+  };
+}

@@ -1,0 +1,27 @@
+import { createClient } from '@agent-rental/sdk';
+import { createStandIn, STAND_IN_API_KEY } from '@agent-rental/stand-in';
+import { expect, it } from 'vitest';
+import { rentedToolset } from '../toolset.js';
+
+it('an agent that was published without having been reached is shown and offered as one [REG-124]', async () => {
+  const since = '2026-01-05T10:00:00.000Z';
+  const standIn = createStandIn([
+    { id: 'away-aaaaaa', rental: 'none', unverified_since: since },
+    { id: 'here-aaaaaa', rental: 'none' },
+  ]);
+  const client = createClient({
+    baseUrl: 'http://market.invalid',
+    apiKey: STAND_IN_API_KEY,
+    fetch: standIn.fetch,
+  });
+  const { fixedTools } = rentedToolset(client, { publicUrl: 'https://market.example' });
+  const answerOf = async (name: string, agent_id: string) =>
+    (await fixedTools.find((tool) => tool.name === name)?.invoke({ agent_id }))?.structured;
+  expect(fixedTools.find(({ name }) => name === 'get_listing')?.description).toContain('unverified_since');
+  expect(await answerOf('get_listing', 'away-aaaaaa')).toMatchObject({ unverified_since: since });
+  expect(await answerOf('get_listing', 'here-aaaaaa')).not.toHaveProperty('unverified_since');
+  expect(await answerOf('rent_listing', 'away-aaaaaa')).toMatchObject({
+    warning: expect.stringContaining('could not reach it') as string,
+  });
+  expect(await answerOf('rent_listing', 'here-aaaaaa')).not.toHaveProperty('warning');
+});
