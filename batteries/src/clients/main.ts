@@ -1,6 +1,6 @@
 import { readCommandLine } from '@agent-rental/test/support/command-line/options';
-import { CLIENTS } from './clients.js';
-import { installClient } from './install.js';
+import { CLIENTS, type Client } from './clients.js';
+import { installClient, type Installed } from './install.js';
 import { openMarket } from '../retry-battery/slow-market.js';
 import { SCENARIOS } from './scenarios.js';
 import { tryClient, type Trial } from './try-client.js';
@@ -13,6 +13,7 @@ const { values } = readCommandLine({
   options: {
     client: { kind: 'text', text: 'only clients whose name holds this; more with commas' },
     scenario: { kind: 'text', text: 'only scenarios whose name holds this' },
+    'at-once': { kind: 'number', text: 'how many clients run side by side', default: 2 },
     json: { kind: 'flag', text: 'print the trials as JSON' },
   },
 });
@@ -23,24 +24,41 @@ const scenarios = SCENARIOS.filter(({ name }) => name.includes(values.scenario ?
 const log = (line: string) => process.stderr.write(`${line}\n`);
 
 const trials: Trial[] = [];
+/** All are installed before the first one runs: an installation keeps the machine busy, and some clients give up after seconds. */
+const installed = new Map<Client, Installed>();
+for (const client of chosen) {
+  log(`${client.name}: installing`);
+  try {
+    installed.set(client, await installClient(client));
+  } catch (error) {
+    log(`${client.name}: NOT INSTALLED: ${String(error)}`);
+  }
+}
 const market = await openMarket();
 try {
-  for (const client of chosen) {
-    log(`${client.name}: installing`);
-    const installed = await installClient(client);
-    // Side by side: they wait for the agent for most of their time.
-    const tried = scenarios.map(async (scenario) => {
-      const trial = await tryClient(market, client, scenario, installed);
-      log(`${client.name}: ${scenario.name}: ${trial.isRight ? 'right' : `WRONG: ${trial.said}`}`);
-      return trial;
-    });
-    trials.push(...(await Promise.all(tried)));
-  }
+  const waiting = installed.entries();
+  await Promise.all(
+    Array.from({ length: values['at-once'] }, async () => {
+      for (const [client, how] of waiting) trials.push(...(await tryScenarios(client, how)));
+    }),
+  );
 } finally {
   await market.stop();
 }
 process.stdout.write(values.json ? `${JSON.stringify(trials, null, 2)}\n` : table(trials));
-process.exitCode = trials.length > 0 && trials.every(({ isRight }) => isRight) ? 0 : 1;
+const isComplete = trials.length > 0 && trials.length === chosen.length * scenarios.length;
+process.exitCode = isComplete && trials.every(({ isRight }) => isRight) ? 0 : 1;
+
+async function tryScenarios(client: Client, how: Installed): Promise<Trial[]> {
+  // Side by side: they wait for the agent for most of their time.
+  return Promise.all(
+    scenarios.map(async (scenario) => {
+      const trial = await tryClient(market, client, scenario, how);
+      log(`${client.name}: ${scenario.name}: ${trial.isRight ? 'right' : `WRONG: ${trial.said}`}`);
+      return trial;
+    }),
+  );
+}
 
 /** The trials as a table in Markdown. */
 function table(rows: readonly Trial[]): string {

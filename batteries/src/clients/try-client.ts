@@ -36,7 +36,7 @@ export async function tryClient(
   const renter = await market.newRenter(scenario.paidRuns);
   const wish = {
     tool: 'run_agent',
-    args: { agent_id: market.agentId, task: scenario.task, ...scenario.args },
+    args: { agent_id: renter.agentId, task: scenario.task, ...scenario.args },
   };
   const model = await startScriptedModel(wish);
   // As on a new machine: no settings of this user, and none of the trial before.

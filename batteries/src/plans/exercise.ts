@@ -20,7 +20,7 @@ export interface Exercised {
 }
 
 /** The scheduled tasks, except for the comparison with the chain, which each start begins with. */
-const TASKS = ['remove_expired', 'remove_lapsed_drafts'];
+const TASKS = ['remove_expired', 'remove_lapsed_drafts', 'queue_health_checks'];
 
 /** Has a server send every statement that it has for runs, reads and its work in the background; gives what went wrong. */
 export async function exercise(market: FaultMarket, exercised: Exercised): Promise<string[]> {
@@ -108,6 +108,9 @@ async function workBusy(
     call(served, method, path, { token, ...(body && { body }) });
   await expect('a cancelled key', ask('POST', '/v1/runs/cancel', { idempotency_key: 'a-later-key' }));
   await expect('a review', ask('POST', `/v1/listings/${listingId}/reviews`, { rating: 5 }));
+  const pin = (version: number | null) => ask('PUT', `/v1/credentials/${listingId}/version`, { version });
+  await expect('a pin', pin(1));
+  await expect('no pin', pin(null));
   const client = createClient({ baseUrl: market.server.baseUrl, signer: keypairSigner(renter.wallet) });
   const { job_id: jobId } = await client.registerAgent({
     name: 'a-draft',
@@ -130,7 +133,7 @@ async function workBusy(
     upload.then(async (response) => ({ status: response.status, body: await response.json() })),
     201,
   );
-  for (const path of readPaths({ wallet, listingId, jobId, runId, fileId })) {
+  for (const path of readPaths({ wallet, listingId, ownId: draft, jobId, runId, fileId })) {
     const { next_cursor: cursor } = await expect(path, ask('GET', path));
     if (cursor === undefined) continue;
     const next = new URL(path, market.server.baseUrl);

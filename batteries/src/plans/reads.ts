@@ -4,6 +4,8 @@ import { operations, type OperationId } from '@agent-rental/contract';
 export interface Known {
   readonly wallet: string;
   readonly listingId: string;
+  /** A listing of the wallet's own. */
+  readonly ownId: string;
   readonly jobId: string;
   readonly runId: string;
   readonly fileId: string;
@@ -31,6 +33,7 @@ const READS: Record<ReadId, (known: Known) => readonly string[]> = {
     '?q=answers+report',
     '?q=reprot',
   ],
+  listAgents: () => ['?limit=100', '?limit=20&offset=100'],
   getListing: ({ listingId }) => [listingId],
   listReviews: ({ listingId }) => [listingId],
   listCredentials: () => [
@@ -41,6 +44,8 @@ const READS: Record<ReadId, (known: Known) => readonly string[]> = {
   ],
   verifyCredential: ({ listingId }) => [listingId],
   getEarnings: () => ['', '?limit=100&offset=200'],
+  listAgentRuns: ({ ownId }) => [ownId],
+  getAgentStats: ({ ownId }) => [ownId, `${ownId}?window=7d`, `${ownId}?window=30d`],
   getJob: ({ jobId }) => [jobId],
   getRun: ({ runId }) => [runId],
   listTools: () => ['', '?limit=100&offset=500', '?format=anthropic'],
@@ -52,8 +57,10 @@ const READS: Record<ReadId, (known: Known) => readonly string[]> = {
 /** The paths of every read. */
 export function readPaths(known: Known): string[] {
   return (Object.keys(READS) as ReadId[]).flatMap((id) =>
-    READS[id](known).map((rest) =>
-      rest.startsWith('?') ? operations[id].path + rest : operations[id].path.replace(/:\w+/, rest),
-    ),
+    READS[id](known).map((rest) => {
+      const [value = '', query] = rest.split('?');
+      const path = operations[id].path.replace(/:\w+/, value);
+      return query === undefined ? path : `${path}?${query}`;
+    }),
   );
 }

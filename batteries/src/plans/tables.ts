@@ -8,6 +8,7 @@ export const BOUNDED_TABLES: Readonly<Record<string, string>> = {
   listing_run_deltas: 'counts since they were folded last',
   delta_folds: 'a row for each table of deltas',
   backfills: 'a row for each job that goes through the rows of older versions',
+  key_checks: 'a row for each key of the service, which is one',
   index_cursor: 'a row for each program, which is one',
 };
 
@@ -27,7 +28,8 @@ export const RIGHT_SCANS: readonly RightScan[] = [
   },
   {
     tables: ['seats', 'seat_line'],
-    statement: /^update "runs" set "status" = \$1, "error" = case when output_left_at is null/,
+    statement:
+      /^update "runs" set "status" = \$1, "failure_class" = \$2, "failure_http_status" = \$3, "error" = case when output_left_at is null/,
     reason:
       'Once a minute the runs under way are compared with all slots and places, of which there are as many.',
   },

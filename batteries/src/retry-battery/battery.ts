@@ -2,13 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { slowAnswer, slowTask } from '@agent-rental/test/support/agents/slow-agents';
 import { Random } from '@agent-rental/test/support/random';
 import { openRawMcpSession, type GivingUp } from '@agent-rental/test/support/raw-mcp-session';
-import { openMarket, type Market } from './slow-market.js';
+import { openMarket, type Market, type Renter } from './slow-market.js';
 
 /** The shortest default of a client known. */
 const CLIENT_TIMEOUT_MS = 5_000;
 /** Calls that one renter makes, one after the other. */
 const CALLS_EACH = 10;
 const MAX_TRIES = 30;
+/** Renters of one agent at the same time: each may have two runs of its, of the 20 that it works on at once. */
+const RENTERS_OF_AGENT = 8;
 const RUN_ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 
 /** What a battery came to. */
@@ -54,15 +56,17 @@ export async function runRetryBattery({
   log,
 }: RetryOptions): Promise<RetryReport> {
   const random = new Random(seed);
-  const market = await openMarket();
+  const market = await openMarket(Math.ceil(concurrency / RENTERS_OF_AGENT));
   let [requests, callCharges, lost, pairCharges] = [0, 0, 0, 0];
   try {
     await inParallel(batches(calls), concurrency, async (count, index) => {
       const renter = await market.newRenter(2 * count);
+      const trail: string[] = [];
       for (let call = 0; call < count; call += 1) {
-        const tries = await callUntilAnswered(market, renter.token, `call ${index}-${call}`, {
+        const tries = await callUntilAnswered(market, renter, `call ${index}-${call}`, {
           random,
           cutAfterEndMs,
+          note: (line) => trail.push(`${new Date().toISOString()} ${line}`),
         });
         requests += tries;
         if (tries > MAX_TRIES) lost += 1;
@@ -70,12 +74,13 @@ export async function runRetryBattery({
       const charged = chargesOf(await renter.costs());
       callCharges += charged;
       log(`renter ${index}: ${count} calls, ${charged} charges`);
+      if (charged !== count) log([...trail, ...(await renter.times())].toSorted().join('\n'));
     });
     await inParallel(batches(pairs), concurrency, async (count, index) => {
       const renter = await market.newRenter(2 * count);
       const session = await openRawMcpSession(market.mcpUrl, renter.token);
       for (let pair = 0; pair < count; pair += 1) {
-        const args = { agent_id: market.agentId, task: slowTask(random.below(300), `pair ${index}-${pair}`) };
+        const args = { agent_id: renter.agentId, task: slowTask(random.below(300), `pair ${index}-${pair}`) };
         await Promise.all([session.call('run_agent', args), session.call('run_agent', args)]);
       }
       const charged = chargesOf(await renter.costs());
@@ -92,14 +97,14 @@ export async function runRetryBattery({
 /** Gives up a few times and repeats; gives how many requests it took, more than the most where no answer came. */
 async function callUntilAnswered(
   market: Market,
-  token: string,
+  { token, agentId }: Renter,
   name: string,
-  { random, cutAfterEndMs }: { random: Random; cutAfterEndMs: number },
+  { random, cutAfterEndMs, note }: { random: Random; cutAfterEndMs: number; note: (line: string) => void },
 ): Promise<number> {
   const session = await openRawMcpSession(market.mcpUrl, token);
   const isCut = random.chance(50);
   const agentMs = isCut ? 100 + random.below(3_000) : CLIENT_TIMEOUT_MS + 500 + random.below(3_000);
-  const args = { agent_id: market.agentId, task: slowTask(agentMs, name) };
+  const args = { agent_id: agentId, task: slowTask(agentMs, name) };
   let next: { tool: string; args: object } = { tool: 'run_agent', args };
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     // After some tries the connection holds.
@@ -108,7 +113,11 @@ async function callUntilAnswered(
         ? undefined
         : { how: 'cut', afterMs: random.below(agentMs + cutAfterEndMs) }
       : { how: 'ignore', afterMs: CLIENT_TIMEOUT_MS };
+    note(
+      `${name}: ${next.tool}, agent ${agentMs} ms, ${givingUp?.how ?? 'reads'} ${givingUp?.afterMs ?? ''}`,
+    );
     const told = await session.call(next.tool, next.args, givingUp).catch(() => undefined);
+    note(`${name}: ${told === undefined ? 'no answer' : `told ${told.length} characters`}`);
     if (told?.includes(slowAnswer(name)) === true) return tries;
     const runId = told === undefined ? undefined : RUN_ID.exec(told)?.[0];
     if (told?.includes('is still running') === true && runId !== undefined) {

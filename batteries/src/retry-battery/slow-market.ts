@@ -3,28 +3,36 @@ import { publish, rent } from '@agent-rental/sdk/solana';
 import { textAgent } from '@agent-rental/test/support/agents/agents';
 import { slowTask, startSlowAgents } from '@agent-rental/test/support/agents/slow-agents';
 import { newStateDir, removeStateDir, startMarketplace } from '@agent-rental/test/support/marketplace';
-import { newParticipant } from '@agent-rental/test/support/participant';
+import { newParticipant, type Participant } from '@agent-rental/test/support/participant';
 
 const PRICE_LAMPORTS = 250_000;
 const POLL_MS = 50;
 
 /** A renter with a balance of its own. */
-interface Renter {
+export interface Renter {
   readonly token: string;
+  /** The agent that it has rented. */
+  readonly agentId: string;
   /** What each of its runs cost, in lamports, once none of them goes on. */
   costs(): Promise<number[]>;
+  /** When each of its runs began and ended, as lines that begin with a time. */
+  times(): Promise<string[]>;
 }
 
-/** A marketplace as `npm start` runs it, with an agent that takes as long as its task says. */
+/** A marketplace as `npm start` runs it, with agents that take as long as their task says. */
 export interface Market {
   readonly mcpUrl: string;
-  readonly agentId: string;
+  /** One that has rented an agent; the agents have about as many renters each. */
   newRenter(paidRuns: number): Promise<Renter>;
   stop(): Promise<void>;
 }
 
-/** Starts a marketplace and publishes the agent. */
-export async function openMarket(): Promise<Market> {
+/**
+ * Starts a marketplace and publishes the agents.
+ *
+ * @param agentCount how many listings share the callers: a listing runs 20 tasks at once, and queues the others.
+ */
+export async function openMarket(agentCount = 1): Promise<Market> {
   const agents = await startSlowAgents();
   const stateDir = await newStateDir();
   const marketplace = await startMarketplace(stateDir, {
@@ -38,25 +46,15 @@ export async function openMarket(): Promise<Market> {
   };
   try {
     const creator = await newParticipant(marketplace);
-    const { job_id: jobId } = await creator.client.registerAgent(
-      textAgent(agents.modelUrl, {
-        timeout_seconds: 300,
-        model_key: 'a-key',
-        listing: { rental_model: 'per_query', price_lamports: PRICE_LAMPORTS },
-      }),
-    );
-    let job = await creator.client.getJob(jobId);
-    while (job.status === 'queued') {
-      await delay(POLL_MS);
-      job = await creator.client.getJob(jobId);
+    const agentIds: string[] = [];
+    for (let index = 0; index < agentCount; index += 1) {
+      agentIds.push(await publishAgent(creator, agents.modelUrl));
     }
-    const agentId = job.result?.listing_id;
-    if (agentId === undefined) throw new Error(JSON.stringify(job.error));
-    await publish(creator.client, creator.signer, agentId);
+    let renters = 0;
     return {
       mcpUrl: `${marketplace.dev.base_url}/mcp`,
-      agentId,
       async newRenter(paidRuns) {
+        const agentId = agentIds[renters++ % agentIds.length] as string;
         const { client, signer, token } = await newParticipant(marketplace);
         const listing = await client.getListing(agentId);
         const least = listing.min_deposit_lamports ?? PRICE_LAMPORTS;
@@ -70,6 +68,14 @@ export async function openMarket(): Promise<Market> {
         }
         return {
           token,
+          agentId,
+          async times() {
+            const { runs } = await client.listRuns({ limit: 100 });
+            return runs.flatMap(({ run_id: id, created_at: began, finished_at: ended }) => [
+              `${began} run ${id} began`,
+              `${ended} run ${id} ended`,
+            ]);
+          },
           async costs() {
             for (;;) {
               const { runs } = await client.listRuns({ limit: 100 });
@@ -87,4 +93,23 @@ export async function openMarket(): Promise<Market> {
     await stop();
     throw error;
   }
+}
+
+async function publishAgent({ client, signer }: Participant, modelUrl: string): Promise<string> {
+  const { job_id: jobId } = await client.registerAgent(
+    textAgent(modelUrl, {
+      timeout_seconds: 300,
+      model_key: 'a-key',
+      listing: { rental_model: 'per_query', price_lamports: PRICE_LAMPORTS, sample_output: ['A sample.'] },
+    }),
+  );
+  let job = await client.getJob(jobId);
+  while (job.status === 'queued') {
+    await delay(POLL_MS);
+    job = await client.getJob(jobId);
+  }
+  const agentId = job.result?.listing_id;
+  if (agentId === undefined) throw new Error(JSON.stringify(job.error));
+  await publish(client, signer, agentId);
+  return agentId;
 }

@@ -1,4 +1,4 @@
-import type { Credential } from '@agent-rental/contract';
+import type { Credential, CredentialPage } from '@agent-rental/contract';
 import type { GivenTool } from './leg.js';
 import type { Caller } from './rented-marketplace.js';
 
@@ -6,8 +6,8 @@ import type { Caller } from './rented-marketplace.js';
 const PAGE = 100;
 
 /**
- * A caller's rentals, with nothing between the API and the program but `fetch`. How many there are is in the first
- * answer; the other pages are fetched at once.
+ * A caller's rentals, with nothing between the API and the program but `fetch`. The first answer says how many there
+ * are, or that there are more than it counted; the other pages are fetched at once.
  */
 export async function bareRentals(
   { baseUrl, token }: Caller,
@@ -17,10 +17,11 @@ export async function bareRentals(
   const get = async (offset: number) => {
     const query = `status=active&limit=${Math.min(PAGE, rentals - offset)}&offset=${offset}${include}`;
     const page = await bareGet(baseUrl, token, `/v1/credentials?${query}`);
-    return page as { credentials: Credential[]; total: number };
+    return page as CredentialPage;
   };
   const first = await get(0);
-  const pages = Math.ceil(Math.min(first.total, rentals) / PAGE);
+  const known = first.total_is_minimum ? rentals : Math.min(first.total, rentals);
+  const pages = Math.ceil(known / PAGE);
   const others = await Promise.all(Array.from({ length: pages - 1 }, (_, index) => get((index + 1) * PAGE)));
   return [first, ...others].flatMap(({ credentials }) => credentials);
 }

@@ -93,7 +93,7 @@ export async function publishAgent(
     entrypoint_url: url,
     input_schema: {},
     output_schema: { type: 'string' },
-    listing: { rental_model, price_lamports: PRICE_LAMPORTS },
+    listing: { rental_model, price_lamports: PRICE_LAMPORTS, sample_output: ['A sample.'] },
   });
   const listingId = await until(async () => {
     const job = await client.getJob(job_id);

@@ -53,7 +53,7 @@ export async function rentCopies(
     await insertCopies(
       database,
       table,
-      `'address', $2 || copy.n, 'buyer', $2::text, 'listing_address', copy.address`,
+      `'address', left($2, 32) || translate(lpad(copy.n::text, 8, '0'), '0', 'A'), 'buyer', $2::text, 'listing_address', copy.address`,
       `from ${table} original, bench_copies copy where original.buyer = $1 and copy.n <= $3`,
       [holder, wallet, count],
     );

@@ -65,7 +65,7 @@ async function publishAgent(creator: Participant, modelUrl: string, kind: Rental
   const { job_id: jobId } = await creator.client.registerAgent(
     textAgent(modelUrl, {
       model_key: 'a-key-of-the-bench',
-      listing: { rental_model: kind, price_lamports: PRICE_LAMPORTS },
+      listing: { rental_model: kind, price_lamports: PRICE_LAMPORTS, sample_output: ['A sample.'] },
     }),
   );
   let job = await creator.client.getJob(jobId);

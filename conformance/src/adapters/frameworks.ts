@@ -5,7 +5,7 @@ import { createRentalMcpHandler } from '@agent-rental/mcp-server';
 import { createClient, type RentalClient } from '@agent-rental/sdk';
 import { STAND_IN_API_KEY } from '@agent-rental/stand-in';
 import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport, type Tool } from '@modelcontextprotocol/client';
 import * as ai6 from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 import * as ai7 from 'ai-7';
@@ -31,22 +31,33 @@ export function clientOver(answer: typeof fetch): RentalClient {
   return createClient({ baseUrl: 'http://m.invalid', apiKey: STAND_IN_API_KEY, fetch: answer, retries: 0 });
 }
 
-async function overMcp(client: RentalClient, name: string, args: object): Promise<SeenResult> {
+/** Does something over MCP, as a client that the SDK makes. */
+async function withMcp<T>(client: RentalClient, act: (mcp: Client) => Promise<T>): Promise<T> {
   const handler = createRentalMcpHandler();
   const mcp = new Client({ name: 'a-client', version: '1.0.0' });
   const answer = async (url: string | URL | Request, init?: RequestInit) =>
     handler.fetch(new Request(url, init), { client, id: 'caller' });
   await mcp.connect(new StreamableHTTPClientTransport(new URL('http://mcp.invalid/mcp'), { fetch: answer }));
   try {
+    return await act(mcp);
+  } finally {
+    await mcp.close();
+    await handler.close();
+  }
+}
+
+/** The definitions of tools that a model is given over MCP. */
+export const toolsOverMcp = (client: RentalClient): Promise<Tool[]> =>
+  withMcp(client, async (mcp) => (await mcp.listTools()).tools);
+
+async function overMcp(client: RentalClient, name: string, args: object): Promise<SeenResult> {
+  return withMcp(client, async (mcp) => {
     const result = await mcp.callTool({ name, arguments: { ...args } });
     // Links to the rest of a long output are blocks of their own.
     const texts = result.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
     const { structuredContent: structured, isError = false } = result;
     return { texts, isError, ...(structured === undefined ? {} : { structured }) };
-  } finally {
-    await mcp.close();
-    await handler.close();
-  }
+  });
 }
 
 async function inLangChain(client: RentalClient, name: string, args: object): Promise<SeenResult> {

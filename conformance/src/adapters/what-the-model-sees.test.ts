@@ -1,7 +1,7 @@
 import { operations, refusalMessage, REFUSAL_TEXT } from '@agent-rental/contract';
 import { createStandIn, type StandInAgent, type StandInOutcome } from '@agent-rental/stand-in';
 import { describe, expect, it } from 'vitest';
-import { clientOver, FRAMEWORKS, type SeenResult } from './frameworks.js';
+import { clientOver, FRAMEWORKS, toolsOverMcp, type SeenResult } from './frameworks.js';
 
 const ID = 'echo-aaaaaa';
 const ANSWER = 'the total is 41.80 EUR';
@@ -99,4 +99,10 @@ describe.each(Object.entries(FRAMEWORKS))('the model sees in %s', (_, call) => {
     expect(forReview(seen)).not.toMatch(/\n\s+at /);
     expect(forReview(seen)).toMatchSnapshot();
   });
+});
+
+it('the model is given exactly the definitions of tools that were reviewed', async () => {
+  const tools = await toolsOverMcp(clientOver(createStandIn([{ id: ID }]).fetch));
+  expect(tools.map(({ name }) => name)).toContain('search_listings');
+  expect(tools).toMatchSnapshot();
 });

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -7,12 +6,9 @@ import { createRentalMcpHandler } from '@agent-rental/mcp-server';
 import { createClient } from '@agent-rental/sdk';
 import { createStandIn, listenNode, STAND_IN_API_KEY } from '@agent-rental/stand-in';
 import { schemaCorpus } from '../schemas/corpus.js';
-import { npmBinary } from '@agent-rental/test/support/toolchains/npm-binary';
-import { npmTool } from '@agent-rental/test/support/toolchains/npm-tool';
+import { mcpInspector } from '@agent-rental/test/support/toolchains/mcp-inspector';
 
-const VERSION = '2.12.0';
 const BIN = fileURLToPath(new URL('bin.js', import.meta.resolve('@agent-rental/mcp-server')));
-const TIMEOUT_MS = 120_000;
 
 /** What the protocol's Inspector says of the tools that a server lists. */
 export interface Inspection {
@@ -37,22 +33,16 @@ export async function inspectTools(): Promise<Record<string, Inspection>> {
   );
   const api = await listenNode(market.fetch);
   const mcp = await serveMcp(api.baseUrl, schemas.length);
-  const inspector = {
-    node: await npmBinary('Node 22'),
-    main: await npmTool('@modelcontextprotocol/inspector', VERSION, 'clients/launcher/build/index.js'),
-  };
+  const inspector = await mcpInspector();
   const inspect = async (target: string[]): Promise<Inspection> => {
-    const args = [
-      inspector.main,
-      '--cli',
+    const { code, stdout, stderr } = await inspector(
       ...target,
       '--method',
       'tools/list',
       '--strict',
       '--format',
       'json',
-    ];
-    const { code, stdout, stderr } = await output(inspector.node, args);
+    );
     const listed = /"name": ?"/g;
     return { code, tools: stdout.match(listed)?.length ?? 0, report: stderr || stdout };
   };
@@ -94,13 +84,4 @@ async function serveMcp(
       await once(server, 'close');
     },
   };
-}
-
-function output(command: string, args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve, reject) => {
-    execFile(command, args, { timeout: TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
-      if (error?.killed === true) reject(new Error(`The Inspector did not end.\n${stderr}`));
-      else resolve({ code: typeof error?.code === 'number' ? error.code : error ? 1 : 0, stdout, stderr });
-    });
-  });
 }

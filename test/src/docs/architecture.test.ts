@@ -73,14 +73,14 @@ describe('the folders in docs/architecture.md', () => {
 });
 
 describe('the states of a charge in docs/architecture.md', () => {
-  test('are those of the database', () => {
-    const migration = readText('server/src/database/migrations/0001-initial.ts');
-    const states = /check \(state in \(('reserved'[^)]*)\)\)/.exec(migration)?.[1] ?? '';
+  test('are those of the code', () => {
+    const table = readText('server/src/database/charge-states.ts');
+    const states = [...table.matchAll(/^ {2}(\w+): \{ isOpen/gm)].map(([, state = '']) => state);
     const drawn = new Set(
       [...PAGE.matchAll(/^ {2}(\S+) --> (\S+?)(?::|$)/gm)].flatMap(([, from = '', to = '']) => [from, to]),
     );
     drawn.delete('[*]');
-    expect([...drawn].toSorted()).toEqual([...states.matchAll(/\w+/g)].map(([state]) => state).toSorted());
+    expect([...drawn].toSorted()).toEqual(states.toSorted());
   });
 });
 

@@ -75,7 +75,7 @@ export async function startBusyMarketplace(
         ...(kind === 'connected' ? { entrypoint_url: url } : { system_prompt: 'You answer.' }),
         input_schema: {},
         output_schema: { type: 'string' },
-        listing: { rental_model: 'per_query', price_lamports: RUN_PRICE },
+        listing: { rental_model: 'per_query', price_lamports: RUN_PRICE, sample_output: ['A sample.'] },
         ...fields,
       });
       const listingId = await until(async () => {

@@ -101,7 +101,9 @@ export function geminiBreaches(parameters: Schema): string[] {
     if (schema['anyOf'] !== undefined) {
       // "When using any_of, it must be the only field set."
       if (Object.keys(schema).length > 1) yield 'fields beside anyOf';
-      if ((schema['anyOf'] as Schema[]).some((option) => 'anyOf' in option)) yield 'anyOf in anyOf';
+      // Each option is a `Schema` as well, so that it may have one of its own; no rule says how deep.
+      const isDeep = ({ anyOf }: Schema) => (anyOf as Schema[] | undefined)?.some((each) => 'anyOf' in each);
+      if ((schema['anyOf'] as Schema[]).some(isDeep)) yield 'anyOf in anyOf in anyOf';
       return;
     }
     // A list of types is refused, and so is no type.

@@ -74,7 +74,9 @@ async function statements(
     tries: 0,
   }));
   while (waiting.length > 0) {
-    const batch = [...new Map(waiting.map((each) => [each.listing, each])).values()];
+    // Statements of several runs at once are of none of them: the last try is made alone.
+    const alone = waiting.find(({ tries }) => tries === MOST_TRIES - 1);
+    const batch = alone ? [alone] : [...new Map(waiting.map((each) => [each.listing, each])).values()];
     const taken = new Set(batch);
     waiting = waiting.filter((each) => !taken.has(each));
     // A process notes once a minute that an agent was reached.
@@ -94,6 +96,7 @@ async function statements(
     for (const request of requests) await prepare(market, request);
     market.lanes.use(lanes);
     market.lanes.always = holdBackground;
+    const began = performance.now();
     const answers = requests.map((request) => send(market, request));
     await Promise.all(
       lanes.map(({ reached }, index) => Promise.race([reached, afterAnswer(answers[index], lanes[index])])),
@@ -108,6 +111,7 @@ async function statements(
       } else if (each.tries + 1 < MOST_TRIES) waiting.push({ ...each, tries: each.tries + 1 });
       else broken.push(`${each.row.name}: the statement was not reached`);
     }
+    log(`${played.length} rows played, the last ones in ${Math.round(performance.now() - began)} ms`);
   }
   log(`${played.length} rows on one server`);
   // Runs whose end could not be written are found by the next start, as by the check of each minute.

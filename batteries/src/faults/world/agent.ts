@@ -35,7 +35,12 @@ export async function startFaultAgent(): Promise<FaultAgent> {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {
-      const { task } = JSON.parse(body) as { task: string };
+      const { task } = JSON.parse(body) as { task?: string };
+      // The service asks whether the agent is there.
+      if (task === undefined) {
+        response.writeHead(200).end();
+        return;
+      }
       arrival(task).resolve();
       const [way] = task.split(' ');
       if (way === 'refuse' && agent.isDown) response.writeHead(503).end();

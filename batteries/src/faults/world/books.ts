@@ -1,4 +1,5 @@
 import {
+  chargesOf,
   DEFAULT_FEE_BPS,
   decodeEscrow,
   decodeInstruction,
@@ -39,7 +40,7 @@ export interface Account {
   readonly debitedLamports: bigint;
 }
 
-/** Every `consume_query` of a balance that took effect, decoded from the chain's transactions. */
+/** Every charge of a balance that took effect, decoded from the chain's transactions. */
 async function landedCharges({ connection }: FaultMarket, balance: PublicKey): Promise<LandedCharge[]> {
   const found = await connection.getSignaturesForAddress(balance, {}, 'confirmed');
   const signatures = found.filter(({ err }) => err === null).map(({ signature }) => signature);
@@ -55,16 +56,10 @@ async function landedCharges({ connection }: FaultMarket, balance: PublicKey): P
     return message.compiledInstructions.flatMap(({ programIdIndex, accountKeyIndexes, data }) => {
       if (keys.get(programIdIndex)?.equals(MARKETPLACE_PROGRAM_ID) !== true) return [];
       const accounts = accountKeyIndexes.flatMap((index) => keys.get(index) ?? []);
-      const decoded = decodeInstruction(data, accounts);
-      if (decoded?.name !== 'consume_query') return [];
       // One transaction may charge several balances.
-      if (!Object.values(decoded.accounts).some((address) => address.equals(balance))) return [];
-      const { runId, sequence, priceLamports } = decoded.args;
-      return {
-        runId: uuidOf(runId as Uint8Array),
-        sequence: sequence as bigint,
-        priceLamports: priceLamports as bigint,
-      };
+      return chargesOf(decodeInstruction(data, accounts))
+        .filter(({ perQueryBalance }) => perQueryBalance.equals(balance))
+        .map(({ runId, sequence, priceLamports }) => ({ runId: uuidOf(runId), sequence, priceLamports }));
     });
   });
 }

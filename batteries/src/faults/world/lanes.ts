@@ -21,6 +21,7 @@ export interface PlannedFault {
  */
 export class Lane {
   readonly #tokens: Buffer[];
+  readonly #learns: (step: Step) => readonly string[];
   readonly #seen = new Map<string, number>();
   readonly steps: StepOfRun[] = [];
   #fault: PlannedFault | undefined;
@@ -31,10 +32,20 @@ export class Lane {
   readonly reached: Promise<void>;
   isReached = false;
 
-  constructor(tokens: readonly string[], fault?: PlannedFault) {
+  /** @param learns texts by which later steps are known, of one that belongs here */
+  constructor(
+    tokens: readonly string[],
+    fault?: PlannedFault,
+    learns: (step: Step) => readonly string[] = () => [],
+  ) {
+    this.#learns = learns;
     this.#tokens = tokens.map((token) => Buffer.from(token));
     this.#fault = fault;
     this.reached = new Promise((resolve) => (this.#resolveReached = resolve));
+  }
+
+  learn(step: Step): void {
+    for (const text of this.#learns(step)) this.#tokens.push(Buffer.from(text));
   }
 
   owns(step: Step): boolean {
@@ -88,6 +99,11 @@ export class Lane {
     if (this.#isFrozen) this.reach();
   }
 
+  /** The run has sent no statement and no call for a while, for instance because its agent works: it has passed the step. */
+  waited(): void {
+    if (this.#isFrozen) this.reach();
+  }
+
   /** A step was carried out. */
   done(fate: Fate): void {
     if (fate === 'hold_answer' || fate === 'cut_answer') this.reach();
@@ -95,7 +111,17 @@ export class Lane {
   }
 }
 
-const BEGINS_RUN = /\bbegin_run\(/;
+const BEGINS_RUN = /\bstart_runs\(/;
+/** Runs that begin together, as an array literal: the third value of the statement. */
+const RUNS_PLACE = 2;
+const RUN_ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+/** A lane without its run's id would miss the steps that name the run alone. */
+function followBegun(lane: Lane, { name, parameters }: Step): void {
+  const runIds = parameters[RUNS_PLACE]?.match(RUN_ID) ?? [];
+  if (runIds.length === 0) throw new Error(`No run id among the values of ${name}`);
+  for (const runId of runIds) lane.follow(runId);
+}
 
 /** Tells each step's lane, and lets all other steps pass. */
 export class Lanes implements StepObserver {
@@ -116,7 +142,8 @@ export class Lanes implements StepObserver {
     if (always !== undefined) return always;
     const lane = this.#laneOf(step);
     if (!lane) return 'pass';
-    if (BEGINS_RUN.test(step.name)) lane.follow(step.parameters[0] ?? '');
+    lane.learn(step);
+    if (BEGINS_RUN.test(step.name)) followBegun(lane, step);
     if (!step.endsTransaction) return lane.fateOf(step);
     return lane.fateOf(step, `${step.name} of ${this.#transactions.get(step.connection)?.first ?? ''}`);
   }

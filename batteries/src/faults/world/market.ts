@@ -161,12 +161,13 @@ export class FaultMarket {
     await this.passLeases();
   }
 
-  /** What two minutes do to the leases of a server that is gone, and to the age of its runs. */
+  /** What time does to the leases of a server that is gone, to the age of its runs, and to its tasks. */
   async passLeases(): Promise<void> {
     for (const statement of [
       `update seats set expires_at = now() - interval '1 second'`,
       `update seat_line set expires_at = now() - interval '1 second'`,
       `update runs set created_at = created_at - interval '2 minutes' where status = 'running'`,
+      `update graphile_worker._private_jobs set locked_at = locked_at - interval '1 hour' where locked_at is not null`,
     ]) {
       await this.query(statement);
     }

@@ -119,13 +119,18 @@ export async function send(market: FaultMarket, request: RunRequest): Promise<Go
   const { served, agent } = market;
   const token = tokenOf(request);
   const leaves = new AbortController();
+  /** Asks again where the service could not: the agent goes on for a minute otherwise. */
+  const cancel = async () => {
+    for (let left = MOST_REPEATS; left > 0; left -= 1) {
+      const asked = { token, body: { idempotency_key: key } };
+      const answer = await call(served, 'POST', '/v1/runs/cancel', asked).catch(() => undefined);
+      if (answer === undefined || answer.status < 500) return;
+    }
+  };
   const end = async () => {
     await agent.received(body.task);
     if (scenario.ends === 'leave') leaves.abort();
-    else {
-      const cancel = { token, body: { idempotency_key: key } };
-      await call(served, 'POST', '/v1/runs/cancel', cancel).catch(() => undefined);
-    }
+    else await cancel();
   };
   if (scenario.ends !== undefined) void end();
   let text = '';

@@ -36,9 +36,13 @@ async function register({ client }: Participant, body: Registration): Promise<st
 }
 
 /** Registers an agent and puts it on sale; gives the listing's id. */
-export async function publishAgent(creator: Participant, body: Registration): Promise<string> {
+export async function publishAgent(
+  creator: Participant,
+  body: Registration,
+  options: Pick<PublishTerms, 'unverified'> = {},
+): Promise<string> {
   const id = await register(creator, body);
-  await publish(creator.client, creator.signer, id);
+  await publish(creator.client, creator.signer, id, options);
   return id;
 }
 
@@ -60,9 +64,22 @@ export function textAgent(modelUrl: string, fields: Record<string, unknown> = {}
 
 /** What an agent is published with beside its program. */
 export interface PublishedProgram {
-  listing?: { sample_input?: string; sample_output?: string[] };
+  listing?: { sample_input?: string; sample_output?: string[]; free_trial?: boolean };
   /** Beside `run_javascript`. */
   tools?: { name: string; scope: string }[];
+}
+
+/** The offline model of the examples, and its key, as a registration names them. */
+export async function offlineModel(marketplace: Marketplace) {
+  const folder = join(marketplace.stateDir, 'examples');
+  const { ports } = JSON.parse(await readFile(join(folder, 'state.json'), 'utf8')) as {
+    ports: Record<string, number>;
+  };
+  const model = 'offline-example-model';
+  return {
+    model: { provider: 'self_hosted', model, endpoint_url: `http://127.0.0.1:${ports[model]}/v1` },
+    model_key: (await readFile(join(folder, 'offline-model.key'), 'utf8')).trim(),
+  };
 }
 
 /**
@@ -76,17 +93,11 @@ export async function publishProgram(
   program: string,
   { listing = { sample_output: ['{}'] }, tools = [] }: PublishedProgram = {},
 ): Promise<string> {
-  const folder = join(marketplace.stateDir, 'examples');
-  const { ports } = JSON.parse(await readFile(join(folder, 'state.json'), 'utf8')) as {
-    ports: Record<string, number>;
-  };
-  const model = 'offline-example-model';
   return publishAgent(creator, {
     name: `test-agent-${randomUUID().slice(0, 4)}`,
     category: 'research',
     description: 'Does what a test says.',
-    model: { provider: 'self_hosted', model, endpoint_url: `http://127.0.0.1:${ports[model]}/v1` },
-    model_key: (await readFile(join(folder, 'offline-model.key'), 'utf8')).trim(),
+    ...(await offlineModel(marketplace)),
     system_prompt: `Call run_javascript with this program.\n\`\`\`js\n${program}\n\`\`\``,
     tools: [{ name: 'run_javascript', scope: 'input_only' }, ...tools],
     input_schema: {},
@@ -111,7 +122,12 @@ export async function publishIdleListing(
     output_schema: { type: 'string' },
   });
   // The terms come with the publish request: the wallet sees them in what it signs.
-  await publish(creator.client, creator.signer, id, { connection, listing: terms });
+  await publish(creator.client, creator.signer, id, {
+    connection,
+    // Its model is not there.
+    unverified: true,
+    listing: { sample_output: ['An answer.'], ...terms },
+  });
   return id;
 }
 

@@ -40,6 +40,11 @@ export async function startModelStandIn(): Promise<ModelStandIn> {
         void relay(request, body, response, others);
         return;
       }
+      // The service asks whether the model is there; no test waits for that.
+      if (body.includes('Are you there?')) {
+        writeCompletion(response, 'Yes', 'stop');
+        return;
+      }
       const call: ModelCall = {
         body,
         key: request.headers.authorization?.replace('Bearer ', '') ?? '',

@@ -31,6 +31,15 @@ export async function startSlowAgents(
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {
+      // A probe of the service is no task.
+      if (body.includes('"type":"handshake"')) {
+        response.writeHead(200).end();
+        return;
+      }
+      if (body.includes('Are you there?')) {
+        streamCompletion(response, 'Yes', (_part, work) => work());
+        return;
+      }
       onRequest(request, body);
       open += 1;
       const timers = new Set<NodeJS.Timeout>();

@@ -80,6 +80,12 @@ export function historySteps(
           `${uuid('version', 'i')}, ${listingId('i')}, '{}', '{"type": "string"}', 60, '\\x00'`,
         ),
         insert('agent_contacts', 'version_id, reached_at', listings, `${uuid('version', 'i')}, now()`),
+        insert(
+          'content_blocks',
+          'cid, bytes',
+          listings,
+          `(${uuid('content', 'i')})::text, ${bytes('content', 'i')}`,
+        ),
         `alter table escrows disable trigger user`,
         insert(
           'escrows',
@@ -105,6 +111,23 @@ export function historySteps(
           `${uuid('job', 'i')}, ${key('creator', 'i / 10')}, (case when i % 10 = 0 then 'failed' else 'completed' end), ${listingId('i')}`,
         ),
         insert('sample_runs', 'wallet, created_at', listings, `${key('creator', 'i / 10')}, now()`),
+        insert(
+          'listing_health',
+          'listing_id, due_at, checked_at',
+          listings,
+          `${listingId('i')}, now() + interval '1 hour' + interval '1 day' * ((i % 1000) / 1000.0), now() - interval '1 day' * ((i % 1000) / 1000.0)`,
+          `where i % 50 <> 7`,
+        ),
+        insert(
+          'listing_stats',
+          'listing_id, grain, started_at, measure, detail, amount',
+          listings * 6,
+          `${listingId(`i % ${listings}`)}, (array['hour', 'day'])[1 + i / ${listings} % 2],
+          date_trunc('day', now() - interval '1 day' * (i / ${listings}), 'UTC'), (array['completed', 'duration', 'failed'])[1 + i % 3],
+          (array['', '78', 'timed_out'])[1 + i % 3], 1 + i % 40`,
+        ),
+        insert('probe_requests', 'wallet, created_at', listings, `${key('creator', 'i / 10')}, now()`),
+        insert('agent_probes', 'listing_id, reached_at', listings, `${listingId('i')}, now()`),
         `select rebuild_listing_search()`,
       ],
     },
@@ -159,6 +182,13 @@ export function historySteps(
           decode(repeat('00', 32), 'hex'), ${SLOT}`,
           `where ${model(rented)} = 'per_query'`,
         ),
+        insert(
+          'version_pins',
+          'wallet, listing_id, version',
+          rentals,
+          `${wallet('i')}, ${listingId(rented)}, 1`,
+          'on conflict do nothing',
+        ),
       ],
     },
     {
@@ -178,6 +208,13 @@ export function historySteps(
           ${bytes('salt', 'i')}, ${bytes('input', 'i')}, ${bytes('output', 'i')},
           (case when i % 4 = 0 then ${bytes('scope', 'i')} end), (case when i % 100 = 0 then ${key('wallet', 'i')} end),
           (case when i % 100 = 0 then ${at} end)`,
+        ),
+        insert(
+          'trials',
+          'wallet, listing_id, run_id, taken_at',
+          runs,
+          `${wallet('i')}, ${listingId(ranListing)}, ${uuid('run', 'i')}, ${at}`,
+          `where i % 20 = 3 on conflict do nothing`,
         ),
         // Half of what runs has a slot, the other half waits for one.
         insert(

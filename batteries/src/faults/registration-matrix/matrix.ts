@@ -1,0 +1,194 @@
+import { until } from '@agent-rental/test/support/busy-marketplace';
+import { call } from '@agent-rental/test/support/http';
+import { newRenter, type Renter } from '@agent-rental/test/support/renter';
+import { rowsOf, type Row } from '../crash-matrix/matrix.js';
+import type { Step } from '../proxies/step.js';
+import { Lane } from '../world/lanes.js';
+import { FaultMarket } from '../world/market.js';
+import { stepsOfAll, writingSteps } from '../world/record.js';
+import { holdBackground } from '../world/scenarios.js';
+import { isAtRest, wrongOf } from './registered.js';
+
+/** What a creator is interrupted in. */
+const CHANGES = ['registration', 'update'] as const;
+type Change = (typeof CHANGES)[number];
+
+/** Fewer than the jobs that a server works on at once: a step that is held holds its job. */
+const LANES = 3;
+const RECORDINGS = 3;
+const MOST_TRIES = 3;
+const REST_MS = 30_000;
+
+export interface RegistrationReport {
+  /** How many rows each change has. */
+  rows: Record<string, number>;
+  kills: number;
+  /** What is not as it has to be. */
+  broken: string[];
+}
+
+/** A creator with what is about to be interrupted. */
+interface Creator {
+  readonly renter: Renter;
+  readonly wallet: string;
+  /** Of an agent that is changed. */
+  readonly listingId: string | undefined;
+}
+
+/**
+ * Kills the server at every step of a registration and of an update, from the request to the end of the probe that follows, and
+ * shows that the next one completes it or that nothing of it is there.
+ */
+export async function runRegistrationMatrix(log: (line: string) => void): Promise<RegistrationReport> {
+  const market = await FaultMarket.open();
+  try {
+    return await matrix(market, log);
+  } finally {
+    await market.close();
+  }
+}
+
+async function matrix(market: FaultMarket, log: (line: string) => void): Promise<RegistrationReport> {
+  const writes = await writingSteps(market);
+  const counts: Record<string, number> = {};
+  const broken: string[] = [];
+  let kills = 0;
+  for (const change of CHANGES) {
+    const rows = rowsOf(await recordChange(market, change), writes);
+    counts[change] = rows.length;
+    log(`${change}: ${rows.length} rows`);
+    let waiting = rows.map((row) => ({ row, tries: 0 }));
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, LANES);
+      waiting = waiting.slice(LANES);
+      const ends = await playBatch(
+        market,
+        change,
+        batch.map(({ row }) => row),
+      );
+      kills += 1;
+      for (const [index, { isReached, wrong }] of ends.entries()) {
+        const { row, tries } = batch[index] as (typeof batch)[number];
+        broken.push(...wrong.map((what) => `${row.name}: ${what}`));
+        if (isReached) continue;
+        if (tries + 1 < MOST_TRIES) waiting.push({ row, tries: tries + 1 });
+        else broken.push(`${row.name}: the step was not reached`);
+      }
+      log(`${waiting.length} rows to go after ${kills} kills`);
+    }
+  }
+  return { rows: counts, kills, broken };
+}
+
+/** Records the steps of a change, several times. */
+async function recordChange(market: FaultMarket, change: Change) {
+  const creators = await Promise.all(Array.from({ length: RECORDINGS }, () => newCreator(market, change)));
+  const lanes = creators.map((creator) => laneOf(creator));
+  market.lanes.use(lanes);
+  market.lanes.always = holdBackground;
+  await Promise.all(
+    creators.map(async (creator) => {
+      await send(market, creator);
+      await until(() => isAtRest(market, creator.wallet, jobsOf(creator.listingId)), REST_MS, 20);
+    }),
+  );
+  market.lanes.use([]);
+  market.lanes.always = () => undefined;
+  const scenario = { name: change, work: 'answer', isStream: false, isHot: true, usesCredit: false } as const;
+  return stepsOfAll(
+    scenario,
+    lanes.map(({ steps }) => steps),
+  );
+}
+
+/** Brings one change to each row's step, kills the server, and looks at what the next one makes of it. */
+async function playBatch(market: FaultMarket, change: Change, rows: readonly Row[]) {
+  const creators = await Promise.all(rows.map(() => newCreator(market, change)));
+  const lanes = creators.map((creator, index) => laneOf(creator, rows[index]));
+  market.lanes.use(lanes);
+  market.lanes.always = holdBackground;
+  let isOver = false;
+  const answers = creators.map((creator) => send(market, creator));
+  await Promise.all(
+    creators.map(async ({ wallet, listingId }, index) => {
+      const lane = lanes[index] as Lane;
+      const rested = until(
+        async () => isOver || (await isAtRest(market, wallet, jobsOf(listingId))),
+        REST_MS,
+        20,
+      );
+      // After the last step there is none to hold.
+      await Promise.race([lane.reached, rested.then(() => lane.waited())]).catch(() => undefined);
+    }),
+  );
+  isOver = true;
+  await market.kill();
+  const jobIds = await Promise.all(answers);
+  market.lanes.use([]);
+  market.lanes.always = () => undefined;
+  await market.start();
+  return Promise.all(
+    creators.map(async ({ wallet, listingId }, index) => {
+      const isEnded = await until(() => isAtRest(market, wallet, 0), REST_MS, 50).catch(() => false);
+      const wrong = await wrongOf(market, { wallet, listingId, jobId: jobIds[index] });
+      return {
+        isReached: lanes[index]?.isReached === true,
+        wrong: isEnded ? wrong : ['it has not come to an end', ...wrong],
+      };
+    }),
+  );
+}
+
+async function newCreator(market: FaultMarket, change: Change): Promise<Creator> {
+  const renter = await newRenter(market.served);
+  const wallet = renter.wallet.publicKey.toBase58();
+  if (change === 'registration') return { renter, wallet, listingId: undefined };
+  await send(market, { renter, wallet, listingId: undefined });
+  await until(() => isAtRest(market, wallet, 1), REST_MS, 20);
+  const [listing] = await market.query<{ id: string }>('select id from listings where creator = $1', [
+    wallet,
+  ]);
+  return { renter, wallet, listingId: listing?.id };
+}
+
+/** An update has the job of its registration before it. */
+const jobsOf = (listingId: string | undefined) => (listingId === undefined ? 1 : 2);
+
+const laneOf = ({ wallet, listingId }: Creator, row?: Row): Lane =>
+  new Lane([wallet, ...(listingId === undefined ? [] : [listingId])], row?.fault, idsOf);
+
+const ID = /^(?:[0-9a-f]{8}-[0-9a-f-]{27}|matrix-agent-[a-z2-7]{6})$/;
+
+/** Ids of what a step makes: later ones name it by them. */
+const idsOf = ({ name, parameters }: Step): string[] =>
+  name.startsWith('insert into') ? parameters.filter((text) => ID.test(text)) : [];
+
+/** Sends a registration, or a change of a listing. @returns the job's id, where an answer came */
+async function send(market: FaultMarket, { renter, listingId }: Creator): Promise<string | undefined> {
+  const { served, agent } = market;
+  const body =
+    listingId === undefined
+      ? {
+          name: 'matrix-agent',
+          category: 'research',
+          description: 'Answers at once.',
+          model: { provider: 'self_hosted', model: 'stand-in', endpoint_url: agent.url },
+          entrypoint_url: agent.url,
+          input_schema: {},
+          output_schema: { type: 'string' },
+          listing: { rental_model: 'one_time', price_lamports: 1_000_000, sample_output: ['A sample.'] },
+        }
+      : { description: 'Answers better.' };
+  const [method, path] =
+    listingId === undefined
+      ? (['POST', '/v1/agents'] as const)
+      : (['PATCH', `/v1/agents/${listingId}`] as const);
+  try {
+    const answer = await call(served, method, path, { token: renter.token, body });
+    const jobId = answer.body['job_id'];
+    return typeof jobId === 'string' ? jobId : undefined;
+  } catch {
+    // The server was killed.
+    return undefined;
+  }
+}

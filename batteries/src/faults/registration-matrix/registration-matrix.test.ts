@@ -1,0 +1,15 @@
+import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { expect, test } from 'vitest';
+import { runRegistrationMatrix } from './matrix.js';
+
+test.runIf(IS_FULL_FORM)(
+  'a server killed at any step of a registration or an update leaves it complete, or nothing of it [REG-130]',
+  { timeout: 900_000 },
+  async () => {
+    const { rows, broken } = await runRegistrationMatrix(() => undefined);
+    expect(broken).toEqual([]);
+    // A recording that misses steps would show nothing.
+    expect(Object.keys(rows)).toEqual(['registration', 'update']);
+    for (const count of Object.values(rows)) expect(count).toBeGreaterThan(15);
+  },
+);

@@ -1,0 +1,21 @@
+import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { expect, test } from 'vitest';
+import { measureOverload } from '../overload.js';
+
+// Whether its targets hold is judged by the command alone: this shows that the suite measures what it says.
+test.runIf(IS_FULL_FORM)(
+  'the overload suite measures good answers at capacity and at ten times the callers, with tokens and keys',
+  { timeout: 300_000 },
+  async () => {
+    const { rows, targets } = await measureOverload({ seconds: 3, rounds: 1 }, () => undefined);
+    expect(rows.map(({ what }) => what)).toEqual([
+      '20 callers with a token',
+      '200 callers with a token',
+      '20 callers with a key',
+      '200 callers with a key',
+    ]);
+    for (const { good_per_s: good } of rows) expect(good).toBeGreaterThan(0);
+    expect(rows[1]?.['refused_per_s']).toBeGreaterThan(0);
+    expect(targets).toHaveLength(2);
+  },
+);

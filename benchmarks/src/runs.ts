@@ -1,0 +1,221 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createClient } from '@agent-rental/sdk';
+import { keypairSigner, rent } from '@agent-rental/sdk/solana';
+import { slowTask } from '@agent-rental/test/support/agents/slow-agents';
+import {
+  startBusyMarketplace,
+  until,
+  type AgentKind,
+  type BusyMarketplace,
+} from '@agent-rental/test/support/busy-marketplace';
+import { openRawMcpSession } from '@agent-rental/test/support/raw-mcp-session';
+import { atMost, round, type Findings, type Row, type Suite, type Target } from './report.js';
+import { startFloors } from './runs/floors.js';
+
+/** Runs at the same time. */
+const AT_ONCE = 6;
+const WARM_UP = 6;
+const PRICE_LAMPORTS = 250_000;
+/** Renters of charged runs: the charges of one that are not final are bounded. */
+const WALLETS = 5;
+const FINALITY_MS = 120_000;
+const IDLE_SECONDS = 5;
+const TERMS = { one_time: 'not charged', per_query: 'charged' } as const;
+/** Transactions of the database that a run over HTTP may take. */
+const MOST_TRANSACTIONS = { one_time: 5, per_query: 8 } as const;
+const KINDS: readonly AgentKind[] = ['connected', 'declarative'];
+
+/** A way to run a task. */
+interface Way {
+  readonly what: string;
+  run(name: string): Promise<unknown>;
+  cpuMs(): Promise<number>;
+}
+
+/** What runs cost: how many a second, CPU of the server's own process, transactions and log of the database. */
+export async function measureRuns(
+  { runs }: { runs: number },
+  progress: (line: string) => void,
+): Promise<Findings> {
+  const market = await startBusyMarketplace({
+    NODE_ENV: 'production',
+    SANDBOX_MIN_ISOLATION: 'runtime',
+    SANDBOX_POOL_SIZE: '8',
+  });
+  const floors = await startFloors({ agentUrl: market.agents.agentUrl });
+  const rows: Row[] = [];
+  const targets: Target[] = [];
+  try {
+    const measure = async ({ what, run, cpuMs }: Way, isOfMarket: boolean): Promise<void> => {
+      const many = async (count: number, name: string) => {
+        let left = count;
+        const lane = async () => {
+          while (left > 0) await run(`${what} ${name} ${(left -= 1)}`);
+        };
+        await Promise.all(Array.from({ length: AT_ONCE }, lane));
+      };
+      await many(WARM_UP, 'warm-up');
+      if (isOfMarket) await settle(market);
+      const idle = isOfMarket ? await idleOf(market) : undefined;
+      const before = isOfMarket ? await writtenBy(market) : undefined;
+      const cpuBefore = await cpuMs();
+      const startedAt = performance.now();
+      await many(runs, 'run');
+      const seconds = (performance.now() - startedAt) / 1_000;
+      // To the end of each charge, which costs, too.
+      if (isOfMarket) await settle(market);
+      const allSeconds = (performance.now() - startedAt) / 1_000;
+      const cpu = (await cpuMs()) - cpuBefore - (idle?.cpuMs ?? 0) * allSeconds;
+      const row: Record<string, string | number> = {
+        what,
+        runs_per_s: round(runs / seconds),
+        cpu_ms: round(cpu / runs),
+      };
+      if (idle && before) {
+        const after = await writtenBy(market);
+        row['transactions'] = round(
+          (after.transactions - before.transactions - idle.transactions * allSeconds) / runs,
+        );
+        row['wal_bytes'] = round((after.walBytes - before.walBytes - idle.walBytes * allSeconds) / runs);
+      }
+      rows.push({ ...row, samples: runs });
+      progress(JSON.stringify(rows.at(-1)));
+    };
+    const agent = { agent_id: 'floor' };
+    const mcpFloor = await openRawMcpSession(floors.mcp, 'none');
+    await measure(
+      {
+        what: 'Fastify as it comes, connected',
+        run: (name) => post(floors.http, 'none', { ...agent, task: slowTask(0, name) }),
+        cpuMs: floors.cpuMs,
+      },
+      false,
+    );
+    await measure(
+      {
+        what: 'MCP SDK as it comes, connected',
+        run: (name) => mcpFloor.call('run_agent', { ...agent, task: slowTask(0, name) }),
+        cpuMs: floors.cpuMs,
+      },
+      false,
+    );
+    const cpuMs = async () => {
+      const { user, system } = await market.inspector.evaluate<NodeJS.CpuUsage>('process.cpuUsage()');
+      return (user + system) / 1_000;
+    };
+    for (const model of Object.keys(TERMS) as (keyof typeof TERMS)[]) {
+      for (const kind of KINDS) {
+        const agentId = await market.publish(kind, `${kind}-${model}`.replace('_', '-'), {
+          listing: { rental_model: model, price_lamports: PRICE_LAMPORTS },
+        });
+        const tokens: string[] = [];
+        for (let wallet = 0; wallet < WALLETS; wallet += 1) {
+          const { wallet: own, token } = await market.renter([], 0);
+          const signer = keypairSigner(own);
+          const client = createClient({ baseUrl: market.server.dev.base_url, signer });
+          await rent(
+            client,
+            signer,
+            agentId,
+            model === 'one_time'
+              ? { max_price_lamports: PRICE_LAMPORTS }
+              : { deposit_lamports: 3 * (runs + WARM_UP) * PRICE_LAMPORTS },
+          );
+          tokens.push(token);
+        }
+        let next = 0;
+        const token = () => tokens[(next += 1) % WALLETS] ?? '';
+        const sessions = await Promise.all(
+          tokens.map((each) => openRawMcpSession(market.server.dev.mcp_url, each)),
+        );
+        const name = `${kind}, ${TERMS[model]}`;
+        await measure(
+          {
+            what: `HTTP, ${name}`,
+            run: (task) =>
+              post(market.server.dev.base_url, token(), { agent_id: agentId, task: slowTask(0, task) }),
+            cpuMs,
+          },
+          true,
+        );
+        const { transactions = Number.NaN } = rows.at(-1) ?? {};
+        targets.push(
+          atMost(`HTTP, ${name}, transactions`, Number(transactions), MOST_TRANSACTIONS[model], 'a run'),
+        );
+        await measure(
+          {
+            what: `MCP, ${name}`,
+            async run(task) {
+              const text = await sessions[(next += 1) % WALLETS]?.call('run_agent', {
+                agent_id: agentId,
+                task: slowTask(0, task),
+              });
+              if (text?.includes('done with') !== true) throw new Error(`MCP answered ${text}.`);
+            },
+            cpuMs,
+          },
+          true,
+        );
+      }
+    }
+    return { setting: { runs, at_once: AT_ONCE }, rows, targets };
+  } finally {
+    await floors.stop();
+    await market.close();
+  }
+}
+
+async function post(baseUrl: string, token: string, body: object): Promise<void> {
+  const response = await fetch(`${baseUrl}/v1/execute`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  if (response.status !== 200 || !text.includes('"completed"'))
+    throw new Error(`A run was answered ${response.status}: ${text}`);
+}
+
+/** Waits until no charge is open. */
+async function settle({ database }: BusyMarketplace): Promise<void> {
+  const open = `select from charges where state in ('reserved', 'signed', 'confirmed')`;
+  await until(async () => (await database.query(open)).rowCount === 0, FINALITY_MS, 500);
+}
+
+async function writtenBy({ database }: BusyMarketplace): Promise<{ transactions: number; walBytes: number }> {
+  // Sessions tell what they did about once a second.
+  await delay(1_500);
+  const { rows } = await database.query<{ transactions: number; wal: number }>(
+    `select xact_commit::float8 as transactions, pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as wal
+      from pg_stat_database where datname = current_database()`,
+  );
+  const [row] = rows;
+  return { transactions: row?.transactions ?? Number.NaN, walBytes: row?.wal ?? Number.NaN };
+}
+
+/** What goes on in a second without a run. */
+async function idleOf(
+  market: BusyMarketplace,
+): Promise<{ transactions: number; walBytes: number; cpuMs: number }> {
+  const cpu = async () => {
+    const { user, system } = await market.inspector.evaluate<NodeJS.CpuUsage>('process.cpuUsage()');
+    return (user + system) / 1_000;
+  };
+  const [before, cpuBefore, startedAt] = [await writtenBy(market), await cpu(), performance.now()];
+  await delay(IDLE_SECONDS * 1_000);
+  const [after, cpuAfter] = [await writtenBy(market), await cpu()];
+  const seconds = (performance.now() - startedAt) / 1_000;
+  return {
+    transactions: (after.transactions - before.transactions) / seconds,
+    walBytes: (after.walBytes - before.walBytes) / seconds,
+    cpuMs: (cpuAfter - cpuBefore) / seconds,
+  };
+}
+
+/** What a run costs the server and its database, over HTTP and MCP, beside the bare libraries. */
+export const suite: Suite = {
+  name: 'runs',
+  summary:
+    'runs a second, CPU, transactions and log of a run, over HTTP and MCP, beside bare Fastify and the bare SDK',
+  run: (progress) => measureRuns({ runs: 300 }, progress),
+};

@@ -1,0 +1,26 @@
+import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { expect, test } from 'vitest';
+import { measureRuns } from '../runs.js';
+
+// Whether its targets hold is judged by the command alone: this shows that the suite measures what it says.
+test.runIf(IS_FULL_FORM)(
+  'the runs suite measures runs over HTTP and MCP, charged and not, beside the bare libraries',
+  { timeout: 300_000 },
+  async () => {
+    const { rows, targets } = await measureRuns({ runs: 12 }, () => undefined);
+    expect(rows.map(({ what }) => what)).toEqual([
+      'Fastify as it comes, connected',
+      'MCP SDK as it comes, connected',
+      'HTTP, connected, not charged',
+      'MCP, connected, not charged',
+      'HTTP, declarative, not charged',
+      'MCP, declarative, not charged',
+      'HTTP, connected, charged',
+      'MCP, connected, charged',
+      'HTTP, declarative, charged',
+      'MCP, declarative, charged',
+    ]);
+    for (const { runs_per_s: rate } of rows) expect(rate).toBeGreaterThan(0);
+    expect(targets).toHaveLength(4);
+  },
+);

@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import type { Dev } from './marketplace.js';
+
+/** The command line's program. */
+export const CLI = fileURLToPath(new URL('bin.js', import.meta.resolve('@agent-rental/cli')));
+/** What `npm install` brings into an agent's folder. */
+export const MODULES = fileURLToPath(new URL('../../../node_modules', import.meta.url));
+
+/** How a command ended. */
+export interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** A folder to work in until the test ends, and the command line in a folder. */
+export interface Workshop {
+  folder: string;
+  cli(cwd: string, ...args: string[]): Promise<Ended>;
+}
+
+/** @param dev the marketplace of the commands that name none */
+export async function openWorkshop(dev: Pick<Dev, 'base_url' | 'rpc_url'>): Promise<Workshop> {
+  const folder = await mkdtemp(join(tmpdir(), 'agent rental cli '));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: folder,
+    AGENT_RENTAL_URL: dev.base_url,
+    AGENT_RENTAL_RPC_URL: dev.rpc_url,
+  };
+  return {
+    folder,
+    cli: (cwd, ...args) =>
+      new Promise((resolve) => {
+        execFile(process.execPath, [CLI, ...args], { cwd, env }, (error, stdout, stderr) => {
+          resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
+        });
+      }),
+  };
+}
+
+/** A port that nothing uses now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
