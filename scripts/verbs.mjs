@@ -53,7 +53,7 @@ export const VERBS = {
       },
       'crash-matrix': {
         summary:
-          'the server is killed at every step of every kind of run, and the money is right (5 minutes)',
+          'the server is killed at every step of every kind of run, and of registrations: the money is right, nothing is half made (9 minutes)',
         main: 'batteries/dist/faults/crash-matrix/main.js',
       },
       'hostile-database': {
@@ -72,6 +72,11 @@ export const VERBS = {
         summary:
           'no statement of the server reads a growing table as a whole, at 2,000,000 runs and 1,000,000 listings',
         main: 'batteries/dist/plans/main.js',
+      },
+      arweave: {
+        summary:
+          'manifests on arlocal are read by the client of Arweave, its files by runs (network, a C++ compiler)',
+        main: 'batteries/dist/arweave/main.js',
       },
       'public-schemas': {
         summary:

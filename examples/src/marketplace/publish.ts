@@ -48,7 +48,11 @@ export async function ensurePublished(
   await folder.saveState();
   // An attempt that ended after its transaction landed, but before it was written down here, ends up here.
   if ((await unlessNotFound(client.getListing(listingId))) === undefined) {
-    await publish(client, signer, listingId);
+    await publish(client, signer, listingId).catch(async (error: unknown) => {
+      if (!isApiError(error)) throw error;
+      // A model that is away at the first start must not keep the marketplace from starting.
+      await publish(client, signer, listingId, { unverified: true });
+    });
   }
   return { listingId, isNew: true };
 }
