@@ -57,14 +57,15 @@ export async function startTestMarket({ db }: TemporaryDatabase): Promise<TestMa
     const answer = (await (await fetch(node.rpcUrl, { method: 'POST', headers, body })).json()) as object;
     if ('error' in answer) throw new Error(JSON.stringify(answer.error));
   }
+  async function warp(slots: number): Promise<void> {
+    await hook('localchain_warp', { slots });
+    // What is signed from now on is valid.
+    await market.chain.latestBlockhash(true);
+  }
   return {
     ...market,
-    finalize: () => hook('localchain_warp', { slots: FINALIZED_AFTER_SLOTS }),
-    expire: async () => {
-      await hook('localchain_warp', { slots: EXPIRED_AFTER_SLOTS });
-      // What is signed from now on is valid.
-      await market.chain.latestBlockhash(true);
-    },
+    finalize: () => warp(FINALIZED_AFTER_SLOTS),
+    expire: () => warp(EXPIRED_AFTER_SLOTS),
     drop: (...dropSignatures) => hook('localchain_fork', { dropSignatures }),
     close: async () => {
       await node.close();
