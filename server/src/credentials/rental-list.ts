@@ -31,6 +31,8 @@ export interface ListedRental {
   purchased_at_us: bigint;
   expires_at: Date | null;
   balance_lamports: bigint | null;
+  /** The listing had another version before the one that runs now. */
+  has_earlier_version: boolean;
 }
 
 /**
@@ -90,28 +92,45 @@ const ORDER = 'credentials.purchased_at desc, credentials.address desc';
 const conditionOf = (filter: RentalFilter) =>
   filter === undefined ? IS_LISTED : `${IS_LISTED} and ${FILTERS[filter]}`;
 
-function pageText(filter: RentalFilter, isAfter: boolean): string {
-  return prepare(`select credentials.address, listings.id as listing_id, listings.title as listing_title,
+/** Builds and prepares a statement once for each filter, of a first page and of one that follows a place. */
+function ofEachFilter(
+  textOf: (filter: RentalFilter, isAfter: boolean) => string,
+): (filter: RentalFilter, isAfter: boolean) => string {
+  const texts = { first: new Map<RentalFilter, string>(), after: new Map<RentalFilter, string>() };
+  return (filter, isAfter) => {
+    const known = isAfter ? texts.after : texts.first;
+    const text = known.get(filter) ?? prepare(textOf(filter, isAfter));
+    known.set(filter, text);
+    return text;
+  };
+}
+
+const pageText = ofEachFilter(
+  (
+    filter,
+    isAfter,
+  ) => `select credentials.address, listings.id as listing_id, listings.title as listing_title,
       credentials.rental_model, ${STATUS} as status, credentials.purchased_at,
       ${microsecondsOf('credentials.purchased_at')} as purchased_at_us, credentials.expires_at,
-      balances.balance_lamports
+      balances.balance_lamports,
+      exists (select from agent_versions where id = listings.version_id and number > 1) as has_earlier_version
     from credentials ${LISTINGS} ${BALANCES}
     where ${OF_WALLET} and ${conditionOf(filter)}
       ${isAfter ? `and (credentials.purchased_at, credentials.address) < (${timeOfMicroseconds('$5')}, $6)` : ''}
-    order by ${ORDER} limit $3 offset $4`);
-}
+    order by ${ORDER} limit $3 offset $4`,
+);
 
 /** Looks at a bounded number of rentals, also where few of them are in the list. */
-function countText(filter: RentalFilter, isAfter: boolean): string {
+const countText = ofEachFilter((filter, isAfter) => {
   const condition = conditionOf(filter);
   const balances = condition.includes('balances.') ? BALANCES : '';
   // Every statement takes the time: some filters name it.
-  return prepare(`select count(*) as read, count(*) filter (where ${condition}) as total, $2::timestamptz
+  return `select count(*) as read, count(*) filter (where ${condition}) as total, $2::timestamptz
     from (select * from credentials where ${OF_WALLET}
       ${isAfter ? `and (credentials.purchased_at, credentials.address) < (${timeOfMicroseconds('$4')}, $5)` : ''}
       order by ${ORDER} limit $3) credentials
-      left ${LISTINGS} ${balances}`);
-}
+      left ${LISTINGS} ${balances}`;
+});
 
 /** The rentals of wallets, the latest purchase first. */
 export interface RentalList {
@@ -127,14 +146,14 @@ export function createRentalList(db: Db): RentalList {
   return {
     async page(wallet, filter, now, { limit, offset, after }) {
       const place = after ? [after.timeUs, after.id] : [];
-      const values = [wallet, now, limit, offset, ...place];
+      const values = [wallet, now.toISOString(), limit, offset, ...place];
       const text = pageText(filter, after !== undefined);
       return (await db.executeQuery<ListedRental>(CompiledQuery.raw(text, values))).rows;
     },
     async count(wallet, filter, now, { seen, after }) {
       const most = COUNTED_FOR_TOTAL.rentals - seen;
       if (most <= 0) return { total: seen, isMinimum: true };
-      const values = [wallet, now, most, ...(after ? [after.timeUs, after.id] : [])];
+      const values = [wallet, now.toISOString(), most, ...(after ? [after.timeUs, after.id] : [])];
       const query = CompiledQuery.raw(countText(filter, after !== undefined), values);
       const { rows } = await db.executeQuery<{ read: bigint; total: bigint }>(query);
       const { read = 0n, total = 0n } = rows[0] ?? {};

@@ -102,7 +102,9 @@ export function createCredentialService(deps: {
       const [versions, described] = await Promise.all([
         rentedVersions.of(
           runner,
-          rows.map((row) => ({ listingId: row.listing_id, purchasedAt: row.purchased_at })),
+          rows
+            .filter((row) => row.has_earlier_version)
+            .map((row) => ({ listingId: row.listing_id, purchasedAt: row.purchased_at })),
         ),
         include === undefined ? undefined : listings.describe(rows.map((row) => row.listing_id)),
       ]);
