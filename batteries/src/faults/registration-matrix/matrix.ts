@@ -1,3 +1,5 @@
+import { createClient } from '@agent-rental/sdk';
+import { keypairSigner, publish } from '@agent-rental/sdk/solana';
 import { until } from '@agent-rental/test/support/busy-marketplace';
 import { call } from '@agent-rental/test/support/http';
 import { newRenter, type Renter } from '@agent-rental/test/support/renter';
@@ -10,7 +12,7 @@ import { holdBackground } from '../world/scenarios.js';
 import { isAtRest, wrongOf } from './registered.js';
 
 /** What a creator is interrupted in. */
-const CHANGES = ['registration', 'update'] as const;
+const CHANGES = ['registration', 'update of a draft', 'update of a published listing'] as const;
 type Change = (typeof CHANGES)[number];
 
 /** Fewer than the jobs that a server works on at once: a step that is held holds its job. */
@@ -36,7 +38,7 @@ interface Creator {
 }
 
 /**
- * Kills the server at every step of a registration and of an update, from the request to the end of the probe that follows, and
+ * Kills the server at every step of a registration and of updates, from the request to the end of the probe that follows, and
  * shows that the next one completes it or that nothing of it is there.
  */
 export async function runRegistrationMatrix(log: (line: string) => void): Promise<RegistrationReport> {
@@ -130,7 +132,8 @@ async function playBatch(market: FaultMarket, change: Change, rows: readonly Row
   return Promise.all(
     creators.map(async ({ wallet, listingId }, index) => {
       const isEnded = await until(() => isAtRest(market, wallet, 0), REST_MS, 50).catch(() => false);
-      const wrong = await wrongOf(market, { wallet, listingId, jobId: jobIds[index] });
+      const isPublished = change === 'update of a published listing';
+      const wrong = await wrongOf(market, { wallet, listingId, jobId: jobIds[index], isPublished });
       return {
         isReached: lanes[index]?.isReached === true,
         wrong: isEnded ? wrong : ['it has not come to an end', ...wrong],
@@ -148,7 +151,13 @@ async function newCreator(market: FaultMarket, change: Change): Promise<Creator>
   const [listing] = await market.query<{ id: string }>('select id from listings where creator = $1', [
     wallet,
   ]);
-  return { renter, wallet, listingId: listing?.id };
+  if (!listing) throw new Error('The registration made no listing.');
+  if (change === 'update of a published listing') {
+    const signer = keypairSigner(renter.wallet);
+    const client = createClient({ baseUrl: market.served.dev.base_url, signer });
+    await publish(client, signer, listing.id);
+  }
+  return { renter, wallet, listingId: listing.id };
 }
 
 /** An update has the job of its registration before it. */

@@ -6,6 +6,7 @@ interface Interrupted {
   /** Of an agent that was changed. */
   listingId: string | undefined;
   jobId: string | undefined;
+  isPublished: boolean;
 }
 
 /**
@@ -32,7 +33,7 @@ export async function isAtRest(market: FaultMarket, wallet: string, leastJobs: n
 /** What is wrong with what a creator has, once it is at rest. */
 export async function wrongOf(
   market: FaultMarket,
-  { wallet, listingId, jobId }: Interrupted,
+  { wallet, listingId, jobId, isPublished }: Interrupted,
 ): Promise<string[]> {
   const jobs = await market.query<{
     id: string;
@@ -46,6 +47,7 @@ export async function wrongOf(
   ]);
   const listings = await market.query<{
     id: string;
+    status: string;
     version_id: string;
     approved_version_id: string | null;
     description: string;
@@ -55,7 +57,7 @@ export async function wrongOf(
     blocks: bigint;
     reached: boolean | null;
   }>(
-    `select listings.id, version_id, approved_version_id, listings.description, listings.metadata_uri,
+    `select listings.id, listings.status, version_id, approved_version_id, listings.description, listings.metadata_uri,
       (select count(*) from agent_versions where listing_id = listings.id) as versions,
       exists (select from agent_versions where id = version_id and listing_id = listings.id and private_part is not null) as runs,
       (select count(*) from content_blocks where listings.metadata_uri like '%' || cid || '%') as blocks,
@@ -79,6 +81,8 @@ export async function wrongOf(
     const updates = completed.filter(({ updates: id }) => id === listing.id).length;
     if (Number(listing.versions) !== 1 + updates)
       wrong.push(`${updates} updates made ${listing.versions} versions`);
+    const status = isPublished ? 'active' : 'draft';
+    if (listing.status !== status) wrong.push(`it is ${listing.status} in place of ${status}`);
     if (!listing.runs) wrong.push('its version cannot run');
     if (listing.approved_version_id !== listing.version_id) wrong.push('its version is not approved');
     if (Number(listing.blocks) !== 1) wrong.push('its public part is not stored');
