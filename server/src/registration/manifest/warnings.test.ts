@@ -33,6 +33,11 @@ it('a completed job warns of a key in the prompt and of a schema that tells litt
     'output_schema',
   ]);
   expect(JSON.stringify(job)).not.toContain(SECRET.slice(0, 12));
+  const worse = await fixture.update('automatic', wallet, idOf(job), {
+    system_prompt: 'Answer.',
+    output_schema: { type: 'string', description: 'What is due.' },
+  });
+  expect(worse.warnings?.map(({ path }) => path)).toEqual(['description', 'input_schema.properties.text']);
   const better = await fixture.update('automatic', wallet, idOf(job), {
     system_prompt: 'Answer.',
     description: 'Reads an invoice in plain text and says what is due, when, and to whom.',

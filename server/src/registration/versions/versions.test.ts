@@ -126,6 +126,12 @@ describe('a version that was replaced', () => {
     await replacedDaysAgo(id, VERSION_SUPPORT_DAYS - 1);
     await endVersionSupport(fixture.database.db);
     expect(await canRun(id)).toBe(true);
+    // A rental made since then is of the version after.
+    const later = { address: newWallet(), buyer: newWallet(), purchased_at: new Date() };
+    await fixture.database.db
+      .insertInto('credentials')
+      .values({ ...rental, ...later })
+      .execute();
     await replacedDaysAgo(id, VERSION_SUPPORT_DAYS + 1);
     await endVersionSupport(fixture.database.db);
     expect(await canRun(id)).toBe(false);
