@@ -215,7 +215,9 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
       const { listing: draft, version } = own;
       const part = openPrivatePart(keys, version.id, version.private_part);
       const nextAction =
-        draft.status === 'draft' ? publishAction(draft, canBeSampled(part)) : uriAction(draft, version);
+        draft.status === 'draft'
+          ? publishAction(draft, isToBeSampled(draft, part))
+          : uriAction(draft, version);
       const state = reviewStateOf(draft, deps.review);
       const keyProblem = keyProblemOf(part);
       const probe = await repository.findProbe(draft.id);
@@ -321,6 +323,14 @@ function requireWritable(body: unknown): void {
   if (findJsonProblem(body)?.kind === 'depth') {
     throw new ApiError('invalid_request', 'The body is nested too deeply.');
   }
+}
+
+/**
+ * Whether a run gives the listing its sample. A declarative agent whose run gave none gives none the next time; a connected
+ * one may only have lacked its secret.
+ */
+function isToBeSampled(draft: DraftRow, part: PrivatePart): boolean {
+  return canBeSampled(part) && (draft.sample_problem === null || part.mode === 'connected');
 }
 
 /** The request that gets the publishing transaction; placeholders stand where the creator must still decide. */

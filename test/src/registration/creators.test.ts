@@ -12,6 +12,8 @@ import {
   updateAgent,
   withdraw,
 } from '@agent-rental/sdk/solana';
+import { updateListing } from '@agent-rental/program-client';
+import { Connection, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { jobEnd, publishAgent, textAgent } from '../support/agents/agents.js';
 import {
@@ -33,6 +35,7 @@ let marketplace: OwnMarketplace;
 let creator: Participant;
 let renter: Participant;
 let agentId: string;
+let connection: Connection;
 
 const run = (id: string) =>
   renter.client.execute({ agent_id: id, task: 'answer' }, { idempotencyKey: randomUUID() });
@@ -58,6 +61,7 @@ beforeAll(async () => {
   model = await startModelStandIn();
   stateDir = await newStateDir();
   marketplace = await startMarketplace(stateDir, { MODEL_BASE_URL: model.baseUrl, MODEL_NAME: 'stand-in' });
+  connection = new Connection(marketplace.dev.rpc_url, 'confirmed');
   creator = await newParticipant(marketplace);
   renter = await newParticipant(marketplace);
   const manifest = textAgent(model.baseUrl, { system_prompt: 'The first prompt.' });
@@ -94,6 +98,36 @@ describe('an update of an agent', () => {
     await updateOnChain(creator.client, creator.signer, agentId, { metadata_uri: uri });
     await expect.poll(async () => (await renter.client.getListing(agentId)).metadata_uri).toBe(uri);
     expect(await jobEnd(creator.client, accepted.job_id)).not.toHaveProperty('next_action');
+  });
+
+  test('runs as the service checked it, whatever document the chain points to [REG-17]', async () => {
+    const before = await renter.client.getListing(agentId);
+    const { blockhash } = await connection.getLatestBlockhash();
+    const message = new TransactionMessage({
+      payerKey: creator.wallet.publicKey,
+      recentBlockhash: blockhash,
+      instructions: [
+        updateListing({
+          creator: creator.wallet.publicKey,
+          listingId: agentId,
+          metadataUri: 'ipfs://bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku',
+        }),
+      ],
+    }).compileToV0Message();
+    const transaction = new VersionedTransaction(message);
+    transaction.sign([creator.wallet]);
+    await connection.sendTransaction(transaction);
+    await expect
+      .poll(async () => (await renter.client.getListing(agentId)).metadata_uri)
+      .toContain('bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku');
+    expect(await asked()).toMatchObject({ system: 'The second prompt.' });
+    const {
+      metadata_uri: _,
+      last_updated: __,
+      run_count: ___,
+      ...after
+    } = await renter.client.getListing(agentId);
+    expect(before).toMatchObject(after);
   });
 
   test('that is not valid changes nothing, and says everything that is wrong [REG-17]', async () => {
