@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { RentalClient } from '@agent-rental/sdk';
 import { publish, rent, type PublishTerms } from '@agent-rental/sdk/solana';
 import type { Connection } from '@solana/web3.js';
-import { vi } from 'vitest';
+import { until } from '../busy-marketplace.js';
 import type { Marketplace } from '../marketplace.js';
 import type { Participant } from '../participant.js';
 
@@ -14,18 +14,18 @@ type Registration = Parameters<RentalClient['registerAgent']>[0];
 /** On what terms a listing is for sale. */
 export type Terms = NonNullable<PublishTerms['listing']>;
 
+/** How long a job may take on a busy machine. */
+const JOB_MS = 20_000;
+
 /** Price of one run of an agent that a test publishes, in lamports. */
 export const PRICE = 250_000;
 
 /** Waits for the end of a job. */
 export async function jobEnd(client: RentalClient, jobId: string): Promise<Job> {
-  return vi.waitUntil(
-    async () => {
-      const job = await client.getJob(jobId);
-      return job.status === 'queued' ? undefined : job;
-    },
-    { timeout: 20_000 },
-  );
+  return until(async () => {
+    const job = await client.getJob(jobId);
+    return job.status === 'queued' ? undefined : job;
+  }, JOB_MS);
 }
 
 /** Registers an agent, waits for the job, and gives the listing's id. */
