@@ -34,8 +34,13 @@ async function curl({
   body?: Fields;
 }): Promise<Fields> {
   const { stdout } = await execute('curl', [
-    ...['--silent', '--show-error', '--fail-with-body', '--request', method],
-    ...['--header', `authorization: Bearer ${creator.token}`],
+    '--silent',
+    '--show-error',
+    '--fail-with-body',
+    '--request',
+    method,
+    '--header',
+    `authorization: Bearer ${creator.token}`,
     ...(body ? ['--header', 'content-type: application/json', '--data', JSON.stringify(body)] : []),
     marketplace.dev.base_url + path,
   ]).catch((error: Error & { stdout: string }) => {

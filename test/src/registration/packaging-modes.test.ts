@@ -2,7 +2,6 @@ import { createAgentHandler } from '@agent-rental/sdk/creator';
 import { publish, rent } from '@agent-rental/sdk/solana';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { jobEnd, PRICE, textAgent } from '../support/agents/agents.js';
 import { startModelStandIn, type ModelStandIn } from '../support/agents/model-stand-in.js';
@@ -110,7 +109,7 @@ async function mcpTool(mode: Mode): Promise<string> {
   await client.connect(
     new StreamableHTTPClientTransport(new URL('/mcp', marketplace.dev.base_url), {
       requestInit: { headers: { authorization: `Bearer ${renter.token}` } },
-    }) as Transport,
+    }),
   );
   try {
     const { tools } = await client.listTools();
