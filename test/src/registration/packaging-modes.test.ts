@@ -88,7 +88,7 @@ function alike(mode: Mode, value: unknown): string {
       .replaceAll(renter.signer.address, '<renter>')
       .replaceAll(creator.signer.address, '<creator>')
       .replaceAll(/\w{4}\.\.\.\w{4}/g, '<short address>')
-      // A document says how its agent is made to those who run it; its address is no more than its hash.
+      // The documents behind addresses are compared themselves.
       .replaceAll(/ipfs:\/\/\w+|[1-9A-HJ-NP-Za-km-z]{43,88}/g, '<key>')
       .replaceAll(/"(\w+_ms|p50|p95)":\d+/g, '"$1":0')
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
@@ -134,9 +134,20 @@ const runOf = (mode: Mode, input: Record<string, string>) => {
   return renter.client.execute({ agent_id: id, task: 'Answer.', input });
 };
 
+/** The listing and the document that it names, which anyone can read. */
+async function publicFace(mode: Mode): Promise<string> {
+  const { id, renter } = agentOf(mode);
+  const listing = await renter.client.getListing(id);
+  expect(listing.sample_output).toHaveLength(1);
+  const cid = listing.metadata_uri?.replace('ipfs://', '') ?? '';
+  const document = (await (await fetch(new URL(`/ipfs/${cid}`, marketplace.dev.base_url))).json()) as object;
+  expect(document).toHaveProperty('input_schema');
+  return alike(mode, [listing, document]);
+}
+
 /** What a renter and a creator read of an agent and its last run. */
 async function expectSameFaces(): Promise<void> {
-  await expectAlike((mode) => get(mode, 'renter', '/v1/listings/:id'));
+  await expectAlike(publicFace);
   await expectAlike((mode) => get(mode, 'renter', '/v1/listings/:id?version=1'));
   await expectAlike((mode) => get(mode, 'creator', '/v1/agents/:id/stats'));
   await expectAlike(async (mode) => {
