@@ -28,7 +28,7 @@ export async function rentCommand(
   const { signal, ask, err } = around;
   let refused: Error | undefined;
   try {
-    const credential = await pay(connected, listingId, terms, {
+    const credential = await pay(connected, listingId, terms, err, {
       signal,
       approve: async (quote) => {
         if (await isUnverified(connected, listingId, signal))
@@ -59,23 +59,28 @@ async function isUnverified({ client }: Connected, listingId: string, signal: Ab
   return (await client.getListing(listingId, { signal })).unverified_since !== undefined;
 }
 
-/** Rents a listing, or adds to a rental that there is. */
+/** Rents a listing, or adds to a rental that there is, and says so before it pays. */
 async function pay(
   { client, signer }: Connected,
   listingId: string,
   terms: RentTerms,
+  tell: (line: string) => void,
   options: SignOptions,
 ): Promise<CredentialVerification> {
-  const { status, rental_model: model } = await client.verifyCredential(listingId, {
-    signal: options.signal,
-  });
+  const {
+    status,
+    rental_model: model,
+    balance_lamports: balance = 0,
+  } = await client.verifyCredential(listingId, { signal: options.signal });
   if (status === 'not_found') return rent(client, signer, listingId, terms, options);
   const { deposit_lamports: deposit, duration_seconds: duration } = terms;
   const kind = model === undefined ? undefined : RENTAL_TERMS[model];
   if (kind?.isPrepaid && deposit !== undefined) {
+    tell(`${listingId} is rented already, and its balance is ${sol(balance)}: the deposit adds to it.`);
     return topUp(client, signer, listingId, { amount_lamports: deposit }, options);
   }
   if (kind?.expires && duration !== undefined) {
+    tell(`${listingId} is rented already: the days add to it.`);
     return renew(client, signer, listingId, { duration_seconds: duration }, options);
   }
   const more = [

@@ -1,0 +1,208 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { IS_FULL_FORM } from '../support/full-form.js';
+import {
+  newStateDir,
+  removeStateDir,
+  startMarketplace,
+  type OwnMarketplace,
+} from '../support/marketplace.js';
+import { CLI, freePort, openWorkshop } from '../support/workshop.js';
+
+const FORWARDED = ['authorization', 'content-type', 'accept', 'idempotency-key', 'prefer'];
+
+/** Stands before the API and the RPC endpoint; forwards all requests but one, which it takes and never answers. */
+interface Proxy {
+  readonly url: string;
+  /** Holds the request that comes after so many others from now on. */
+  hold(after: number): void;
+  /** Forwards all requests. */
+  release(): void;
+  close(): void;
+}
+
+/** @param held is called when the request is there that is held */
+async function startProxy(held: () => void): Promise<Proxy> {
+  let left = Number.POSITIVE_INFINITY;
+  const server = createServer((request, response) => {
+    left -= 1;
+    if (left < 0) {
+      held();
+      return;
+    }
+    void (async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const headers = FORWARDED.flatMap((name) => {
+        const value = request.headers[name];
+        return typeof value === 'string' ? [[name, value] as [string, string]] : [];
+      });
+      const { rpc_url, base_url } = marketplace.dev;
+      const answer = await fetch(new URL(request.url ?? '/', request.url === '/' ? rpc_url : base_url), {
+        method: request.method ?? 'GET',
+        headers,
+        ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
+      });
+      const body = Buffer.from(await answer.arrayBuffer());
+      const shown = [...answer.headers].filter(
+        ([name]) => !['content-length', 'content-encoding', 'transfer-encoding', 'connection'].includes(name),
+      );
+      response.writeHead(answer.status, Object.fromEntries(shown)).end(body);
+    })().catch(() => response.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    hold: (after) => {
+      left = after;
+    },
+    release: () => {
+      left = Number.POSITIVE_INFINITY;
+    },
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+let stateDir: string;
+let marketplace: OwnMarketplace;
+let modelPort: number;
+let proxy: Proxy;
+let isHeld: () => void = () => undefined;
+
+beforeAll(async () => {
+  if (!IS_FULL_FORM) return;
+  proxy = await startProxy(() => isHeld());
+  modelPort = await freePort();
+  stateDir = await newStateDir();
+  marketplace = await startMarketplace(stateDir, {
+    EXAMPLES: 'off',
+    PUBLIC_URL: proxy.url,
+    ALLOW_LOOPBACK: `http://127.0.0.1:${modelPort}`,
+  });
+}, 120_000);
+afterAll(async () => {
+  if (!IS_FULL_FORM) return;
+  proxy?.close();
+  await marketplace?.stop();
+  await removeStateDir(stateDir);
+});
+
+/** A program's end, and what it told. */
+interface Interrupted {
+  code: number | null;
+  told: string;
+}
+
+const env = (home: string) => ({
+  PATH: process.env['PATH'],
+  HOME: home,
+  AGENT_RENTAL_URL: proxy.url,
+  AGENT_RENTAL_RPC_URL: proxy.url,
+});
+
+/** Runs a command until it waits for the answer to its n-th request, and interrupts it there. Undefined: it has no such request. */
+async function interrupt(
+  cwd: string,
+  args: readonly string[],
+  after: number,
+): Promise<Interrupted | undefined> {
+  const held = new Promise<'held'>((resolve) => (isHeld = () => resolve('held')));
+  proxy.hold(after);
+  const child = spawn(process.execPath, [CLI, ...args], {
+    cwd,
+    env: env(cwd),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let told = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (told += chunk.toString()));
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  const first = await Promise.race([held, exited]);
+  if (first === 'held') child.kill('SIGINT');
+  const [code] = await exited;
+  proxy.release();
+  return first === 'held' ? { code, told } : undefined;
+}
+
+/** More requests than any command makes. */
+const MOST_REQUESTS = 40;
+
+/**
+ * Interrupts a command while it waits for its first request, then again for its second, and so on, until it ends by itself.
+ *
+ * @returns where it was interrupted, and how it ended
+ */
+async function interruptEverywhere(cwd: string, args: readonly string[]) {
+  for (let at = 0; at < MOST_REQUESTS; at += 1) {
+    const ended = await interrupt(cwd, args, at);
+    if (!ended) return at;
+    expect(ended, `${args[0]} at request ${at}`).toMatchObject({
+      code: 130,
+      told: expect.stringMatching(/agent-rental: Ended by Ctrl-C\.[^\n]*\n$/) as string,
+    });
+  }
+  throw new Error(`${args[0]} makes more than ${MOST_REQUESTS} requests.`);
+}
+
+it.runIf(IS_FULL_FORM)(
+  'a command that is interrupted at each of its requests goes on from there, and does nothing twice [REG-66]',
+  async () => {
+    const { folder, cli } = await openWorkshop({ base_url: proxy.url, rpc_url: proxy.url });
+    const cwd = join(folder, 'cut-agent');
+    await cli(folder, 'init', 'cut-agent');
+    const file = join(cwd, 'agent.json');
+    await writeFile(file, (await readFile(file, 'utf8')).replace(':8789', `:${modelPort}`));
+    const model = spawn(process.execPath, [CLI, 'model', '--port', String(modelPort)], {
+      cwd,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void model.kill('SIGKILL'));
+    await once(model.stdout, 'data');
+    const ok = async (...args: string[]) => {
+      const ended = await cli(cwd, ...args);
+      expect(ended, args.join(' ')).toMatchObject({ code: 0 });
+      return ended;
+    };
+    await ok('wallet', 'create', '--fund', '1', '--airdrop');
+    await ok('wallet', 'create', 'renter.json', '--fund', '1', '--airdrop');
+
+    // The login, the registration, its job, the publication and its confirmation.
+    expect(await interruptEverywhere(cwd, ['publish'])).toBeGreaterThan(5);
+    const { agents } = JSON.parse((await ok('agents', '--json')).stdout) as {
+      agents: { listing_id: string; status: string }[];
+    };
+    expect(agents.map(({ status }) => status)).toEqual(['active']);
+    const id = agents[0]?.listing_id ?? '';
+    const asRenter = ['--wallet', 'renter.json'];
+    const rent = ['rent', id, '--deposit', '0.01', '--yes', ...asRenter];
+    expect(await interruptEverywhere(cwd, rent)).toBeGreaterThan(4);
+    // It pays again where it is asked to, and says so before.
+    expect((await ok(...rent)).stderr).toContain('is rented already, and its balance is 0.01 SOL');
+    const run = ['run', id, 'Do it.', '--input', '{"text":"a"}', ...asRenter];
+    expect(await interruptEverywhere(cwd, run)).toBeGreaterThan(1);
+
+    await writeFile(join(cwd, 'prompt.md'), 'Sing the text.');
+    expect(await interruptEverywhere(cwd, ['update'])).toBeGreaterThan(4);
+    expect((await ok('update')).stdout).toContain('Nothing has changed');
+    for (const [command, then] of [
+      ['pause', 'paused already'],
+      ['resume', 'active already'],
+      ['withdraw', 'no earnings'],
+      ['close', 'closed'],
+    ] as const) {
+      const args = command === 'close' ? [command, '--yes'] : [command];
+      expect(await interruptEverywhere(cwd, args), command).toBeGreaterThan(2);
+      expect((await cli(cwd, ...args)).stderr, command).toContain(then);
+    }
+  },
+  240_000,
+);
