@@ -88,6 +88,8 @@ const BALANCES = `left join lateral (
   select balance_lamports, max_price_lamports from balances
   where listing_address = credentials.listing_address and buyer = credentials.buyer limit 1
 ) as balances on true`;
+/** A scalar: of an `exists` the planner makes a hash of all versions. */
+const HAS_EARLIER_VERSION = '(select number > 1 from agent_versions where id = listings.version_id limit 1)';
 const ORDER = 'credentials.purchased_at desc, credentials.address desc';
 const conditionOf = (filter: RentalFilter) =>
   filter === undefined ? IS_LISTED : `${IS_LISTED} and ${FILTERS[filter]}`;
@@ -113,7 +115,7 @@ const pageText = ofEachFilter(
       credentials.rental_model, ${STATUS} as status, credentials.purchased_at,
       ${microsecondsOf('credentials.purchased_at')} as purchased_at_us, credentials.expires_at,
       balances.balance_lamports,
-      exists (select from agent_versions where id = listings.version_id and number > 1) as has_earlier_version
+      coalesce(${HAS_EARLIER_VERSION}, false) as has_earlier_version
     from credentials ${LISTINGS} ${BALANCES}
     where ${OF_WALLET} and ${conditionOf(filter)}
       ${isAfter ? `and (credentials.purchased_at, credentials.address) < (${timeOfMicroseconds('$5')}, $6)` : ''}

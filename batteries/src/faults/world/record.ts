@@ -25,9 +25,11 @@ export async function record(
   const lanes = rentals.map((rental) => new Lane(market.tokensOf(rental)));
   market.lanes.use(lanes);
   market.lanes.always = holdBackground;
-  await Promise.all(requests.map((request) => send(market, request)));
-  const wallets = rentals.map(({ wallet }) => wallet);
-  await until(() => isAtRest(market, wallets), 20_000, 20);
+  // One after another: runs that end together share statements, which name none of them.
+  for (const request of requests) {
+    await send(market, request);
+    await until(() => isAtRest(market, request.rental.wallet), 20_000, 20);
+  }
   market.lanes.use([]);
   market.lanes.always = () => undefined;
   const recordings = lanes.map(({ steps }) => steps);
@@ -67,15 +69,15 @@ const isRefresh = ({ name, occurrence }: StepOfRun): boolean =>
 
 const keyOf = ({ at, name, occurrence }: StepOfRun): string => `${at} ${occurrence} ${name}`;
 
-/** Nothing of these wallets' runs is under way, and no notification or note of a delivery is missing. */
-async function isAtRest(market: FaultMarket, wallets: readonly string[]): Promise<boolean> {
+/** Nothing of this wallet's runs is under way, and no notification or note of a delivery is missing. */
+async function isAtRest(market: FaultMarket, wallet: string): Promise<boolean> {
   const [row] = await market.query<{ busy: boolean }>(
-    `select exists (select from runs where wallet = any ($1) and (status = 'running' or status = 'completed' and delivered_at is null))
-      or exists (select from seats where wallet = any ($1))
-      or exists (select from charges where wallet = any ($1) and state in ('reserved', 'signed'))
-      or exists (select from runs join charges on charges.run_id = runs.id where runs.wallet = any ($1)
+    `select exists (select from runs where wallet = $1 and (status = 'running' or status = 'completed' and delivered_at is null))
+      or exists (select from seats where wallet = $1)
+      or exists (select from charges where wallet = $1 and state in ('reserved', 'signed'))
+      or exists (select from runs join charges on charges.run_id = runs.id where runs.wallet = $1
         and runs.status = 'undelivered' and not exists (select from credits where credits.run_id = runs.id)) as busy`,
-    [wallets],
+    [wallet],
   );
   return row?.busy === false;
 }
