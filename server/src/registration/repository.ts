@@ -1,6 +1,7 @@
 import type { ListingTerms } from '@agent-rental/contract';
 import { sql, type Selectable } from 'kysely';
 import type { Db } from '../database/connection.js';
+import { inSnapshot } from '../database/snapshot.js';
 import type { Database } from '../database/schema.js';
 import type { TaskOptions } from '../platform/jobs.js';
 import {
@@ -168,21 +169,23 @@ export function createRegistrationRepository(db: Db, enqueue: Enqueue): Registra
         .where('id', '=', id)
         .where('status', '=', 'queued')
         .executeTakeFirst(),
-    async findOwn(listingId, creator) {
-      const listing = await db
-        .selectFrom('listings')
-        .selectAll()
-        .where('id', '=', listingId)
-        .where('creator', '=', creator)
-        .executeTakeFirst();
-      if (!listing) return undefined;
-      const version = await db
-        .selectFrom('agent_versions')
-        .selectAll()
-        .where('id', '=', listing.version_id)
-        .executeTakeFirstOrThrow();
-      return { listing, version };
-    },
+    findOwn: (listingId, creator) =>
+      // Between two statements an update may replace the version and take its private part.
+      inSnapshot(db, async (tx) => {
+        const listing = await tx
+          .selectFrom('listings')
+          .selectAll()
+          .where('id', '=', listingId)
+          .where('creator', '=', creator)
+          .executeTakeFirst();
+        if (!listing) return undefined;
+        const version = await tx
+          .selectFrom('agent_versions')
+          .selectAll()
+          .where('id', '=', listing.version_id)
+          .executeTakeFirstOrThrow();
+        return { listing, version };
+      }),
     reseal: (listingId, creator, change) =>
       db.transaction().execute(async (tx) => {
         const listing = await tx
@@ -212,17 +215,14 @@ export function createRegistrationRepository(db: Db, enqueue: Enqueue): Registra
         .where('listings.status', '!=', 'closed')
         .executeTakeFirst(),
     async findVersionWithoutSamples(listingId) {
-      const listing = await withoutSamples(db, listingId)
-        .select(['version_id', 'sample_input', 'creator'])
+      const found = await withoutSamples(db, listingId)
+        .innerJoin('agent_versions', 'agent_versions.id', 'listings.version_id')
+        .selectAll('agent_versions')
+        .select(['listings.sample_input', 'listings.creator'])
         .executeTakeFirst();
-      if (!listing) return undefined;
-      const version = await db
-        .selectFrom('agent_versions')
-        .selectAll()
-        .where('id', '=', listing.version_id)
-        .executeTakeFirstOrThrow();
-      const sampleInput = (listing.sample_input ?? undefined) as ListingTerms['sample_input'];
-      const { creator } = listing;
+      if (!found) return undefined;
+      const { sample_input, creator, ...version } = found;
+      const sampleInput = (sample_input ?? undefined) as ListingTerms['sample_input'];
       return { version, sampleInput, creator, isPublisher: await hasPublished(db, creator) };
     },
     beginSampleRun: (wallet) => beginSampleRun(db, wallet),
@@ -266,7 +266,7 @@ export function createRegistrationRepository(db: Db, enqueue: Enqueue): Registra
 function withoutSamples(db: Db, listingId: string) {
   return db
     .selectFrom('listings')
-    .where('id', '=', listingId)
-    .where('status', '!=', 'closed')
-    .where('sample_output', '=', sql<never>`'[]'::jsonb`);
+    .where('listings.id', '=', listingId)
+    .where('listings.status', '!=', 'closed')
+    .where('listings.sample_output', '=', sql<never>`'[]'::jsonb`);
 }

@@ -205,13 +205,14 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
 
     async getJob(id, wallet) {
       const row = UUID.test(id) ? await repository.findJob(id, wallet) : undefined;
-      if (!row) throw new ApiError('not_found', 'There is no such job.');
+      if (!row) throw noSuchJob();
       if (row.status === 'failed') {
         return { job_id: id, status: 'failed', error: row.error as unknown as NonNullable<Job['error']> };
       }
       if (row.status === 'queued' || row.listing_id === null) return { job_id: id, status: 'queued' };
       const own = await repository.findOwn(row.listing_id, wallet);
-      if (!own) throw new Error(`Job ${id} has no listing.`);
+      // Its draft was removed meanwhile, and the job with it.
+      if (!own) throw noSuchJob();
       const { listing: draft, version } = own;
       const part = openPrivatePart(keys, version.id, version.private_part);
       const nextAction =
@@ -300,6 +301,8 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
     },
   };
 }
+
+const noSuchJob = () => new ApiError('not_found', 'There is no such job.');
 
 /** Why an agent has no key although its creator gave one. */
 function keyProblemOf(part: PrivatePart): string | null {

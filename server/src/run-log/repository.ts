@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { MAX_RUN_LOG_BATCH, NO_PREVIOUS_ROOT } from '@agent-rental/program-client';
 import { CHARGE_STATES, type ChargeState } from '../database/charge-states.js';
 import type { Db, Tx } from '../database/connection.js';
+import { inSnapshot } from '../database/snapshot.js';
 import type { LoggedRun } from '../runs/index.js';
 import { merkleTree, NODE_BYTES } from './merkle-tree.js';
 
@@ -268,9 +269,6 @@ export function createRunLogRepository(
     },
   };
 }
-
-const inSnapshot = <T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> =>
-  db.transaction().setIsolationLevel('repeatable read').execute(work);
 
 /** Gives runs that wait their places in a batch; gives their leaves, one after the other. */
 async function fillBatch(

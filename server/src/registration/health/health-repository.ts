@@ -58,21 +58,18 @@ export function createHealthRepository(db: Db, enqueue: typeof enqueueTask): Hea
         return rows.length;
       }),
     async find(listingId) {
-      const listing = await db
+      const found = await db
         .selectFrom('listings')
-        .select(['creator', 'version_id', 'sample_input'])
-        .where('id', '=', listingId)
-        .where('status', '=', 'active')
-        .where('health_checks', '=', true)
+        .innerJoin('agent_versions', 'agent_versions.id', 'listings.version_id')
+        .selectAll('agent_versions')
+        .select(['listings.creator', 'listings.sample_input'])
+        .where('listings.id', '=', listingId)
+        .where('listings.status', '=', 'active')
+        .where('listings.health_checks', '=', true)
         .executeTakeFirst();
-      if (!listing) return undefined;
-      const version = await db
-        .selectFrom('agent_versions')
-        .selectAll()
-        .where('id', '=', listing.version_id)
-        .executeTakeFirstOrThrow();
-      const sampleInput = (listing.sample_input ?? undefined) as ListingTerms['sample_input'];
-      return { creator: listing.creator, version, sampleInput };
+      if (!found) return undefined;
+      const { creator, sample_input, ...version } = found;
+      return { creator, version, sampleInput: (sample_input ?? undefined) as ListingTerms['sample_input'] };
     },
     async begin(listingId, creator) {
       if (await beginSampleRun(db, creator, 'health')) return true;
