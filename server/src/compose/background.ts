@@ -6,6 +6,7 @@ import { enqueueTask, freeAbandonedTasks, startJobs } from '../platform/jobs.js'
 import { startRounds, type Rounds } from '../platform/rounds.js';
 import { RECONCILIATION_CRONTAB, RECONCILIATION_TASK, reconcileWithChain } from '../reconciliation/index.js';
 import {
+  endReplacedSecrets,
   endVersionSupport,
   HEALTH_CRONTAB,
   HEALTH_ROUND_TASK,
@@ -16,6 +17,7 @@ import {
   REGISTRATION_TASK,
   removeOldProbeRequests,
   removeOldSampleRuns,
+  REPLACED_SECRETS_TASK,
   SAMPLES_TASK,
 } from '../registration/index.js';
 import { EXPIRY_CRONTAB, EXPIRY_TASK, removeExpired, removeOldStats } from '../runs/index.js';
@@ -67,7 +69,7 @@ interface BackgroundParts {
  * the run log and the search for interrupted runs, which the leader does for all.
  */
 export async function startBackground(appParts: AppParts, parts: BackgroundParts): Promise<Background> {
-  const { database, logger, chain, history } = appParts;
+  const { database, logger, chain, history, keys } = appParts;
   const { leadership } = parts;
   const { indexer } = parts.catalogue;
   const { registration, removal, samples, prober, health } = parts.registration;
@@ -92,6 +94,8 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
         await removal.removeLapsed();
         await endVersionSupport(db);
       },
+      [REPLACED_SECRETS_TASK]: (payload) =>
+        endReplacedSecrets(db, keys, (payload as { listing_id: string }).listing_id),
       [HEALTH_ROUND_TASK]: () => health.queueDue(),
       [RECONCILIATION_TASK]: async () => {
         const { signal } = stopping;

@@ -13,6 +13,8 @@ export interface TaskOptions {
   maxAttempts?: number;
   /** A task with this key that waits already is not put in a second time. */
   key?: string;
+  /** It is not worked on before. Default: at once. */
+  runAt?: Date;
   /** Of tasks that are due, the one with the lowest number runs first. Default 0. */
   priority?: number;
 }
@@ -22,12 +24,13 @@ export async function enqueueTask(
   tx: Db,
   task: string,
   payload: Record<string, string>,
-  { queue, maxAttempts, priority, key }: TaskOptions = {},
+  { queue, maxAttempts, priority, key, runAt }: TaskOptions = {},
 ): Promise<void> {
   await sql`select graphile_worker.add_job(
     ${task}, ${JSON.stringify(payload)}::json,
     queue_name := ${queue ?? null}::text, max_attempts := ${maxAttempts ?? null}::integer,
-    priority := ${priority ?? null}::integer, job_key := ${key ?? null}::text
+    priority := ${priority ?? null}::integer, job_key := ${key ?? null}::text,
+    run_at := ${runAt ?? null}::timestamptz
   )`.execute(tx);
 }
 

@@ -5,6 +5,7 @@ import { findOwnListing, notYours } from './own-listing.js';
 import { modelOrigin } from './manifest/model-origin.js';
 import { openPrivatePart, sealPrivatePart, type PrivatePart } from './manifest/private-part.js';
 import type { RegistrationRepository } from './repository.js';
+import type { RunnableVersion } from './versions/runnable-versions.js';
 import { newWebhookSecret } from './manifest/version-parts.js';
 
 /** How long calls are signed with the replaced secret too. */
@@ -36,16 +37,18 @@ export function createCreatorSecrets(repository: RegistrationRepository, keys: K
     to: (part: PrivatePart) => PrivatePart,
     /** Of an older version that can run; undefined where nothing of it changes. */
     olderTo: (older: PrivatePart, present: PrivatePart) => PrivatePart | undefined,
+    replacedUntil?: Date,
   ) => {
     const { listing, version } = await findOwnListing(repository, wallet, listingId);
     // What cannot be changed needs no signature.
     const present = to(openPrivatePart(keys, version.id, version.private_part));
     await confirm();
-    const found = await repository.reseal(listing.id, wallet, (each, isPresent) => {
+    const resealed = (each: RunnableVersion, isPresent: boolean) => {
       const part = openPrivatePart(keys, each.id, each.private_part);
       const changed = isPresent ? to(part) : olderTo(part, present);
       return changed === undefined ? each.private_part : sealPrivatePart(keys, each.id, changed);
-    });
+    };
+    const found = await repository.reseal(listing.id, wallet, resealed, replacedUntil);
     if (!found) throw notYours();
   };
   return {
@@ -75,6 +78,7 @@ export function createCreatorSecrets(repository: RegistrationRepository, keys: K
     async rotateWebhookSecret(wallet, listingId, confirm) {
       const webhookSecret = newWebhookSecret();
       const until = Date.now() + PREVIOUS_SECRET_MS;
+      const previousValidUntil = new Date(until);
       const withSecret = (part: PrivatePart) => {
         if (part.mode === 'connected') {
           return { ...part, webhookSecret, previousWebhookSecret: { secret: part.webhookSecret, until } };
@@ -85,10 +89,10 @@ export function createCreatorSecrets(repository: RegistrationRepository, keys: K
         );
       };
       // A creator has one secret for all versions of an agent.
-      await change(wallet, listingId, confirm, withSecret, (older) =>
-        older.mode === 'connected' ? withSecret(older) : undefined,
-      );
-      return { webhookSecret, previousValidUntil: new Date(until) };
+      const olderWithSecret = (older: PrivatePart) =>
+        older.mode === 'connected' ? withSecret(older) : undefined;
+      await change(wallet, listingId, confirm, withSecret, olderWithSecret, previousValidUntil);
+      return { webhookSecret, previousValidUntil };
     },
   };
 }

@@ -19,6 +19,7 @@ export type { AgentProbe, ProbeFailure, ProbeOutcome } from './probes/probe-outc
 export { PROBE_TASK, removeOldProbeRequests, storeRunFailure } from './probes/probe-records.js';
 export { createOwnAgents } from './own-agents.js';
 export { createReviews, type Decided, type PendingReview } from './approvals/approvals.js';
+export { endReplacedSecrets, REPLACED_SECRETS_TASK } from './versions/replaced-secrets.js';
 export { endVersionSupport } from './versions/version-support.js';
 export { resealAll } from './versions/reseal.js';
 export { registrationRoutes } from './routes.js';

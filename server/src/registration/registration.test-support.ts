@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { job as jobSchema, type Job } from '@agent-rental/contract';
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { createCredentialRepository } from '../credentials/index.js';
+import type { TaskOptions } from '../platform/jobs.js';
 import { deriveKeys } from '../platform/keys.js';
 import { createOutboundHttp } from '../platform/outbound-http.js';
 import { createContentStore, createFolderBlocks, type ContentStore } from '../storage/index.js';
@@ -41,7 +42,7 @@ export interface RegistrationFixture {
   readonly repository: RegistrationRepository;
   readonly store: ContentStore;
   /** Tasks that were queued, in order. */
-  readonly queued: { task: string; payload: Record<string, string> }[];
+  readonly queued: { task: string; payload: Record<string, string>; options: TaskOptions | undefined }[];
   service(review: ReviewMode): RegistrationService;
   /** Registers an agent and gives its job, done. */
   register(review: ReviewMode, wallet: string, fields?: Record<string, unknown>): Promise<Job>;
@@ -69,7 +70,7 @@ export async function openRegistration({ answersProbes = true } = {}): Promise<R
   const folder = mkdtempSync(join(tmpdir(), 'agent-rental-content-'));
   const store = createContentStore(createFolderBlocks(folder));
   const queued: RegistrationFixture['queued'] = [];
-  const repository = createRegistrationRepository(database.db, async (tx, task, payload) => {
+  const repository = createRegistrationRepository(database.db, async (tx, task, payload, options) => {
     if (answersProbes && task === PROBE_TASK) {
       await tx
         .updateTable('agent_probes')
@@ -77,7 +78,7 @@ export async function openRegistration({ answersProbes = true } = {}): Promise<R
         .where('listing_id', '=', payload['listing_id'] ?? '')
         .execute();
     }
-    queued.push({ task, payload });
+    queued.push({ task, payload, options });
   });
   const service = (review: ReviewMode) =>
     createRegistrationService({

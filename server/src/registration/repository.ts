@@ -12,6 +12,7 @@ import {
   type Storing,
 } from './drafts/creator-limits.js';
 import type { DraftRow } from './drafts/draft-row.js';
+import { REPLACED_SECRETS_TASK } from './versions/replaced-secrets.js';
 import { runnableVersions, setPrivatePart, type RunnableVersion } from './versions/runnable-versions.js';
 import { createJobEnds, type JobEnds } from './job-ends.js';
 import { createProbeRecords, requestProbe, type ProbeRecords } from './probes/probe-records.js';
@@ -54,12 +55,14 @@ export interface RegistrationRepository extends JobEnds, ProbeRecords {
   findOwn(listingId: string, creator: string): Promise<OwnListing | undefined>;
   /**
    * Seals the private parts of the versions that can run anew, under the listing's lock. `change` gives a part as it is where
-   * nothing of it changes; `isPresent` is true of the version that runs by default.
+   * nothing of it changes; `isPresent` is true of the version that runs by default. What a secret was before is removed at
+   * `replacedUntil`.
    */
   reseal(
     listingId: string,
     creator: string,
     change: (version: RunnableVersion, isPresent: boolean) => Buffer,
+    replacedUntil?: Date,
   ): Promise<boolean>;
   /** Queues a run for samples, of a listing that has none. */
   requestSamples(listingId: string): Promise<void>;
@@ -186,7 +189,7 @@ export function createRegistrationRepository(db: Db, enqueue: Enqueue): Registra
           .executeTakeFirstOrThrow();
         return { listing, version };
       }),
-    reseal: (listingId, creator, change) =>
+    reseal: (listingId, creator, change, replacedUntil) =>
       db.transaction().execute(async (tx) => {
         const listing = await tx
           .selectFrom('listings')
@@ -199,6 +202,11 @@ export function createRegistrationRepository(db: Db, enqueue: Enqueue): Registra
         for (const version of await runnableVersions(tx, listingId)) {
           const part = change(version, version.id === listing.version_id);
           if (!part.equals(version.private_part)) await setPrivatePart(tx, version.id, part);
+        }
+        if (replacedUntil) {
+          // One for a listing: a secret that is replaced again meanwhile moves it.
+          const options = { key: `${REPLACED_SECRETS_TASK}:${listingId}`, runAt: replacedUntil };
+          await enqueue(tx, REPLACED_SECRETS_TASK, { listing_id: listingId }, options);
         }
         return true;
       }),

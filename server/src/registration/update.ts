@@ -6,7 +6,12 @@ import type { Keys } from '../platform/keys.js';
 import type { RunnableVersion } from './versions/runnable-versions.js';
 import type { DraftRow } from './drafts/draft-row.js';
 import { redirectingMembers, unconfirmed } from './manifest/destinations.js';
-import { openPrivatePart, sealPrivatePart, type PrivatePart } from './manifest/private-part.js';
+import {
+  openPrivatePart,
+  sealPrivatePart,
+  withoutEndedSecret,
+  type PrivatePart,
+} from './manifest/private-part.js';
 import type { RegistrationDeps } from './registration-deps.js';
 import { isReachedAs } from './probes/prober.js';
 import { canBeSampled } from './samples/samples.js';
@@ -141,5 +146,5 @@ function secretsOf(base: PrivatePart, { modelKey, webhookSecret }: AgentUpdate) 
 /** A secret that was just replaced goes on signing for its time. */
 function carryOver(base: PrivatePart, part: PrivatePart): PrivatePart {
   if (part.mode !== 'connected' || base.mode !== 'connected' || !base.previousWebhookSecret) return part;
-  return { ...part, previousWebhookSecret: base.previousWebhookSecret };
+  return withoutEndedSecret({ ...part, previousWebhookSecret: base.previousWebhookSecret }, Date.now());
 }

@@ -1,9 +1,10 @@
+import { isApiError } from '@agent-rental/sdk';
 import { createAgentHandler } from '@agent-rental/sdk/creator';
 import { publish, rent } from '@agent-rental/sdk/solana';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { jobEnd, PRICE, textAgent } from '../support/agents/agents.js';
+import { jobEnd, PRICE, publishAgent, textAgent } from '../support/agents/agents.js';
 import { startModelStandIn, type ModelStandIn } from '../support/agents/model-stand-in.js';
 import { call } from '../support/http.js';
 import {
@@ -61,6 +62,21 @@ async function sell(mode: Mode): Promise<void> {
   agents.set(mode, { creator, renter: await newParticipant(marketplace), id });
 }
 
+/** Sells one that is never reached, and says so. */
+async function sellUnreachable(mode: Mode): Promise<void> {
+  const creator = await newParticipant(marketplace);
+  const { system_prompt, ...manifest } = textAgent('https://agent.invalid/v1');
+  const id = await publishAgent(
+    creator,
+    {
+      ...manifest,
+      ...(mode === 'declarative' ? { system_prompt } : { entrypoint_url: 'https://agent.invalid/run' }),
+    },
+    { unverified: true },
+  );
+  agents.set(mode, { creator, renter: await newParticipant(marketplace), id });
+}
+
 beforeAll(async () => {
   model = await startModelStandIn();
   void (async () => {
@@ -91,6 +107,8 @@ function alike(mode: Mode, value: unknown): string {
       // The documents behind addresses are compared themselves.
       .replaceAll(/ipfs:\/\/\w+|[1-9A-HJ-NP-Za-km-z]{43,88}/g, '<key>')
       .replaceAll(/"(\w+_ms|p50|p95)":\d+/g, '"$1":0')
+      // Only its creator reads which part of an agent was not reached.
+      .replaceAll(/"class":"(?:model|endpoint)_unreachable"/g, '"class":"<unreachable>"')
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
   );
 }
@@ -199,4 +217,22 @@ test('nor do a rental, a pin, a breaking version and what its renters are told o
   expect(await expectSameRentals()).toContain('"pinned_version":1');
   await expectAlike(async (mode) => alike(mode, await runOf(mode, {})));
   await expectSameFaces();
+});
+
+test('nor do an agent that its creator publishes unreached, and a run that does not reach it [EXE-34, REG-73]', async () => {
+  for (const mode of MODES) {
+    await sellUnreachable(mode);
+    const { id, renter } = agentOf(mode);
+    await rent(renter.client, renter.signer, id, { deposit_lamports: 20 * PRICE });
+  }
+  expect(await expectAlike(publicFace)).toContain('"unverified_since"');
+  const ran = await expectAlike(async (mode) => {
+    const thrown: unknown = await runOf(mode, {}).catch((error: unknown) => error);
+    if (!isApiError(thrown)) throw new Error('The run did not fail.');
+    const { code, message, runId: _, ...rest } = thrown;
+    return alike(mode, { code, message, ...rest });
+  });
+  expect(ran).toContain('The agent cannot be reached');
+  await expectSameFaces();
+  await expectSameRentals();
 });

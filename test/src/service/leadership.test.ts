@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { openEmptyDatabase, type TemporaryDatabase } from '@agent-rental/server/testing';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -67,6 +68,27 @@ describe.runIf(hasRedis)('of three servers on one database', () => {
     }
   }
 
+  /** Puts in a task as a process leaves it that was killed while it worked on it, eleven minutes ago. */
+  async function abandonTask(task: string, payload: Record<string, string>): Promise<void> {
+    // Not due yet: no server takes it before it is marked.
+    const { rows } = await pool.query<{ id: string }>(
+      "select id from graphile_worker.add_job($1, $2::json, run_at := now() + interval '1 hour')",
+      [task, payload],
+    );
+    await pool.query(
+      `update graphile_worker._private_jobs set run_at = now(), locked_by = 'gone',
+        locked_at = now() - interval '11 minutes' where id = $1`,
+      [rows[0]?.id],
+    );
+  }
+  async function waitingTasks(task: string): Promise<number> {
+    const { rows } = await pool.query<{ tasks: string }>(
+      'select count(*) as tasks from graphile_worker.jobs where task_identifier = $1',
+      [task],
+    );
+    return Number(rows[0]?.tasks);
+  }
+
   test('one leads, and the others hear that the index is level [OPS-50]', async () => {
     await leader();
     await expectLevel();
@@ -102,12 +124,21 @@ describe.runIf(hasRedis)('of three servers on one database', () => {
     await expectLevel();
   });
 
-  test('another one leads within 5 s after the leader was killed, and the index goes on [OPS-50]', async () => {
+  test('another one leads within 5 s after the leader was killed, and the index and abandoned tasks go on [OPS-50, REG-130]', async () => {
     const killed = await leader();
+    await abandonTask('validate_registration', { job_id: randomUUID() });
     ended.add(killed);
     await killed.kill();
     await leader();
     await expectLevel();
+    await expect.poll(() => waitingTasks('validate_registration')).toBe(0);
+  });
+
+  test('a task that removes a replaced secret is worked on when its time has come [REG-75]', async () => {
+    await pool.query("select graphile_worker.add_job('end_replaced_secrets', $1::json)", [
+      { listing_id: 'agt_none_000000' },
+    ]);
+    await expect.poll(() => waitingTasks('end_replaced_secrets')).toBe(0);
   });
 
   test('another one leads once the leader has stopped [OPS-50]', async () => {

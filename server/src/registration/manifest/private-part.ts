@@ -63,6 +63,14 @@ export function openPrivatePart(keys: Keys, versionId: string, sealed: Buffer | 
   return { ...part, model: { ...part.model, keyOrigin: modelOrigin(part.model) } };
 }
 
+/** A part without the replaced webhook secret, where the time of that is over; the same part otherwise. */
+export function withoutEndedSecret(part: PrivatePart, nowMs: number): PrivatePart {
+  if (part.mode !== 'connected' || !part.previousWebhookSecret) return part;
+  if (part.previousWebhookSecret.until > nowMs) return part;
+  const { previousWebhookSecret: _, ...left } = part;
+  return left;
+}
+
 /** The secrets that sign a call to a connected agent now, the present one first. */
 export function signingSecrets(agent: ConnectedAgent, nowMs: number): string[] {
   const { webhookSecret, previousWebhookSecret: previous } = agent;

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PREVIOUS_SECRET_HOURS } from '@agent-rental/contract';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { deriveKeys, type Keys } from '../../platform/keys.js';
 import { newWallet } from '../../testing/index.js';
 import { createCreatorSecrets } from '../creator-secrets.js';
@@ -10,6 +11,7 @@ import {
   openRegistration,
   type RegistrationFixture,
 } from '../registration.test-support.js';
+import { endReplacedSecrets, REPLACED_SECRETS_TASK } from './replaced-secrets.js';
 import { resealAll } from './reseal.js';
 
 const CONNECTED = { system_prompt: null, tools: null, entrypoint_url: 'https://agent.example.com/run' };
@@ -19,8 +21,11 @@ beforeAll(async () => {
   fixture = await openRegistration();
 });
 afterAll(() => fixture.close());
+afterEach(() => {
+  vi.useRealTimers();
+});
 
-/** All that a dump of the database holds of a listing's versions, opened with these keys. */
+/** All that a dump of the database holds of a listing's versions and jobs, opened with these keys. */
 async function opened(listingId: string, opening: Keys = keys): Promise<string> {
   const versions = await fixture.database.db
     .selectFrom('agent_versions')
@@ -28,12 +33,21 @@ async function opened(listingId: string, opening: Keys = keys): Promise<string> 
     .where('listing_id', '=', listingId)
     .orderBy('number')
     .execute();
-  return versions
-    .map(({ private_part: part, ...row }) => {
+  const jobs = await fixture.database.db
+    .selectFrom('registration_jobs')
+    .selectAll()
+    .where((eb) => eb.or([eb('listing_id', '=', listingId), eb('updates', '=', listingId)]))
+    .execute();
+  return [
+    ...versions.map(({ private_part: part, ...row }) => {
       const secret = part && opening.open(part, `agent-version:${row.id}`).toString('utf8');
       return JSON.stringify(row) + String(secret);
-    })
-    .join('\n');
+    }),
+    ...jobs.map(({ body, ...row }) => {
+      const secret = body && opening.open(body, `registration-job:${row.id}`).toString('utf8');
+      return JSON.stringify(row) + String(secret);
+    }),
+  ].join('\n');
 }
 
 async function published(fields: Record<string, unknown>) {
@@ -78,6 +92,55 @@ describe('a dump opened with the master key', () => {
     expect(dump).not.toContain('KEY-1');
     // The older version can still run, with the new key.
     expect(dump.match(/KEY-2/g)?.length).toBeGreaterThanOrEqual(2);
+  });
+
+  it('has nothing of an update that was refused [REG-75]', async () => {
+    const { id, wallet } = await published({});
+    const change = { system_prompt: 'PROMPT-REFUSED', model_key: 'KEY-REFUSED', timeout_seconds: 100_000 };
+    const { job_id: jobId } = await fixture.service('automatic').update(wallet, id, change, confirmed);
+    expect(await opened(id)).toMatch(/PROMPT-REFUSED[^]*KEY-REFUSED/);
+    await fixture.service('automatic').validate(jobId);
+    expect(await fixture.service('automatic').getJob(jobId, wallet)).toMatchObject({ status: 'failed' });
+    expect(await opened(id)).not.toMatch(/REFUSED/);
+  });
+
+  it('has a replaced webhook secret while it signs calls, and not longer [REG-75]', async () => {
+    const { id, wallet, update } = await published({
+      system_prompt: undefined,
+      entrypoint_url: 'https://agent.example.com/run',
+    });
+    await update({ description: 'Second.' });
+    const before = await fixture.running(id);
+    const replaced = before.mode === 'connected' ? before.webhookSecret : expect.fail('is declarative');
+    const secrets = createCreatorSecrets(fixture.repository, keys);
+    const { webhookSecret, previousValidUntil } = await secrets.rotateWebhookSecret(wallet, id, confirmed);
+    const removals = fixture.queued.filter(
+      ({ task, payload }) => task === REPLACED_SECRETS_TASK && payload['listing_id'] === id,
+    );
+    expect(removals.map(({ options }) => options?.runAt)).toEqual([previousValidUntil]);
+    // One that came early removes nothing, and comes again.
+    const { db } = fixture.database;
+    await expect(endReplacedSecrets(db, keys, id)).rejects.toThrow('still signs');
+    expect((await opened(id)).split(replaced)).toHaveLength(3);
+    vi.useFakeTimers({ toFake: ['Date'], now: previousValidUntil.getTime() + 1 });
+    await endReplacedSecrets(db, keys, id);
+    const dump = await opened(id);
+    expect(dump).not.toContain(replaced);
+    expect(dump.split(webhookSecret)).toHaveLength(3);
+    await endReplacedSecrets(db, keys, id);
+  });
+
+  it('has no webhook secret in a new version whose time was over when it was made [REG-75]', async () => {
+    const { id, wallet, update } = await published({
+      system_prompt: undefined,
+      entrypoint_url: 'https://agent.example.com/run',
+    });
+    await createCreatorSecrets(fixture.repository, keys).rotateWebhookSecret(wallet, id, confirmed);
+    await update({ description: 'Within its time.' });
+    expect(await fixture.running(id)).toHaveProperty('previousWebhookSecret');
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + PREVIOUS_SECRET_HOURS * 3_600_000 + 1 });
+    await update({ description: 'After its time.' });
+    expect(await fixture.running(id)).not.toHaveProperty('previousWebhookSecret');
   });
 
   it('has nothing of what a draft was before [REG-75]', async () => {
