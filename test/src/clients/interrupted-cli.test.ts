@@ -193,6 +193,9 @@ it.runIf(IS_FULL_FORM)(
     await writeFile(join(cwd, 'prompt.md'), 'Sing the text.');
     expect(await interruptEverywhere(cwd, ['update'])).toBeGreaterThan(4);
     expect((await ok('update')).stdout).toContain('Nothing has changed');
+    for (const read of [['agents'], ['stats', id], ['logs', id], ['earnings']]) {
+      expect(await interruptEverywhere(cwd, read), read[0]).toBeGreaterThan(0);
+    }
     for (const [command, then] of [
       ['pause', 'paused already'],
       ['resume', 'active already'],
@@ -203,6 +206,10 @@ it.runIf(IS_FULL_FORM)(
       expect(await interruptEverywhere(cwd, args), command).toBeGreaterThan(2);
       expect((await cli(cwd, ...args)).stderr, command).toContain(then);
     }
+    const sweep = ['wallet', 'sweep', 'renter.json', '--to', '11111111111111111111111111111112'];
+    expect(await interruptEverywhere(cwd, sweep)).toBeGreaterThan(2);
+    // All of it was sent by then, and no second sweep finds any.
+    expect((await cli(cwd, ...sweep)).stderr).toContain('holds 0 lamports');
   },
   240_000,
 );
