@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { openDatabase, type OpenDatabase } from '../database/connection.js';
 import { migrate } from '../database/migrate.js';
@@ -144,7 +145,25 @@ async function createDatabase(shared: string, template?: string): Promise<TestPo
   await runOn(shared, `create database ${name} ${template === undefined ? '' : `template ${template}`}`);
   const url = new URL(shared);
   url.pathname = `/${name}`;
-  return { url: url.href, remove: () => runOn(shared, `drop database ${name} with (force)`) };
+  return { url: url.href, remove: () => dropDatabase(shared, name) };
+}
+
+/** How long connections that were closed a moment ago may take to leave, each with its process. */
+const LEAVING_MS = 1_000;
+
+/** Drops a database. Waits before that for what leaves it: a connection that is ended by force breaks its owner's test. */
+async function dropDatabase(shared: string, name: string): Promise<void> {
+  const client = new Client({ connectionString: shared });
+  await client.connect();
+  try {
+    const until = performance.now() + LEAVING_MS;
+    const isUsed = async () =>
+      (await client.query('select from pg_stat_activity where datname = $1', [name])).rowCount !== 0;
+    while (performance.now() < until && (await isUsed())) await delay(5);
+    await client.query(`drop database ${name} with (force)`);
+  } finally {
+    await client.end();
+  }
 }
 
 async function runOn(url: string, statement: string): Promise<void> {

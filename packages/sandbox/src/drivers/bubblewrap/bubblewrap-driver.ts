@@ -149,7 +149,7 @@ export async function createBubblewrapDriver(options: BubblewrapDriverOptions): 
       }),
     async close() {
       await Promise.all([starter, permissionsAlone, openStarter].map((each) => each.close()));
-      spawner.close();
+      await spawner.close();
     },
   };
 }

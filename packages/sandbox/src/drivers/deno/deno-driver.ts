@@ -99,7 +99,7 @@ export async function createDenoDriver(options: DenoDriverOptions): Promise<Sand
     probe: () => probeDeno({ ...starter, startWithPermissionsAlone: permissionsAlone.start, guarantees }),
     async close() {
       await Promise.all([starter.close(), permissionsAlone.close()]);
-      spawner.close();
+      await spawner.close();
     },
   };
 }

@@ -28,6 +28,6 @@ export function openLocalSpawner(): SandboxSpawner {
       child.on('error', () => undefined);
       return { pid, stdin, stdout, stderr, ended, end: () => endMethods[endMethod](child) };
     },
-    close: spawner.close,
+    close: async () => spawner.close(),
   };
 }

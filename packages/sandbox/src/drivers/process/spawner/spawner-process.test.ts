@@ -24,7 +24,7 @@ beforeEach(async () => {
   spawner = openSpawnerProcess(folder, locateTool('mkfifo') ?? 'mkfifo');
 });
 afterEach(async () => {
-  spawner.close();
+  await spawner.close();
   await rm(folder, { recursive: true });
 });
 
@@ -96,6 +96,19 @@ describe.runIf(process.platform === 'linux')('the process that starts sandboxes'
     child.end();
     expect(await child.ended).toEqual({ code: null, signal: 'SIGKILL' });
     for (const { stdin } of [child, other]) stdin.destroy();
+  });
+
+  test('has ended once it is closed, also where it does not answer [OPS-6]', async () => {
+    for (const isStopped of [false, true]) {
+      const one = openSpawnerProcess(folder, locateTool('mkfifo') ?? 'mkfifo');
+      const child = await one.spawn(shell('exit 0'));
+      await child.ended;
+      const pid = spawnerProcessOf(process.pid) ?? 0;
+      if (isStopped) process.kill(pid, 'SIGSTOP');
+      await one.close();
+      expect(runningOf([pid])).toEqual([]);
+      child.stdin.destroy();
+    }
   });
 
   test('ends with a server that is killed, and does not hold one up that is done [EXE-70]', async () => {

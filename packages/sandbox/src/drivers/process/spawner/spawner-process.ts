@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +16,8 @@ const CHILD_MODULE = fileURLToPath(
 /** The less memory it has, the sooner it starts a process. */
 const CHILD_FLAGS = ['--max-semi-space-size=1'];
 const FIRST_FREE_DESCRIPTOR = 3;
+/** It has nothing to do but to end. */
+const CLOSE_MS = 2_000;
 const KILLED: ProcessEnd = { code: null, signal: 'SIGKILL' };
 
 /** A process that was asked for, until it has ended. */
@@ -39,6 +42,17 @@ function startChild(): ChildProcess {
   } finally {
     closeSync(nothing);
   }
+}
+
+/** Lets the process end by itself, and kills it when it does not. Resolves when it has ended. */
+async function endChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.ref();
+  const ended = once(child, 'exit');
+  const late = setTimeout(() => child.kill('SIGKILL'), CLOSE_MS);
+  if (child.connected) child.disconnect();
+  await ended;
+  clearTimeout(late);
 }
 
 /**
@@ -127,10 +141,10 @@ export function openSpawnerProcess(folder: string, mkfifo: string): SandboxSpawn
         throw error;
       }
     },
-    close() {
+    async close() {
       closed = true;
       pipes.close();
-      child?.disconnect();
+      if (child) await endChild(child);
     },
   };
 }

@@ -29,6 +29,6 @@ export interface ProcessRequest extends Omit<SpawnRequest, 'pipes'> {
 export interface SandboxSpawner {
   /** @throws SandboxStartError saying what the operating system said. */
   spawn(request: ProcessRequest): Promise<SandboxProcess>;
-  /** To be called when no process of it is left. */
-  close(): void;
+  /** To be called when no process of it is left. Resolves when the starter itself has left nothing. */
+  close(): Promise<void>;
 }
