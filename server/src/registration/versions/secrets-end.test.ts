@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { deriveKeys, type Keys } from '../../platform/keys.js';
 import { newWallet } from '../../testing/index.js';
 import { createCreatorSecrets } from '../creator-secrets.js';
-import { sealPrivatePart } from '../manifest/private-part.js';
+import { sealPrivatePart, type ConnectedAgent } from '../manifest/private-part.js';
 import {
   confirmed,
   idOf,
@@ -110,8 +110,7 @@ describe('a dump opened with the master key', () => {
       entrypoint_url: 'https://agent.example.com/run',
     });
     await update({ description: 'Second.' });
-    const before = await fixture.running(id);
-    const replaced = before.mode === 'connected' ? before.webhookSecret : expect.fail('is declarative');
+    const { webhookSecret: replaced } = (await fixture.running(id)) as ConnectedAgent;
     const secrets = createCreatorSecrets(fixture.repository, keys);
     const { webhookSecret, previousValidUntil } = await secrets.rotateWebhookSecret(wallet, id, confirmed);
     const removals = fixture.queued.filter(
