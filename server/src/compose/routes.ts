@@ -67,10 +67,11 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
   const { http, identity, internalRequests } = httpPart;
   const { db } = database;
   identityRoutes(http, { ...identity, network: config.network, publicUrl: config.publicUrl });
+  const reviews = createReviews(db, catalogue.listings);
   listingRoutes(http, {
     listings: catalogue.listings,
     pins: catalogue.pins,
-    reviews: createReviews(db, catalogue.listings),
+    reviews,
     creators: createCreators(db),
   });
   credentialRoutes(http, catalogue.credentials);
@@ -90,7 +91,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     hasPins: (principal) => catalogue.pins.hasAny(runnerOf(principal)),
   });
   const baseUrl = () => config.publicUrl ?? listeningUrl(http) ?? '';
-  dashboardRoutes(http, { listings: catalogue.listings, baseUrl });
+  dashboardRoutes(http, { listings: catalogue.listings, reviews, baseUrl });
   discoveryRoutes(http, { baseUrl });
   openApiRoute(http);
   jwksRoute(http, settlement.receiptSigner);

@@ -1,18 +1,109 @@
-import type { FastifyInstance } from 'fastify';
-import { RENT_PAGE_PATH } from '@agent-rental/contract';
-import type { ListingService, PublishedListing } from '../listings/index.js';
+import {
+  BROWSE_PAGE_PATH,
+  LISTING_PAGE_PATH,
+  RENT_PAGE_PATH,
+  searchListingsQuery,
+} from '@agent-rental/contract';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ApiError } from '../http/api-error.js';
-import { rentPage } from './rent-page.js';
+import { toApiError } from '../http/server.js';
+import type { createReviews, ListingService, PublishedListing } from '../listings/index.js';
+import { browsePage, type BrowseQuery } from './pages/browse-page.js';
+import { errorPage } from './pages/error-page.js';
+import { listingPage } from './pages/listing-page.js';
+import { rentPage } from './pages/rent-page.js';
+import { CONTENT_SECURITY_POLICY } from './pages/styles.js';
 
-/** Nothing is loaded, run, framed or sent from here: a listing's words are its creator's. */
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy':
-    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  'content-security-policy': CONTENT_SECURITY_POLICY,
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
 };
+/** Listings on one page of the browser's. */
+const PAGE_SIZE = 24;
+/** The newest reviews that a listing's page shows. */
+const REVIEWS_SHOWN = 10;
+
+/** What the pages read. */
+export interface DashboardDeps {
+  listings: Pick<ListingService, 'find' | 'search' | 'detail'>;
+  reviews: Pick<ReturnType<typeof createReviews>, 'list'>;
+  baseUrl: () => string;
+}
+
+/** Serves the public pages: for people in a browser, whose errors are pages, too. Programs get errors as everywhere. */
+export function dashboardRoutes(app: FastifyInstance, deps: DashboardDeps): void {
+  void app.register(async (pages) => {
+    pages.setErrorHandler(async (error, request, reply) => {
+      const apiError = toApiError(error);
+      // The server's own handler writes it for programs.
+      if (!acceptsHtml(request.headers.accept)) throw error;
+      if (apiError.status >= 500) request.log.error({ err: apiError.cause ?? apiError }, apiError.message);
+      if (apiError.retryAfterSeconds !== undefined) reply.header('retry-after', apiError.retryAfterSeconds);
+      return sendPage(reply.code(apiError.status), errorPage(apiError, request.id));
+    });
+    addPages(pages, deps);
+  });
+}
+
+function addPages(app: FastifyInstance, { listings, reviews, baseUrl }: DashboardDeps): void {
+  const config = { auth: 'none' } as const;
+  const origin = () => baseUrl().replace(/\/+$/, '');
+
+  app.get<{ Querystring: Record<string, unknown> }>(
+    BROWSE_PAGE_PATH,
+    { config },
+    async ({ query }, reply) => {
+      const search = browseQuery(query);
+      return sendPage(reply, browsePage(search, await listings.search(search), origin()));
+    },
+  );
+  app.get<{ Params: { listing_id: string } }>(LISTING_PAGE_PATH, { config }, async ({ params }, reply) => {
+    const listing = await listings.detail(params.listing_id);
+    const { reviews: shown } = await reviews.list(listing.id, { limit: REVIEWS_SHOWN, offset: 0 });
+    return sendPage(reply, listingPage({ listing, reviews: shown, baseUrl: origin() }));
+  });
+  app.get<{ Params: { listing_id: string }; Querystring: Record<string, unknown> }>(
+    RENT_PAGE_PATH,
+    { config },
+    async ({ params, query }, reply) => {
+      const listing = await listings.find(params.listing_id);
+      requireForSale(listing.status);
+      const offered = query['max_total_lamports'];
+      const maxTotalLamports =
+        typeof offered === 'string' && /^\d{1,18}$/.test(offered) ? BigInt(offered) : undefined;
+      return sendPage(reply, rentPage({ listing, baseUrl: baseUrl(), maxTotalLamports }));
+    },
+  );
+}
+
+function sendPage(reply: FastifyReply, html: string): FastifyReply {
+  return reply.headers(HEADERS).send(html);
+}
+
+/** A browser names HTML; curl and API clients do not. */
+function acceptsHtml(accept: string | undefined): boolean {
+  return accept?.includes('text/html') ?? false;
+}
+
+/**
+ * The search that an address asks for. Members that a form left empty, and those that no search has (of links from elsewhere),
+ * count for nothing.
+ *
+ * @throws ApiError `invalid_request` for a value that its member does not take.
+ */
+function browseQuery(query: Record<string, unknown>): BrowseQuery {
+  const { q, category, rental_model, sort, offset } = query;
+  const given = Object.entries({ q, category, rental_model, sort, offset }).filter(
+    ([, value]) => value !== undefined && value !== '',
+  );
+  const parsed = searchListingsQuery.safeParse({ ...Object.fromEntries(given), limit: PAGE_SIZE });
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new ApiError('invalid_request', `${issue?.path.join('.')}: ${issue?.message}.`);
+}
 
 /** @throws ApiError for a listing that takes no rentals now. */
 function requireForSale(status: PublishedListing['status']): void {
@@ -26,23 +117,4 @@ function requireForSale(status: PublishedListing['status']): void {
     default:
       return status satisfies never;
   }
-}
-
-/** The page where `rent_url` leads a person. */
-export function dashboardRoutes(
-  app: FastifyInstance,
-  { listings, baseUrl }: { listings: Pick<ListingService, 'find'>; baseUrl: () => string },
-): void {
-  app.get<{ Params: { listing_id: string }; Querystring: Record<string, unknown> }>(
-    RENT_PAGE_PATH,
-    { config: { auth: 'none' } },
-    async ({ params, query }, reply) => {
-      const listing = await listings.find(params.listing_id);
-      requireForSale(listing.status);
-      const offered = query['max_total_lamports'];
-      const maxTotalLamports =
-        typeof offered === 'string' && /^\d{1,18}$/.test(offered) ? BigInt(offered) : undefined;
-      return reply.headers(HEADERS).send(rentPage({ listing, baseUrl: baseUrl(), maxTotalLamports }));
-    },
-  );
 }

@@ -23,7 +23,7 @@ export function describeRunning(
   config: Config,
 ): string {
   const lines = [
-    `The marketplace is up at ${dev.base_url}`,
+    `The marketplace is up at ${dev.base_url} (open it in a browser to see the agents)`,
     `  MCP            ${dev.mcp_url}`,
     `  Solana RPC     ${dev.rpc_url}`,
     `  Isolation      ${driver.isolation} (${driver.name}), memory ${BOUNDED[boundsInForce(driver).memoryBound]}`,

@@ -34,6 +34,8 @@ const PUBLIC = new Set([
   'GET /AGENTS.md',
   'GET /ipfs/:cid',
   'GET /ipfs/:cid/*',
+  'GET /',
+  'GET /dashboard/listings/:listing_id',
   'GET /dashboard/rent/:listing_id',
   'OPTIONS *',
 ]);

@@ -5,7 +5,9 @@ import { operations, type Operation, type OperationId } from './operations.js';
 import { describeRequiredScope } from './scopes.js';
 import { defaultInWords, rewriteReferences, toSchema, type Schema } from './openapi-schemas.js';
 import {
+  BROWSE_PAGE_PATH,
   CONTENT_PATH,
+  LISTING_PAGE_PATH,
   MCP_PATH,
   RENT_PAGE_PATH,
   serviceEndpoints,
@@ -58,7 +60,7 @@ export function openApiDocument(version: string): Schema {
     servers: [{ url: '/' }],
     paths: {
       ...paths,
-      [RENT_PAGE_PATH.replace(/:([a-z_]+)/, '{$1}')]: { get: describeRentPage(errorSchema) },
+      ...describePages(errorSchema),
       [CONTENT_PATH.replace(/:([a-z_]+)/, '{$1}')]: { get: describeContent(errorSchema) },
       [MCP_PATH]: MCP,
     },
@@ -199,27 +201,49 @@ function describeContent(errorSchema: Schema): Schema {
   };
 }
 
-function describeRentPage(errorSchema: Schema): Schema {
-  const text = { type: 'string' };
-  return {
-    operationId: 'getRentPage',
-    summary: 'A page for people: what a rental costs, and how to pay for it',
-    security: [],
-    parameters: [
-      { name: 'listing_id', in: 'path', required: true, schema: text, example: 'expense-reconciler-7k2m9q' },
-      {
-        name: 'max_total_lamports',
-        in: 'query',
-        required: false,
-        description: 'What the link was offered for, in all.',
-        schema: text,
-        example: '12000000',
+const TEXT = { type: 'string' };
+const LISTING_OF_PAGE = {
+  name: 'listing_id',
+  in: 'path',
+  required: true,
+  schema: TEXT,
+  example: 'expense-reconciler-7k2m9q',
+};
+
+/** The pages for people, by path. Their errors are pages, too, for a client that accepts HTML. */
+function describePages(errorSchema: Schema): Record<string, Schema> {
+  const page = (operationId: string, summary: string, parameters: Schema[]): Schema => ({
+    get: {
+      operationId,
+      summary: `A page for people: ${summary}`,
+      security: [],
+      parameters,
+      responses: {
+        ...describeErrors([400, 403, 404, 429, ...SERVICE_ERRORS], errorSchema),
+        200: { description: 'Success', headers: HEADERS, content: { 'text/html': { schema: TEXT } } },
       },
-    ],
-    responses: {
-      ...describeErrors([400, 403, 404, 429, ...SERVICE_ERRORS], errorSchema),
-      200: { description: 'Success', headers: HEADERS, content: { 'text/html': { schema: text } } },
     },
+  });
+  const query = (name: string, description: string, example: string): Schema => ({
+    name,
+    in: 'query',
+    required: false,
+    description,
+    schema: TEXT,
+    example,
+  });
+  const pathOf = (path: string) => path.replace(/:([a-z_]+)/, '{$1}');
+  return {
+    [BROWSE_PAGE_PATH]: page('getBrowsePage', 'the agents that can be rented', [
+      query('q', 'Words to search for.', 'invoices'),
+    ]),
+    [pathOf(LISTING_PAGE_PATH)]: page('getListingPage', 'a listing, what it costs, takes and gives', [
+      LISTING_OF_PAGE,
+    ]),
+    [pathOf(RENT_PAGE_PATH)]: page('getRentPage', 'what a rental costs, and how to pay for it', [
+      LISTING_OF_PAGE,
+      query('max_total_lamports', 'What the link was offered for, in all.', '12000000'),
+    ]),
   };
 }
 

@@ -245,6 +245,12 @@ export const serviceEndpoints = {
 /** The path of MCP, whose requests and answers are described by that protocol. */
 export const MCP_PATH = '/mcp';
 
+/** The first page for people: the agents that can be rented. */
+export const BROWSE_PAGE_PATH = '/';
+
+/** The page of a listing. */
+export const LISTING_PAGE_PATH = '/dashboard/listings/:listing_id';
+
 /** The page that `rent_url` of the tools leads to. */
 export const RENT_PAGE_PATH = '/dashboard/rent/:listing_id';
 

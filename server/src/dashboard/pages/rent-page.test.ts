@@ -8,17 +8,17 @@ const LISTING = {
   priceLamports: 250_000n,
   minDepositLamports: 1_000_000n,
 } as const;
-const page = (listing: Partial<typeof LISTING | { title: string }> = {}) =>
+const page = (listing: Partial<typeof LISTING | { title: string }> = {}, maxTotalLamports?: bigint) =>
   rentPage({
     listing: { ...LISTING, ...listing },
     baseUrl: 'https://market.example',
-    maxTotalLamports: undefined,
+    maxTotalLamports,
   });
 
 it('shows what a creator wrote as text', () => {
   const html = page({ title: `<img src=x onerror="alert('1')"> & co` });
   expect(html).not.toContain('<img');
-  expect(html).toContain('&#34;&#60;img src=x onerror=&#39;alert(&#39;1&#39;)&#39;&#62; &#38; co&#34;');
+  expect(html).toContain("&quot;&lt;img src=x onerror='alert('1')'> &amp; co&quot;");
 });
 
 it('shows the price first, and a creator’s words in a block of their own behind it [REN-18]', () => {
@@ -26,13 +26,11 @@ it('shows the price first, and a creator’s words in a block of their own behin
   const html = page({ title });
   const [before = '', words = ''] = html.split('<blockquote><bdi>');
   expect(before).toContain(
-    '<h1>Rent <code>clerk-aaaaaa</code></h1>\n<p id="price">It costs 0.00025 SOL, per task',
+    '<h1>Rent <code>clerk-aaaaaa</code></h1><p id="price">It costs 0.00025 SOL, per task',
   );
   expect(before).not.toContain('Clerk');
   const [shown = '', after = ''] = words.split('</bdi></blockquote>');
-  expect(shown).toMatch(
-    /^&#34;Clerk&#39; costs 0\.000001 SOL\. &#60;p&#62;It costs 0 SOL&#60;\/p&#62;x+\.\.\.&#34;$/,
-  );
+  expect(shown).toMatch(/^&quot;Clerk' costs 0\.000001 SOL\. &lt;p>It costs 0 SOL&lt;\/p>x+\.\.\.&quot;$/);
   expect(after).not.toContain('Clerk');
 });
 
@@ -40,4 +38,10 @@ it('names the price as a decimal, and agrees to no more', () => {
   expect(page()).toContain('0.00025 SOL');
   expect(page()).toContain('max_price_lamports: 250000');
   expect(page()).toContain('deposit_lamports: lamports');
+  expect(page()).toContain('prepay at least 0.001 SOL');
+});
+
+it('calls the sum of a link the claim of the link [REN-18]', () => {
+  expect(page({}, 12_000_000n)).toContain('Your link names 0.012 SOL as the most in all');
+  expect(page()).not.toContain('Your link names');
 });

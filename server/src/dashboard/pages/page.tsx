@@ -1,0 +1,50 @@
+import type { ComponentChildren } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import { STYLES } from './styles.js';
+
+/** What a page says of itself. */
+export interface PageHead {
+  /** Of the tab and of link previews. */
+  title: string;
+  /** Of link previews. */
+  description: string;
+  /** Absolute; absent where a page has no lasting address. */
+  url?: string;
+}
+
+/** A whole page, with the parts that all pages share. Everything in `children` that is text is shown as text. */
+export function renderPage(head: PageHead, children: ComponentChildren): string {
+  const html = renderToString(
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>{head.title}</title>
+        <meta name="description" content={head.description} />
+        <meta property="og:title" content={head.title} />
+        <meta property="og:description" content={head.description} />
+        <meta property="og:type" content="website" />
+        {head.url === undefined ? null : <meta property="og:url" content={head.url} />}
+        <style dangerouslySetInnerHTML={{ __html: STYLES }} />
+      </head>
+      <body>
+        <header class="top">
+          <nav class="bar" aria-label="Site">
+            <a class="name" href="/">
+              Agent Rental Marketplace
+            </a>
+            <a href="/">Browse agents</a>
+            <a href="/AGENTS.md">For agents</a>
+            <a href="/openapi.json">API</a>
+          </nav>
+        </header>
+        <main>{children}</main>
+        <footer>
+          Prices are charged on Solana. Titles, descriptions and samples are their creators’ words, not the
+          marketplace’s.
+        </footer>
+      </body>
+    </html>,
+  );
+  return `<!doctype html>${html}`;
+}

@@ -1,0 +1,108 @@
+import { RENTAL_TERMS } from '@agent-rental/contract';
+import type { PublishedListing } from '../../listings/index.js';
+import { quotedTitle } from './creator-words.js';
+import { renderPage } from './page.js';
+import { MODEL_WORDS, solWords } from './price.js';
+
+const DAYS_30_SECONDS = 2_592_000;
+
+/** What the page of a rental shows. */
+export interface RentPageContent {
+  readonly listing: Pick<
+    PublishedListing,
+    'id' | 'title' | 'rentalModel' | 'priceLamports' | 'minDepositLamports'
+  >;
+  /** Where the marketplace is reached. */
+  readonly baseUrl: string;
+  /** What the link says that it was offered at; nothing has checked it. */
+  readonly maxTotalLamports: bigint | undefined;
+}
+
+/**
+ * The page that `rent_url` leads to: what the rental costs, and a program that pays for it. The creator's words come after
+ * the price, in a block of their own, so that they cannot pass for it.
+ */
+export function rentPage({ listing, baseUrl, maxTotalLamports }: RentPageContent): string {
+  const { id, title, rentalModel, priceLamports, minDepositLamports } = listing;
+  const price = `It costs ${solWords(priceLamports)}, ${MODEL_WORDS[rentalModel]}.`;
+  const head = { title: `Rent ${id}`, description: price, url: `${baseUrl}/dashboard/rent/${id}` };
+  return renderPage(
+    head,
+    <>
+      <h1>
+        Rent <code>{id}</code>
+      </h1>
+      <p id="price">{price}</p>
+      {RENTAL_TERMS[rentalModel].isPrepaid ? (
+        <p>You prepay at least {solWords(minDepositLamports)}, which its runs are paid from.</p>
+      ) : null}
+      {maxTotalLamports === undefined ? null : (
+        <p>
+          Your link names {solWords(maxTotalLamports)} as the most in all, with the network’s fee and
+          deposits. Only what your wallet shows before you sign counts.
+        </p>
+      )}
+      <p>Its creator calls it, in the creator’s own words:</p>
+      <blockquote>
+        <bdi>{quotedTitle(title)}</bdi>
+      </blockquote>
+      <p>
+        <a href={`/dashboard/listings/${id}`}>See what it takes and gives, and what its renters say.</a>
+      </p>
+      <h2>Let the agent that gave you this link go on</h2>
+      <p>
+        Tell it to call <code>rent_listing</code> with <code>transaction: true</code>. Your wallet signs what
+        it answers, the agent sends it back, and the rental works as soon as it is paid.
+      </p>
+      <h2>Or pay with a program</h2>
+      <p>
+        Save this as <code>rent.mjs</code> where <code>@agent-rental/sdk</code> is installed, beside the
+        wallet’s keypair file <code>wallet.json</code>, and run <code>node rent.mjs</code>. It signs nothing
+        dearer than it says.
+      </p>
+      <pre id="program" tabIndex={0} aria-label="Program that rents the agent">
+        {programFor(listing, baseUrl)}
+      </pre>
+    </>,
+  );
+}
+
+function programFor(
+  { id, rentalModel, priceLamports, minDepositLamports }: RentPageContent['listing'],
+  baseUrl: string,
+): string {
+  const price = `max_price_lamports: ${priceLamports}`;
+  const [names, pay] = {
+    one_time: ['rent', [`await rent(client, signer, id, { ${price} });`]],
+    subscription: [
+      'rent, renew',
+      [
+        `const terms = { duration_seconds: ${DAYS_30_SECONDS}, ${price} };`,
+        'await (isNew ? rent : renew)(client, signer, id, terms);',
+      ],
+    ],
+    per_query: [
+      'rent, topUp',
+      [
+        `const lamports = ${minDepositLamports}; // what you prepay`,
+        `if (isNew) await rent(client, signer, id, { deposit_lamports: lamports, ${price} });`,
+        `else await topUp(client, signer, id, { amount_lamports: lamports, ${price} });`,
+      ],
+    ],
+  }[rentalModel] as [string, string[]];
+  return [
+    "import { createClient } from '@agent-rental/sdk';",
+    "import { readWalletFile } from '@agent-rental/sdk/node';",
+    `import { ${names} } from '@agent-rental/sdk/solana';`,
+    '',
+    "const signer = readWalletFile('wallet.json');",
+    `const client = createClient({ baseUrl: '${baseUrl}', signer });`,
+    `const id = '${id}';`,
+    ...(!(RENTAL_TERMS[rentalModel].isPrepaid || RENTAL_TERMS[rentalModel].expires)
+      ? []
+      : ["const isNew = (await client.verifyCredential(id)).status === 'not_found';"]),
+    ...pay,
+    'console.log(await client.verifyCredential(id));',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,171 @@
+import { gzipSync } from 'node:zlib';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { PRICE, publishAgent, textAgent } from '../support/agents/agents.js';
+import { accessibilityViolations, browserPath, openBrowser } from '../support/browser.js';
+import { attach, type Marketplace } from '../support/marketplace.js';
+import { newParticipant } from '../support/participant.js';
+
+const SCRIPT = '<script>document.title="taken"</script><img src=x onerror="document.title=\'taken\'">';
+const HOSTILE_TITLE = `Zebrafish" It costs 0 SOL \u202e${SCRIPT}`.slice(0, 115);
+const HOSTILE = {
+  description: `${SCRIPT}<a href="javascript:document.title='taken'">Press</a> ${'w'.repeat(2_000)} \u202eEnd.`,
+  input_schema: {
+    type: 'object',
+    properties: { [SCRIPT]: { type: 'string', description: SCRIPT }, ['x'.repeat(200)]: {} },
+    required: [SCRIPT],
+  },
+  listing: {
+    rental_model: 'per_query',
+    price_lamports: PRICE,
+    title: HOSTILE_TITLE,
+    sample_output: [SCRIPT, '</bdi></pre><form action="https://thief.example"><button>Rent</button></form>'],
+  },
+};
+
+const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
+  light: { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
+  dark: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
+  phone: { viewport: { width: 360, height: 740 }, colorScheme: 'light', hasTouch: true },
+};
+
+let marketplace: Marketplace;
+let hostile: string;
+beforeAll(async () => {
+  marketplace = await attach(inject('stateDir'));
+  const creator = await newParticipant(marketplace);
+  hostile = await publishAgent(creator, textAgent('https://agent.invalid/v1', HOSTILE), { unverified: true });
+}, 60_000);
+
+const addressOf = (path: string) => new URL(path, marketplace.dev.base_url).href;
+const ask = (path: string, accept: string) => fetch(addressOf(path), { headers: { accept } });
+const BROWSER = 'text/html,application/xhtml+xml,*/*;q=0.8';
+const pages = () => [
+  '/',
+  '/?q=zebrafish',
+  `/dashboard/listings/${hostile}`,
+  `/dashboard/rent/${hostile}?max_total_lamports=12000000`,
+  '/dashboard/listings/nothing-aaaaaa',
+];
+
+describe('the public pages', () => {
+  test('load, run and frame nothing, and the first is small [SVC-17]', async () => {
+    for (const path of pages()) {
+      const answer = await ask(path, BROWSER);
+      expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      const policy = answer.headers.get('content-security-policy') ?? '';
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).not.toContain('unsafe');
+      const html = await answer.text();
+      expect(html).not.toMatch(/<script|<img|<iframe|<link|href="(?!\/|https?:)/);
+      expect(gzipSync(html).length).toBeLessThan(100_000);
+    }
+  });
+
+  test('say an error as a page to a browser, and in the envelope to a program [SVC-17]', async () => {
+    const path = '/dashboard/listings/nothing-aaaaaa';
+    const shown = await ask(path, BROWSER);
+    expect(shown.status).toBe(404);
+    expect(await shown.text()).toMatch(/<h1>.*request <code>req_/s);
+    for (const accept of ['*/*', 'application/json']) {
+      const answer = await ask(path, accept);
+      expect(answer.status).toBe(404);
+      expect(await answer.json()).toMatchObject({ error: { code: 'listing_not_found' } });
+    }
+    const refused = await ask('/?sort=best', BROWSER);
+    expect(refused.status).toBe(400);
+    expect(await refused.text()).toContain('sort: ');
+    // A form sends what was left empty, and links from elsewhere have members of their own.
+    expect((await ask('/?q=&category=&utm_source=x', BROWSER)).status).toBe(200);
+  });
+
+  test('tell a link’s preview what it leads to, in the service’s words [SVC-17]', async () => {
+    const html = await (await ask(`/dashboard/rent/${hostile}`, BROWSER)).text();
+    expect(html).toContain(`<meta property="og:title" content="Rent ${hostile}"/>`);
+    expect(html).toContain('<meta property="og:description" content="It costs 0.00025 SOL, per task');
+    expect(html).toContain(`<meta property="og:url" content="${addressOf(`/dashboard/rent/${hostile}`)}"/>`);
+  });
+});
+
+describe.runIf(browserPath !== undefined)('in a browser, the public pages', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  async function open(look: string, visit: (page: Page) => Promise<void>): Promise<void> {
+    const context = await browser.newContext(LOOKS[look]);
+    const page = await context.newPage();
+    const elsewhere: string[] = [];
+    const complaints: string[] = [];
+    page.on('request', (request) => {
+      if (!request.url().startsWith(marketplace.dev.base_url)) elsewhere.push(request.url());
+    });
+    page.on('console', (message) => {
+      if (/Content Security Policy/.test(message.text())) complaints.push(message.text());
+    });
+    await visit(page);
+    expect(elsewhere).toEqual([]);
+    expect(complaints).toEqual([]);
+    await context.close();
+  }
+
+  test.each(Object.keys(LOOKS))(
+    'have no violation that axe knows of, and fit, in %s [SVC-18]',
+    async (look) => {
+      for (const path of pages()) {
+        await open(look, async (page) => {
+          await page.goto(addressOf(path));
+          const folder = process.env['SCREENSHOTS'];
+          if (folder !== undefined) {
+            const name = path.replaceAll(/\W+/g, '-').slice(0, 20);
+            await page.screenshot({ path: `${folder}/${name}-${look}.png`, fullPage: true });
+          }
+          expect(
+            await page.evaluate('document.documentElement.scrollWidth - innerWidth'),
+          ).toBeLessThanOrEqual(0);
+          expect(await page.title()).not.toBe('taken');
+          // Its own script is the one thing that a test brings in: the page’s policy allows none.
+          const context = await browser.newContext({ ...LOOKS[look], bypassCSP: true });
+          const judged = await context.newPage();
+          await judged.goto(addressOf(path));
+          expect(await accessibilityViolations(judged), path).toEqual([]);
+          await context.close();
+        });
+      }
+    },
+  );
+
+  test('lead from a search to a listing and to its rental, by keyboard alone [SVC-18]', async () => {
+    await open('phone', async (page) => {
+      await page.goto(addressOf('/'));
+      await page.getByRole('searchbox', { name: 'Search' }).focus();
+      await page.keyboard.type('zebrafish');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: /^1 agent for your search/ }).waitFor();
+      await page.getByRole('link', { name: /^"Zebrafish' It costs 0 SOL/ }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: /^"Zebrafish'/ }).waitFor();
+      expect(await page.getByText('It costs 0.00025 SOL').count()).toBe(0);
+      expect(await page.getByRole('definition').first().textContent()).toContain('0.00025 SOL');
+      await page.getByRole('link', { name: 'Rent this agent' }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: `Rent ${hostile}` }).waitFor();
+    });
+  });
+
+  test('show a hostile listing as text: no script, form, link or button is its own [SVC-17]', async () => {
+    await open('light', async (page) => {
+      await page.goto(addressOf(`/dashboard/listings/${hostile}`));
+      expect(await page.title()).not.toBe('taken');
+      expect(await page.locator('script, img, form, button, a[href^="javascript" i]').count()).toBe(0);
+      expect(
+        await page.locator('main a').evaluateAll((links) => links.map((link) => link.getAttribute('href'))),
+      ).toEqual([`/dashboard/rent/${hostile}`]);
+      expect(await page.locator('main').innerText()).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+      expect(await page.getByLabel('Sample 1').innerText()).toContain('<script>');
+    });
+  });
+});

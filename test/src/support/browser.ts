@@ -1,0 +1,24 @@
+import { spawnSync } from 'node:child_process';
+import axe from 'axe-core';
+import { chromium, type Browser, type Page } from 'playwright-core';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+
+/** The browser of this machine; undefined where there is none. */
+export const browserPath = NAMES.map((name) =>
+  spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).stdout.trim(),
+).find((path) => path !== '');
+
+/** Starts the browser of this machine. As root, which containers run tests as, it has no sandbox of its own. */
+export function openBrowser(): Promise<Browser> {
+  if (browserPath === undefined) throw new Error(`No browser: install one of ${NAMES.join(', ')}.`);
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  return chromium.launch({ executablePath: browserPath, args });
+}
+
+/** What axe finds wrong with a page, by the rules of WCAG 2.2 A and AA and its best practices. */
+export async function accessibilityViolations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()');
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
