@@ -94,7 +94,7 @@ describe('a full run', () => {
 });
 
 describe('a part of the tests', () => {
-  test.each([[['a.test.js']], [['--project', 'a']], [['-t', 'one']]])(
+  test.each([[['a.test.js']], [['--project', 'a']], [['-t', 'one']], [['--exclude', 'b.test.js']]])(
     'is not asked for every line: %j',
     async (args) => {
       const { code, output } = await run({ lines: LINES, tests: `test('one [AB-1]', () => {});`, args });

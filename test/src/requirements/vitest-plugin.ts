@@ -38,9 +38,10 @@ class RequirementsReporter implements Reporter {
   }
 }
 
-/** Whether nothing was filtered out: no file, project, shard or test name. */
+/** Whether nothing was filtered out: no file, named or excluded, no project, shard or test name. */
 async function ranEverything(vitest: Vitest, modules: readonly TestModule[]): Promise<boolean> {
   if (vitest.getGlobalTestNamePattern() || vitest.config.project.length > 0) return false;
+  if ((vitest.config.cliExclude ?? []).length > 0) return false;
   const ran = new Set(modules.map((module) => module.moduleId));
   return (await vitest.globTestSpecifications()).every(({ moduleId }) => ran.has(moduleId));
 }

@@ -1,0 +1,62 @@
+/**
+ * `npm test [-- argument ...]`: builds what has changed and runs the tests, by vitest, which gets the arguments. Leaves out the files
+ * below, unless all is run (`CI` is set) or files, projects or titles are named.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { build, root } from './build.mjs';
+
+/**
+ * Each starts servers, chains, databases or terminals again and again, for 11 to 73 s: together as long as the other 390. What they show
+ * is shown in parts by the tests beside the code; CI runs all of them.
+ */
+const ONLY_IN_CI = [
+  'packages/cli/src/terminal.test.ts',
+  'packages/local-chain/src/supervisor.test.ts',
+  'server/src/embedded/postgres/postgres.test.ts',
+  'server/src/operations/authority.test.ts',
+  'server/src/operations/several-endpoints.test.ts',
+  'test/src/clients/creator-cli.test.ts',
+  'test/src/clients/creator-dev.test.ts',
+  'test/src/credentials/credential-states.test.ts',
+  'test/src/dashboard/pages.test.ts',
+  'test/src/mcp/mcp-long-runs.test.ts',
+  'test/src/money/run-log.test.ts',
+  'test/src/registration/creators.test.ts',
+  'test/src/registration/packaging-modes.test.ts',
+  'test/src/registration/pinned-versions.test.ts',
+  'test/src/runs/abort.test.ts',
+  'test/src/runs/agent-modes.test.ts',
+  'test/src/service/boot.test.ts',
+  'test/src/service/leadership.test.ts',
+  'test/src/service/limits.test.ts',
+  'test/src/service/operations.test.ts',
+  'test/src/service/replicas.test.ts',
+  'test/src/service/secrets.test.ts',
+  'test/src/service/start-mistakes.test.ts',
+  'test/src/storage/foreign-files.test.ts',
+];
+
+const missing = ONLY_IN_CI.filter((file) => !existsSync(join(root, file)));
+if (missing.length > 0) {
+  process.stderr.write(`scripts/test.mjs names files that are gone: ${missing.join(', ')}\n`);
+  process.exit(1);
+}
+const given = process.argv.slice(2);
+const leavesOut = process.env['CI'] === undefined && given.length === 0;
+await build();
+const left = leavesOut ? ONLY_IN_CI.flatMap((file) => ['--exclude', file]) : [];
+if (leavesOut) {
+  process.stderr.write(`Leaving out ${ONLY_IN_CI.length} slow files, which CI runs: "CI=true npm test".\n`);
+}
+const child = spawn(
+  process.execPath,
+  [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...left, ...given],
+  {
+    cwd: root,
+    stdio: 'inherit',
+  },
+);
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
+child.on('exit', (code, signal) => process.exit(signal === null ? (code ?? 1) : 1));
