@@ -14,16 +14,18 @@ interface Fixture {
   /** Text of the test file; `test` and `expect` are there. */
   tests: string;
   args?: string[];
+  /** The configuration leaves files out. */
+  isPart?: boolean;
   /** Set where the run is to be CI's. */
   ci?: string;
 }
 
-async function folderOf({ lines, tests }: Fixture): Promise<string> {
+async function folderOf({ lines, tests, isPart }: Fixture): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'requirements-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const config = `import { requirements } from ${JSON.stringify(PLUGIN)};
     const project = (name, include) => ({ plugins, test: { name, include, globals: true } });
-    const plugins = [requirements(${JSON.stringify(folder)})];
+    const plugins = [requirements(${JSON.stringify({ folder, isPart })})];
     export default { test: { projects: [project('a', ['a.test.js']), project('b', ['b.test.js'])] } };`;
   await Promise.all([
     writeFile(join(folder, 'area.md'), `# Area\n\n${lines.join('\n')}\n`),
@@ -94,7 +96,7 @@ describe('a full run', () => {
 });
 
 describe('a part of the tests', () => {
-  test.each([[['a.test.js']], [['--project', 'a']], [['-t', 'one']], [['--exclude', 'b.test.js']]])(
+  test.each([[['a.test.js']], [['--project', 'a']], [['-t', 'one']]])(
     'is not asked for every line: %j',
     async (args) => {
       const { code, output } = await run({ lines: LINES, tests: `test('one [AB-1]', () => {});`, args });
@@ -102,6 +104,13 @@ describe('a part of the tests', () => {
       expect(code).toBe(0);
     },
   );
+
+  test('is also what a configuration that leaves files out runs', async () => {
+    const tests = `test('one [AB-1]', () => {});`;
+    const { code, output } = await run({ lines: LINES, tests, isPart: true });
+    expect(output).toContain('1 of 2 requirements shown by this part of the tests');
+    expect(code).toBe(0);
+  });
 
   test('fails for an id that no line has', async () => {
     const tests = `test('one [AB-1, AB-7]', () => {});`;
