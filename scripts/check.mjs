@@ -19,6 +19,10 @@ const PARTS = {
     summary: 'generated bundles of the runner',
     command: [join(root, 'packages/agent-runner/bundle.mjs'), '--check'],
   },
+  pages: {
+    summary: 'generated script of the pages',
+    command: [join(root, 'server/dashboard-bundle.mjs'), '--check'],
+  },
   isolation: {
     summary: 'generated table of docs/isolation.md',
     command: [join(root, 'packages/sandbox/isolation-table.mjs'), '--check'],

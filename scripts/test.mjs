@@ -21,6 +21,7 @@ const ONLY_IN_CI = [
   'test/src/clients/creator-dev.test.ts',
   'test/src/credentials/credential-states.test.ts',
   'test/src/dashboard/pages.test.ts',
+  'test/src/dashboard/paying.test.ts',
   'test/src/mcp/mcp-long-runs.test.ts',
   'test/src/money/run-log.test.ts',
   'test/src/registration/creators.test.ts',

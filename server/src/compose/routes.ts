@@ -91,7 +91,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     hasPins: (principal) => catalogue.pins.hasAny(runnerOf(principal)),
   });
   const baseUrl = () => config.publicUrl ?? listeningUrl(http) ?? '';
-  dashboardRoutes(http, { listings: catalogue.listings, reviews, baseUrl });
+  dashboardRoutes(http, { listings: catalogue.listings, reviews, baseUrl, network: config.network });
   discoveryRoutes(http, { baseUrl });
   openApiRoute(http);
   jwksRoute(http, settlement.receiptSigner);

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import {
   BROWSE_PAGE_PATH,
   LISTING_PAGE_PATH,
+  PAY_SCRIPT_PATH,
   RENT_PAGE_PATH,
   searchListingsQuery,
 } from '@agent-rental/contract';
@@ -12,11 +14,11 @@ import { browsePage, type BrowseQuery } from './pages/browse-page.js';
 import { errorPage } from './pages/error-page.js';
 import { listingPage } from './pages/listing-page.js';
 import { rentPage } from './pages/rent-page.js';
-import { CONTENT_SECURITY_POLICY } from './pages/styles.js';
+import { PAY_SCRIPT } from './pages/pay-script.js';
+import { CONTENT_SECURITY_POLICY, policyWithScript } from './pages/styles.js';
 
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': CONTENT_SECURITY_POLICY,
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
@@ -31,6 +33,7 @@ export interface DashboardDeps {
   listings: Pick<ListingService, 'find' | 'search' | 'detail'>;
   reviews: Pick<ReturnType<typeof createReviews>, 'list'>;
   baseUrl: () => string;
+  network: 'localnet' | 'devnet' | 'mainnet';
 }
 
 /** Serves the public pages: for people in a browser, whose errors are pages, too. Programs get errors as everywhere. */
@@ -48,7 +51,7 @@ export function dashboardRoutes(app: FastifyInstance, deps: DashboardDeps): void
   });
 }
 
-function addPages(app: FastifyInstance, { listings, reviews, baseUrl }: DashboardDeps): void {
+function addPages(app: FastifyInstance, { listings, reviews, baseUrl, network }: DashboardDeps): void {
   const config = { auth: 'none' } as const;
   const origin = () => baseUrl().replace(/\/+$/, '');
 
@@ -65,6 +68,17 @@ function addPages(app: FastifyInstance, { listings, reviews, baseUrl }: Dashboar
     const { reviews: shown } = await reviews.list(listing.id, { limit: REVIEWS_SHOWN, offset: 0 });
     return sendPage(reply, listingPage({ listing, reviews: shown, baseUrl: origin() }));
   });
+  app.get(PAY_SCRIPT_PATH, { config }, async (request, reply) => {
+    const isGzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
+    reply.headers({
+      'content-type': 'text/javascript; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'public, max-age=31536000, immutable',
+      vary: 'accept-encoding',
+    });
+    if (isGzip) reply.header('content-encoding', 'gzip');
+    return reply.send(isGzip ? PAY_SCRIPT.gzip : PAY_SCRIPT.plain);
+  });
   app.get<{ Params: { listing_id: string }; Querystring: Record<string, unknown> }>(
     RENT_PAGE_PATH,
     { config },
@@ -74,13 +88,21 @@ function addPages(app: FastifyInstance, { listings, reviews, baseUrl }: Dashboar
       const offered = query['max_total_lamports'];
       const maxTotalLamports =
         typeof offered === 'string' && /^\d{1,18}$/.test(offered) ? BigInt(offered) : undefined;
-      return sendPage(reply, rentPage({ listing, baseUrl: baseUrl(), maxTotalLamports }));
+      const nonce = randomBytes(16).toString('base64url');
+      const html = rentPage({
+        listing,
+        baseUrl: origin(),
+        chain: `solana:${network}`,
+        nonce,
+        maxTotalLamports,
+      });
+      return sendPage(reply, html, policyWithScript(nonce));
     },
   );
 }
 
-function sendPage(reply: FastifyReply, html: string): FastifyReply {
-  return reply.headers(HEADERS).send(html);
+function sendPage(reply: FastifyReply, html: string, policy = CONTENT_SECURITY_POLICY): FastifyReply {
+  return reply.headers({ ...HEADERS, 'content-security-policy': policy }).send(html);
 }
 
 /** A browser names HTML; curl and API clients do not. */

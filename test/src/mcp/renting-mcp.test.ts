@@ -87,9 +87,10 @@ describe('the page at rent_url', () => {
   const page = (path: string) => fetch(`${marketplace.dev.base_url}/dashboard/rent/${path}`);
   /** What a person sees in an element, as text. */
   const textOf = (html: string, id: string) =>
-    (new RegExp(`id="${id}">([^]*?)</`).exec(html)?.[1] ?? '').replaceAll(/&#(\d+);/g, (_, code: string) =>
-      String.fromCharCode(Number(code)),
-    );
+    (new RegExp(`id="${id}"[^>]*>([^]*?)</`).exec(html)?.[1] ?? '')
+      .replaceAll('&lt;', '<')
+      .replaceAll('&quot;', '"')
+      .replaceAll('&amp;', '&');
 
   test.each(['one_time', 'subscription', 'per_query'] as const)(
     'has a program that rents a %s agent, run as it stands [REN-1]',
@@ -99,7 +100,7 @@ describe('the page at rent_url', () => {
       const answer = await page(`${id}?max_total_lamports=12000000`);
       expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
       const html = await answer.text();
-      expect(html).toContain('0.012 SOL in all');
+      expect(html).toContain('Your link names 0.012 SOL as the most in all');
       // Where the packages are found.
       const folder = await mkdtemp(fileURLToPath(new URL('../../dist/rent-', import.meta.url)));
       onTestFinished(() => rm(folder, { recursive: true }));
@@ -114,7 +115,7 @@ describe('the page at rent_url', () => {
     120_000,
   );
 
-  test('loads nothing, and runs nothing', async () => {
+  test('loads nothing but its own script', async () => {
     const { headers } = await page(marketplace.listing('per_query').id);
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'none';/);
   });

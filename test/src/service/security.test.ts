@@ -36,6 +36,7 @@ const PUBLIC = new Set([
   'GET /ipfs/:cid/*',
   'GET /',
   'GET /dashboard/listings/:listing_id',
+  'GET /dashboard/assets/pay.js',
   'GET /dashboard/rent/:listing_id',
   'OPTIONS *',
 ]);

@@ -9,6 +9,7 @@ import {
   CONTENT_PATH,
   LISTING_PAGE_PATH,
   MCP_PATH,
+  PAY_SCRIPT_PATH,
   RENT_PAGE_PATH,
   serviceEndpoints,
   type ServiceEndpoint,
@@ -212,7 +213,7 @@ const LISTING_OF_PAGE = {
 
 /** The pages for people, by path. Their errors are pages, too, for a client that accepts HTML. */
 function describePages(errorSchema: Schema): Record<string, Schema> {
-  const page = (operationId: string, summary: string, parameters: Schema[]): Schema => ({
+  const page = (operationId: string, summary: string, parameters: Schema[], type = 'text/html'): Schema => ({
     get: {
       operationId,
       summary: `A page for people: ${summary}`,
@@ -220,7 +221,7 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
       parameters,
       responses: {
         ...describeErrors([400, 403, 404, 429, ...SERVICE_ERRORS], errorSchema),
-        200: { description: 'Success', headers: HEADERS, content: { 'text/html': { schema: TEXT } } },
+        200: { description: 'Success', headers: HEADERS, content: { [type]: { schema: TEXT } } },
       },
     },
   });
@@ -240,6 +241,7 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
     [pathOf(LISTING_PAGE_PATH)]: page('getListingPage', 'a listing, what it costs, takes and gives', [
       LISTING_OF_PAGE,
     ]),
+    [PAY_SCRIPT_PATH]: page('getPayScript', 'the script that pays with a wallet', [], 'text/javascript'),
     [pathOf(RENT_PAGE_PATH)]: page('getRentPage', 'what a rental costs, and how to pay for it', [
       LISTING_OF_PAGE,
       query('max_total_lamports', 'What the link was offered for, in all.', '12000000'),

@@ -10,6 +10,8 @@ export interface PageHead {
   description: string;
   /** Absolute; absent where a page has no lasting address. */
   url?: string;
+  /** A module that the page runs; the page's policy names the nonce. */
+  script?: { source: string; nonce: string };
 }
 
 /** A whole page, with the parts that all pages share. Everything in `children` that is text is shown as text. */
@@ -25,6 +27,9 @@ export function renderPage(head: PageHead, children: ComponentChildren): string 
         <meta property="og:description" content={head.description} />
         <meta property="og:type" content="website" />
         {head.url === undefined ? null : <meta property="og:url" content={head.url} />}
+        {head.script === undefined ? null : (
+          <script type="module" src={head.script.source} nonce={head.script.nonce} />
+        )}
         <style dangerouslySetInnerHTML={{ __html: STYLES }} />
       </head>
       <body>

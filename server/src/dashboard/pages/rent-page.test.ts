@@ -12,6 +12,8 @@ const page = (listing: Partial<typeof LISTING | { title: string }> = {}, maxTota
   rentPage({
     listing: { ...LISTING, ...listing },
     baseUrl: 'https://market.example',
+    chain: 'solana:localnet',
+    nonce: 'n',
     maxTotalLamports,
   });
 

@@ -2,6 +2,8 @@ import { RENTAL_TERMS } from '@agent-rental/contract';
 import type { PublishedListing } from '../../listings/index.js';
 import { quotedTitle } from './creator-words.js';
 import { renderPage } from './page.js';
+import { PAY_SCRIPT_URL } from './pay-script.js';
+import { PaymentSection } from './payment-section.js';
 import { MODEL_WORDS, solWords } from './price.js';
 
 const DAYS_30_SECONDS = 2_592_000;
@@ -14,6 +16,10 @@ export interface RentPageContent {
   >;
   /** Where the marketplace is reached. */
   readonly baseUrl: string;
+  /** The network, as wallets name it. */
+  readonly chain: string;
+  /** Of the response: the page's script carries it. */
+  readonly nonce: string;
   /** What the link says that it was offered at; nothing has checked it. */
   readonly maxTotalLamports: bigint | undefined;
 }
@@ -22,10 +28,11 @@ export interface RentPageContent {
  * The page that `rent_url` leads to: what the rental costs, and a program that pays for it. The creator's words come after
  * the price, in a block of their own, so that they cannot pass for it.
  */
-export function rentPage({ listing, baseUrl, maxTotalLamports }: RentPageContent): string {
+export function rentPage({ listing, baseUrl, chain, nonce, maxTotalLamports }: RentPageContent): string {
   const { id, title, rentalModel, priceLamports, minDepositLamports } = listing;
   const price = `It costs ${solWords(priceLamports)}, ${MODEL_WORDS[rentalModel]}.`;
-  const head = { title: `Rent ${id}`, description: price, url: `${baseUrl}/dashboard/rent/${id}` };
+  const url = `${baseUrl}/dashboard/rent/${id}`;
+  const head = { title: `Rent ${id}`, description: price, url, script: { source: PAY_SCRIPT_URL, nonce } };
   return renderPage(
     head,
     <>
@@ -49,7 +56,8 @@ export function rentPage({ listing, baseUrl, maxTotalLamports }: RentPageContent
       <p>
         <a href={`/dashboard/listings/${id}`}>See what it takes and gives, and what its renters say.</a>
       </p>
-      <h2>Let the agent that gave you this link go on</h2>
+      <PaymentSection listing={listing} chain={chain} />
+      <h2>Or let the agent that gave you this link go on</h2>
       <p>
         Tell it to call <code>rent_listing</code> with <code>transaction: true</code>. Your wallet signs what
         it answers, the agent sends it back, and the rental works as soon as it is paid.

@@ -33,11 +33,19 @@ nav.pages{display:flex;gap:1.5rem;margin-top:1rem}
 @media(max-width:32rem){.facts{grid-template-columns:minmax(0,1fr);gap:0}.facts dd{margin-bottom:.6rem}}
 `;
 
-/** What a page may do: show its own style sheet, and send its form to this service. It loads, runs and frames nothing. */
-export const CONTENT_SECURITY_POLICY = [
+const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLES).digest('base64')}'`,
   "form-action 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",
-].join('; ');
+];
+
+/** What a page may do: show its own style sheet, and send its form to this service. It loads, runs and frames nothing. */
+export const CONTENT_SECURITY_POLICY = POLICY.join('; ');
+
+/** The same of a page that runs the one script with this nonce, which calls this service alone. */
+export function policyWithScript(nonce: string): string {
+  // Not 'self': uploaded content is served from here, too.
+  return [...POLICY, `script-src 'nonce-${nonce}'`, "connect-src 'self'"].join('; ');
+}

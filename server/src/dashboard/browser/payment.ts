@@ -1,0 +1,60 @@
+import {
+  lamportsFromSol,
+  rentalModel,
+  SUBSCRIPTION_DURATIONS_SECONDS,
+  type RentalModel,
+} from '@agent-rental/contract';
+
+/** Everything that a page says of a rental that it is about to pay. */
+export interface Payment {
+  listingId: string;
+  model: RentalModel;
+  /** The most that the rental, or each of its runs, may cost. */
+  priceLamports: number;
+  /** What is prepaid, of a Per-Task rental. */
+  depositLamports: number;
+  /** How long a subscription lasts; the first window for the other models. */
+  durationSeconds: (typeof SUBSCRIPTION_DURATIONS_SECONDS)[number];
+  /** The network, as wallets name it. */
+  chain: string;
+}
+
+/** What a person chose on the page. */
+export interface Choice {
+  /** In SOL, as typed; absent where nothing is prepaid. */
+  deposit?: string | undefined;
+  /** A window of a subscription, in seconds, and its price. */
+  window?: { seconds: string; priceLamports: string | undefined } | undefined;
+}
+
+/**
+ * Reads what the page's attributes say, and what was chosen.
+ *
+ * @throws Error saying what is wrong with the deposit.
+ */
+export function readPayment(
+  data: Readonly<Record<string, string | undefined>>,
+  { deposit, window }: Choice,
+): Payment {
+  const { listing = '', model, price, minDeposit, chain = '' } = data;
+  const seconds = SUBSCRIPTION_DURATIONS_SECONDS.find((one) => String(one) === window?.seconds);
+  const least = Number(minDeposit);
+  const depositLamports = deposit === undefined ? 0 : depositOf(deposit, least);
+  return {
+    listingId: listing,
+    model: rentalModel.parse(model),
+    priceLamports: Number(window?.priceLamports ?? price),
+    depositLamports,
+    durationSeconds: seconds ?? SUBSCRIPTION_DURATIONS_SECONDS[0],
+    chain,
+  };
+}
+
+function depositOf(text: string, leastLamports: number): number {
+  const sol = Number(text);
+  const lamports =
+    text.trim() === '' || !Number.isFinite(sol) || sol < 0 ? Number.NaN : Number(lamportsFromSol(sol));
+  if (!Number.isSafeInteger(lamports)) throw new Error('Type the deposit as an amount of SOL, as 0.01.');
+  if (lamports < leastLamports) throw new Error(`The deposit is at least ${leastLamports / 1e9} SOL.`);
+  return lamports;
+}

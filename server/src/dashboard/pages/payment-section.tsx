@@ -1,0 +1,66 @@
+import { RENTAL_TERMS, SUBSCRIPTION_DURATIONS_SECONDS } from '@agent-rental/contract';
+import { subscriptionPriceLamports } from '@agent-rental/program-client';
+import type { PublishedListing } from '../../listings/index.js';
+import { solWords } from './price.js';
+
+const DAY_SECONDS = 86_400;
+
+/** What the script of the page reads. */
+interface PaymentProps {
+  listing: Pick<PublishedListing, 'id' | 'rentalModel' | 'priceLamports' | 'minDepositLamports'>;
+  /** The network, as wallets name it. */
+  chain: string;
+}
+
+/** Pays with a wallet of the browser. The script shows it, so that it is not there without one. */
+export function PaymentSection({ listing, chain }: PaymentProps) {
+  const { id, rentalModel, priceLamports, minDepositLamports } = listing;
+  const { isPrepaid, expires } = RENTAL_TERMS[rentalModel];
+  return (
+    <section
+      id="pay"
+      hidden
+      data-listing={id}
+      data-model={rentalModel}
+      data-price={String(priceLamports)}
+      data-min-deposit={String(minDepositLamports)}
+      data-chain={chain}
+    >
+      <h2>Pay with your wallet</h2>
+      <form>
+        {isPrepaid ? (
+          <label>
+            Deposit in SOL
+            <input
+              id="deposit"
+              inputMode="decimal"
+              autocomplete="off"
+              value={solWords(minDepositLamports).replace(' SOL', '')}
+            />
+          </label>
+        ) : null}
+        {expires ? (
+          <label>
+            For
+            <select id="duration">
+              {SUBSCRIPTION_DURATIONS_SECONDS.map((seconds) => (
+                <Window key={seconds} seconds={seconds} priceLamports={priceLamports} />
+              ))}
+            </select>
+          </label>
+        ) : null}
+        <span id="wallets" />
+      </form>
+      <p id="pay-status" role="status" />
+    </section>
+  );
+}
+
+function Window({ seconds, priceLamports }: { seconds: number; priceLamports: bigint }) {
+  const price = subscriptionPriceLamports(priceLamports, seconds);
+  return (
+    <option value={String(seconds)} data-price={String(price)}>
+      {seconds / DAY_SECONDS} days, {solWords(price)}
+    </option>
+  );
+}

@@ -1,0 +1,144 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { accessibilityViolations, browserPath, openBrowser } from '../support/browser.js';
+import { attach, type Marketplace } from '../support/marketplace.js';
+import { newParticipant, type Participant } from '../support/participant.js';
+import { addTestWallet, type AskedWallet } from '../support/test-wallet.js';
+
+const MODELS = ['one_time', 'subscription', 'per_query'] as const;
+const DAY_MS = 86_400_000;
+
+describe.runIf(browserPath !== undefined)('on the page of a rental, a wallet of the browser', () => {
+  let marketplace: Marketplace;
+  let browser: Browser;
+  beforeAll(async () => {
+    marketplace = await attach(inject('stateDir'));
+    browser = await openBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  const pageOf = (id: string) => new URL(`/dashboard/rent/${id}`, marketplace.dev.base_url).href;
+  const status = (page: Page) => page.getByRole('status');
+
+  /** Opens a page with the wallet of a renter in it, and expects that nothing leads elsewhere. */
+  async function withWallet(
+    renter: Participant,
+    visit: (page: Page, wallet: AskedWallet) => Promise<void>,
+  ): Promise<void> {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const wallet = await addTestWallet(page, renter.wallet, 'solana:localnet');
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    page.on('request', (request) => {
+      if (!request.url().startsWith(marketplace.dev.base_url)) complaints.push(request.url());
+    });
+    await visit(page, wallet);
+    expect(complaints).toEqual([]);
+    await context.close();
+  }
+
+  test.each(MODELS)('pays for a %s rental, and says so [SVC-19]', async (model) => {
+    const renter = await newParticipant(marketplace);
+    const { id } = marketplace.listing(model);
+    await withWallet(renter, async (page, wallet) => {
+      await page.goto(pageOf(id));
+      await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+      await expect.poll(() => status(page).textContent(), { timeout: 30_000 }).toMatch(/^Done: /);
+      expect(wallet.transactions).toBe(1);
+      expect(wallet.messages).toHaveLength(1);
+    });
+    expect(await renter.client.verifyCredential(id)).toMatchObject({ valid: true });
+  });
+
+  test('renews and tops up what is rented already, by what was chosen [SVC-19]', async () => {
+    const renter = await newParticipant(marketplace);
+    const subscription = marketplace.listing('subscription').id;
+    const perQuery = marketplace.listing('per_query').id;
+    await withWallet(renter, async (page) => {
+      for (const days of ['30', '90']) {
+        await page.goto(pageOf(subscription));
+        const option = await page.getByLabel('For').getByText(`${days} days`).getAttribute('value');
+        await page.getByLabel('For').selectOption(option);
+        await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+        await expect.poll(() => status(page).textContent(), { timeout: 30_000 }).toMatch(/^Done: /);
+      }
+      for (const deposit of ['0.01', '0.02']) {
+        await page.goto(pageOf(perQuery));
+        await page.getByLabel('Deposit in SOL').fill(deposit);
+        await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+        await expect.poll(() => status(page).textContent(), { timeout: 30_000 }).toMatch(/^Done: /);
+      }
+    });
+    const { credentials } = await renter.client.listCredentials();
+    const renewed = credentials.find(({ listing_id: id }) => id === subscription);
+    expect(Date.parse(renewed?.expires_at ?? '') - Date.now()).toBeGreaterThan(89 * DAY_MS);
+    expect(await renter.client.verifyCredential(perQuery)).toMatchObject({ balance_lamports: 30_000_000 });
+  });
+
+  test('that refuses, and a deposit that is none, rent nothing and say why [SVC-19]', async () => {
+    const renter = await newParticipant(marketplace);
+    const { id } = marketplace.listing('per_query');
+    await withWallet(renter, async (page, wallet) => {
+      await page.goto(pageOf(id));
+      const pay = page.getByRole('button', { name: 'Pay with Test wallet' });
+      for (const [deposit, said] of [
+        ['', 'Type the deposit'],
+        ['-1', 'Type the deposit'],
+        ['0.0000001', 'The deposit is at least'],
+      ] as const) {
+        await page.getByLabel('Deposit in SOL').fill(deposit);
+        await pay.click();
+        await expect.poll(() => status(page).textContent()).toContain(`Nothing was rented. ${said}`);
+      }
+      await page.getByLabel('Deposit in SOL').fill('0.01');
+      wallet.refuses = true;
+      await pay.click();
+      await expect
+        .poll(() => status(page).textContent())
+        .toContain('Nothing was rented. The person said no.');
+      expect(wallet.transactions).toBe(0);
+      await page.getByRole('button', { name: 'Pay with Test wallet', disabled: false }).waitFor();
+    });
+  });
+
+  test('is told where there is none, and the page has no violation that axe knows of [SVC-18]', async () => {
+    const { id } = marketplace.listing('subscription');
+    const context = await browser.newContext({ bypassCSP: true });
+    const page = await context.newPage();
+    await page.goto(pageOf(id));
+    await expect
+      .poll(() => status(page).textContent())
+      .toContain('No Solana wallet was found in this browser');
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await context.close();
+  });
+
+  test('pays for an agent that asked over MCP without a wallet, whose next call then works [SVC-20]', async () => {
+    const renter = await newParticipant(marketplace);
+    const { id } = marketplace.listing('per_query');
+    const client = new Client({ name: 'an-agent', version: '1.0.0' });
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(marketplace.dev.mcp_url), {
+        requestInit: { headers: { authorization: `Bearer ${renter.token}` } },
+      }),
+    );
+    const sample = await marketplace.request('per_query');
+    const use = (name: string, args: Record<string, unknown>) => client.callTool({ name, arguments: args });
+    const offered = await use('rent_listing', { agent_id: id });
+    const { rent_url: url } = offered.structuredContent as { rent_url: string };
+    expect((await use('run_agent', { ...sample, agent_id: id })).isError).toBe(true);
+    await withWallet(renter, async (page) => {
+      await page.goto(url);
+      await page.getByText(/^Your link names 0\.\d+ SOL as the most in all/).waitFor();
+      await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+      await expect.poll(() => status(page).textContent(), { timeout: 30_000 }).toMatch(/^Done: /);
+    });
+    expect((await use('run_agent', { ...sample, agent_id: id })).isError ?? false).toBe(false);
+    await client.close();
+  });
+});
