@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { PRICE, publishAgent, textAgent } from '../support/agents/agents.js';
-import { accessibilityViolations, browserPath, openBrowser } from '../support/browser.js';
+import { accessibilityViolations, browserPath, openBrowser } from '../support/browser/browser.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant } from '../support/participant.js';
 

@@ -2,10 +2,10 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { accessibilityViolations, browserPath, openBrowser } from '../support/browser.js';
+import { accessibilityViolations, browserPath, openBrowser } from '../support/browser/browser.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
-import { addTestWallet, type AskedWallet } from '../support/test-wallet.js';
+import { addTestWallet, type AskedWallet } from '../support/browser/test-wallet.js';
 
 const MODELS = ['one_time', 'subscription', 'per_query'] as const;
 const DAY_MS = 86_400_000;
