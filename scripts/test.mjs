@@ -20,6 +20,7 @@ const ONLY_IN_CI = [
   'test/src/clients/creator-cli.test.ts',
   'test/src/clients/creator-dev.test.ts',
   'test/src/credentials/credential-states.test.ts',
+  'test/src/dashboard/keys.test.ts',
   'test/src/dashboard/pages.test.ts',
   'test/src/dashboard/paying.test.ts',
   'test/src/mcp/mcp-long-runs.test.ts',

@@ -1,17 +1,17 @@
-// Bundles the script of the rental's page.
-//   node server/dashboard-bundle.mjs          writes src/dashboard/generated/pay.js
+// Bundles the script of the pages that need a wallet.
+//   node server/dashboard-bundle.mjs          writes src/dashboard/generated/pages.js
 //   node server/dashboard-bundle.mjs --check  exits 1 when it is not what the sources give
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
-const FILE = 'src/dashboard/generated/pay.js';
+const FILE = 'src/dashboard/generated/pages.js';
 
 const { outputFiles } = await build({
   // Relative names keep the output the same wherever the repository lies.
   absWorkingDir: root,
-  entryPoints: ['src/dashboard/browser/pay.ts'],
+  entryPoints: ['src/dashboard/browser/main.ts'],
   bundle: true,
   minify: true,
   write: false,

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import {
   BROWSE_PAGE_PATH,
+  KEYS_PAGE_PATH,
   LISTING_PAGE_PATH,
-  PAY_SCRIPT_PATH,
+  MCP_PATH,
+  PAGE_SCRIPT_PATH,
   RENT_PAGE_PATH,
   searchListingsQuery,
 } from '@agent-rental/contract';
@@ -12,9 +14,10 @@ import { toApiError } from '../http/server.js';
 import type { createReviews, ListingService, PublishedListing } from '../listings/index.js';
 import { browsePage, type BrowseQuery } from './pages/browse-page.js';
 import { errorPage } from './pages/error-page.js';
+import { keysPage } from './pages/keys-page.js';
 import { listingPage } from './pages/listing-page.js';
 import { rentPage } from './pages/rent-page.js';
-import { PAY_SCRIPT } from './pages/pay-script.js';
+import { PAGE_SCRIPT } from './pages/page-script.js';
 import { CONTENT_SECURITY_POLICY, policyWithScript } from './pages/styles.js';
 
 const HEADERS = {
@@ -53,6 +56,7 @@ export function dashboardRoutes(app: FastifyInstance, deps: DashboardDeps): void
 
 function addPages(app: FastifyInstance, { listings, reviews, baseUrl, network }: DashboardDeps): void {
   const config = { auth: 'none' } as const;
+  const chain = `solana:${network}`;
   const origin = () => baseUrl().replace(/\/+$/, '');
 
   app.get<{ Querystring: Record<string, unknown> }>(
@@ -68,7 +72,12 @@ function addPages(app: FastifyInstance, { listings, reviews, baseUrl, network }:
     const { reviews: shown } = await reviews.list(listing.id, { limit: REVIEWS_SHOWN, offset: 0 });
     return sendPage(reply, listingPage({ listing, reviews: shown, baseUrl: origin() }));
   });
-  app.get(PAY_SCRIPT_PATH, { config }, async (request, reply) => {
+  app.get(KEYS_PAGE_PATH, { config }, async (_, reply) => {
+    const nonce = newNonce();
+    const html = keysPage({ baseUrl: origin(), mcpUrl: origin() + MCP_PATH, chain, nonce });
+    return sendPage(reply, html, policyWithScript(nonce));
+  });
+  app.get(PAGE_SCRIPT_PATH, { config }, async (request, reply) => {
     const isGzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
     reply.headers({
       'content-type': 'text/javascript; charset=utf-8',
@@ -77,7 +86,7 @@ function addPages(app: FastifyInstance, { listings, reviews, baseUrl, network }:
       vary: 'accept-encoding',
     });
     if (isGzip) reply.header('content-encoding', 'gzip');
-    return reply.send(isGzip ? PAY_SCRIPT.gzip : PAY_SCRIPT.plain);
+    return reply.send(isGzip ? PAGE_SCRIPT.gzip : PAGE_SCRIPT.plain);
   });
   app.get<{ Params: { listing_id: string }; Querystring: Record<string, unknown> }>(
     RENT_PAGE_PATH,
@@ -88,11 +97,11 @@ function addPages(app: FastifyInstance, { listings, reviews, baseUrl, network }:
       const offered = query['max_total_lamports'];
       const maxTotalLamports =
         typeof offered === 'string' && /^\d{1,18}$/.test(offered) ? BigInt(offered) : undefined;
-      const nonce = randomBytes(16).toString('base64url');
+      const nonce = newNonce();
       const html = rentPage({
         listing,
         baseUrl: origin(),
-        chain: `solana:${network}`,
+        chain,
         nonce,
         maxTotalLamports,
       });
@@ -100,6 +109,8 @@ function addPages(app: FastifyInstance, { listings, reviews, baseUrl, network }:
     },
   );
 }
+
+const newNonce = (): string => randomBytes(16).toString('base64url');
 
 function sendPage(reply: FastifyReply, html: string, policy = CONTENT_SECURITY_POLICY): FastifyReply {
   return reply.headers({ ...HEADERS, 'content-security-policy': policy }).send(html);

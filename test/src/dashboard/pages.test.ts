@@ -45,6 +45,7 @@ const pages = () => [
   '/?q=zebrafish',
   `/dashboard/listings/${hostile}`,
   `/dashboard/rent/${hostile}?max_total_lamports=12000000`,
+  '/dashboard/keys',
   '/dashboard/listings/nothing-aaaaaa',
 ];
 
@@ -59,12 +60,12 @@ describe('the public pages', () => {
       expect(policy).not.toContain('unsafe');
       const html = await answer.text();
       const scripts = html.match(/<script[^>]*>/g) ?? [];
-      const isRental = path.startsWith('/dashboard/rent/');
-      expect(scripts).toHaveLength(isRental ? 1 : 0);
+      const needsWallet = /^\/dashboard\/(rent|keys)/.test(path);
+      expect(scripts).toHaveLength(needsWallet ? 1 : 0);
       const nonce = /script-src 'nonce-([\w-]{22})'/.exec(policy)?.[1];
       for (const script of scripts) {
         expect(script).toMatch(
-          /^<script type="module" src="\/dashboard\/assets\/pay\.js\?v=[\w-]{16}" nonce="/,
+          /^<script type="module" src="\/dashboard\/assets\/pages\.js\?v=[\w-]{16}" nonce="/,
         );
         expect(script).toContain(`nonce="${nonce}"`);
       }

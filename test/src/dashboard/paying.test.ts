@@ -87,8 +87,8 @@ describe.runIf(browserPath !== undefined)('on the page of a rental, a wallet of 
       await page.goto(pageOf(id));
       const pay = page.getByRole('button', { name: 'Pay with Test wallet' });
       for (const [deposit, said] of [
-        ['', 'Type the deposit'],
-        ['-1', 'Type the deposit'],
+        ['', 'Type an amount of SOL'],
+        ['-1', 'Type an amount of SOL'],
         ['0.0000001', 'The deposit is at least'],
       ] as const) {
         await page.getByLabel('Deposit in SOL').fill(deposit);

@@ -36,7 +36,8 @@ const PUBLIC = new Set([
   'GET /ipfs/:cid/*',
   'GET /',
   'GET /dashboard/listings/:listing_id',
-  'GET /dashboard/assets/pay.js',
+  'GET /dashboard/assets/pages.js',
+  'GET /dashboard/keys',
   'GET /dashboard/rent/:listing_id',
   'OPTIONS *',
 ]);

@@ -7,9 +7,10 @@ import { defaultInWords, rewriteReferences, toSchema, type Schema } from './open
 import {
   BROWSE_PAGE_PATH,
   CONTENT_PATH,
+  KEYS_PAGE_PATH,
   LISTING_PAGE_PATH,
   MCP_PATH,
-  PAY_SCRIPT_PATH,
+  PAGE_SCRIPT_PATH,
   RENT_PAGE_PATH,
   serviceEndpoints,
   type ServiceEndpoint,
@@ -241,7 +242,13 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
     [pathOf(LISTING_PAGE_PATH)]: page('getListingPage', 'a listing, what it costs, takes and gives', [
       LISTING_OF_PAGE,
     ]),
-    [PAY_SCRIPT_PATH]: page('getPayScript', 'the script that pays with a wallet', [], 'text/javascript'),
+    [KEYS_PAGE_PATH]: page('getKeysPage', 'where a wallet creates and revokes API keys', []),
+    [PAGE_SCRIPT_PATH]: page(
+      'getPageScript',
+      'the script of those that need a wallet',
+      [],
+      'text/javascript',
+    ),
     [pathOf(RENT_PAGE_PATH)]: page('getRentPage', 'what a rental costs, and how to pay for it', [
       LISTING_OF_PAGE,
       query('max_total_lamports', 'What the link was offered for, in all.', '12000000'),

@@ -254,8 +254,11 @@ export const LISTING_PAGE_PATH = '/dashboard/listings/:listing_id';
 /** The page that `rent_url` of the tools leads to. */
 export const RENT_PAGE_PATH = '/dashboard/rent/:listing_id';
 
-/** The script of the rental's page, which pays with a wallet. */
-export const PAY_SCRIPT_PATH = '/dashboard/assets/pay.js';
+/** The page where a wallet creates and revokes API keys. */
+export const KEYS_PAGE_PATH = '/dashboard/keys';
+
+/** The script of the pages that need a wallet. */
+export const PAGE_SCRIPT_PATH = '/dashboard/assets/pages.js';
 
 /** Where content is served by its hash, as an IPFS gateway does. A path inside of a directory may follow. */
 export const CONTENT_PATH = '/ipfs/:cid';

@@ -39,7 +39,10 @@ export function readPayment(
   const { listing = '', model, price, minDeposit, chain = '' } = data;
   const seconds = SUBSCRIPTION_DURATIONS_SECONDS.find((one) => String(one) === window?.seconds);
   const least = Number(minDeposit);
-  const depositLamports = deposit === undefined ? 0 : depositOf(deposit, least);
+  const depositLamports = deposit === undefined ? 0 : lamportsOf(deposit);
+  if (deposit !== undefined && depositLamports < least) {
+    throw new Error(`The deposit is at least ${least / 1e9} SOL.`);
+  }
   return {
     listingId: listing,
     model: rentalModel.parse(model),
@@ -50,11 +53,11 @@ export function readPayment(
   };
 }
 
-function depositOf(text: string, leastLamports: number): number {
+/** An amount of SOL, as it was typed, in lamports. @throws Error saying what to type. */
+export function lamportsOf(text: string): number {
   const sol = Number(text);
-  const lamports =
-    text.trim() === '' || !Number.isFinite(sol) || sol < 0 ? Number.NaN : Number(lamportsFromSol(sol));
-  if (!Number.isSafeInteger(lamports)) throw new Error('Type the deposit as an amount of SOL, as 0.01.');
-  if (lamports < leastLamports) throw new Error(`The deposit is at least ${leastLamports / 1e9} SOL.`);
+  const isAmount = text.trim() !== '' && Number.isFinite(sol) && sol >= 0;
+  const lamports = isAmount ? Number(lamportsFromSol(sol)) : Number.NaN;
+  if (!Number.isSafeInteger(lamports)) throw new Error('Type an amount of SOL, as 0.01.');
   return lamports;
 }

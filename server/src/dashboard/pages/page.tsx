@@ -39,6 +39,7 @@ export function renderPage(head: PageHead, children: ComponentChildren): string 
               Agent Rental Marketplace
             </a>
             <a href="/">Browse agents</a>
+            <a href="/dashboard/keys">API keys</a>
             <a href="/AGENTS.md">For agents</a>
             <a href="/openapi.json">API</a>
           </nav>

@@ -51,7 +51,7 @@ export function PaymentSection({ listing, chain }: PaymentProps) {
         ) : null}
         <span id="wallets" />
       </form>
-      <p id="pay-status" role="status" />
+      <p role="status" />
     </section>
   );
 }

@@ -2,7 +2,7 @@ import { RENTAL_TERMS } from '@agent-rental/contract';
 import type { PublishedListing } from '../../listings/index.js';
 import { quotedTitle } from './creator-words.js';
 import { renderPage } from './page.js';
-import { PAY_SCRIPT_URL } from './pay-script.js';
+import { PAGE_SCRIPT_URL } from './page-script.js';
 import { PaymentSection } from './payment-section.js';
 import { MODEL_WORDS, solWords } from './price.js';
 
@@ -32,7 +32,7 @@ export function rentPage({ listing, baseUrl, chain, nonce, maxTotalLamports }: R
   const { id, title, rentalModel, priceLamports, minDepositLamports } = listing;
   const price = `It costs ${solWords(priceLamports)}, ${MODEL_WORDS[rentalModel]}.`;
   const url = `${baseUrl}/dashboard/rent/${id}`;
-  const head = { title: `Rent ${id}`, description: price, url, script: { source: PAY_SCRIPT_URL, nonce } };
+  const head = { title: `Rent ${id}`, description: price, url, script: { source: PAGE_SCRIPT_URL, nonce } };
   return renderPage(
     head,
     <>

@@ -1,0 +1,110 @@
+import type { ApiKey, SpendingPolicy } from '@agent-rental/contract';
+import { createApiKey } from '@agent-rental/sdk/solana';
+import { configurations } from './configurations.js';
+import { lamportsOf } from './payment.js';
+import { connect, find, findInput, offerWallets, say, solOf, work, type Session } from './wallets.js';
+
+/** Creates, lists and revokes the API keys of a wallet of this browser. A key that was created is shown once. */
+export function manageKeys(root: HTMLElement): void {
+  let session: Session | undefined;
+  const whenIn = (begin: (session: Session) => Promise<void>) => async () => {
+    if (session) await begin(session);
+  };
+  offerWallets(root, {
+    verb: 'Log in with',
+    failed: 'You are not logged in.',
+    onChosen: async (wallet) => {
+      const connected = await connect(root, wallet);
+      await showKeys(root, connected, whenIn);
+      session = connected;
+      find(root, '#keys-in').hidden = false;
+      say(root, `Logged in as ${connected.signer.address}.`);
+    },
+  });
+  find(root, '#create').addEventListener('submit', (event) => {
+    event.preventDefault();
+    work(
+      root,
+      'No key was created.',
+      whenIn((now) => create(root, now, whenIn)),
+    );
+  });
+}
+
+type WhenIn = (begin: (session: Session) => Promise<void>) => () => Promise<void>;
+
+async function create(root: HTMLElement, session: Session, whenIn: WhenIn): Promise<void> {
+  const label = findInput(root, '#label').value.trim();
+  if (label === '') throw new Error('Give it a label, so that you know it again.');
+  const policy = policyOf(root);
+  const mayPublish = findInput(root, '#publish').checked;
+  say(root, `${session.name} asks you to sign what the key may do. It pays nothing.`);
+  const { key } = await createApiKey(session.client, session.signer, label, {
+    ...(Object.keys(policy).length > 0 ? { policy } : {}),
+    ...(mayPublish ? { scopes: ['run', 'rent', 'publish'] } : {}),
+  });
+  find(root, '#key').textContent = key;
+  find(root, '#configurations').replaceChildren(
+    ...configurations(root.dataset['mcpUrl'] ?? '', location.origin, key).map(({ name, text }) =>
+      disclosure(name, text),
+    ),
+  );
+  find(root, '#created').hidden = false;
+  await showKeys(root, session, whenIn);
+  say(root, 'The key was created. Copy it now: it is not shown again.');
+}
+
+/** The limits that were typed; what is empty is no limit. */
+function policyOf(root: HTMLElement): SpendingPolicy {
+  const typed = (selector: string) => findInput(root, selector).value.trim();
+  const [run, day] = [typed('#per-run'), typed('#per-day')];
+  return {
+    ...(run === '' ? {} : { max_run_lamports: lamportsOf(run) }),
+    ...(day === '' ? {} : { max_day_lamports: lamportsOf(day) }),
+  };
+}
+
+async function showKeys(root: HTMLElement, session: Session, whenIn: WhenIn): Promise<void> {
+  const { api_keys: keys } = await session.client.listApiKeys();
+  const rows = keys.map((key) => {
+    const row = document.createElement('li');
+    row.className = 'card';
+    const words = document.createElement('p');
+    words.textContent = `${key.label}: ${limitsOf(key)}. Created on ${key.created_at.slice(0, 10)}.`;
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = 'Revoke';
+    button.setAttribute('aria-label', `Revoke ${key.label}`);
+    const revoke = whenIn(async (now) => {
+      await now.client.revokeApiKey(key.id);
+      await showKeys(root, now, whenIn);
+      say(root, `The key ${key.label} works no more.`);
+    });
+    button.addEventListener('click', () => work(root, 'The key was not revoked.', revoke));
+    row.append(words, button);
+    return row;
+  });
+  find(root, '#list').replaceChildren(...rows);
+  find(root, '#none').hidden = keys.length > 0;
+}
+
+function limitsOf({ scopes, policy }: ApiKey): string {
+  const limits = [
+    `may ${scopes.join(', ')}`,
+    ...(policy?.max_run_lamports === undefined ? [] : [`${solOf(policy.max_run_lamports)} a run`]),
+    ...(policy?.max_day_lamports === undefined ? [] : [`${solOf(policy.max_day_lamports)} a day`]),
+  ];
+  return limits.join('; at most ');
+}
+
+function disclosure(name: string, text: string): HTMLDetailsElement {
+  const details = document.createElement('details');
+  const summary = document.createElement('summary');
+  summary.textContent = name;
+  const code = document.createElement('pre');
+  code.tabIndex = 0;
+  code.setAttribute('aria-label', `Configuration of ${name}`);
+  code.textContent = text;
+  details.append(summary, code);
+  return details;
+}

@@ -1,0 +1,10 @@
+/** The script of the pages that need a wallet: each finds its own part of the page. */
+import { manageKeys } from './keys.js';
+import { offerPayment } from './pay.js';
+
+const PARTS: Readonly<Record<string, (root: HTMLElement) => void>> = { pay: offerPayment, keys: manageKeys };
+
+for (const [id, begin] of Object.entries(PARTS)) {
+  const root = document.getElementById(id);
+  if (root) begin(root);
+}

@@ -1,0 +1,93 @@
+import { createClient, type RentalClient } from '@agent-rental/sdk';
+import { walletStandardSigner, type WalletSigner } from '@agent-rental/sdk/solana';
+import { getWallets } from '@wallet-standard/app';
+import type { Wallet, WalletAccount } from '@wallet-standard/base';
+
+const NEEDED = ['standard:connect', 'solana:signTransaction', 'solana:signMessage'] as const;
+
+interface Connect {
+  connect(): Promise<{ accounts: readonly WalletAccount[] }>;
+}
+
+/** A wallet that a person has connected, logged in where it is asked for. */
+export interface Session {
+  readonly name: string;
+  readonly signer: WalletSigner;
+  readonly client: RentalClient;
+}
+
+/**
+ * Shows the wallets of this browser as buttons, also those that come later, and shows the part of the page. What goes wrong is said
+ * in the part's status, after `failed`; its buttons wait meanwhile.
+ */
+export function offerWallets(
+  root: HTMLElement,
+  { verb, failed, onChosen }: { verb: string; failed: string; onChosen: (wallet: Wallet) => Promise<void> },
+): void {
+  const list = find(root, '#wallets');
+  const wallets = getWallets();
+  const show = () => {
+    const able = wallets.get().filter(({ features }) => NEEDED.every((name) => name in features));
+    const buttons = able.map((wallet) => {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.textContent = `${verb} ${wallet.name.slice(0, 40)}`;
+      button.addEventListener('click', () => work(root, failed, () => onChosen(wallet)));
+      return button;
+    });
+    list.replaceChildren(...buttons);
+    say(root, able.length === 0 ? 'No Solana wallet was found in this browser.' : '');
+  };
+  wallets.on('register', show);
+  wallets.on('unregister', show);
+  show();
+  root.hidden = false;
+}
+
+/** Asks a wallet for an account, which signs what follows. */
+export async function connect(root: HTMLElement, wallet: Wallet): Promise<Session> {
+  say(root, `Waiting for ${wallet.name} to connect.`);
+  const feature = wallet.features['standard:connect'] as Connect;
+  const { accounts } = await feature.connect();
+  const [account] = accounts;
+  if (!account) throw new Error(`${wallet.name} shared no account.`);
+  const signer = walletStandardSigner(wallet, account, root.dataset['chain']);
+  say(root, `${wallet.name} asks you to sign a message: it logs you in, and pays nothing.`);
+  return { name: wallet.name, signer, client: createClient({ baseUrl: location.origin, signer }) };
+}
+
+/** Runs what a button began: the buttons of the part wait for it, and its error is said. */
+export function work(root: HTMLElement, failed: string, begin: () => Promise<void>): void {
+  const buttons = root.querySelectorAll('button');
+  for (const one of buttons) one.disabled = true;
+  begin()
+    .catch((error: unknown) =>
+      say(root, `${failed} ${error instanceof Error ? error.message : String(error)}`),
+    )
+    .finally(() => {
+      for (const one of buttons) one.disabled = false;
+    })
+    .catch(() => undefined);
+}
+
+/** An element that the page has. @throws Error where it has none. */
+export function find(root: HTMLElement, selector: string): HTMLElement {
+  const found = root.querySelector<HTMLElement>(selector);
+  if (!found) throw new Error(`The page lacks ${selector}.`);
+  return found;
+}
+
+/** An input of the page. @throws Error where it has none. */
+export function findInput(root: HTMLElement, selector: string): HTMLInputElement {
+  const found = find(root, selector);
+  if (!(found instanceof HTMLInputElement)) throw new Error(`${selector} of the page is no input.`);
+  return found;
+}
+
+/** Says how it stands, also to a screen reader. */
+export function say(root: HTMLElement, text: string): void {
+  find(root, '[role=status]').textContent = text;
+}
+
+/** Lamports as a person reads them. */
+export const solOf = (lamports: number): string => `${(lamports / 1e9).toFixed(9).replace(/\.?0+$/, '')} SOL`;

@@ -1,0 +1,78 @@
+import { renderPage } from './page.js';
+import { PAGE_SCRIPT_URL } from './page-script.js';
+
+/** What the page of API keys is made with. */
+export interface KeysPageContent {
+  readonly baseUrl: string;
+  readonly mcpUrl: string;
+  /** The network, as wallets name it. */
+  readonly chain: string;
+  /** Of the response: the page's script carries it. */
+  readonly nonce: string;
+}
+
+/** The page of API keys. The script fills it once a wallet is logged in; the keys of a wallet are never in the page itself. */
+export function keysPage({ baseUrl, mcpUrl, chain, nonce }: KeysPageContent): string {
+  const head = {
+    title: 'API keys',
+    description: 'Create and revoke the keys that your programs rent and run agents with.',
+    url: `${baseUrl}/dashboard/keys`,
+    script: { source: PAGE_SCRIPT_URL, nonce },
+  };
+  return renderPage(
+    head,
+    <>
+      <h1>API keys</h1>
+      <p>
+        A program runs and rents agents with a key of your wallet, within the limits that you give it. Your
+        wallet signs what a key may do; the key is shown once, and works until you revoke it.
+      </p>
+      <noscript>
+        <p class="note">This page needs JavaScript, to reach your wallet.</p>
+      </noscript>
+      <section id="keys" hidden data-chain={chain} data-mcp-url={mcpUrl}>
+        <h2>Your wallet</h2>
+        <p id="wallets" />
+        <p role="status" />
+        <div id="keys-in" hidden>
+          <CreateForm />
+          <div id="created" hidden>
+            <h2>Your new key</h2>
+            <pre id="key" tabIndex={0} aria-label="The new key" />
+            <div id="configurations" />
+          </div>
+          <h2>Your keys</h2>
+          <p id="none">You have no key.</p>
+          <ul class="cards" id="list" />
+        </div>
+      </section>
+    </>,
+  );
+}
+
+function CreateForm() {
+  return (
+    <>
+      <h2>Create a key</h2>
+      <form id="create">
+        <label class="wide">
+          Label
+          <input id="label" maxLength={100} autocomplete="off" required />
+        </label>
+        <label>
+          Most for a run, in SOL
+          <input id="per-run" inputMode="decimal" autocomplete="off" placeholder="no limit" />
+        </label>
+        <label>
+          Most within 24 hours, in SOL
+          <input id="per-day" inputMode="decimal" autocomplete="off" placeholder="no limit" />
+        </label>
+        <label>
+          May publish agents
+          <input id="publish" type="checkbox" />
+        </label>
+        <button type="submit">Create</button>
+      </form>
+    </>
+  );
+}
