@@ -96,6 +96,7 @@ describe.runIf(browserPath !== undefined)('on the page of a rental, a wallet of 
         await expect.poll(() => status(page).textContent()).toContain(`Nothing was rented. ${said}`);
       }
       await page.getByLabel('Deposit in SOL').fill('0.01');
+      await page.keyboard.press('Enter');
       wallet.refuses = true;
       await pay.click();
       await expect

@@ -56,7 +56,10 @@ describe('a listing', () => {
     const listings = page['listings'] as Fields[];
     expect(listings.length).toBeGreaterThanOrEqual(MODELS.length);
     for (const listing of listings) {
-      expect(typesOf(listing)).toEqual(SUMMARY_FIELDS);
+      // Listings of other tests may offer a free run, or fail.
+      const { free_trial: _, failing_since: __, ...others } = listing;
+      const isExample = marketplace.dev.listings.some(({ id }) => id === listing['id']);
+      expect(typesOf(isExample ? listing : others)).toEqual(SUMMARY_FIELDS);
       expect(typesOf(listing['creator'] as Fields)).toEqual({
         id: 'string',
         display_name: 'string',

@@ -8,6 +8,8 @@ import { connect, offerWallets, say, solOf, type Session } from './wallets.js';
  * page says and takes no more.
  */
 export function offerPayment(root: HTMLElement): void {
+  // Enter in the deposit would load the page anew, and which wallet pays is not said by it.
+  root.querySelector('form')?.addEventListener('submit', (event) => event.preventDefault());
   offerWallets(root, {
     verb: 'Pay with',
     failed: 'Nothing was rented.',
