@@ -10,16 +10,13 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-/** Waits until a statement waits for a lock on the table. */
-async function lockAwaited(table: string): Promise<void> {
-  for (;;) {
-    const { rows } =
-      await sql`select from pg_locks where relation = ${table}::regclass and not granted`.execute(
-        fixture.database.db,
-      );
-    if (rows.length > 0) return;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+/** Statements that wait for a lock on the table. */
+async function waitingFor(table: string): Promise<number> {
+  const { rows } =
+    await sql`select from pg_locks where relation = ${table}::regclass and not granted`.execute(
+      fixture.database.db,
+    );
+  return rows.length;
 }
 
 /**
@@ -33,7 +30,7 @@ async function readDuringUpdate<T>(listingId: string, read: () => Promise<T>): P
     await sql`lock table agent_versions in access exclusive mode`.execute(tx);
     const result = read();
     result.catch(() => undefined);
-    await lockAwaited('agent_versions');
+    await expect.poll(() => waitingFor('agent_versions'), { interval: 5 }).toBe(1);
     await sql`insert into agent_versions
       select (jsonb_populate_record(version, jsonb_build_object('id', gen_random_uuid(), 'number', version.number + 1))).*
       from agent_versions version where id = ${old}`.execute(tx);

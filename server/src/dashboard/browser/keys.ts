@@ -7,15 +7,12 @@ import { connect, find, findInput, offerWallets, say, solOf, work, type Session 
 /** Creates, lists and revokes the API keys of a wallet of this browser. A key that was created is shown once. */
 export function manageKeys(root: HTMLElement): void {
   let session: Session | undefined;
-  const whenIn = (begin: (session: Session) => Promise<void>) => async () => {
-    if (session) await begin(session);
-  };
   offerWallets(root, {
     verb: 'Log in with',
     failed: 'You are not logged in.',
     onChosen: async (wallet) => {
       const connected = await connect(root, wallet);
-      await showKeys(root, connected, whenIn);
+      await showKeys(root, connected);
       session = connected;
       find(root, '#keys-in').hidden = false;
       say(root, `Logged in as ${connected.signer.address}.`);
@@ -23,17 +20,12 @@ export function manageKeys(root: HTMLElement): void {
   });
   find(root, '#create').addEventListener('submit', (event) => {
     event.preventDefault();
-    work(
-      root,
-      'No key was created.',
-      whenIn((now) => create(root, now, whenIn)),
-    );
+    const now = session;
+    if (now) work(root, 'No key was created.', () => create(root, now));
   });
 }
 
-type WhenIn = (begin: (session: Session) => Promise<void>) => () => Promise<void>;
-
-async function create(root: HTMLElement, session: Session, whenIn: WhenIn): Promise<void> {
+async function create(root: HTMLElement, session: Session): Promise<void> {
   const label = findInput(root, '#label').value.trim();
   if (label === '') throw new Error('Give it a label, so that you know it again.');
   const policy = policyOf(root);
@@ -50,7 +42,7 @@ async function create(root: HTMLElement, session: Session, whenIn: WhenIn): Prom
     ),
   );
   find(root, '#created').hidden = false;
-  await showKeys(root, session, whenIn);
+  await showKeys(root, session);
   say(root, 'The key was created. Copy it now: it is not shown again.');
 }
 
@@ -64,7 +56,7 @@ function policyOf(root: HTMLElement): SpendingPolicy {
   };
 }
 
-async function showKeys(root: HTMLElement, session: Session, whenIn: WhenIn): Promise<void> {
+async function showKeys(root: HTMLElement, session: Session): Promise<void> {
   const { api_keys: keys } = await session.client.listApiKeys();
   const rows = keys.map((key) => {
     const row = document.createElement('li');
@@ -75,11 +67,11 @@ async function showKeys(root: HTMLElement, session: Session, whenIn: WhenIn): Pr
     button.type = 'button';
     button.textContent = 'Revoke';
     button.setAttribute('aria-label', `Revoke ${key.label}`);
-    const revoke = whenIn(async (now) => {
-      await now.client.revokeApiKey(key.id);
-      await showKeys(root, now, whenIn);
+    const revoke = async () => {
+      await session.client.revokeApiKey(key.id);
+      await showKeys(root, session);
       say(root, `The key ${key.label} works no more.`);
-    });
+    };
     button.addEventListener('click', () => work(root, 'The key was not revoked.', revoke));
     row.append(words, button);
     return row;
