@@ -123,7 +123,8 @@ export function historySteps(
           'listing_id, grain, started_at, measure, detail, amount',
           listings * 6,
           `${listingId(`i % ${listings}`)}, (array['hour', 'day'])[1 + i / ${listings} % 2],
-          date_trunc('day', now() - interval '1 day' * (i / ${listings}), 'UTC'), (array['completed', 'duration', 'failed'])[1 + i % 3],
+          (case when i / ${listings} % 2 = 0 then date_trunc('hour', now() - interval '1 hour' * (i / ${listings}), 'UTC')
+            else date_trunc('day', now() - interval '1 day' * (i / ${listings}), 'UTC') end), (array['completed', 'duration', 'failed'])[1 + i % 3],
           (array['', '78', 'timed_out'])[1 + i % 3], 1 + i % 40`,
         ),
         insert('probe_requests', 'wallet, created_at', listings, `${key('creator', 'i / 10')}, now()`),
@@ -248,11 +249,13 @@ export function historySteps(
           `where i % 5 <> 0 and i % 100 <> 99`,
         ),
         `alter table charges enable trigger user`,
+        `update backfills set is_done = true where name = 'charge wires'`,
         insert(
           'charge_signatures',
           'signature, run_id, wire, last_valid_block_height, created_at',
           runs,
-          `'signature' || i, ${uuid('run', 'i')}, ${bytes('wire', 'i')}, 1, ${at}`,
+          // As with every charge that is final.
+          `'signature' || i, ${uuid('run', 'i')}, (case when i % 200 = 2 then ${bytes('wire', 'i')} end), 1, ${at}`,
           `where i % 5 <> 0 and i % 100 <> 99`,
         ),
         insert(
