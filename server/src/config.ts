@@ -5,6 +5,7 @@ import {
   sandboxDriverNames,
 } from '@agent-rental/sandbox';
 import * as z from 'zod';
+import type { TracingOptions } from './platform/tracing/export.js';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const list = z.string().transform((value) =>
@@ -119,6 +120,16 @@ export const environment = z.object({
     .string()
     .regex(/^[\x21-\x7e]{16,500}$/, 'must be 16 or more visible ASCII characters')
     .optional(),
+  /** A collector that takes OTLP over HTTP, where traces go. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  /** `name=value` pairs, separated by commas and percent-encoded, as OpenTelemetry has them. */
+  OTEL_EXPORTER_OTLP_HEADERS: z
+    .string()
+    .regex(/^[^=,]+=[^=,]*(?:,[^=,]+=[^=,]*)*$/, 'must be name=value pairs, separated by commas')
+    .optional(),
+  OTEL_SERVICE_NAME: z.string().min(1).max(200).default('agent-rental'),
+  /** Share of the traces that begin here which are recorded. */
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
   /** How long a stop waits for running runs. */
   DRAIN_TIMEOUT_SECONDS: z.coerce.number().int().min(0).max(600).default(30),
   /** Origins on this machine where creators try agents and models; for the embedded default alone. */
@@ -223,6 +234,8 @@ export interface Config {
   readonly mcpAllowedHosts: readonly string[] | undefined;
   /** Absent: the metrics can be read from this machine, and with production parts not at all. */
   readonly metricsToken: string | undefined;
+  /** Where traces go; absent where they are not recorded. */
+  readonly tracing: TracingOptions | undefined;
   /** The longest that a stop waits for running runs, before it hands them over. */
   readonly drainTimeoutMs: number;
   /** Origins on this machine that creators' agents and models may be called at. Absent: with production parts, none may. */
@@ -431,6 +444,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     mcpAllowedHosts:
       embedded && value.PUBLIC_URL === undefined && LOOPBACK.includes(value.HOST) ? LOOPBACK : undefined,
     metricsToken: value.METRICS_TOKEN,
+    tracing: tracingConfig(value),
     drainTimeoutMs: value.DRAIN_TIMEOUT_SECONDS * 1000,
     allowedLoopback: parts.length > 0 ? undefined : (value.ALLOW_LOOPBACK ?? TRIED_ORIGINS),
     storage: storageConfig(value),
@@ -441,6 +455,24 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       model.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]]])),
     ),
   });
+}
+
+/** Where traces go. @throws ConfigError for headers that cannot be read. */
+function tracingConfig(value: z.output<typeof environment>): Config['tracing'] {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: given } = value;
+  if (endpoint === undefined) return undefined;
+  try {
+    const headers = Object.fromEntries(
+      (given?.split(',') ?? []).map((pair) => {
+        const [name = '', text = ''] = pair.split('=');
+        return [name.trim(), decodeURIComponent(text.trim())];
+      }),
+    );
+    const { OTEL_SERVICE_NAME: serviceName, OTEL_TRACES_SAMPLER_ARG: sampleRatio } = value;
+    return { endpoint, headers, serviceName, sampleRatio };
+  } catch {
+    throw new ConfigError('OTEL_EXPORTER_OTLP_HEADERS has a value that is not percent-encoded.');
+  }
 }
 
 /** Names variables that are set and have no effect on the embedded default, so that no operator relies on them. */

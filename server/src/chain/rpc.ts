@@ -8,6 +8,7 @@ import {
 import { request } from 'undici';
 import * as z from 'zod';
 import { createDeadline } from '../platform/deadline.js';
+import { isTraced, traced } from '../platform/tracing/spans.js';
 
 const CALL_TIMEOUT_MS = 15_000;
 
@@ -145,6 +146,17 @@ export async function postJson(
   body: string,
   timeoutMs: number = CALL_TIMEOUT_MS,
 ): Promise<PostAnswer> {
+  if (!isTraced()) return post(url, body, timeoutMs);
+  const [, method = 'batch'] = /^\{(?:[^[{]*,)?"method":"(\w{1,60})"/.exec(body.slice(0, 200)) ?? [];
+  const attributes = {
+    'rpc.system': 'jsonrpc',
+    'rpc.method': method,
+    'server.address': new URL(url).hostname,
+  };
+  return traced(`rpc ${method}`, { kind: 'client', attributes }, () => post(url, body, timeoutMs));
+}
+
+async function post(url: string, body: string, timeoutMs: number): Promise<PostAnswer> {
   const deadline = createDeadline(timeoutMs);
   try {
     const headers = { 'content-type': 'application/json' };

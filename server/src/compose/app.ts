@@ -9,6 +9,7 @@ import { createMetrics } from '../operations/index.js';
 import { migrateJobs } from '../platform/jobs.js';
 import { createGiveUps } from '../runs/index.js';
 import { createOutboundHttp } from '../platform/outbound-http.js';
+import { startTracing } from '../platform/tracing/export.js';
 import type { AppParts } from './app-parts.js';
 import { startBackground } from './background.js';
 import { composeCatalogue } from './catalogue.js';
@@ -41,6 +42,7 @@ const LAST_REQUESTS_MS = 5_000;
 /** Composes the slices into a server. Everything that runs in the background is started here and ended by `close`. */
 export async function createApp(parts: AppParts): Promise<App> {
   const { config, logger, database } = parts;
+  const tracing = config.tracing && (await startTracing(config.tracing, logger));
   const metrics = createMetrics();
   const drain = createDrain();
   await migrate(database.db);
@@ -48,7 +50,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   await requireMasterKey(database.db, parts.keys);
   const protocol = await composeProtocol(parts);
   const outbound = createOutboundHttp(parts.allowedOrigins);
-  const content = await composeContent(parts);
+  const content = await composeContent(parts, metrics);
   const catalogue = composeCatalogue(parts, content);
   const shares = sandboxShares(parts);
   const records = await composeRunRecords(parts, shares, metrics);
@@ -71,9 +73,10 @@ export async function createApp(parts: AppParts): Promise<App> {
     httpPart,
     outbound,
     drain,
+    metrics,
   });
   const leadership = await openLeadership(database.pool, logger);
-  addOperations(parts, { metrics, leadership, protocol, sandboxes, catalogue, httpPart, drain });
+  addOperations(parts, { metrics, leadership, protocol, sandboxes, catalogue, settlement, httpPart, drain });
   const mcpBus = await openNotifications(database.pool, 'agent_rental_mcp', logger);
   const mcp = await mountMcp(http, {
     internalRequests: httpPart.internalRequests,
@@ -113,6 +116,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       await background.stop();
       await sandboxes.close();
       await Promise.all([outbound.close(), content.close(), httpPart.closeRateLimits()]);
+      await tracing?.stop();
     },
   };
 }

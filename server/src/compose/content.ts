@@ -12,6 +12,7 @@ import {
   type OutsideStore,
 } from '../storage/index.js';
 import type { StorageConfig } from '../config.js';
+import { countReads, type Metrics } from '../operations/index.js';
 import { createOutboundHttp, type OutboundHttp } from '../platform/outbound-http.js';
 import type { AppParts } from './app-parts.js';
 
@@ -22,7 +23,10 @@ export type Content = Awaited<ReturnType<typeof composeContent>>;
  * Composes the content stores. The embedded default is one server and keeps its blocks in a folder; beside DATABASE_URL they are
  * in the database, so that every replica serves what any of them stored.
  */
-export async function composeContent({ config, database, logger, contentFolder }: AppParts) {
+export async function composeContent(
+  { config, database, logger, contentFolder }: AppParts,
+  metrics: Metrics,
+) {
   const isShared = config.databaseUrl !== undefined;
   const blocks = isShared ? createDatabaseBlocks(database.db) : createFolderBlocks(contentFolder);
   if (isShared) {
@@ -39,7 +43,7 @@ export async function composeContent({ config, database, logger, contentFolder }
       outsideStores(storage, outbound),
       arweaveStore(storage, outbound),
     ),
-    reader: createContentReader({ blocks, ...storage, outbound }),
+    reader: countReads(createContentReader({ blocks, ...storage, outbound }), metrics),
     close: () => outbound.close(),
   };
 }

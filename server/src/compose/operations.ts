@@ -11,6 +11,7 @@ import type { AppParts } from './app-parts.js';
 import type { Catalogue } from './catalogue.js';
 import type { HttpPart } from './http.js';
 import type { Protocol } from './chain/protocol.js';
+import type { SettlementPart } from './settlement.js';
 import type { Sandboxes } from './sandboxes/sandboxes.js';
 
 /** Adds the routes that operators use, metrics and readiness, and gives the metrics their sources. */
@@ -22,6 +23,7 @@ export function addOperations(
     protocol: Protocol;
     sandboxes: Sandboxes;
     catalogue: Catalogue;
+    settlement: SettlementPart;
     httpPart: HttpPart;
     drain: Drain;
   },
@@ -38,6 +40,7 @@ export function addOperations(
     connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     isLeader: () => parts.leadership.isLeader(),
     indexAgeSeconds: () => catalogue.indexer.ageSeconds(),
+    reconcilerAgeSeconds: () => parts.settlement.reconciler.ageSeconds(),
     rpc: () => chain.endpointStats(),
     funds: () => protocol.funds.state(),
   });

@@ -15,6 +15,7 @@ import {
   identityRoutes,
 } from '../identity/index.js';
 import { createCreators, createReviews, listingRoutes, runnerOf } from '../listings/index.js';
+import type { Metrics } from '../operations/index.js';
 import type { OutboundHttp } from '../platform/outbound-http.js';
 import { registrationRoutes } from '../registration/index.js';
 import {
@@ -58,6 +59,7 @@ interface RoutedParts {
   httpPart: HttpPart;
   outbound: OutboundHttp;
   drain: Drain;
+  metrics: Pick<Metrics, 'stepEnded'>;
 }
 
 /** Adds every slice's routes to the server, except those of operations and MCP. */
@@ -117,6 +119,7 @@ function addMoneyRoutes(
     httpPart,
     outbound,
     drain,
+    metrics,
   }: RoutedParts,
 ): void {
   const { http, rateLimits, internalRequests } = httpPart;
@@ -156,6 +159,7 @@ function addMoneyRoutes(
       }),
       live,
       startLatency: sandboxes.startLatency,
+      stepTimes: (step, seconds) => metrics.stepEnded(step, seconds),
       contacts: createAgentContacts(db, logger),
       changes,
       pastRuns: createPastRuns({ runs, deliveryTracking, changes, settlement: settlement.settlement }),

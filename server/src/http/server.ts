@@ -20,6 +20,7 @@ import type { Principal } from './principal.js';
 import { clientAddress } from './rate-limits/client-address.js';
 import { createFailedChecks, type FailedChecks } from './rate-limits/failed-checks.js';
 import type { RateLimits, RateState } from './rate-limits/memory.js';
+import { traceRequests } from './trace-requests.js';
 
 /** Largest body of a route that is no operation; those have bounds of their own. */
 const BODY_LIMIT_BYTES = 64 * 1024;
@@ -74,6 +75,8 @@ export interface HttpServerOptions {
   rateLimits: RateLimits;
   requestsPerMinute: number;
   internalRequests: InternalRequests;
+  /** Whether requests are spans of traces. */
+  isTraced?: boolean;
   /** Hears of each request that was answered. */
   onAnswered?(request: { method: string; route: string; status: number; seconds: number }): void;
   /** Gives the caller of a bearer that was verified before, without checking it again. */
@@ -121,6 +124,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   app.addHook('onRoute', ({ method, url, config }) => {
     for (const one of [method].flat()) routes.push({ method: one, path: url, auth: config?.auth });
   });
+  if (options.isTraced === true) traceRequests(app);
   addJsonBodies(app);
   await app.register(cors, {
     origin: '*',

@@ -14,6 +14,7 @@ it('every metric is named in docs/operations.md, and every one that is named the
     sandboxes: {},
     connections: () => ({ total: 0, idle: 0, waiting: 0 }),
     indexAgeSeconds: () => undefined,
+    reconcilerAgeSeconds: () => undefined,
     isLeader: () => false,
     funds: () => undefined,
     rpc: () => ({ endpoints: [], disputes: 0 }),

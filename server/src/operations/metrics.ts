@@ -1,6 +1,8 @@
+import type { RunFailureClass } from '@agent-rental/contract';
 import type { WarmPoolStats } from '@agent-rental/sandbox';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { OPEN_CHARGE_STATES } from '../database/charge-states.js';
+import { CHARGE_STATES, OPEN_CHARGE_STATES } from '../database/charge-states.js';
+import type { RunStep } from '../runs/index.js';
 import type { RunLogCounts } from './repository.js';
 
 /** One answered request, as it is counted. */
@@ -15,7 +17,7 @@ interface AnsweredRequest {
 /** Numbers that are read when they are asked for. */
 interface MetricSources {
   /** Charges whose end is open, by state. */
-  openCharges(): Promise<ReadonlyMap<string, number>>;
+  openCharges(): Promise<ReadonlyMap<string, { count: number; oldestSeconds: number }>>;
   /** Slots that runs hold, on all replicas. */
   slotsTaken(): Promise<number>;
   /** Runs that wait in a queue for one, on all replicas. */
@@ -28,6 +30,8 @@ interface MetricSources {
   connections(): { total: number; idle: number; waiting: number };
   /** Seconds since the index was last level with the chain; undefined before it ever was. */
   indexAgeSeconds(): number | undefined;
+  /** Seconds since this replica followed all charges that were due; undefined before it ever did. */
+  reconcilerAgeSeconds(): number | undefined;
   /** Whether this replica does what one does for all. */
   isLeader(): boolean;
   /** What authority and treasury hold, and have to hold; undefined before it was read. */
@@ -59,7 +63,20 @@ export interface Metrics {
   runBegan(): void;
   /** From a request to the first line of its agent. */
   agentBegan(seconds: number): void;
-  runEnded(state: 'completed' | 'failed' | 'held' | 'undelivered' | 'refused'): void;
+  runEnded(state: (typeof RUN_ENDS)[number]): void;
+  /** A run that its agent or its caller ended as failed, by the class that creators are told. */
+  runFailed(failure: RunFailureClass): void;
+  stepEnded(step: RunStep, seconds: number): void;
+  modelCalled(call: {
+    provider: string;
+    outcome: 'completed' | 'limit' | 'stopped' | 'unavailable';
+    seconds: number;
+  }): void;
+  contentRead(read: {
+    scheme: 'ipfs' | 'ar';
+    outcome: 'read' | 'refused' | 'unavailable';
+    seconds: number;
+  }): void;
   chargeMoved(to: string): void;
   /** A request was counted by this replica alone, because Redis did not answer. */
   rateLimitFellBack(): void;
@@ -69,10 +86,16 @@ export interface Metrics {
   expose(): Promise<{ contentType: string; body: string }>;
 }
 
+/** How a run of this process ends. */
+const RUN_ENDS = ['completed', 'failed', 'held', 'undelivered', 'refused'] as const;
 /** Around what a start is to take: 200 ms at most, for 19 in 20. */
 const START_BUCKETS_SECONDS = [0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1, 2.5, 10, 60];
 /** From a cached read to the longest run. */
 const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+/** From a statement of the database to the longest run. */
+const STEP_BUCKETS_SECONDS = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 30, 60, 300,
+];
 // At the default of 10 ms the sampling alone keeps an idle process busy.
 const EVENT_LOOP_PRECISION_MS = 50;
 const SANDBOX_STATES = ['idle', 'starting', 'active', 'ending', 'waiting'] as const;
@@ -108,6 +131,33 @@ export function createMetrics(): Metrics {
     buckets: START_BUCKETS_SECONDS,
     registers,
   });
+  const failures = new Counter({
+    name: 'agent_rental_run_failures_total',
+    help: 'Failed runs of this process, by the class that their creators are told.',
+    labelNames: ['class'],
+    registers,
+  });
+  const steps = new Histogram({
+    name: 'agent_rental_run_step_seconds',
+    help: 'Time that a step of a run took; a charge lasts until it is confirmed.',
+    labelNames: ['step'],
+    buckets: STEP_BUCKETS_SECONDS,
+    registers,
+  });
+  const modelCalls = new Histogram({
+    name: 'agent_rental_model_call_seconds',
+    help: 'Time that a call of a model took, by provider and how it ended.',
+    labelNames: ['provider', 'outcome'],
+    buckets: DURATION_BUCKETS_SECONDS,
+    registers,
+  });
+  const contentReads = new Histogram({
+    name: 'agent_rental_content_read_seconds',
+    help: 'Time to read an input at ipfs:// or ar://, by how it ended.',
+    labelNames: ['scheme', 'outcome'],
+    buckets: DURATION_BUCKETS_SECONDS,
+    registers,
+  });
   const charges = new Counter({
     name: 'agent_rental_charges_total',
     help: 'Charges that this process moved into a state.',
@@ -120,6 +170,10 @@ export function createMetrics(): Metrics {
     registers,
   });
 
+  // An alert on the first lost charge, or the first run that is not delivered, needs a 0 before it.
+  for (const state of Object.keys(CHARGE_STATES)) charges.inc({ state }, 0);
+  for (const state of RUN_ENDS) runs.inc({ state }, 0);
+
   return {
     answered: ({ method, route, status, seconds }) => durations.observe({ method, route, status }, seconds),
     runBegan: () => running.inc(),
@@ -128,6 +182,10 @@ export function createMetrics(): Metrics {
       running.dec();
       runs.inc({ state });
     },
+    runFailed: (failure) => failures.inc({ class: failure }),
+    stepEnded: (step, seconds) => steps.observe({ step }, seconds),
+    modelCalled: ({ provider, outcome, seconds }) => modelCalls.observe({ provider, outcome }, seconds),
+    contentRead: ({ scheme, outcome, seconds }) => contentReads.observe({ scheme, outcome }, seconds),
     chargeMoved: (state) => charges.inc({ state }),
     rateLimitFellBack: () => fallbacks.inc(),
     watch: (sources) => watch(sources, registers),
@@ -154,8 +212,23 @@ function watch(sources: MetricSources, registers: Registry[]): void {
 
   gauge('charges_open', 'Charges whose end is open, of all replicas.', ['state'], async (metric) => {
     const counts = await sources.openCharges();
-    for (const state of OPEN_CHARGE_STATES) metric.set({ state }, counts.get(state) ?? 0);
+    for (const state of OPEN_CHARGE_STATES) metric.set({ state }, counts.get(state)?.count ?? 0);
   });
+  gauge(
+    'charges_oldest_open_seconds',
+    'Time since the oldest charge whose end is open was made, of all replicas; 0 where there is none.',
+    ['state'],
+    async (metric) => {
+      const counts = await sources.openCharges();
+      for (const state of OPEN_CHARGE_STATES) metric.set({ state }, counts.get(state)?.oldestSeconds ?? 0);
+    },
+  );
+  gauge(
+    'reconciler_age_seconds',
+    'On the leader, the time since charges that are due were all followed; -1 elsewhere and before that.',
+    [],
+    (metric) => metric.set(sources.isLeader() ? (sources.reconcilerAgeSeconds() ?? -1) : -1),
+  );
   gauge('seats_taken', 'Slots that runs hold, on all replicas.', [], async (metric) =>
     metric.set(await sources.slotsTaken()),
   );

@@ -16,8 +16,8 @@ export interface RunLogCounts {
 export interface OperationsRepository {
   /** Rejects when the database does not answer. */
   requireAnswer(): Promise<void>;
-  /** Charges whose end is open, by state. */
-  openCharges(): Promise<ReadonlyMap<string, number>>;
+  /** Charges whose end is open, by state, with the time since the oldest one of each was made. */
+  openCharges(): Promise<ReadonlyMap<string, { count: number; oldestSeconds: number }>>;
   /** Slots that runs hold. */
   slotsTaken(): Promise<number>;
   /** Runs that wait for one. */
@@ -35,9 +35,18 @@ export function createOperationsRepository(db: Db): OperationsRepository {
         .selectFrom('charges')
         .where('state', 'in', OPEN_CHARGE_STATES)
         .groupBy('state')
-        .select((eb) => ['state' as const, eb.fn.countAll<bigint>().as('count')])
+        .select((eb) => [
+          'state' as const,
+          eb.fn.countAll<bigint>().as('count'),
+          sql<number>`greatest(0, extract(epoch from now() - min(created_at)))::float8`.as('oldest_seconds'),
+        ])
         .execute();
-      return new Map(rows.map(({ state, count }) => [state, Number(count)]));
+      return new Map(
+        rows.map(({ state, count, oldest_seconds: oldestSeconds }) => [
+          state,
+          { count: Number(count), oldestSeconds },
+        ]),
+      );
     },
     async slotsTaken() {
       const { count } = await db

@@ -14,6 +14,7 @@ export { createReceipts, receiptOf, type LoggedRun, type ReceiptOrigin } from '.
 export { createGiveUps } from './idempotency/give-ups.js';
 export { createIdempotency } from './idempotency/idempotency.js';
 export { executionRoutes } from './routes.js';
+export { RUN_STEPS, type RunStep } from './pipeline/steps.js';
 export { createAgentProbe } from './agents/probe-agent.js';
 export { createSampleRun } from './agents/sample-run.js';
 export { createRetries } from './idempotency/retries.js';

@@ -1,6 +1,6 @@
 import { createWarmPool } from '@agent-rental/sandbox';
 import { createModelGateway } from '../../model-gateway/index.js';
-import type { Metrics } from '../../operations/index.js';
+import { countModelCalls, type Metrics } from '../../operations/index.js';
 import { createStartLatency, createDeclarativeAgents, createWebReader } from '../../runs/index.js';
 import { schemaViolations } from '../../platform/json-schema/checks.js';
 import { createOutboundHttp, type OutboundHttp } from '../../platform/outbound-http.js';
@@ -65,7 +65,7 @@ export async function composeSandboxes(
     runners,
     evaluators,
     ...(pythonEvaluators ? { pythonEvaluators } : {}),
-    gateway: createModelGateway(outbound),
+    gateway: countModelCalls(createModelGateway(outbound), metrics),
     web: createWebReader(web),
   });
   return {

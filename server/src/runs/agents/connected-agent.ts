@@ -2,6 +2,7 @@ import { takesAnyText, type JsonObject } from '@agent-rental/agent-runner';
 import { Webhook } from 'standardwebhooks';
 import { schemaViolations } from '../../platform/json-schema/checks.js';
 import { ForbiddenUrlError, type OutboundHttp } from '../../platform/outbound-http.js';
+import { traced, traceHeaders } from '../../platform/tracing/spans.js';
 import { signingSecrets, type ConnectedAgent } from '../../registration/index.js';
 import type { AgentContact } from './contact.js';
 import {
@@ -73,22 +74,25 @@ export function createConnectedAgents(
       let response: Response;
       options.onBegan?.();
       try {
-        response = await outbound.fetch(agent.entrypointUrl, {
-          method: 'POST',
-          headers: {
-            'content-type': 'application/json',
-            accept: 'application/json, text/event-stream',
-            'webhook-id': task.runId,
-            'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
-            'webhook-signature': signature,
-          },
-          body,
-          signal,
-          onSent: () => {
-            contact.begin();
-            accepting = setTimeout(() => contact.reach(), acceptedAfterMs);
-          },
-        });
+        const request = () =>
+          outbound.fetch(agent.entrypointUrl, {
+            method: 'POST',
+            headers: {
+              ...traceHeaders(),
+              'content-type': 'application/json',
+              accept: 'application/json, text/event-stream',
+              'webhook-id': task.runId,
+              'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
+              'webhook-signature': signature,
+            },
+            body,
+            signal,
+            onSent: () => {
+              contact.begin();
+              accepting = setTimeout(() => contact.reach(), acceptedAfterMs);
+            },
+          });
+        response = await traced('agent.request', { kind: 'client' }, request);
       } catch (cause) {
         signal.throwIfAborted();
         // The connection broke while the agent worked.

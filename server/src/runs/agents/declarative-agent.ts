@@ -13,6 +13,7 @@ import type { ModelGateway } from '../../model-gateway/index.js';
 import { ModelLimitError, ModelUnavailableError } from '../../model-gateway/index.js';
 import { schemaViolations } from '../../platform/json-schema/checks.js';
 import type { Logger } from '../../platform/logger.js';
+import { traced } from '../../platform/tracing/spans.js';
 import type { DeclarativeAgent } from '../../registration/index.js';
 import type { AgentContact } from './contact.js';
 import { AnswerStream } from './answer-stream.js';
@@ -75,7 +76,7 @@ export function createDeclarativeAgents(deps: {
   web: WebReader;
 }): DeclarativeAgents {
   return {
-    takeSandbox: (signal, owner) => deps.runners.take({ signal, owner }),
+    takeSandbox: (signal, owner) => traced('sandbox.take', {}, () => deps.runners.take({ signal, owner })),
 
     async run(task, agent, sandbox, { signal, logger, readsWeb = true, onBegan, contact, onText }) {
       const { outputSchema } = task.listing.version;

@@ -275,6 +275,7 @@ export async function paidRunWorld(
     waitingCallers: createWaitingCallers({ runs, deliveryTracking, changes, logger, graceMs: 20 }),
     live: createLiveRuns({ runs, changes, logger }),
     startLatency: createStartLatency(),
+    stepTimes: () => undefined,
     contacts: createAgentContacts(db, logger),
     changes,
     slots: createSlots({

@@ -33,6 +33,7 @@ import { deliver, type DeliverDeps } from './deliver.js';
 import { parse, parseOrder, readAccess, type Order, type ParseDeps, type Task } from './parse.js';
 import { run, type RunAgentDeps } from './run.js';
 import { slotRequest, takeSlot } from './slot.js';
+import { inStep, type StepTimes } from './steps.js';
 
 /** What the pipeline needs: what its steps need, and what connects them. */
 export interface RunTaskDeps
@@ -47,6 +48,7 @@ export interface RunTaskDeps
   changes: RunChanges;
   refusals: Pick<Refusals, 'note'>;
   trials: Trials;
+  stepTimes: StepTimes;
   // Each step names the part of these that it uses.
   chain: Chain;
   settlement: Settlement;
@@ -131,7 +133,7 @@ async function serve(deps: RunTaskDeps, given: TaskRequest): Promise<Answer> {
   const adoption = request.adoptsUndelivered ? beginAdoption(deps.deliveryTracking, order) : undefined;
   await refuseByLoad(deps, request, order, adoption);
   let ahead: Lookups | undefined = lookUp(deps, request, order);
-  const { task, ...parsed } = await parse(deps, order, request, report);
+  const { task, ...parsed } = await inStep(deps, 'parse', () => parse(deps, order, given, report));
   let access: IndexedStatus | undefined = parsed.access;
   // A request that waited for a run that was not delivered starts over.
   for (; ; ahead = undefined, access = undefined) {
@@ -241,7 +243,7 @@ async function begin(
   const leave = () => leaves.forEach((each) => each());
   let work: Promise<FinishedRun> | undefined;
   try {
-    const admitted = await admit(deps, task, request.allowance, access);
+    const admitted = await inStep(deps, 'admit', () => admit(deps, task, request.allowance, access));
     // Abort before charging if the client left, unless it asked for an asynchronous run.
     if (request.caller.patienceMs === undefined) request.caller.gone.throwIfAborted();
     // Before the run is recorded: a refusal has to cost less than a run.
@@ -289,13 +291,15 @@ async function carryOut(
   const gate = new OutputGate(request.sink, runId, recordFirst);
   let sent: SentCharge | undefined;
   try {
-    await takeSlot(deps, task, stop, entered);
+    await inStep(deps, 'slot', () => takeSlot(deps, task, stop, entered));
     const startedAt = performance.now();
-    const checked = await check(deps, task, allowance, { stop, requested });
-    sent = await charge(deps, checked, gate, contact, stop);
-    const outcome = await run(deps, task, checked, { gate, contact }, { stop, began, logger });
+    const checked = await inStep(deps, 'check', () => check(deps, task, allowance, { stop, requested }));
+    sent = await beginCharge(deps, () => charge(deps, checked, gate, contact, stop));
+    const outcome = await inStep(deps, 'run', () =>
+      run(deps, task, checked, { gate, contact }, { stop, began, logger }),
+    );
     const paying = { charge: sent, usesCredit: checked.usesCredit, allowance, contact };
-    return await deliver(deps, task, paying, gate, outcome, startedAt);
+    return await inStep(deps, 'deliver', () => deliver(deps, task, paying, gate, outcome, startedAt));
   } catch (error) {
     gate.close();
     throw await compensate(deps, task, request, { sent, outputHasLeft: gate.hasSent }, error);
@@ -303,6 +307,21 @@ async function carryOut(
     deps.live.forget(runId);
     await deps.slots.free(runId);
   }
+}
+
+/** Resolves once the charge is on its way. The step lasts until it is confirmed, beside the run. */
+function beginCharge(
+  deps: RunTaskDeps,
+  begin: () => Promise<SentCharge | undefined>,
+): Promise<SentCharge | undefined> {
+  return new Promise((resolve, reject) => {
+    inStep(deps, 'charge', async () => {
+      const sent = await begin();
+      resolve(sent);
+      await sent?.confirmed;
+      // Where the charge was sent, `deliver` waits for the same promise, and gets its error.
+    }).catch(reject);
+  });
 }
 
 /** Look-ups that start before the listing is known, so that they do not wait for it. */

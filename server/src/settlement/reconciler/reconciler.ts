@@ -46,6 +46,8 @@ export interface Reconciler {
   reconcile(which?: 'due' | 'all'): Promise<void>;
   /** Begins with a round over all, where another process may have followed them until now. */
   start(first?: 'due' | 'all'): Rounds;
+  /** Seconds since a round of this process came to its end; undefined before the first. */
+  ageSeconds(): number | undefined;
 }
 
 /**
@@ -221,6 +223,8 @@ export function createReconciler(deps: {
     return open.length;
   }
 
+  let doneAt: number | undefined;
+
   /** Gives whether more may be due. */
   async function reconcileRound(which: 'due' | 'all', isStopping: () => boolean): Promise<boolean> {
     if (which === 'all') await charges.makeAllDue();
@@ -228,7 +232,10 @@ export function createReconciler(deps: {
     await credits.giveBackUndelivered();
     await states.creditUndelivered();
     for (let batches = 0; batches < MOST_BATCHES && !isStopping(); batches += 1) {
-      if ((await reconcileBatch()) < BATCH) return false;
+      if ((await reconcileBatch()) < BATCH) {
+        doneAt = performance.now();
+        return false;
+      }
     }
     return true;
   }
@@ -237,6 +244,7 @@ export function createReconciler(deps: {
     async reconcile(which = 'due') {
       await reconcileRound(which, () => false);
     },
+    ageSeconds: () => (doneAt === undefined ? undefined : (performance.now() - doneAt) / 1000),
     start(first = 'due') {
       let isStopping = false;
       let which = first;
