@@ -31,12 +31,14 @@ const ONLY_IN_CI = [
   'test/src/runs/abort.test.ts',
   'test/src/runs/agent-modes.test.ts',
   'test/src/service/boot.test.ts',
+  'test/src/service/full-disk.test.ts',
   'test/src/service/leadership.test.ts',
   'test/src/service/limits.test.ts',
   'test/src/service/operations.test.ts',
   'test/src/service/replicas.test.ts',
   'test/src/service/secrets.test.ts',
   'test/src/service/start-mistakes.test.ts',
+  'test/src/service/traces.test.ts',
   'test/src/storage/foreign-files.test.ts',
 ];
 

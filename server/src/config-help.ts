@@ -33,6 +33,7 @@ const MEANINGS: Readonly<Record<keyof typeof environment.shape, string>> = {
   LINE_MAX_WAIT_SECONDS: 'how long a run waits for a slot',
   RECONNECT_GRACE_SECONDS: 'how long a run with an Idempotency-Key goes on without its caller',
   MCP_WAIT_SECONDS: 'how long an MCP call waits for its run before it answers with the id of the run',
+  DISK_RESERVE_MB: 'free space below which the embedded default begins nothing new',
   DRAIN_TIMEOUT_SECONDS: 'how long a stop waits for running runs',
   METRICS_TOKEN: 'bearer token of /metrics',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'collector that takes traces by OTLP over HTTP',

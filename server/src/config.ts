@@ -130,6 +130,8 @@ export const environment = z.object({
   OTEL_SERVICE_NAME: z.string().min(1).max(200).default('agent-rental'),
   /** Share of the traces that begin here which are recorded. */
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
+  /** Room on the disk of the state folder below which the embedded default begins nothing new. */
+  DISK_RESERVE_MB: z.coerce.number().int().min(0).max(1_000_000).default(256),
   /** How long a stop waits for running runs. */
   DRAIN_TIMEOUT_SECONDS: z.coerce.number().int().min(0).max(600).default(30),
   /** Origins on this machine where creators try agents and models; for the embedded default alone. */
@@ -237,6 +239,7 @@ export interface Config {
   /** Where traces go; absent where they are not recorded. */
   readonly tracing: TracingOptions | undefined;
   /** The longest that a stop waits for running runs, before it hands them over. */
+  readonly diskReserveBytes: number;
   readonly drainTimeoutMs: number;
   /** Origins on this machine that creators' agents and models may be called at. Absent: with production parts, none may. */
   readonly allowedLoopback: readonly string[] | undefined;
@@ -445,6 +448,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       embedded && value.PUBLIC_URL === undefined && LOOPBACK.includes(value.HOST) ? LOOPBACK : undefined,
     metricsToken: value.METRICS_TOKEN,
     tracing: tracingConfig(value),
+    diskReserveBytes: value.DISK_RESERVE_MB * 1_048_576,
     drainTimeoutMs: value.DRAIN_TIMEOUT_SECONDS * 1000,
     allowedLoopback: parts.length > 0 ? undefined : (value.ALLOW_LOOPBACK ?? TRIED_ORIGINS),
     storage: storageConfig(value),

@@ -3,6 +3,7 @@ import type { Chain, ProgramHistory, RotatingSigner } from '../chain/index.js';
 import type { Config } from '../config.js';
 import type { OpenDatabase } from '../database/connection.js';
 import type { Keys } from '../platform/keys.js';
+import type { DiskSpace } from '../platform/disk-space.js';
 import type { Logger } from '../platform/logger.js';
 
 /** What `createApp` composes the server from. The embedded default and production bring different ones. */
@@ -22,6 +23,8 @@ export interface AppParts {
   allowedOrigins: ReadonlySet<string>;
   /** True when no other server shares the database: what an earlier process left is then certainly dead. */
   alone: boolean;
+  /** Watches the disk of the state folder, where database and chain are on it. */
+  diskSpace: DiskSpace | undefined;
   /** How often the chain is asked for news. */
   indexPollMs: number;
 }

@@ -16,7 +16,7 @@ import type { AppParts } from './app-parts.js';
 export type HttpPart = Awaited<ReturnType<typeof composeHttp>>;
 
 /** Composes the HTTP server: authentication and rate limits in front of every route. */
-export async function composeHttp({ config, logger, database, keys }: AppParts, metrics: Metrics) {
+export async function composeHttp({ config, logger, database, keys, diskSpace }: AppParts, metrics: Metrics) {
   const shared = config.redisUrl
     ? redisRateLimits(config.redisUrl, config.replicas, logger, () => metrics.rateLimitFellBack())
     : undefined;
@@ -32,6 +32,7 @@ export async function composeHttp({ config, logger, database, keys }: AppParts, 
     recall: createRecall(tokens),
     authenticate: createAuthenticate(tokens, apiKeys),
     isTraced: config.tracing !== undefined,
+    hasRoom: () => diskSpace?.hasRoom() ?? true,
     onAnswered: (request) => metrics.answered(request),
     requestsPerMinute: config.requestsPerMinute,
     trustedProxies: config.trustedProxies,

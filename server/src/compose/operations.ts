@@ -1,5 +1,6 @@
 import type { Leadership } from '../database/leadership.js';
 import { requireMigrated } from '../database/migrate.js';
+import type { DiskSpace } from '../platform/disk-space.js';
 import type { Drain } from '../http/drain.js';
 import {
   createOperationsRepository,
@@ -16,7 +17,7 @@ import type { Sandboxes } from './sandboxes/sandboxes.js';
 
 /** Adds the routes that operators use, metrics and readiness, and gives the metrics their sources. */
 export function addOperations(
-  { config, database, chain }: AppParts,
+  { config, database, chain, diskSpace }: AppParts,
   parts: {
     metrics: Metrics;
     leadership: Leadership;
@@ -52,6 +53,7 @@ export function addOperations(
       {
         database: () => counts.requireAnswer(),
         migrations: () => requireMigrated(db),
+        ...(diskSpace ? { disk: () => requireRoom(diskSpace) } : {}),
         chain: async () => void (await chain.blockHeight('confirmed')),
         protocol: protocol.requireAuthority,
         sandboxes: () => {
@@ -63,6 +65,10 @@ export function addOperations(
       () => ({ ...rpcDetails(chain), ...fundsDetails(protocol) }),
     ),
   });
+}
+
+function requireRoom(diskSpace: DiskSpace): void {
+  if (!diskSpace.hasRoom()) throw new Error('The disk is nearly full.');
 }
 
 /** How many of several RPC endpoints are in use; nothing where there is only one. */

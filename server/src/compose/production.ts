@@ -54,6 +54,7 @@ export async function startProduction(
     contentFolder: join(stateDir, 'content'),
     allowedOrigins: new Set(allowedOrigins),
     alone: false,
+    diskSpace: undefined,
     indexPollMs: INDEX_POLL_MS,
   }).catch((error: unknown) => {
     throw error instanceof MigrationError ? databaseError(error, databaseUrl) : error;

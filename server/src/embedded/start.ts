@@ -12,6 +12,7 @@ import {
 } from '../chain/index.js';
 import type { Config } from '../config.js';
 import { openDatabase } from '../database/connection.js';
+import { watchDiskSpace } from '../platform/disk-space.js';
 import { deriveKeys } from '../platform/keys.js';
 import type { Logger } from '../platform/logger.js';
 import { openSandboxes } from '../compose/sandboxes/isolation.js';
@@ -79,6 +80,8 @@ export async function startEmbedded(
     );
     stops.push(() => database.close());
     const allowedOrigins = new Set(config.allowedLoopback);
+    const diskSpace = await watchDiskSpace(stateDir, config.diskReserveBytes, logger);
+    stops.push(() => diskSpace.stop());
     const app = await createApp({
       config,
       logger,
@@ -91,6 +94,7 @@ export async function startEmbedded(
       contentFolder: join(stateDir, 'content'),
       allowedOrigins,
       alone: true,
+      diskSpace,
       indexPollMs: INDEX_POLL_MS,
     });
     stops.push(() => app.close());

@@ -10,7 +10,7 @@ import {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
-import type { Operation } from '@agent-rental/contract';
+import { MCP_PATH, operations, type Operation } from '@agent-rental/contract';
 import { ApiError, internalError } from './api-error.js';
 import { refuseBrokenRequest } from './broken-requests.js';
 import { addJsonBodies, discardBody } from './json-body.js';
@@ -75,6 +75,8 @@ export interface HttpServerOptions {
   rateLimits: RateLimits;
   requestsPerMinute: number;
   internalRequests: InternalRequests;
+  /** False while there is no room for what a request that changes something would write. */
+  hasRoom?(): boolean;
   /** Whether requests are spans of traces. */
   isTraced?: boolean;
   /** Hears of each request that was answered. */
@@ -156,6 +158,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
       });
     }
     await admit(request, options, failedChecks);
+    if (options.hasRoom?.() === false) requireNoWrite(request);
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     const finish = () => {
@@ -196,6 +199,22 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     ),
   );
   return app;
+}
+
+/** Requests that are served while the disk is nearly full although they are POST: calls inside of MCP are checked, and a cancelled run frees. */
+const SERVED_WITHOUT_ROOM: readonly (string | undefined)[] = [
+  MCP_PATH,
+  operations.cancelRun.path,
+  operations.cancelRunByKey.path,
+];
+
+/** @throws ApiError for a request that changes something. */
+function requireNoWrite({ method, routeOptions }: FastifyRequest): void {
+  if (!['POST', 'PUT', 'PATCH'].includes(method) || SERVED_WITHOUT_ROOM.includes(routeOptions.url)) return;
+  throw new ApiError('service_unavailable', "The server's disk is nearly full.", {
+    next: 'Its operator has to free some space; then try again.',
+    retryAfterSeconds: 30,
+  });
 }
 
 function newRequestId(): string {

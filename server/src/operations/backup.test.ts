@@ -80,6 +80,7 @@ async function startServer(databaseUrl: string, contentFolder: string): Promise<
     contentFolder,
     allowedOrigins: new Set([agent.origin]),
     alone: false,
+    diskSpace: undefined,
     indexPollMs: 200,
   });
   const baseUrl = await app.http.listen({ host: '127.0.0.1', port: 0 });

@@ -2,7 +2,7 @@ import type { RunFailureClass } from '@agent-rental/contract';
 import type { WarmPoolStats } from '@agent-rental/sandbox';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { CHARGE_STATES, OPEN_CHARGE_STATES } from '../database/charge-states.js';
-import type { RunStep } from '../runs/index.js';
+import { RUN_STEPS, type RunStep } from '../runs/index.js';
 import type { RunLogCounts } from './repository.js';
 
 /** One answered request, as it is counted. */
@@ -173,6 +173,7 @@ export function createMetrics(): Metrics {
   // An alert on the first lost charge, or the first run that is not delivered, needs a 0 before it.
   for (const state of Object.keys(CHARGE_STATES)) charges.inc({ state }, 0);
   for (const state of RUN_ENDS) runs.inc({ state }, 0);
+  for (const step of RUN_STEPS) steps.zero({ step });
 
   return {
     answered: ({ method, route, status, seconds }) => durations.observe({ method, route, status }, seconds),

@@ -116,6 +116,7 @@ export async function openChargingWorld() {
       contentFolder: join(folder, 'content'),
       allowedOrigins: new Set([agent.origin]),
       alone: true,
+      diskSpace: undefined,
       indexPollMs: 200,
     });
     const baseUrl = await app.http.listen({ host: '127.0.0.1', port: 0 });
