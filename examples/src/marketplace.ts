@@ -24,7 +24,13 @@ import { serverChannel, type PublishedExample, type ServerChannel } from './mark
 import { stablePort, startOnPort } from './marketplace/ports.js';
 import { ensurePublished } from './marketplace/publish.js';
 import { ensureApiKey, ensureRented } from './marketplace/renter.js';
-import { chooseModel, isLoopback, readSettings, type ModelChoice } from './marketplace/settings.js';
+import {
+  chooseModel,
+  isLoopback,
+  readSettings,
+  type ModelChoice,
+  type Settings,
+} from './marketplace/settings.js';
 import { fundWallet, loadWallet } from './marketplace/wallets.js';
 import { OFFLINE_MODEL_ID, serveOfflineModel } from './offline-model/index.js';
 
@@ -56,7 +62,7 @@ async function runMarketplace(channel: ServerChannel): Promise<void> {
   const open = async (file: string) => {
     const wallet = await loadWallet(folder, file);
     if (await fundWallet(connection, wallet)) await step(`Airdropped SOL to ${wallet.publicKey.toBase58()}`);
-    return participant(settings.baseUrl, wallet);
+    return participant(settings, wallet);
   };
   const creator = await open(WALLET_FILES.creator);
   const renter = await open(WALLET_FILES.renter);
@@ -82,9 +88,9 @@ async function runMarketplace(channel: ServerChannel): Promise<void> {
   });
 }
 
-function participant(baseUrl: string, wallet: Keypair) {
+function participant({ baseUrl, programId }: Settings, wallet: Keypair) {
   const signer = keypairSigner(wallet);
-  return { signer, client: createClient({ baseUrl, signer }) };
+  return { signer, client: createClient({ baseUrl, signer, programId }) };
 }
 
 /**

@@ -59,7 +59,7 @@ async function story(stateDir: string): Promise<void> {
   const airdrop = await connection.requestAirdrop(wallet.publicKey, LAMPORTS_PER_SOL);
   await connection.confirmTransaction({ signature: airdrop, ...(await connection.getLatestBlockhash()) });
   const signer = keypairSigner(wallet);
-  const client = createClient({ baseUrl: dev.base_url, signer });
+  const client = createClient({ baseUrl: dev.base_url, signer, programId: dev.program_id });
   tell(`   wallet ${signer.address}`);
   const { listings } = await client.searchListings({ q: 'expenses', rental_model: 'per_query' });
   const found = listings.find((listing) => listing.id === published.id);

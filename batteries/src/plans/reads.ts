@@ -18,6 +18,7 @@ type ReadId = {
 /** Addresses of every read of the API, first pages and ones far down, with and without each filter. */
 const READS: Record<ReadId, (known: Known) => readonly string[]> = {
   getChallenge: ({ wallet }) => [`?wallet=${wallet}`],
+  getNetwork: () => [''],
   listApiKeys: () => [''],
   searchListings: () => [
     '',

@@ -30,7 +30,8 @@ try {
   print(`I am ${address}, I have ${BUDGET_LAMPORTS} lamports, and may spend ${DAY_LAMPORTS} a day.`);
 
   const signer = readWalletFile(walletFile);
-  const { fixedTools } = rentedToolset(createClient({ baseUrl: state.base_url, signer }), {
+  const client = createClient({ baseUrl: state.base_url, signer, programId: state.program_id });
+  const { fixedTools } = rentedToolset(client, {
     wallet: payingWallet(signer),
     policy: { maxDayLamports: DAY_LAMPORTS, maxRunLamports: 1_000_000n },
     ledger: fileLedger(join(folder, 'spending')),

@@ -8,6 +8,8 @@ interface DevState {
   mcp_url: string;
   /** The local chain's RPC endpoint. */
   rpc_url: string;
+  /** Its marketplace program. */
+  program_id: string;
   /** Keypair files of ready-made wallets. */
   wallets: { creator: string; renter: string };
   /** The renter's API key. */

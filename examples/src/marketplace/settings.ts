@@ -6,6 +6,8 @@ export interface Settings {
   /** Base URL of the marketplace's API. */
   baseUrl: string;
   rpcUrl: string;
+  /** The marketplace program, where it is not the published one. */
+  programId: string | undefined;
   /** The server's state folder; the examples keep theirs in it. */
   stateDir: string;
 }
@@ -38,6 +40,7 @@ export function readSettings(environment: Environment): Settings {
   return {
     baseUrl: required('AGENT_RENTAL_URL'),
     rpcUrl: required('SOLANA_RPC_URL'),
+    programId: environment['AGENT_RENTAL_PROGRAM_ID'] || undefined,
     stateDir: required('STATE_DIR'),
   };
 }

@@ -9,6 +9,9 @@ import type { MarketplaceOptions } from './options.js';
 
 const DEFAULT_URL = 'http://127.0.0.1:8787';
 
+/** 32 bytes in base58. */
+const PROGRAM_ID = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+
 /** The wallet file of commands that name none. */
 export const DEFAULT_WALLET_FILE = 'agent-wallet.json';
 
@@ -30,6 +33,13 @@ export function urlOf({ url }: MarketplaceOptions, { environment }: CliEnvironme
   return text.replace(/\/+$/, '');
 }
 
+/** The program of the environment, where the marketplace has another than the published default. @throws UsageError */
+export function programIdOf({ environment }: CliEnvironment): string | undefined {
+  const programId = environment['AGENT_RENTAL_PROGRAM_ID']?.trim() || undefined;
+  if (programId === undefined || PROGRAM_ID.test(programId)) return programId;
+  throw new UsageError("AGENT_RENTAL_PROGRAM_ID is not a program's address in base58.");
+}
+
 /** Logs in with the command's wallet. @throws CommandError where there is no wallet. */
 export function connect(options: MarketplaceOptions, around: CliEnvironment): Connected {
   const url = urlOf(options, around);
@@ -42,7 +52,12 @@ export function connect(options: MarketplaceOptions, around: CliEnvironment): Co
     );
   }
   const signer = readWalletFile(file);
-  return { url, signer, client: createClient({ baseUrl: url, signer }), records: around.folder };
+  return {
+    url,
+    signer,
+    client: createClient({ baseUrl: url, signer, programId: programIdOf(around) }),
+    records: around.folder,
+  };
 }
 
 /** Whether a marketplace is on this machine. */

@@ -22,6 +22,8 @@ import { VERSION } from './version.js';
 const AFTER_HELP = `
 Exit codes: 0 done, 1 failed, 2 not understood, 3 the agent's run failed,
 130 ended by Ctrl-C.
+AGENT_RENTAL_PROGRAM_ID is the address of the marketplace program, where it
+is not the published one; its operator tells it.
 Results are on stdout, progress and errors on stderr.`;
 
 const WALLET_HELP = `

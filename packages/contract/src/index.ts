@@ -1,6 +1,7 @@
 export * from './canonical-json.js';
 export * from './identity/confirmed-change.js';
 export * from './rentals/credential.js';
+export * from './rentals/network.js';
 export * from './rentals/earnings.js';
 export * from './errors/errors.js';
 export * from './runs/execution.js';

@@ -26,7 +26,7 @@ With a wallet and at least one limit, rent_listing and hire pay; without, they s
 More:
   AGENT_RENTAL_TOOLS        which rented agents have a tool of their own: all, none, or ids with commas (default: the
                             30 most recent; list_rentals and run_agent reach the others)
-  AGENT_RENTAL_PROGRAM_ID   address of the marketplace program, where it is not the default one
+  AGENT_RENTAL_PROGRAM_ID   address of the marketplace program, where it is not the published one; its operator tells it
   AGENT_RENTAL_INPUT_DIR    the only folder whose files a call may send as input_file
   AGENT_RENTAL_WAIT_SECONDS how long a call waits for its run (default ${TOOL_WAIT_SECONDS})
 

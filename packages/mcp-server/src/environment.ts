@@ -40,15 +40,13 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): Settings {
   // Without a rule nothing is paid for here.
   const spending = spendingFromEnvironment(environment, signer?.address ?? apiKey ?? '');
   const seconds = readNumber(environment, 'AGENT_RENTAL_WAIT_SECONDS');
-  const programId = readProgramId(environment);
   return {
     client,
     tools: {
       select: readTools(environment),
       ...spending,
-      programId,
       ...(spending && signer && 'signTransaction' in signer
-        ? { wallet: payingWallet(signer as Parameters<typeof payingWallet>[0], { programId }) }
+        ? { wallet: payingWallet(signer as Parameters<typeof payingWallet>[0]) }
         : {}),
     },
     inputFolder: environment['AGENT_RENTAL_INPUT_DIR']?.trim() || undefined,
@@ -93,11 +91,12 @@ function readClient(environment: NodeJS.ProcessEnv): ClientOptions {
   if (!/^https?:$/.test(protocolOf(baseUrl))) {
     throw new EnvironmentError(`AGENT_RENTAL_URL is not a web address, for example ${DEFAULT_URL}.`);
   }
+  const programId = readProgramId(environment);
   const apiKey = environment['AGENT_RENTAL_API_KEY']?.trim();
-  if (apiKey) return { baseUrl, apiKey };
+  if (apiKey) return { baseUrl, apiKey, programId };
   const wallet = environment['AGENT_RENTAL_WALLET']?.trim();
   const domain = environment['AGENT_RENTAL_DOMAIN']?.trim() || undefined;
-  if (wallet) return { baseUrl, signer: readWalletFile(wallet), domain };
+  if (wallet) return { baseUrl, signer: readWalletFile(wallet), domain, programId };
   throw new EnvironmentError(
     'Set AGENT_RENTAL_API_KEY, or AGENT_RENTAL_WALLET to the path of a keypair file.',
   );

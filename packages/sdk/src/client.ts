@@ -1,6 +1,7 @@
 import {
   CONFIRMATION_HEADERS,
   MAX_WAIT_SECONDS,
+  walletAddress,
   operations,
   type AgentStats,
   type ApiKey,
@@ -14,6 +15,7 @@ import {
   type Job,
   type Listing,
   type ListingPage,
+  type Network,
   type Operation,
   type PinnedVersion,
   type Review,
@@ -47,6 +49,11 @@ export interface ClientOptions {
    * to nothing else. Default: the host of `baseUrl`. Needed where `baseUrl` is another way to it.
    */
   domain?: string | undefined;
+  /**
+   * Address of the marketplace program in base58, where it is not the published default: wallets sign transactions of this
+   * program alone. Know it from the marketplace's operator; what the service itself says is not taken for it.
+   */
+  programId?: string | undefined;
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch;
   /** Tries after the first, for requests that may be repeated. Default 2. */
@@ -100,6 +107,10 @@ export interface RentalClient {
   readonly baseUrl: string;
   /** Host and port that messages for this marketplace name when a wallet signs them. */
   readonly domain: string;
+  /** Address of the marketplace program, where the client was made for another than the published default. */
+  readonly programId?: string | undefined;
+  /** The chain and the program that the service says it uses. */
+  getNetwork(options?: CallOptions): Promise<Network>;
   searchListings(
     query?: Query<typeof operations.searchListings>,
     options?: CallOptions,
@@ -268,10 +279,13 @@ function confirmed({ confirmation, signal }: ConfirmedOptions): Pick<RequestInpu
   return { signal, headers: { [names.challenge]: challenge, [names.signature]: signature } };
 }
 
-/** Makes a client of the marketplace's API. */
+/** Makes a client of the marketplace's API. @throws TypeError for options that make none. */
 export function createClient(options: ClientOptions): RentalClient {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const domain = options.domain ?? new URL(baseUrl).host;
+  if (options.programId !== undefined && !walletAddress.safeParse(options.programId).success) {
+    throw new TypeError('programId is not the address of a program in base58.');
+  }
   const doFetch: typeof fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
   const authentication = options.apiKey
     ? apiKeyAuthentication(options.apiKey)
@@ -355,6 +369,8 @@ export function createClient(options: ClientOptions): RentalClient {
   return {
     baseUrl,
     domain,
+    programId: options.programId,
+    getNetwork: (given = {}) => call(operations.getNetwork, given),
     searchListings: (query = {}, given = {}) =>
       call(operations.searchListings, { query: plain(query), ...given }),
     getListing: async (id, given = {}) =>

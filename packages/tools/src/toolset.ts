@@ -44,7 +44,7 @@ export interface ToolsetOptions {
   readonly approve?: Approve | undefined;
   /** Where people reach the marketplace. Default: where the client reaches it. */
   readonly publicUrl?: string | undefined;
-  /** Address of the marketplace program, for tools without a wallet, where it is not the default one. */
+  /** Address of the marketplace program. Default: the client's, or the published one. */
   readonly programId?: string | undefined;
   /** Told of each rental that was made through these tools. */
   readonly onRented?: ((agentId: string) => void) | undefined;
@@ -106,7 +106,7 @@ export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}
   const limit = limitOf(options);
   const named = Array.isArray(options.select) ? (options.select as readonly string[]) : undefined;
   const cache = options.cache ?? cacheOf(client);
-  const { policy, ledger, wallet, approve, onRented, programId, publicUrl = client.baseUrl } = options;
+  const { policy, ledger, wallet, approve, onRented, publicUrl = client.baseUrl } = options;
   const context: ToolContext = {
     client,
     cache,
@@ -114,7 +114,8 @@ export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}
     spending: policy && createSpending({ policy, ledger }),
     // Without a policy there is nothing that a payment could be inside of.
     wallet: policy && wallet,
-    inspect: wallet?.inspect ?? inspectForPayer(programId),
+    inspect: wallet?.inspect ?? inspectForPayer,
+    programId: options.programId ?? client.programId,
     approve,
     onRented,
     unsettled: new Map(),

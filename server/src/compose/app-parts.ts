@@ -12,6 +12,8 @@ export interface AppParts {
   logger: Logger;
   database: OpenDatabase;
   chain: Chain;
+  /** An RPC endpoint of that chain which anybody may use; those of the server's own may hold keys. */
+  publicRpcUrl: string | undefined;
   history: ProgramHistory;
   /** Signs with the hot key. */
   authority: RotatingSigner;

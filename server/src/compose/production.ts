@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
-import { PublicKey } from '@solana/web3.js';
+import { clusterApiUrl, PublicKey } from '@solana/web3.js';
 import { createApp } from './app.js';
 import { createChain, createProgramHistory } from '../chain/index.js';
 import { openAuthority } from './chain/authority.js';
@@ -15,6 +15,13 @@ import { databaseError, requireDatabase } from './requirements/database.js';
 import type { RunningServer } from './running-server.js';
 
 const INDEX_POLL_MS = 2_000;
+
+/** The endpoints that Solana keeps for everybody. */
+const PUBLIC_RPC_URLS = {
+  localnet: undefined,
+  devnet: clusterApiUrl('devnet'),
+  mainnet: clusterApiUrl('mainnet-beta'),
+} as const;
 
 export { createLogger } from '../platform/logger.js';
 
@@ -47,6 +54,7 @@ export async function startProduction(
     logger,
     database,
     chain,
+    publicRpcUrl: PUBLIC_RPC_URLS[config.network],
     history: createProgramHistory(solanaRpcUrls, programId),
     authority,
     keys: deriveKeys(masterKey, config.sealingKeys),

@@ -6,6 +6,7 @@ import { listeningUrl } from '../http/listening-url.js';
 import { discoveryRoutes } from '../http/routes/discovery.js';
 import { healthRoutes } from '../http/routes/health.js';
 import { jwksRoute } from '../http/routes/jwks.js';
+import { networkRoute } from '../http/routes/network.js';
 import { openApiRoute } from '../http/routes/openapi.js';
 import { readPublishedInput, toolRoutes } from '../http/routes/tools.js';
 import {
@@ -64,7 +65,7 @@ interface RoutedParts {
 
 /** Adds every slice's routes to the server, except those of operations and MCP. */
 export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<void> {
-  const { config, database, driver } = parts;
+  const { config, database, driver, chain } = parts;
   const { catalogue, registration, httpPart, settlement } = routed;
   const { http, identity, internalRequests } = httpPart;
   const { db } = database;
@@ -93,7 +94,14 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     hasPins: (principal) => catalogue.pins.hasAny(runnerOf(principal)),
   });
   const baseUrl = () => config.publicUrl ?? listeningUrl(http) ?? '';
-  dashboardRoutes(http, { listings: catalogue.listings, reviews, baseUrl, network: config.network });
+  dashboardRoutes(http, {
+    listings: catalogue.listings,
+    reviews,
+    baseUrl,
+    network: config.network,
+    programId: chain.programId.toBase58(),
+  });
+  networkRoute(http, { chain, network: config.network, rpcUrl: parts.publicRpcUrl });
   discoveryRoutes(http, { baseUrl });
   openApiRoute(http);
   jwksRoute(http, settlement.receiptSigner);

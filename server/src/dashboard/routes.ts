@@ -37,6 +37,8 @@ export interface DashboardDeps {
   reviews: Pick<ReturnType<typeof createReviews>, 'list'>;
   baseUrl: () => string;
   network: 'localnet' | 'devnet' | 'mainnet';
+  /** The marketplace program, in base58: wallets of these pages pay it and no other. */
+  programId: string;
 }
 
 /** Serves the public pages: for people in a browser, whose errors are pages, too. Programs get errors as everywhere. */
@@ -54,7 +56,10 @@ export function dashboardRoutes(app: FastifyInstance, deps: DashboardDeps): void
   });
 }
 
-function addPages(app: FastifyInstance, { listings, reviews, baseUrl, network }: DashboardDeps): void {
+function addPages(
+  app: FastifyInstance,
+  { listings, reviews, baseUrl, network, programId }: DashboardDeps,
+): void {
   const config = { auth: 'none' } as const;
   const chain = `solana:${network}`;
   const origin = () => baseUrl().replace(/\/+$/, '');
@@ -102,6 +107,7 @@ function addPages(app: FastifyInstance, { listings, reviews, baseUrl, network }:
         listing,
         baseUrl: origin(),
         chain,
+        programId,
         nonce,
         maxTotalLamports,
       });

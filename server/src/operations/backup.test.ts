@@ -73,6 +73,7 @@ async function startServer(databaseUrl: string, contentFolder: string): Promise<
     logger: pino({ level: 'silent' }),
     database,
     chain: createChain(localChain.rpcUrl, MARKETPLACE_PROGRAM_ID),
+    publicRpcUrl: undefined,
     history: createProgramHistory(localChain.rpcUrl, MARKETPLACE_PROGRAM_ID),
     authority: createRotatingSigner(createKeypairSigner(keys.authority)),
     keys: deriveKeys(keys.masterKey),

@@ -109,6 +109,7 @@ export async function openChargingWorld() {
       logger: pino({ level: 'silent' }),
       database,
       chain: createChain(urls, MARKETPLACE_PROGRAM_ID),
+      publicRpcUrl: undefined,
       history: createProgramHistory(urls, MARKETPLACE_PROGRAM_ID),
       authority,
       keys: deriveKeys(keys.masterKey),

@@ -22,6 +22,7 @@ import { newRenter, rentOverHttp, type Renter } from '../support/renter.js';
 const PUBLIC = new Set([
   'GET /v1/auth/challenge',
   'POST /v1/auth/token',
+  'GET /v1/network',
   'GET /health',
   'GET /ready',
   'GET /metrics',

@@ -14,7 +14,7 @@ import { keepLive } from '../dev/live-agent.js';
 import { findMarketplace, startMarketplace } from '../dev/local-marketplace.js';
 import { serveRenterProxy } from '../dev/renter-proxy.js';
 import { CommandError, UsageError } from '../errors.js';
-import { isLoopback, urlOf, type Connected } from '../marketplace.js';
+import { isLoopback, programIdOf, urlOf, type Connected } from '../marketplace.js';
 import type { SharedOptions } from '../options.js';
 import { servePracticeModel } from '../practice-model/serve-model.js';
 import { AGENT_FILE, readAgentProject } from '../project/agent-file.js';
@@ -112,18 +112,27 @@ export async function devCommand(options: DevOptions, around: CliEnvironment): P
   }
 }
 
+/** The marketplace of a session. */
+interface Place {
+  url: string;
+  /** Its chain; that of the environment where it is absent. */
+  rpcUrl: string | undefined;
+  /** Its program, where it is not the published default. */
+  programId: string | undefined;
+}
+
 async function openMarketplace(
   options: DevOptions,
   around: CliEnvironment,
   session: string,
   allowed: readonly string[],
   ends: Ends,
-): Promise<{ url: string; rpcUrl: string | undefined }> {
+): Promise<Place> {
   if (options.url !== undefined) {
     const url = urlOf(options, around);
     if (!isLoopback(url))
       throw new UsageError('--url is of a marketplace on this machine; elsewhere, publish.');
-    return { url, rpcUrl: undefined };
+    return { url, rpcUrl: undefined, programId: programIdOf(around) };
   }
   const entry = findMarketplace(options.marketplace, around.folder);
   around.err('Starting a marketplace for this session');
@@ -149,18 +158,17 @@ async function servePracticeModelAt(endpoint: string, { err }: CliEnvironment, e
 }
 
 async function newParticipant(
-  place: { url: string; rpcUrl: string | undefined },
+  { url, rpcUrl, programId }: Place,
   session: string,
   name: string,
   around: CliEnvironment,
 ): Promise<Connected> {
   const file = join(session, `${name}.json`);
   const address = createWalletFile(file);
-  const connection =
-    place.rpcUrl === undefined ? connectionOf({}, around) : new Connection(place.rpcUrl, 'confirmed');
+  const connection = rpcUrl === undefined ? connectionOf({}, around) : new Connection(rpcUrl, 'confirmed');
   await airdrop(connection, address, SESSION_LAMPORTS, around.signal);
   const signer = readWalletFile(file);
-  return { url: place.url, signer, client: createClient({ baseUrl: place.url, signer }), records: session };
+  return { url, signer, client: createClient({ baseUrl: url, signer, programId }), records: session };
 }
 
 async function rentForSession(

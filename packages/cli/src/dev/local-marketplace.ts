@@ -11,6 +11,7 @@ import { CommandError } from '../errors.js';
 export interface LocalMarketplace {
   readonly url: string;
   readonly rpcUrl: string;
+  readonly programId: string;
   /** Ends it, and what runs in it. */
   stop(): Promise<void>;
 }
@@ -81,8 +82,11 @@ export async function startMarketplace(
       child.once('exit', () => fail(new CommandError(`The marketplace did not start. ${said.trim()}`)));
       signal.addEventListener('abort', () => fail(signal.reason as Error), { once: true });
     });
-    const dev = JSON.parse(await readFile(join(stateDir, 'dev.json'), 'utf8')) as { rpc_url: string };
-    return { url, rpcUrl: dev.rpc_url, stop };
+    const dev = JSON.parse(await readFile(join(stateDir, 'dev.json'), 'utf8')) as {
+      rpc_url: string;
+      program_id: string;
+    };
+    return { url, rpcUrl: dev.rpc_url, programId: dev.program_id, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -115,6 +115,15 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
     body: { wallet, challenge, signature },
     response: { token: 'eyJhbGciOiJFZERTQSJ9.e30.c2ln', expires_at: 1_767_610_800 },
   },
+  getNetwork: {
+    response: {
+      network: 'devnet',
+      program_id: 'AgentRenta1Market11111111111111111111111111',
+      genesis_hash: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
+      rpc_url: 'https://api.devnet.solana.com',
+      protocol_account: wallet,
+    },
+  },
   createApiKey: {
     body: { label: apiKey.label, scopes: apiKey.scopes, policy: apiKey.policy, challenge, signature },
     response: { ...apiKey, key: 'ark_dev_0123456789' },

@@ -21,6 +21,7 @@ import {
   runState,
 } from '../runs/execution.js';
 import { deletedFile, storedFile } from '../runs/files.js';
+import { network } from '../rentals/network.js';
 import {
   apiKey,
   challenge,
@@ -138,6 +139,15 @@ export const operations = {
     body: tokenRequest,
     status: 200,
     response: token,
+  }),
+  getNetwork: define({
+    id: 'getNetwork',
+    method: 'GET',
+    path: '/v1/network',
+    summary: 'The chain and the program that the marketplace uses',
+    auth: 'none',
+    status: 200,
+    response: network,
   }),
   createApiKey: define({
     id: 'createApiKey',

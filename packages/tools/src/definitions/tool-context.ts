@@ -16,6 +16,8 @@ export interface ToolContext {
   readonly wallet?: PayingWallet | undefined;
   /** Decodes what a proposed transaction can take. */
   readonly inspect: InspectProposal;
+  /** The marketplace program that is paid; absent: the published default. */
+  readonly programId?: string | undefined;
   /** Asked above the policy's amount, where a call brings no `approve` of its own. */
   readonly approve?: Approve | undefined;
   /** Called after each rental that was made. */

@@ -94,6 +94,7 @@ export async function payRental(
         approve: (again) => again.total_lamports <= total && (again.max_run_lamports ?? 0) <= (perRun ?? 0),
         onSigned,
         signal,
+        programId: context.programId,
       });
       context.unsettled.delete(id);
       if (perRun !== undefined) await context.spending?.agreedPrices.confirm(id, BigInt(perRun));

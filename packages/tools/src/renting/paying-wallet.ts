@@ -9,6 +9,8 @@ export type Payment = Awaited<ReturnType<RentalClient['submitTransaction']>>;
 export type InspectProposal = (
   proposal: TransactionProposal,
   request: TransactionRequest,
+  /** Address of the marketplace program, where it is not the published default. */
+  programId?: string,
 ) => Promise<DecodedQuote>;
 
 /** How one payment is judged, and what is told about it. */
@@ -18,6 +20,8 @@ export interface PayOptions {
   /** Called as soon as there is a signature: from then on the amount may leave the wallet. */
   onSigned(): void;
   readonly signal?: AbortSignal | undefined;
+  /** Address of the marketplace program, where it is not the published default. */
+  readonly programId?: string | undefined;
 }
 
 /** A wallet that pays for rentals. Its key stays inside. */
@@ -38,7 +42,7 @@ export interface PayingWallet {
   pay(client: RentalClient, request: TransactionRequest, options: PayOptions): Promise<Payment>;
 }
 
-/** Options of {@link payingWallet}. */
+/** Options of {@link payingWallet}. Without `programId` it pays under the one of the tools or of their client. */
 export type PayingWalletOptions = Pick<SignOptions, 'programId' | 'connection' | 'maxPriorityFeeLamports'>;
 
 /**
@@ -49,11 +53,11 @@ export function payingWallet(signer: WalletSigner, options: PayingWalletOptions 
   const { address } = signer;
   return {
     address,
-    inspect: async (proposal, request) => {
+    inspect: async (proposal, request, programId) => {
       const { inspectProposal } = await import('@agent-rental/sdk/solana');
-      return inspectProposal(proposal, request, address, options).quote;
+      return inspectProposal(proposal, request, address, { programId, ...options }).quote;
     },
-    pay: async (client, request, { approve, onSigned, signal }) => {
+    pay: async (client, request, { approve, onSigned, signal, programId }) => {
       const { signAndSubmit } = await import('@agent-rental/sdk/solana');
       const telling: WalletSigner = {
         address,
@@ -64,15 +68,13 @@ export function payingWallet(signer: WalletSigner, options: PayingWalletOptions 
           return signed;
         },
       };
-      return signAndSubmit(client, telling, request, { ...options, approve, signal });
+      return signAndSubmit(client, telling, request, { programId, ...options, approve, signal });
     },
   };
 }
 
-/** Inspects proposals for the wallet that they name: another program signs them. */
-export function inspectForPayer(programId: string | undefined): InspectProposal {
-  return async (proposal, request) => {
-    const { inspectProposal } = await import('@agent-rental/sdk/solana');
-    return inspectProposal(proposal, request, proposal.payer, { programId }).quote;
-  };
-}
+/** Inspects a proposal for the wallet that it names: another program signs it. */
+export const inspectForPayer: InspectProposal = async (proposal, request, programId) => {
+  const { inspectProposal } = await import('@agent-rental/sdk/solana');
+  return inspectProposal(proposal, request, proposal.payer, { programId }).quote;
+};

@@ -46,7 +46,7 @@ const DAYS_30_SECONDS = 2_592_000;
  *   takes something else than the marketplace's quote says
  */
 export async function quoteRental(
-  { client, inspect }: Pick<ToolContext, 'client' | 'inspect'>,
+  { client, inspect, programId }: Pick<ToolContext, 'client' | 'inspect' | 'programId'>,
   agentId: string,
   terms: RentalTerms,
   call: CallOptions,
@@ -58,7 +58,7 @@ export async function quoteRental(
   if (credential.valid) return { listing, credential };
   const asked = requestFor(listing, credential, terms);
   const proposal = await client.createTransaction(asked, call);
-  const quote = await inspect(proposal, asked);
+  const quote = await inspect(proposal, asked, programId);
   return { listing, credential, payment: { request: withAmounts(asked, quote), proposal, quote } };
 }
 

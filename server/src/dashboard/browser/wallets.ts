@@ -44,7 +44,7 @@ export function offerWallets(
   root.hidden = false;
 }
 
-/** Asks a wallet for an account, which signs what follows. */
+/** Asks a wallet for an account, which signs what follows: transactions of the program that the page names, and no other. */
 export async function connect(root: HTMLElement, wallet: Wallet): Promise<Session> {
   say(root, `Waiting for ${wallet.name} to connect.`);
   const feature = wallet.features['standard:connect'] as Connect;
@@ -53,7 +53,11 @@ export async function connect(root: HTMLElement, wallet: Wallet): Promise<Sessio
   if (!account) throw new Error(`${wallet.name} shared no account.`);
   const signer = walletStandardSigner(wallet, account, root.dataset['chain']);
   say(root, `${wallet.name} asks you to sign a message: it logs you in, and pays nothing.`);
-  return { name: wallet.name, signer, client: createClient({ baseUrl: location.origin, signer }) };
+  return {
+    name: wallet.name,
+    signer,
+    client: createClient({ baseUrl: location.origin, signer, programId: root.dataset['programId'] }),
+  };
 }
 
 /** Runs what a button began: the buttons of the part wait for it, and its error is said. */

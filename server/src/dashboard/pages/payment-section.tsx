@@ -10,10 +10,12 @@ interface PaymentProps {
   listing: Pick<PublishedListing, 'id' | 'rentalModel' | 'priceLamports' | 'minDepositLamports'>;
   /** The network, as wallets name it. */
   chain: string;
+  /** The marketplace program, in base58. */
+  programId: string;
 }
 
 /** Pays with a wallet of the browser. The script shows it, so that it is not there without one. */
-export function PaymentSection({ listing, chain }: PaymentProps) {
+export function PaymentSection({ listing, chain, programId }: PaymentProps) {
   const { id, rentalModel, priceLamports, minDepositLamports } = listing;
   const { isPrepaid, expires } = RENTAL_TERMS[rentalModel];
   return (
@@ -25,6 +27,7 @@ export function PaymentSection({ listing, chain }: PaymentProps) {
       data-price={String(priceLamports)}
       data-min-deposit={String(minDepositLamports)}
       data-chain={chain}
+      data-program-id={programId}
     >
       <h2>Pay with your wallet</h2>
       <form>

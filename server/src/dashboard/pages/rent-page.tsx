@@ -18,6 +18,8 @@ export interface RentPageContent {
   readonly baseUrl: string;
   /** The network, as wallets name it. */
   readonly chain: string;
+  /** The marketplace program, in base58. */
+  readonly programId: string;
   /** Of the response: the page's script carries it. */
   readonly nonce: string;
   /** What the link says that it was offered at; nothing has checked it. */
@@ -28,7 +30,14 @@ export interface RentPageContent {
  * The page that `rent_url` leads to: what the rental costs, and a program that pays for it. The creator's words come after
  * the price, in a block of their own, so that they cannot pass for it.
  */
-export function rentPage({ listing, baseUrl, chain, nonce, maxTotalLamports }: RentPageContent): string {
+export function rentPage({
+  listing,
+  baseUrl,
+  chain,
+  programId,
+  nonce,
+  maxTotalLamports,
+}: RentPageContent): string {
   const { id, title, rentalModel, priceLamports, minDepositLamports } = listing;
   const price = `It costs ${solWords(priceLamports)}, ${MODEL_WORDS[rentalModel]}.`;
   const url = `${baseUrl}/dashboard/rent/${id}`;
@@ -56,7 +65,7 @@ export function rentPage({ listing, baseUrl, chain, nonce, maxTotalLamports }: R
       <p>
         <a href={`/dashboard/listings/${id}`}>See what it takes and gives, and what its renters say.</a>
       </p>
-      <PaymentSection listing={listing} chain={chain} />
+      <PaymentSection listing={listing} chain={chain} programId={programId} />
       <h2>Or let the agent that gave you this link go on</h2>
       <p>
         Tell it to call <code>rent_listing</code> with <code>transaction: true</code>. Your wallet signs what

@@ -50,6 +50,8 @@ export async function startExamples(options: {
   entry: string;
   baseUrl: string;
   rpcUrl: string;
+  /** The marketplace program, in base58. */
+  programId: string;
   stateDir: string;
   modelSettings: Readonly<Record<string, string>>;
   onStep(text: string): void;
@@ -63,6 +65,7 @@ export async function startExamples(options: {
       PATH: process.env['PATH'] ?? '',
       AGENT_RENTAL_URL: options.baseUrl,
       SOLANA_RPC_URL: options.rpcUrl,
+      AGENT_RENTAL_PROGRAM_ID: options.programId,
       STATE_DIR: options.stateDir,
     },
     // Not in our process group: Ctrl-C is for the server, which stops them in its turn.

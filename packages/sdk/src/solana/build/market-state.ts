@@ -44,9 +44,11 @@ export async function readMarketState(
     findPerQueryBalanceAddress(wallet, address, programId).address,
   ];
   const [protocol, listing, escrow, balance] = await readOwned(connection, addresses, programId);
+  // First: without a protocol it is the program that is wrong, and not the listing.
+  const config = protocolOf(protocol?.data, programId);
   if (!listing || !escrow) throw apiError('listing_not_found', `There is no listing ${listingId} on-chain.`);
   return {
-    protocol: protocolOf(protocol?.data, programId),
+    protocol: config,
     listing: decodeListing(listing.data),
     earningsLamports: decodeEscrow(escrow.data).earningsLamports,
     balance: balance && {
@@ -67,7 +69,8 @@ function protocolOf(data: Uint8Array | undefined, programId: PublicKey): Protoco
   const program = programId.toBase58();
   throw apiError(
     'service_unavailable',
-    `The marketplace program ${program} is not initialised on this network.`,
+    `The marketplace program ${program} is not initialised on this network. Where the marketplace has another program, ` +
+      'set its address as programId.',
   );
 }
 

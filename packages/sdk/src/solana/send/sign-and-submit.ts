@@ -17,7 +17,7 @@ import type { WireTransaction } from '../verify/wire-transaction.js';
  * Per-Task rental `deposit_lamports`) in the terms, or `approve`.
  */
 export interface SignOptions extends CallOptions {
-  /** Address of the marketplace program, where it is not the default one. */
+  /** Address of the marketplace program. Default: the client's, or the published one. */
   programId?: PublicKey | string | undefined;
   /**
    * Shown what the transaction can take, once it is known to do what was asked for; anything but true ends it. The
@@ -83,8 +83,9 @@ export async function signAndSubmit(
   client: RentalClient,
   signer: WalletSigner,
   request: TransactionRequest,
-  options: SignOptions = {},
+  given: SignOptions = {},
 ): Promise<SubmittedTransaction> {
+  const options = { ...given, programId: given.programId ?? client.programId };
   const proposal = await client.createTransaction(request, { signal: options.signal });
   const protocol = options.connection && (await readProtocol(options.connection, programIdOf(options)));
   const { wire, checked, check } = judge(proposal, request, signer.address, {

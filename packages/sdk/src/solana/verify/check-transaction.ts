@@ -71,6 +71,7 @@ export function checkTransaction(
 /** The marketplace's instructions, read; nothing but ComputeBudget may stand beside them. */
 function decodeOurs(transaction: WireTransaction, programId: PublicKey): DecodedInstruction[] {
   const decoded: DecodedInstruction[] = [];
+  requireProgram(transaction, programId);
   for (const instruction of transaction.instructions) {
     if (isComputeBudget(instruction)) continue;
     if (!instruction.programId.equals(programId)) {
@@ -84,6 +85,19 @@ function decodeOurs(transaction: WireTransaction, programId: PublicKey): Decoded
     decoded.push(read);
   }
   return decoded;
+}
+
+/** A transaction that has nothing to do with the program that this client knows may be of a marketplace under another one. */
+function requireProgram({ instructions }: WireTransaction, programId: PublicKey): void {
+  const called = instructions.filter((instruction) => !isComputeBudget(instruction));
+  const [other] = called;
+  if (!other || called.some((instruction) => instruction.programId.equals(programId))) return;
+  throw new UntrustedTransactionError(
+    'program',
+    `calls the program ${other.programId.toBase58()}, and not ${programId.toBase58()}, which this client takes for the ` +
+      "marketplace's. Where you know from the marketplace's operator that its program is the former, set it as programId " +
+      '(AGENT_RENTAL_PROGRAM_ID in the environment)',
+  );
 }
 
 function checkPriorityFee(transaction: WireTransaction, maxLamports: bigint): void {
