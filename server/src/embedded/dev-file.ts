@@ -1,5 +1,6 @@
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as z from 'zod';
 import type { ReadyExamples } from './examples/examples.js';
 
 /** What scripts need of a running embedded server. */
@@ -22,6 +23,14 @@ export async function writeDevFile(stateDir: string, content: DevFile): Promise<
   await writeFile(`${path}.tmp`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   await rename(`${path}.tmp`, path);
   return path;
+}
+
+const known = z.object({ base_url: z.url(), rpc_url: z.url(), program_id: z.string() });
+
+/** Reads how a running embedded server is reached; undefined where none is ready on that state folder. */
+export async function readDevFile(stateDir: string): Promise<z.output<typeof known> | undefined> {
+  const text = await readFile(pathIn(stateDir), 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : known.parse(JSON.parse(text));
 }
 
 /** Removes it, so that its presence means a server that was ready. */

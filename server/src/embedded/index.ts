@@ -1,3 +1,4 @@
+export { readDevFile } from './dev-file.js';
 export { EmbeddedPostgresError } from './postgres/errors.js';
 export { findRunningPostgres } from './postgres/find-running.js';
 export { openStateFolder, StateFolderError } from './state-folder/state-folder.js';

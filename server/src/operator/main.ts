@@ -1,21 +1,26 @@
-import { resolve } from 'node:path';
-import { ConfigError, readKeysConfig, readOperatorConfig } from '../config.js';
+import { ApiError } from '../http/api-error.js';
+import { ConfigError, readKeysConfig } from '../config.js';
 import { deriveKeys } from '../platform/keys.js';
-import { EmbeddedPostgresError, findRunningPostgres } from '../embedded/index.js';
+import { EmbeddedPostgresError } from '../embedded/index.js';
 import { openDatabase } from '../database/connection.js';
+import { findChain, findDatabase } from './find-parts.js';
 import { OperatorError, parseCommand, runCommand, USAGE } from './index.js';
+import { parseProtocolCommand, runProtocolCommand } from './protocol/index.js';
 
 /** PostgreSQL's codes for a table or column that is not there. */
 const MISSING_SCHEMA = new Set(['42P01', '42703']);
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'EHOSTUNREACH', 'ECONNRESET']);
 
 async function main(): Promise<void> {
-  const command = parseCommand(process.argv.slice(2));
+  const argv = process.argv.slice(2);
+  const onChain = parseProtocolCommand(argv);
+  if (onChain) return mainOnChain(onChain);
+  const command = parseCommand(argv);
   if (command.name === 'help') {
     process.stdout.write(USAGE);
     return;
   }
-  const database = openDatabase(databaseUrl(), () => undefined);
+  const database = openDatabase(findDatabase(process.env), () => undefined);
   try {
     process.stdout.write(`${await runCommand(database.db, command, readKeys)}\n`);
   } catch (error) {
@@ -25,21 +30,20 @@ async function main(): Promise<void> {
   }
 }
 
+async function mainOnChain(
+  command: Exclude<ReturnType<typeof parseProtocolCommand>, undefined>,
+): Promise<void> {
+  if ('help' in command) {
+    process.stdout.write(command.help);
+    return;
+  }
+  const say = (text: string) => process.stdout.write(`${text}\n`);
+  say(await runProtocolCommand(await findChain(process.env), command, say));
+}
+
 function readKeys() {
   const { masterKey, sealingKeys } = readKeysConfig(process.env);
   return deriveKeys(masterKey, sealingKeys);
-}
-
-function databaseUrl(): string {
-  const config = readOperatorConfig(process.env);
-  if (config.databaseUrl !== undefined) return config.databaseUrl;
-  const stateDir = resolve(config.stateDir);
-  const url = findRunningPostgres(stateDir);
-  if (url !== undefined) return url;
-  throw new OperatorError(
-    `No server runs on the state folder ${stateDir}. Start it with npm start, or name another with STATE_DIR ` +
-      'or a database with DATABASE_URL.',
-  );
 }
 
 /** The database's errors in words; its address and password stay out of them. */
@@ -56,7 +60,10 @@ function explain(error: unknown): unknown {
 
 main().catch((error: unknown) => {
   const isPlain =
-    error instanceof OperatorError || error instanceof ConfigError || error instanceof EmbeddedPostgresError;
+    error instanceof OperatorError ||
+    error instanceof ConfigError ||
+    error instanceof EmbeddedPostgresError ||
+    error instanceof ApiError;
   process.stderr.write(isPlain ? `${error.message}\n` : `${(error as Error).stack ?? String(error)}\n`);
   process.exitCode = 1;
 });

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { OperatorError } from './operator-error.js';
+import { PROTOCOL_COMMANDS } from './protocol/index.js';
 
 /** What an operator asks for. */
 export type Command =
@@ -24,9 +25,21 @@ export const USAGE = `What the operator of a marketplace decides.
   npm run operator -- limit <listing_id> --clear        back to the creator's, or the default
   npm run operator -- reseal                            seals agents' secrets with SEALING_KEY, to rotate it
 
-Works on the database of DATABASE_URL, or of the server that runs on the state folder (STATE_DIR, default
-.agent-rental). What is decided holds from the next request on, on every replica.
+With a key of the program (--keypair FILE; --dry-run shows and simulates the transaction, and sends nothing; --help after a
+command explains it):
+
+${describeProtocolCommands()}
+
+The first ones work on the database of DATABASE_URL, or of the server that runs on the state folder (STATE_DIR, default
+.agent-rental). What is decided holds from the next request on, on every replica. The second ones work on the chain of
+SOLANA_RPC_URLS and PROGRAM_ID, or of that server.
 `;
+
+function describeProtocolCommands(): string {
+  return Object.entries(PROTOCOL_COMMANDS)
+    .map(([name, { usage, summary }]) => `  ${`${name} ${usage}`.trim()}\n      ${summary}`)
+    .join('\n');
+}
 
 const MOST_RUNS_PER_MINUTE = 100_000;
 const MOST_REASON_CHARACTERS = 1000;

@@ -1,14 +1,12 @@
-import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { PublicKey } from '@solana/web3.js';
-import * as z from 'zod';
 import { createChain, createProgramHistory } from '../chain/index.js';
 import { ConfigError, readReconciliationConfig } from '../config.js';
 import { createCredentialRepository, createIndexer } from '../credentials/index.js';
 import { openDatabase } from '../database/connection.js';
-import { EmbeddedPostgresError, findRunningPostgres } from '../embedded/index.js';
+import { EmbeddedPostgresError, findRunningPostgres, readDevFile } from '../embedded/index.js';
 import { createLogger } from '../platform/logger.js';
 import { createChargeStates } from '../settlement/index.js';
 import { describeReport, toJson } from './describe-report.js';
@@ -78,8 +76,6 @@ function readOptions() {
   }
 }
 
-const devFile = z.object({ rpc_url: z.url(), program_id: z.string() });
-
 /** The database and the chain that are compared: those of the environment, or of the server on the state folder. */
 async function findParts(): Promise<{
   databaseUrl: string;
@@ -100,10 +96,7 @@ async function findParts(): Promise<{
   }
   const stateDir = resolve(config.stateDir);
   const url = findRunningPostgres(stateDir);
-  const dev = await readFile(join(stateDir, 'dev.json'), 'utf8').then(
-    (text) => devFile.parse(JSON.parse(text)),
-    () => undefined,
-  );
+  const dev = await readDevFile(stateDir);
   if (url === undefined || dev === undefined) {
     throw new UsageError(
       `No server runs on the state folder ${stateDir}. Start it with npm start, name another with STATE_DIR, or set ` +

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import {
+  decodeProtocol,
+  findProgramDataAddress,
+  findProtocolAddress,
+  UPGRADEABLE_LOADER_ID,
+  type Protocol,
+} from '@agent-rental/program-client';
+import { marketplaceSoPath } from '@agent-rental/program-client/artifact';
+import { PublicKey } from '@solana/web3.js';
+import type { Chain } from '../../chain/index.js';
+
+/** A program that is deployed with the upgradeable loader, held against the committed one. */
+export interface Deployment {
+  /** The slot of the deployment. */
+  slot: bigint;
+  /** Null where the program can never be upgraded. */
+  upgradeAuthority: PublicKey | null;
+  /** SHA-256 of the deployed code, in hex, without the zeros that a larger account ends with. */
+  sha256: string;
+  /** SHA-256 of the committed program, in hex. */
+  committedSha256: string;
+  /** Whether the deployed code is the committed one. */
+  isCommitted: boolean;
+}
+
+/** ProgramData begins with tag (4), slot (8), whether there is an upgrade authority (1), that authority (32). */
+const SLOT_OFFSET = 4;
+const HAS_AUTHORITY_OFFSET = 12;
+const AUTHORITY_OFFSET = 13;
+const CODE_OFFSET = 45;
+
+/** Reads what is deployed at the program's address; undefined where no program of the upgradeable loader is. */
+export async function readDeployment(
+  chain: Pick<Chain, 'programId' | 'getAccounts'>,
+): Promise<Deployment | undefined> {
+  const { programId } = chain;
+  const { accounts } = await chain.getAccounts([programId, findProgramDataAddress(programId).address]);
+  const [program, programData] = accounts;
+  if (!program?.executable || !programData?.owner.equals(UPGRADEABLE_LOADER_ID)) return undefined;
+  const { data } = programData;
+  if (data.length < CODE_OFFSET) return undefined;
+  const committed = await readFile(marketplaceSoPath());
+  const code = data.subarray(CODE_OFFSET, CODE_OFFSET + committed.length);
+  const isRestZero = data.subarray(CODE_OFFSET + committed.length).every((byte) => byte === 0);
+  const isCommitted = isRestZero && code.equals(committed);
+  const sha256 = isCommitted ? sha256Of(code) : sha256Of(withoutZeros(data.subarray(CODE_OFFSET)));
+  return {
+    slot: data.readBigUInt64LE(SLOT_OFFSET),
+    upgradeAuthority:
+      data[HAS_AUTHORITY_OFFSET] === 1 ? new PublicKey(data.subarray(AUTHORITY_OFFSET, CODE_OFFSET)) : null,
+    sha256,
+    committedSha256: sha256Of(committed),
+    isCommitted,
+  };
+}
+
+/** Reads the program's configuration; undefined where it is not initialised. */
+export async function readProtocolAccount(
+  chain: Pick<Chain, 'programId' | 'getAccounts'>,
+): Promise<Protocol | undefined> {
+  const { accounts } = await chain.getAccounts([findProtocolAddress(chain.programId).address]);
+  const [account] = accounts;
+  return account?.owner.equals(chain.programId) ? decodeProtocol(account.data) : undefined;
+}
+
+function withoutZeros(bytes: Buffer): Buffer {
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1] === 0) end -= 1;
+  return bytes.subarray(0, end);
+}
+
+const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

@@ -1,0 +1,49 @@
+import type { Chain } from '../../chain/index.js';
+import { OperatorError } from '../operator-error.js';
+import type { ProtocolCommand } from './actions.js';
+import { readDeployment, readProtocolAccount } from './deployment.js';
+import { describeDeployment, describeEvent, describePlan, describeProtocol } from './describe.js';
+import { planAction } from './plan.js';
+import { openSigner, sendPlan, simulatePlan } from './send.js';
+
+/**
+ * Does what the operator asks of the program; gives what to print.
+ *
+ * @param onStep is told what is about to be sent
+ * @throws OperatorError when it cannot be done; ApiError `service_unavailable` where the chain is out of reach.
+ */
+export async function runProtocolCommand(
+  chain: Chain,
+  { action, dryRun, keypairFile }: ProtocolCommand,
+  onStep: (text: string) => void = () => undefined,
+): Promise<string> {
+  if (action.name === 'deploy-check') return checkDeployment(chain);
+  if (action.name === 'protocol') {
+    const protocol = await readProtocolAccount(chain);
+    if (!protocol) throw new OperatorError('The program is not initialised on this network.');
+    return describeProtocol(protocol);
+  }
+  const plan = await planAction(chain, action);
+  const keypair = keypairFile === undefined ? undefined : await openSigner(keypairFile, plan);
+  onStep(describePlan(plan, chain.programId, await chain.requireOneCluster()));
+  await simulatePlan(chain, plan);
+  if (dryRun || !keypair) return 'The simulation succeeds. Nothing was sent.';
+  const { signature, event } = await sendPlan(chain, plan, keypair);
+  return [`Landed: ${signature}`, describeEvent(event), ...(plan.next === '' ? [] : [plan.next])].join('\n');
+}
+
+async function checkDeployment(chain: Chain): Promise<string> {
+  const deployment = await readDeployment(chain);
+  if (!deployment) {
+    throw new OperatorError(
+      `No program is deployed at ${chain.programId.toBase58()} on this network: deploy it, or correct PROGRAM_ID.`,
+    );
+  }
+  const text = describeDeployment(deployment, await readProtocolAccount(chain));
+  if (!deployment.isCommitted) {
+    throw new OperatorError(
+      `${text}\nThe deployed program is another one than this release's: upgrade one of them.`,
+    );
+  }
+  return text;
+}

@@ -1,0 +1,104 @@
+import { decodeEvents, type MarketplaceEvent } from '@agent-rental/program-client';
+import { TransactionMessage, VersionedTransaction, type Keypair, type MessageV0 } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { apiErrorOfTransaction, loadKeypair, type Chain } from '../../chain/index.js';
+import { OperatorError } from '../operator-error.js';
+import type { Plan } from './plan.js';
+
+/** A blockhash lives for a minute or so; by then it is known whether the transaction landed. */
+const LANDED_WITHIN_MS = 120_000;
+const RESEND_MS = 2_000;
+const LOGS_TRIES = 20;
+const LOGS_PAUSE_MS = 500;
+
+/** Runs a plan's transaction without signatures or effect. @throws OperatorError with the program's reason for refusing it. */
+export async function simulatePlan(chain: Chain, plan: Plan): Promise<void> {
+  const { blockhash } = await chain.latestBlockhash();
+  const { error, logs } = await chain.simulate(messageOf(plan, blockhash));
+  if (error !== null) throw refusal('The simulation is refused', error, logs, chain);
+}
+
+/**
+ * Signs, sends and waits until the transaction has landed and the program has logged its event.
+ *
+ * @throws OperatorError where it was refused or did not land; where that is not known, it names the signature.
+ */
+export async function sendPlan(
+  chain: Chain,
+  plan: Plan,
+  keypair: Keypair,
+): Promise<{ signature: string; event: MarketplaceEvent }> {
+  const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash(true);
+  const transaction = new VersionedTransaction(messageOf(plan, blockhash));
+  transaction.sign([keypair]);
+  const wire = transaction.serialize();
+  const signature = bs58.encode(transaction.signatures[0] ?? new Uint8Array());
+  await chain.send(wire);
+  // Nodes drop transactions: the same bytes go out again until they land.
+  const resend = setInterval(() => void chain.send(wire).catch(() => undefined), RESEND_MS);
+  const status = await chain
+    .waitForConfirmation(signature, lastValidBlockHeight, AbortSignal.timeout(LANDED_WITHIN_MS))
+    .finally(() => clearInterval(resend));
+  if (status === null) {
+    throw new OperatorError(
+      `The transaction ${signature} was not seen to land in time. Look with the command protocol before you send another.`,
+    );
+  }
+  const logs = await logsOf(chain, signature);
+  if (status.err) throw refusal(`The transaction ${signature} failed`, status.err, logs, chain);
+  const event = decodeEvents(logs, chain.programId).find(({ name }) => name === plan.event);
+  if (event) return { signature, event };
+  throw new OperatorError(
+    `The transaction ${signature} landed, and the RPC endpoint does not show its event ${plan.event}. ` +
+      'Look with the command protocol what it changed.',
+  );
+}
+
+/**
+ * Opens the keypair of the signer.
+ *
+ * @throws OperatorError; it repeats no text that may be a key.
+ */
+export async function openSigner(file: string, { signer }: Plan): Promise<Keypair> {
+  if (/^\s*\[/.test(file) || /^[1-9A-HJ-NP-Za-km-z]{60,}$/.test(file)) {
+    throw new OperatorError(
+      '--keypair takes the path of a file and never a key. What you typed may be in the history of your shell: treat that key as known to others.',
+    );
+  }
+  const keypair = await loadKeypair(file).catch((cause: unknown) => {
+    throw new OperatorError((cause as Error).message, { cause });
+  });
+  if (keypair.publicKey.equals(signer.address)) return keypair;
+  throw new OperatorError(
+    `The keypair file ${file} is of ${keypair.publicKey.toBase58()}; the ${signer.role} is ${signer.address.toBase58()}.`,
+  );
+}
+
+function messageOf({ instruction, signer }: Plan, blockhash: string): MessageV0 {
+  return new TransactionMessage({
+    payerKey: signer.address,
+    recentBlockhash: blockhash,
+    instructions: [instruction],
+  }).compileToV0Message();
+}
+
+/** An endpoint that knows a status may know the transaction a moment later. */
+async function logsOf(chain: Chain, signature: string): Promise<string[]> {
+  for (let tried = 0; tried < LOGS_TRIES; tried += 1) {
+    const logs = await chain.logsOf(signature);
+    if (logs.length > 0) return logs;
+    await new Promise((resolve) => setTimeout(resolve, LOGS_PAUSE_MS));
+  }
+  return [];
+}
+
+function refusal(
+  what: string,
+  error: Parameters<typeof apiErrorOfTransaction>[0],
+  logs: string[],
+  { programId }: Chain,
+): OperatorError {
+  const { reason, onChainError } = apiErrorOfTransaction(error, logs, programId);
+  const code = onChainError ? ` (${JSON.stringify(onChainError)})` : '';
+  return new OperatorError(`${what}: ${reason}${code}`);
+}
