@@ -8,7 +8,7 @@ import {
 } from '@solana/web3.js';
 import type { EmbeddedKeys } from './keypairs.js';
 
-const FUNDS_SOL = { authority: 100, upgradeAuthority: 10, treasury: 1 } as const;
+const FUNDS_SOL = { authority: 100, upgradeAuthority: 10, admin: 1, treasury: 1 } as const;
 
 /** Makes the local chain's program ready: funds the marketplace's own keys and creates the protocol account. Repeatable. */
 export async function initializeLocalProtocol(

@@ -3,6 +3,7 @@ import { ConfigError, readKeysConfig } from '../config.js';
 import { deriveKeys } from '../platform/keys.js';
 import { EmbeddedPostgresError } from '../embedded/index.js';
 import { openDatabase } from '../database/connection.js';
+import { describeFindings, DOCTOR_HELP, examine, hasProblem, parseDoctor } from './doctor/index.js';
 import { findChain, findDatabase } from './find-parts.js';
 import { OperatorError, parseCommand, runCommand, USAGE } from './index.js';
 import { parseProtocolCommand, runProtocolCommand } from './protocol/index.js';
@@ -13,6 +14,8 @@ const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'EHOSTUNR
 
 async function main(): Promise<void> {
   const argv = process.argv.slice(2);
+  const doctor = parseDoctor(argv);
+  if (doctor) return mainDoctor(doctor);
   const onChain = parseProtocolCommand(argv);
   if (onChain) return mainOnChain(onChain);
   const command = parseCommand(argv);
@@ -28,6 +31,20 @@ async function main(): Promise<void> {
   } finally {
     await database.close();
   }
+}
+
+async function mainDoctor({ help, json }: { help: boolean; json: boolean }): Promise<void> {
+  if (help) {
+    process.stdout.write(DOCTOR_HELP);
+    return;
+  }
+  const findings = await examine(process.env);
+  const isHealthy = !hasProblem(findings);
+  const text = json
+    ? JSON.stringify({ ok: isHealthy, checks: findings }, null, 2)
+    : describeFindings(findings);
+  // What hangs must not keep the command.
+  process.stdout.write(`${text}\n`, () => process.exit(isHealthy ? 0 : 1));
 }
 
 async function mainOnChain(

@@ -25,6 +25,8 @@ export const USAGE = `What the operator of a marketplace decides.
   npm run operator -- limit <listing_id> --clear        back to the creator's, or the default
   npm run operator -- reseal                            seals agents' secrets with SEALING_KEY, to rotate it
 
+  npm run operator -- doctor [--json]                   examines everything that the server needs
+
 With a key of the program (--keypair FILE; --dry-run shows and simulates the transaction, and sends nothing; --help after a
 command explains it):
 

@@ -1,0 +1,5 @@
+/** What the operator's commands share with the start of the server. */
+export { openAuthority } from './chain/authority.js';
+export { requireCluster } from './requirements/cluster.js';
+export { requireDatabase } from './requirements/database.js';
+export { openSandboxes } from './sandboxes/isolation.js';

@@ -1,0 +1,45 @@
+/** How one part is. */
+export interface Finding {
+  status: 'ok' | 'warning' | 'problem';
+  /** What was found, without a secret. */
+  detail: string;
+  /** What to do; empty where all is well. */
+  advice: string;
+}
+
+/** A finding under the name of its part. */
+export interface Checked extends Finding {
+  name: string;
+}
+
+export const ok = (detail: string): Finding => ({ status: 'ok', detail, advice: '' });
+export const warning = (detail: string, advice: string): Finding => ({ status: 'warning', detail, advice });
+export const problem = (detail: string, advice: string): Finding => ({ status: 'problem', detail, advice });
+
+/** Something that this part is built on is not there, which has a line of its own. */
+export const notChecked = (what: string): Finding => warning(`not checked: ${what}`, 'Mend that first.');
+
+/** What a part is given, the sandbox apart, which starts processes. */
+const CHECK_TIMEOUT_MS = 10_000;
+
+/** Runs a check within a bounded time. What it throws is a problem, in the words of its message. */
+export async function check(
+  name: string,
+  find: () => Finding | Promise<Finding>,
+  timeoutMs = CHECK_TIMEOUT_MS,
+): Promise<Checked> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Finding>((resolve) => {
+    timer = setTimeout(
+      () =>
+        resolve(problem(`no answer within ${timeoutMs / 1000} s`, 'Look at its log, and at the network.')),
+      timeoutMs,
+    );
+  });
+  const found = (async () => find())().catch((error: unknown) =>
+    problem(error instanceof Error ? error.message.replaceAll(/\s+/g, ' ') : String(error), ''),
+  );
+  const finding = await Promise.race([found, late]);
+  clearTimeout(timer);
+  return { name, ...finding };
+}

@@ -1,0 +1,89 @@
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
+import { PublicKey } from '@solana/web3.js';
+import { openAuthority } from '../../compose/index.js';
+import { ConfigError, readConfig, type Config } from '../../config.js';
+import { findRunningPostgres, readDevFile } from '../../embedded/index.js';
+import { OperatorError } from '../operator-error.js';
+import { checkChain, type ChainPlace } from './chain-checks.js';
+import { problem, type Checked } from './check.js';
+import { checkDatabase } from './database-checks.js';
+import { checkService } from './service-checks.js';
+
+export const DOCTOR_HELP = `npm run operator -- doctor [--json]
+
+Examines everything that the server needs, with the server's environment, while it runs or before: a line each, ok, warning or
+problem with what to do. Changes nothing, prints no secret, and ends with 1 where there is a problem.
+`;
+
+/** Reads a command line that begins with `doctor`; undefined for any other. @throws OperatorError */
+export function parseDoctor(argv: readonly string[]): { help: boolean; json: boolean } | undefined {
+  if (argv[0] !== 'doctor') return undefined;
+  try {
+    const { values } = parseArgs({
+      args: argv.slice(1),
+      options: {
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+    return values;
+  } catch {
+    throw new OperatorError('doctor takes --json and nothing else.');
+  }
+}
+
+/** Examines every part; each within a bounded time. @param now the time of this machine, in milliseconds */
+export async function examine(env: NodeJS.ProcessEnv, now: () => number = Date.now): Promise<Checked[]> {
+  let config: Config;
+  try {
+    config = readConfig(env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return [{ name: 'configuration', ...problem(error.message.replaceAll(/\s+/g, ' '), '') }];
+  }
+  const stateDir = resolve(config.stateDir);
+  const isEmbedded = config.databaseUrl === undefined;
+  const dev = isEmbedded ? await readDevFile(stateDir) : undefined;
+  const databaseUrl = config.databaseUrl ?? findEmbedded(stateDir);
+  const rpcUrls = config.solanaRpcUrls ?? (dev ? [dev.rpc_url] : []);
+  const programId = dev?.program_id ?? config.programId ?? MARKETPLACE_PROGRAM_ID.toBase58();
+  const place: ChainPlace = {
+    rpcUrls,
+    programId: new PublicKey(programId),
+    network: config.network,
+    authorities: async () => (isEmbedded ? [] : [(await openAuthority(config)).publicKey]),
+    reserveLamports: config.authorityReserveLamports,
+  };
+  const url = config.publicUrl ?? dev?.base_url ?? `http://${config.host}:${config.port}`;
+  const [database, chain, service] = await Promise.all([
+    checkDatabase(databaseUrl, { ...config, stateDir }, now),
+    rpcUrls.length === 0 ? [] : checkChain(place, now),
+    checkService({ ...config, stateDir }, { url, programId }),
+  ]);
+  return [...database, ...chain, ...service];
+}
+
+function findEmbedded(stateDir: string): string | undefined {
+  try {
+    return findRunningPostgres(stateDir);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A line for each finding, and what they come to. */
+export function describeFindings(findings: readonly Checked[]): string {
+  const width = Math.max(...findings.map(({ name }) => name.length)) + 2;
+  const lines = findings.map(
+    ({ status, name, detail, advice }) =>
+      `${status.padEnd(9)}${name.padEnd(width)}${detail}${advice === '' ? '' : ` -> ${advice}`}`,
+  );
+  const count = (status: Checked['status']) => findings.filter((finding) => finding.status === status).length;
+  return [...lines, `${count('problem')} problems, ${count('warning')} warnings.`].join('\n');
+}
+
+/** Whether a finding is a problem. */
+export const hasProblem = (findings: readonly Checked[]): boolean =>
+  findings.some(({ status }) => status === 'problem');

@@ -1,0 +1,1 @@
+export { describeFindings, DOCTOR_HELP, examine, hasProblem, parseDoctor } from './doctor.js';
