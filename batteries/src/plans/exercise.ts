@@ -1,5 +1,5 @@
 import { createClient } from '@agent-rental/sdk';
-import { keypairSigner } from '@agent-rental/sdk/solana';
+import { approveSpending, createApiKey, keypairSigner } from '@agent-rental/sdk/solana';
 import { readWhatIsSeldomRead } from '@agent-rental/server/testing';
 import { until } from '@agent-rental/test/support/busy-marketplace';
 import { call } from '@agent-rental/test/support/http';
@@ -112,6 +112,19 @@ async function workBusy(
   await expect('a pin', pin(1));
   await expect('no pin', pin(null));
   const client = createClient({ baseUrl: market.server.baseUrl, signer: keypairSigner(renter.wallet) });
+  const { key } = await createApiKey(client, keypairSigner(renter.wallet), 'asks', {
+    policy: { ask_above_lamports: 0 },
+  });
+  const byKey = () =>
+    call(served, 'POST', '/v1/execute', {
+      token: key,
+      body: { agent_id: listingId, task: 'answer once approved' },
+    });
+  await expect('a question', byKey(), 403);
+  const [asked] = (await client.listApprovals()).approvals;
+  if (asked) await approveSpending(client, keypairSigner(renter.wallet), asked);
+  await expect('an approved run', byKey());
+  const approvalId = asked?.id ?? '';
   const { job_id: jobId } = await client.registerAgent({
     name: 'a-draft',
     category: 'research',
@@ -133,7 +146,7 @@ async function workBusy(
     upload.then(async (response) => ({ status: response.status, body: await response.json() })),
     201,
   );
-  for (const path of readPaths({ wallet, listingId, ownId: draft, jobId, runId, fileId })) {
+  for (const path of readPaths({ wallet, listingId, ownId: draft, jobId, runId, fileId, approvalId })) {
     const { next_cursor: cursor } = await expect(path, ask('GET', path));
     if (cursor === undefined) continue;
     const next = new URL(path, market.server.baseUrl);

@@ -9,6 +9,8 @@ export interface Known {
   readonly jobId: string;
   readonly runId: string;
   readonly fileId: string;
+  /** A question of an API key of the wallet. */
+  readonly approvalId: string;
 }
 
 type ReadId = {
@@ -20,6 +22,8 @@ const READS: Record<ReadId, (known: Known) => readonly string[]> = {
   getChallenge: ({ wallet }) => [`?wallet=${wallet}`],
   getNetwork: () => [''],
   listApiKeys: () => [''],
+  listApprovals: () => [''],
+  getApproval: ({ approvalId }) => [approvalId],
   searchListings: () => [
     '',
     '?sort=newest&limit=100&offset=1000',

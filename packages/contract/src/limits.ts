@@ -12,6 +12,15 @@ export const FILE_KEPT_HOURS = 24;
 /** Hours over which a spending policy adds up what was spent. */
 export const SPENDING_WINDOW_HOURS = 24;
 
+/** Minutes in which the owner of a wallet can answer whether an API key may spend something. */
+export const APPROVAL_OPEN_MINUTES = 60;
+
+/** Minutes for which the answer holds: in them a yes pays for one spend, and a no refuses the same call. */
+export const APPROVAL_HOLDS_MINUTES = 10;
+
+/** Questions of one API key that wait for an answer at the same time. */
+export const OPEN_APPROVALS_OF_KEY = 10;
+
 /** Minutes after its last caller left in which an equal request adopts a run instead of paying for another one. */
 export const ADOPTION_MINUTES = 10;
 

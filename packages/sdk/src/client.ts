@@ -25,6 +25,7 @@ import {
   type RunningRun,
   type RunState,
   type SignedReceipt,
+  type SpendingApproval,
   type StoredFile,
   type TransactionProposal,
   type TransactionRequest,
@@ -96,7 +97,7 @@ export interface ExecuteOptions extends CallOptions {
 
 /** Options of a call that may wait. */
 interface WaitOptions extends CallOptions {
-  /** Seconds that the service waits for the end of the run, at most 60. Default 0. */
+  /** Seconds that the service waits for the end of the run, or for the answer, at most 60. Default 0. */
   waitSeconds?: number | undefined;
 }
 
@@ -206,6 +207,16 @@ export interface RentalClient {
   listApiKeys(options?: CallOptions): Promise<{ api_keys: ApiKey[] }>;
   /** Ends a key: the next request with it is refused. */
   revokeApiKey(keyId: string, options?: CallOptions): Promise<ApiKey>;
+  /** What API keys of the wallet ask to spend, and wait for an answer. Needs a wallet's login. */
+  listApprovals(options?: CallOptions): Promise<{ approvals: SpendingApproval[] }>;
+  /** A question of an API key, by `approval.id` of the error that refused it; waits up to `waitSeconds` for its answer. */
+  getApproval(approvalId: string, options?: WaitOptions): Promise<SpendingApproval>;
+  /** Answers a question. A yes needs the wallet's signature: see `approveSpending` of `@agent-rental/sdk/solana`. */
+  answerApproval(
+    approvalId: string,
+    body: z.input<typeof operations.answerApproval.body>,
+    options?: CallOptions,
+  ): Promise<SpendingApproval>;
   getChallenge(
     wallet: string,
     options?: CallOptions,
@@ -362,7 +373,7 @@ export function createClient(options: ClientOptions): RentalClient {
   const getRun = (run_id: string, { waitSeconds, signal }: WaitOptions = {}): Promise<RunState> =>
     call(operations.getRun, {
       params: { run_id },
-      ...(waitSeconds === undefined ? {} : { headers: { prefer: `wait=${waitSeconds}` } }),
+      ...waiting(waitSeconds),
       signal,
     });
 
@@ -420,6 +431,12 @@ export function createClient(options: ClientOptions): RentalClient {
     // Ending a key twice ends it once.
     revokeApiKey: (key_id, given = {}) =>
       call(operations.revokeApiKey, { params: { key_id }, repeatable: true, ...given }),
+    listApprovals: (given = {}) => call(operations.listApprovals, given),
+    getApproval: (approval_id, { waitSeconds, signal } = {}) =>
+      call(operations.getApproval, { params: { approval_id }, ...waiting(waitSeconds), signal }),
+    // A confirmation counts once: no repetition.
+    answerApproval: (approval_id, body, given = {}) =>
+      call(operations.answerApproval, { params: { approval_id }, body, ...given }),
     getChallenge: (wallet, given = {}) => call(operations.getChallenge, { query: { wallet }, ...given }),
     createTransaction: (body, given = {}) =>
       call(operations.createTransaction, { body, repeatable: true, ...given }),
@@ -487,6 +504,11 @@ export function createClient(options: ClientOptions): RentalClient {
     cancelRunByKey: (idempotency_key, given = {}) =>
       call(operations.cancelRunByKey, { body: { idempotency_key }, repeatable: true, ...given }),
   };
+}
+
+/** Asks for an answer that waits. */
+function waiting(seconds: number | undefined): Pick<RequestInput, 'headers'> {
+  return seconds === undefined ? {} : { headers: { prefer: `wait=${seconds}` } };
 }
 
 /** Whether a response is about the run of an earlier call. */

@@ -1,6 +1,7 @@
 import {
   errorEnvelope,
   type ApiKeyScope,
+  type ApprovalOffer,
   type ErrorCode,
   type OnChainError,
   type PolicyRule,
@@ -31,6 +32,8 @@ export class ApiError extends Error {
   readonly policyRule: PolicyRule | undefined;
   /** The scopes of which the API key needs one; absent where it does not lack a scope. */
   readonly requiredScopes: readonly ApiKeyScope[] | undefined;
+  /** Where the owner of the wallet approves what the API key may not spend by itself; then the same call goes on. */
+  readonly approval: ApprovalOffer | undefined;
   /** Seconds to wait before trying again, from `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
 
@@ -44,6 +47,7 @@ export class ApiError extends Error {
     onChainError?: OnChainError | undefined;
     policyRule?: PolicyRule | undefined;
     requiredScopes?: readonly ApiKeyScope[] | undefined;
+    approval?: ApprovalOffer | undefined;
     retryAfterSeconds?: number | undefined;
   }) {
     super(fields.message);
@@ -55,6 +59,7 @@ export class ApiError extends Error {
     this.onChainError = fields.onChainError;
     this.policyRule = fields.policyRule;
     this.requiredScopes = fields.requiredScopes;
+    this.approval = fields.approval;
     this.retryAfterSeconds = fields.retryAfterSeconds;
   }
 }
@@ -86,7 +91,8 @@ export function afterRetries(
   if (last instanceof ConnectionError) {
     return new ConnectionError(`${last.message} ${earlier}`, { cause: first, runId: first.runId });
   }
-  const { code, status, requestId, onChainError, policyRule, requiredScopes, retryAfterSeconds } = last;
+  const { code, status, requestId, onChainError, policyRule, requiredScopes, approval, retryAfterSeconds } =
+    last;
   return new ApiError({
     code,
     status,
@@ -94,6 +100,7 @@ export function afterRetries(
     onChainError,
     policyRule,
     requiredScopes,
+    approval,
     retryAfterSeconds,
     message: `${last.message} ${earlier}`,
     reason: `${last.reason} ${earlier}`,
@@ -127,6 +134,7 @@ export async function apiErrorFromResponse(response: Response): Promise<ApiError
     onChainError: error.on_chain_error,
     policyRule: error.policy_rule,
     requiredScopes: error.required_scopes,
+    approval: error.approval,
     retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
   });
 }

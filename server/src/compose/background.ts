@@ -20,6 +20,7 @@ import {
   REPLACED_SECRETS_TASK,
   SAMPLES_TASK,
 } from '../registration/index.js';
+import { removeOldApprovals } from '../spending-approvals/index.js';
 import { EXPIRY_CRONTAB, EXPIRY_TASK, removeExpired, removeOldStats } from '../runs/index.js';
 import { dropFinalWires } from '../settlement/index.js';
 import type { AppParts } from './app-parts.js';
@@ -85,6 +86,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
       [EXPIRY_TASK]: async () => {
         await removeExpired(db);
         await removeOldSpends(db);
+        await removeOldApprovals(db);
         await removeOldSampleRuns(db);
         await removeOldStats(db);
         await removeOldProbeRequests(db);

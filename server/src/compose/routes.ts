@@ -14,6 +14,7 @@ import {
   createOriginsOf,
   createSpending,
   identityRoutes,
+  type Spending,
 } from '../identity/index.js';
 import { createCreators, createReviews, listingRoutes, runnerOf } from '../listings/index.js';
 import type { Metrics } from '../operations/index.js';
@@ -32,6 +33,11 @@ import {
   createIdempotency,
   executionRoutes,
 } from '../runs/index.js';
+import {
+  approvalRoutes,
+  createApprovalRepository,
+  createSpendingApprovals,
+} from '../spending-approvals/index.js';
 import { earningsRoutes } from '../settlement/index.js';
 import { contentRoutes } from '../storage/index.js';
 import { createProposalBuilder, createTransactionService, transactionRoutes } from '../transactions/index.js';
@@ -69,7 +75,10 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
   const { catalogue, registration, httpPart, settlement } = routed;
   const { http, identity, internalRequests } = httpPart;
   const { db } = database;
+  const baseUrl = () => config.publicUrl ?? listeningUrl(http) ?? '';
+  const approvals = createSpendingApprovals(createApprovalRepository(db), identity.challenges, baseUrl);
   identityRoutes(http, { ...identity, network: config.network, publicUrl: config.publicUrl });
+  approvalRoutes(http, approvals, createOriginsOf(config.publicUrl));
   const reviews = createReviews(db, catalogue.listings);
   listingRoutes(http, {
     listings: catalogue.listings,
@@ -86,14 +95,13 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     confirmations: createChangeConfirmations(identity.challenges, createOriginsOf(config.publicUrl)),
   });
   earningsRoutes(http, db);
-  addMoneyRoutes(parts, routed);
+  addMoneyRoutes(parts, routed, createSpending(db, approvals));
   await fileRoutes(http, catalogue.files);
   contentRoutes(http, routed.content);
   toolRoutes(http, {
     internalRequests,
     hasPins: (principal) => catalogue.pins.hasAny(runnerOf(principal)),
   });
-  const baseUrl = () => config.publicUrl ?? listeningUrl(http) ?? '';
   dashboardRoutes(http, {
     listings: catalogue.listings,
     reviews,
@@ -129,12 +137,12 @@ function addMoneyRoutes(
     drain,
     metrics,
   }: RoutedParts,
+  spending: Spending,
 ): void {
   const { http, rateLimits, internalRequests } = httpPart;
   const { listings, credentials, indexer, files } = catalogue;
   const { runs, changes, deliveryTracking, live, slots, refusals } = records;
   const { db } = database;
-  const spending = createSpending(db);
   const transactions = createTransactionService({
     chain,
     proposals: createProposalBuilder({ chain, authority, ...protocol, network: config.network }),

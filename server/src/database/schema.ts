@@ -45,6 +45,24 @@ export interface Database {
     lamports: bigint;
     created_at: Generated<Date>;
   };
+  /** What API keys ask the owner of their wallet to approve; kept for a day after it has expired. */
+  spending_approvals: {
+    id: string;
+    wallet: string;
+    api_key_id: string;
+    kind: 'run' | 'rental';
+    listing_id: string;
+    /** The most that is approved. */
+    lamports: bigint;
+    /** SHA-256 of what the call asks for. */
+    call_digest: Buffer;
+    state: Generated<'open' | 'approved' | 'refused'>;
+    /** The spend that an approval has paid for: a run's id or a transaction's signature. */
+    used_by: string | null;
+    created_at: Generated<Date>;
+    /** Of an open question: until when it can be answered. Of an answered one: until when the answer holds. */
+    expires_at: Date;
+  };
   creators: {
     wallet: string;
     display_name: string | null;

@@ -2,6 +2,7 @@ import {
   ERROR_STATUS,
   refusalMessage,
   type ApiKeyScope,
+  type ApprovalOffer,
   type ErrorCode,
   type ErrorEnvelope,
   type OnChainError,
@@ -21,6 +22,8 @@ export interface ApiErrorDetails {
   policyRule?: PolicyRule | undefined;
   /** The scopes that the API key lacks; one of them is needed. */
   requiredScopes?: readonly ApiKeyScope[] | undefined;
+  /** Where the owner of the wallet approves what the API key may not spend by itself. */
+  approval?: ApprovalOffer | undefined;
   /** For the log only; never leaves the server. */
   cause?: unknown;
 }
@@ -46,6 +49,7 @@ export class ApiError extends Error {
   readonly runId: string | undefined;
   readonly policyRule: PolicyRule | undefined;
   readonly requiredScopes: readonly ApiKeyScope[] | undefined;
+  readonly approval: ApprovalOffer | undefined;
 
   constructor(code: ErrorCode, told: string | Refusal, details: ApiErrorDetails = {}) {
     const refusal = typeof told === 'string' ? { reason: told, next: details.next } : told;
@@ -59,6 +63,7 @@ export class ApiError extends Error {
     this.runId = details.runId;
     this.policyRule = details.policyRule;
     this.requiredScopes = details.requiredScopes;
+    this.approval = details.approval;
   }
 
   /** The error object of the envelope (spec, "Errors"). */
@@ -73,6 +78,7 @@ export class ApiError extends Error {
       ...(this.onChainError === undefined ? {} : { on_chain_error: this.onChainError }),
       ...(this.policyRule === undefined ? {} : { policy_rule: this.policyRule }),
       ...(this.requiredScopes === undefined ? {} : { required_scopes: [...this.requiredScopes] }),
+      ...(this.approval === undefined ? {} : { approval: this.approval }),
     };
   }
 }

@@ -19,6 +19,9 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
+/** Nothing here asks. */
+const NO_APPROVALS = {} as Parameters<typeof createSpending>[1];
+
 /** What a fresh key with this policy may spend, as seen by one or more replicas. */
 async function keyWith(policy: SpendingPolicy | undefined, replicas = [database.db]): Promise<Allowance[]> {
   const wallet = newWallet();
@@ -31,7 +34,7 @@ async function keyWith(policy: SpendingPolicy | undefined, replicas = [database.
     rateKey: `key:${id}`,
     apiKey: { id, scopes: ['run', 'rent'] as const, policy: policy ?? null },
   };
-  return replicas.map((db) => createSpending(db).allowanceOf(principal));
+  return replicas.map((db) => createSpending(db, NO_APPROVALS).allowanceOf(principal));
 }
 
 async function only(policy: SpendingPolicy | undefined): Promise<Allowance> {

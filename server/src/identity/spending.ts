@@ -11,6 +11,37 @@ export interface Spend {
   /** Runs draw from a prepaid balance; rentals, renewals and deposits from the wallet. Counted apart. */
   kind: 'run' | 'rental';
   lamports: bigint;
+  /** What the owner of the wallet is asked about it, where the policy asks; absent for what needs no approval. */
+  call?: SpendingCall;
+}
+
+/** A call that spends, as its approval is bound to it. */
+export interface SpendingCall {
+  listingId: string;
+  /** SHA-256 of what is asked for: an equal call has the same. */
+  digest: Buffer;
+}
+
+/** A spend that an API key may not do by itself. */
+export interface SpendingQuestion extends SpendingCall {
+  wallet: string;
+  apiKeyId: string;
+  kind: Spend['kind'];
+  lamports: bigint;
+}
+
+/** Asks the owner of a wallet, and knows the answers. */
+export interface SpendingApprovals {
+  /**
+   * Lets pass what has been approved and not been used; asks for what has not been asked.
+   *
+   * @throws ApiError 403 with the `approval` that is asked for, or after a no
+   */
+  require(question: SpendingQuestion): Promise<void>;
+  /** Uses an approval for a spend, once. @returns false where there is none */
+  use(on: Db, question: SpendingQuestion, spendId: string): Promise<boolean>;
+  /** Takes an approval back from a spend that did not happen. */
+  giveBack(apiKeyId: string, spendId: string): Promise<void>;
 }
 
 /** What one caller may spend. A wallet's own login, and a key without a policy, may spend all that the wallet can. */
@@ -21,6 +52,10 @@ export interface Allowance {
   requireRental(listingId: string): void;
   /** @throws ApiError 403 when so much would be too much now. Sets nothing aside. */
   requireRoom(spend: Omit<Spend, 'id'>): Promise<void>;
+  /** Whether the policy asks the owner of the wallet before so much is spent. */
+  asksFor(spend: Omit<Spend, 'id'>): boolean;
+  /** @throws ApiError 403 with the `approval` that it waits for, where the policy asks. Uses no approval up. */
+  requireApproval(spend: Omit<Spend, 'id'>): Promise<void>;
   /** Counts a spend before it happens; exact under concurrency. @throws ApiError 403 when it would be too much. */
   reserve(spend: Spend): Promise<void>;
   /** Takes back a spend that did not happen. */
@@ -45,7 +80,7 @@ const UNPAID_RUN = sql`
     and case when charges.run_id is null then runs.status = 'undelivered' else charges.state in ('failed', 'lost') end`;
 
 /** Makes the enforcement. It keeps a day of each limited key's spends. */
-export function createSpending(db: Db): Spending {
+export function createSpending(db: Db, approvals: SpendingApprovals): Spending {
   const spentToday = async (on: Db, apiKeyId: string, { id, kind }: { id?: string; kind: Spend['kind'] }) => {
     let recent = on
       .selectFrom('api_key_spends')
@@ -60,7 +95,7 @@ export function createSpending(db: Db): Spending {
   };
 
   return {
-    allowanceOf({ apiKey }) {
+    allowanceOf({ wallet, apiKey }) {
       if (!apiKey?.policy) return UNLIMITED;
       const { id: apiKeyId, policy } = apiKey;
       const requireListing = (listingId: string): void => {
@@ -83,20 +118,36 @@ export function createSpending(db: Db): Spending {
           `${spent} lamports went for ${what} within ${SPENDING_WINDOW_HOURS} hours, ${spend.lamports} more would exceed ${most}`,
         );
       };
+      const questionOf = ({ kind, lamports, call }: Omit<Spend, 'id'>): SpendingQuestion | undefined => {
+        const most = policy.ask_above_lamports;
+        if (call === undefined || most === undefined || lamports <= BigInt(most)) return undefined;
+        return { ...call, wallet, apiKeyId, kind, lamports };
+      };
+      const requireRoom = async (spend: Omit<Spend, 'id'>): Promise<void> => {
+        requireOne(spend);
+        await requireDay(db, spend);
+      };
       return {
+        asksFor: (spend) => questionOf(spend) !== undefined,
+        async requireApproval(spend) {
+          const question = questionOf(spend);
+          if (question === undefined) return;
+          // Nobody is asked about what the policy refuses anyway.
+          await requireRoom(spend);
+          await approvals.require(question);
+        },
+        requireRoom,
         requireListing,
         requireRental(listingId) {
           if (policy.can_rent === false) throw refusal('can_rent', 'it may not rent, renew or top up');
           requireListing(listingId);
         },
-        async requireRoom(spend) {
-          requireOne(spend);
-          await requireDay(db, spend);
-        },
         async reserve(spend) {
           requireOne(spend);
-          if (policy.max_day_lamports === undefined) return;
-          await db.transaction().execute(async (tx) => {
+          const question = questionOf(spend);
+          const { id, kind, lamports } = spend;
+          if (policy.max_day_lamports === undefined && question === undefined) return;
+          const attempt = async (tx: Db): Promise<boolean> => {
             // One at a time for each key, or two could both take what is left.
             await tx
               .selectFrom('api_keys')
@@ -105,6 +156,8 @@ export function createSpending(db: Db): Spending {
               .forNoKeyUpdate()
               .execute();
             await requireDay(tx, spend);
+            if (question !== undefined && !(await approvals.use(tx, question, id))) return false;
+            if (policy.max_day_lamports === undefined) return true;
             await tx
               .deleteFrom('api_key_spends')
               .where('api_key_id', '=', apiKeyId)
@@ -112,12 +165,16 @@ export function createSpending(db: Db): Spending {
               .execute();
             await tx
               .insertInto('api_key_spends')
-              .values({ ...spend, api_key_id: apiKeyId })
+              .values({ id, kind, lamports, api_key_id: apiKeyId })
               .onConflict((conflict) => conflict.doNothing())
               .execute();
-          });
+            return true;
+          };
+          // It may be approved in the moment between the two.
+          while (!(await db.transaction().execute(attempt)) && question) await approvals.require(question);
         },
         async releaseReservation(id) {
+          if (policy.ask_above_lamports !== undefined) await approvals.giveBack(apiKeyId, id);
           if (policy.max_day_lamports === undefined) return;
           await db
             .deleteFrom('api_key_spends')
@@ -139,6 +196,8 @@ const UNLIMITED: Allowance = {
   requireListing: () => undefined,
   requireRental: () => undefined,
   requireRoom: async () => undefined,
+  asksFor: () => false,
+  requireApproval: async () => undefined,
   reserve: async () => undefined,
   releaseReservation: async () => undefined,
 };

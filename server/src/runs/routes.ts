@@ -11,7 +11,7 @@ import type { AgentRuns } from './history/agent-runs.js';
 import type { AgentStats } from './history/agent-stats.js';
 import { toRun, type PastRuns } from './history/past-runs.js';
 import { watchForCut } from './delivery/cut-answers.js';
-import { readPreferences } from './delivery/prefer.js';
+import { readPreferences } from '../http/prefer.js';
 import type { Receipts } from './history/receipts.js';
 import { callScope } from './idempotency/retries.js';
 import {

@@ -56,15 +56,23 @@ describe('what a transaction takes out of the wallet', () => {
   ])('by %s is what it agrees to at most [ID-32]', (_, instruction, lamports) => {
     const { message } = signed([instruction]);
     expect(rentalSpendsOf(message, MARKETPLACE_PROGRAM_ID)).toEqual([
-      { listingAddress: addressOf(listingId), lamports },
+      { listingAddress: addressOf(listingId), lamports, terms: expect.any(String) },
     ]);
   });
 
   test('is told for each rental in it', () => {
     const { message } = signed([deposit, topup]);
     expect(rentalSpendsOf(message, MARKETPLACE_PROGRAM_ID)).toEqual([
-      { listingAddress: addressOf(listingId), lamports: 50n },
-      { listingAddress: addressOf(otherId), lamports: 30n },
+      {
+        listingAddress: addressOf(listingId),
+        lamports: 50n,
+        terms: expect.stringMatching(/ depositLamports=50\b/),
+      },
+      {
+        listingAddress: addressOf(otherId),
+        lamports: 30n,
+        terms: expect.stringMatching(/ amountLamports=30\b/),
+      },
     ]);
   });
 
@@ -92,7 +100,9 @@ describe('a submitted transaction', () => {
         if (id === '') throw new ApiError('credential_not_found', 'Not a listing that is known.');
       },
       requireRoom: async () => undefined,
-      reserve: async ({ id, ...spend }) => void held.set(id, spend),
+      asksFor: () => false,
+      requireApproval: async () => undefined,
+      reserve: async ({ id, kind, lamports }) => void held.set(id, { kind, lamports }),
       releaseReservation: async (id) => void held.delete(id),
     };
     const known = new Map([listingId, otherId].map((id) => [addressOf(id), id]));

@@ -6,6 +6,8 @@ export interface RentalSpend {
   listingAddress: string;
   /** The price that it agrees to at most, or the deposit. */
   lamports: bigint;
+  /** The instruction with its arguments, as text: equal for equal rentals. */
+  terms: string;
 }
 
 /** Where each instruction that pays for a rental says how much. */
@@ -28,6 +30,10 @@ export function rentalSpendsOf(message: VersionedMessage, programId: PublicKey):
     const amount = decoded ? AMOUNT[decoded.name] : undefined;
     if (!decoded || amount === undefined) return [];
     const listingAddress = (decoded.accounts['listing'] ?? PublicKey.default).toBase58();
-    return [{ listingAddress, lamports: decoded.args[amount] as bigint }];
+    const terms = [
+      decoded.name,
+      ...Object.entries(decoded.args).map(([name, value]) => `${name}=${String(value)}`),
+    ];
+    return [{ listingAddress, lamports: decoded.args[amount] as bigint, terms: terms.join(' ') }];
   });
 }

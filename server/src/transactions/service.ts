@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type {
   ApiKeyScope,
   CredentialVerification,
@@ -8,7 +9,7 @@ import { ACCOUNT_SIZES } from '@agent-rental/program-client';
 import { VersionedTransaction, type VersionedMessage } from '@solana/web3.js';
 import type { Chain } from '../chain/index.js';
 import type { CredentialService, Indexer } from '../credentials/index.js';
-import type { Allowance } from '../identity/index.js';
+import type { Allowance, SpendingCall } from '../identity/index.js';
 import type { ListingService } from '../listings/index.js';
 import type { RegistrationService } from '../registration/index.js';
 import { ApiError } from '../http/api-error.js';
@@ -48,13 +49,34 @@ export function createTransactionService(deps: {
   indexer: Indexer;
 }): TransactionService {
   /** What a transaction spends on rentals in all. @throws ApiError for a listing that the caller may not rent. */
-  async function requireRentals(message: VersionedMessage, allowance: Allowance): Promise<bigint> {
+  async function requireRentals(
+    message: VersionedMessage,
+    allowance: Allowance,
+  ): Promise<{ lamports: bigint; call?: SpendingCall }> {
     let lamports = 0n;
+    const terms: string[] = [];
+    const listingIds = new Set<string>();
     for (const spend of rentalSpendsOf(message, deps.chain.programId)) {
-      allowance.requireRental((await deps.listings.findIdByAddress(spend.listingAddress)) ?? '');
+      const listingId = (await deps.listings.findIdByAddress(spend.listingAddress)) ?? '';
+      allowance.requireRental(listingId);
       lamports += spend.lamports;
+      listingIds.add(listingId);
+      terms.push(`${spend.listingAddress} ${spend.terms}`);
     }
-    return lamports;
+    const [listingId, ...others] = listingIds;
+    if (listingId === undefined) return { lamports };
+    // By what it does and not by its bytes: a transaction that waits for its approval ends meanwhile, and is signed anew.
+    const call = { listingId, digest: createHash('sha256').update(terms.join('\n')).digest() };
+    if (others.length > 0 && allowance.asksFor({ kind: 'rental', lamports, call })) {
+      throw new ApiError(
+        'invalid_request',
+        'transaction: rents several agents, and its amount needs an approval.',
+        {
+          next: 'Rent each with a transaction of its own.',
+        },
+      );
+    }
+    return { lamports, call };
   }
 
   /** What the accounts of new listings hold, out of their creator's wallet. */
@@ -82,7 +104,7 @@ export function createTransactionService(deps: {
       await deps.listings.find(request.listing_id);
       const proposal = await deps.proposals.act(wallet, request);
       const { message } = VersionedTransaction.deserialize(Buffer.from(proposal.transaction, 'base64'));
-      await allowance.requireRoom({ kind: 'rental', lamports: await requireRentals(message, allowance) });
+      await allowance.requireRoom({ kind: 'rental', ...(await requireRentals(message, allowance)) });
       return proposal;
     },
 
@@ -94,9 +116,9 @@ export function createTransactionService(deps: {
 
     async submit(wallet, base64, allowance) {
       const transaction = parseSignedTransaction(base64, wallet, deps.chain.programId);
-      const lamports =
-        (await requireRentals(transaction.message, allowance)) + (await listingRent(transaction.message));
-      const spend = { id: transaction.signature, kind: 'rental', lamports } as const;
+      const rentals = await requireRentals(transaction.message, allowance);
+      const lamports = rentals.lamports + (await listingRent(transaction.message));
+      const spend = { ...rentals, id: transaction.signature, kind: 'rental', lamports } as const;
       if (lamports > 0n) await allowance.reserve(spend);
       try {
         await submitAndConfirm(deps.chain, transaction);

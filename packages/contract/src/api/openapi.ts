@@ -5,6 +5,8 @@ import { operations, type Operation, type OperationId } from './operations.js';
 import { describeRequiredScope } from './scopes.js';
 import { defaultInWords, rewriteReferences, toSchema, type Schema } from './openapi-schemas.js';
 import {
+  APPROVAL_PAGE_PATH,
+  APPROVALS_PAGE_PATH,
   BROWSE_PAGE_PATH,
   CONTENT_PATH,
   KEYS_PAGE_PATH,
@@ -243,6 +245,17 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
       LISTING_OF_PAGE,
     ]),
     [KEYS_PAGE_PATH]: page('getKeysPage', 'where a wallet creates and revokes API keys', []),
+    [APPROVALS_PAGE_PATH]: page('getApprovalsPage', 'what API keys ask to spend', []),
+    [pathOf(APPROVAL_PAGE_PATH)]: page('getApprovalPage', 'one question of an API key, and its answer', [
+      {
+        name: 'approval_id',
+        in: 'path',
+        required: true,
+        description: 'The question, as the link names it.',
+        schema: TEXT,
+        example: operationExamples.getApproval.params?.['approval_id'],
+      },
+    ]),
     [PAGE_SCRIPT_PATH]: page(
       'getPageScript',
       'the script of those that need a wallet',

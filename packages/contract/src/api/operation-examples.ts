@@ -59,9 +59,21 @@ const apiKey = {
     max_day_lamports: 20_000_000,
     listing_ids: [listingId],
     can_rent: false,
+    ask_above_lamports: 500_000,
   },
   created_at: '2026-01-05T10:00:00.000Z',
   revoked_at: null,
+};
+const approval = {
+  id: '0b0f4d5e-6c1a-4f0e-9a53-2f6f3a1c7d10',
+  kind: 'run',
+  lamports: 20_000_000,
+  listing_id: listingId,
+  listing_title: 'Invoice reader',
+  api_key_label: apiKey.label,
+  state: 'open',
+  created_at: '2026-01-05T10:00:00.000Z',
+  expires_at: '2026-01-05T11:00:00.000Z',
 };
 const earnings = {
   earned_lamports: 2_925_000,
@@ -132,6 +144,13 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
   revokeApiKey: {
     params: { key_id: apiKey.id },
     response: { ...apiKey, revoked_at: '2026-01-06T10:00:00.000Z' },
+  },
+  listApprovals: { response: { approvals: [approval] } },
+  getApproval: { params: { approval_id: approval.id }, response: approval },
+  answerApproval: {
+    params: { approval_id: approval.id },
+    body: { answer: 'approve', challenge, signature },
+    response: { ...approval, state: 'approved', expires_at: '2026-01-05T10:12:00.000Z' },
   },
   searchListings: {
     query: { q: 'invoices', rental_model: 'per_query', limit: 10 },

@@ -32,6 +32,11 @@ import {
   token,
   tokenRequest,
 } from '../identity/identity.js';
+import {
+  answerApprovalBody,
+  listApprovalsResponse,
+  spendingApproval,
+} from '../identity/spending-approval.js';
 import { FILE_KEPT_HOURS, RESULT_KEPT_HOURS } from '../limits.js';
 import { listAgentRunsQuery, listAgentRunsResponse } from '../listings/creator-runs.js';
 import { agentStats, agentStatsQuery } from '../listings/creator-stats.js';
@@ -180,6 +185,40 @@ export const operations = {
     params: z.object({ key_id: z.string() }),
     status: 200,
     response: apiKey,
+  }),
+  listApprovals: define({
+    id: 'listApprovals',
+    method: 'GET',
+    path: '/v1/approvals',
+    summary: "Questions of the wallet's API keys whether they may spend something, which wait for an answer",
+    auth: 'bearer',
+    scope: 'login',
+    status: 200,
+    response: listApprovalsResponse,
+  }),
+  getApproval: define({
+    id: 'getApproval',
+    method: 'GET',
+    path: '/v1/approvals/:approval_id',
+    summary: 'One of these questions, answered or not; an API key reads its own',
+    auth: 'bearer',
+    scope: ['run', 'rent'],
+    headers: { Prefer: '`wait=N` waits up to N seconds (at most 60) for the answer.' },
+    params: z.object({ approval_id: z.string() }),
+    status: 200,
+    response: spendingApproval,
+  }),
+  answerApproval: define({
+    id: 'answerApproval',
+    method: 'POST',
+    path: '/v1/approvals/:approval_id',
+    summary: 'Approve a spend, confirmed by a wallet signature, or refuse it',
+    auth: 'bearer',
+    scope: 'login',
+    params: z.object({ approval_id: z.string() }),
+    body: answerApprovalBody,
+    status: 200,
+    response: spendingApproval,
   }),
   searchListings: define({
     id: 'searchListings',

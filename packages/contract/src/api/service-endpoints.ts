@@ -257,6 +257,12 @@ export const RENT_PAGE_PATH = '/dashboard/rent/:listing_id';
 /** The page where a wallet creates and revokes API keys. */
 export const KEYS_PAGE_PATH = '/dashboard/keys';
 
+/** The page of the questions of a wallet's API keys that wait for an answer. */
+export const APPROVALS_PAGE_PATH = '/dashboard/approvals';
+
+/** The page where a person answers whether an API key may spend something; `url` of an error's `approval` leads there. */
+export const APPROVAL_PAGE_PATH = '/dashboard/approvals/:approval_id';
+
 /** The script of the pages that need a wallet. */
 export const PAGE_SCRIPT_PATH = '/dashboard/assets/pages.js';
 

@@ -39,9 +39,9 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuidance>> = {
     whatToDo: 'Renew it: `POST /v1/transactions` with `action: renew`.',
   },
   insufficient_balance: {
-    when: 'The prepaid balance cannot pay the next run; the price is above the one that the balance agreed to; or the policy of the API key refuses the amount (`policy_rule`). Nothing was charged.',
+    when: 'The prepaid balance cannot pay the next run; the price is above the one that the balance agreed to; or the policy of the API key refuses the amount (`policy_rule`), or asks its owner first (`approval`). Nothing was charged.',
     whatToDo:
-      'With `policy_rule`: use a key with another policy, or wait until the day has room. Otherwise top up; an amount of 0 agrees to a new price.',
+      'With `approval`: give its `url` to the owner of the wallet, and repeat the request once they have approved. With another `policy_rule`: use a key with another policy, or wait until the day has room. Otherwise top up; an amount of 0 agrees to a new price.',
   },
   listing_paused: {
     when: 'The creator has paused the listing, so it runs and sells nothing.',

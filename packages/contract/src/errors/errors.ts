@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { apiKeyScope, POLICY_RULES } from '../identity/identity.js';
+import { approvalOffer } from '../identity/spending-approval.js';
 
 /**
  * Every error code of the API and its HTTP status (spec, "Errors"; `not_found` is for routes, jobs and
@@ -49,6 +50,8 @@ const errorDetails = z
     policy_rule: z.enum(POLICY_RULES).optional(),
     /** The scopes of which the API key has none; one of them is needed. */
     required_scopes: z.array(apiKeyScope).optional(),
+    /** With `policy_rule: ask_above_lamports`: where the owner of the wallet approves; then the same request goes on. */
+    approval: approvalOffer.optional(),
   })
   .meta({ id: 'ErrorDetails' });
 

@@ -78,6 +78,8 @@ export const spendingPolicy = z
     listing_ids: z.array(listingId).max(100).optional(),
     /** `false`: nothing may be rented, renewed or topped up. */
     can_rent: z.boolean().optional(),
+    /** A run or rental above this amount waits until the owner of the wallet has approved it. */
+    ask_above_lamports: lamports.optional(),
   })
   .meta({ id: 'SpendingPolicy' });
 export type SpendingPolicy = z.infer<typeof spendingPolicy>;

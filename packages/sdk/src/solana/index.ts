@@ -9,6 +9,7 @@ export type {
 export { DEFAULT_MAX_PRIORITY_FEE_LAMPORTS } from './verify/agreement.js';
 export { createApiKey } from './wallets/api-keys.js';
 export type { ApiKeyOptions } from './wallets/api-keys.js';
+export { approveSpending } from './wallets/approve-spending.js';
 export {
   confirmChange,
   rollbackAgent,

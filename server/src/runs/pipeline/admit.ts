@@ -1,4 +1,5 @@
 import { isShallowEnough } from '@agent-rental/agent-runner';
+import { RENTAL_TERMS } from '@agent-rental/contract';
 import type { Chain } from '../../chain/index.js';
 import type { IndexedStatus } from '../../credentials/index.js';
 import type { FileInput, FileService } from '../../files/index.js';
@@ -27,7 +28,7 @@ export interface AdmitDeps {
  * @param access what the index says of the wallet and the listing.
  * A wallet without a rental has the free run of a listing that offers one.
  *
- * @throws ApiError 403 without access, 400 for an input that the agent does not take.
+ * @throws ApiError 403 without access or an approval that the caller needs, 400 for an input that the agent does not take.
  */
 export async function admit(
   deps: AdmitDeps,
@@ -49,7 +50,22 @@ export async function admit(
     agreedPriceLamports,
     programId: deps.chain.programId,
   });
-  return withValidInput(deps, await withOwnInput(deps, task));
+  const admitted = await withValidInput(deps, await withOwnInput(deps, task));
+  if (!credited) await requireApproval(deps, task, allowance);
+  return admitted;
+}
+
+/** Asks the owner of the wallet, where the caller's policy says so, before a slot is taken. A credited run takes nothing. */
+async function requireApproval(
+  { settlement }: AdmitDeps,
+  { wallet, listing, digest }: Task,
+  allowance: Allowance,
+): Promise<void> {
+  if (!RENTAL_TERMS[listing.rentalModel].chargesRuns) return;
+  const call = { listingId: listing.id, digest };
+  const spend = { kind: 'run', lamports: listing.priceLamports, call } as const;
+  if (!allowance.asksFor(spend) || (await settlement.hasCredit(wallet, listing.id))) return;
+  await allowance.requireApproval(spend);
 }
 
 const withOwnInput = ({ files }: AdmitDeps, task: Task): Promise<Task> =>

@@ -107,12 +107,13 @@ async function reserveAndSimulate(
   task: Task,
   allowance: Allowance,
 ): Promise<ReservedCharge | 'credited'> {
-  const { runId } = task;
+  const { runId, digest } = task;
+  const call = { listingId: task.listing.id, digest };
   let priceLamports = task.listing.priceLamports;
   for (let prices = 1; ; prices += 1) {
     const charge = await reserve(deps, task, priceLamports);
     if (charge === 'credited') return charge;
-    await allowance.reserve({ id: runId, kind: 'run', lamports: priceLamports });
+    await allowance.reserve({ id: runId, kind: 'run', lamports: priceLamports, call });
     try {
       await deps.settlement.simulate(charge);
       return charge;

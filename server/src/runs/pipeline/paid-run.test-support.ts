@@ -299,6 +299,7 @@ export async function paidRunWorld(
     idempotencyKey: `key-${wallet}`,
     allowance: {
       requireListing: () => undefined,
+      asksFor: () => false,
       reserve: async ({ id, lamports }: { id: string; lamports: bigint }) => {
         setup.allow?.(lamports);
         allowed.set(id, lamports);

@@ -153,6 +153,13 @@ export function historySteps(
           some,
           `'spend' || i, ${uuid('key', 'i')}, 'run', 1000`,
         ),
+        insert(
+          'spending_approvals',
+          'id, wallet, api_key_id, kind, listing_id, lamports, call_digest, expires_at',
+          some,
+          `${uuid('approval', 'i')}, ${key('wallet', 'i')}, ${uuid('key', 'i')}, 'run', ${listingId('i')}, 1000,
+          ${bytes('call', 'i')}, now() + interval '1 hour'`,
+        ),
         insert('call_give_ups', 'caller, elapsed_ms', some, `${key('wallet', 'i')}, 60000`),
         insert('cancelled_keys', 'wallet, idempotency_key', some, `${key('wallet', 'i')}, 'cancelled' || i`),
         insert(

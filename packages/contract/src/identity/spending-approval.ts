@@ -1,0 +1,84 @@
+import * as z from 'zod';
+import { base58Signature, lamports, timestamp } from '../primitives.js';
+
+/**
+ * How the question about one spend stands. `used`: it was approved, and has paid for its one spend. `expired`: it was not
+ * answered in time, or what was approved was not spent in time.
+ */
+export const APPROVAL_STATES = ['open', 'approved', 'refused', 'used', 'expired'] as const;
+
+/** A question of an API key to the owner of its wallet: whether one call may spend so much. */
+export const spendingApproval = z
+  .object({
+    id: z.string(),
+    /** `run`: is drawn from a prepaid balance. `rental`: leaves the wallet. */
+    kind: z.enum(['run', 'rental']),
+    /** The most that the call may spend. */
+    lamports,
+    listing_id: z.string(),
+    /** The words of the listing's creator, on one line. */
+    listing_title: z.string(),
+    /** The API key that asks; null where it is not known. */
+    api_key_label: z.string().nullable(),
+    state: z.enum(APPROVAL_STATES),
+    created_at: timestamp,
+    /** Until when an open question can be answered, or an answer holds. */
+    expires_at: timestamp,
+  })
+  .meta({ id: 'SpendingApproval' });
+export type SpendingApproval = z.infer<typeof spendingApproval>;
+
+/** Answer of `GET /v1/approvals`: the questions that can be answered, newest first. */
+export const listApprovalsResponse = z
+  .object({ approvals: z.array(spendingApproval) })
+  .meta({ id: 'SpendingApprovalList' });
+
+/**
+ * Body of `POST /v1/approvals/:approval_id`. A yes lets money move, so the wallet signs `approvalMessage(...)` with a challenge
+ * got for this purpose; a no needs the login alone.
+ */
+export const answerApprovalBody = z
+  .discriminatedUnion('answer', [
+    z
+      .strictObject({
+        answer: z.literal('approve'),
+        challenge: z.string().max(200),
+        signature: base58Signature,
+      })
+      .meta({ id: 'ApproveSpending' }),
+    z.strictObject({ answer: z.literal('refuse') }).meta({ id: 'RefuseSpending' }),
+  ])
+  .meta({ id: 'AnswerSpendingApproval' });
+
+/** Where a refused caller sends the owner of its wallet, in the error of the refusal. */
+export const approvalOffer = z
+  .object({
+    id: z.string(),
+    /** The page where the owner answers. */
+    url: z.url({ protocol: /^https?$/ }),
+    expires_at: timestamp,
+  })
+  .meta({ id: 'SpendingApprovalOffer' });
+export type ApprovalOffer = z.infer<typeof approvalOffer>;
+
+/** What a wallet approves. */
+export interface ApprovedSpending extends Pick<SpendingApproval, 'id' | 'kind' | 'lamports' | 'listing_id'> {
+  /** Host of the service, with its port where that is not the scheme's own: `new URL(baseUrl).host`. */
+  service: string;
+  wallet: string;
+}
+
+/** The text that a wallet signs to approve a spend. The challenge holds the time, ends after 60 seconds and counts once. */
+export function approvalMessage(spending: ApprovedSpending, challenge: string): string {
+  const { service, kind, lamports: most, listing_id, id, wallet } = spending;
+  const source = kind === 'run' ? 'of what is prepaid, for one run' : 'out of the wallet, for a rental';
+  return [
+    'agent-rental: approve spending',
+    `service: ${service}`,
+    `amount: up to ${most} lamports ${source}`,
+    `listing: ${listing_id}`,
+    `approval: ${id}`,
+    `wallet: ${wallet}`,
+    challenge,
+  ].join('\n');
+}
