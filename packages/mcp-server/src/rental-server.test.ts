@@ -206,7 +206,12 @@ describe('an input file', () => {
     await client.callTool({ ...call, arguments: { task: 't', input_file: 'notes.txt' } });
     const [sent] = market.requests.filter(({ path }) => path === '/v1/files');
     expect(sent).toMatchObject({ body: 'notes' });
-    const run = market.requests.find(({ path }) => path === '/v1/execute');
+    await client.callTool({ ...call, arguments: { task: 't', input_file: 'notes.txt', new_run: true } });
+    const runs = market.requests.filter(({ path }) => path === '/v1/execute');
+    // An equal call is an equal request, and the file is sent once.
+    expect(market.requests.filter(({ path }) => path === '/v1/files')).toHaveLength(1);
+    expect(runs[1]?.body).toEqual(runs[0]?.body);
+    const [run] = runs;
     expect(run?.body).toMatchObject({ input_uri: expect.stringMatching(/^agent-rental:/) as string });
   });
 

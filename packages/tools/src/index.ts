@@ -18,6 +18,7 @@ export type {
 } from './renting/paying-wallet.js';
 export type {
   InvokeOptions,
+  OwnerApproval,
   RentedTool,
   ToolAnnotations,
   ToolCallOptions,

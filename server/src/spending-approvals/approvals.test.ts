@@ -248,7 +248,7 @@ describe('a key that asks above an amount', () => {
     expect(asked).toHaveLength(OPEN_APPROVALS_OF_KEY);
     const refused = attempts.find(({ approval }) => approval === undefined);
     expect(refused).toMatchObject({ code: 'insufficient_balance', policyRule: 'ask_above_lamports' });
-    expect(refused?.message).toContain(`https://${SERVICE}/dashboard/approvals;`);
+    expect(refused?.message).toContain(`https://${SERVICE}/dashboard/approvals.`);
     await refuse(asked[0]?.id ?? '');
     await askedBy(allowance, run(200n, 'after an answer'));
     const other = createSpending(database.db, approvals).allowanceOf(await newKey());

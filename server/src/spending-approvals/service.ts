@@ -87,9 +87,9 @@ export function createSpendingApprovals(
       if (known !== undefined) throw refusalOf(known, question.lamports);
       throw new ApiError(
         'insufficient_balance',
-        `The owner of the wallet has to approve this first, and ${OPEN_APPROVALS_OF_KEY} questions of this API key wait for an answer already.`,
+        `The owner of the wallet has to approve this first, and ${OPEN_APPROVALS_OF_KEY} questions of this API key wait for an answer already, at ${pageOf(APPROVALS_PAGE_PATH)}.`,
         {
-          next: `Nothing was charged. They are answered at ${pageOf(APPROVALS_PAGE_PATH)}; then send the request again.`,
+          next: 'Nothing was charged. Send the request again once they are answered.',
           policyRule: 'ask_above_lamports',
         },
       );

@@ -15,6 +15,8 @@ export interface AskedState {
   readonly asked: string;
   /** Names this one question. */
   readonly question: string;
+  /** The question to the wallet's owner that the client was given the page of. */
+  readonly ownerApproval?: string;
 }
 
 /** What has to happen before a call may spend. */

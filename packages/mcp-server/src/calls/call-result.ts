@@ -95,8 +95,14 @@ function metaOf(result: ToolResult): Record<string, unknown> {
     };
   }
   if (result.error !== undefined) {
-    const { code, status, requestId, retryAfterSeconds } = result.error;
-    meta[ERROR_META_KEY] = { code, status, request_id: requestId, retry_after_seconds: retryAfterSeconds };
+    const { code, status, requestId, retryAfterSeconds, ownerApproval } = result.error;
+    meta[ERROR_META_KEY] = {
+      code,
+      status,
+      request_id: requestId,
+      retry_after_seconds: retryAfterSeconds,
+      ...(ownerApproval === undefined ? {} : { approval_url: ownerApproval.url }),
+    };
   }
   return meta;
 }

@@ -1,22 +1,25 @@
 import { MARKETPLACE_MARK, resultOfError, type RentedTool } from '@agent-rental/tools';
 import {
-  CLIENT_CAPABILITIES_META_KEY,
   ProtocolError,
   ProtocolErrorCode,
   type RequestStateCodec,
   type Server,
-  type ServerContext,
 } from '@modelcontextprotocol/server';
 import { randomUUID } from 'node:crypto';
-import { InputFileError, sendInputFile } from '../content/input-file.js';
+import { InputFileError, InputFiles } from '../content/input-file.js';
 import type { CallTool, RentalServerOptions } from '../rental-server-options.js';
 import type { Tasks } from '../tasks/tasks.js';
 import { declaresTasks } from '../tasks/wire.js';
 import { approvalOf, type AskedState } from './approvals.js';
 import { toCallResult } from './call-result.js';
 import { giveUpAtTimeouts } from './client-timeouts.js';
+import { elicitationModes } from './elicitation-modes.js';
 import { createGiveUps, waitBefore, type GiveUp } from './give-ups.js';
+import { askOwner, waitForOwner } from './owner-approval.js';
 import { reportProgress } from './progress.js';
+
+/** How long a run is waited for at least, also after a wait for its approval. */
+const LEAST_WAIT_MS = 500;
 
 /** What {@link createCallTool} works with. */
 interface CallToolParts {
@@ -30,6 +33,8 @@ interface CallToolParts {
 /** Makes what answers `tools/call`. */
 export function createCallTool({ options, server, codec, tasks }: CallToolParts): CallTool {
   const { toolset, onError, patienceMs, call } = options;
+  const files =
+    options.inputFolder === undefined ? undefined : new InputFiles(options.client, options.inputFolder);
   const giveUps = options.giveUps ?? createGiveUps();
   /** A server without an HTTP call serves one connection, which is one session. */
   const retrySession = call?.session ?? randomUUID();
@@ -48,10 +53,11 @@ export function createCallTool({ options, server, codec, tasks }: CallToolParts)
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
     const asTask = tasks !== undefined && declaresTasks(context) ? tasks : undefined;
     let args = params.arguments ?? {};
-    const approval = await approvalOf({ tool, args, canAsk: canAsk(server, context) }, context, codec);
+    const modes = elicitationModes(server, context);
+    const approval = await approvalOf({ tool, args, canAsk: modes.form }, context, codec);
     if ('ask' in approval) return (await asTask?.ofQuestion(tool, args)) ?? approval.ask;
     try {
-      args = await withInputFile(args, options, connection);
+      args = await withInputFile(args, files, connection);
     } catch (error) {
       connection.throwIfAborted();
       return toCallResult(
@@ -88,6 +94,9 @@ export function createCallTool({ options, server, codec, tasks }: CallToolParts)
           return [];
         });
       }
+      const waitMs = waitBefore(earlier, patienceMs);
+      const waitedMs = await waitForOwner(options.client, context, waitMs, given.signal);
+      const leftMs = waitedMs === 0 ? waitMs : Math.max(waitMs - waitedMs, LEAST_WAIT_MS);
       const result = await tool.invoke(args, {
         signal: given.signal,
         leave: given.leave,
@@ -96,10 +105,12 @@ export function createCallTool({ options, server, codec, tasks }: CallToolParts)
         adoptUndelivered: true,
         retrySession,
         approve: approval.approve,
-        patienceMs: asTask?.waitMs ?? waitBefore(earlier, patienceMs),
+        patienceMs: asTask?.waitMs ?? leftMs,
         onDelta: progress.output,
         endOnly: token === undefined,
       });
+      const asked = await askOwner(result, modes, context, codec);
+      if (asked !== undefined) return asked;
       if (asTask !== undefined && result.status === 'running' && result.runId !== undefined)
         return asTask.ofRun(result.runId);
       return toCallResult(result);
@@ -118,16 +129,9 @@ function waits({ agentId, name }: RentedTool): boolean {
 /** Arguments with the file that they name in its place. */
 async function withInputFile(
   { input_file: path, ...args }: Record<string, unknown>,
-  { client, inputFolder }: RentalServerOptions,
+  files: InputFiles | undefined,
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
-  if (inputFolder === undefined || typeof path !== 'string' || path.trim() === '') return args;
-  return { ...args, input_uri: await sendInputFile(client, inputFolder, path.trim(), signal) };
-}
-
-/** Whether the client can put a question to its user. */
-function canAsk(server: Server, context: ServerContext): boolean {
-  const envelope = context.mcpReq.envelope as Record<string, { elicitation?: object }> | undefined;
-  const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
-  return declared?.elicitation !== undefined;
+  if (files === undefined || typeof path !== 'string' || path.trim() === '') return args;
+  return { ...args, input_uri: await files.send(path.trim(), signal) };
 }

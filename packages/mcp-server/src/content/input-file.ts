@@ -1,4 +1,5 @@
 import type { RentalClient } from '@agent-rental/sdk';
+import { createHash } from 'node:crypto';
 import { realpath, readFile, stat } from 'node:fs/promises';
 import { extname, isAbsolute, relative, resolve } from 'node:path';
 
@@ -19,19 +20,48 @@ const MEDIA_TYPES: Record<string, string> = {
   '.gz': 'application/gzip',
 };
 
-/**
- * Sends a file of this machine to be the input of a run.
- *
- * @param folder the only one that files are read from, at any depth; links that lead out of it are refused.
- * @returns its `input_uri`.
- * @throws InputFileError; ApiError, ConnectionError when it cannot be sent.
- */
-export async function sendInputFile(
-  client: RentalClient,
-  folder: string,
-  path: string,
-  signal?: AbortSignal,
-): Promise<string> {
+/** How long a file that was sent is not sent again. The marketplace keeps it for a day. */
+const KEPT_MS = 60 * 60_000;
+/** Most files that are remembered; the oldest are forgotten first. */
+const MAX_KEPT = 100;
+
+/** Sends files of this machine to be the inputs of runs. */
+export class InputFiles {
+  readonly #client: RentalClient;
+  readonly #folder: string;
+  readonly #sent = new Map<string, { uri: string; atMs: number }>();
+
+  /** @param folder the only one that files are read from, at any depth; links that lead out of it are refused. */
+  constructor(client: RentalClient, folder: string) {
+    this.#client = client;
+    this.#folder = folder;
+  }
+
+  /**
+   * Sends a file. The same content is sent once for a while, so that an equal call is an equal request: its approval is
+   * for that, and so is its retry.
+   *
+   * @returns its `input_uri`.
+   * @throws InputFileError; ApiError, ConnectionError when it cannot be sent.
+   */
+  async send(path: string, signal?: AbortSignal): Promise<string> {
+    const real = await fileInside(this.#folder, path);
+    const mediaType = MEDIA_TYPES[extname(real).toLowerCase()] ?? 'text/plain';
+    const content = new Uint8Array(await readFile(real));
+    const name = `${mediaType} ${createHash('sha256').update(content).digest('hex')}`;
+    const known = this.#sent.get(name);
+    if (known !== undefined && Date.now() - known.atMs < KEPT_MS) return known.uri;
+    const { input_uri: uri } = await this.#client.uploadFile(content, { mediaType, signal });
+    this.#sent.delete(name);
+    this.#sent.set(name, { uri, atMs: Date.now() });
+    const [oldest] = this.#sent.keys();
+    if (this.#sent.size > MAX_KEPT && oldest !== undefined) this.#sent.delete(oldest);
+    return uri;
+  }
+}
+
+/** The real path of a file that may be sent. @throws InputFileError */
+async function fileInside(folder: string, path: string): Promise<string> {
   const root = await realpath(folder).catch(() => undefined);
   // One answer for what is outside and what is not there: the answer does not tell what else this machine has.
   const refused = new InputFileError(`"input_file" is not a file inside ${folder}.`);
@@ -44,7 +74,5 @@ export async function sendInputFile(
   if (!found.isFile()) throw refused;
   const { size } = found;
   if (size > MAX_BYTES) throw new InputFileError(`"input_file" has ${size} bytes; the most is ${MAX_BYTES}.`);
-  const mediaType = MEDIA_TYPES[extname(real).toLowerCase()] ?? 'text/plain';
-  const stored = await client.uploadFile(new Uint8Array(await readFile(real)), { mediaType, signal });
-  return stored.input_uri;
+  return real;
 }

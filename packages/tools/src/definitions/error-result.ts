@@ -41,6 +41,7 @@ export function resultOfError(thrown: unknown, unanswered = nextStep('connection
       error: { code: 'connection_error' },
     };
   }
+  if (thrown.approval !== undefined) return resultOfAskedOwner(thrown, thrown.approval);
   return {
     status: 'error',
     text: `${MARKETPLACE_MARK} ${thrown.code}: ${creatorLine(thrown.reason, 600)} ${adviceFor(thrown)}`,
@@ -63,6 +64,26 @@ function resultOfMissingApproval(request: SpendingRequest): ToolResult {
       `${MARKETPLACE_MARK} approval_required: ${what} ${lamportsText(lamports)} has to be approved by a person, and ` +
       `there is no way to ask one here. ${nextStep('approval_required')}`,
     error: { code: 'approval_required', approval: request },
+  };
+}
+
+/** The API key asks the owner of its wallet: this is no refusal yet. */
+function resultOfAskedOwner(
+  { reason, status, requestId }: ApiError,
+  { id, url, expires_at }: NonNullable<ApiError['approval']>,
+): ToolResult {
+  const said = creatorLine(reason, 600);
+  return {
+    status: 'error',
+    text:
+      `${MARKETPLACE_MARK} approval_required: ${said} Nothing was spent. Tell the user to open ${creatorLine(url, 300)} and to ` +
+      'answer there; once it is approved, call again with exactly the same arguments.',
+    error: {
+      code: 'approval_required',
+      status,
+      ownerApproval: { id, url, expiresAt: expires_at, reason: said },
+      ...(requestId === undefined ? {} : { requestId }),
+    },
   };
 }
 

@@ -57,6 +57,15 @@ describe.each(ERROR_CODES)('an error of the API: %s', (code) => {
       { ...fields, runId: 'run-1' },
       { ...fields, policyRule: 'listing_ids' as const },
       { ...fields, requiredScopes: ['rent' as const] },
+      {
+        ...fields,
+        policyRule: 'ask_above_lamports' as const,
+        approval: {
+          id: 'a',
+          url: 'https://market.example/dashboard/approvals/a',
+          expires_at: '2026-01-05T10:00:00.000Z',
+        },
+      },
     ];
   });
   it.each(answered)('is told in the terms of the tools, once, with what to call next [ADP-16]', (fields) => {

@@ -52,6 +52,17 @@ export interface InvokeOptions extends ToolCallOptions {
   readonly onDelta?: ((delta: string) => void) | undefined;
 }
 
+/** A question of the API key to the owner of its wallet, which is answered on a page of the marketplace. */
+export interface OwnerApproval {
+  readonly id: string;
+  /** The page, by HTTP or HTTPS. */
+  readonly url: string;
+  /** Until when it can be answered. */
+  readonly expiresAt: string;
+  /** What it is about, in the marketplace's words. */
+  readonly reason: string;
+}
+
 /** Why a call gave no run: an error of the API, of the way to it, or a refusal on this side of it. */
 export interface ToolError {
   readonly code:
@@ -59,7 +70,7 @@ export interface ToolError {
     | 'connection_error'
     /** The spending policy refuses; `rule` says which rule. */
     | 'spending_refused'
-    /** A person has to approve, and none could be asked; `approval` says what. Nothing was spent. */
+    /** A person has to approve: `approval` says what, where none could be asked; `ownerApproval` where. Nothing was spent. */
     | 'approval_required'
     /** What the marketplace proposed to sign is not what was asked for. Nothing was signed. */
     | 'untrusted_transaction'
@@ -69,6 +80,8 @@ export interface ToolError {
   readonly rule?: SpendingRule;
   /** What would have been spent: call again with an `approve` that has asked for exactly this. */
   readonly approval?: SpendingRequest;
+  /** Where the owner of the API key's wallet approves, for `approval_required` by the key's policy: then call again. */
+  readonly ownerApproval?: OwnerApproval;
   /** HTTP status, where the API answered. */
   readonly status?: number;
   readonly requestId?: string;
