@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
+  APPROVAL_PAGE_PATH,
+  APPROVALS_PAGE_PATH,
   BROWSE_PAGE_PATH,
   KEYS_PAGE_PATH,
   LISTING_PAGE_PATH,
@@ -12,6 +14,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ApiError } from '../http/api-error.js';
 import { toApiError } from '../http/server.js';
 import type { createReviews, ListingService, PublishedListing } from '../listings/index.js';
+import { approvalPage, approvalsPage } from './pages/approvals/approvals-page.js';
 import { browsePage, type BrowseQuery } from './pages/browse-page.js';
 import { errorPage } from './pages/error-page.js';
 import { keysPage } from './pages/keys-page.js';
@@ -81,6 +84,17 @@ function addPages(
     const nonce = newNonce();
     const html = keysPage({ baseUrl: origin(), mcpUrl: origin() + MCP_PATH, chain, nonce });
     return sendPage(reply, html, policyWithScript(nonce));
+  });
+  app.get(APPROVALS_PAGE_PATH, { config }, async (_, reply) => {
+    const nonce = newNonce();
+    return sendPage(reply, approvalsPage({ baseUrl: origin(), chain, nonce }), policyWithScript(nonce));
+  });
+  app.get<{ Params: { approval_id: string } }>(APPROVAL_PAGE_PATH, { config }, async ({ params }, reply) => {
+    const id = params.approval_id;
+    // Whether there is one is for its wallet alone to see.
+    if (!/^[\w-]{1,64}$/.test(id)) throw new ApiError('not_found', 'There is no such question.');
+    const nonce = newNonce();
+    return sendPage(reply, approvalPage({ baseUrl: origin(), chain, nonce, id }), policyWithScript(nonce));
   });
   app.get(PAGE_SCRIPT_PATH, { config }, async (request, reply) => {
     const isGzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');

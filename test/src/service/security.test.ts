@@ -39,6 +39,8 @@ const PUBLIC = new Set([
   'GET /dashboard/listings/:listing_id',
   'GET /dashboard/assets/pages.js',
   'GET /dashboard/keys',
+  'GET /dashboard/approvals',
+  'GET /dashboard/approvals/:approval_id',
   'GET /dashboard/rent/:listing_id',
   'OPTIONS *',
 ]);
@@ -99,7 +101,12 @@ beforeAll(async () => {
     token: owner.token,
     body: await marketplace.request('one_time'),
   });
-  const kept = await createApiKey(client, signer, 'kept');
+  const kept = await createApiKey(client, signer, 'kept', { policy: { ask_above_lamports: 0 } });
+  await rentOverHttp(marketplace, owner, 'per_query');
+  const asked = await call(marketplace, 'POST', '/v1/execute', {
+    token: kept.key,
+    body: await marketplace.request('per_query'),
+  });
   const revoked = await createApiKey(client, signer, 'revoked');
   await client.revokeApiKey(revoked.id);
   examples = await readExamples();
@@ -113,6 +120,7 @@ beforeAll(async () => {
     run_id: String(run.body['run_id']),
     job_id: String(job.body['job_id']),
     key_id: kept.id,
+    approval_id: (asked.body['error'] as { approval: { id: string } }).approval.id,
     file_id: String(file.body['file_id']),
     id: listing,
     listing_id: listing,

@@ -49,10 +49,11 @@ async function create(root: HTMLElement, session: Session): Promise<void> {
 /** The limits that were typed; what is empty is no limit. */
 function policyOf(root: HTMLElement): SpendingPolicy {
   const typed = (selector: string) => findInput(root, selector).value.trim();
-  const [run, day] = [typed('#per-run'), typed('#per-day')];
+  const [run, day, ask] = [typed('#per-run'), typed('#per-day'), typed('#ask-above')];
   return {
     ...(run === '' ? {} : { max_run_lamports: lamportsOf(run) }),
     ...(day === '' ? {} : { max_day_lamports: lamportsOf(day) }),
+    ...(ask === '' ? {} : { ask_above_lamports: lamportsOf(ask) }),
   };
 }
 
@@ -86,7 +87,8 @@ function limitsOf({ scopes, policy }: ApiKey): string {
     ...(policy?.max_run_lamports === undefined ? [] : [`${solOf(policy.max_run_lamports)} a run`]),
     ...(policy?.max_day_lamports === undefined ? [] : [`${solOf(policy.max_day_lamports)} a day`]),
   ];
-  return limits.join('; at most ');
+  const ask = policy?.ask_above_lamports;
+  return limits.join('; at most ') + (ask === undefined ? '' : `; asks you above ${solOf(ask)}`);
 }
 
 function disclosure(name: string, text: string): HTMLDetailsElement {

@@ -1,8 +1,15 @@
 /** The script of the pages that need a wallet: each finds its own part of the page. */
+import { answerApproval } from './approvals/one-approval.js';
+import { listApprovals } from './approvals/open-approvals.js';
 import { manageKeys } from './keys.js';
 import { offerPayment } from './pay.js';
 
-const PARTS: Readonly<Record<string, (root: HTMLElement) => void>> = { pay: offerPayment, keys: manageKeys };
+const PARTS: Readonly<Record<string, (root: HTMLElement) => void>> = {
+  pay: offerPayment,
+  keys: manageKeys,
+  approvals: listApprovals,
+  approval: answerApproval,
+};
 
 for (const [id, begin] of Object.entries(PARTS)) {
   const root = document.getElementById(id);

@@ -68,6 +68,10 @@ function CreateForm() {
           <input id="per-day" inputMode="decimal" autocomplete="off" placeholder="no limit" />
         </label>
         <label>
+          Ask me above, in SOL
+          <input id="ask-above" inputMode="decimal" autocomplete="off" placeholder="never" />
+        </label>
+        <label>
           May publish agents
           <input id="publish" type="checkbox" />
         </label>

@@ -40,6 +40,7 @@ export function renderPage(head: PageHead, children: ComponentChildren): string 
             </a>
             <a href="/">Browse agents</a>
             <a href="/dashboard/keys">API keys</a>
+            <a href="/dashboard/approvals">Approvals</a>
             <a href="/AGENTS.md">For agents</a>
             <a href="/openapi.json">API</a>
           </nav>

@@ -15,6 +15,7 @@ a{color:var(--accent)}
 footer{border-top:1px solid var(--line);color:var(--soft);margin-top:2rem}
 h1,h2{overflow-wrap:anywhere}h1{font-size:1.7rem;line-height:1.25;margin:.5rem 0}h2{font-size:1.2rem;margin:1.8rem 0 .5rem}
 .soft{color:var(--soft)}
+[role=status]{overflow-wrap:anywhere}
 .words{overflow-wrap:anywhere;white-space:pre-line;unicode-bidi:isolate}
 blockquote{margin:.5rem 0;padding:.5rem 1rem;border-left:4px solid var(--line);overflow-wrap:anywhere}
 form{display:flex;flex-wrap:wrap;gap:.75rem;align-items:end;margin:1rem 0}
@@ -22,9 +23,11 @@ label{display:grid;gap:.2rem;font-size:.9rem}
 label.wide{flex:1 1 16rem}
 input,select,button,.button{font:inherit;color:inherit;background:var(--ground);border:1px solid var(--soft);border-radius:.4rem;padding:.45rem .7rem;min-height:2.6rem;max-width:100%}
 button,.button{background:var(--accent);border-color:var(--accent);color:var(--on-accent);font-weight:600;text-decoration:none;display:inline-block;cursor:pointer}
+.row:not([hidden]){display:flex;flex-wrap:wrap;gap:.75rem}.row button{flex:1 1 12rem}
+button.plain{background:var(--ground);color:var(--ink);border-color:var(--soft)}
 .cards{list-style:none;margin:0;padding:0;display:grid;gap:1rem;grid-template-columns:repeat(auto-fill,minmax(min(18rem,100%),1fr))}
 .card{border:1px solid var(--line);border-radius:.6rem;padding:1rem;background:var(--raised)}
-.card h2{margin:0 0 .3rem;font-size:1.05rem}
+.card h2,.card h3{margin:0 0 .3rem;font-size:1.05rem}
 .facts{display:grid;grid-template-columns:fit-content(40%) minmax(0,1fr);gap:.3rem 1rem;margin:1rem 0}
 .facts dt{color:var(--soft);overflow-wrap:anywhere}.facts dd{margin:0;overflow-wrap:anywhere}
 .note{background:var(--warn-ground);color:var(--warn);border-radius:.4rem;padding:.6rem .9rem}

@@ -1,0 +1,79 @@
+import { APPROVAL_HOLDS_MINUTES, type SpendingApproval } from '@agent-rental/contract';
+import { approveSpending } from '@agent-rental/sdk/solana';
+import { connect, find, offerWallets, say, solOf, work, type Session } from '../wallets.js';
+import { quoted } from './quoted.js';
+
+const NOT_ANSWERED = 'Your answer was not taken.';
+
+/** Shows one question of an API key to its wallet, and takes the answer. */
+export function answerApproval(root: HTMLElement): void {
+  const id = root.dataset['approval'] ?? '';
+  let shown: { session: Session; approval: SpendingApproval } | undefined;
+  offerWallets(root, {
+    verb: 'Log in with',
+    failed: 'You cannot see this question.',
+    onChosen: async (wallet) => {
+      const session = await connect(root, wallet);
+      const approval = await session.client.getApproval(id);
+      shown = { session, approval };
+      show(root, approval);
+      say(root, `Logged in as ${session.signer.address}.`);
+    },
+  });
+  find(root, '#approve').addEventListener('click', () => {
+    const now = shown;
+    if (now) work(root, NOT_ANSWERED, () => approve(root, now.session, now.approval));
+  });
+  find(root, '#refuse').addEventListener('click', () => {
+    const now = shown;
+    if (now) work(root, NOT_ANSWERED, () => refuse(root, now.session));
+  });
+}
+
+async function approve(root: HTMLElement, session: Session, approval: SpendingApproval): Promise<void> {
+  say(root, `${session.name} asks you to sign your answer. It pays nothing by itself.`);
+  show(root, await approveSpending(session.client, session.signer, approval));
+  say(root, 'Approved.');
+}
+
+async function refuse(root: HTMLElement, { client }: Session): Promise<void> {
+  show(root, await client.answerApproval(root.dataset['approval'] ?? '', { answer: 'refuse' }));
+  say(root, 'Refused.');
+}
+
+/** Amounts and facts of the service first; the creator's words stand last. */
+function show(root: HTMLElement, approval: SpendingApproval): void {
+  const { kind, lamports, listing_id, listing_title, api_key_label, state, expires_at } = approval;
+  const put = (selector: string, text: string) => (find(root, selector).textContent = text);
+  const isOpen = state === 'open';
+  put('#amount', `Up to ${solOf(lamports)}`);
+  put('#source', kind === 'run' ? 'Your prepaid balance, for one run' : 'Your wallet, for a rental');
+  put('#key-label', api_key_label === null ? 'not known' : quoted(api_key_label));
+  put('#agent', listing_id);
+  find(root, '#agent').setAttribute('href', `/dashboard/listings/${encodeURIComponent(listing_id)}`);
+  put('#until-label', isOpen ? 'Answer until' : 'The answer holds until');
+  put('#until', new Date(expires_at).toLocaleString());
+  put('#title', quoted(listing_title));
+  put('#approve', `Approve up to ${solOf(lamports)}`);
+  find(root, '#answers').hidden = !isOpen;
+  put('#next', nextOf(state));
+  find(root, '#question').hidden = false;
+}
+
+/** What happens next. */
+function nextOf(state: SpendingApproval['state']): string {
+  switch (state) {
+    case 'open':
+      return `If you approve, the same call goes on when your agent makes it again within ${APPROVAL_HOLDS_MINUTES} minutes, once. Other calls ask anew.`;
+    case 'approved':
+      return `It is approved. Your agent goes on when it makes the same call again within ${APPROVAL_HOLDS_MINUTES} minutes; if it does not by itself, tell it to.`;
+    case 'refused':
+      return 'It is refused. Nothing is spent, and your agent is told so when it makes the same call again.';
+    case 'used':
+      return 'It was approved, and the call has been made.';
+    case 'expired':
+      return 'It has expired, and nothing was spent. Your agent asks anew when it makes the call again.';
+    default:
+      return state satisfies never;
+  }
+}

@@ -1,0 +1,105 @@
+import { renderPage } from '../page.js';
+import { PAGE_SCRIPT_URL } from '../page-script.js';
+
+/** What the pages of approvals are made with. The questions themselves are the wallet's alone: the script reads them. */
+export interface ApprovalPageContent {
+  readonly baseUrl: string;
+  /** The network, as wallets name it. */
+  readonly chain: string;
+  /** Of the response: the page's script carries it. */
+  readonly nonce: string;
+}
+
+/** The page of the questions of a wallet's API keys that wait for an answer. */
+export function approvalsPage({ baseUrl, chain, nonce }: ApprovalPageContent): string {
+  const head = {
+    title: 'Approvals',
+    description: 'What your API keys ask to spend, and wait for your answer.',
+    url: `${baseUrl}/dashboard/approvals`,
+    script: { source: PAGE_SCRIPT_URL, nonce },
+  };
+  return renderPage(
+    head,
+    <>
+      <h1>Approvals</h1>
+      <p>
+        An API key with an amount above which it asks waits for you before it spends more. Each question is
+        about one call, and is answered once.
+      </p>
+      <NoScript />
+      <section id="approvals" hidden data-chain={chain}>
+        <h2>Your wallet</h2>
+        <p id="wallets" />
+        <p role="status" />
+        <div id="questions" hidden>
+          <h2>Open questions</h2>
+          <p id="none">No key waits for an answer.</p>
+          <ul class="cards" id="list" />
+        </div>
+      </section>
+    </>,
+  );
+}
+
+/** The page of one question. It says nothing of it before its wallet is logged in: the link alone shows nothing. */
+export function approvalPage({ baseUrl, chain, nonce, id }: ApprovalPageContent & { id: string }): string {
+  const head = {
+    title: 'Approve a payment',
+    description: 'An API key asks the owner of its wallet whether it may spend something.',
+    url: `${baseUrl}/dashboard/approvals/${id}`,
+    script: { source: PAGE_SCRIPT_URL, nonce },
+  };
+  return renderPage(
+    head,
+    <>
+      <h1>May your agent spend this?</h1>
+      <p>Log in with the wallet that the agent acts for, to see what it asks.</p>
+      <NoScript />
+      <section id="approval" hidden data-chain={chain} data-approval={id}>
+        <h2>Your wallet</h2>
+        <p id="wallets" />
+        <p role="status" />
+        <div id="question" hidden>
+          <h2 id="amount" />
+          <dl class="facts">
+            <dt>Paid from</dt>
+            <dd id="source" />
+            <dt>Asked by the API key</dt>
+            <dd>
+              <bdi id="key-label" />
+            </dd>
+            <dt>For the agent</dt>
+            <dd>
+              <a id="agent" />
+            </dd>
+            <dt id="until-label" />
+            <dd id="until" />
+          </dl>
+          <p id="answers" class="row">
+            <button type="button" id="approve" />
+            <button type="button" id="refuse" class="plain">
+              Refuse
+            </button>
+          </p>
+          <p id="next" />
+          <p>The creator of the agent calls it, in the creator’s own words:</p>
+          <blockquote>
+            <bdi id="title" />
+          </blockquote>
+          <p class="soft">The task itself stays between your agent and the one it runs.</p>
+        </div>
+      </section>
+      <p>
+        <a href="/dashboard/approvals">All open questions</a>
+      </p>
+    </>,
+  );
+}
+
+function NoScript() {
+  return (
+    <noscript>
+      <p class="note">This page needs JavaScript, to reach your wallet.</p>
+    </noscript>
+  );
+}

@@ -1,0 +1,312 @@
+import { Client } from '@modelcontextprotocol/client';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { createClient } from '@agent-rental/sdk';
+import { createApiKey } from '@agent-rental/sdk/solana';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { accessibilityViolations, browserPath, openBrowser } from '../support/browser/browser.js';
+import { addTestWallet, type AskedWallet } from '../support/browser/test-wallet.js';
+import { call } from '../support/http.js';
+import { attach, type Marketplace } from '../support/marketplace.js';
+import { newParticipant, type Participant } from '../support/participant.js';
+import { balanceOnChain, rentOverHttp } from '../support/renter.js';
+
+const PHONE: BrowserContextOptions = { viewport: { width: 360, height: 740 }, hasTouch: true };
+const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
+  light: { colorScheme: 'light' },
+  dark: { colorScheme: 'dark' },
+  phone: PHONE,
+};
+
+describe.runIf(browserPath !== undefined)('a payment that an API key asks for', () => {
+  let marketplace: Marketplace;
+  let browser: Browser;
+  let owner: Participant;
+  let request: Record<string, unknown>;
+  let price: number;
+  beforeAll(async () => {
+    marketplace = await attach(inject('stateDir'));
+    owner = await newParticipant(marketplace);
+    browser = await openBrowser();
+    await rentOverHttp(marketplace, owner, 'per_query');
+    request = await marketplace.request('per_query');
+    price = (await owner.client.getListing(marketplace.listing('per_query').id)).price_lamports;
+  });
+  afterAll(() => browser?.close());
+
+  /** A key that asks about each run, and a call of the agent with a task that no other test has. */
+  async function askingKey(
+    label = 'my phone agent',
+  ): Promise<{ key: string; body: Record<string, unknown> }> {
+    const { key } = await createApiKey(owner.client, owner.signer, label, {
+      policy: { ask_above_lamports: price - 1 },
+    });
+    return { key, body: { ...request, task: `${String(request['task'])} (${key.slice(-12)})` } };
+  }
+
+  const runs = async () => (await owner.client.listRuns({ limit: 1 })).total;
+  const saysIn = (page: Page, text: string) =>
+    expect.poll(() => page.getByRole('status').textContent(), { timeout: 15_000 }).toContain(text);
+
+  /** Opens a page with a wallet in it and logs in. */
+  async function loggedIn(
+    url: string,
+    visit: (page: Page, wallet: AskedWallet) => Promise<void>,
+    { as = owner, ...options }: BrowserContextOptions & { as?: Participant } = PHONE,
+  ): Promise<void> {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    const wallet = await addTestWallet(page, as.wallet, 'solana:localnet');
+    await page.goto(url);
+    await page.getByRole('button', { name: 'Log in with Test wallet' }).click();
+    await visit(page, wallet);
+    await context.close();
+  }
+
+  async function approveOn(url: string): Promise<void> {
+    await loggedIn(url, async (page) => {
+      await page.getByRole('button', { name: /^Approve up to / }).click();
+      await saysIn(page, 'Approved.');
+    });
+  }
+
+  async function connectMcp(key: string, capabilities: object) {
+    const client = new Client({ name: 'an-agent', version: '1.0.0' }, { capabilities });
+    const requestInit = { headers: { authorization: `Bearer ${key}` } };
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(marketplace.dev.mcp_url), { requestInit }),
+    );
+    onTestFinished(() => client.close());
+    return client;
+  }
+
+  const textOf = (result: { content: unknown }) => JSON.stringify(result.content);
+  const linkIn = (text: string) => /http[^\s"\\]*\/dashboard\/approvals\/[0-9a-f-]{36}/.exec(text)?.[0] ?? '';
+
+  test('over MCP by a client that cannot ask is approved on the linked page from a phone, and its next call works once [ID-70, ID-71, ID-79, ID-80]', async () => {
+    const { key, body } = await askingKey('my <b>"phone" agent');
+    const agent = await connectMcp(key, {});
+    const use = () => agent.callTool({ name: 'run_agent', arguments: { ...body, new_run: true } });
+    const before = [await runs(), await balanceOnChain(marketplace, owner.wallet.publicKey)] as const;
+    const refused = await use();
+    expect(refused.isError).toBe(true);
+    const link = linkIn(textOf(refused));
+    expect(textOf(refused)).toContain('approval_required');
+    expect(await runs()).toBe(before[0]);
+
+    await loggedIn(link, async (page, wallet) => {
+      await page.getByRole('heading', { name: `Up to ${price / 1e9} SOL` }).waitFor();
+      const shown = (await page.locator('#question').textContent()) ?? '';
+      const order = [`${price / 1e9} SOL`, `"my <b>'phone' agent"`, String(body['agent_id']), 'own words:"'];
+      const places = order.map((text) => shown.indexOf(text));
+      expect([...places].sort((a, b) => a - b)).toEqual(places);
+      expect(places[0]).toBeGreaterThanOrEqual(0);
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      await page.getByRole('button', { name: `Approve up to ${price / 1e9} SOL` }).click();
+      await saysIn(page, 'Approved.');
+      await page.getByText(/tell it to\.$/).waitFor();
+      // The wallet's last signature is over the amount and the agent.
+      expect(wallet.messages.at(-1)).toMatch(
+        new RegExp(
+          `^agent-rental: approve spending\\n[^]*up to ${price} lamports[^]*${String(body['agent_id'])}`,
+        ),
+      );
+    });
+
+    const worked = await use();
+    expect([worked.isError ?? false, textOf(worked)]).toEqual([false, expect.stringContaining('totals')]);
+    const again = await use();
+    expect([again.isError, linkIn(textOf(again)) === link]).toEqual([true, false]);
+    expect(await runs()).toBe(before[0] + 1);
+    expect(before[1] - (await balanceOnChain(marketplace, owner.wallet.publicKey))).toBe(BigInt(price));
+    await loggedIn(link, (page) => page.getByText('It was approved, and the call has been made.').waitFor());
+  });
+
+  test('stays refused once its owner has refused it [ID-73]', async () => {
+    const { key, body } = await askingKey();
+    const agent = await connectMcp(key, {});
+    const link = linkIn(textOf(await agent.callTool({ name: 'run_agent', arguments: body })));
+    await loggedIn(link, async (page, wallet) => {
+      await page.getByRole('button', { name: 'Refuse' }).click();
+      await saysIn(page, 'Refused.');
+      expect(await page.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
+      // It is no yes, so the login alone was signed.
+      expect(wallet.messages).toHaveLength(1);
+    });
+    const refused = await agent.callTool({ name: 'run_agent', arguments: body });
+    expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringContaining('has refused this')]);
+    expect(linkIn(textOf(refused))).toBe('');
+  });
+
+  test.each([
+    ['a form', { elicitation: {} }, 'form'],
+    ['a form', { elicitation: { form: {} } }, 'form'],
+    ['a URL', { elicitation: { url: {} } }, 'url'],
+    ['a URL', { elicitation: { form: {}, url: {} } }, 'url'],
+  ])(
+    'is led to its page by %s by a client that declares %j, and goes on in the same call [ID-80]',
+    async (_, capabilities, mode) => {
+      const { key, body } = await askingKey();
+      const agent = await connectMcp(key, capabilities);
+      const asked: unknown[] = [];
+      agent.setRequestHandler('elicitation/create', async ({ params }) => {
+        const given = params as { mode?: string; url?: string; message: string };
+        const url = given.mode === 'url' ? given.url : linkIn(given.message);
+        asked.push([given.mode ?? 'form', url]);
+        await approveOn(url ?? '');
+        return { action: 'accept', ...(given.mode === 'url' ? {} : { content: { answered: true } }) };
+      });
+      const result = await agent.callTool({ name: 'run_agent', arguments: body });
+      expect(textOf(result)).toContain('totals');
+      expect(asked).toEqual([[mode, expect.stringContaining('/dashboard/approvals/')]]);
+    },
+  );
+
+  test.each([
+    [{ elicitation: {} }, 'form'],
+    [{ elicitation: { url: {} } }, 'url'],
+  ])(
+    'is led to its page by a client of 2025 that declares %j, whose own answer approves nothing [ID-76, ID-80]',
+    async (capabilities, mode) => {
+      const { key, body } = await askingKey();
+      const agent = new ClientV1({ name: 'an-agent', version: '1.0.0' }, { capabilities });
+      const requestInit = { headers: { authorization: `Bearer ${key}` } };
+      await agent.connect(new HttpV1(new URL(marketplace.dev.mcp_url), { requestInit }) as never);
+      onTestFinished(() => agent.close());
+      let isApproved = false;
+      const asked: unknown[] = [];
+      agent.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
+        const url = 'url' in params ? params.url : linkIn(params.message);
+        asked.push(params.mode ?? 'form');
+        if (isApproved) await approveOn(url);
+        // A client that declines is not waited for.
+        return isApproved
+          ? { action: 'accept' as const, content: mode === 'form' ? { answered: true } : undefined }
+          : { action: 'decline' as const, content: { answered: true, approve: true } };
+      });
+      const before = await runs();
+      const refused = await agent.callTool({ name: 'run_agent', arguments: body });
+      expect([refused.isError, linkIn(textOf(refused as { content: unknown })) !== '']).toEqual([true, true]);
+      expect(await runs()).toBe(before);
+      isApproved = true;
+      expect(
+        textOf((await agent.callTool({ name: 'run_agent', arguments: body })) as { content: unknown }),
+      ).toContain('totals');
+      expect(asked).toEqual([mode, mode]);
+    },
+  );
+
+  test('over HTTP is refused with the page, and the same request goes on once it is approved [ID-70, ID-72]', async () => {
+    const { key, body } = await askingKey();
+    const send = (changes: object = {}) =>
+      call(marketplace, 'POST', '/v1/execute', {
+        token: key,
+        headers: { 'idempotency-key': `once-${key.slice(-12)}` },
+        body: { ...body, ...changes },
+      });
+    const refused = await send();
+    const { code, policy_rule, approval } = refused.body['error'] as Record<string, never> & {
+      approval: { id: string; url: string };
+    };
+    expect([refused.status, code, policy_rule]).toEqual([403, 'insufficient_balance', 'ask_above_lamports']);
+    await approveOn(approval.url);
+    const other = await call(marketplace, 'POST', '/v1/execute', {
+      token: key,
+      body: { ...body, task: 'Another.' },
+    });
+    expect(other.status).toBe(403);
+    const before = await runs();
+    const first = await send();
+    expect([first.status, (await send()).body['run_id']]).toEqual([200, first.body['run_id']]);
+    expect(await runs()).toBe(before + 1);
+    // By the wallet's own login nothing is asked.
+    expect((await call(marketplace, 'POST', '/v1/execute', { token: owner.token, body })).status).toBe(200);
+  });
+
+  test('is neither seen nor answered by another wallet or by an API key [ID-76, ID-77]', async () => {
+    const { key, body } = await askingKey();
+    const other = await askingKey('another');
+    const stranger = await newParticipant(marketplace);
+    const refused = await call(marketplace, 'POST', '/v1/execute', { token: key, body });
+    const { id, url } = (refused.body['error'] as { approval: { id: string; url: string } }).approval;
+    const path = `/v1/approvals/${id}`;
+    const asKey = async (token: string, method: string) =>
+      (
+        await call(marketplace, method, path, {
+          token,
+          ...(method === 'POST' && { body: { answer: 'refuse' } }),
+        })
+      ).status;
+    expect([await asKey(key, 'GET'), await asKey(key, 'POST')]).toEqual([200, 401]);
+    expect([await asKey(other.key, 'GET'), await asKey(other.key, 'POST')]).toEqual([404, 401]);
+    expect([await asKey(stranger.token, 'GET'), await asKey(stranger.token, 'POST')]).toEqual([404, 404]);
+    expect((await call(marketplace, 'GET', '/v1/approvals', { token: key })).status).toBe(401);
+    expect((await stranger.client.listApprovals()).approvals).toEqual([]);
+    await loggedIn(
+      url,
+      async (page) => {
+        await saysIn(page, 'You cannot see this question. There is no such question.');
+        expect(await page.getByText(String(price / 1e9)).count()).toBe(0);
+      },
+      { ...PHONE, as: stranger },
+    );
+    // The page alone, without a login, says nothing of it.
+    expect(await (await fetch(url)).text()).not.toContain(String(body['agent_id']));
+  });
+
+  test('for a rental is refused when it is submitted, and a transaction signed anew goes on [ID-70, ID-72]', async () => {
+    const renter = await newParticipant(marketplace);
+    const { key } = await createApiKey(renter.client, renter.signer, 'renting', {
+      policy: { ask_above_lamports: 0 },
+    });
+    const client = createClient({ baseUrl: marketplace.dev.base_url, apiKey: key, retries: 0 });
+    const { id } = marketplace.listing('one_time');
+    const rent = async (listing_id: string) => {
+      const { transaction } = await client.createTransaction({ action: 'rent', listing_id });
+      const signed = await renter.signer.signTransaction(Buffer.from(transaction, 'base64'));
+      return client.submitTransaction(Buffer.from(signed).toString('base64'));
+    };
+    const refused = await rent(id).catch((error: unknown) => error as { approval?: { url: string } });
+    const url = 'approval' in refused ? refused.approval?.url : undefined;
+    await loggedIn(
+      url ?? '',
+      async (page) => {
+        await page.getByText('Your wallet, for a rental').waitFor();
+        await page.getByRole('button', { name: /^Approve up to / }).click();
+        await saysIn(page, 'Approved.');
+      },
+      { ...PHONE, as: renter },
+    );
+    expect(await rent(id)).toMatchObject({ credential: { valid: true } });
+  });
+
+  test.each(Object.keys(LOOKS))(
+    'has pages without a violation that axe knows of: %s [SVC-18, ID-79]',
+    async (look) => {
+      const { key, body } = await askingKey(look);
+      const { body: refused } = await call(marketplace, 'POST', '/v1/execute', { token: key, body });
+      const { id } = (refused['error'] as { approval: { id: string } }).approval;
+      const options = { ...LOOKS[look], bypassCSP: true };
+      const list = new URL('/dashboard/approvals', marketplace.dev.base_url).href;
+      await loggedIn(
+        list,
+        async (page) => {
+          await saysIn(page, 'Logged in as');
+          await page.getByText(`The key "${look}" asks until`).waitFor();
+          expect(await accessibilityViolations(page)).toEqual([]);
+          await page.locator(`a[href="/dashboard/approvals/${id}"]`).click();
+          await page.getByRole('button', { name: 'Log in with Test wallet' }).click();
+          await page.getByRole('button', { name: 'Refuse' }).waitFor();
+          expect(await accessibilityViolations(page)).toEqual([]);
+          await page.getByRole('button', { name: 'Refuse' }).click();
+          await saysIn(page, 'Refused.');
+          expect(await accessibilityViolations(page)).toEqual([]);
+        },
+        options,
+      );
+    },
+  );
+});
