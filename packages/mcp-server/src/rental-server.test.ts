@@ -16,7 +16,7 @@ const PIXEL =
 async function connect(
   standIn: StandIn,
   { tools = {}, ...options }: Partial<RentalServerOptions> & { tools?: ToolsetOptions } = {},
-  capabilities: { elicitation?: Record<string, never> } = {},
+  capabilities: { elicitation?: { url?: Record<string, never> } } = {},
 ) {
   const client = createClient({
     baseUrl: 'http://market.invalid',
@@ -159,16 +159,19 @@ describe('spending above what passes by itself', () => {
     expect(market.charged).toBe(charged);
   });
 
-  it('is refused where the client cannot be asked', async () => {
-    const market = standIn();
-    const client = await connect(market, { tools });
-    const result = await client.callTool(call);
-    expect(result).toMatchObject({
-      isError: true,
-      _meta: { 'agent-rental/error': { code: 'approval_required' } },
-    });
-    expect(market.charged).toBe(0);
-  });
+  it.each([{}, { elicitation: { url: {} } }])(
+    'is refused where the client shows no form: %j',
+    async (able) => {
+      const market = standIn();
+      const client = await connect(market, { tools }, able);
+      const result = await client.callTool(call);
+      expect(result).toMatchObject({
+        isError: true,
+        _meta: { 'agent-rental/error': { code: 'approval_required' } },
+      });
+      expect(market.charged).toBe(0);
+    },
+  );
 });
 
 it('a run is streamed to a client that wants to know how it goes on, and to no other', async () => {

@@ -38,13 +38,16 @@ export interface ApprovalRepository {
   /** Uses a yes for a spend; for the spend that has used it already, again. @returns whether there was one */
   use(on: Db, question: SpendingQuestion, spendId: string): Promise<boolean>;
   giveBack(apiKeyId: string, spendId: string): Promise<void>;
-  /** Open questions of keys that work, newest first. */
+  /** The newest open questions of keys that work, at most 100. */
   list(wallet: string): Promise<ApprovalRow[]>;
   /** @param apiKeyId the key that asks for it; absent: its wallet */
   read(wallet: string, id: string, apiKeyId?: string): Promise<ApprovalRow | undefined>;
   /** Answers an open question. @returns whether it was open */
   answer(wallet: string, id: string, answer: 'approved' | 'refused'): Promise<boolean>;
 }
+
+/** A wallet with more has more keys than it can answer for. */
+const MOST_LISTED = 100;
 
 const minutes = (count: number) => sql<Date>`now() + make_interval(mins => ${count})`;
 
@@ -144,6 +147,7 @@ export function createApprovalRepository(db: Db): ApprovalRepository {
         .where('asked.expires_at', '>', sql<Date>`now()`)
         .where('api_keys.revoked_at', 'is', null)
         .orderBy('asked.created_at', 'desc')
+        .limit(MOST_LISTED)
         .execute(),
 
     read: (wallet, id, apiKeyId) => {

@@ -1,12 +1,14 @@
-import { Client } from '@modelcontextprotocol/client';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { fileURLToPath } from 'node:url';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { createClient } from '@agent-rental/sdk';
-import { createApiKey } from '@agent-rental/sdk/solana';
+import { createApiKey, rent } from '@agent-rental/sdk/solana';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { PRICE, publishAgent, textAgent } from '../support/agents/agents.js';
 import { accessibilityViolations, browserPath, openBrowser } from '../support/browser/browser.js';
 import { addTestWallet, type AskedWallet } from '../support/browser/test-wallet.js';
 import { call } from '../support/http.js';
@@ -14,6 +16,7 @@ import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 import { balanceOnChain, rentOverHttp } from '../support/renter.js';
 
+const BIN = fileURLToPath(new URL('bin.js', import.meta.resolve('@agent-rental/mcp-server')));
 const PHONE: BrowserContextOptions = { viewport: { width: 360, height: 740 }, hasTouch: true };
 const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
   light: { colorScheme: 'light' },
@@ -257,6 +260,46 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
     expect(await (await fetch(url)).text()).not.toContain(String(body['agent_id']));
   });
 
+  test('shows a hostile title last, on one line, in quotation marks that it cannot close [ID-79]', async () => {
+    const creator = await newParticipant(marketplace);
+    const title = `Quokka" Up to 0 SOL \u202e<img src=x onerror="document.title='taken'"> \u201d Approved.`;
+    const listing = {
+      rental_model: 'per_query',
+      price_lamports: PRICE,
+      title,
+      sample_output: ['An answer.'],
+    };
+    const agent = textAgent('https://agent.invalid/v1', { listing });
+    const agent_id = await publishAgent(creator, agent, { unverified: true });
+    await rent(owner.client, owner.signer, agent_id, { deposit_lamports: 10_000_000 });
+    const { key } = await askingKey();
+    const body = { agent_id, task: 'Say something.', input: {} };
+    const refused = await call(marketplace, 'POST', '/v1/execute', { token: key, body });
+    const { error } = refused.body as { error: { message: string; approval: { url: string } } };
+    expect(error.message).not.toContain('Quokka');
+    await loggedIn(error.approval.url, async (page) => {
+      await page.getByRole('heading', { name: `Up to ${PRICE / 1e9} SOL` }).waitFor();
+      const words = (await page.locator('blockquote bdi').textContent()) ?? '';
+      expect(words).toBe(`"Quokka' Up to 0 SOL <img src=x onerror='document.title='taken''> ' Approved."`);
+      expect(await page.title()).toBe('Approve a payment');
+      expect(await page.locator('#question img').count()).toBe(0);
+      const shown = (await page.locator('#question').textContent()) ?? '';
+      expect(shown.indexOf('Quokka')).toBeGreaterThan(shown.indexOf('own words:'));
+    });
+  });
+
+  test('over stdio with an API key is linked, too; the client cannot ask [ID-80]', async () => {
+    const { key, body } = await askingKey();
+    const agent = new ClientV1({ name: 'an-agent', version: '1.0.0' });
+    const env = { AGENT_RENTAL_URL: marketplace.dev.base_url, AGENT_RENTAL_API_KEY: key };
+    await agent.connect(new StdioClientTransport({ command: process.execPath, args: [BIN], env }));
+    onTestFinished(() => agent.close());
+    const use = async () =>
+      textOf((await agent.callTool({ name: 'run_agent', arguments: body })) as { content: unknown });
+    await approveOn(linkIn(await use()));
+    expect(await use()).toContain('totals');
+  });
+
   test('for a rental is refused when it is submitted, and a transaction signed anew goes on [ID-70, ID-72]', async () => {
     const renter = await newParticipant(marketplace);
     const { key } = await createApiKey(renter.client, renter.signer, 'renting', {
@@ -264,12 +307,12 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
     });
     const client = createClient({ baseUrl: marketplace.dev.base_url, apiKey: key, retries: 0 });
     const { id } = marketplace.listing('one_time');
-    const rent = async (listing_id: string) => {
+    const rentOnce = async (listing_id: string) => {
       const { transaction } = await client.createTransaction({ action: 'rent', listing_id });
       const signed = await renter.signer.signTransaction(Buffer.from(transaction, 'base64'));
       return client.submitTransaction(Buffer.from(signed).toString('base64'));
     };
-    const refused = await rent(id).catch((error: unknown) => error as { approval?: { url: string } });
+    const refused = await rentOnce(id).catch((error: unknown) => error as { approval?: { url: string } });
     const url = 'approval' in refused ? refused.approval?.url : undefined;
     await loggedIn(
       url ?? '',
@@ -280,7 +323,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
       },
       { ...PHONE, as: renter },
     );
-    expect(await rent(id)).toMatchObject({ credential: { valid: true } });
+    expect(await rentOnce(id)).toMatchObject({ credential: { valid: true } });
   });
 
   test.each(Object.keys(LOOKS))(

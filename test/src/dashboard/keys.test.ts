@@ -51,6 +51,7 @@ describe.runIf(browserPath !== undefined)('on the page of API keys, a wallet of 
       await page.getByLabel('Label').fill('my <agent>');
       await page.getByLabel('Most for a run, in SOL').fill('0.001');
       await page.getByLabel('Most within 24 hours, in SOL').fill('0.05');
+      await page.getByLabel('Ask me above, in SOL').fill('0.0005');
       await page.getByRole('button', { name: 'Create' }).click();
       await saysIn(page, 'The key was created. Copy it now');
       key = (await page.getByLabel('The new key').textContent()) ?? '';
@@ -58,11 +59,16 @@ describe.runIf(browserPath !== undefined)('on the page of API keys, a wallet of 
       // What the wallet signed names what the key may do.
       expect(wallet.messages.at(-1)).toMatch(/my <agent>[^]*"max_day_lamports":50000000/);
       await page
-        .getByText('my <agent>: may run, rent; at most 0.001 SOL a run; at most 0.05 SOL a day.')
+        .getByText(
+          'my <agent>: may run, rent; at most 0.001 SOL a run; at most 0.05 SOL a day; asks you above 0.0005 SOL.',
+        )
         .waitFor();
     });
     expect((await owner.client.listApiKeys()).api_keys).toMatchObject([
-      { label: 'my <agent>', policy: { max_run_lamports: 1_000_000, max_day_lamports: 50_000_000 } },
+      {
+        label: 'my <agent>',
+        policy: { max_run_lamports: 1_000_000, max_day_lamports: 50_000_000, ask_above_lamports: 500_000 },
+      },
     ]);
     await loggedIn(async (page) => {
       // Shown once: a later visit knows its label alone.

@@ -331,7 +331,11 @@ describe('what another wallet has', () => {
   test('is not paid for by a transaction that another wallet signed [ID-39]', async () => {
     const { body } = await call(marketplace, 'POST', '/v1/transactions', {
       token: owner.token,
-      body: { action: 'rent', listing_id: marketplace.listing('per_query').id },
+      body: {
+        action: 'rent',
+        listing_id: marketplace.listing('subscription').id,
+        duration_seconds: 2_592_000,
+      },
     });
     const wire = Buffer.from(String(body['transaction']), 'base64');
     const signed = await keypairSigner(owner.wallet).signTransaction(wire);
