@@ -170,8 +170,11 @@ export function createSpending(db: Db, approvals: SpendingApprovals): Spending {
               .execute();
             return true;
           };
-          // It may be approved in the moment between the two.
-          while (!(await db.transaction().execute(attempt)) && question) await approvals.require(question);
+          for (;;) {
+            if (await db.transaction().execute(attempt)) return;
+            // It may be approved in the moment between the two.
+            if (question !== undefined) await approvals.require(question);
+          }
         },
         async releaseReservation(id) {
           if (policy.ask_above_lamports !== undefined) await approvals.giveBack(apiKeyId, id);

@@ -6,7 +6,7 @@ export interface RentalSpend {
   listingAddress: string;
   /** The price that it agrees to at most, or the deposit. */
   lamports: bigint;
-  /** The instruction with its arguments, as text: equal for equal rentals. */
+  /** The instruction with its arguments, in hex: equal for equal rentals. */
   terms: string;
 }
 
@@ -30,10 +30,7 @@ export function rentalSpendsOf(message: VersionedMessage, programId: PublicKey):
     const amount = decoded ? AMOUNT[decoded.name] : undefined;
     if (!decoded || amount === undefined) return [];
     const listingAddress = (decoded.accounts['listing'] ?? PublicKey.default).toBase58();
-    const terms = [
-      decoded.name,
-      ...Object.entries(decoded.args).map(([name, value]) => `${name}=${String(value)}`),
-    ];
-    return [{ listingAddress, lamports: decoded.args[amount] as bigint, terms: terms.join(' ') }];
+    const terms = Buffer.from(instruction.data).toString('hex');
+    return [{ listingAddress, lamports: decoded.args[amount] as bigint, terms }];
   });
 }

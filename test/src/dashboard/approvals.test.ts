@@ -177,7 +177,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
       const { key, body } = await askingKey();
       const agent = new ClientV1({ name: 'an-agent', version: '1.0.0' }, { capabilities });
       const requestInit = { headers: { authorization: `Bearer ${key}` } };
-      await agent.connect(new HttpV1(new URL(marketplace.dev.mcp_url), { requestInit }) as never);
+      await agent.connect(new HttpV1(new URL(marketplace.dev.mcp_url), { requestInit }));
       onTestFinished(() => agent.close());
       let isApproved = false;
       const asked: unknown[] = [];
