@@ -1,3 +1,3 @@
 export { createApprovalRepository, removeOldApprovals } from './repository.js';
 export { approvalRoutes } from './routes.js';
-export { createSpendingApprovals, type AskedApprovals } from './service.js';
+export { createSpendingApprovals } from './service.js';
