@@ -317,7 +317,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
     await loggedIn(
       url ?? '',
       async (page) => {
-        await page.getByText('Your wallet, for a rental').waitFor();
+        await page.getByText('Your wallet, as price or deposit of a rental').waitFor();
         await page.getByRole('button', { name: /^Approve up to / }).click();
         await saysIn(page, 'Approved.');
       },

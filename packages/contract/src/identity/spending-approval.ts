@@ -13,7 +13,7 @@ export const spendingApproval = z
     id: z.string(),
     /** `run`: is drawn from a prepaid balance. `rental`: leaves the wallet. */
     kind: z.enum(['run', 'rental']),
-    /** The most that the call may spend. */
+    /** The most that the call may spend. Of a rental: its price or deposit, without the network's fee and rent. */
     lamports,
     listing_id: z.string(),
     /** The words of the listing's creator, on one line. */
@@ -71,7 +71,8 @@ export interface ApprovedSpending extends Pick<SpendingApproval, 'id' | 'kind' |
 /** The text that a wallet signs to approve a spend. The challenge holds the time, ends after 60 seconds and counts once. */
 export function approvalMessage(spending: ApprovedSpending, challenge: string): string {
   const { service, kind, lamports: most, listing_id, id, wallet } = spending;
-  const source = kind === 'run' ? 'of what is prepaid, for one run' : 'out of the wallet, for a rental';
+  const source =
+    kind === 'run' ? 'of what is prepaid, for one run' : 'out of the wallet, as price or deposit of a rental';
   return [
     'agent-rental: approve spending',
     `service: ${service}`,

@@ -47,7 +47,12 @@ function show(root: HTMLElement, approval: SpendingApproval): void {
   const put = (selector: string, text: string) => (find(root, selector).textContent = text);
   const isOpen = state === 'open';
   put('#amount', `Up to ${solOf(lamports)}`);
-  put('#source', kind === 'run' ? 'Your prepaid balance, for one run' : 'Your wallet, for a rental');
+  put(
+    '#source',
+    kind === 'run'
+      ? 'Your prepaid balance, for one run'
+      : 'Your wallet, as price or deposit of a rental; the network’s fee and account rent come on top',
+  );
   put('#key-label', api_key_label === null ? 'not known' : quoted(api_key_label));
   put('#agent', listing_id);
   find(root, '#agent').setAttribute('href', `/dashboard/listings/${encodeURIComponent(listing_id)}`);
