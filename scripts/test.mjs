@@ -31,6 +31,7 @@ const ONLY_IN_CI = [
   'test/src/runs/abort.test.ts',
   'test/src/runs/agent-modes.test.ts',
   'test/src/service/boot.test.ts',
+  'test/src/service/devnet.test.ts',
   'test/src/service/full-disk.test.ts',
   'test/src/service/leadership.test.ts',
   'test/src/service/limits.test.ts',

@@ -4,6 +4,7 @@ import { createChain, type Chain } from '../../chain/index.js';
 import { requireCluster } from '../../compose/index.js';
 import type { Config } from '../../config.js';
 import { readDeployment, readProtocolAccount } from '../protocol/index.js';
+import { boundedFetch } from './bounded-fetch.js';
 import { check, notChecked, ok, problem, warning, type Checked, type Finding } from './check.js';
 
 const RPC_TIMEOUT_MS = 8_000;
@@ -84,8 +85,7 @@ async function headOf(url: string): Promise<{ host: string; slot?: number; time?
   const connection = new Connection(url, {
     commitment: 'confirmed',
     disableRetryOnRateLimit: true,
-    fetch: (input, init) =>
-      fetch(input as string, { ...(init as RequestInit), signal: AbortSignal.timeout(RPC_TIMEOUT_MS) }),
+    fetch: (input, init) => boundedFetch(input as string, RPC_TIMEOUT_MS, init),
   });
   try {
     const slot = await connection.getSlot();

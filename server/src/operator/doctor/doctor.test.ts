@@ -234,7 +234,7 @@ describe('the doctor', () => {
   ] as const)(
     'says what is wrong with the %s, and what to do [OPS-63]',
     async (name, changes, said) => {
-      const finding = await line(name, changes() as unknown as Record<string, string>);
+      const finding = await line(name, changes());
       expect(finding).toMatchObject({ name, status: 'problem' });
       expect(finding.detail).toMatch(said);
     },

@@ -5,6 +5,7 @@ import { network } from '@agent-rental/contract';
 import { Redis } from 'ioredis';
 import { openSandboxes } from '../../compose/index.js';
 import type { Config } from '../../config.js';
+import { boundedFetch } from './bounded-fetch.js';
 import { check, ok, problem, warning, type Checked, type Finding } from './check.js';
 
 const REQUEST_TIMEOUT_MS = 5_000;
@@ -129,10 +130,7 @@ async function ask(
 ): Promise<string | undefined> {
   const { host } = new URL(url);
   try {
-    const { status } = await fetch(url.replace(/\/+$/, '') + path, {
-      ...init,
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-    });
+    const { status } = await boundedFetch(url.replace(/\/+$/, '') + path, REQUEST_TIMEOUT_MS, init);
     return status >= 500 || status === 401 || status === 403
       ? `${variable}: ${host} answers ${status}`
       : undefined;
@@ -152,9 +150,7 @@ async function findSpace({ stateDir }: Config): Promise<Finding> {
 }
 
 async function findService({ publicUrl }: Config, { url, programId }: ServiceAddress): Promise<Finding> {
-  const told = await fetch(`${url.replace(/\/+$/, '')}/v1/network`, {
-    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-  }).then(
+  const told = await boundedFetch(`${url.replace(/\/+$/, '')}/v1/network`, REQUEST_TIMEOUT_MS).then(
     async (response) => network.safeParse(await response.json().catch(() => undefined)).data,
     () => null,
   );

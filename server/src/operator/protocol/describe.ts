@@ -10,7 +10,7 @@ import type { Deployment } from './deployment.js';
 import type { Plan } from './plan.js';
 
 /** Lamports of the network for a transaction with one signature. */
-export const FEE_LAMPORTS = 5_000n;
+const FEE_LAMPORTS = 5_000n;
 
 /** A transaction in words: what it calls, with which accounts and values, who signs, what it costs. */
 export function describePlan(plan: Plan, programId: PublicKey, genesisHash: string): string {
@@ -53,8 +53,12 @@ export function describeEvent({ name, data }: MarketplaceEvent): string {
 }
 
 /** The program's configuration. */
-export function describeProtocol({ version: _, bump: __, ...protocol }: Protocol): string {
-  return table(Object.entries(protocol).map(([name, value]): Row => [name, valueText(value)])).join('\n');
+export function describeProtocol(protocol: Protocol): string {
+  const rows = Object.entries(protocol).filter(([name]) => name !== 'version' && name !== 'bump');
+  // Null is a key that there is none of.
+  return table(rows.map(([name, value]): Row => [name, value === null ? 'none' : valueText(value)])).join(
+    '\n',
+  );
 }
 
 /** What is deployed, held against the committed program. */
@@ -80,9 +84,10 @@ function table(rows: readonly Row[]): string[] {
   return rows.map(([name, value]) => `  ${name.padEnd(width)}${value}`);
 }
 
-function valueText(value: BorshValue | null | undefined): string {
+/** A value of an instruction or an account; null is what an update leaves as it is. */
+function valueText(value: BorshValue | undefined): string {
   if (value === null || value === undefined) return 'unchanged';
   if (value instanceof PublicKey) return value.equals(PublicKey.default) ? 'none' : value.toBase58();
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
-  return String(value);
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

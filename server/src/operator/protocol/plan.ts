@@ -112,9 +112,10 @@ const NEXT_OF_PROPOSAL =
 
 async function planInitialize(
   chain: Chain,
-  { name: _, ...terms }: Extract<ProtocolAction, { name: 'initialize' }>,
+  action: Extract<ProtocolAction, { name: 'initialize' }>,
 ): Promise<Plan> {
   const { programId } = chain;
+  const { admin, authority, treasury, feeBps, minQueryPriceLamports } = action;
   const deployment = await readDeployment(chain);
   if (!deployment) {
     throw new OperatorError(
@@ -130,10 +131,18 @@ async function planInitialize(
       'The program has no upgrade authority any more, whose signature initialize needs.',
     );
   }
-  requireApart({ 'upgrade authority': upgradeAuthority, ...terms });
-  await requireTreasury(chain, terms.treasury);
+  requireApart({ 'upgrade authority': upgradeAuthority, admin, authority, treasury });
+  await requireTreasury(chain, treasury);
   return {
-    instruction: initializeProtocol({ upgradeAuthority, programId, ...terms }),
+    instruction: initializeProtocol({
+      upgradeAuthority,
+      programId,
+      admin,
+      authority,
+      treasury,
+      feeBps,
+      minQueryPriceLamports,
+    }),
     signer: { role: 'upgrade authority', address: upgradeAuthority },
     event: 'ProtocolInitialized',
     rentLamports: await chain.minimumBalance(ACCOUNT_SIZES.Protocol),
@@ -142,11 +151,10 @@ async function planInitialize(
 }
 
 /** The hot key, which a server holds, must not be able to do what the cold ones can. @throws OperatorError */
-function requireApart(roles: Record<string, unknown>): void {
-  const names = ['upgrade authority', 'admin', 'authority', 'treasury'];
+function requireApart(roles: Record<string, PublicKey>): void {
   const seen = new Map<string, string>();
-  for (const name of names) {
-    const key = (roles[name] as PublicKey).toBase58();
+  for (const [name, address] of Object.entries(roles)) {
+    const key = address.toBase58();
     const other = seen.get(key);
     if (other !== undefined && (name === 'authority' || other === 'authority')) {
       throw new OperatorError(

@@ -2,6 +2,7 @@ import { decodeEvents, type MarketplaceEvent } from '@agent-rental/program-clien
 import { TransactionMessage, VersionedTransaction, type Keypair, type MessageV0 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { apiErrorOfTransaction, loadKeypair, type Chain } from '../../chain/index.js';
+import { createDeadline } from '../../platform/deadline.js';
 import { OperatorError } from '../operator-error.js';
 import type { Plan } from './plan.js';
 
@@ -36,9 +37,13 @@ export async function sendPlan(
   await chain.send(wire);
   // Nodes drop transactions: the same bytes go out again until they land.
   const resend = setInterval(() => void chain.send(wire).catch(() => undefined), RESEND_MS);
+  const deadline = createDeadline(LANDED_WITHIN_MS);
   const status = await chain
-    .waitForConfirmation(signature, lastValidBlockHeight, AbortSignal.timeout(LANDED_WITHIN_MS))
-    .finally(() => clearInterval(resend));
+    .waitForConfirmation(signature, lastValidBlockHeight, deadline.signal)
+    .finally(() => {
+      clearInterval(resend);
+      deadline.clear();
+    });
   if (status === null) {
     throw new OperatorError(
       `The transaction ${signature} was not seen to land in time. Look with the command protocol before you send another.`,

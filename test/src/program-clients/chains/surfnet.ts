@@ -3,7 +3,7 @@ import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { marketplaceSoPath } from '@agent-rental/program-client/artifact';
 import { Connection, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
 import { rpcResult } from './json-rpc.js';
-import type { TestChainKind } from './test-chain.js';
+import type { TestChain, TestChainKind } from './test-chain.js';
 
 /** The part of Surfpool's native module that is used here; it comes without types. */
 interface Surfnet {
@@ -32,44 +32,59 @@ const UNIX_TIMESTAMP_OFFSET = 32;
 /** True where Surfpool ships a binary for this machine; there it must be installed, and its tests run. */
 export const surfnetRunsHere = process.platform === 'linux' && process.arch === 'x64';
 
+/** A node without the marketplace, and how a program is brought there. */
+interface EmptySurfnet extends TestChain {
+  /** Deploys a program as Solana's tools do. Addresses are base58. */
+  deploy(program: { programId: string; soPath: string; upgradeAuthority: string }): Promise<void>;
+}
+
 /** Another team's implementation of a Solana node, in this process and offline: the second opinion. */
 export const surfnet: TestChainKind = {
   name: 'surfnet',
   async start(upgradeAuthority) {
-    const { Surfnet: native } = createRequire(import.meta.url)(PACKAGE) as SurfpoolModule;
-    const node = native.startWithConfig({
-      offline: true,
-      blockProductionMode: 'clock',
-      slotTimeMs: SLOT_TIME_MS,
+    const node = startSurfnet();
+    await node.deploy({
+      programId: MARKETPLACE_PROGRAM_ID.toBase58(),
+      soPath: marketplaceSoPath(),
+      upgradeAuthority: upgradeAuthority.publicKey.toBase58(),
     });
-    const drain = setInterval(() => node.drainEvents(), DRAIN_INTERVAL_MS);
-    const programId = MARKETPLACE_PROGRAM_ID.toBase58();
-    node.deploy({ programId, soPath: marketplaceSoPath() });
-    const { rpcUrl, wsUrl } = node;
-    // `deploy` names no upgrade authority.
-    await rpcResult(rpcUrl, 'surfnet_setProgramAuthority', [
-      programId,
-      upgradeAuthority.publicKey.toBase58(),
-    ]);
-    const connection = new Connection(rpcUrl, { commitment: 'confirmed', wsEndpoint: wsUrl });
-    return {
-      name: 'surfnet',
-      connection,
-      rpcUrl,
-      wsUrl,
-      async airdrop(to, lamports) {
-        await connection.requestAirdrop(to, Number(lamports));
-      },
-      async passTime(seconds) {
-        const clock = await connection.getAccountInfo(SYSVAR_CLOCK_PUBKEY);
-        const now = clock?.data.readBigInt64LE(UNIX_TIMESTAMP_OFFSET) ?? 0n;
-        node.timeTravelToTimestamp(Number(now + seconds) * 1000);
-      },
-      close() {
-        clearInterval(drain);
-        node.stop();
-        return Promise.resolve();
-      },
-    };
+    return node;
   },
 };
+
+/** Starts a node on which no program is deployed yet. */
+export function startSurfnet(): EmptySurfnet {
+  const { Surfnet: native } = createRequire(import.meta.url)(PACKAGE) as SurfpoolModule;
+  const node = native.startWithConfig({
+    offline: true,
+    blockProductionMode: 'clock',
+    slotTimeMs: SLOT_TIME_MS,
+  });
+  const drain = setInterval(() => node.drainEvents(), DRAIN_INTERVAL_MS);
+  const { rpcUrl, wsUrl } = node;
+  const connection = new Connection(rpcUrl, { commitment: 'confirmed', wsEndpoint: wsUrl });
+  return {
+    name: 'surfnet',
+    connection,
+    rpcUrl,
+    wsUrl,
+    async deploy({ programId, soPath, upgradeAuthority }) {
+      node.deploy({ programId, soPath });
+      // `deploy` names no upgrade authority.
+      await rpcResult(rpcUrl, 'surfnet_setProgramAuthority', [programId, upgradeAuthority]);
+    },
+    async airdrop(to, lamports) {
+      await connection.requestAirdrop(to, Number(lamports));
+    },
+    async passTime(seconds) {
+      const clock = await connection.getAccountInfo(SYSVAR_CLOCK_PUBKEY);
+      const now = clock?.data.readBigInt64LE(UNIX_TIMESTAMP_OFFSET) ?? 0n;
+      node.timeTravelToTimestamp(Number(now + seconds) * 1000);
+    },
+    close() {
+      clearInterval(drain);
+      node.stop();
+      return Promise.resolve();
+    },
+  };
+}
