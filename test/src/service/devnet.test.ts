@@ -119,7 +119,7 @@ describe.runIf(surfnetRunsHere)('docs/devnet.md', () => {
     return output();
   }
 
-  test('leads from nothing to a first rental, block by block [OPS-65]', async () => {
+  test('leads from nothing to a first rental, block by block [OPS-78]', async () => {
     const start = blocks.findIndex(({ role }) => role === 'server');
     expect(start).toBeGreaterThan(0);
     const walked = (from: number, to: number) =>

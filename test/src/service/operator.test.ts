@@ -23,7 +23,7 @@ function operate(stateDir: string, ...argv: string[]): Promise<Ended> {
   });
 }
 
-test('the doctor finds the running embedded default well, and one that does not run ill [OPS-63]', async () => {
+test('the doctor finds the running embedded default well, and one that does not run ill [OPS-76]', async () => {
   const text = await operate(inject('stateDir'), 'doctor');
   expect(text).toMatchObject({ code: 0, stderr: '' });
   expect(text.stdout).toContain('0 problems');
@@ -43,7 +43,7 @@ test('the doctor finds the running embedded default well, and one that does not 
   expect(await operate(empty, 'doctor', '--fix')).toMatchObject({ code: 1 });
 }, 60_000);
 
-test("the operator's commands find program and chain of the running embedded default [OPS-57]", async () => {
+test("the operator's commands find program and chain of the running embedded default [OPS-70]", async () => {
   expect((await operate(inject('stateDir'), 'deploy-check')).stdout).toContain('as committed');
   expect((await operate(inject('stateDir'), 'pause', '--dry-run')).stdout).toContain('Nothing was sent');
 });

@@ -187,7 +187,7 @@ const NAMES = [
 ];
 
 describe('the doctor', () => {
-  it('finds nothing wrong where all is well, in a line for each part [OPS-63]', async () => {
+  it('finds nothing wrong where all is well, in a line for each part [OPS-76]', async () => {
     const findings = await found();
     expect(findings.map(({ name }) => name)).toEqual(NAMES);
     expect(findings.filter(({ status }) => status === 'problem')).toEqual([]);
@@ -232,7 +232,7 @@ describe('the doctor', () => {
     ['disk', () => ({ STATE_DIR: '/proc' }), /0\.0 GiB free/],
     ['public url', () => ({ PUBLIC_URL: `http://127.0.0.1:${closedPort}` }), /does not answer/],
   ] as const)(
-    'says what is wrong with the %s, and what to do [OPS-63]',
+    'says what is wrong with the %s, and what to do [OPS-76]',
     async (name, changes, said) => {
       const finding = await line(name, changes());
       expect(finding).toMatchObject({ name, status: 'problem' });
@@ -241,19 +241,19 @@ describe('the doctor', () => {
     90_000,
   );
 
-  it('names a wrong variable before all else [OPS-63]', async () => {
+  it('names a wrong variable before all else [OPS-76]', async () => {
     expect(await found({ PROGRAM_ID: 'mine' })).toMatchObject([
       { name: 'configuration', status: 'problem', detail: expect.stringContaining('PROGRAM_ID') as string },
     ]);
   });
 
-  it('warns of a clock that is off, and of one that no login survives [OPS-63]', async () => {
+  it('warns of a clock that is off, and of one that no login survives [OPS-76]', async () => {
     expect(await line('clock', {}, aheadBy(10))).toMatchObject({ status: 'warning' });
     expect(await line('clock', {}, aheadBy(-60))).toMatchObject({ status: 'problem' });
     expect(await line('rpc', {}, aheadBy(300))).toMatchObject({ status: 'problem' });
   }, 60_000);
 
-  it('knows an empty database, and one that lacks a migration [OPS-63]', async () => {
+  it('knows an empty database, and one that lacks a migration [OPS-76]', async () => {
     await sql`delete from kysely_migration where name = (select max(name) from kysely_migration)`.execute(
       database.db,
     );
@@ -263,14 +263,14 @@ describe('the doctor', () => {
     await sql`alter table elsewhere rename to kysely_migration`.execute(database.db);
   }, 60_000);
 
-  it('knows another service, another program and an API without TLS at the public address [OPS-63]', async () => {
+  it('knows another service, another program and an API without TLS at the public address [OPS-76]', async () => {
     const other = await serve({ hello: 'world' });
     expect(await line('public url', { PUBLIC_URL: other })).toMatchObject({ status: 'problem' });
     const program = Keypair.generate().publicKey.toBase58();
     expect((await line('public url', { PROGRAM_ID: program })).detail).toContain(`and not ${program}`);
   }, 60_000);
 
-  it('warns while the program is paused, and of a wallet that runs low [OPS-63]', async () => {
+  it('warns while the program is paused, and of a wallet that runs low [OPS-76]', async () => {
     const { admin, treasury } = keys;
     await send(updateProtocol({ admin: admin.publicKey, paused: true }), admin);
     expect(await line('protocol')).toMatchObject({ status: 'warning' });
@@ -283,12 +283,12 @@ describe('the doctor', () => {
     expect(await line('treasury')).toMatchObject({ status: 'problem' });
   }, 60_000);
 
-  it('knows a key that the program does not accept [OPS-63]', async () => {
+  it('knows a key that the program does not accept [OPS-76]', async () => {
     const stranger = await keypairFile('stranger', Keypair.generate());
     expect(await line('authority', { AUTHORITY_KEYPAIR: stranger })).toMatchObject({ status: 'problem' });
   }, 60_000);
 
-  it('prints no secret, whatever answers [OPS-64]', async () => {
+  it('prints no secret, whatever answers [OPS-77]', async () => {
     const secret = `s3cret${randomBytes(8).toString('hex')}`;
     const withSecrets = async (port: number) =>
       found({

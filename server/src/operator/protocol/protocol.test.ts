@@ -116,7 +116,7 @@ const SIGNED = (): [argv: string[], signer: Role, event: string][] => [
 ];
 
 describe('before the program is initialised', () => {
-  it('the deployment is compared with the committed program [OPS-57]', async () => {
+  it('the deployment is compared with the committed program [OPS-70]', async () => {
     const text = await operate('deploy-check');
     expect(text).toMatch(/code +sha256 [0-9a-f]{64}, as committed/);
     expect(text).toContain(addressOf('upgradeAuthority'));
@@ -128,7 +128,7 @@ describe('before the program is initialised', () => {
     await expect(operate('protocol')).rejects.toThrow(OperatorError);
   });
 
-  it('an initialization is refused that mixes the hot key with a cold one, or names a treasury without rent [OPS-58]', async () => {
+  it('an initialization is refused that mixes the hot key with a cold one, or names a treasury without rent [OPS-71]', async () => {
     const mixed = INITIALIZE().map((text) => (text === addressOf('authority') ? addressOf('admin') : text));
     await expect(operate(...mixed, '--dry-run')).rejects.toThrow(/needs a key of its own/);
     const poor = INITIALIZE().map((text) =>
@@ -137,7 +137,7 @@ describe('before the program is initialised', () => {
     await expect(operate(...poor, '--dry-run')).rejects.toThrow(/send it at least \d+ first/);
   });
 
-  it('a dry run of the initialization shows it and does nothing; the real one happens once [OPS-58, OPS-59]', async () => {
+  it('a dry run of the initialization shows it and does nothing; the real one happens once [OPS-71, OPS-72]', async () => {
     const shown = await operate(...INITIALIZE(), '--dry-run');
     expect(shown).toContain('initialize_protocol');
     expect(shown).toMatch(new RegExp(`upgrade_authority +${addressOf('upgradeAuthority')}  signs`));
@@ -160,7 +160,7 @@ describe('before the program is initialised', () => {
 });
 
 describe('once it is initialised', () => {
-  it('a dry run of every command shows and simulates it, needs no keypair, and changes nothing [OPS-59]', async () => {
+  it('a dry run of every command shows and simulates it, needs no keypair, and changes nothing [OPS-72]', async () => {
     const before = await protocol();
     const balance = await connection.getBalance(roles.admin.publicKey);
     for (const [argv] of SIGNED()) {
@@ -172,7 +172,7 @@ describe('once it is initialised', () => {
     expect(await connection.getBalance(roles.admin.publicKey)).toBe(balance);
   });
 
-  it('every command changes what it says, told by the event that landed [OPS-59, OPS-60]', async () => {
+  it('every command changes what it says, told by the event that landed [OPS-72, OPS-73]', async () => {
     const after: Record<string, object>[] = [
       { pause: { paused: true } },
       { unpause: { paused: false } },
@@ -188,7 +188,7 @@ describe('once it is initialised', () => {
     }
   });
 
-  it('the authority is handed over in two steps, and none is accepted that was not proposed [OPS-60]', async () => {
+  it('the authority is handed over in two steps, and none is accepted that was not proposed [OPS-73]', async () => {
     await expect(operate('rotate-authority', 'accept', '--dry-run')).rejects.toThrow(/propose <address>/);
     await operate('rotate-authority', 'propose', addressOf('nextAuthority'), ...signedBy('admin'));
     expect(await protocol()).toMatchObject({ authority: roles.authority.publicKey });
@@ -199,7 +199,7 @@ describe('once it is initialised', () => {
     });
   });
 
-  it('fees go to another wallet, which has to hold its rent [OPS-60]', async () => {
+  it('fees go to another wallet, which has to hold its rent [OPS-73]', async () => {
     const change = ['treasury', addressOf('nextTreasury')];
     await expect(operate(...change, '--dry-run')).rejects.toThrow(/send it at least/);
     await connection.requestAirdrop(roles.nextTreasury.publicKey, LAMPORTS_PER_SOL);
@@ -207,7 +207,7 @@ describe('once it is initialised', () => {
     expect(await protocol()).toMatchObject({ treasury: roles.nextTreasury.publicKey });
   });
 
-  it('a rental of each kind is revoked for ever [OPS-61]', async () => {
+  it('a rental of each kind is revoked for ever [OPS-74]', async () => {
     const bought = { one_time: purchaseOneTime, per_query: purchasePerQuery } as const;
     for (const rentalModel of ['one_time', 'per_query'] as const) {
       const listingId = `${rentalModel.replace('_', '-')}-abcdef`;
@@ -248,7 +248,7 @@ describe('once it is initialised', () => {
     }
   });
 
-  it('the admin is handed over by the signature of the new one, and the old one is refused [OPS-60]', async () => {
+  it('the admin is handed over by the signature of the new one, and the old one is refused [OPS-73]', async () => {
     await operate('rotate-admin', 'propose', addressOf('nextAdmin'), ...signedBy('admin'));
     await expect(operate('rotate-admin', 'accept', ...signedBy('admin'))).rejects.toThrow(
       `the proposed admin is ${addressOf('nextAdmin')}`,
@@ -271,7 +271,7 @@ async function isValid(credential: PublicKey): Promise<boolean> {
 }
 
 describe('a program that is not the committed one', () => {
-  it('is a problem that the check names, and so is none at all [OPS-57]', async () => {
+  it('is a problem that the check names, and so is none at all [OPS-70]', async () => {
     const soPath = join(folder, 'other.so');
     await writeFile(soPath, Buffer.concat([await readSo(), Buffer.from('more')]));
     await chmod(soPath, 0o600);
@@ -327,7 +327,7 @@ describe('a command line of the program', () => {
       expect(await operate(name, '--help')).toContain(`npm run operator -- ${name}`);
   });
 
-  it('runs on SOLANA_RPC_URLS and PROGRAM_ID, and never repeats a key that was typed [OPS-62]', () => {
+  it('runs on SOLANA_RPC_URLS and PROGRAM_ID, and never repeats a key that was typed [OPS-75]', () => {
     const env = {
       PATH: process.env['PATH'] ?? '',
       SOLANA_RPC_URLS: node.rpcUrl,
