@@ -132,7 +132,7 @@ export function createSpending(db: Db, approvals: SpendingApprovals): Spending {
         async requireApproval(spend) {
           const question = questionOf(spend);
           if (question === undefined) return;
-          // Nobody is asked about what the policy refuses anyway.
+          // There is no question about what the policy refuses anyway.
           await requireRoom(spend);
           await approvals.require(question);
         },

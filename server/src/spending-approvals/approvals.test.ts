@@ -255,7 +255,7 @@ describe('a key that asks above an amount', () => {
     await askedBy(other, run(200n));
   });
 
-  it('asks nobody about what its policy refuses anyway', async () => {
+  it('asks nothing about what its policy refuses anyway', async () => {
     const { allowance, run, approvals, wallet } = await keyOwner({
       ask_above_lamports: 100,
       max_run_lamports: 150,
@@ -295,7 +295,7 @@ describe('a question', () => {
     expect((await errorOf(approvals.answer(wallet, again, once, SERVICE))).code).toBe('invalid_signature');
   });
 
-  it('is shown to its wallet and to the key that asks, and answered by nobody else [ID-77]', async () => {
+  it('is shown to its wallet and to the key that asks, and answered by its wallet alone [ID-77]', async () => {
     const owner = await keyOwner();
     const stranger = await keyOwner();
     const id = await askedBy(owner.allowance, owner.run(200n));

@@ -17,7 +17,7 @@ import type { ApprovalRepository, ApprovalRow, KnownApproval } from './repositor
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const TITLE_CHARACTERS = 120;
-/** Between two looks at a question that somebody waits for. */
+/** Between two looks at a question whose answer a caller waits for. */
 const LOOK_MS = 1_000;
 
 /** The questions of API keys as their owners see and answer them. */

@@ -1,5 +1,6 @@
 import type { ExecuteBody, Json } from '@agent-rental/contract';
 import { describe, expect, it } from 'vitest';
+import type { PublishedListing } from '../../listings/index.js';
 import { publishedListing } from '../../testing/index.js';
 import { readPublishedInput } from '../../http/routes/tools.js';
 import { admit, withInput, type AdmitDeps } from './admit.js';
@@ -134,4 +135,38 @@ it('a file is the input of the task that names it, if it can be one', async () =
   }
   const plain = taskWith({ input: 'as sent' });
   expect(await withInput(plain, () => Promise.reject(new Error('not asked')))).toBe(plain);
+});
+
+describe('the owner of the wallet', () => {
+  /** What is asked about a run at 1000 lamports, by a key that may spend nothing by itself. */
+  async function asked(input: Json, fields: Partial<PublishedListing> = {}, isCredited = false) {
+    const questions: unknown[] = [];
+    const allowance = {
+      requireListing: () => undefined,
+      asksFor: () => true,
+      requireApproval: async (spend: object) => void questions.push(spend),
+    };
+    const perTask = publishedListing(
+      { inputSchema: { type: 'object' } },
+      { rentalModel: 'per_query', ...fields },
+    );
+    const body = { agent_id: perTask.id, task: 'Do it.', input } as ExecuteBody;
+    const task = taskOf(parseOrder('wallet', body, undefined), body, perTask);
+    const settlement = { hasCredit: async () => isCredited };
+    const access = { status: 'active', agreedPriceLamports: null } as const;
+    await admit({ ...deps, settlement }, task, allowance as never, access).catch(() => undefined);
+    return { questions, task };
+  }
+
+  it('is asked about a run that is charged, by its price and request [ID-70, ID-72]', async () => {
+    const { questions, task } = await asked({});
+    const call = { listingId: task.listing.id, digest: task.digest };
+    expect(questions).toEqual([{ kind: 'run', lamports: 1000n, call }]);
+  });
+
+  it('is not asked about an input that is refused, or a run that takes nothing', async () => {
+    expect((await asked('no object')).questions).toEqual([]);
+    expect((await asked({}, { rentalModel: 'one_time' })).questions).toEqual([]);
+    expect((await asked({}, {}, true)).questions).toEqual([]);
+  });
 });

@@ -7,7 +7,7 @@ const BLANK = /[\s\u034f\u115f\u1160\u2800\u3164\uffa0]+/gu;
 const QUOTATION_MARK =
   /["\u00ab\u00bb\u02ba\u02ee\u02dd\u05f4\u201c-\u201f\u2033\u2036\u2e42\u275d\u275e\u301d-\u301f\uff02]/gu;
 
-/** Words of somebody else on one line, bounded, inside quotation marks that they cannot close. */
+/** A creator’s or another program’s words on one line, bounded, inside quotation marks that they cannot close. */
 export function quoted(words: string): string {
   const line = words
     .slice(0, CHARACTERS * 4)
