@@ -203,9 +203,14 @@ export interface RentalClient {
     body: z.input<typeof operations.createApiKey.body>,
     options?: CallOptions,
   ): Promise<z.output<typeof operations.createApiKey.response>>;
-  /** The wallet's keys that work, newest first. Needs a wallet's login, as all of key management does. */
+  /** Connects an app that asked for it by OAuth; `connectApp` of `@agent-rental/sdk/solana` has the wallet sign it. */
+  connectApp(
+    body: z.input<typeof operations.connectApp.body>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof operations.connectApp.response>>;
+  /** The wallet's keys and connected apps that work, newest first. Needs a wallet's login, as all of key management does. */
   listApiKeys(options?: CallOptions): Promise<{ api_keys: ApiKey[] }>;
-  /** Ends a key: the next request with it is refused. */
+  /** Ends a key, or disconnects an app: its next request is refused. */
   revokeApiKey(keyId: string, options?: CallOptions): Promise<ApiKey>;
   /** What API keys of the wallet ask to spend, and wait for an answer. Needs a wallet's login. */
   listApprovals(options?: CallOptions): Promise<{ approvals: SpendingApproval[] }>;
@@ -427,6 +432,7 @@ export function createClient(options: ClientOptions): RentalClient {
       call(operations.getAgentStats, { params: { listing_id }, query: plain(query), ...given }),
     getJob: (job_id, given = {}) => call(operations.getJob, { params: { job_id }, ...given }),
     createApiKey: (body, given = {}) => call(operations.createApiKey, { body, ...given }),
+    connectApp: (body, given = {}) => call(operations.connectApp, { body, ...given }),
     listApiKeys: (given = {}) => call(operations.listApiKeys, given),
     // Ending a key twice ends it once.
     revokeApiKey: (key_id, given = {}) =>

@@ -1,4 +1,4 @@
-import { apiKeyMessage } from '@agent-rental/contract';
+import { apiKeyMessage, appGrantMessage } from '@agent-rental/contract';
 import { Keypair, VersionedMessage } from '@solana/web3.js';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -239,6 +239,7 @@ describe('the messages that a wallet signs', () => {
     ...(isChallenge(text) ? ['challenge'] : []),
     ...(/^[^\n]* wants you to sign in with your Solana account:\n/.test(text) ? ['sign-in'] : []),
     ...(text.startsWith('agent-rental: create API key "') ? ['API key'] : []),
+    ...(text.startsWith('agent-rental: connect the app "') ? ['app'] : []),
     // As the service signs receipts: with a key of its own, and in a form of its own.
     ...(/^[\w-]+\.[\w-]+$/.test(text) ? ['receipt'] : []),
   ];
@@ -252,6 +253,16 @@ describe('the messages that a wallet signs', () => {
         expect(kindsOf(challenge)).toEqual(['challenge']);
         expect(kindsOf(apiKeyMessage({ label }, challenge))).toEqual(['API key']);
         expect(kindsOf(apiKeyMessage({ label, policy: { can_rent } }, challenge))).toEqual(['API key']);
+        const grant = {
+          client: label,
+          name: label,
+          redirect_uri: 'https://app.example/callback',
+          resource: 'https://market.example/mcp',
+          scopes: ['run'] as const,
+          policy: { can_rent },
+          wallet: label,
+        };
+        expect(kindsOf(appGrantMessage(grant, challenge))).toEqual(['app']);
       }),
     );
     const receipt = [{ alg: 'EdDSA', typ: 'agent-rental-receipt' }, { version: 1 }]

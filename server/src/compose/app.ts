@@ -1,3 +1,4 @@
+import { serviceEndpoints } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
 import { openLeadership } from '../database/leadership.js';
 import { migrate } from '../database/migrate.js';
@@ -86,6 +87,8 @@ export async function createApp(parts: AppParts): Promise<App> {
     allowedHosts: config.mcpAllowedHosts,
     programId: parts.chain.programId.toBase58(),
     publicUrl: config.publicUrl,
+    resourceMetadataOf: (request) =>
+      httpPart.urlsOf(request)[0].issuer + serviceEndpoints.getProtectedResourceOfMcp.path,
     giveUpsOf: createGiveUps(database.db),
     hasPins: (principal) => catalogue.pins.hasAny(runnerOf(principal)),
   });

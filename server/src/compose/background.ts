@@ -1,6 +1,6 @@
 import type { Db } from '../database/connection.js';
 import type { Leadership } from '../database/leadership.js';
-import { removeOldSpends } from '../identity/index.js';
+import { removeEndedApps, removeOldSpends } from '../identity/index.js';
 import { startFolding } from '../listings/index.js';
 import { enqueueTask, freeAbandonedTasks, startJobs } from '../platform/jobs.js';
 import { startRounds, type Rounds } from '../platform/rounds.js';
@@ -87,6 +87,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
         await removeExpired(db);
         await removeOldSpends(db);
         await removeOldApprovals(db);
+        await removeEndedApps(db);
         await removeOldSampleRuns(db);
         await removeOldStats(db);
         await removeOldProbeRequests(db);

@@ -4,10 +4,12 @@ import { redisRateLimits } from '../http/rate-limits/redis.js';
 import { createHttpServer } from '../http/server.js';
 import {
   createApiKeys,
+  createAppTokens,
   createAuthenticate,
   createChallenges,
   createRecall,
   createTokens,
+  createUrlsOf,
 } from '../identity/index.js';
 import type { Metrics } from '../operations/index.js';
 import type { AppParts } from './app-parts.js';
@@ -25,14 +27,16 @@ export async function composeHttp({ config, logger, database, keys, diskSpace }:
   const challenges = createChallenges(database.db, keys.challenge);
   const tokens = createTokens(keys.jwt);
   const apiKeys = createApiKeys(database.db, config.network);
+  const urlsOf = createUrlsOf(config.publicUrl);
+  const appTokens = createAppTokens(database.db);
   const http = await createHttpServer({
     logger,
     rateLimits,
     internalRequests,
     recall: createRecall(tokens),
-    authenticate: createAuthenticate(tokens, apiKeys),
     isTraced: config.tracing !== undefined,
     hasRoom: () => diskSpace?.hasRoom() ?? true,
+    authenticate: createAuthenticate(tokens, apiKeys, appTokens, urlsOf),
     onAnswered: (request) => metrics.answered(request),
     requestsPerMinute: config.requestsPerMinute,
     trustedProxies: config.trustedProxies,
@@ -42,6 +46,7 @@ export async function composeHttp({ config, logger, database, keys, diskSpace }:
     rateLimits,
     internalRequests,
     identity: { challenges, tokens, apiKeys },
+    urlsOf,
     closeRateLimits: async () => shared?.close(),
   };
 }

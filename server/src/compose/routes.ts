@@ -10,11 +10,17 @@ import { networkRoute } from '../http/routes/network.js';
 import { openApiRoute } from '../http/routes/openapi.js';
 import { readPublishedInput, toolRoutes } from '../http/routes/tools.js';
 import {
+  createAppGrants,
+  createAuthorization,
   createChangeConfirmations,
+  createClientDocuments,
   createOriginsOf,
+  createRegisteredClients,
   createSpending,
   identityRoutes,
   type Spending,
+  oauthRoutes,
+  type Authorization,
 } from '../identity/index.js';
 import { createCreators, createReviews, listingRoutes, runnerOf } from '../listings/index.js';
 import type { Metrics } from '../operations/index.js';
@@ -108,6 +114,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     baseUrl,
     network: config.network,
     programId: chain.programId.toBase58(),
+    authorization: addOAuth(parts, routed),
   });
   networkRoute(http, { chain, network: config.network, rpcUrl: parts.publicRpcUrl });
   discoveryRoutes(http, { baseUrl });
@@ -119,6 +126,24 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     network: config.network,
     review: config.review,
   });
+}
+
+/** Adds the endpoints by which MCP clients log in. Gives the one that is a page. */
+function addOAuth(
+  { database, keys }: AppParts,
+  { httpPart: { http, identity, rateLimits, urlsOf }, outbound }: RoutedParts,
+): Authorization {
+  const grants = createAppGrants(database.db);
+  const registered = createRegisteredClients(keys.clients);
+  const authorization = createAuthorization({
+    challenges: identity.challenges,
+    grants,
+    registered,
+    documents: createClientDocuments(outbound),
+    urlsOf,
+  });
+  oauthRoutes(http, { authorization, grants, registered, urlsOf, rateLimits });
+  return authorization;
 }
 
 /** Adds the routes that spend a wallet's lamports: transactions and runs. */

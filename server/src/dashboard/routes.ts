@@ -3,6 +3,7 @@ import {
   APPROVAL_PAGE_PATH,
   APPROVALS_PAGE_PATH,
   BROWSE_PAGE_PATH,
+  CONSENT_PAGE_PATH,
   KEYS_PAGE_PATH,
   LISTING_PAGE_PATH,
   MCP_PATH,
@@ -13,9 +14,12 @@ import {
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ApiError } from '../http/api-error.js';
 import { toApiError } from '../http/server.js';
+import { AuthorizationError, type Authorization } from '../identity/index.js';
 import type { createReviews, ListingService, PublishedListing } from '../listings/index.js';
 import { approvalPage, approvalsPage } from './pages/approvals/approvals-page.js';
 import { browsePage, type BrowseQuery } from './pages/browse-page.js';
+import { consentPage } from './pages/consent/consent-page.js';
+import { refusedPage } from './pages/consent/refused-page.js';
 import { errorPage } from './pages/error-page.js';
 import { keysPage } from './pages/keys-page.js';
 import { listingPage } from './pages/listing-page.js';
@@ -38,6 +42,7 @@ const REVIEWS_SHOWN = 10;
 export interface DashboardDeps {
   listings: Pick<ListingService, 'find' | 'search' | 'detail'>;
   reviews: Pick<ReturnType<typeof createReviews>, 'list'>;
+  authorization: Pick<Authorization, 'read'>;
   baseUrl: () => string;
   network: 'localnet' | 'devnet' | 'mainnet';
   /** The marketplace program, in base58: wallets of these pages pay it and no other. */
@@ -61,7 +66,7 @@ export function dashboardRoutes(app: FastifyInstance, deps: DashboardDeps): void
 
 function addPages(
   app: FastifyInstance,
-  { listings, reviews, baseUrl, network, programId }: DashboardDeps,
+  { listings, reviews, authorization, baseUrl, network, programId }: DashboardDeps,
 ): void {
   const config = { auth: 'none' } as const;
   const chain = `solana:${network}`;
@@ -95,6 +100,16 @@ function addPages(
     if (!/^[\w-]{1,64}$/.test(id)) throw new ApiError('not_found', 'There is no such question.');
     const nonce = newNonce();
     return sendPage(reply, approvalPage({ baseUrl: origin(), chain, nonce, id }), policyWithScript(nonce));
+  });
+  app.get<{ Querystring: Record<string, unknown> }>(CONSENT_PAGE_PATH, { config }, async (request, reply) => {
+    try {
+      const asked = await authorization.read(request.query, request);
+      const nonce = newNonce();
+      return sendPage(reply, consentPage({ asked, chain, nonce }), policyWithScript(nonce));
+    } catch (error) {
+      if (!(error instanceof AuthorizationError)) throw error;
+      return sendPage(reply.code(400), refusedPage(error));
+    }
   });
   app.get(PAGE_SCRIPT_PATH, { config }, async (request, reply) => {
     const isGzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');

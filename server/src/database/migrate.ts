@@ -40,6 +40,7 @@ import * as jobWarnings from './migrations/0061-job-warnings.js';
 import * as runStats from './migrations/0065-run-stats.js';
 import * as listingHealth from './migrations/0066-listing-health.js';
 import * as trials from './migrations/0067-trials.js';
+import * as apps from './migrations/0068-apps.js';
 import * as spendingApprovals from './migrations/0070-spending-approvals.js';
 
 /** A released migration that made functions alone. Those are in `functions/` now. */
@@ -95,6 +96,7 @@ const MIGRATIONS = {
   '0065-run-stats': runStats,
   '0066-listing-health': listingHealth,
   '0067-trials': trials,
+  '0068-apps': apps,
   '0070-spending-approvals': spendingApprovals,
 };
 

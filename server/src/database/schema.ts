@@ -12,6 +12,15 @@ import type {
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { ChargeState } from './charge-states.js';
 
+/** What is kept of an app. */
+interface StoredApp {
+  /** The address of its metadata document, or a hash of the id of a client that registered itself. */
+  client: string;
+  redirect_host: string;
+  /** The address at which its tokens work. */
+  resource: string;
+}
+
 /** The tables, as the migrations make them. Amounts are lamports in `bigint`; times are `Date`. */
 export interface Database {
   used_challenges: { digest: Buffer; expires_at: Date };
@@ -19,14 +28,42 @@ export interface Database {
     id: string;
     wallet: string;
     label: string;
-    /** SHA-256 of the key; the key itself is shown once and never stored. */
-    digest: Buffer;
+    /** SHA-256 of the key; the key itself is shown once and never stored. Null: an app's. */
+    digest: Buffer | null;
     /** `run` and `rent` where nothing is written. */
     scopes: Generated<ApiKeyScope[]>;
     /** Null: no limits. */
     policy: JSONColumnType<SpendingPolicy> | null;
     created_at: Generated<Date>;
     revoked_at: Date | null;
+    /** An app that was connected by OAuth; null: a key. */
+    app: JSONColumnType<StoredApp, string | null | undefined, never> | null;
+    /** Of an app: when it ends unless it is used before; null: a key, which does not end by itself. */
+    expires_at: Generated<Date | null>;
+  };
+  /** Codes by which apps that were just connected get their first tokens; kept a while after their use. */
+  oauth_codes: {
+    /** SHA-256 of the code. */
+    digest: Buffer;
+    api_key_id: string;
+    /** SHA-256 of the client's id. */
+    client_digest: Buffer;
+    redirect_uri: string;
+    /** The S256 challenge of PKCE. */
+    code_challenge: string;
+    expires_at: Date;
+    used_at: Date | null;
+  };
+  /** Tokens of connected apps. Refresh tokens that were used stay until they would have ended. */
+  oauth_tokens: {
+    /** SHA-256 of the token. */
+    digest: Buffer;
+    api_key_id: string;
+    /** SHA-256 of the client's id. */
+    client_digest: Buffer;
+    kind: 'access' | 'refresh';
+    expires_at: Date;
+    used_at: Date | null;
   };
   /** After which times callers of tools gave up on calls; a few of each, for a day. */
   call_give_ups: {

@@ -46,13 +46,15 @@ interface ErrorForm {
   /** The body of the answer. */
   body(error: ApiError, requestId: string): object;
   /** The value of `WWW-Authenticate` of a 401. */
-  challenge(error: ApiError, isGiven: boolean): string;
+  challenge(error: ApiError, request: FastifyRequest): string;
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may call the route; a route that says nothing is open to everybody, and its calls are not limited. */
     auth?: Operation['auth'];
+    /** Whether access tokens of connected apps are for the route. */
+    takesAppTokens?: boolean;
     /** Writes errors in the form of the route's own protocol. */
     errorForm?: ErrorForm;
     /** The operation that the route serves, whose schema its body has. */
@@ -84,7 +86,10 @@ export interface HttpServerOptions {
   /** Gives the caller of a bearer that was verified before, without checking it again. */
   recall?(authorization: string): Principal | undefined;
   /** Identifies the bearer; throws an ApiError of 401. */
-  authenticate(authorization: string | undefined): Promise<Principal>;
+  authenticate(
+    authorization: string | undefined,
+    destination: { request: FastifyRequest; takesAppTokens: boolean },
+  ): Promise<Principal>;
   /** Addresses and ranges of proxies that say where a request came from; by default none is believed. */
   trustedProxies?: readonly string[];
   /** Longest time for a request to arrive; by default 30 s. */
@@ -249,7 +254,8 @@ async function admit(
     request.principal = internal;
     return;
   }
-  const { auth } = request.routeOptions.config;
+  const { auth, takesAppTokens = false } = request.routeOptions.config;
+  const destination = { request, takesAppTokens };
   if (auth === undefined) {
     request.rate = await countOpen(options, request.ip);
     return;
@@ -262,7 +268,7 @@ async function admit(
     );
     refuseIfExceeded(request.rate);
     // It says what is missing.
-    if (auth === 'bearer') await options.authenticate(undefined);
+    if (auth === 'bearer') await options.authenticate(undefined, destination);
     return;
   }
   const recalled = options.recall?.(authorization);
@@ -270,7 +276,7 @@ async function admit(
     request.principal = recalled;
   } else {
     const checked = await failedChecks.check(request.ip, authorization, () =>
-      options.authenticate(authorization),
+      options.authenticate(authorization, destination),
     );
     if (checked.outcome !== 'right') {
       request.rate = checked.rate;
@@ -315,9 +321,8 @@ function writeError(reply: FastifyReply, error: ApiError, request: FastifyReques
   if (error.retryAfterSeconds !== undefined) reply.header('Retry-After', error.retryAfterSeconds);
   // RFC 9110, section 11.6.1: a 401 says how to authenticate.
   const { errorForm } = request.routeOptions.config;
-  const isGiven = request.headers.authorization !== undefined;
   if (error.status === 401)
-    reply.header('WWW-Authenticate', errorForm?.challenge(error, isGiven) ?? 'Bearer');
+    reply.header('WWW-Authenticate', errorForm?.challenge(error, request) ?? 'Bearer');
   return reply
     .code(error.status)
     .send(errorForm?.body(error, request.id) ?? { error: error.body(request.id) });

@@ -15,7 +15,7 @@ import type { Database } from '../database/schema.js';
 import type { Principal } from '../http/principal.js';
 
 const KEY_BYTES = 32;
-/** Working keys of one wallet at most: a wallet that makes more has lost track of them. */
+/** Working keys and connected apps of one wallet at most: a wallet that makes more has lost track of them. */
 const MOST_KEYS = 100;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -26,10 +26,10 @@ const FIND_KEY = prepare('select id, wallet, scopes, policy, revoked_at from api
 export interface ApiKeys {
   /** Makes a key. @throws ApiError `invalid_request` for a wallet that has too many. */
   create(wallet: string, terms: ApiKeyTerms): Promise<ApiKey & { key: string }>;
-  /** The wallet's keys that work, newest first. */
+  /** The wallet's keys and connected apps that work, newest first. */
   list(wallet: string): Promise<ApiKey[]>;
   /**
-   * Ends a key, from the next request on and on every replica; ending it again changes nothing.
+   * Ends a key, or disconnects an app, from the next request on and on every replica; ending it again changes nothing.
    *
    * @throws ApiError `not_found` for a key that does not exist or is another wallet's.
    */
@@ -55,19 +55,7 @@ export function createApiKeys(db: Db, network: 'localnet' | 'devnet' | 'mainnet'
     async create(wallet, { label, scopes = DEFAULT_API_KEY_SCOPES, policy }) {
       const key = prefix + randomBytes(KEY_BYTES).toString('base64url');
       const row = await db.transaction().execute(async (tx) => {
-        // One at a time for each wallet, or two could both be the last.
-        await sql`select pg_advisory_xact_lock(hashtextextended(${`api-keys:${wallet}`}, 0))`.execute(tx);
-        const { count } = await tx
-          .selectFrom('api_keys')
-          .select((eb) => eb.fn.countAll<bigint>().as('count'))
-          .where('wallet', '=', wallet)
-          .where('revoked_at', 'is', null)
-          .executeTakeFirstOrThrow();
-        if (count >= MOST_KEYS) {
-          throw new ApiError('invalid_request', `The wallet has ${MOST_KEYS} API keys.`, {
-            next: 'Revoke one with DELETE /v1/api-keys/:key_id first.',
-          });
-        }
+        await requireRoomForKey(tx, wallet);
         return tx
           .insertInto('api_keys')
           .values({
@@ -91,6 +79,7 @@ export function createApiKeys(db: Db, network: 'localnet' | 'devnet' | 'mainnet'
         .selectAll()
         .where('wallet', '=', wallet)
         .where('revoked_at', 'is', null)
+        .where(LASTS)
         .orderBy('created_at', 'desc')
         .orderBy('id')
         .execute();
@@ -127,6 +116,30 @@ export function createApiKeys(db: Db, network: 'localnet' | 'devnet' | 'mainnet'
   };
 }
 
+/** Keys last until they are revoked; apps end when nobody uses them. */
+const LASTS = sql<boolean>`(expires_at is null or expires_at > now())`;
+
+/**
+ * Makes sure that the wallet may have one more key or app, until the transaction ends.
+ *
+ * @throws ApiError `invalid_request`
+ */
+export async function requireRoomForKey(tx: Db, wallet: string): Promise<void> {
+  // One at a time for each wallet, or two could both be the last.
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`api-keys:${wallet}`}, 0))`.execute(tx);
+  const { count } = await tx
+    .selectFrom('api_keys')
+    .select((eb) => eb.fn.countAll<bigint>().as('count'))
+    .where('wallet', '=', wallet)
+    .where('revoked_at', 'is', null)
+    .where(LASTS)
+    .executeTakeFirstOrThrow();
+  if (count < MOST_KEYS) return;
+  throw new ApiError('invalid_request', `The wallet has ${MOST_KEYS} API keys and connected apps.`, {
+    next: 'Revoke one with DELETE /v1/api-keys/:key_id first.',
+  });
+}
+
 function toApiKey(row: Selectable<Database['api_keys']>): ApiKey {
   return {
     id: row.id,
@@ -135,5 +148,14 @@ function toApiKey(row: Selectable<Database['api_keys']>): ApiKey {
     policy: row.policy,
     created_at: row.created_at.toISOString(),
     revoked_at: row.revoked_at?.toISOString() ?? null,
+    ...(row.app === null || row.expires_at === null
+      ? {}
+      : {
+          app: {
+            client: row.app.client,
+            redirect_host: row.app.redirect_host,
+            expires_at: row.expires_at.toISOString(),
+          },
+        }),
   };
 }

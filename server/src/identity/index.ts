@@ -3,6 +3,19 @@ export { createAuthenticate, createRecall } from './authenticate.js';
 export { createChallenges, type Challenges } from './challenges.js';
 export { createChangeConfirmations, type ChangeConfirmations } from './change-confirmations.js';
 export { createOriginsOf, type OriginsOf } from './origins.js';
+export {
+  AuthorizationError,
+  createAppGrants,
+  createAppTokens,
+  createAuthorization,
+  createClientDocuments,
+  createRegisteredClients,
+  createUrlsOf,
+  oauthRoutes,
+  removeEndedApps,
+  type AskedGrant,
+  type Authorization,
+} from './oauth/index.js';
 export { identityRoutes } from './routes.js';
 export {
   createSpending,

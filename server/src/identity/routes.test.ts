@@ -11,6 +11,7 @@ import { openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
 import { createApiKeys } from './api-keys.js';
 import { createAuthenticate } from './authenticate.js';
 import { createChallenges } from './challenges.js';
+import { createAppTokens, createUrlsOf } from './oauth/index.js';
 import { identityRoutes } from './routes.js';
 import { createTokens } from './tokens.js';
 
@@ -31,7 +32,7 @@ async function start(publicUrl?: string) {
     rateLimits: memoryRateLimits(),
     requestsPerMinute: 1000,
     internalRequests: createInternalRequests(),
-    authenticate: createAuthenticate(tokens, apiKeys),
+    authenticate: createAuthenticate(tokens, apiKeys, createAppTokens(database.db), createUrlsOf(publicUrl)),
   });
   onTestFinished(() => app.close());
   const challenges = createChallenges(database.db, keys.challenge);
@@ -117,7 +118,14 @@ describe('an API key', () => {
 
   it('and a token are counted apart [LIM-1, LIM-2]', async () => {
     const { apiKeys, tokens } = await start();
-    const authenticate = createAuthenticate(tokens, apiKeys);
+    const identify = createAuthenticate(
+      tokens,
+      apiKeys,
+      createAppTokens(database.db),
+      createUrlsOf(undefined),
+    );
+    const request = { host: 'localhost', socket: {} };
+    const authenticate = (header: string) => identify(header, { request, takesAppTokens: false });
     const { key } = await apiKeys.create(address, { label: 'counted' });
     const [byKey, byToken] = [
       await authenticate(`Bearer ${key}`),

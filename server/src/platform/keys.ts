@@ -29,6 +29,8 @@ export interface Keys {
   readonly challenge: Buffer;
   /** Signs what MCP clients carry between requests. */
   readonly mcp: Buffer;
+  /** Authenticates the ids of clients that register by OAuth. */
+  readonly clients: Buffer;
   /** Tells whether a database was written with this master key; it opens nothing. */
   readonly check: Buffer;
 }
@@ -88,6 +90,7 @@ export function deriveKeys(masterKey: Uint8Array, { present, others = [] }: Seal
     receipt: signing('receipt'),
     challenge: derive('challenge'),
     mcp: derive('mcp'),
+    clients: derive('clients'),
     check: derive('check'),
   };
 }

@@ -3,11 +3,13 @@ import { ERROR_STATUS, errorEnvelope } from '../errors/errors.js';
 import { operationExamples } from './operation-examples.js';
 import { operations, type Operation, type OperationId } from './operations.js';
 import { describeRequiredScope } from './scopes.js';
+import { describeOAuth } from './openapi-oauth.js';
 import { defaultInWords, rewriteReferences, toSchema, type Schema } from './openapi-schemas.js';
 import {
   APPROVAL_PAGE_PATH,
   APPROVALS_PAGE_PATH,
   BROWSE_PAGE_PATH,
+  CONSENT_PAGE_PATH,
   CONTENT_PATH,
   KEYS_PAGE_PATH,
   LISTING_PAGE_PATH,
@@ -65,6 +67,7 @@ export function openApiDocument(version: string): Schema {
     paths: {
       ...paths,
       ...describePages(errorSchema),
+      ...describeOAuth(HEADERS),
       [CONTENT_PATH.replace(/:([a-z_]+)/, '{$1}')]: { get: describeContent(errorSchema) },
       [MCP_PATH]: MCP,
     },
@@ -74,7 +77,8 @@ export function openApiDocument(version: string): Schema {
         bearer: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An API key, or the token of a wallet login.',
+          description:
+            'An API key, or the token of a wallet login; at /mcp also the access token of a connected app.',
         },
         operator: {
           type: 'http',
@@ -255,6 +259,10 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
         schema: TEXT,
         example: operationExamples.getApproval.params?.['approval_id'],
       },
+    ]),
+    [CONSENT_PAGE_PATH]: page('getConsentPage', 'where a wallet connects an app that asks for it by OAuth', [
+      query('client_id', 'The app.', 'https://app.example/oauth/client.json'),
+      query('redirect_uri', 'Where the answer goes.', 'https://app.example/callback'),
     ]),
     [PAGE_SCRIPT_PATH]: page(
       'getPageScript',

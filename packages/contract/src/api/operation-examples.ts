@@ -152,6 +152,29 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
     body: { answer: 'approve', challenge, signature },
     response: { ...approval, state: 'approved', expires_at: '2026-01-05T10:12:00.000Z' },
   },
+  connectApp: {
+    body: {
+      request: {
+        response_type: 'code',
+        client_id: 'https://app.example/oauth/client.json',
+        redirect_uri: 'https://app.example/callback',
+        code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+        code_challenge_method: 'S256',
+        scope: 'run rent',
+        state: 'af0ifjsldkj',
+        resource: 'https://marketplace.example/mcp',
+      },
+      wallet,
+      scopes: ['run'],
+      policy: { max_day_lamports: 100_000_000 },
+      challenge,
+      signature,
+    },
+    response: {
+      redirect_to:
+        'https://app.example/callback?code=c2VjcmV0&state=af0ifjsldkj&iss=https%3A%2F%2Fmarketplace.example',
+    },
+  },
   searchListings: {
     query: { q: 'invoices', rental_model: 'per_query', limit: 10 },
     response: { listings: [summary], total: 1, limit: 10, offset: 0 },

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { connectAppBody, connectedApp } from '../identity/apps.js';
 import { CONFIRMATION_HEADER_NOTES } from '../identity/confirmed-change.js';
 import {
   credentialVerification,
@@ -169,7 +170,7 @@ export const operations = {
     id: 'listApiKeys',
     method: 'GET',
     path: '/v1/api-keys',
-    summary: "List the wallet's API keys that work",
+    summary: "List the wallet's API keys and connected apps that work",
     auth: 'bearer',
     scope: 'login',
     status: 200,
@@ -179,7 +180,7 @@ export const operations = {
     id: 'revokeApiKey',
     method: 'DELETE',
     path: '/v1/api-keys/:key_id',
-    summary: 'Revoke an API key',
+    summary: 'Revoke an API key, or disconnect an app',
     auth: 'bearer',
     scope: 'login',
     params: z.object({ key_id: z.string() }),
@@ -219,6 +220,16 @@ export const operations = {
     body: answerApprovalBody,
     status: 200,
     response: spendingApproval,
+  }),
+  connectApp: define({
+    id: 'connectApp',
+    method: 'POST',
+    path: '/v1/apps',
+    summary: 'Connect an app that asked for it by OAuth, confirmed by a wallet signature',
+    auth: 'none',
+    body: connectAppBody,
+    status: 201,
+    response: connectedApp,
   }),
   searchListings: define({
     id: 'searchListings',

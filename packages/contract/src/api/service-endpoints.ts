@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { authorizationServer, protectedResource } from '../identity/oauth-metadata.js';
 import { lamports } from '../primitives.js';
 import { aiCatalog, serverCard } from './discovery.js';
 
@@ -103,6 +104,23 @@ const CARD_EXAMPLE = {
 } as const;
 const CARD_TYPE = 'application/mcp-server-card+json';
 
+const AUTHORIZATION_SERVER_EXAMPLE = {
+  issuer: 'https://market.example',
+  authorization_endpoint: 'https://market.example/dashboard/consent',
+  token_endpoint: 'https://market.example/oauth/token',
+  registration_endpoint: 'https://market.example/oauth/register',
+  revocation_endpoint: 'https://market.example/oauth/revoke',
+  scopes_supported: ['run', 'rent'],
+  response_types_supported: ['code'],
+  code_challenge_methods_supported: ['S256'],
+} as const;
+const PROTECTED_RESOURCE_EXAMPLE = {
+  resource: 'https://market.example/mcp',
+  authorization_servers: ['https://market.example'],
+  scopes_supported: ['run', 'rent'],
+  bearer_methods_supported: ['header'],
+} as const;
+
 /** Every endpoint outside `/v1`, by id; MCP's is a protocol of its own. */
 export const serviceEndpoints = {
   getHealth: {
@@ -186,6 +204,27 @@ export const serviceEndpoints = {
       },
     },
   },
+  getAuthorizationServer: {
+    path: '/.well-known/oauth-authorization-server',
+    summary: 'How clients of MCP log in by OAuth (RFC 8414)',
+    auth: 'none',
+    mediaType: 'application/json',
+    answers: { 200: { schema: authorizationServer, example: AUTHORIZATION_SERVER_EXAMPLE } },
+  },
+  getProtectedResource: {
+    path: '/.well-known/oauth-protected-resource',
+    summary: 'Which authorization server `/mcp` has (RFC 9728)',
+    auth: 'none',
+    mediaType: 'application/json',
+    answers: { 200: { schema: protectedResource, example: PROTECTED_RESOURCE_EXAMPLE } },
+  },
+  getProtectedResourceOfMcp: {
+    path: '/.well-known/oauth-protected-resource/mcp',
+    summary: 'The same, at the address that is made of that of `/mcp`',
+    auth: 'none',
+    mediaType: 'application/json',
+    answers: { 200: { schema: protectedResource, example: PROTECTED_RESOURCE_EXAMPLE } },
+  },
   getServerCard: {
     path: '/mcp/server-card',
     summary: 'The MCP server card (SEP-2127): how to connect to `/mcp`',
@@ -262,6 +301,16 @@ export const APPROVALS_PAGE_PATH = '/dashboard/approvals';
 
 /** The page where a person answers whether an API key may spend something; `url` of an error's `approval` leads there. */
 export const APPROVAL_PAGE_PATH = '/dashboard/approvals/:approval_id';
+/** The page where a person connects an app: the authorization endpoint of OAuth. */
+export const CONSENT_PAGE_PATH = '/dashboard/consent';
+
+/** The endpoints of OAuth, in whose own form they answer. */
+export const OAUTH_PATHS = {
+  authorize: CONSENT_PAGE_PATH,
+  register: '/oauth/register',
+  token: '/oauth/token',
+  revoke: '/oauth/revoke',
+} as const;
 
 /** The script of the pages that need a wallet. */
 export const PAGE_SCRIPT_PATH = '/dashboard/assets/pages.js';

@@ -129,6 +129,17 @@ export const apiKey = z
     policy: spendingPolicy.nullable(),
     created_at: timestamp,
     revoked_at: timestamp.nullable(),
+    /** Of an app that was connected by OAuth; it has no key that could be shown. */
+    app: z
+      .object({
+        /** The address of its metadata document, or a hash of the id of a client that registered itself. */
+        client: z.string(),
+        /** Where its login ended: a host, or the scheme of an app on the person's machine. */
+        redirect_host: z.string(),
+        /** When it ends, unless the app is used before. */
+        expires_at: timestamp,
+      })
+      .optional(),
   })
   .meta({ id: 'ApiKey' });
 export type ApiKey = z.infer<typeof apiKey>;
@@ -136,7 +147,7 @@ export type ApiKey = z.infer<typeof apiKey>;
 /** Answer of `POST /v1/api-keys`. The key is shown here and never again. */
 export const createdApiKey = apiKey.extend({ key: z.string() }).meta({ id: 'CreatedApiKey' });
 
-/** Answer of `GET /v1/api-keys`: the wallet's keys that work, newest first. */
+/** Answer of `GET /v1/api-keys`: the wallet's keys and connected apps that work, newest first. */
 export const listApiKeysResponse = z.object({ api_keys: z.array(apiKey) }).meta({ id: 'ApiKeyList' });
 
 /**

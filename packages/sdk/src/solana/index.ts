@@ -8,6 +8,7 @@ export type {
 } from './build/action-terms.js';
 export { DEFAULT_MAX_PRIORITY_FEE_LAMPORTS } from './verify/agreement.js';
 export { createApiKey } from './wallets/api-keys.js';
+export { connectApp } from './wallets/apps.js';
 export type { ApiKeyOptions } from './wallets/api-keys.js';
 export { approveSpending } from './wallets/approve-spending.js';
 export {

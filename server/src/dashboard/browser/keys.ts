@@ -1,7 +1,7 @@
-import type { ApiKey, SpendingPolicy } from '@agent-rental/contract';
+import type { ApiKey } from '@agent-rental/contract';
 import { createApiKey } from '@agent-rental/sdk/solana';
 import { configurations } from './configurations.js';
-import { lamportsOf } from './payment.js';
+import { policyOf } from './limits.js';
 import { connect, find, findInput, offerWallets, say, solOf, work, type Session } from './wallets.js';
 
 /** Creates, lists and revokes the API keys of a wallet of this browser. A key that was created is shown once. */
@@ -46,39 +46,57 @@ async function create(root: HTMLElement, session: Session): Promise<void> {
   say(root, 'The key was created. Copy it now: it is not shown again.');
 }
 
-/** The limits that were typed; what is empty is no limit. */
-function policyOf(root: HTMLElement): SpendingPolicy {
-  const typed = (selector: string) => findInput(root, selector).value.trim();
-  const [run, day, ask] = [typed('#per-run'), typed('#per-day'), typed('#ask-above')];
-  return {
-    ...(run === '' ? {} : { max_run_lamports: lamportsOf(run) }),
-    ...(day === '' ? {} : { max_day_lamports: lamportsOf(day) }),
-    ...(ask === '' ? {} : { ask_above_lamports: lamportsOf(ask) }),
-  };
+async function showKeys(root: HTMLElement, session: Session): Promise<void> {
+  const { api_keys: all } = await session.client.listApiKeys();
+  const keys = all.filter(({ app }) => app === undefined);
+  const apps = all.filter(({ app }) => app !== undefined);
+  find(root, '#list').replaceChildren(
+    ...keys.map((key) =>
+      row(root, session, key, {
+        words: `${key.label}: ${limitsOf(key)}. Created on ${key.created_at.slice(0, 10)}.`,
+        verb: 'Revoke',
+        ended: `The key ${key.label} works no more.`,
+        failed: 'The key was not revoked.',
+      }),
+    ),
+  );
+  find(root, '#none').hidden = keys.length > 0;
+  find(root, '#apps').replaceChildren(
+    ...apps.map((key) =>
+      row(root, session, key, {
+        // The host is known, the name is what the app calls itself.
+        words: `At ${key.app?.redirect_host}: ${limitsOf(key)}. Connected on ${key.created_at.slice(0, 10)}. It calls itself "${key.label}".`,
+        verb: 'Disconnect',
+        ended: `The app ${key.label} works no more.`,
+        failed: 'The app was not disconnected.',
+      }),
+    ),
+  );
+  find(root, '#no-apps').hidden = apps.length > 0;
 }
 
-async function showKeys(root: HTMLElement, session: Session): Promise<void> {
-  const { api_keys: keys } = await session.client.listApiKeys();
-  const rows = keys.map((key) => {
-    const row = document.createElement('li');
-    row.className = 'card';
-    const words = document.createElement('p');
-    words.textContent = `${key.label}: ${limitsOf(key)}. Created on ${key.created_at.slice(0, 10)}.`;
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.textContent = 'Revoke';
-    button.setAttribute('aria-label', `Revoke ${key.label}`);
-    const revoke = async () => {
-      await session.client.revokeApiKey(key.id);
-      await showKeys(root, session);
-      say(root, `The key ${key.label} works no more.`);
-    };
-    button.addEventListener('click', () => work(root, 'The key was not revoked.', revoke));
-    row.append(words, button);
-    return row;
-  });
-  find(root, '#list').replaceChildren(...rows);
-  find(root, '#none').hidden = keys.length > 0;
+function row(
+  root: HTMLElement,
+  session: Session,
+  key: ApiKey,
+  { words, verb, ended, failed }: { words: string; verb: string; ended: string; failed: string },
+): HTMLLIElement {
+  const item = document.createElement('li');
+  item.className = 'card';
+  const text = document.createElement('p');
+  text.textContent = words;
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.textContent = verb;
+  button.setAttribute('aria-label', `${verb} ${key.label}`);
+  const end = async () => {
+    await session.client.revokeApiKey(key.id);
+    await showKeys(root, session);
+    say(root, ended);
+  };
+  button.addEventListener('click', () => work(root, failed, end));
+  item.append(text, button);
+  return item;
 }
 
 function limitsOf({ scopes, policy }: ApiKey): string {

@@ -44,6 +44,13 @@ export function keysPage({ baseUrl, mcpUrl, chain, nonce }: KeysPageContent): st
           <h2>Your keys</h2>
           <p id="none">You have no key.</p>
           <ul class="cards" id="list" />
+          <h2>Connected apps</h2>
+          <p>
+            Apps that log in by themselves, such as claude.ai, ChatGPT, Cursor and VS Code, need no key: give
+            them the address <code>{mcpUrl}</code>.
+          </p>
+          <p id="no-apps">No app is connected.</p>
+          <ul class="cards" id="apps" />
         </div>
       </section>
     </>,

@@ -1,13 +1,13 @@
 import { createRentalMcpHandler, type GiveUps, type RentalMcpHandlerOptions } from '@agent-rental/mcp-server';
 import { createClient } from '@agent-rental/sdk';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { InternalRequests } from '../internal-requests.js';
 import { ApiError } from '../api-error.js';
 import type { Principal } from '../principal.js';
 import { isLarge, readLargeJson } from '../json-body.js';
 import { rateHeaders } from '../server.js';
 import { listeningUrl } from '../listening-url.js';
-import { mcpChallenge, mcpError, refuseRegistration } from './mcp-refusal.js';
+import { createMcpErrorForm } from './mcp-refusal.js';
 
 /** Never resolved: requests to it stay in this process. */
 const INTERNAL_URL = 'http://marketplace.invalid';
@@ -32,6 +32,7 @@ export async function mountMcp(
     publicUrl,
     giveUpsOf,
     hasPins,
+    resourceMetadataOf,
     ...options
   }: {
     internalRequests: InternalRequests;
@@ -40,6 +41,8 @@ export async function mountMcp(
     giveUpsOf: (rateKey: string) => GiveUps;
     /** Whether a caller is shown other versions of listings than other callers. */
     hasPins: (principal: Principal) => Promise<boolean>;
+    /** Where a client that has no token reads how to log in (RFC 9728). */
+    resourceMetadataOf: (request: FastifyRequest) => string;
   } & McpOptions,
 ): Promise<{ close(): Promise<void> }> {
   const mcp = createRentalMcpHandler({
@@ -52,11 +55,10 @@ export async function mountMcp(
     // The SDK reads the body itself, so that malformed JSON gets the protocol's own error.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    refuseRegistration(scope);
     scope.route({
       method: ['GET', 'POST', 'DELETE'],
       url: '/mcp',
-      config: { auth: 'bearer', errorForm: { body: mcpError, challenge: mcpChallenge } },
+      config: { auth: 'bearer', takesAppTokens: true, errorForm: createMcpErrorForm(resourceMetadataOf) },
       handler: async (request, reply) => {
         const { principal } = request;
         if (!principal) throw new ApiError('unauthorized', 'The API key is missing.');

@@ -1,0 +1,34 @@
+import { APP_SCOPES, authorizationRequest, type AppGrant } from '@agent-rental/contract';
+import { connectApp } from '@agent-rental/sdk/solana';
+import { policyOf } from '../limits.js';
+import { connect, find, findInput, offerWallets, say } from '../wallets.js';
+
+/** Has a wallet of this browser sign what an app may do, and brings the browser back to the app. */
+export function askConsent(root: HTMLElement): void {
+  find(root, '#limits').addEventListener('submit', (event) => event.preventDefault());
+  offerWallets(root, {
+    verb: 'Connect with',
+    failed: 'The app was not connected.',
+    onChosen: async (wallet) => {
+      const policy = policyOf(root);
+      const mayRent = findInput(root, '#rent').checked;
+      const { name, signer, client } = await connect(root, wallet);
+      say(root, `${name} asks you to sign what the app may do. It pays nothing.`);
+      const { redirect_to: next } = await connectApp(
+        client,
+        signer,
+        authorizationRequest.parse(JSON.parse(root.dataset['request'] ?? '')),
+        {
+          ...(JSON.parse(root.dataset['grant'] ?? '') as Pick<
+            AppGrant,
+            'client' | 'name' | 'redirect_uri' | 'resource'
+          >),
+          scopes: APP_SCOPES.filter((scope) => scope === 'run' || mayRent),
+          policy: { ...policy, ...(mayRent ? {} : { can_rent: false }) },
+        },
+      );
+      say(root, 'The app is connected. It goes on in the app.');
+      location.assign(next);
+    },
+  });
+}

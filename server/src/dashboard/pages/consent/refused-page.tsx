@@ -1,0 +1,25 @@
+import type { AuthorizationError } from '../../../identity/index.js';
+import { renderPage } from '../page.js';
+
+/**
+ * A request of an app that cannot be granted, of which the app may be told. It is told by a link and not by a redirect: clients are
+ * strangers, and an address of this service that leads on by itself would be theirs to misuse.
+ */
+export function refusedPage(error: AuthorizationError): string {
+  const head = { title: 'The app cannot be connected', description: error.message };
+  return renderPage(
+    head,
+    <>
+      <h1>The app cannot be connected</h1>
+      <p class="words">{error.message}</p>
+      <p>
+        <a href={error.redirectTo} rel="noreferrer">
+          Tell the app, at {error.redirectHost}
+        </a>
+      </p>
+      <p class="soft">
+        Error <code>{error.code}</code>.
+      </p>
+    </>,
+  );
+}

@@ -1,0 +1,254 @@
+import { hash, randomBytes, randomUUID } from 'node:crypto';
+import { APP_SCOPES, type AppScope, type SpendingPolicy } from '@agent-rental/contract';
+import { sql } from 'kysely';
+import type { Db } from '../../database/connection.js';
+import { requireRoomForKey } from '../api-keys.js';
+import { OAuthError } from './oauth-error.js';
+import { issueTokens, type IssuedTokens } from './app-tokens.js';
+
+/** What a wallet has granted, and by which request. */
+export interface NewGrant {
+  wallet: string;
+  /** What the client calls itself. */
+  name: string;
+  /** The address of its metadata document, or a hash of its id. */
+  client: string;
+  clientId: string;
+  redirectUri: string;
+  redirectHost: string;
+  resource: string;
+  codeChallenge: string;
+  scopes: readonly AppScope[];
+  policy: SpendingPolicy | undefined;
+}
+
+/** Who redeems a code, and how it shows that it began the login. */
+interface Redemption {
+  code: string;
+  clientId: string;
+  redirectUri: string;
+  verifier: string;
+  /** Absent: the one resource that there is. */
+  resource: string | undefined;
+}
+
+interface Refreshing {
+  token: string;
+  clientId: string;
+  resource: string | undefined;
+  scope: string | undefined;
+}
+
+/** The apps that wallets have connected. Each is a row of `api_keys` without a key, so that scopes and policies hold as for keys. */
+export interface AppGrants {
+  /** Connects an app. Gives its code, which counts once and for a minute. @throws ApiError for a wallet with too many keys. */
+  connect(grant: NewGrant): Promise<string>;
+  /**
+   * Exchanges a code for tokens. A code that comes a second time ends the app: one of the two who had it stole it.
+   *
+   * @throws OAuthError `invalid_grant` or `invalid_target`
+   */
+  redeem(redemption: Redemption): Promise<IssuedTokens>;
+  /**
+   * Exchanges a refresh token for new tokens. One that comes a second time ends the app (RFC 9700, section 4.14.2).
+   *
+   * @throws OAuthError `invalid_grant`, `invalid_target` or `invalid_scope`
+   */
+  refresh(refreshing: Refreshing): Promise<IssuedTokens>;
+  /** Ends an access token, or with a refresh token the app (RFC 7009). @throws OAuthError for a token of another client. */
+  revoke(token: string, clientId: string): Promise<void>;
+  /** Whether a client has an app that works. */
+  hasClient(clientId: string): Promise<boolean>;
+}
+
+/** How long a code counts. Clients redeem it at once. */
+const CODE_SECONDS = 60;
+
+type Outcome = IssuedTokens | OAuthError;
+
+const WRONG_CODE =
+  'The code is not valid, has been used, has expired, or is for another client or redirect URI.';
+const WRONG_REFRESH_TOKEN = 'The refresh token is not valid, was used before, or its app was disconnected.';
+const digestOf = (secret: string) => hash('sha256', secret, 'buffer');
+
+/** Makes the store of connected apps. Decides by the database's clock and under its locks, for any number of replicas. */
+export function createAppGrants(db: Db): AppGrants {
+  /** An outcome is decided inside of a transaction and thrown after it: what a reuse ends stays ended. */
+  const decide = async (work: (tx: Db) => Promise<Outcome>): Promise<IssuedTokens> => {
+    const outcome = await db.transaction().execute(work);
+    if (outcome instanceof OAuthError) throw outcome;
+    return outcome;
+  };
+
+  return {
+    async connect(grant) {
+      const code = randomBytes(32).toString('base64url');
+      await db.transaction().execute(async (tx) => {
+        await requireRoomForKey(tx, grant.wallet);
+        const { id } = await tx
+          .insertInto('api_keys')
+          .values({
+            id: randomUUID(),
+            wallet: grant.wallet,
+            label: grant.name,
+            digest: null,
+            scopes: APP_SCOPES.filter((scope) => grant.scopes.includes(scope)),
+            policy: grant.policy === undefined ? null : JSON.stringify(grant.policy),
+            app: JSON.stringify({
+              client: grant.client,
+              redirect_host: grant.redirectHost,
+              resource: grant.resource,
+            }),
+            // It lasts once its code was redeemed.
+            expires_at: sql<Date>`now() + make_interval(secs => ${CODE_SECONDS})`,
+            revoked_at: null,
+          })
+          .returning('id')
+          .executeTakeFirstOrThrow();
+        await tx
+          .insertInto('oauth_codes')
+          .values({
+            digest: digestOf(code),
+            api_key_id: id,
+            client_digest: digestOf(grant.clientId),
+            redirect_uri: grant.redirectUri,
+            code_challenge: grant.codeChallenge,
+            expires_at: sql<Date>`now() + make_interval(secs => ${CODE_SECONDS})`,
+            used_at: null,
+          })
+          .execute();
+      });
+      return code;
+    },
+
+    redeem: ({ code, clientId, redirectUri, verifier, resource }) =>
+      decide(async (tx) => {
+        const row = await tx
+          .selectFrom('oauth_codes')
+          .innerJoin('api_keys', 'api_keys.id', 'oauth_codes.api_key_id')
+          .select([
+            'oauth_codes.api_key_id',
+            'client_digest',
+            'redirect_uri',
+            'code_challenge',
+            'used_at',
+            'scopes',
+            'app',
+            sql<boolean>`oauth_codes.expires_at > now() and revoked_at is null`.as('is_alive'),
+          ])
+          .where('oauth_codes.digest', '=', digestOf(code))
+          .forUpdate()
+          .executeTakeFirst();
+        if (!row) return new OAuthError('invalid_grant', WRONG_CODE);
+        if (row.used_at) {
+          await disconnect(tx, row.api_key_id);
+          return new OAuthError('invalid_grant', WRONG_CODE);
+        }
+        const fits =
+          row.is_alive &&
+          row.client_digest.equals(digestOf(clientId)) &&
+          row.redirect_uri === redirectUri &&
+          // Of a hash that was told to everybody: no secret is compared.
+          row.code_challenge === hash('sha256', verifier, 'base64url');
+        if (!fits) return new OAuthError('invalid_grant', WRONG_CODE);
+        if (isForeign(resource, row.app)) return foreignResource();
+        await tx
+          .updateTable('oauth_codes')
+          .set({ used_at: sql`now()` })
+          .where('digest', '=', digestOf(code))
+          .execute();
+        return issueTokens(tx, row);
+      }),
+
+    refresh: ({ token, clientId, resource, scope }) =>
+      decide(async (tx) => {
+        const digest = digestOf(token);
+        const row = await tx
+          .selectFrom('oauth_tokens')
+          .innerJoin('api_keys', 'api_keys.id', 'oauth_tokens.api_key_id')
+          .select([
+            'oauth_tokens.api_key_id',
+            'client_digest',
+            'used_at',
+            'scopes',
+            'app',
+            sql<boolean>`oauth_tokens.expires_at > now() and revoked_at is null`.as('is_alive'),
+          ])
+          .where('oauth_tokens.digest', '=', digest)
+          .where('kind', '=', 'refresh')
+          .forUpdate()
+          .executeTakeFirst();
+        if (!row?.client_digest.equals(digestOf(clientId))) {
+          return new OAuthError('invalid_grant', WRONG_REFRESH_TOKEN);
+        }
+        if (row.used_at) {
+          await disconnect(tx, row.api_key_id);
+          return new OAuthError('invalid_grant', WRONG_REFRESH_TOKEN);
+        }
+        if (!row.is_alive) return new OAuthError('invalid_grant', WRONG_REFRESH_TOKEN);
+        if (isForeign(resource, row.app)) return foreignResource();
+        if (scope !== undefined && !isWhole(scope, row.scopes)) {
+          return new OAuthError(
+            'invalid_scope',
+            `Tokens of this app have the scopes that its person chose: ${row.scopes.join(' ')}.`,
+          );
+        }
+        await tx
+          .updateTable('oauth_tokens')
+          .set({ used_at: sql`now()` })
+          .where('digest', '=', digest)
+          .execute();
+        return issueTokens(tx, row);
+      }),
+
+    async revoke(token, clientId) {
+      const row = await db
+        .selectFrom('oauth_tokens')
+        .select(['api_key_id', 'client_digest', 'kind'])
+        .where('digest', '=', digestOf(token))
+        .executeTakeFirst();
+      // RFC 7009, section 2.2: a token that is none is as good as revoked.
+      if (!row) return;
+      if (!row.client_digest.equals(digestOf(clientId))) {
+        throw new OAuthError('invalid_client', 'The token was given to another client.');
+      }
+      if (row.kind === 'refresh') await disconnect(db, row.api_key_id);
+      else await db.deleteFrom('oauth_tokens').where('digest', '=', digestOf(token)).execute();
+    },
+
+    async hasClient(clientId) {
+      const found = await db
+        .selectFrom('oauth_tokens')
+        .innerJoin('api_keys', 'api_keys.id', 'oauth_tokens.api_key_id')
+        .select('api_keys.id')
+        .where('client_digest', '=', digestOf(clientId))
+        .where('revoked_at', 'is', null)
+        .where('api_keys.expires_at', '>', sql<Date>`now()`)
+        .limit(1)
+        .executeTakeFirst();
+      return found !== undefined;
+    },
+  };
+}
+
+async function disconnect(on: Db, id: string): Promise<void> {
+  await on
+    .updateTable('api_keys')
+    .set({ revoked_at: sql`coalesce(revoked_at, now())` })
+    .where('id', '=', id)
+    .execute();
+}
+
+function isForeign(resource: string | undefined, app: { resource: string } | null): boolean {
+  return resource !== undefined && resource !== app?.resource;
+}
+
+function foreignResource(): OAuthError {
+  return new OAuthError('invalid_target', 'The resource is not the one that the login was for.');
+}
+
+/** Whether a scope parameter names exactly what was granted, in any order. */
+function isWhole(scope: string, granted: readonly string[]): boolean {
+  const asked = new Set(scope.split(' ').filter((name) => name !== ''));
+  return asked.size === granted.length && granted.every((name) => asked.has(name));
+}

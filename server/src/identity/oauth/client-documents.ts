@@ -1,0 +1,126 @@
+import { LRUCache } from 'lru-cache';
+import { createDeadline } from '../../platform/deadline.js';
+import {
+  ForbiddenUrlError,
+  readText,
+  ResponseTooLargeError,
+  type OutboundHttp,
+} from '../../platform/outbound-http.js';
+import { readClientMetadata, type ClientMetadata } from './client-metadata.js';
+import { OAuthError } from './oauth-error.js';
+
+const MOST_URL_CHARACTERS = 500;
+/** The draft's own bound is 5 KB. */
+const MOST_BYTES = 10_000;
+const DEADLINE_MS = 5_000;
+const CACHED = { most: 500, goodMs: 10 * 60_000, badMs: 30_000 };
+/** Documents that are fetched at the same time; a further one is asked to come again. */
+const MOST_AT_ONCE = 16;
+
+/** Reads metadata documents of clients whose id is the document's address. */
+export interface ClientDocuments {
+  /** Whether a client id has the form of an address. */
+  isAddress(id: string): boolean;
+  /**
+   * Fetches the document, or gives the one of the last minutes.
+   *
+   * @throws OAuthError `invalid_client` saying what is wrong with address or document, `temporarily_unavailable`
+   */
+  read(id: string): Promise<ClientMetadata>;
+}
+
+/**
+ * Makes the reader (draft-ietf-oauth-client-id-metadata-document). Addresses come from strangers: they are called by the guarded
+ * client, which reaches no private network and follows no redirect, and for bounded time and bytes.
+ */
+export function createClientDocuments(outbound: Pick<OutboundHttp, 'fetch' | 'checkUrl'>): ClientDocuments {
+  const cache = new LRUCache<string, Promise<ClientMetadata>>({ max: CACHED.most });
+  let working = 0;
+
+  const fetchDocument = async (id: string): Promise<ClientMetadata> => {
+    const deadline = createDeadline(DEADLINE_MS);
+    try {
+      const response = await outbound.fetch(id, {
+        headers: { accept: 'application/json' },
+        signal: deadline.signal,
+      });
+      const type = response.headers.get('content-type') ?? '';
+      if (response.status !== 200 || !/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
+        await response.body?.cancel();
+        throw invalid(
+          `it answers ${response.status} ${type === '' ? 'without a type' : 'and not with JSON'}`,
+        );
+      }
+      return documentOf(id, await readText(response, MOST_BYTES));
+    } catch (error) {
+      if (error instanceof OAuthError) throw error;
+      if (error instanceof ForbiddenUrlError) throw invalid(error.message);
+      if (error instanceof ResponseTooLargeError) throw invalid(`it is larger than ${MOST_BYTES} bytes`);
+      throw invalid('it could not be fetched');
+    } finally {
+      deadline.clear();
+    }
+  };
+
+  return {
+    isAddress: (id) => id.startsWith('https:'),
+    async read(id) {
+      const problem = addressProblem(id);
+      if (problem !== undefined) throw invalid(problem);
+      const known = cache.get(id);
+      if (known) return known;
+      if (working >= MOST_AT_ONCE) {
+        throw new OAuthError(
+          'temporarily_unavailable',
+          'Too many client documents are being read. Try again.',
+        );
+      }
+      working += 1;
+      const reading = fetchDocument(id).finally(() => (working -= 1));
+      cache.set(id, reading, { ttl: CACHED.goodMs });
+      reading.catch(() => cache.set(id, reading, { ttl: CACHED.badMs }));
+      return reading;
+    },
+  };
+}
+
+/** What is wrong with the address of a document. */
+function addressProblem(id: string): string | undefined {
+  if (id.length > MOST_URL_CHARACTERS) return `it is longer than ${MOST_URL_CHARACTERS} characters`;
+  if (!/^[\x21-\x7e]+$/.test(id) || !URL.canParse(id)) return 'it is not a URL';
+  const url = new URL(id);
+  if (url.href !== id) return 'it is not written in the normal form of URLs';
+  if (url.pathname === '/') return 'it has no path';
+  if (url.hash !== '' || url.username !== '' || url.password !== '') {
+    return 'it has a fragment or carries credentials';
+  }
+  return undefined;
+}
+
+function documentOf(id: string, text: string): ClientMetadata {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw invalid('it is not JSON');
+  }
+  if ((value as { client_id?: unknown } | null)?.client_id !== id)
+    throw invalid('it names another client_id');
+  let read: ReturnType<typeof readClientMetadata>;
+  try {
+    read = readClientMetadata(value);
+  } catch (error) {
+    throw error instanceof OAuthError ? invalid(error.message) : error;
+  }
+  const method = read.raw.token_endpoint_auth_method;
+  if (method != null && method !== 'none') {
+    throw invalid(
+      `it wants the authentication ${method.slice(0, 40)}, and the service has public clients alone (none)`,
+    );
+  }
+  return read.client;
+}
+
+function invalid(why: string): OAuthError {
+  return new OAuthError('invalid_client', `The client's metadata document cannot be used: ${why}.`);
+}

@@ -1,0 +1,66 @@
+/** The longest redirect URI. */
+const MOST_CHARACTERS = 500;
+const LOOPBACK_HOSTS = ['127.0.0.1', '[::1]', 'localhost'];
+
+/**
+ * Schemes of known MCP clients on a person's machine. RFC 8252, section 7.1, wants private schemes to be reversed domain names, which
+ * these are not; any other without a dot is refused, since browsers and systems give such names meanings of their own.
+ */
+const KNOWN_SCHEMES = ['cursor:', 'vscode:', 'vscode-insiders:', 'windsurf:', 'claude:', 'kiro:', 'zed:'];
+
+/**
+ * What is wrong with a redirect URI: only https, http on loopback (RFC 8252, section 7.3) and private schemes are taken, written as
+ * URLs are normally, so that no two readers see different hosts in it.
+ */
+export function redirectUriProblem(text: string): string | undefined {
+  if (text.length > MOST_CHARACTERS) return `is longer than ${MOST_CHARACTERS} characters`;
+  if (!/^[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return 'is not a URL';
+  const url = new URL(text);
+  if (text.includes('#')) return 'has a fragment';
+  if (url.username !== '' || url.password !== '') return 'carries credentials';
+  if (url.href !== text && url.href !== `${text}/`) return `has another normal form: ${url.href}`;
+  switch (url.protocol) {
+    case 'https:':
+      return undefined;
+    case 'http:':
+      return isLoopback(url)
+        ? undefined
+        : 'is http to another machine; use https, or http to 127.0.0.1, [::1] or localhost';
+    default:
+      return url.protocol.includes('.') || KNOWN_SCHEMES.includes(url.protocol)
+        ? undefined
+        : `has the scheme ${url.protocol}, which is no reversed domain name`;
+  }
+}
+
+/** Whether an authorization request may name this redirect URI: exactly a registered one, or that one with another port on loopback. */
+export function isRegistered(registered: readonly string[], asked: string): boolean {
+  return registered.some((one) => one === asked || isSameOnLoopback(one, asked));
+}
+
+/** Where a redirect URI leads, as a person is told: a host, or the scheme of an app on the machine. */
+export function redirectHostOf(redirectUri: string): string {
+  const url = new URL(redirectUri);
+  return /^https?:$/.test(url.protocol) ? url.host : url.protocol.slice(0, -1);
+}
+
+/** A redirect URI with the parameters of a response. Those that it has of its own stay. */
+export function withParameters(redirectUri: string, parameters: Record<string, string | undefined>): string {
+  const given = Object.entries(parameters).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  const query = new URLSearchParams(given).toString();
+  return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${query}`;
+}
+
+function isLoopback({ hostname }: URL): boolean {
+  return LOOPBACK_HOSTS.includes(hostname);
+}
+
+function isSameOnLoopback(registered: string, asked: string): boolean {
+  const [one, other] = [new URL(registered), new URL(asked)];
+  if (one.protocol !== 'http:' || !isLoopback(one)) return false;
+  one.port = '';
+  other.port = '';
+  return one.href === other.href;
+}

@@ -1,0 +1,179 @@
+import { isUtf8 } from 'node:buffer';
+import { OAUTH_PATHS, operations, serviceEndpoints } from '@agent-rental/contract';
+import type { FastifyInstance } from 'fastify';
+import { ApiError } from '../../http/api-error.js';
+import { discardBody } from '../../http/json-body.js';
+import { addOperation } from '../../http/operation-route.js';
+import { clientAddress } from '../../http/rate-limits/client-address.js';
+import type { RateLimits } from '../../http/rate-limits/memory.js';
+import { refuseIfExceeded, toApiError } from '../../http/server.js';
+
+import type { AppGrants } from './app-grants.js';
+import type { Authorization } from './authorization.js';
+import { OAuthError } from './oauth-error.js';
+import type { RegisteredClients } from './registered-clients.js';
+import { authorizationServerMetadata, protectedResourceMetadata, type UrlsOf } from './service-urls.js';
+
+/** Largest body of the endpoints that clients call. */
+const MOST_BODY_BYTES = 16 * 1024;
+/** Registrations of one address in a minute: hosts of many people register from few addresses. */
+const REGISTRATIONS_PER_MINUTE = 30;
+
+/** What the endpoints of OAuth are served with. */
+export interface OAuthDeps {
+  authorization: Authorization;
+  grants: AppGrants;
+  registered: RegisteredClients;
+  urlsOf: UrlsOf;
+  rateLimits: RateLimits;
+}
+
+/**
+ * The endpoints of the authorization server (OAuth 2.1) but for the authorization endpoint, which is the page of consent. All of
+ * them are for public clients, answer in the form of OAuth, and use no cookie.
+ */
+export function oauthRoutes(app: FastifyInstance, deps: OAuthDeps): void {
+  const { authorization, grants, registered, urlsOf } = deps;
+  const documents = [
+    [serviceEndpoints.getAuthorizationServer, authorizationServerMetadata],
+    [serviceEndpoints.getProtectedResource, protectedResourceMetadata],
+    [serviceEndpoints.getProtectedResourceOfMcp, protectedResourceMetadata],
+  ] as const;
+  for (const [{ path }, write] of documents) {
+    // Not cached for long: the address of the service stands in it.
+    app.get(path, async (request, reply) =>
+      reply.header('cache-control', 'public, max-age=60').send(write(urlsOf(request)[0])),
+    );
+  }
+
+  addOperation(app, operations.connectApp, async ({ body, request, reply }) => {
+    reply.header('cache-control', 'no-store');
+    requireOwnOrigin(request.headers.origin, request, urlsOf);
+    return { redirect_to: await authorization.connect(body, request) };
+  });
+
+  void app.register(async (scope) => {
+    scope.setErrorHandler(async (error, request, reply) => {
+      const apiError = error instanceof OAuthError ? undefined : toApiError(error);
+      if ((error as { code?: string }).code === 'FST_ERR_CTP_BODY_TOO_LARGE') await discardBody(request.raw);
+      if (apiError && apiError.status >= 500)
+        request.log.error({ err: apiError.cause ?? apiError }, apiError.message);
+      if (apiError?.retryAfterSeconds !== undefined) reply.header('retry-after', apiError.retryAfterSeconds);
+      const told = apiError ? asOAuthError(apiError.status, apiError.message) : (error as OAuthError);
+      return reply
+        .code(apiError?.status ?? told.status)
+        .header('cache-control', 'no-store')
+        .send(told.body());
+    });
+    scope.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'buffer' },
+      async (_request: unknown, body: Buffer) => readForm(body),
+    );
+    const options = { bodyLimit: MOST_BODY_BYTES, config: { auth: 'none' } } as const;
+
+    scope.post(OAUTH_PATHS.register, options, async (request, reply) => {
+      const key = `oauth-register:${clientAddress(request.ip)}`;
+      refuseIfExceeded(await deps.rateLimits.count(key, REGISTRATIONS_PER_MINUTE));
+      if (request.body instanceof Form)
+        throw new OAuthError('invalid_client_metadata', 'Send the metadata as JSON.');
+      return reply.code(201).header('cache-control', 'no-store').send(registered.register(request.body));
+    });
+
+    scope.post(OAUTH_PATHS.token, options, async (request, reply) => {
+      const form = formOf(request.body);
+      requirePublicClient(request.headers.authorization, form);
+      const clientId = form.need('client_id');
+      const resource = form.take('resource');
+      reply.header('cache-control', 'no-store').header('pragma', 'no-cache');
+      switch (form.need('grant_type')) {
+        case 'authorization_code':
+          return grants.redeem({
+            code: form.need('code'),
+            clientId,
+            redirectUri: form.need('redirect_uri'),
+            verifier: form.need('code_verifier'),
+            resource,
+          });
+        case 'refresh_token':
+          return grants.refresh({
+            token: form.need('refresh_token'),
+            clientId,
+            resource,
+            scope: form.take('scope'),
+          });
+        default:
+          throw new OAuthError(
+            'unsupported_grant_type',
+            'The grant_type must be authorization_code or refresh_token.',
+          );
+      }
+    });
+
+    scope.post(OAUTH_PATHS.revoke, options, async (request, reply) => {
+      const form = formOf(request.body);
+      requirePublicClient(request.headers.authorization, form);
+      await grants.revoke(form.need('token'), form.need('client_id'));
+      return reply.header('cache-control', 'no-store').send({});
+    });
+  });
+}
+
+/** The parameters of a request. One that is empty is as good as absent (RFC 6749, section 3.2). */
+class Form {
+  readonly #parameters: URLSearchParams;
+
+  constructor(parameters: URLSearchParams) {
+    this.#parameters = parameters;
+  }
+
+  take(name: string): string | undefined {
+    return this.#parameters.get(name) || undefined;
+  }
+
+  /** @throws OAuthError naming what is missing. */
+  need(name: string): string {
+    const value = this.take(name);
+    if (value === undefined) throw new OAuthError('invalid_request', `${name} is missing.`);
+    return value;
+  }
+}
+
+function readForm(body: Buffer): Form {
+  if (!isUtf8(body)) throw new OAuthError('invalid_request', 'The body is not valid UTF-8.');
+  const parameters = new URLSearchParams(body.toString());
+  const names = [...parameters.keys()];
+  if (new Set(names).size < names.length) {
+    throw new OAuthError('invalid_request', 'A parameter is given twice.');
+  }
+  return new Form(parameters);
+}
+
+function formOf(body: unknown): Form {
+  if (body instanceof Form) return body;
+  throw new OAuthError('invalid_request', 'Send a form: application/x-www-form-urlencoded.');
+}
+
+/** Clients here have no secret; one that sends some believes to be known in another way. */
+function requirePublicClient(authorization: string | undefined, form: Form): void {
+  if (authorization === undefined && form.take('client_secret') === undefined) return;
+  throw new OAuthError(
+    'invalid_client',
+    'Clients here are public: send client_id alone, in the body, and no secret.',
+  );
+}
+
+/**
+ * A browser says from which page a request comes. Another site's page could do nothing without the wallet's signature; it is refused
+ * all the same.
+ */
+function requireOwnOrigin(origin: string | undefined, request: Parameters<UrlsOf>[0], urlsOf: UrlsOf): void {
+  if (origin === undefined || urlsOf(request).some(({ issuer }) => new URL(issuer).origin === origin)) return;
+  throw new ApiError('invalid_request', 'Apps are connected on the page of this service alone.');
+}
+
+/** The server's own refusals, in the words of OAuth. */
+function asOAuthError(status: number, message: string): OAuthError {
+  if (status === 429 || status === 503) return new OAuthError('temporarily_unavailable', message);
+  return new OAuthError(status >= 500 ? 'server_error' : 'invalid_request', message);
+}
