@@ -131,7 +131,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
 /** Adds the endpoints by which MCP clients log in. Gives the one that is a page. */
 function addOAuth(
   { database, keys }: AppParts,
-  { httpPart: { http, identity, rateLimits, urlsOf }, outbound }: RoutedParts,
+  { httpPart: { http, identity, urlsOf }, outbound }: RoutedParts,
 ): Authorization {
   const grants = createAppGrants(database.db);
   const registered = createRegisteredClients(keys.clients);
@@ -142,7 +142,7 @@ function addOAuth(
     documents: createClientDocuments(outbound),
     urlsOf,
   });
-  oauthRoutes(http, { authorization, grants, registered, urlsOf, rateLimits });
+  oauthRoutes(http, { authorization, grants, registered, urlsOf });
   return authorization;
 }
 

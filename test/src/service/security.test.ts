@@ -28,6 +28,10 @@ const PUBLIC = new Set([
   'GET /metrics',
   'GET /openapi.json',
   'GET /.well-known/jwks.json',
+  'GET /.well-known/oauth-authorization-server',
+  'GET /.well-known/oauth-protected-resource',
+  'GET /.well-known/oauth-protected-resource/mcp',
+  'POST /v1/apps',
   'GET /mcp/server-card',
   'GET /.well-known/mcp/server-card.json',
   'GET /.well-known/ai-catalog.json',
@@ -41,6 +45,7 @@ const PUBLIC = new Set([
   'GET /dashboard/keys',
   'GET /dashboard/approvals',
   'GET /dashboard/approvals/:approval_id',
+  'GET /dashboard/consent',
   'GET /dashboard/rent/:listing_id',
   'OPTIONS *',
 ]);
@@ -54,8 +59,8 @@ const FOR_EVERYBODY = new Set([
 const CONDITIONAL = new Set(['POST /v1/listings/:id/reviews']);
 /** Speaks JSON-RPC, so that its refusals of a body are the protocol's. Its authentication is ours. */
 const JSON_RPC = new Set(['GET /mcp', 'POST /mcp', 'DELETE /mcp']);
-/** Only refuses, in the form of OAuth and without a look at its body. */
-const NO_LOGIN = 'POST /register';
+/** Answer and refuse in the form of OAuth; `test/src/oauth` attacks them. */
+const OAUTH = new Set(['POST /oauth/register', 'POST /oauth/token', 'POST /oauth/revoke']);
 /** Takes bytes of any form as they are: only their number is judged. */
 const ANY_BYTES = new Set(['POST /v1/files']);
 /** A body larger than any route takes, but for the routes that say here how much they take. */
@@ -67,12 +72,12 @@ const TOO_LARGE_BYTES: Record<string, number> = {
 /** HEAD is GET without a body. */
 const nameOf = ({ method, path }: Route) => `${method === 'HEAD' ? 'GET' : method} ${path}`;
 const routes = inject('routes').map((route) => ({ ...route, route: `${route.method} ${route.path}` }));
-const closed = routes.filter((route) => !PUBLIC.has(nameOf(route)) && nameOf(route) !== NO_LOGIN);
+const closed = routes.filter((route) => !PUBLIC.has(nameOf(route)) && !OAUTH.has(nameOf(route)));
 const withBody = routes.filter(
   (route) =>
     ['POST', 'PUT', 'PATCH'].includes(route.method) &&
     !JSON_RPC.has(nameOf(route)) &&
-    nameOf(route) !== NO_LOGIN,
+    !OAUTH.has(nameOf(route)),
 );
 
 interface Raw {
@@ -236,7 +241,9 @@ function expectError(answer: Raw, status: number, codes: string[]): void {
     expect(answer.headers.get(`x-ratelimit-${name}`), name).toMatch(/^\d+$/);
   }
   expect(answer.headers.get('www-authenticate') ?? '').toMatch(
-    status === 401 ? /^Bearer( error="invalid_token", error_description="[^"]+")?$/ : /^$/,
+    status === 401
+      ? /^Bearer( error="invalid_token", error_description="[^"]+",)?( resource_metadata="[^"]+", scope="run rent")?$/
+      : /^$/,
   );
   expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
   // The answer to a HEAD has no body.
@@ -256,7 +263,7 @@ test('the routes are those of the running server, and the public ones are all kn
   expect(closed.length).toBeGreaterThan(10);
   const names = new Set(routes.map(nameOf));
   // `OPTIONS *` is the preflight's.
-  const known = [...PUBLIC, ...FOR_EVERYBODY, ...JSON_RPC].filter((name) => !names.has(name));
+  const known = [...PUBLIC, ...FOR_EVERYBODY, ...JSON_RPC, ...OAUTH].filter((name) => !names.has(name));
   expect(known, 'named in this test, but not served').toEqual([]);
 });
 

@@ -83,11 +83,8 @@ describe('outside /v1', () => {
   test('and under it, every route of the server is described [SVC-14]', async () => {
     const { body } = await call(marketplace, 'GET', '/openapi.json');
     const paths = body['paths'] as Record<string, Record<string, unknown>>;
-    // HEAD is GET without a body, OPTIONS the preflight's; MCP describes its messages itself, and its clients are told at
-    // /register that there is no login.
-    const routes = inject('routes').filter(
-      ({ method, path }) => !['HEAD', 'OPTIONS'].includes(method) && path !== '/register',
-    );
+    // HEAD is GET without a body, OPTIONS the preflight's; MCP describes its messages itself.
+    const routes = inject('routes').filter(({ method }) => !['HEAD', 'OPTIONS'].includes(method));
     expect(routes.length).toBeGreaterThan(30);
     const missing = routes.filter(({ method, path }) => {
       // OpenAPI has no parameter with slashes: the content's address is described, not the paths inside it.

@@ -4,10 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../http/api-error.js';
 import { discardBody } from '../../http/json-body.js';
 import { addOperation } from '../../http/operation-route.js';
-import { clientAddress } from '../../http/rate-limits/client-address.js';
-import type { RateLimits } from '../../http/rate-limits/memory.js';
-import { refuseIfExceeded, toApiError } from '../../http/server.js';
-
+import { toApiError } from '../../http/server.js';
 import type { AppGrants } from './app-grants.js';
 import type { Authorization } from './authorization.js';
 import { OAuthError } from './oauth-error.js';
@@ -16,8 +13,6 @@ import { authorizationServerMetadata, protectedResourceMetadata, type UrlsOf } f
 
 /** Largest body of the endpoints that clients call. */
 const MOST_BODY_BYTES = 16 * 1024;
-/** Registrations of one address in a minute: hosts of many people register from few addresses. */
-const REGISTRATIONS_PER_MINUTE = 30;
 
 /** What the endpoints of OAuth are served with. */
 export interface OAuthDeps {
@@ -25,7 +20,6 @@ export interface OAuthDeps {
   grants: AppGrants;
   registered: RegisteredClients;
   urlsOf: UrlsOf;
-  rateLimits: RateLimits;
 }
 
 /**
@@ -70,11 +64,10 @@ export function oauthRoutes(app: FastifyInstance, deps: OAuthDeps): void {
       { parseAs: 'buffer' },
       async (_request: unknown, body: Buffer) => readForm(body),
     );
+    // Counted per address, as all that needs no login is.
     const options = { bodyLimit: MOST_BODY_BYTES, config: { auth: 'none' } } as const;
 
     scope.post(OAUTH_PATHS.register, options, async (request, reply) => {
-      const key = `oauth-register:${clientAddress(request.ip)}`;
-      refuseIfExceeded(await deps.rateLimits.count(key, REGISTRATIONS_PER_MINUTE));
       if (request.body instanceof Form)
         throw new OAuthError('invalid_client_metadata', 'Send the metadata as JSON.');
       return reply.code(201).header('cache-control', 'no-store').send(registered.register(request.body));
