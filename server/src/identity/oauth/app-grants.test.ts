@@ -1,0 +1,225 @@
+import { hash, randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../database/connection.js';
+import { newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { createApiKeys } from '../api-keys.js';
+import { createAppGrants, type NewGrant } from './app-grants.js';
+import { createAppTokens, removeEndedApps } from './app-tokens.js';
+
+const RESOURCE = 'https://market.example/mcp';
+const REDIRECT_URI = 'https://app.example/callback';
+const VERIFIER = 'v'.repeat(43);
+
+let database: TemporaryDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+function grantOf(changes: Partial<NewGrant> = {}): NewGrant {
+  return {
+    wallet: newWallet(),
+    name: 'An app',
+    client: 'https://app.example/client.json',
+    clientId: 'https://app.example/client.json',
+    redirectUri: REDIRECT_URI,
+    redirectHost: 'app.example',
+    resource: RESOURCE,
+    codeChallenge: hash('sha256', VERIFIER, 'base64url'),
+    scopes: ['run'],
+    policy: undefined,
+    ...changes,
+  };
+}
+
+const store = () => ({ grants: createAppGrants(database.db), tokens: createAppTokens(database.db) });
+const redemption = (code: string, grant: NewGrant) => ({
+  code,
+  clientId: grant.clientId,
+  redirectUri: grant.redirectUri,
+  verifier: VERIFIER,
+  resource: undefined,
+});
+
+/** Connects an app and gives its first tokens. */
+async function connected(changes: Partial<NewGrant> = {}) {
+  const { grants, tokens } = store();
+  const grant = grantOf(changes);
+  const code = await grants.connect(grant);
+  const issued = await grants.redeem(redemption(code, grant));
+  const refresh = (token: string) =>
+    grants.refresh({ token, clientId: grant.clientId, resource: undefined, scope: undefined });
+  return { grants, tokens, grant, code, issued, refresh };
+}
+
+/** Lets an hour, or more, go by for everything that is kept of a wallet's apps. */
+async function age(wallet: string, seconds: number): Promise<void> {
+  const earlier = sql<Date>`expires_at - make_interval(secs => ${seconds})`;
+  const { db } = database;
+  const ids = db.selectFrom('api_keys').select('id').where('wallet', '=', wallet);
+  await db.updateTable('oauth_codes').set({ expires_at: earlier }).where('api_key_id', 'in', ids).execute();
+  await db.updateTable('oauth_tokens').set({ expires_at: earlier }).where('api_key_id', 'in', ids).execute();
+  await db.updateTable('api_keys').set({ expires_at: earlier }).where('wallet', '=', wallet).execute();
+}
+
+describe('a connected app', () => {
+  it('acts for its wallet with what the wallet signed, at its resource alone [ID-42, ID-43]', async () => {
+    const { tokens, grant, issued } = await connected({ policy: { max_day_lamports: 5 } });
+    expect(await tokens.verify(issued.access_token, ['https://other.example/mcp', RESOURCE])).toEqual({
+      wallet: grant.wallet,
+      apiKey: { id: expect.any(String) as string, scopes: ['run'], policy: { max_day_lamports: 5 } },
+    });
+    for (const resources of [[], ['https://other.example/mcp'], [`${RESOURCE}/`]]) {
+      await expect(tokens.verify(issued.access_token, resources)).rejects.toMatchObject({
+        code: 'unauthorized',
+      });
+    }
+  });
+
+  it('leaves no code and no token readable in the database [ID-44, ID-45]', async () => {
+    const { code, issued } = await connected();
+    const { db } = database;
+    const rows = [
+      ...(await db.selectFrom('api_keys').selectAll().execute()),
+      ...(await db.selectFrom('oauth_codes').selectAll().execute()),
+      ...(await db.selectFrom('oauth_tokens').selectAll().execute()),
+    ];
+    const stored = rows.map((row) => Object.values(row).map(String).join()).join();
+    for (const secret of [code, issued.access_token.slice(4), issued.refresh_token.slice(4)]) {
+      expect(stored).not.toContain(secret);
+    }
+  });
+
+  it('gets its tokens within 60 seconds or never, and is not listed then [ID-44]', async () => {
+    const { grants } = store();
+    const grant = grantOf();
+    const code = await grants.connect(grant);
+    const listed = () => createApiKeys(database.db, 'devnet').list(grant.wallet);
+    expect(await listed()).toHaveLength(1);
+    await age(grant.wallet, 61);
+    await expect(grants.redeem(redemption(code, grant))).rejects.toMatchObject({ code: 'invalid_grant' });
+    expect(await listed()).toEqual([]);
+  });
+
+  it('has an access token for 15 minutes, and ends after 30 days without use [ID-42, ID-46]', async () => {
+    const { tokens, grant, issued, refresh } = await connected();
+    await age(grant.wallet, 14 * 60);
+    await tokens.verify(issued.access_token, [RESOURCE]);
+    await age(grant.wallet, 61);
+    await expect(tokens.verify(issued.access_token, [RESOURCE])).rejects.toMatchObject({
+      code: 'unauthorized',
+    });
+    const next = await refresh(issued.refresh_token);
+    await age(grant.wallet, 29 * 24 * 3600);
+    const last = await refresh(next.refresh_token);
+    await age(grant.wallet, 30 * 24 * 3600 + 1);
+    await expect(refresh(last.refresh_token)).rejects.toMatchObject({ code: 'invalid_grant' });
+    expect(await createApiKeys(database.db, 'devnet').list(grant.wallet)).toEqual([]);
+  });
+
+  it('is told from a key, and has none to be verified by [ID-43]', async () => {
+    const { grant } = await connected();
+    const keys = createApiKeys(database.db, 'devnet');
+    const { key } = await keys.create(grant.wallet, { label: 'a key' });
+    const listed = await keys.list(grant.wallet);
+    expect(listed.map(({ label, app }) => [label, app?.redirect_host])).toEqual([
+      ['a key', undefined],
+      ['An app', 'app.example'],
+    ]);
+    expect(await keys.verify(key)).toMatchObject({ wallet: grant.wallet });
+  });
+
+  it('is one of the hundred keys and apps that a wallet may have [ID-48]', async () => {
+    const { grants } = store();
+    const wallet = newWallet();
+    for (let count = 0; count < 100; count += 1) await grants.connect(grantOf({ wallet }));
+    await expect(grants.connect(grantOf({ wallet }))).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(
+      createApiKeys(database.db, 'devnet').create(wallet, { label: 'one more' }),
+    ).rejects.toMatchObject({ code: 'invalid_request' });
+    // Those whose codes were never redeemed are over after a minute.
+    await age(wallet, 61);
+    await grants.connect(grantOf({ wallet }));
+  });
+});
+
+describe('on two replicas', () => {
+  it('a refresh token counts once, and its second use ends the app on both [ID-45, ID-46]', async () => {
+    const replica = openDatabase(database.url, () => undefined);
+    onTestFinished(() => replica.close());
+    const { grants, tokens, grant, issued } = await connected();
+    const elsewhere = { grants: createAppGrants(replica.db), tokens: createAppTokens(replica.db) };
+    const use = (by: typeof grants) =>
+      by.refresh({
+        token: issued.refresh_token,
+        clientId: grant.clientId,
+        resource: undefined,
+        scope: undefined,
+      });
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 12 }, (_, index) => use(index % 2 === 0 ? grants : elsewhere.grants)),
+    );
+    const [won, ...others] = outcomes.filter(({ status }) => status === 'fulfilled');
+    expect(others).toEqual([]);
+    const { access_token: access } = (won as PromiseFulfilledResult<typeof issued>).value;
+    for (const each of [tokens, elsewhere.tokens]) {
+      await expect(each.verify(access, [RESOURCE])).rejects.toMatchObject({ code: 'unauthorized' });
+    }
+  });
+
+  it('a code counts once, and its second use ends the app [ID-44]', async () => {
+    const replica = openDatabase(database.url, () => undefined);
+    onTestFinished(() => replica.close());
+    const { grants, tokens } = store();
+    const grant = grantOf();
+    const code = await grants.connect(grant);
+    const elsewhere = createAppGrants(replica.db);
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 12 }, (_, index) =>
+        (index % 2 === 0 ? grants : elsewhere).redeem(redemption(code, grant)),
+      ),
+    );
+    const won = outcomes.filter((outcome) => outcome.status === 'fulfilled');
+    expect(won).toHaveLength(1);
+    await expect(tokens.verify(won[0]?.value.access_token ?? '', [RESOURCE])).rejects.toMatchObject({
+      code: 'unauthorized',
+    });
+  });
+});
+
+describe('the background work', () => {
+  it('removes what is over and keeps what works, or counts spends [ID-46]', async () => {
+    const [over, spent, working] = [await connected(), await connected(), await connected()];
+    const { db } = database;
+    await age(over.grant.wallet, 40 * 24 * 3600);
+    await age(spent.grant.wallet, 40 * 24 * 3600);
+    const idOf = async (wallet: string) =>
+      (await db.selectFrom('api_keys').select('id').where('wallet', '=', wallet).executeTakeFirst())?.id;
+    await db
+      .insertInto('api_key_spends')
+      .values({
+        id: randomBytes(8).toString('hex'),
+        api_key_id: (await idOf(spent.grant.wallet)) ?? '',
+        kind: 'rental',
+        lamports: 1n,
+      })
+      .execute();
+    await removeEndedApps(db);
+    expect(await idOf(over.grant.wallet)).toBeUndefined();
+    expect(await idOf(spent.grant.wallet)).toBeDefined();
+    const left = await db
+      .selectFrom('oauth_tokens')
+      .innerJoin('api_keys', 'api_keys.id', 'api_key_id')
+      .select('wallet')
+      .where(
+        'wallet',
+        'in',
+        [over, spent, working].map(({ grant }) => grant.wallet),
+      )
+      .execute();
+    expect(left.map(({ wallet }) => wallet)).toEqual([working.grant.wallet, working.grant.wallet]);
+    await working.tokens.verify(working.issued.access_token, [RESOURCE]);
+    await working.refresh(working.issued.refresh_token);
+  });
+});

@@ -1,0 +1,171 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ForbiddenUrlError } from '../../platform/outbound-http.js';
+import { createAuthorization } from './authorization.js';
+import { createClientDocuments } from './client-documents.js';
+import { createRegisteredClients } from './registered-clients.js';
+import { createUrlsOf } from './service-urls.js';
+
+const KEY = Buffer.alloc(32, 7);
+const REDIRECT_URI = 'https://app.example/callback';
+const ID = 'https://app.example/oauth/client.json';
+const GOOD = { client_id: ID, client_name: 'An app', redirect_uris: [REDIRECT_URI] };
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A reader of documents whose web gives one answer. */
+function documentsOf(answer: () => Response | Promise<Response>) {
+  const asked: string[] = [];
+  const documents = createClientDocuments({
+    checkUrl: () => undefined,
+    fetch: async (url) => {
+      asked.push(String(url));
+      return answer();
+    },
+  });
+  return { documents, asked };
+}
+
+const json = (value: unknown, init: ResponseInit = {}) =>
+  new Response(JSON.stringify(value), { headers: { 'content-type': 'application/json' }, ...init });
+
+describe('a metadata document', () => {
+  it('describes its client, and is kept for some minutes [ID-49]', async () => {
+    vi.useFakeTimers();
+    const { documents, asked } = documentsOf(() => json(GOOD));
+    const expected = { name: 'An app', site: undefined, redirectUris: [REDIRECT_URI] };
+    expect(await Promise.all([documents.read(ID), documents.read(ID)])).toEqual([expected, expected]);
+    expect(asked).toEqual([ID]);
+  });
+
+  it.each([
+    ['of another client', () => json({ ...GOOD, client_id: `${ID}?x` })],
+    ['without its id', () => json({ ...GOOD, client_id: undefined })],
+    [
+      'behind a redirect',
+      () => new Response(null, { status: 302, headers: { location: 'https://10.0.0.1/' } }),
+    ],
+    ['that is not found', () => json({}, { status: 404 })],
+    ['that is no JSON', () => new Response('<html>', { headers: { 'content-type': 'text/html' } })],
+    ['that is broken', () => new Response('{', { headers: { 'content-type': 'application/json' } })],
+    ['that is null', () => json(null)],
+    ['that is too large', () => json({ ...GOOD, x: 'x'.repeat(20_000) })],
+    ['without redirect URIs', () => json({ ...GOOD, redirect_uris: [] })],
+    ['with a hostile redirect URI', () => json({ ...GOOD, redirect_uris: ['javascript:alert(1)'] })],
+    ['of a client with a secret', () => json({ ...GOOD, token_endpoint_auth_method: 'client_secret_basic' })],
+    ['of a client with a key', () => json({ ...GOOD, token_endpoint_auth_method: 'private_key_jwt' })],
+    ['of a client without codes', () => json({ ...GOOD, grant_types: ['client_credentials'] })],
+    [
+      'inside of a network',
+      () => {
+        throw new ForbiddenUrlError('app.example does not lead to a public address');
+      },
+    ],
+    [
+      'that does not answer',
+      () => {
+        throw new TypeError('fetch failed: connect ECONNREFUSED 10.0.0.1:443');
+      },
+    ],
+  ])('%s is refused, with nothing of the inside [ID-49]', async (_what, answer) => {
+    const { documents } = documentsOf(answer);
+    const refusal: unknown = await documents.read(ID).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({
+      name: 'OAuthError',
+      code: 'invalid_client',
+      message: expect.stringMatching(/^The client's metadata document cannot be used: /) as string,
+    });
+    expect(String(refusal)).not.toMatch(/ECONN|10\.0\.0\.1/);
+  });
+
+  it('is fetched for a bounded number of callers at once [ID-49]', async () => {
+    const ends: ((answer: Response) => void)[] = [];
+    const { documents } = documentsOf(() => new Promise<Response>((resolve) => ends.push(resolve)));
+    const reading = Array.from({ length: 200 }, (_, index) =>
+      documents.read(`https://app.example/${index}`).catch((error: { code: string }) => error.code),
+    );
+    await vi.waitFor(() => expect(ends.length).toBeGreaterThan(0));
+    for (const end of ends) end(json({}));
+    const codes = await Promise.all(reading);
+    expect(ends.length).toBeLessThan(50);
+    expect(codes.filter((code) => code === 'temporarily_unavailable')).toHaveLength(200 - ends.length);
+    const later = documents.read(ID);
+    ends.at(-1)?.(json(GOOD));
+    expect(await later).toMatchObject({ name: 'An app' });
+  });
+});
+
+describe('a registration', () => {
+  const registered = createRegisteredClients(KEY);
+  const register = () => String(registered.register(GOOD)['client_id']);
+
+  it('is known on every replica, and by its own key alone [ID-49]', () => {
+    const id = register();
+    expect(createRegisteredClients(KEY).read(id)).toMatchObject({
+      name: 'An app',
+      redirectUris: [REDIRECT_URI],
+    });
+    expect(createRegisteredClients(Buffer.alloc(32, 8)).read(id)).toBeUndefined();
+    for (const wrong of [`${id}A`, id.slice(0, -1), id.replace('arc_', 'arc_A'), 'arc_.', 'arc_a.b', '']) {
+      expect(registered.read(wrong)).toBeUndefined();
+    }
+  });
+
+  it('is for a public client, whatever it asks for [ID-49]', () => {
+    const answer = registered.register({
+      ...GOOD,
+      token_endpoint_auth_method: 'client_secret_post',
+      scope: 'publish',
+      software_statement: 'x',
+    });
+    expect(answer).toMatchObject({ token_endpoint_auth_method: 'none', redirect_uris: [REDIRECT_URI] });
+    expect(Object.keys(answer).filter((name) => /secret|scope|software/.test(name))).toEqual([]);
+  });
+
+  it('ends after 30 days, unless an app uses it [ID-49]', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const id = register();
+    let isUsed = false;
+    const authorization = createAuthorization({
+      challenges: { redeem: async () => undefined },
+      grants: { connect: async () => '', hasClient: async () => isUsed },
+      registered,
+      documents: documentsOf(() => json(GOOD)).documents,
+      urlsOf: createUrlsOf('https://market.example'),
+    });
+    const read = () =>
+      authorization.read(
+        {
+          response_type: 'code',
+          client_id: id,
+          redirect_uri: REDIRECT_URI,
+          code_challenge: 'c'.repeat(43),
+          code_challenge_method: 'S256',
+        },
+        { host: 'market.example', socket: {} },
+      );
+    vi.setSystemTime(Date.now() + 29 * 86_400_000);
+    expect(await read()).toMatchObject({ name: 'An app', resource: 'https://market.example/mcp' });
+    vi.setSystemTime(Date.now() + 2 * 86_400_000);
+    await expect(read()).rejects.toMatchObject({ code: 'invalid_request' });
+    isUsed = true;
+    expect(await read()).toMatchObject({ name: 'An app' });
+  });
+});
+
+describe('the addresses of the service', () => {
+  it('are the configured one, or this machine’s by the name that a request calls it [ID-42]', () => {
+    const at = (host: string) => ({ host, socket: { localPort: 8787 } });
+    const configured = createUrlsOf('https://market.example/');
+    expect(configured(at('evil.example'))).toEqual([
+      { issuer: 'https://market.example', resource: 'https://market.example/mcp' },
+    ]);
+    const local = createUrlsOf(undefined);
+    expect(local(at('localhost:8787'))[0]).toEqual({
+      issuer: 'http://localhost:8787',
+      resource: 'http://localhost:8787/mcp',
+    });
+    expect(local(at('evil.example')).map(({ issuer }) => issuer)).not.toContain('http://evil.example');
+  });
+});
