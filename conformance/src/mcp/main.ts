@@ -1,11 +1,12 @@
 import { readCommandLine } from '@agent-rental/test/support/command-line/options';
+import { runAuthorizationScenarios } from './authorization.js';
 import { inspectTools } from './inspector.js';
 import { runSuite, runTaskScenarios, SUITES } from './suites.js';
 
 readCommandLine({
   command: 'npm run conformance --',
-  summary: `Runs MCP's conformance suites of every era and its scenarios of tasks against the adapter, and its Inspector with
---strict on the tools of 200 schemas. Ends with 1 on a failure. Installs Node 22 from npm.`,
+  summary: `Runs MCP's conformance suites of every era and its scenarios of tasks against the adapter, those for authorization servers
+against a marketplace, and its Inspector with --strict on the tools of 200 schemas. Ends with 1 on a failure. Installs Node 22 from npm.`,
   options: {},
 });
 
@@ -26,6 +27,14 @@ process.stdout.write(
     `${tasks.failures.length} scenarios failed\n`,
 );
 for (const failure of tasks.failures) process.stdout.write(`      ${failure}\n`);
+
+const authorization = await runAuthorizationScenarios();
+if (authorization.failures.length > 0) process.exitCode = 1;
+process.stdout.write(
+  `${authorization.failures.length === 0 ? 'ok ' : 'BAD'} the authorization server: ${authorization.passed} passed, ` +
+    `${authorization.failures.length} scenarios failed\n`,
+);
+for (const failure of authorization.failures) process.stdout.write(`      ${failure}\n`);
 
 for (const [where, { code, tools, report }] of Object.entries(await inspectTools())) {
   if (code !== 0) process.exitCode = 1;

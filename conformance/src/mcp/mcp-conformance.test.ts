@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { runAuthorizationScenarios } from './authorization.js';
 import { runSuite, SUITES } from './suites.js';
 import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
 
@@ -10,5 +11,15 @@ test.runIf(IS_FULL_FORM).each(['0.1.13, on the Node of the tests'] as const)(
     const { passed, failures } = await runSuite(name);
     expect(failures).toEqual([]);
     expect(passed).toBe(SUITES[name].checks);
+  },
+);
+
+test.runIf(IS_FULL_FORM)(
+  'the scenarios for authorization servers pass, with a wallet that consents [ID-41]',
+  { timeout: 400_000 },
+  async () => {
+    const { passed, failures } = await runAuthorizationScenarios();
+    expect(failures).toEqual([]);
+    expect(passed).toBe(3);
   },
 );

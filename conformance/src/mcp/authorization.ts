@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import {
+  newStateDir,
+  removeStateDir,
+  startMarketplace,
+  type Marketplace,
+} from '@agent-rental/test/support/marketplace';
+import { registerClient } from '@agent-rental/test/support/oauth/app';
+import { consentOverHttp } from '@agent-rental/test/support/oauth/consent';
+import { newParticipant } from '@agent-rental/test/support/participant';
+import { npmBinary } from '@agent-rental/test/support/toolchains/npm-binary';
+import { npmTool } from '@agent-rental/test/support/toolchains/npm-tool';
+import type { Verdict } from './suites.js';
+
+const VERSION = '0.2.0-alpha.12';
+const TIMEOUT_MS = 240_000;
+/** The suite's scenarios for authorization servers, and the checks of each. All its other scenarios of `auth` are for clients. */
+const SCENARIOS = { 'authorization-server-metadata-endpoint': 2, 'authorization-code-grant': 1 };
+
+/** Runs the suite's scenarios for authorization servers against a marketplace, with a wallet that consents. */
+export async function runAuthorizationScenarios(): Promise<Verdict> {
+  const stateDir = await newStateDir();
+  const marketplace = await startMarketplace(stateDir);
+  try {
+    return await runAgainst(marketplace);
+  } finally {
+    await marketplace.stop();
+    await removeStateDir(stateDir);
+  }
+}
+
+async function runAgainst(marketplace: Marketplace): Promise<Verdict> {
+  const { base_url: issuer, mcp_url: resource } = marketplace.dev;
+  const [node, main, port, person] = await Promise.all([
+    npmBinary('Node 22'),
+    npmTool('@modelcontextprotocol/conformance', VERSION, 'dist/index.js'),
+    freePort(),
+    newParticipant(marketplace),
+  ]);
+  const client = await registerClient(marketplace, {
+    client_name: 'Conformance suite',
+    redirect_uris: [`http://127.0.0.1:${port}/callback`],
+  });
+  const args = ['authorization', '--url', issuer, '--resource', resource, '--port', String(port)];
+  const child = spawn(node, [main, ...args, '--client-id', String(client.body['client_id'])], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: TIMEOUT_MS,
+  });
+  let report = '';
+  child.stderr.on('data', (chunk: Buffer) => (report += chunk.toString()));
+  createInterface(child.stdout).on('line', (line) => {
+    report += `${line}\n`;
+    if (!line.startsWith(`${issuer}/dashboard/consent?`)) return;
+    // What a browser would do.
+    consentOverHttp(line, person)
+      .then((next) => fetch(next))
+      .catch((error: unknown) => (report += `The consent failed: ${String(error)}\n`));
+  });
+  await once(child, 'close');
+  return judge(report);
+}
+
+/** Reads the summary: a line per scenario. */
+function judge(report: string): Verdict {
+  const verdict = { passed: 0, failures: [] as string[], report };
+  for (const [scenario, checks] of Object.entries(SCENARIOS)) {
+    const line = new RegExp(`^✓ ${scenario}: (\\d+) passed, 0 failed`, 'm').exec(report);
+    verdict.passed += Number(line?.[1] ?? 0);
+    if (Number(line?.[1] ?? 0) < checks) verdict.failures.push(`${scenario}: ${line?.[0] ?? 'did not pass'}`);
+  }
+  return verdict;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
