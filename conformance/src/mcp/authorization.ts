@@ -10,7 +10,7 @@ import {
 } from '@agent-rental/test/support/marketplace';
 import { registerClient } from '@agent-rental/test/support/oauth/app';
 import { consentOverHttp } from '@agent-rental/test/support/oauth/consent';
-import { newParticipant } from '@agent-rental/test/support/participant';
+import { newParticipant, type Participant } from '@agent-rental/test/support/participant';
 import { npmBinary } from '@agent-rental/test/support/toolchains/npm-binary';
 import { npmTool } from '@agent-rental/test/support/toolchains/npm-tool';
 import type { Verdict } from './suites.js';
@@ -54,13 +54,17 @@ async function runAgainst(marketplace: Marketplace): Promise<Verdict> {
   createInterface(child.stdout).on('line', (line) => {
     report += `${line}\n`;
     if (!line.startsWith(`${issuer}/dashboard/consent?`)) return;
-    // What a browser would do.
-    consentOverHttp(line, person)
-      .then((next) => fetch(next))
-      .catch((error: unknown) => (report += `The consent failed: ${String(error)}\n`));
+    consentAndGoOn(line, person).catch((error: unknown) => {
+      report += `The consent failed: ${String(error)}\n`;
+    });
   });
   await once(child, 'close');
   return judge(report);
+}
+
+/** What a person and the browser do. */
+async function consentAndGoOn(url: string, person: Participant): Promise<void> {
+  await fetch(await consentOverHttp(url, person));
 }
 
 /** Reads the summary: a line per scenario. */

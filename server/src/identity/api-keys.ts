@@ -116,7 +116,7 @@ export function createApiKeys(db: Db, network: 'localnet' | 'devnet' | 'mainnet'
   };
 }
 
-/** Keys last until they are revoked; apps end when nobody uses them. */
+/** Keys last until they are revoked; apps end when they are not used. */
 const LASTS = sql<boolean>`(expires_at is null or expires_at > now())`;
 
 /**

@@ -247,7 +247,7 @@ describe('consent', () => {
     const stranger = await newParticipant(marketplace);
     const given = 'wallet' in sent && sent.wallet === 'STRANGER' ? { wallet: stranger.signer.address } : sent;
     const before = (await person.client.listApiKeys()).api_keys.length;
-    const { response } = await signedConsent(signed as Partial<AppGrant>, given);
+    const { response } = await signedConsent(signed, given);
     expect(response.status).toBe(401);
     expect(await response.text()).toContain('invalid_signature');
     expect((await person.client.listApiKeys()).api_keys).toHaveLength(before);
@@ -471,7 +471,7 @@ describe('bodies for the endpoints of OAuth', () => {
   });
 
   test('that hold codes and tokens leave no trace of them in the answer [ID-49]', async () => {
-    for (const secret of ['arr_a-secret-that-nobody-may-see', 'a-code-that-nobody-may-see']) {
+    for (const secret of ['arr_a-secret-that-stays-secret', 'a-code-that-stays-secret']) {
       const answers = [
         await app.refresh(secret),
         await app.redeem(secret),

@@ -98,7 +98,7 @@ const CARD_EXAMPLE = {
     {
       type: 'streamable-http',
       url: 'https://market.example/mcp',
-      headers: [{ name: 'Authorization', isRequired: true, isSecret: true }],
+      headers: [{ name: 'Authorization', isRequired: false, isSecret: true }],
     },
   ],
 } as const;

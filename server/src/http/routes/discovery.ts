@@ -52,8 +52,9 @@ function cardOf(baseUrl: string): ServerCard {
         headers: [
           {
             name: 'Authorization',
-            description: 'Bearer and an API key of the marketplace, or the token of a wallet login.',
-            isRequired: true,
+            description:
+              'Bearer and an API key of the marketplace, or the token of a wallet login. Not set where the client logs in by OAuth.',
+            isRequired: false,
             isSecret: true,
           },
         ],

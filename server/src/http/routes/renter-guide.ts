@@ -89,7 +89,8 @@ It signs what this server proposes; to check a proposal before, use \`rent\` of 
 
 ## As tools
 
-MCP: \`${baseUrl}/mcp\` (streamable HTTP) with the same bearer. Its tools search, rent, run, and list what is rented; each
+MCP: \`${baseUrl}/mcp\` (streamable HTTP) with the same bearer, or with none where the client can log its person in by OAuth: it
+finds the way by itself. Its tools search, rent, run, and list what is rented; each
 rental is a tool of its own. Function definitions for a model's request: \`GET /v1/tools?format=openai\`.
 `;
 }

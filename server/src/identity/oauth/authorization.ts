@@ -49,7 +49,7 @@ export interface Authorization {
    * Judges an authorization request. Decides by the client's own metadata alone where an answer may go.
    *
    * @param query the parameters, as they came
-   * @throws ApiError where client or redirect URI are wrong, so that there is nobody to tell; AuthorizationError where the client may
+   * @throws ApiError where client or redirect URI are wrong, so that no client can be told; AuthorizationError where the client may
    *   be told
    */
   read(query: Readonly<Record<string, unknown>>, where: Where): Promise<AskedGrant>;

@@ -33,7 +33,7 @@ export interface ClientDocuments {
  * Makes the reader (draft-ietf-oauth-client-id-metadata-document). Addresses come from strangers: they are called by the guarded
  * client, which reaches no private network and follows no redirect, and for bounded time and bytes.
  */
-export function createClientDocuments(outbound: Pick<OutboundHttp, 'fetch' | 'checkUrl'>): ClientDocuments {
+export function createClientDocuments(outbound: Pick<OutboundHttp, 'fetch'>): ClientDocuments {
   const cache = new LRUCache<string, Promise<ClientMetadata>>({ max: CACHED.most });
   let working = 0;
 

@@ -18,9 +18,8 @@ afterEach(() => {
 function documentsOf(answer: () => Response | Promise<Response>) {
   const asked: string[] = [];
   const documents = createClientDocuments({
-    checkUrl: () => undefined,
     fetch: async (url) => {
-      asked.push(String(url));
+      asked.push(url instanceof Request ? url.url : url.toString());
       return answer();
     },
   });
@@ -112,7 +111,7 @@ describe('a registration', () => {
     }
   });
 
-  it('is for a public client, whatever it asks for [ID-49]', () => {
+  it('is for a public client, also where it asks for a secret [ID-49]', () => {
     const answer = registered.register({
       ...GOOD,
       token_endpoint_auth_method: 'client_secret_post',

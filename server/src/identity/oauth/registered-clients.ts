@@ -16,7 +16,7 @@ const content = z.strictObject({
 });
 
 /** A client that registered itself (RFC 7591). */
-export interface RegisteredClient extends ClientMetadata {
+interface RegisteredClient extends ClientMetadata {
   registeredAt: Date;
 }
 
@@ -66,7 +66,7 @@ export function createRegisteredClients(key: Buffer): RegisteredClients {
         redirect_uris: client.redirectUris,
         grant_types: ['authorization_code', 'refresh_token'],
         response_types: ['code'],
-        // Whatever was asked for: a secret that every copy of a program has is none.
+        // Whichever was asked for: a secret that every copy of a program has is none.
         token_endpoint_auth_method: 'none',
       };
     },

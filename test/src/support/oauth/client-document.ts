@@ -8,6 +8,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
+const REQUEST =
+  'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost'.split(
+    ' ',
+  );
 
 /** A site that publishes the metadata document of a client. */
 export interface PublishedClient {
@@ -24,11 +28,7 @@ export interface PublishedClient {
 export async function serveClientDocument(metadata: object): Promise<PublishedClient> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-rental-certificate-'));
   const [keyFile, certificateFile] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-  await run('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
-    ...['-keyout', keyFile, '-out', certificateFile, ...subject],
-  ]);
+  await run('openssl', [...REQUEST, '-keyout', keyFile, '-out', certificateFile]);
   let requests = 0;
   const server = createServer(
     { key: await readFile(keyFile), cert: await readFile(certificateFile) },

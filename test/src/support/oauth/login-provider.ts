@@ -46,7 +46,7 @@ export function newLoginProvider(redirectUrl: string, clientMetadataUrl?: string
     discoveryState: () => discovered,
     saveDiscoveryState: (given) => void (discovered = given),
     opened() {
-      if (!opened) throw new Error('The client has sent nobody to log in.');
+      if (!opened) throw new Error('The client has not asked for a login.');
       return opened;
     },
   };

@@ -114,7 +114,7 @@ function Claims({
       <dt>Described at</dt>
       <dd>
         {publisher === undefined ? (
-          'nowhere: it registered itself, so that nobody vouches for its name'
+          'nowhere: it registered itself, and its name is not verified'
         ) : (
           <code>{publisher}</code>
         )}
