@@ -51,6 +51,7 @@ const MIGRATIONS = [
   '0065-run-stats',
   '0066-listing-health',
   '0067-trials',
+  '0068-apps',
   '0070-spending-approvals',
 ];
 

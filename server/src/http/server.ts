@@ -145,6 +145,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
       'Location',
       'Preference-Applied',
       'Mcp-Session-Id',
+      // A client in a browser reads in it where to log in.
+      'WWW-Authenticate',
     ],
   });
 

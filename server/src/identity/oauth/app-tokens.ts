@@ -124,10 +124,14 @@ export async function removeEndedApps(db: Db): Promise<void> {
     .where('expires_at', '<=', sql<Date>`now() - make_interval(hours => ${CODE_KEPT_HOURS})`)
     .execute();
   const ended = sql<Date>`now() - make_interval(days => ${ENDED_KEPT_DAYS})`;
-  await db
+  const apps = await db
     .deleteFrom('api_keys')
     .where('app', 'is not', null)
     .where('expires_at', '<=', ended)
     .where(sql<boolean>`not exists (select from api_key_spends where api_key_id = api_keys.id)`)
+    .returning('id')
     .execute();
+  if (apps.length === 0) return;
+  const ids = apps.map(({ id }) => id);
+  await db.deleteFrom('version_pins').where('api_key_id', 'in', ids).execute();
 }

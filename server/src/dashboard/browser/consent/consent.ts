@@ -24,7 +24,7 @@ export function askConsent(root: HTMLElement): void {
             'client' | 'name' | 'redirect_uri' | 'resource'
           >),
           scopes: APP_SCOPES.filter((scope) => scope === 'run' || mayRent),
-          policy: { ...policy, ...(mayRent ? {} : { can_rent: false }) },
+          policy,
         },
       );
       say(root, 'The app is connected. It goes on in the app.');
