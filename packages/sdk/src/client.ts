@@ -34,7 +34,7 @@ import type { z } from 'zod';
 import { createDeadline } from './deadline.js';
 import { ConnectionError } from './errors.js';
 import { sendRequest, type HttpOptions, type RequestInput } from './http.js';
-import { apiKeyAuthentication, walletAuthentication, type MessageSigner } from './login.js';
+import { apiKeyAuthentication, walletAuthentication, type LoginStore, type MessageSigner } from './login.js';
 import { readRunEvents } from './run-events.js';
 
 /** How to reach the marketplace, and as whom. */
@@ -45,6 +45,8 @@ export interface ClientOptions {
   apiKey?: string;
   /** Wallet that logs in by signing; used when there is no API key. */
   signer?: MessageSigner;
+  /** Keeps the signer's login for other clients. Default: it is this client's alone. */
+  loginStore?: LoginStore | undefined;
   /**
    * Where the marketplace says that it is, host and port, for instance `market.example`: a wallet signs in to that and
    * to nothing else. Default: the host of `baseUrl`. Needed where `baseUrl` is another way to it.
@@ -306,11 +308,7 @@ export function createClient(options: ClientOptions): RentalClient {
   const authentication = options.apiKey
     ? apiKeyAuthentication(options.apiKey)
     : options.signer
-      ? walletAuthentication(options.signer, {
-          baseUrl,
-          fetch: doFetch,
-          domain,
-        })
+      ? walletAuthentication(options.signer, { baseUrl, fetch: doFetch, domain }, options.loginStore)
       : undefined;
   if (authentication === undefined) throw new TypeError('A client needs an apiKey or a signer.');
   if (options.apiKey && 'document' in globalThis) {

@@ -3,4 +3,4 @@ export { createClient } from './client.js';
 export type { CallOptions, ClientOptions, ConfirmedOptions, ExecuteOptions, RentalClient } from './client.js';
 export { createDeadline, type Deadline } from './deadline.js';
 export { ApiError, ConnectionError, isApiError } from './errors.js';
-export type { MessageSigner } from './login.js';
+export type { KeptLogin, LoginStore, MessageSigner } from './login.js';

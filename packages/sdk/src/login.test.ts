@@ -3,7 +3,7 @@ import { Keypair, VersionedMessage } from '@solana/web3.js';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readChallenge } from './challenge.js';
-import { createClient, isUntrustedChallenge, type ClientOptions } from './index.js';
+import { createClient, isUntrustedChallenge, type ClientOptions, type KeptLogin } from './index.js';
 import { createApiKey } from './solana/index.js';
 import { HONEST, proposalOf } from './solana/testing/proposals.js';
 import { offer } from './testing/sign-in-offer.js';
@@ -196,6 +196,100 @@ describe('a wallet that logs in', () => {
     expect(await refusal(good(), { baseUrl: 'http://127.0.0.1:9000' })).toContain(
       'is reached as 127.0.0.1:9000',
     );
+  });
+});
+
+describe('a login that is kept', () => {
+  const kept = (changes: Partial<KeptLogin> = {}): KeptLogin => ({
+    wallet,
+    token: 'kept',
+    expires_at: Math.floor(Date.now() / 1000) + HOUR_SECONDS,
+    ...changes,
+  });
+
+  /** Calls the API with a store, and gives the bearer of the call, the signatures that it took and what is kept then. */
+  async function callWith(login: KeptLogin | undefined, expired: readonly string[] = []) {
+    let stored = login;
+    let signatures = 0;
+    const bearers: (string | null)[] = [];
+    const client = createClient({
+      baseUrl: 'https://market.example',
+      signer: {
+        address: wallet,
+        signMessage: async () => {
+          signatures += 1;
+          return new Uint8Array(64).fill(1);
+        },
+      },
+      loginStore: { read: () => stored, write: (next) => (stored = next) },
+      fetch: async (input, init) => {
+        const { pathname } = new URL(input as string);
+        if (pathname === '/v1/auth/challenge') return Response.json(good());
+        if (pathname === '/v1/auth/token') return Response.json({ ...kept(), token: 'new' });
+        const bearer = new Headers(init?.headers).get('authorization');
+        bearers.push(bearer);
+        if (expired.some((token) => bearer === `Bearer ${token}`)) {
+          const error = { code: 'jwt_expired', message: 'It is over.', status: 401, request_id: 'r' };
+          return Response.json({ error }, { status: 401 });
+        }
+        return Response.json({ credentials: [], total: 0 });
+      },
+    });
+    await client.listCredentials();
+    return { bearers, signatures, stored };
+  }
+
+  it('is used by the next client without a signature [SVC-21]', async () => {
+    expect(await callWith(kept())).toMatchObject({ bearers: ['Bearer kept'], signatures: 0 });
+  });
+
+  it.each([
+    ['there is none', undefined],
+    ['it is of another wallet', kept({ wallet: Keypair.generate().publicKey.toBase58() })],
+    ['it is about to end', kept({ expires_at: Math.floor(Date.now() / 1000) + 59 })],
+  ])('is made anew, and kept, where %s [SVC-21]', async (_, login) => {
+    expect(await callWith(login)).toMatchObject({
+      bearers: ['Bearer new'],
+      signatures: 1,
+      stored: { wallet, token: 'new' },
+    });
+  });
+
+  it('is made anew where the service says that it is over [SVC-21]', async () => {
+    expect(await callWith(kept(), ['kept'])).toMatchObject({
+      bearers: ['Bearer kept', 'Bearer new'],
+      signatures: 1,
+      stored: { token: 'new' },
+    });
+  });
+});
+
+describe('a wallet that offers Sign In With Solana', () => {
+  it('is handed what was checked, and its message is sent as it signed it [SVC-21]', async () => {
+    const offered = good();
+    const message = new TextEncoder().encode('market.example wants you to sign in, as the wallet writes it');
+    const signIn = vi.fn(async () => ({ message, signature: new Uint8Array(64).fill(2) }));
+    const signMessage = vi.fn(async () => new Uint8Array(64));
+    const sent: unknown[] = [];
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const { pathname } = new URL(input as string);
+      if (pathname === '/v1/auth/challenge') {
+        return Response.json({ ...offered, sign_in: { ...offered.sign_in, statement: 'I give it all.' } });
+      }
+      if (pathname === '/v1/auth/token') {
+        sent.push(JSON.parse(String(init?.body)));
+        return Response.json({ token: 't', expires_at: Math.floor(Date.now() / 1000) + HOUR_SECONDS });
+      }
+      return Response.json({ credentials: [], total: 0 });
+    };
+    const signer = { address: wallet, signMessage, signIn };
+    await createClient({ baseUrl: 'https://market.example', signer, fetch }).listCredentials();
+    expect(signIn).toHaveBeenCalledExactlyOnceWith(offered.sign_in);
+    expect(signMessage).not.toHaveBeenCalled();
+    expect(sent).toMatchObject([{ sign_in_message: new TextDecoder().decode(message) }]);
+    const evil = offer({ domain: 'evil.example', wallet });
+    expect(await refusal(evil, { signer })).toContain('is reached as market.example');
+    expect(signIn).toHaveBeenCalledOnce();
   });
 });
 

@@ -1,15 +1,36 @@
-import { challenge, token } from '@agent-rental/contract';
+import { challenge, token, type SignInInput } from '@agent-rental/contract';
 import bs58 from 'bs58';
 import type { z } from 'zod';
 import { readChallenge } from './challenge.js';
 import { apiErrorFromResponse, unreachable } from './errors.js';
-import { signInMessage } from './sign-in-message.js';
+import { checkedSignIn, signInText } from './sign-in-message.js';
 
 /** Signs messages for a wallet: a keypair, or a wallet application. */
 export interface MessageSigner {
   /** Wallet address, base58. */
   readonly address: string;
   signMessage(message: Uint8Array): Promise<Uint8Array>;
+  /**
+   * Signs in by Sign In With Solana, where the wallet writes the message itself and shows the site that it is for. Absent: the
+   * client writes it, and {@link MessageSigner.signMessage} signs it.
+   */
+  signIn?(input: SignInInput): Promise<{ message: Uint8Array; signature: Uint8Array }>;
+}
+
+/** A login, as it is kept between clients: who has the token acts for the wallet until it ends. */
+export interface KeptLogin {
+  /** Wallet address, base58. */
+  readonly wallet: string;
+  readonly token: string;
+  /** Unix seconds. */
+  readonly expires_at: number;
+}
+
+/** Keeps a login between clients, for instance in the session storage of a browser's tab. */
+export interface LoginStore {
+  read(): KeptLogin | undefined;
+  /** Undefined: the login is over. */
+  write(login: KeptLogin | undefined): void;
 }
 
 /** Gives the value of the `Authorization` header. */
@@ -24,6 +45,12 @@ export function apiKeyAuthentication(apiKey: string): Authentication {
   return { header: async () => `Bearer ${apiKey}`, renew: () => false };
 }
 
+interface Bearer {
+  header: string;
+  /** Milliseconds since 1970. */
+  renewAt: number;
+}
+
 /** Renewed this long before it ends, so that no request leaves with a token about to expire. */
 const RENEW_BEFORE_MS = 60_000;
 
@@ -32,12 +59,16 @@ const RENEW_BEFORE_MS = 60_000;
  * one login. What is signed names the domain, so that no service can use it at another.
  *
  * @param http.domain host and port that a sign-in message has to name
+ * @param store keeps the login; one of another wallet, or that is about to end, is not used
  */
 export function walletAuthentication(
   signer: MessageSigner,
   http: { baseUrl: string; fetch: typeof fetch; domain: string },
+  store?: LoginStore,
 ): Authentication {
-  let current: Promise<{ header: string; renewAt: number }> | undefined;
+  const kept = store?.read();
+  let current =
+    kept?.wallet === signer.address && isLasting(kept) ? Promise.resolve(bearerOf(kept)) : undefined;
 
   const ask = async <T extends z.ZodType>(answer: T, path: string, init: RequestInit = {}) => {
     let response: Response;
@@ -50,29 +81,30 @@ export function walletAuthentication(
     throw await apiErrorFromResponse(response);
   };
 
-  const login = async (): Promise<{ header: string; renewAt: number }> => {
+  const login = async (): Promise<Bearer> => {
     const { address: wallet } = signer;
     const query = new URLSearchParams({ wallet, sign_in: 'true' });
     const issued = await ask(challenge, `/v1/auth/challenge?${query}`);
     const known = readChallenge(issued.challenge);
-    const message = signInMessage(issued.sign_in, known, { domain: http.domain, wallet });
-    const signature = await signer.signMessage(new TextEncoder().encode(message));
+    const asked = checkedSignIn(issued.sign_in, known, { domain: http.domain, wallet });
+    const { message, signature } = await signInWith(signer, asked);
     const body = {
       wallet,
       challenge: issued.challenge,
       signature: bs58.encode(signature),
-      sign_in_message: message,
+      sign_in_message: new TextDecoder().decode(message),
     };
     const granted = await ask(token, '/v1/auth/token', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-    return { header: `Bearer ${granted.token}`, renewAt: granted.expires_at * 1000 - RENEW_BEFORE_MS };
+    store?.write({ wallet, ...granted });
+    return bearerOf(granted);
   };
 
   /** Begins a login that concurrent requests share; a failed one is not kept. */
-  const begin = (): Promise<{ header: string; renewAt: number }> => {
+  const begin = (): Promise<Bearer> => {
     const attempt = login();
     current = attempt;
     attempt.catch(() => {
@@ -92,7 +124,25 @@ export function walletAuthentication(
     },
     renew: () => {
       current = undefined;
+      store?.write(undefined);
       return true;
     },
   };
+}
+
+const bearerOf = ({ token: bearer, expires_at }: Omit<KeptLogin, 'wallet'>): Bearer => ({
+  header: `Bearer ${bearer}`,
+  renewAt: expires_at * 1000 - RENEW_BEFORE_MS,
+});
+
+/** Whether a kept login lasts long enough to be used. */
+const isLasting = (kept: KeptLogin): boolean => Date.now() < bearerOf(kept).renewAt;
+
+async function signInWith(
+  signer: MessageSigner,
+  asked: SignInInput,
+): Promise<{ message: Uint8Array; signature: Uint8Array }> {
+  if (signer.signIn) return signer.signIn(asked);
+  const message = new TextEncoder().encode(signInText(asked));
+  return { message, signature: await signer.signMessage(message) };
 }

@@ -17,16 +17,16 @@ export interface SignInSite {
 }
 
 /**
- * The text of a Sign In With Solana message for this site, this wallet and one challenge. It is written here; of what
- * the service offered only what was checked is in it. A text for another marketplace would let this one log in there.
+ * What a wallet is asked to sign in with, for this site, this wallet and one challenge: `solana:signIn` takes it as it is. Of what
+ * the service offered only what was checked is in it. One for another marketplace would let this one log in there.
  *
  * @throws UntrustedChallengeError where the offer is for another site, wallet, challenge or time
  */
-export function signInMessage(
+export function checkedSignIn(
   offered: SignInInput | undefined,
   challenge: ReadChallenge,
   { domain: own, wallet }: SignInSite,
-): string {
+): SignInInput {
   if (offered === undefined) {
     throw new UntrustedChallengeError('the service offers no sign-in message that names its domain.');
   }
@@ -49,18 +49,33 @@ export function signInMessage(
   if (!isAsKnown) {
     throw new UntrustedChallengeError('the sign-in message is not for this wallet, challenge and time.');
   }
+  return {
+    domain,
+    address: wallet,
+    statement: STATEMENT,
+    uri: new URL(offered.uri).origin,
+    version: '1',
+    chainId: offered.chainId,
+    nonce: challenge.nonce,
+    issuedAt: new Date(issuedMs).toISOString(),
+    expirationTime: new Date(endMs).toISOString(),
+  };
+}
+
+/** The text of a Sign In With Solana message, for a wallet that signs texts alone. */
+export function signInText(input: SignInInput): string {
   return [
-    `${domain} wants you to sign in with your Solana account:`,
-    wallet,
+    `${input.domain} wants you to sign in with your Solana account:`,
+    input.address,
     '',
-    STATEMENT,
+    input.statement,
     '',
-    `URI: ${new URL(offered.uri).origin}`,
-    'Version: 1',
-    `Chain ID: ${offered.chainId}`,
-    `Nonce: ${challenge.nonce}`,
-    `Issued At: ${new Date(issuedMs).toISOString()}`,
-    `Expiration Time: ${new Date(endMs).toISOString()}`,
+    `URI: ${input.uri}`,
+    `Version: ${input.version}`,
+    `Chain ID: ${input.chainId}`,
+    `Nonce: ${input.nonce}`,
+    `Issued At: ${input.issuedAt}`,
+    `Expiration Time: ${input.expirationTime}`,
   ].join('\n');
 }
 

@@ -238,6 +238,21 @@ describe('a Wallet Standard wallet', () => {
     expect(() => walletStandardSigner({ ...standard, features: fewer }, account)).toThrow(name);
   });
 
+  test('signs in by Sign In With Solana where it offers that, with the account that was asked for [SVC-21]', async () => {
+    expect(walletStandardSigner(standard, account).signIn).toBeUndefined();
+    const [signedMessage, signature] = [Uint8Array.of(1), new Uint8Array(64)];
+    let address = own.address;
+    const signIn = async () => [{ account: { address }, signedMessage, signature }];
+    const signer = walletStandardSigner(
+      { ...standard, features: { ...features, 'solana:signIn': { signIn } } },
+      account,
+    );
+    const input = { address: own.address } as Parameters<NonNullable<typeof signer.signIn>>[0];
+    await expect(signer.signIn?.(input)).resolves.toEqual({ message: signedMessage, signature });
+    address = stranger.publicKey.toBase58();
+    await expect(signer.signIn?.(input)).rejects.toThrow('another account');
+  });
+
   test('that signs another message than it was given is refused', async () => {
     const prefixed = {
       ...features,

@@ -1,3 +1,4 @@
+import type { SignInInput } from '@agent-rental/contract';
 import type { WalletSigner } from './signer.js';
 
 /** What is used of a Wallet Standard wallet; the real type fits it. */
@@ -16,6 +17,7 @@ export interface StandardAccount {
 interface SolanaFeatures {
   'solana:signTransaction': SignTransaction;
   'solana:signMessage': SignMessage;
+  'solana:signIn': SignIn;
 }
 
 interface SignTransaction {
@@ -33,8 +35,19 @@ interface SignMessage {
   }): Promise<readonly { signedMessage: Uint8Array; signature: Uint8Array }[]>;
 }
 
+interface SignIn {
+  signIn(input: SignInInput): Promise<
+    readonly {
+      account: StandardAccount;
+      signedMessage: Uint8Array;
+      signature: Uint8Array;
+    }[]
+  >;
+}
+
 /**
- * Signs with an account of a wallet application that follows the Wallet Standard.
+ * Signs with an account of a wallet application that follows the Wallet Standard. It signs in by `solana:signIn` where the
+ * wallet offers that.
  *
  * @param chain for instance `solana:devnet`; tells the wallet on which network the transaction is simulated
  * @throws TypeError when the wallet lacks `solana:signTransaction` or `solana:signMessage`.
@@ -47,9 +60,11 @@ export function walletStandardSigner(
   const features = wallet.features as Partial<SolanaFeatures>;
   const transactions = features['solana:signTransaction'];
   const messages = features['solana:signMessage'];
+  const signIns = features['solana:signIn'];
   if (!transactions) throw new TypeError(`The wallet ${wallet.name} does not offer solana:signTransaction.`);
   if (!messages) throw new TypeError(`The wallet ${wallet.name} does not offer solana:signMessage.`);
   return {
+    ...(signIns ? { signIn: (input: SignInInput) => signInBy(signIns, wallet.name, input) } : {}),
     address: account.address,
     async signTransaction(transaction) {
       const [output] = await transactions.signTransaction({
@@ -72,4 +87,18 @@ export function walletStandardSigner(
       return signature;
     },
   };
+}
+
+async function signInBy(
+  feature: SignIn,
+  name: string,
+  input: SignInInput,
+): Promise<{ message: Uint8Array; signature: Uint8Array }> {
+  const [output] = await feature.signIn(input);
+  if (!output) throw new TypeError(`${name} did not sign in.`);
+  const { account, signedMessage: message, signature } = output;
+  if (account.address !== input.address) {
+    throw new TypeError(`${name} signed in with another account than ${input.address}.`);
+  }
+  return { message, signature };
 }
