@@ -13,6 +13,7 @@ import { accessibilityViolations, browserPath, openBrowser } from '../support/br
 import { addTestWallet, type AskedWallet } from '../support/browser/test-wallet.js';
 import { call } from '../support/http.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
+import { newTestApp } from '../support/oauth/app.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 import { balanceOnChain, rentOverHttp } from '../support/renter.js';
 
@@ -288,6 +289,21 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
     });
   });
 
+  test('by an app that logs in by OAuth is asked for in the same way, under the app’s quoted name [ID-70, ID-79]', async () => {
+    const app = await newTestApp(marketplace, { client_name: 'Budget" approved' });
+    const tokens = await app.logIn(owner, { policy: { ask_above_lamports: 0 } });
+    const agent = await connectMcp(tokens.access_token, {});
+    const body = { ...request, task: 'Reconcile what the app sends.' };
+    const use = async () => textOf(await agent.callTool({ name: 'run_agent', arguments: body }));
+    const link = linkIn(await use());
+    await loggedIn(link, async (page) => {
+      await page.getByText(`"Budget' approved"`).waitFor();
+      await page.getByRole('button', { name: /^Approve up to / }).click();
+      await saysIn(page, 'Approved.');
+    });
+    expect(await use()).toContain('totals');
+  });
+
   test('over stdio with an API key is linked, too; the client cannot ask [ID-80]', async () => {
     const { key, body } = await askingKey();
     const agent = new ClientV1({ name: 'an-agent', version: '1.0.0' });
@@ -338,7 +354,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
         list,
         async (page) => {
           await saysIn(page, 'Logged in as');
-          await page.getByText(`The key "${look}" asks until`).waitFor();
+          await page.getByText(`"${look}" asks until`).waitFor();
           expect(await accessibilityViolations(page)).toEqual([]);
           await page.locator(`a[href="/dashboard/approvals/${id}"]`).click();
           await page.getByRole('button', { name: 'Log in with Test wallet' }).click();

@@ -28,8 +28,8 @@ function card({ id, kind, lamports, listing_id, api_key_label, expires_at }: Spe
   heading.append(link);
   const words = document.createElement('p');
   const what = kind === 'run' ? 'One run of' : 'Renting';
-  const key = api_key_label === null ? 'A key' : `The key ${quoted(api_key_label)}`;
-  words.textContent = `${what} ${listing_id}. ${key} asks until ${new Date(expires_at).toLocaleString()}.`;
+  const asking = api_key_label === null ? 'A key' : quoted(api_key_label);
+  words.textContent = `${what} ${listing_id}. ${asking} asks until ${new Date(expires_at).toLocaleString()}.`;
   item.append(heading, words);
   return item;
 }

@@ -23,7 +23,7 @@ export function approvalsPage({ baseUrl, chain, nonce }: ApprovalPageContent): s
     <>
       <h1>Approvals</h1>
       <p>
-        An API key with an amount above which it asks waits for you before it spends more. Each question is
+        A key or app with an amount above which it asks waits for you before it spends more. Each question is
         about one call, and is answered once.
       </p>
       <NoScript />
@@ -33,7 +33,7 @@ export function approvalsPage({ baseUrl, chain, nonce }: ApprovalPageContent): s
         <p role="status" />
         <div id="questions" hidden>
           <h2>Open questions</h2>
-          <p id="none">No key waits for an answer.</p>
+          <p id="none">No key or app waits for an answer.</p>
           <ul class="cards" id="list" />
         </div>
       </section>
@@ -64,7 +64,7 @@ export function approvalPage({ baseUrl, chain, nonce, id }: ApprovalPageContent 
           <dl class="facts">
             <dt>Paid from</dt>
             <dd id="source" />
-            <dt>Asked by the API key</dt>
+            <dt>Asked by your key or app</dt>
             <dd>
               <bdi id="key-label" />
             </dd>
