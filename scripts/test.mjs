@@ -30,6 +30,7 @@ const ONLY_IN_CI = [
   'test/src/registration/pinned-versions.test.ts',
   'test/src/runs/abort.test.ts',
   'test/src/runs/agent-modes.test.ts',
+  'test/src/service/backup-drill.test.ts',
   'test/src/service/boot.test.ts',
   'test/src/service/devnet.test.ts',
   'test/src/service/full-disk.test.ts',

@@ -13,6 +13,7 @@ export {
   type SharedTestServer,
   type TemporaryDatabase,
 } from './database.js';
+export { backUp } from '../embedded/backup/backup.js';
 export { findRunningPostgres } from '../embedded/postgres/find-running.js';
 export { collectingGarbage } from './garbage.js';
 export {

@@ -2,7 +2,14 @@ import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { installPostgresBinaries, locatePostgresPackage, type PostgresBinaries } from './binaries.js';
-import { assertSameMajor, createCluster, readOrCreatePassword, resetPassword, ROLE_NAME } from './cluster.js';
+import {
+  allowBackups,
+  assertSameMajor,
+  createCluster,
+  readOrCreatePassword,
+  resetPassword,
+  ROLE_NAME,
+} from './cluster.js';
 import { EmbeddedPostgresError } from './errors.js';
 import {
   openPostgresHome,
@@ -113,8 +120,9 @@ async function prepareDatabase(
   if (!existsSync(home.dataDir)) {
     onStep('Creating the database');
     await createCluster(home, binaries, password, { createsDatabases });
-  } else if (isNew) {
-    await resetPassword(home, binaries, password);
+  } else {
+    if (isNew) await resetPassword(home, binaries, password);
+    await allowBackups(home, binaries);
   }
   if (!home.recorded) recordHome(stateDir, home);
   return password;

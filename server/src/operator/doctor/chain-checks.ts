@@ -13,7 +13,7 @@ const MOST_SLOTS_BEHIND = 25;
 const WORST_SLOTS_BEHIND = 150;
 const MOST_SECONDS_BEHIND = 30;
 const WORST_SECONDS_BEHIND = 120;
-/** A balance that is so many times its minimum lasts until somebody looks again. */
+/** A balance that is so many times its minimum lasts until an operator looks again. */
 const COMFORTABLE_TIMES = 10n;
 const LAMPORTS_PER_SOL = 1e9;
 const UNREACHABLE = 'no RPC endpoint answers';
