@@ -2,7 +2,7 @@ import type { Creator, updateCreatorBody } from '@agent-rental/contract';
 import type { z } from 'zod';
 import { ApiError } from '../http/api-error.js';
 import type { Db } from '../database/connection.js';
-import { cleanLine, ELLIPSIS } from './clean-text.js';
+import { cleanLine, ELLIPSIS } from '../platform/clean-text.js';
 
 /** What a listing shows of its creator, from the stored name and count. */
 export function toCreator(wallet: string, displayName: string | null, listingCount: number): Creator {

@@ -1,4 +1,4 @@
-export { cleanLine, cleanText } from './clean-text.js';
+export { cleanLine, cleanText } from '../platform/clean-text.js';
 export { createCreators } from './creators.js';
 export { startFolding } from './fold-counts.js';
 export { newListingId, parseListingId } from './listing-id.js';

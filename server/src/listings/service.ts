@@ -12,7 +12,7 @@ import {
 } from '@agent-rental/contract';
 import type { z } from 'zod';
 import { ApiError } from '../http/api-error.js';
-import { ELLIPSIS } from './clean-text.js';
+import { ELLIPSIS } from '../platform/clean-text.js';
 import { toCreator } from './creators.js';
 import type { Runner } from './versions/pins.js';
 import { parseListingId } from './listing-id.js';

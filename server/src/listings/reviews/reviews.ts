@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { ApiError } from '../../http/api-error.js';
 import type { Db } from '../../database/connection.js';
 import type { Database } from '../../database/schema.js';
-import { cleanText } from '../clean-text.js';
+import { cleanText } from '../../platform/clean-text.js';
 import type { ListingService } from '../service.js';
 
 /** What renters say about listings. A listing's `rating` and `review_count` are of exactly these rows. */
