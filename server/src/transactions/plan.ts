@@ -15,7 +15,7 @@ export interface Plan {
   /** What the transaction agrees to at most: in all, or per task. */
   maxPriceLamports?: bigint;
   /** Accounts whose rent the wallet pays. */
-  createdAccounts?: AccountName[];
+  createdAccounts?: readonly AccountName[];
   /** Comes back to the wallet. */
   returnedLamports?: bigint;
 }

@@ -14,8 +14,8 @@ import { publishPlan } from './creator-plans.js';
 import { readListingState } from './listing-state.js';
 import { holderOf, planOf, type ListingActionRequest } from './plan-of.js';
 import type { Plan } from './plan.js';
+import { SIGNATURE_FEE_LAMPORTS } from './rental-costs.js';
 
-const SIGNATURE_FEE_LAMPORTS = 5_000n;
 const MICRO_LAMPORTS = 1_000_000n;
 /** Several times what any of these transactions needs: a bound, so that the fee of a priority price stays small. */
 const COMPUTE_UNIT_LIMIT = 100_000;

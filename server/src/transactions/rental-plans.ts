@@ -13,6 +13,7 @@ import {
 } from '@agent-rental/program-client';
 import { ApiError } from '../http/api-error.js';
 import type { Plan, PlanContext } from './plan.js';
+import { ACCOUNTS_OF_RENTAL } from './rental-costs.js';
 
 /**
  * Rents a listing.
@@ -38,7 +39,7 @@ export function rentPlan(context: PlanContext, terms: TransactionRequestOf<'rent
         message,
         priceLamports: listing.priceLamports,
         maxPriceLamports,
-        createdAccounts: ['AccessCredential'],
+        createdAccounts: ACCOUNTS_OF_RENTAL.one_time,
       };
     }
     case 'subscription': {
@@ -53,7 +54,7 @@ export function rentPlan(context: PlanContext, terms: TransactionRequestOf<'rent
         message,
         priceLamports,
         maxPriceLamports,
-        createdAccounts: ['AccessCredential'],
+        createdAccounts: ACCOUNTS_OF_RENTAL.subscription,
       };
     }
     case 'per_query': {
@@ -68,7 +69,7 @@ export function rentPlan(context: PlanContext, terms: TransactionRequestOf<'rent
         message,
         priceLamports: depositLamports,
         maxPriceLamports,
-        createdAccounts: ['AccessCredential', 'PerQueryBalance'],
+        createdAccounts: ACCOUNTS_OF_RENTAL.per_query,
       };
     }
     default:
