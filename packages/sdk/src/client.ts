@@ -281,8 +281,14 @@ export interface RentalClient {
     query?: Query<typeof operations.listRuns>,
     options?: CallOptions,
   ): Promise<z.output<typeof operations.listRuns.response>>;
-  /** What happened in a run, signed by the service. Runs stay on record when their results are gone. */
-  getReceipt(runId: string, options?: CallOptions): Promise<SignedReceipt>;
+  /**
+   * What happened in a run, signed by the service. Runs stay on record when their results are gone. `include: 'transaction'`
+   * brings what verifies it on-chain, for callers that reach no RPC.
+   */
+  getReceipt(
+    runId: string,
+    options?: CallOptions & Query<typeof operations.getReceipt>,
+  ): Promise<SignedReceipt>;
   /** Stops a run; gives what it came to. */
   cancelRun(runId: string, options?: CallOptions): Promise<Cancellation>;
   /** Stops the run of an idempotency key; a request that comes later under the key is refused, uncharged. */
@@ -502,7 +508,8 @@ export function createClient(options: ClientOptions): RentalClient {
       await call(operations.deleteFile, { params: { file_id }, ...given });
     },
     listRuns: (query = {}, given = {}) => call(operations.listRuns, { query: plain(query), ...given }),
-    getReceipt: (run_id, given = {}) => call(operations.getReceipt, { params: { run_id }, ...given }),
+    getReceipt: (run_id, { include, signal } = {}) =>
+      call(operations.getReceipt, { params: { run_id }, query: { include }, signal }),
     cancelRun: (run_id, given = {}) =>
       call(operations.cancelRun, { params: { run_id }, repeatable: true, ...given }),
     cancelRunByKey: (idempotency_key, given = {}) =>

@@ -277,7 +277,7 @@ describe('a wallet that offers Sign In With Solana', () => {
         return Response.json({ ...offered, sign_in: { ...offered.sign_in, statement: 'I give it all.' } });
       }
       if (pathname === '/v1/auth/token') {
-        sent.push(JSON.parse(String(init?.body)));
+        sent.push(JSON.parse(init?.body as string));
         return Response.json({ token: 't', expires_at: Math.floor(Date.now() / 1000) + HOUR_SECONDS });
       }
       return Response.json({ credentials: [], total: 0 });

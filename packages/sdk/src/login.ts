@@ -14,7 +14,7 @@ export interface MessageSigner {
    * Signs in by Sign In With Solana, where the wallet writes the message itself and shows the site that it is for. Absent: the
    * client writes it, and {@link MessageSigner.signMessage} signs it.
    */
-  signIn?(input: SignInInput): Promise<{ message: Uint8Array; signature: Uint8Array }>;
+  signIn?: ((input: SignInInput) => Promise<{ message: Uint8Array; signature: Uint8Array }>) | undefined;
 }
 
 /** A login, as it is kept between clients: who has the token acts for the wallet until it ends. */

@@ -7,4 +7,5 @@ export { createConfirmations } from './confirmations.js';
 export { apiErrorOfTransaction } from './on-chain-error.js';
 export { createPriorityFees, type PriorityFees } from './priority-fees.js';
 export { createProgramHistory, type LandedCharge, type ProgramHistory } from './program-history.js';
+export { createTestFunds, type TestFunds } from './test-funds.js';
 export { createProtocolReader, type ProtocolReader, type ProtocolTerms } from './protocol.js';

@@ -1,5 +1,5 @@
 import type { SandboxDriver } from '@agent-rental/sandbox';
-import type { Chain, ProgramHistory, RotatingSigner } from '../chain/index.js';
+import type { Chain, ProgramHistory, RotatingSigner, TestFunds } from '../chain/index.js';
 import type { Config } from '../config.js';
 import type { OpenDatabase } from '../database/connection.js';
 import type { Keys } from '../platform/keys.js';
@@ -27,6 +27,8 @@ export interface AppParts {
   alone: boolean;
   /** Watches the disk of the state folder, where database and chain are on it. */
   diskSpace: DiskSpace | undefined;
+  /** Gives out test money: the embedded default's own chain does. */
+  testFunds?: TestFunds;
   /** How often the chain is asked for news. */
   indexPollMs: number;
 }

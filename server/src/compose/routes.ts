@@ -46,7 +46,12 @@ import {
 } from '../spending-approvals/index.js';
 import { earningsRoutes } from '../settlement/index.js';
 import { contentRoutes } from '../storage/index.js';
-import { createProposalBuilder, createTransactionService, transactionRoutes } from '../transactions/index.js';
+import {
+  createProposalBuilder,
+  createRentalCosts,
+  createTransactionService,
+  transactionRoutes,
+} from '../transactions/index.js';
 import type { AppParts } from './app-parts.js';
 import type { Catalogue } from './catalogue.js';
 import type { Content } from './content.js';
@@ -115,6 +120,8 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     network: config.network,
     programId: chain.programId.toBase58(),
     authorization: addOAuth(parts, routed),
+    testFunds: parts.testFunds,
+    rentalCosts: createRentalCosts(chain),
   });
   networkRoute(http, { chain, network: config.network, rpcUrl: parts.publicRpcUrl });
   discoveryRoutes(http, { baseUrl });
@@ -213,6 +220,8 @@ function addMoneyRoutes(
         settlement: settlement.settlement,
         signer: settlement.receiptSigner,
         origin: runLog.origin,
+        chain,
+        authorities: async () => (await protocol.protocol.current()).authorities,
         logOf: (runId, payloads) => runLog.runLog.entryOf(runId, payloads),
       }),
       slots,

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   APPROVAL_PAGE_PATH,
   APPROVALS_PAGE_PATH,
@@ -10,13 +9,16 @@ import {
   PAGE_SCRIPT_PATH,
   RENT_PAGE_PATH,
   searchListingsQuery,
+  type RentalModel,
 } from '@agent-rental/contract';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import type { TestFunds } from '../chain/index.js';
 import { ApiError } from '../http/api-error.js';
 import { toApiError } from '../http/server.js';
 import { AuthorizationError, type Authorization } from '../identity/index.js';
 import type { createReviews, ListingService, PublishedListing } from '../listings/index.js';
 import { approvalPage, approvalsPage } from './pages/approvals/approvals-page.js';
+import type { RentalCosts } from '../transactions/index.js';
 import { browsePage, type BrowseQuery } from './pages/browse-page.js';
 import { consentPage } from './pages/consent/consent-page.js';
 import { refusedPage } from './pages/consent/refused-page.js';
@@ -25,14 +27,10 @@ import { keysPage } from './pages/keys-page.js';
 import { listingPage } from './pages/listing-page.js';
 import { rentPage } from './pages/rent-page.js';
 import { PAGE_SCRIPT } from './pages/page-script.js';
-import { CONTENT_SECURITY_POLICY, policyWithScript } from './pages/styles.js';
+import { addRenterPages } from './renter-routes.js';
+import { sendPage, sendScriptedPage } from './send-page.js';
+import { testFundsRoute } from './test-funds-route.js';
 
-const HEADERS = {
-  'content-type': 'text/html; charset=utf-8',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'cache-control': 'no-store',
-};
 /** Listings on one page of the browser's. */
 const PAGE_SIZE = 24;
 /** The newest reviews that a listing's page shows. */
@@ -47,6 +45,9 @@ export interface DashboardDeps {
   network: 'localnet' | 'devnet' | 'mainnet';
   /** The marketplace program, in base58: wallets of these pages pay it and no other. */
   programId: string;
+  rentalCosts: (model: RentalModel) => Promise<RentalCosts>;
+  /** Gives the development wallet its money; of the embedded default alone. */
+  testFunds?: TestFunds | undefined;
 }
 
 /** Serves the public pages: for people in a browser, whose errors are pages, too. Programs get errors as everywhere. */
@@ -61,12 +62,13 @@ export function dashboardRoutes(app: FastifyInstance, deps: DashboardDeps): void
       return sendPage(reply.code(apiError.status), errorPage(apiError, request.id));
     });
     addPages(pages, deps);
+    if (deps.testFunds && deps.network === 'localnet') testFundsRoute(pages, deps.testFunds);
   });
 }
 
 function addPages(
   app: FastifyInstance,
-  { listings, reviews, authorization, baseUrl, network, programId }: DashboardDeps,
+  { listings, reviews, rentalCosts, authorization, baseUrl, network, programId }: DashboardDeps,
 ): void {
   const config = { auth: 'none' } as const;
   const chain = `solana:${network}`;
@@ -83,29 +85,28 @@ function addPages(
   app.get<{ Params: { listing_id: string } }>(LISTING_PAGE_PATH, { config }, async ({ params }, reply) => {
     const listing = await listings.detail(params.listing_id);
     const { reviews: shown } = await reviews.list(listing.id, { limit: REVIEWS_SHOWN, offset: 0 });
-    return sendPage(reply, listingPage({ listing, reviews: shown, baseUrl: origin() }));
+    const costs = await rentalCosts(listing.rental_model).catch(() => undefined);
+    return sendScriptedPage(reply, (nonce) =>
+      listingPage({ listing, reviews: shown, costs, baseUrl: origin(), chain, nonce }),
+    );
   });
   app.get(KEYS_PAGE_PATH, { config }, async (_, reply) => {
-    const nonce = newNonce();
-    const html = keysPage({ baseUrl: origin(), mcpUrl: origin() + MCP_PATH, chain, nonce });
-    return sendPage(reply, html, policyWithScript(nonce));
+    const mcpUrl = origin() + MCP_PATH;
+    return sendScriptedPage(reply, (nonce) => keysPage({ baseUrl: origin(), mcpUrl, chain, nonce }));
   });
   app.get(APPROVALS_PAGE_PATH, { config }, async (_, reply) => {
-    const nonce = newNonce();
-    return sendPage(reply, approvalsPage({ baseUrl: origin(), chain, nonce }), policyWithScript(nonce));
+    return sendScriptedPage(reply, (nonce) => approvalsPage({ baseUrl: origin(), chain, nonce }));
   });
   app.get<{ Params: { approval_id: string } }>(APPROVAL_PAGE_PATH, { config }, async ({ params }, reply) => {
     const id = params.approval_id;
     // Whether there is one is for its wallet alone to see.
     if (!/^[\w-]{1,64}$/.test(id)) throw new ApiError('not_found', 'There is no such question.');
-    const nonce = newNonce();
-    return sendPage(reply, approvalPage({ baseUrl: origin(), chain, nonce, id }), policyWithScript(nonce));
+    return sendScriptedPage(reply, (nonce) => approvalPage({ baseUrl: origin(), chain, nonce, id }));
   });
   app.get<{ Querystring: Record<string, unknown> }>(CONSENT_PAGE_PATH, { config }, async (request, reply) => {
     try {
       const asked = await authorization.read(request.query, request);
-      const nonce = newNonce();
-      return sendPage(reply, consentPage({ asked, chain, nonce }), policyWithScript(nonce));
+      return sendScriptedPage(reply, (nonce) => consentPage({ asked, chain, nonce }));
     } catch (error) {
       if (!(error instanceof AuthorizationError)) throw error;
       return sendPage(reply.code(400), refusedPage(error));
@@ -131,24 +132,13 @@ function addPages(
       const offered = query['max_total_lamports'];
       const maxTotalLamports =
         typeof offered === 'string' && /^\d{1,18}$/.test(offered) ? BigInt(offered) : undefined;
-      const nonce = newNonce();
-      const html = rentPage({
-        listing,
-        baseUrl: origin(),
-        chain,
-        programId,
-        nonce,
-        maxTotalLamports,
-      });
-      return sendPage(reply, html, policyWithScript(nonce));
+      const costs = await rentalCosts(listing.rentalModel).catch(() => undefined);
+      return sendScriptedPage(reply, (nonce) =>
+        rentPage({ listing, costs, baseUrl: origin(), chain, programId, nonce, maxTotalLamports }),
+      );
     },
   );
-}
-
-const newNonce = (): string => randomBytes(16).toString('base64url');
-
-function sendPage(reply: FastifyReply, html: string, policy = CONTENT_SECURITY_POLICY): FastifyReply {
-  return reply.headers({ ...HEADERS, 'content-security-policy': policy }).send(html);
+  addRenterPages(app, { origin, chain, programId });
 }
 
 /** A browser names HTML; curl and API clients do not. */

@@ -9,6 +9,7 @@ import {
   createKeypairSigner,
   createProgramHistory,
   createRotatingSigner,
+  createTestFunds,
 } from '../chain/index.js';
 import type { Config } from '../config.js';
 import { openDatabase } from '../database/connection.js';
@@ -96,6 +97,7 @@ export async function startEmbedded(
       allowedOrigins,
       alone: true,
       diskSpace,
+      testFunds: createTestFunds(localChain.rpcUrl),
       indexPollMs: INDEX_POLL_MS,
     });
     stops.push(() => app.close());

@@ -109,6 +109,8 @@ export async function runLogWorld(
     signer,
     origin,
     logOf: (runId, payloads) => runLog.entryOf(runId, payloads),
+    chain,
+    authorities: async () => [authority.publicKey],
   });
   const publisher = newPublisher();
 
@@ -159,6 +161,18 @@ export async function runLogWorld(
         jwks: signer.jwks,
         transaction: signature && (await transactionOf(signature)),
         authorities: [authority.publicKey.toBase58()],
+        programId: programId.toBase58(),
+      });
+    },
+    /** Verifies a receipt by what the service hands over for it, as a page of a browser does. */
+    async verifyByEvidence(runId: string) {
+      const answer = await receipts.find(runId, wallet, true);
+      const { evidence } = answer;
+      return verifyReceipt({
+        answer: JSON.parse(JSON.stringify(answer)) as unknown,
+        jwks: signer.jwks,
+        transaction: { meta: { err: null }, transaction: [evidence?.transaction ?? '', 'base64'] },
+        authorities: evidence?.authorities ?? [],
         programId: programId.toBase58(),
       });
     },

@@ -50,6 +50,14 @@ describe('runs without a charge', () => {
     }
   });
 
+  it('are verified by what the service hands over for them, once it has it [SVC-24]', async () => {
+    const { endRun, settle, verifyByEvidence } = await world();
+    const run = await endRun();
+    expect(await verifyByEvidence(run)).toMatchObject({ ok: false, part: 'log' });
+    await settle();
+    expect(await verifyByEvidence(run)).toMatchObject({ ok: true, log: { by: 'run_log', count: 1 } });
+  });
+
   it('follow in the next batch, which names the root before [MON-8]', async () => {
     const { endRun, settle, onChain, verify } = await world();
     const runs: string[] = [];

@@ -193,8 +193,8 @@ export function executionRoutes(
     deps.agentStats.read(principal.wallet, params.listing_id, query.window),
   );
 
-  addOperation(app, operations.getReceipt, ({ principal, params }) =>
-    deps.receipts.find(params.run_id, principal.wallet),
+  addOperation(app, operations.getReceipt, ({ principal, params, query }) =>
+    deps.receipts.find(params.run_id, principal.wallet, query.include === 'transaction'),
   );
 
   addOperation(app, operations.cancelRun, ({ principal, params, reply }) =>

@@ -11,12 +11,18 @@ import {
   BROWSE_PAGE_PATH,
   CONSENT_PAGE_PATH,
   CONTENT_PATH,
+  HOME_PAGE_PATH,
   KEYS_PAGE_PATH,
   LISTING_PAGE_PATH,
   MCP_PATH,
   PAGE_SCRIPT_PATH,
   RENT_PAGE_PATH,
+  RUN_PAGE_PATH,
+  RUNS_PAGE_PATH,
   serviceEndpoints,
+  TEST_FUNDS_PATH,
+  testFundsBody,
+  testFundsGiven,
   type ServiceEndpoint,
 } from './service-endpoints.js';
 
@@ -68,6 +74,7 @@ export function openApiDocument(version: string): Schema {
       ...paths,
       ...describePages(errorSchema),
       ...describeOAuth(HEADERS),
+      [TEST_FUNDS_PATH]: { post: describeTestFunds(errorSchema, components) },
       [CONTENT_PATH.replace(/:([a-z_]+)/, '{$1}')]: { get: describeContent(errorSchema) },
       [MCP_PATH]: MCP,
     },
@@ -248,6 +255,20 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
     [pathOf(LISTING_PAGE_PATH)]: page('getListingPage', 'a listing, what it costs, takes and gives', [
       LISTING_OF_PAGE,
     ]),
+    [HOME_PAGE_PATH]: page('getHomePage', 'what a wallet has rented', []),
+    [RUNS_PAGE_PATH]: page('getRunsPage', 'the runs of a wallet', [
+      query('agent_id', 'Runs of this listing alone.', 'expense-reconciler-7k2m9q'),
+      query('status', 'Runs of this status alone.', 'completed'),
+    ]),
+    [pathOf(RUN_PAGE_PATH)]: page('getRunPage', 'one run, its output and its receipt', [
+      {
+        name: 'run_id',
+        in: 'path',
+        required: true,
+        schema: TEXT,
+        example: '0f8fad5b-d9cb-469f-a165-70867728950e',
+      },
+    ]),
     [KEYS_PAGE_PATH]: page('getKeysPage', 'where a wallet creates and revokes API keys', []),
     [APPROVALS_PAGE_PATH]: page('getApprovalsPage', 'what API keys ask to spend', []),
     [pathOf(APPROVAL_PAGE_PATH)]: page('getApprovalPage', 'one question of an API key, and its answer', [
@@ -274,6 +295,29 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
       LISTING_OF_PAGE,
       query('max_total_lamports', 'What the link was offered for, in all.', '12000000'),
     ]),
+  };
+}
+
+/** How the development wallet gets test money. */
+function describeTestFunds(errorSchema: Schema, components: Record<string, Schema>): Schema {
+  const wallet = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM';
+  const json = (schema: Schema, example: unknown) => ({ 'application/json': { schema, example } });
+  return {
+    operationId: 'giveTestFunds',
+    summary: 'Give a wallet SOL of the local chain; on the embedded default alone, elsewhere it is 404',
+    security: [],
+    requestBody: {
+      required: true,
+      content: json(toSchema(testFundsBody, 'input', components), { wallet }),
+    },
+    responses: {
+      ...describeErrors([400, 404, 429, ...SERVICE_ERRORS], errorSchema),
+      200: {
+        description: 'Success',
+        headers: HEADERS,
+        content: json(toSchema(testFundsGiven, 'output', components), { balance_lamports: 10_000_000_000 }),
+      },
+    },
   };
 }
 

@@ -458,6 +458,7 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
   },
   getReceipt: {
     params: { run_id: run.run_id },
+    query: { include: 'transaction' },
     response: {
       receipt: {
         version: 1,
@@ -478,6 +479,7 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
       salt: '00112233445566778899aabbccddeeff',
       jws: 'eyJhbGciOiJFZERTQSJ9.e30.c2ln',
       log: { status: 'charged', signature },
+      evidence: { transaction: null, authorities: [wallet] },
     },
   },
   cancelRun: { params: { run_id: run.run_id }, response: { cancelled: true, run: cancelled } },

@@ -51,7 +51,7 @@ import {
   updateCreatorBody,
 } from '../listings/listing.js';
 import { givenListingId } from '../primitives.js';
-import { signedReceipt } from '../runs/receipt.js';
+import { receiptQuery, signedReceipt } from '../runs/receipt.js';
 import { createReviewBody, listReviewsQuery, listReviewsResponse, review } from '../listings/review.js';
 import {
   deletedAgent,
@@ -584,6 +584,7 @@ export const operations = {
     auth: 'bearer',
     scope: ['run'],
     params: z.object({ run_id: z.string() }),
+    query: receiptQuery,
     status: 200,
     response: signedReceipt,
   }),

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { authorizationServer, protectedResource } from '../identity/oauth-metadata.js';
-import { lamports } from '../primitives.js';
+import { lamports, walletAddress } from '../primitives.js';
 import { aiCatalog, serverCard } from './discovery.js';
 
 /** Answer of `GET /health`: the server is alive, and how it isolates the runs of agents. */
@@ -292,6 +292,25 @@ export const LISTING_PAGE_PATH = '/dashboard/listings/:listing_id';
 
 /** The page that `rent_url` of the tools leads to. */
 export const RENT_PAGE_PATH = '/dashboard/rent/:listing_id';
+
+/** The first page of a wallet that is logged in: what it has rented. */
+export const HOME_PAGE_PATH = '/dashboard';
+
+/** The page of a wallet's runs. */
+export const RUNS_PAGE_PATH = '/dashboard/runs';
+
+/** The page of one run. */
+export const RUN_PAGE_PATH = '/dashboard/runs/:run_id';
+
+/** Where the development wallet gets its test money; on the embedded default alone. */
+export const TEST_FUNDS_PATH = '/dashboard/test-funds';
+
+/** Body of `POST /dashboard/test-funds`. */
+export const testFundsBody = z.strictObject({ wallet: walletAddress }).meta({ id: 'TestFundsRequest' });
+
+/** Answer of `POST /dashboard/test-funds`: what the wallet then holds. */
+export const testFundsGiven = z.object({ balance_lamports: lamports }).meta({ id: 'TestFunds' });
+export type TestFundsGiven = z.infer<typeof testFundsGiven>;
 
 /** The page where a wallet creates and revokes API keys. */
 export const KEYS_PAGE_PATH = '/dashboard/keys';

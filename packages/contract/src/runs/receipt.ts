@@ -80,12 +80,35 @@ export const runLogEntry = z
   .meta({ id: 'RunLogEntry' });
 export type RunLogEntry = z.infer<typeof runLogEntry>;
 
+/** What a caller of `GET /v1/runs/:run_id/receipt` may ask for beside the receipt. */
+export const receiptQuery = z.strictObject({
+  /** `transaction`: also what verifies it on-chain, for callers that reach no RPC, as pages of a browser. */
+  include: z.literal('transaction').optional(),
+});
+
+/** What the service knows of a run's transaction. Its signatures can be checked; that it landed is what the service says. */
+const receiptEvidence = z
+  .object({
+    /** The transaction of the log in base64, as it was signed; null until it is final. */
+    transaction: z.base64().nullable(),
+    /** Keys that are the protocol's authority now, base58. */
+    authorities: z.array(walletAddress),
+  })
+  .meta({ id: 'ReceiptEvidence' });
+
 /**
  * A receipt, signed: `jws` is a compact JWS (EdDSA) whose payload is the receipt; the keys are at
  * `/.well-known/jwks.json`. A reader of the JWS without the salt can check what happened, and learns nothing
  * about input and output. `log` says where the run stands on-chain.
  */
 export const signedReceipt = z
-  .object({ receipt, salt: z.string().regex(/^([0-9a-f]{32})?$/), jws: z.string(), log: runLogEntry })
+  .object({
+    receipt,
+    salt: z.string().regex(/^([0-9a-f]{32})?$/),
+    jws: z.string(),
+    log: runLogEntry,
+    /** With `include=transaction`; absent while the log is pending. */
+    evidence: receiptEvidence.optional(),
+  })
   .meta({ id: 'SignedReceipt' });
 export type SignedReceipt = z.infer<typeof signedReceipt>;

@@ -2,16 +2,15 @@ import type { ApiKey } from '@agent-rental/contract';
 import { createApiKey } from '@agent-rental/sdk/solana';
 import { configurations } from './configurations.js';
 import { policyOf } from './limits.js';
-import { connect, find, findInput, offerWallets, say, solOf, work, type Session } from './wallets.js';
+import { logIn } from './session/log-in.js';
+import { find, findInput, say, solOf, work, type Session } from './wallets.js';
 
 /** Creates, lists and revokes the API keys of a wallet of this browser. A key that was created is shown once. */
 export function manageKeys(root: HTMLElement): void {
   let session: Session | undefined;
-  offerWallets(root, {
-    verb: 'Log in with',
-    failed: 'You are not logged in.',
-    onChosen: async (wallet) => {
-      const connected = await connect(root, wallet);
+  logIn(root, {
+    failed: 'Your keys cannot be shown.',
+    onSession: async (connected) => {
       await showKeys(root, connected);
       session = connected;
       find(root, '#keys-in').hidden = false;

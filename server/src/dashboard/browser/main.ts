@@ -4,6 +4,11 @@ import { listApprovals } from './approvals/open-approvals.js';
 import { askConsent } from './consent/consent.js';
 import { manageKeys } from './keys.js';
 import { offerPayment } from './pay.js';
+import { showRentals } from './renter/rentals.js';
+import { showRun } from './renter/run.js';
+import { showRuns } from './renter/runs.js';
+import { offerTry } from './renter/try-agent.js';
+import { offerDevelopmentWallet } from './session/development-wallet.js';
 
 const PARTS: Readonly<Record<string, (root: HTMLElement) => void>> = {
   pay: offerPayment,
@@ -11,9 +16,15 @@ const PARTS: Readonly<Record<string, (root: HTMLElement) => void>> = {
   approvals: listApprovals,
   approval: answerApproval,
   consent: askConsent,
+  home: showRentals,
+  runs: showRuns,
+  run: showRun,
+  try: offerTry,
 };
 
-for (const [id, begin] of Object.entries(PARTS)) {
+const parts = Object.entries(PARTS).flatMap(([id, begin]) => {
   const root = document.getElementById(id);
-  if (root) begin(root);
-}
+  return root ? [{ root, begin }] : [];
+});
+offerDevelopmentWallet(parts[0]?.root.dataset['chain']);
+for (const { root, begin } of parts) begin(root);

@@ -2,11 +2,12 @@ import { createClient, type RentalClient } from '@agent-rental/sdk';
 import { walletStandardSigner, type WalletSigner } from '@agent-rental/sdk/solana';
 import { getWallets } from '@wallet-standard/app';
 import type { Wallet, WalletAccount } from '@wallet-standard/base';
+import { tabLoginStore } from './session/tab-login.js';
 
 const NEEDED = ['standard:connect', 'solana:signTransaction', 'solana:signMessage'] as const;
 
 interface Connect {
-  connect(): Promise<{ accounts: readonly WalletAccount[] }>;
+  connect(input?: { silent: boolean }): Promise<{ accounts: readonly WalletAccount[] }>;
 }
 
 /** A wallet that a person has connected, logged in where it is asked for. */
@@ -19,11 +20,13 @@ export interface Session {
 /**
  * Shows the wallets of this browser as buttons, also those that come later, and shows the part of the page. What goes wrong is said
  * in the part's status, after `failed`; its buttons wait meanwhile.
+ *
+ * @returns what ends the offer: wallets that come later are not shown any more
  */
 export function offerWallets(
   root: HTMLElement,
   { verb, failed, onChosen }: { verb: string; failed: string; onChosen: (wallet: Wallet) => Promise<void> },
-): void {
+): () => void {
   const list = find(root, '#wallets');
   const wallets = getWallets();
   const show = () => {
@@ -38,25 +41,42 @@ export function offerWallets(
     list.replaceChildren(...buttons);
     say(root, able.length === 0 ? 'No Solana wallet was found in this browser.' : '');
   };
-  wallets.on('register', show);
-  wallets.on('unregister', show);
+  const ends = [wallets.on('register', show), wallets.on('unregister', show)];
   show();
   root.hidden = false;
+  return () => ends.forEach((end) => end());
 }
 
-/** Asks a wallet for an account, which signs what follows: transactions of the program that the page names, and no other. */
+/** The accounts that a wallet shares; with `silent`, those that it shares without asking a person. */
+export async function accountsOf(
+  wallet: Wallet,
+  input?: { silent: boolean },
+): Promise<readonly WalletAccount[]> {
+  const { accounts } = await (wallet.features['standard:connect'] as Connect).connect(input);
+  return accounts;
+}
+
+/**
+ * Asks a wallet for an account, which signs what follows: transactions of the program that the page names, and no other. It logs in with the first call,
+ * unless this tab has its login.
+ */
 export async function connect(root: HTMLElement, wallet: Wallet): Promise<Session> {
   say(root, `Waiting for ${wallet.name} to connect.`);
-  const feature = wallet.features['standard:connect'] as Connect;
-  const { accounts } = await feature.connect();
-  const [account] = accounts;
+  const [account] = await accountsOf(wallet);
   if (!account) throw new Error(`${wallet.name} shared no account.`);
   const signer = walletStandardSigner(wallet, account, root.dataset['chain']);
-  say(root, `${wallet.name} asks you to sign a message: it logs you in, and pays nothing.`);
+  const loginStore = tabLoginStore(wallet.name);
+  const isLoggedIn = loginStore.read()?.wallet === signer.address;
+  say(root, isLoggedIn ? '' : `${wallet.name} asks you to sign a message: it logs you in, and pays nothing.`);
   return {
     name: wallet.name,
     signer,
-    client: createClient({ baseUrl: location.origin, signer, programId: root.dataset['programId'] }),
+    client: createClient({
+      baseUrl: location.origin,
+      signer,
+      loginStore,
+      programId: root.dataset['programId'],
+    }),
   };
 }
 
@@ -85,6 +105,13 @@ export function find(root: HTMLElement, selector: string): HTMLElement {
 export function findInput(root: HTMLElement, selector: string): HTMLInputElement {
   const found = find(root, selector);
   if (!(found instanceof HTMLInputElement)) throw new Error(`${selector} of the page is no input.`);
+  return found;
+}
+
+/** A button of the page. @throws Error where it has none. */
+export function findButton(root: HTMLElement, selector: string): HTMLButtonElement {
+  const found = find(root, selector);
+  if (!(found instanceof HTMLButtonElement)) throw new Error(`${selector} of the page is no button.`);
   return found;
 }
 

@@ -18,6 +18,7 @@ export function keysPage({ baseUrl, mcpUrl, chain, nonce }: KeysPageContent): st
     description: 'Create and revoke the keys that your programs rent and run agents with.',
     url: `${baseUrl}/dashboard/keys`,
     script: { source: PAGE_SCRIPT_URL, nonce },
+    isDashboard: true,
   };
   return renderPage(
     head,

@@ -1,8 +1,12 @@
 import type { Listing, Review } from '@agent-rental/contract';
+import type { RentalCosts } from '../../transactions/index.js';
 import { quotedTitle, Words } from './creator-words.js';
 import { renderPage } from './page.js';
 import { trackRecord } from './browse-page.js';
+import { PAGE_SCRIPT_URL } from './page-script.js';
 import { MODEL_WORDS, solWords } from './price.js';
+import { Costs } from './costs.js';
+import { TrySection } from './renter/try-section.js';
 
 const DESCRIPTION_CHARACTERS = 4_000;
 const SAMPLE_CHARACTERS = 4_000;
@@ -16,16 +20,24 @@ const MOST_FIELDS = 40;
 export interface ListingPageContent {
   readonly listing: Listing;
   readonly reviews: readonly Review[];
+  /** What a rental costs beside its price; undefined while the chain cannot be asked. */
+  readonly costs: RentalCosts | undefined;
   readonly baseUrl: string;
+  /** The network, as wallets name it. */
+  readonly chain: string;
+  /** Of the response: the page's script carries it. */
+  readonly nonce: string;
 }
 
 /** The page of a listing: what it costs, how it has done, what it takes and gives, and how to use it. */
-export function listingPage({ listing, reviews, baseUrl }: ListingPageContent): string {
+export function listingPage(content: ListingPageContent): string {
+  const { listing, reviews, costs, baseUrl, chain, nonce } = content;
   const { id, title, description, status } = listing;
   const head = {
     title: `${quotedTitle(title)}, an agent for rent`,
     description: `Rent ${id} for ${solWords(BigInt(listing.price_lamports))}, ${MODEL_WORDS[listing.rental_model]}.`,
     url: `${baseUrl}/dashboard/listings/${id}`,
+    script: { source: PAGE_SCRIPT_URL, nonce },
   };
   return renderPage(
     head,
@@ -36,11 +48,19 @@ export function listingPage({ listing, reviews, baseUrl }: ListingPageContent): 
       <Notes listing={listing} />
       <Facts listing={listing} />
       {status === 'active' ? (
-        <p>
-          <a class="button" href={`/dashboard/rent/${id}`}>
-            Rent this agent
-          </a>
-        </p>
+        <>
+          <Costs
+            model={listing.rental_model}
+            priceLamports={BigInt(listing.price_lamports)}
+            minDepositLamports={BigInt(listing.min_deposit_lamports)}
+            costs={costs}
+          />
+          <p>
+            <a class="button" href={`/dashboard/rent/${id}`}>
+              Rent this agent
+            </a>
+          </p>
+        </>
       ) : null}
       <h2>In its creator’s words</h2>
       <blockquote>
@@ -48,6 +68,7 @@ export function listingPage({ listing, reviews, baseUrl }: ListingPageContent): 
       </blockquote>
       <h2>What it takes</h2>
       <Fields schema={listing.input_schema} />
+      <TrySection listing={listing} chain={chain} />
       <h2>{listing.sample_output.length > 1 ? 'What it gave, as samples' : 'What it gave, as a sample'}</h2>
       {listing.sample_output.map((sample, index) => (
         <pre key={index} tabIndex={0} aria-label={`Sample ${index + 1}`}>
@@ -99,16 +120,14 @@ function Facts({ listing }: { listing: Listing }) {
           <dd>at least {solWords(BigInt(deposit))}</dd>
         </>
       ) : null}
-      <dt>Beside that</dt>
-      <dd>
-        the network’s fee and its deposit for the rental’s account; the transaction that you sign says the sum
-      </dd>
       {listing.free_trial === true ? (
         <>
           <dt>Trial</dt>
           <dd>the first run of a wallet is free</dd>
         </>
       ) : null}
+      <dt>Health</dt>
+      <dd>{healthWords(listing)}</dd>
       <dt>Record</dt>
       <dd>{trackRecord(listing)}</dd>
       <dt>Category</dt>
@@ -127,6 +146,12 @@ function Facts({ listing }: { listing: Listing }) {
       </dd>
     </dl>
   );
+}
+
+/** What the marketplace's own tests of the agent say. */
+function healthWords({ failing_since: failing, unverified_since: unverified }: Listing): string {
+  if (failing !== undefined) return `fails its own tests since ${dayOf(failing)}`;
+  return unverified === undefined ? 'no fault is known' : 'not reached yet';
 }
 
 /** The fields of an input in a list, and the whole schema as it is. */

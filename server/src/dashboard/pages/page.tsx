@@ -12,7 +12,18 @@ export interface PageHead {
   url?: string;
   /** A module that the page runs; the page's policy names the nonce. */
   script?: { source: string; nonce: string };
+  /** Whether it is one of a wallet's own pages, which lead to each other. */
+  isDashboard?: boolean;
 }
+
+/** The pages of a wallet. */
+const DASHBOARD_LINKS = [
+  ['/dashboard', 'Rentals'],
+  ['/dashboard/runs', 'Runs'],
+  ['/dashboard/keys', 'API keys'],
+  ['/dashboard/approvals', 'Approvals'],
+  ['/dashboard/creator', 'Your agents'],
+] as const;
 
 /** A whole page, with the parts that all pages share. Everything in `children` that is text is shown as text. */
 export function renderPage(head: PageHead, children: ComponentChildren): string {
@@ -39,11 +50,23 @@ export function renderPage(head: PageHead, children: ComponentChildren): string 
               Agent Rental Marketplace
             </a>
             <a href="/">Browse agents</a>
-            <a href="/dashboard/keys">API keys</a>
-            <a href="/dashboard/approvals">Approvals</a>
+            <a href="/dashboard">Dashboard</a>
             <a href="/AGENTS.md">For agents</a>
             <a href="/openapi.json">API</a>
           </nav>
+          {head.isDashboard === true ? (
+            <nav class="bar" aria-label="Dashboard">
+              {DASHBOARD_LINKS.map(([address, name]) => (
+                <a
+                  key={address}
+                  href={address}
+                  aria-current={head.url?.endsWith(address) === true ? 'page' : undefined}
+                >
+                  {name}
+                </a>
+              ))}
+            </nav>
+          ) : null}
         </header>
         <main>{children}</main>
         <footer>

@@ -11,6 +11,7 @@ const LISTING = {
 const page = (listing: Partial<typeof LISTING | { title: string }> = {}, maxTotalLamports?: bigint) =>
   rentPage({
     listing: { ...LISTING, ...listing },
+    costs: undefined,
     baseUrl: 'https://market.example',
     chain: 'solana:localnet',
     programId: 'AgentRenta1Market11111111111111111111111111',

@@ -1,10 +1,12 @@
 import { RENTAL_TERMS } from '@agent-rental/contract';
 import type { PublishedListing } from '../../listings/index.js';
+import type { RentalCosts } from '../../transactions/index.js';
 import { quotedTitle } from './creator-words.js';
 import { renderPage } from './page.js';
 import { PAGE_SCRIPT_URL } from './page-script.js';
 import { PaymentSection } from './payment-section.js';
 import { MODEL_WORDS, solWords } from './price.js';
+import { Costs } from './costs.js';
 
 const DAYS_30_SECONDS = 2_592_000;
 
@@ -14,6 +16,8 @@ export interface RentPageContent {
     PublishedListing,
     'id' | 'title' | 'rentalModel' | 'priceLamports' | 'minDepositLamports'
   >;
+  /** What it costs beside its price; undefined while the chain cannot be asked. */
+  readonly costs: RentalCosts | undefined;
   /** Where the marketplace is reached. */
   readonly baseUrl: string;
   /** The network, as wallets name it. */
@@ -32,6 +36,7 @@ export interface RentPageContent {
  */
 export function rentPage({
   listing,
+  costs,
   baseUrl,
   chain,
   programId,
@@ -52,6 +57,12 @@ export function rentPage({
       {RENTAL_TERMS[rentalModel].isPrepaid ? (
         <p>You prepay at least {solWords(minDepositLamports)}, which its runs are paid from.</p>
       ) : null}
+      <Costs
+        model={rentalModel}
+        priceLamports={priceLamports}
+        minDepositLamports={minDepositLamports}
+        costs={costs}
+      />
       {maxTotalLamports === undefined ? null : (
         <p>
           Your link names {solWords(maxTotalLamports)} as the most in all, with the network’s fee and

@@ -1,4 +1,6 @@
 import type { Receipt, RunLogEntry, SignedReceipt } from '@agent-rental/contract';
+import type { PublicKey } from '@solana/web3.js';
+import type { Chain } from '../../chain/index.js';
 import { ApiError } from '../../http/api-error.js';
 import { receiptPayload, type ReceiptSigner, type Settlement } from '../../settlement/index.js';
 import { isRunId } from './past-runs.js';
@@ -27,8 +29,11 @@ type Paid = Awaited<ReturnType<Settlement['paidFor']>>;
 
 /** Says what happened in runs, signed. */
 export interface Receipts {
-  /** @throws ApiError `not_found` for a run that goes on, and for another wallet's. */
-  find(runId: string, wallet: string): Promise<SignedReceipt>;
+  /**
+   * @param withEvidence asks the chain for the transaction that the log names, too
+   * @throws ApiError `not_found` for a run that goes on, and for another wallet's.
+   */
+  find(runId: string, wallet: string, withEvidence?: boolean): Promise<SignedReceipt>;
 }
 
 /**
@@ -73,9 +78,12 @@ export function createReceipts(deps: {
   origin: ReceiptOrigin;
   /** Where the run log has a run that no charge stands for, and which of the payloads of its receipt was logged. */
   logOf(runId: string, payloads: readonly Uint8Array[]): Promise<{ log: RunLogEntry; logged: number }>;
+  chain: Pick<Chain, 'transactionOf'>;
+  /** The keys that are the protocol's authority now. */
+  authorities(): Promise<readonly PublicKey[]>;
 }): Receipts {
   return {
-    async find(runId, wallet) {
+    async find(runId, wallet, withEvidence = false) {
       const row = isRunId(runId) ? await deps.runs.find(runId, wallet) : undefined;
       if (!row) throw new ApiError('not_found', 'This wallet has no such run.');
       if (row.status === 'running') {
@@ -92,7 +100,24 @@ export function createReceipts(deps: {
         ? { log: { status: 'charged' as const, signature: paid.signature }, logged: 0 }
         : await deps.logOf(runId, [present, ...older].map(receiptPayload));
       const receipt = logged === 0 ? present : (older[logged - 1] ?? present);
-      return { receipt, salt: row.salt?.toString('hex') ?? '', jws: deps.signer.sign(receipt), log };
+      const signed = { receipt, salt: row.salt?.toString('hex') ?? '', jws: deps.signer.sign(receipt), log };
+      if (!withEvidence || log.status === 'pending') return signed;
+      return { ...signed, evidence: await evidenceOf(log.signature, deps) };
     },
+  };
+}
+
+/** The transaction of a run, and the keys of which one has signed it. */
+async function evidenceOf(
+  signature: string,
+  {
+    chain,
+    authorities,
+  }: { chain: Pick<Chain, 'transactionOf'>; authorities(): Promise<readonly PublicKey[]> },
+): Promise<NonNullable<SignedReceipt['evidence']>> {
+  const [landed, keys] = await Promise.all([chain.transactionOf(signature), authorities()]);
+  return {
+    transaction: landed && Buffer.from(landed.serialize()).toString('base64'),
+    authorities: keys.map((key) => key.toBase58()),
   };
 }

@@ -1,6 +1,7 @@
 import { APPROVAL_HOLDS_MINUTES, type SpendingApproval } from '@agent-rental/contract';
 import { approveSpending } from '@agent-rental/sdk/solana';
-import { connect, find, offerWallets, say, solOf, work, type Session } from '../wallets.js';
+import { logIn } from '../session/log-in.js';
+import { find, say, solOf, work, type Session } from '../wallets.js';
 import { quoted } from './quoted.js';
 
 const NOT_ANSWERED = 'Your answer was not taken.';
@@ -9,11 +10,9 @@ const NOT_ANSWERED = 'Your answer was not taken.';
 export function answerApproval(root: HTMLElement): void {
   const id = root.dataset['approval'] ?? '';
   let shown: { session: Session; approval: SpendingApproval } | undefined;
-  offerWallets(root, {
-    verb: 'Log in with',
+  logIn(root, {
     failed: 'You cannot see this question.',
-    onChosen: async (wallet) => {
-      const session = await connect(root, wallet);
+    onSession: async (session) => {
       const approval = await session.client.getApproval(id);
       shown = { session, approval };
       show(root, approval);

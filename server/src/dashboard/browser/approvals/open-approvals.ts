@@ -1,14 +1,13 @@
 import type { SpendingApproval } from '@agent-rental/contract';
-import { connect, find, offerWallets, say, solOf } from '../wallets.js';
+import { logIn } from '../session/log-in.js';
+import { find, say, solOf } from '../wallets.js';
 import { quoted } from './quoted.js';
 
 /** Lists what the API keys of a wallet ask, each with the page where it is answered. */
 export function listApprovals(root: HTMLElement): void {
-  offerWallets(root, {
-    verb: 'Log in with',
-    failed: 'You are not logged in.',
-    onChosen: async (wallet) => {
-      const { client, signer } = await connect(root, wallet);
+  logIn(root, {
+    failed: 'The questions of your keys cannot be shown.',
+    onSession: async ({ client, signer }) => {
       const { approvals } = await client.listApprovals();
       find(root, '#list').replaceChildren(...approvals.map(card));
       find(root, '#none').hidden = approvals.length > 0;

@@ -17,6 +17,7 @@ export function approvalsPage({ baseUrl, chain, nonce }: ApprovalPageContent): s
     description: 'What your API keys ask to spend, and wait for your answer.',
     url: `${baseUrl}/dashboard/approvals`,
     script: { source: PAGE_SCRIPT_URL, nonce },
+    isDashboard: true,
   };
   return renderPage(
     head,
@@ -48,6 +49,7 @@ export function approvalPage({ baseUrl, chain, nonce, id }: ApprovalPageContent 
     description: 'An API key asks the owner of its wallet whether it may spend something.',
     url: `${baseUrl}/dashboard/approvals/${id}`,
     script: { source: PAGE_SCRIPT_URL, nonce },
+    isDashboard: true,
   };
   return renderPage(
     head,

@@ -1,0 +1,34 @@
+import { Connection, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiError } from '../http/api-error.js';
+import { reach } from './chain.js';
+
+/** Below this a wallet is given more. */
+const LOW_LAMPORTS = LAMPORTS_PER_SOL;
+const GIVEN_LAMPORTS = 10 * LAMPORTS_PER_SOL;
+const POLL_MS = 100;
+const MOST_POLLS = 150;
+
+/** Gives SOL of a test network to a wallet that has little, and tells what it then holds, in lamports. */
+export type TestFunds = (wallet: PublicKey) => Promise<bigint>;
+
+/** Takes them from the faucet of a local chain. It throws ApiError `service_unavailable` when that gives nothing. */
+export function createTestFunds(rpcUrl: string): TestFunds {
+  const connection = new Connection(rpcUrl, 'confirmed');
+  const balanceOf = (wallet: PublicKey) => reach(() => connection.getBalance(wallet));
+  return async (wallet) => {
+    const held = await balanceOf(wallet);
+    if (held >= LOW_LAMPORTS) return BigInt(held);
+    const signature = await reach(() => connection.requestAirdrop(wallet, GIVEN_LAMPORTS));
+    for (let poll = 0; poll < MOST_POLLS; poll += 1) {
+      const { value } = await reach(() => connection.getSignatureStatus(signature));
+      const status = value?.confirmationStatus;
+      if (status === 'confirmed' || status === 'finalized') return BigInt(await balanceOf(wallet));
+      await sleep(POLL_MS);
+    }
+    throw new ApiError('service_unavailable', 'The local chain gave no test money.', {
+      next: 'Try again.',
+      retryAfterSeconds: 2,
+    });
+  };
+}

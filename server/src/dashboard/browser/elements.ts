@@ -1,0 +1,36 @@
+/** What {@link element} makes an element with. */
+interface Parts {
+  class?: string;
+  /** Shown as text, whatever is in it. */
+  text?: string;
+  href?: string;
+  /** Of a button: what it does. */
+  onClick?: () => void;
+}
+
+/** Makes an element of text and other elements; nothing in it is read as HTML. */
+export function element<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  { class: className, text, href, onClick }: Parts = {},
+  ...children: Node[]
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(name);
+  if (className !== undefined) made.className = className;
+  if (text !== undefined) made.textContent = text;
+  if (href !== undefined) made.setAttribute('href', href);
+  if (made instanceof HTMLButtonElement) made.type = 'button';
+  if (onClick) made.addEventListener('click', onClick);
+  made.append(...children);
+  return made;
+}
+
+/** A fact of a list of facts (`dl`). */
+export function fact(name: string, ...value: (Node | string)[]): HTMLElement[] {
+  const told = document.createElement('dd');
+  told.append(...value);
+  return [element('dt', { text: name }), told];
+}
+
+/** A moment as a person reads it, in the browser's own time. */
+export const momentOf = (timestamp: string): string =>
+  new Date(timestamp).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });

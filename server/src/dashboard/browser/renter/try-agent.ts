@@ -1,0 +1,121 @@
+import { rentalModel, type CredentialVerification, type DoneEvent } from '@agent-rental/contract';
+import { element } from '../elements.js';
+import { logIn } from '../session/log-in.js';
+import { find, findButton, say, solOf, work, type Session } from '../wallets.js';
+import { MOST_CHARACTERS, outputText } from './output.js';
+import { inputOf, type TypedInput } from './typed-input.js';
+
+type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
+
+/** Runs the agent of a listing's page by the form that the page has of its input, for a wallet that may run it. */
+export function offerTry(root: HTMLElement): void {
+  let session: Session | undefined;
+  logIn(root, {
+    failed: 'It cannot be tried now.',
+    onSession: async (given) => {
+      const standing = await given.client.verifyCredential(root.dataset['listing'] ?? '');
+      const terms = termsOf(root, standing);
+      find(root, '#terms').textContent = terms ?? '';
+      find(root, '#try-in').hidden = terms === undefined;
+      find(root, '#needs-rental').hidden = terms !== undefined;
+      say(root, terms === undefined ? refusalOf(standing) : '');
+      session = given;
+    },
+  });
+  find(root, '#task-form').addEventListener('submit', (event) => {
+    event.preventDefault();
+    const now = session;
+    if (now) work(root, 'It did not run.', () => run(root, now));
+  });
+}
+
+/** What a run costs the wallet; undefined where it may not run. */
+function termsOf({ dataset }: HTMLElement, { valid, status }: CredentialVerification): string | undefined {
+  if (!valid) {
+    const isFree = status === 'not_found' && dataset['trial'] === 'true';
+    return isFree ? 'The first run of your wallet is free, and needs no rental.' : undefined;
+  }
+  const model = rentalModel.parse(dataset['model']);
+  switch (model) {
+    case 'one_time':
+    case 'subscription':
+      return 'You have rented it: runs cost nothing more.';
+    case 'per_query':
+      return `You have rented it: a run takes ${dataset['price']} from your prepaid balance.`;
+    default:
+      return model satisfies never;
+  }
+}
+
+function refusalOf({ status }: CredentialVerification): string {
+  switch (status) {
+    case 'not_found':
+      return 'Your wallet has not rented it.';
+    case 'expired':
+      return 'Your rental has expired.';
+    case 'low_balance':
+      return 'Your prepaid balance is below the price of a run.';
+    case 'active':
+      return 'Your rental is not confirmed on Solana yet. Load the page again.';
+    default:
+      return status satisfies never;
+  }
+}
+
+/** Runs it, and shows the output as it comes. */
+async function run(root: HTMLElement, { client }: Session): Promise<void> {
+  const output = find(root, '#output');
+  const controls = [...root.querySelectorAll<Control>('[data-input]')];
+  const input: TypedInput = inputOf(
+    controls.map(({ dataset, value }) => ({ name: dataset['name'], kind: dataset['input'], value })),
+  );
+  const task = root.querySelector<HTMLTextAreaElement>('#task')?.value ?? '';
+  const body = { agent_id: root.dataset['listing'] ?? '', task, ...(input === undefined ? {} : { input }) };
+  const stopped = new AbortController();
+  const stop = findButton(root, '#stop');
+  const ended = new AbortController();
+  stop.addEventListener('click', () => stopped.abort(new Error('You cancelled the run.')), {
+    signal: ended.signal,
+  });
+  // The buttons of the part wait for the run, but for this one.
+  stop.disabled = false;
+  stop.hidden = false;
+  output.textContent = '';
+  find(root, '#outcome').replaceChildren();
+  find(root, '#result').hidden = false;
+  say(root, 'It runs.');
+  try {
+    let shown = '';
+    const events = client.executeStream(body as Parameters<typeof client.executeStream>[0], {
+      signal: stopped.signal,
+      onRunId: (id) => find(root, '#outcome').replaceChildren(pageOf(id)),
+    });
+    for await (const event of events) {
+      if (event.event === 'done') showEnd(root, event.data);
+      else if (shown.length <= MOST_CHARACTERS) {
+        shown += event.data.delta;
+        output.textContent = outputText(shown).text;
+      }
+    }
+  } catch (error) {
+    if (!stopped.signal.aborted) throw error;
+    say(root, 'You cancelled the run.');
+  } finally {
+    ended.abort();
+    stop.hidden = true;
+  }
+}
+
+function showEnd(root: HTMLElement, done: DoneEvent): void {
+  const { text, isCut } = outputText(done.output);
+  find(root, '#output').textContent = text;
+  const price = done.trial === true ? 'a free first run' : solOf(done.cost_lamports);
+  find(root, '#outcome').replaceChildren(
+    element('span', { text: `${isCut ? 'This is the beginning of the output. ' : ''}It cost ${price}. ` }),
+    pageOf(done.run_id),
+  );
+  say(root, done.status === 'completed' ? 'The run is completed.' : 'The run has failed.');
+}
+
+const pageOf = (runId: string): HTMLElement =>
+  element('a', { href: `/dashboard/runs/${runId}`, text: 'This run, with its receipt' });

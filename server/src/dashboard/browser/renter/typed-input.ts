@@ -1,0 +1,58 @@
+import { boundedText } from '../../words.js';
+
+/** What a form gives as the input of a run. */
+export type TypedInput = string | Record<string, unknown> | undefined;
+
+/** A control of the form, as the page marks it: of which member it is, and how its text is read. */
+export interface TypedField {
+  /** Undefined: it is the whole input. */
+  name: string | undefined;
+  kind: string | undefined;
+  value: string;
+}
+
+/**
+ * Makes the input of a run of what was typed. What was left empty is left out.
+ *
+ * @throws Error that names the field whose text is not what it should be.
+ */
+export function inputOf(fields: readonly TypedField[]): TypedInput {
+  const members: [string, unknown][] = [];
+  for (const field of fields) {
+    if (field.value === '') continue;
+    const value = valueOf(field);
+    if (field.name === undefined) return wholeInput(value);
+    members.push([field.name, value]);
+  }
+  // As own members, whatever their names.
+  return fields.some(({ name }) => name !== undefined) ? Object.fromEntries(members) : undefined;
+}
+
+function valueOf({ name, kind, value }: TypedField): unknown {
+  const label = name === undefined ? 'Input' : `Input ${boundedText(name, 100)}`;
+  switch (kind) {
+    case 'line':
+    case 'text':
+      return value;
+    case 'number': {
+      const number = Number(value);
+      if (value.trim() === '' || !Number.isFinite(number)) throw new Error(`${label}: type a number.`);
+      return number;
+    }
+    default:
+      try {
+        return JSON.parse(value) as unknown;
+      } catch {
+        throw new Error(`${label}: it is no JSON. A text needs quotation marks, an object braces.`);
+      }
+  }
+}
+
+/** @throws Error for a value that no run takes: an input is a text or an object. */
+function wholeInput(value: unknown): TypedInput {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>;
+  }
+  throw new Error('Input: it is an object in braces, or a text in quotation marks.');
+}

@@ -1,0 +1,111 @@
+import { createClient, isApiError } from '@agent-rental/sdk';
+import { walletStandardSigner, type WalletSigner } from '@agent-rental/sdk/solana';
+import { getWallets } from '@wallet-standard/app';
+import { accountsOf, connect, find, offerWallets, say, work, type Session } from '../wallets.js';
+import { forgetTabLogin, readTabLogin, tabLoginStore } from './tab-login.js';
+
+/** What a part of a page does for a wallet that is logged in. */
+export interface LoggedInPart {
+  /** What is said first of what goes wrong. */
+  failed: string;
+  onSession: (session: Session) => Promise<void>;
+}
+
+/**
+ * Shows a part of the page to a wallet that is logged in: at once where this tab has a login, else once a person has chosen a
+ * wallet. A login that the service no longer takes is asked for anew.
+ */
+export function logIn(root: HTMLElement, { failed, onSession }: LoggedInPart): void {
+  const begin = async (session: Session) => {
+    await onSession(session);
+    showLoggedIn(root, session);
+  };
+  const offer = () => {
+    const stop = offerWallets(root, {
+      verb: 'Log in with',
+      failed,
+      onChosen: async (wallet) => {
+        await begin(await connect(root, wallet));
+        stop();
+      },
+    });
+  };
+  const session = resume(root);
+  if (!session) return offer();
+  root.hidden = false;
+  work(root, failed, async () => {
+    try {
+      await begin(session);
+    } catch (error) {
+      if (!isApiError(error) || error.status !== 401) {
+        showLoggedIn(root, session);
+        throw error;
+      }
+      forgetTabLogin();
+      offer();
+      say(root, 'The login has ended. Log in again.');
+    }
+  });
+}
+
+/** The session of this tab's login, without asking the wallet for anything; undefined where there is no login. */
+function resume(root: HTMLElement): Session | undefined {
+  const login = readTabLogin();
+  if (!login) return undefined;
+  const { walletName: name, wallet: address } = login;
+  const signer = signerOnDemand(name, address, root.dataset['chain']);
+  return {
+    name,
+    signer,
+    client: createClient({
+      baseUrl: location.origin,
+      signer,
+      loginStore: tabLoginStore(name),
+      programId: root.dataset['programId'],
+    }),
+  };
+}
+
+/** Signs with the wallet of the login, which is connected once something is to be signed. */
+function signerOnDemand(name: string, address: string, chain: string | undefined): WalletSigner {
+  const walletOf = () =>
+    getWallets()
+      .get()
+      .find((wallet) => wallet.name === name);
+  const connected = async (): Promise<WalletSigner> => {
+    const wallet = walletOf();
+    if (!wallet) throw new Error(`${name} is not in this browser any more. Log out, and in again.`);
+    for (const input of [{ silent: true }, undefined]) {
+      const account = (await accountsOf(wallet, input)).find((one) => one.address === address);
+      if (account) return walletStandardSigner(wallet, account, chain);
+    }
+    throw new Error(`${name} shares another account than ${address}. Log out, and in again.`);
+  };
+  return {
+    address,
+    signMessage: async (message) => (await connected()).signMessage(message),
+    signTransaction: async (wire) => (await connected()).signTransaction(wire),
+    get signIn() {
+      if (!('solana:signIn' in (walletOf()?.features ?? {}))) return undefined;
+      return async (input: Parameters<NonNullable<WalletSigner['signIn']>>[0]) => {
+        const { signIn } = await connected();
+        if (!signIn) throw new Error(`${name} does not sign in any more. Log out, and in again.`);
+        return signIn(input);
+      };
+    },
+  };
+}
+
+function showLoggedIn(root: HTMLElement, { name, signer: { address } }: Session): void {
+  const words = document.createElement('span');
+  words.textContent = `Logged in as ${address.slice(0, 4)}...${address.slice(-4)} with ${name.slice(0, 40)}. `;
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'plain';
+  button.textContent = 'Log out';
+  button.addEventListener('click', () => {
+    forgetTabLogin();
+    location.reload();
+  });
+  find(root, '#wallets').replaceChildren(words, button);
+}

@@ -1,0 +1,85 @@
+import { RENTAL_TERMS, SUBSCRIPTION_DURATIONS_SECONDS, type RentalModel } from '@agent-rental/contract';
+import { subscriptionPriceLamports } from '@agent-rental/program-client';
+import type { RentalCosts } from '../../transactions/index.js';
+import { solWords } from './price.js';
+
+const DAY_SECONDS = 86_400;
+
+/** What a first rental is paid with. */
+interface CostsProps {
+  model: RentalModel;
+  /** Per task for a Per-Task listing, for 30 days for a subscription. */
+  priceLamports: bigint;
+  minDepositLamports: bigint;
+  /** Undefined while the chain cannot be asked. */
+  costs: RentalCosts | undefined;
+}
+
+/** What a renter pays in all for a first rental: each window, with what the network takes beside the price. */
+export function Costs({ model, priceLamports, minDepositLamports, costs }: CostsProps) {
+  if (!costs) {
+    return (
+      <p>
+        Beside the price, the network takes its fee and a deposit for the rental’s account; the transaction
+        that you sign says the sum.
+      </p>
+    );
+  }
+  const { rentLamports, networkFeeLamports } = costs;
+  const beside = rentLamports + networkFeeLamports;
+  const rows = windowsOf({ model, priceLamports, minDepositLamports });
+  return (
+    <table class="costs">
+      <caption>What a first rental takes out of your wallet</caption>
+      <thead>
+        <tr>
+          <th scope="col">Rental</th>
+          <th scope="col">{RENTAL_TERMS[model].isPrepaid ? 'Deposit' : 'Price'}</th>
+          <th scope="col">Network</th>
+          <th scope="col">In all</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ name, lamports }) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td>{solWords(lamports)}</td>
+            <td>{solWords(beside)}</td>
+            <td>
+              <strong>{solWords(lamports + beside)}</strong>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+      <tfoot>
+        <tr>
+          <td colSpan={4}>
+            The network’s part is {solWords(rentLamports)} that it holds for the rental’s account and a fee of{' '}
+            {solWords(networkFeeLamports)}, more while the network is busy. The transaction that you sign says
+            the sum.
+          </td>
+        </tr>
+      </tfoot>
+    </table>
+  );
+}
+
+function windowsOf({
+  model,
+  priceLamports,
+  minDepositLamports,
+}: Omit<CostsProps, 'costs'>): { name: string; lamports: bigint }[] {
+  switch (model) {
+    case 'one_time':
+      return [{ name: 'for good', lamports: priceLamports }];
+    case 'per_query':
+      return [{ name: 'with the smallest deposit', lamports: minDepositLamports }];
+    case 'subscription':
+      return SUBSCRIPTION_DURATIONS_SECONDS.map((seconds) => ({
+        name: `for ${seconds / DAY_SECONDS} days`,
+        lamports: subscriptionPriceLamports(priceLamports, seconds),
+      }));
+    default:
+      return model satisfies never;
+  }
+}

@@ -1,0 +1,72 @@
+import { renderPage } from '../page.js';
+import { PAGE_SCRIPT_URL } from '../page-script.js';
+
+/** What the pages of a wallet are made with; the wallet's own data are never in them. */
+export interface WalletPageContent {
+  readonly baseUrl: string;
+  /** The network, as wallets name it. */
+  readonly chain: string;
+  /** Of the response: the page's script carries it. */
+  readonly nonce: string;
+}
+
+/** The first page of a wallet: what it has rented, filled by the script once the wallet is logged in. */
+export function homePage({ baseUrl, chain, nonce }: WalletPageContent): string {
+  const head = {
+    title: 'Dashboard',
+    description: 'What your wallet has rented, and what else you do here.',
+    url: `${baseUrl}/dashboard`,
+    script: { source: PAGE_SCRIPT_URL, nonce },
+    isDashboard: true,
+  };
+  return renderPage(
+    head,
+    <>
+      <h1>Dashboard</h1>
+      <NeedsScript />
+      <section id="home" hidden data-chain={chain}>
+        <h2>Your wallet</h2>
+        <p id="wallets" />
+        <p role="status" />
+        <div id="home-in" hidden>
+          <h2>Your rentals</h2>
+          <p id="none" hidden>
+            You have rented nothing yet. <a href="/">Browse the agents.</a>
+          </p>
+          <ul class="cards" id="list" />
+          <p>
+            <button type="button" id="more" hidden>
+              More rentals
+            </button>
+          </p>
+        </div>
+      </section>
+      <h2>What else is here</h2>
+      <ul>
+        <li>
+          <a href="/dashboard/runs">Runs</a>: what your wallet and its keys have run, with outputs, costs and
+          receipts.
+        </li>
+        <li>
+          <a href="/dashboard/keys">API keys</a>: what your programs rent and run agents with.
+        </li>
+        <li>
+          <a href="/dashboard/approvals">Approvals</a>: payments that your agents ask you about.
+        </li>
+        <li>
+          <a href="/dashboard/creator">Your agents</a>: publish agents, and see how they do and what they
+          earn.
+        </li>
+      </ul>
+    </>,
+  );
+}
+
+/** Said where no script runs. */
+export function NeedsScript() {
+  return (
+    <noscript>
+      <p class="note">This page needs JavaScript, to reach your wallet.</p>
+    </noscript>
+  );
+}

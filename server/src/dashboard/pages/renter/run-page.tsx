@@ -1,0 +1,58 @@
+import { renderPage } from '../page.js';
+import { PAGE_SCRIPT_URL } from '../page-script.js';
+import { NeedsScript, type WalletPageContent } from './home-page.js';
+
+/** The page of one run, which the script fills: how it stands, its output as text, and its receipt. */
+export function runPage({
+  baseUrl,
+  chain,
+  programId,
+  nonce,
+  runId,
+}: WalletPageContent & { runId: string; programId: string }): string {
+  const head = {
+    title: 'Run',
+    description: 'A run of an agent: its output, what it cost, and its receipt.',
+    url: `${baseUrl}/dashboard/runs/${runId}`,
+    script: { source: PAGE_SCRIPT_URL, nonce },
+    isDashboard: true,
+  };
+  return renderPage(
+    head,
+    <>
+      <h1>Run</h1>
+      <p class="soft">
+        <code>{runId}</code>
+      </p>
+      <NeedsScript />
+      <section id="run" hidden data-chain={chain} data-program-id={programId} data-run={runId}>
+        <p id="wallets" />
+        <p role="status" />
+        <div id="run-in" hidden>
+          <dl class="facts" id="facts" />
+          <p>
+            <button type="button" id="cancel" hidden>
+              Cancel the run
+            </button>
+          </p>
+          <div id="ended" hidden>
+            <h2>Output</h2>
+            <p id="output-note" class="soft" />
+            <pre id="output" tabIndex={0} aria-label="Output" />
+            <h2>Receipt</h2>
+            <p>
+              The service signs what happened in a run, and the run stands on Solana. Your browser can verify
+              both.
+            </p>
+            <p>
+              <button type="button" id="verify">
+                Verify the receipt
+              </button>
+            </p>
+            <div id="verified" />
+          </div>
+        </div>
+      </section>
+    </>,
+  );
+}

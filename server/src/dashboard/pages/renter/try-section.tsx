@@ -1,0 +1,115 @@
+import type { Listing } from '@agent-rental/contract';
+import { boundedText } from '../../words.js';
+import { Words } from '../creator-words.js';
+import { solWords } from '../price.js';
+import { inputFields, type InputField } from './input-fields.js';
+
+const NAME_CHARACTERS = 100;
+const DESCRIPTION_CHARACTERS = 300;
+const CHOICE_CHARACTERS = 100;
+
+/** Runs the agent by a form of its input schema. The script shows it, to a wallet that is logged in. */
+export function TrySection({ listing, chain }: { listing: Listing; chain: string }) {
+  const { id, rental_model: model, price_lamports: price, free_trial: trial } = listing;
+  return (
+    <section
+      id="try"
+      hidden
+      data-chain={chain}
+      data-listing={id}
+      data-model={model}
+      data-trial={trial === true ? 'true' : undefined}
+      data-price={solWords(BigInt(price))}
+    >
+      <h2>Try it</h2>
+      <p id="wallets" />
+      <p role="status" />
+      <p id="needs-rental" hidden>
+        <a href={`/dashboard/rent/${id}`}>Rent this agent</a> to run it here.
+      </p>
+      <div id="try-in" hidden>
+        <p id="terms" />
+        <form id="task-form" class="stack">
+          <label>
+            Task, in plain language
+            <textarea id="task" required maxLength={100_000} />
+          </label>
+          {inputFields(listing.input_schema).map((field, index) => (
+            <Field key={index} field={field} />
+          ))}
+          <button type="submit">Run</button>
+        </form>
+        <div id="result" hidden>
+          <h3>Output</h3>
+          <p>
+            <button type="button" id="stop" hidden>
+              Cancel the run
+            </button>
+          </p>
+          <pre id="output" tabIndex={0} aria-label="Output" />
+          <p id="outcome" />
+        </div>
+      </div>
+    </section>
+  );
+}
+
+/** A field, marked so that the script makes the input of it. What the creator wrote stands apart from the service's words. */
+function Field({ field }: { field: InputField }) {
+  const { name, kind, isRequired, description } = field;
+  const isOptional = isRequired ? '' : ', optional';
+  const form = kind === 'json' ? ', as JSON' : '';
+  return (
+    <label>
+      <span>
+        {name === undefined ? 'Input' : 'Input '}
+        {name === undefined ? null : (
+          <code>
+            <Words text={name} characters={NAME_CHARACTERS} />
+          </code>
+        )}
+        {form}
+        {isOptional}
+      </span>
+      <Control field={field} />
+      {description === undefined ? null : (
+        <span class="soft">
+          <Words text={description} characters={DESCRIPTION_CHARACTERS} />
+        </span>
+      )}
+    </label>
+  );
+}
+
+function Control({ field }: { field: InputField }) {
+  const { kind, name, isRequired: required } = field;
+  const marks = { 'data-input': kind, 'data-name': name, required };
+  switch (kind) {
+    case 'line':
+      return <input {...marks} autocomplete="off" />;
+    case 'number':
+      return <input {...marks} autocomplete="off" inputMode="decimal" />;
+    case 'text':
+    case 'json':
+      return <textarea {...marks} spellcheck={kind === 'text'} />;
+    case 'boolean':
+      return <Choices marks={marks} values={[true, false]} />;
+    case 'choice':
+      return <Choices marks={marks} values={field.values} />;
+    default:
+      return field satisfies never;
+  }
+}
+
+function Choices({ marks, values }: { marks: object; values: readonly (string | number | boolean)[] }) {
+  return (
+    <select {...marks}>
+      <option value="">none</option>
+      {values.map((value, index) => (
+        <option key={index} value={JSON.stringify(value)}>
+          {boundedText(String(value), CHOICE_CHARACTERS)}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,41 @@
+import { fastify } from 'fastify';
+import { Keypair } from '@solana/web3.js';
+import { expect, it } from 'vitest';
+import { dashboardRoutes, type DashboardDeps } from './routes.js';
+
+const wallet = Keypair.generate().publicKey.toBase58();
+
+/** Asks a server for test money; tells its status and the wallets that were given some. */
+async function ask(deps: Pick<DashboardDeps, 'network' | 'testFunds'>, body: object) {
+  const app = fastify();
+  // None of the rest is asked for here.
+  dashboardRoutes(app, deps as DashboardDeps);
+  const { statusCode } = await app.inject({ method: 'POST', url: '/dashboard/test-funds', body });
+  await app.close();
+  return statusCode;
+}
+
+it('is there on the local network with a faucet alone, and gives to wallets alone [SVC-22]', async () => {
+  const given: string[] = [];
+  const testFunds: DashboardDeps['testFunds'] = async (to) => {
+    given.push(to.toBase58());
+    return 10n;
+  };
+  expect(await ask({ network: 'localnet', testFunds }, { wallet })).toBe(200);
+  expect(given).toEqual([wallet]);
+  for (const network of ['devnet', 'mainnet'] as const) {
+    expect(await ask({ network, testFunds }, { wallet })).toBe(404);
+  }
+  expect(await ask({ network: 'localnet', testFunds: undefined }, { wallet })).toBe(404);
+  // The second is the System program, which no key signs for; the third is too long.
+  const wrong = [
+    { wallet: 'x' },
+    { wallet: '1'.repeat(32) },
+    { wallet: '1'.repeat(33) },
+    { wallet, more: 1 },
+  ];
+  for (const body of [{}, ...wrong]) {
+    expect(await ask({ network: 'localnet', testFunds }, body)).not.toBe(200);
+  }
+  expect(given).toEqual([wallet]);
+});
