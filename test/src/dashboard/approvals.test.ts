@@ -357,7 +357,6 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
           await page.getByText(`"${look}" asks until`).waitFor();
           expect(await accessibilityViolations(page)).toEqual([]);
           await page.locator(`a[href="/dashboard/approvals/${id}"]`).click();
-          await page.getByRole('button', { name: 'Log in with Test wallet' }).click();
           await page.getByRole('button', { name: 'Refuse' }).waitFor();
           expect(await accessibilityViolations(page)).toEqual([]);
           await page.getByRole('button', { name: 'Refuse' }).click();

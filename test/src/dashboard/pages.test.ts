@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { PRICE, publishAgent, textAgent } from '../support/agents/agents.js';
-import { accessibilityViolations, browserPath, openBrowser } from '../support/browser/browser.js';
+import { accessibilityViolations, browserPath, LOOKS, openBrowser } from '../support/browser/browser.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant } from '../support/participant.js';
 
@@ -23,12 +23,6 @@ const HOSTILE = {
   },
 };
 
-const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
-  light: { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
-  dark: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
-  phone: { viewport: { width: 360, height: 740 }, colorScheme: 'light', hasTouch: true },
-};
-
 let marketplace: Marketplace;
 let hostile: string;
 beforeAll(async () => {
@@ -46,6 +40,9 @@ const pages = () => [
   `/dashboard/listings/${hostile}`,
   `/dashboard/rent/${hostile}?max_total_lamports=12000000`,
   '/dashboard/keys',
+  '/dashboard',
+  '/dashboard/runs?status=completed',
+  '/dashboard/runs/0f8fad5b-d9cb-469f-a165-70867728950e',
   '/dashboard/listings/nothing-aaaaaa',
 ];
 
@@ -60,7 +57,7 @@ describe('the public pages', () => {
       expect(policy).not.toContain('unsafe');
       const html = await answer.text();
       const scripts = html.match(/<script[^>]*>/g) ?? [];
-      const needsWallet = /^\/dashboard\/(rent|keys)/.test(path);
+      const needsWallet = /^\/dashboard(?!\/listings\/nothing)/.test(path);
       expect(scripts).toHaveLength(needsWallet ? 1 : 0);
       const nonce = /script-src 'nonce-([\w-]{22})'/.exec(policy)?.[1];
       for (const script of scripts) {
@@ -106,7 +103,7 @@ describe.runIf(browserPath !== undefined)('in a browser, the public pages', () =
   });
   afterAll(() => browser?.close());
 
-  async function open(look: string, visit: (page: Page) => Promise<void>): Promise<void> {
+  async function open(look: keyof typeof LOOKS, visit: (page: Page) => Promise<void>): Promise<void> {
     const context = await browser.newContext(LOOKS[look]);
     const page = await context.newPage();
     const elsewhere: string[] = [];
@@ -123,7 +120,7 @@ describe.runIf(browserPath !== undefined)('in a browser, the public pages', () =
     await context.close();
   }
 
-  test.each(Object.keys(LOOKS))(
+  test.each(Object.keys(LOOKS) as (keyof typeof LOOKS)[])(
     'have no violation that axe knows of, and fit, in %s [SVC-18]',
     async (look) => {
       for (const path of pages()) {
@@ -171,10 +168,21 @@ describe.runIf(browserPath !== undefined)('in a browser, the public pages', () =
     await open('light', async (page) => {
       await page.goto(addressOf(`/dashboard/listings/${hostile}`));
       expect(await page.title()).not.toBe('taken');
-      expect(await page.locator('script, img, form, button, a[href^="javascript" i]').count()).toBe(0);
-      expect(
-        await page.locator('main a').evaluateAll((links) => links.map((link) => link.getAttribute('href'))),
-      ).toEqual([`/dashboard/rent/${hostile}`]);
+      expect(await page.locator('img, iframe, a[href^="javascript" i]').count()).toBe(0);
+      const all = (selector: string, attribute: string) =>
+        page
+          .locator(selector)
+          .evaluateAll((found, name) => found.map((one) => one.getAttribute(name)), attribute);
+      // What the page has of its own, and nothing else.
+      expect(await all('script', 'src')).toEqual([
+        expect.stringMatching(/^\/dashboard\/assets\/pages\.js\?v=/),
+      ]);
+      expect(await all('form', 'id')).toEqual(['task-form']);
+      expect(await all('main a', 'href')).toEqual([
+        `/dashboard/rent/${hostile}`,
+        `/dashboard/rent/${hostile}`,
+      ]);
+      expect(await page.locator('#task-form').innerHTML()).toContain('&lt;script&gt;');
       expect(await page.locator('main').innerText()).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
       expect(await page.getByLabel('Sample 1').innerText()).toContain('<script>');
     });

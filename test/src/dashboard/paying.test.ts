@@ -2,7 +2,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { accessibilityViolations, browserPath, openBrowser } from '../support/browser/browser.js';
+import { accessibilityViolations, browserPath, openBrowser, sayDevnet } from '../support/browser/browser.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 import { addTestWallet, type AskedWallet } from '../support/browser/test-wallet.js';
@@ -111,6 +111,7 @@ describe.runIf(browserPath !== undefined)('on the page of a rental, a wallet of 
     const { id } = marketplace.listing('subscription');
     const context = await browser.newContext({ bypassCSP: true });
     const page = await context.newPage();
+    await sayDevnet(page);
     await page.goto(pageOf(id));
     await expect
       .poll(() => status(page).textContent())

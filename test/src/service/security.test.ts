@@ -46,6 +46,10 @@ const PUBLIC = new Set([
   'GET /dashboard/approvals',
   'GET /dashboard/approvals/:approval_id',
   'GET /dashboard/consent',
+  'GET /dashboard',
+  'GET /dashboard/runs',
+  'GET /dashboard/runs/:run_id',
+  'POST /dashboard/test-funds',
   'GET /dashboard/rent/:listing_id',
   'OPTIONS *',
 ]);

@@ -67,6 +67,8 @@ export interface PublishedProgram {
   listing?: { sample_input?: string; sample_output?: string[]; free_trial?: boolean };
   /** Beside `run_javascript`. */
   tools?: { name: string; scope: string }[];
+  /** Absent: it takes anything. */
+  input_schema?: Record<string, unknown>;
 }
 
 /** The offline model of the examples, and its key, as a registration names them. */
@@ -91,7 +93,7 @@ export async function publishProgram(
   marketplace: Marketplace,
   creator: Participant,
   program: string,
-  { listing = { sample_output: ['{}'] }, tools = [] }: PublishedProgram = {},
+  { listing = { sample_output: ['{}'] }, tools = [], input_schema = {} }: PublishedProgram = {},
 ): Promise<string> {
   return publishAgent(creator, {
     name: `test-agent-${randomUUID().slice(0, 4)}`,
@@ -100,7 +102,7 @@ export async function publishProgram(
     ...(await offlineModel(marketplace)),
     system_prompt: `Call run_javascript with this program.\n\`\`\`js\n${program}\n\`\`\``,
     tools: [{ name: 'run_javascript', scope: 'input_only' }, ...tools],
-    input_schema: {},
+    input_schema,
     output_schema: { type: 'object' },
     listing: { rental_model: 'per_query', price_lamports: PRICE, min_deposit_lamports: PRICE, ...listing },
   });

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import axe from 'axe-core';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
@@ -15,6 +15,22 @@ export function openBrowser(): Promise<Browser> {
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   return chromium.launch({ executablePath: browserPath, args });
 }
+
+/** Has a page of the local network say that it is one of devnet, where there is no development wallet. */
+export async function sayDevnet(page: Page): Promise<void> {
+  await page.route(/\/dashboard(\/(?!assets|test-funds)|$)/, async (route) => {
+    const response = await route.fetch();
+    const html = await response.text();
+    await route.fulfill({ response, body: html.replaceAll('solana:localnet', 'solana:devnet') });
+  });
+}
+
+/** Looks that a page is judged in. */
+export const LOOKS: Readonly<Record<'light' | 'dark' | 'phone', BrowserContextOptions>> = {
+  light: { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
+  dark: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
+  phone: { viewport: { width: 360, height: 740 }, colorScheme: 'light', hasTouch: true },
+};
 
 /** What axe finds wrong with a page, by the rules of WCAG 2.2 A and AA and its best practices. */
 export async function accessibilityViolations(page: Page): Promise<string[]> {

@@ -1,3 +1,4 @@
+import type { SignInInput } from '@agent-rental/contract';
 import { VersionedTransaction, type Keypair } from '@solana/web3.js';
 import nacl from 'tweetnacl';
 import type { Page } from 'playwright-core';
@@ -5,6 +6,10 @@ import type { Page } from 'playwright-core';
 /** What a wallet was asked to do. */
 export interface AskedWallet {
   messages: string[];
+  /** Messages that it wrote itself, by Sign In With Solana. */
+  signIns: string[];
+  /** How often a page asked it for its accounts, silently or not. */
+  connections: number;
   transactions: number;
   /** Refuses what it is asked from now on. */
   refuses: boolean;
@@ -14,9 +19,15 @@ export interface AskedWallet {
  * Gives a page a wallet by the Wallet Standard, which signs in this process. To be called before the page is opened.
  *
  * @param chain as `solana:localnet`
+ * @param options.signsIn whether it offers `solana:signIn`
  */
-export async function addTestWallet(page: Page, keypair: Keypair, chain: string): Promise<AskedWallet> {
-  const asked: AskedWallet = { messages: [], transactions: 0, refuses: false };
+export async function addTestWallet(
+  page: Page,
+  keypair: Keypair,
+  chain: string,
+  { signsIn = false }: { signsIn?: boolean } = {},
+): Promise<AskedWallet> {
+  const asked: AskedWallet = { messages: [], signIns: [], connections: 0, transactions: 0, refuses: false };
   const orRefuse = () => {
     if (asked.refuses) throw new Error('The person said no.');
   };
@@ -24,6 +35,16 @@ export async function addTestWallet(page: Page, keypair: Keypair, chain: string)
     orRefuse();
     asked.messages.push(Buffer.from(bytes).toString());
     return [...nacl.sign.detached(Uint8Array.from(bytes), keypair.secretKey)];
+  });
+  await page.exposeFunction('testWalletConnected', () => {
+    asked.connections += 1;
+  });
+  await page.exposeFunction('testWalletSignIn', (input: SignInInput) => {
+    orRefuse();
+    const text = signInText(input);
+    asked.signIns.push(text);
+    const message = Buffer.from(text);
+    return { message: [...message], signature: [...nacl.sign.detached(message, keypair.secretKey)] };
   });
   await page.exposeFunction('testWalletTransaction', (bytes: number[]) => {
     orRefuse();
@@ -42,10 +63,17 @@ export async function addTestWallet(page: Page, keypair: Keypair, chain: string)
     const wallet = {
       version: '1.0.0', name: 'Test wallet', icon: 'data:image/svg+xml;base64,', chains: account.chains, accounts: [],
       features: {
-        'standard:connect': { version: '1.0.0', connect: async () => ({ accounts: [account] }) },
+        'standard:connect': { version: '1.0.0', connect: async () => {
+          await testWalletConnected();
+          return { accounts: [account] };
+        } },
         'standard:events': { version: '1.0.0', on: () => () => undefined },
         'solana:signMessage': { version: '1.0.0', signMessage: async ({ message }) => [
           { signedMessage: message, signature: Uint8Array.from(await testWalletMessage([...message])) }] },
+        ...(${String(signsIn)} ? { 'solana:signIn': { version: '1.0.0', signIn: async (input) => {
+          const { message, signature } = await testWalletSignIn(input);
+          return [{ account, signedMessage: Uint8Array.from(message), signature: Uint8Array.from(signature) }];
+        } } } : {}),
         'solana:signTransaction': { version: '1.0.0', supportedTransactionVersions: ['legacy', 0],
           signTransaction: async ({ transaction }) => [
             { signedTransaction: Uint8Array.from(await testWalletTransaction([...transaction])) }] },
@@ -56,4 +84,21 @@ export async function addTestWallet(page: Page, keypair: Keypair, chain: string)
     dispatchEvent(Object.assign(new Event('wallet-standard:register-wallet'), { detail: register }));
   }`);
   return asked;
+}
+
+/** What a wallet makes of `solana:signIn`, as the specification of Sign In With Solana has it. */
+function signInText({ domain, address, statement, ...fields }: SignInInput): string {
+  return [
+    `${domain} wants you to sign in with your Solana account:`,
+    address,
+    '',
+    statement,
+    '',
+    `URI: ${fields.uri}`,
+    `Version: ${fields.version}`,
+    `Chain ID: ${fields.chainId}`,
+    `Nonce: ${fields.nonce}`,
+    `Issued At: ${fields.issuedAt}`,
+    `Expiration Time: ${fields.expirationTime}`,
+  ].join('\n');
 }

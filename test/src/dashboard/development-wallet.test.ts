@@ -1,0 +1,75 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { browserPath, openBrowser, sayDevnet } from '../support/browser/browser.js';
+import { attach, type Marketplace } from '../support/marketplace.js';
+
+const NAME = 'Development wallet (test money)';
+const PAID_MS = 30_000;
+
+describe.runIf(browserPath !== undefined)('a newcomer without a wallet', () => {
+  let marketplace: Marketplace;
+  let browser: Browser;
+  beforeAll(async () => {
+    marketplace = await attach(inject('stateDir'));
+    browser = await openBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  const addressOf = (path: string) => new URL(path, marketplace.dev.base_url).href;
+  const saysIn = (page: Page, text: string) =>
+    expect.poll(() => page.getByRole('status').textContent(), { timeout: PAID_MS }).toContain(text);
+
+  test('rents an agent, runs it by its form and verifies the receipt, from nothing [SVC-22, SVC-24, SVC-25, ADP-12]', async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    page.on('request', (request) => {
+      if (!request.url().startsWith(marketplace.dev.base_url)) complaints.push(request.url());
+    });
+    const { id, sample_task: task } = marketplace.listing('per_query');
+    const { input } = (await marketplace.request('per_query')) as { input: { csv: string } };
+
+    await page.goto(addressOf('/?q=expenses'));
+    await page.locator(`a[href="/dashboard/listings/${id}"]`).click();
+    await page.getByRole('link', { name: 'Rent this agent' }).first().click();
+    await page.getByRole('button', { name: `Pay with ${NAME}` }).click();
+    await saysIn(page, 'Done: the rental is paid and works.');
+
+    await page.getByRole('link', { name: 'Dashboard' }).click();
+    await page.getByText('Balance 0.').waitFor();
+    await page.getByRole('link', { name: `Run: ${id}` }).click();
+    await page.getByText('You have rented it: a run takes').waitFor();
+    await page.getByLabel('Task, in plain language').fill(task);
+    await page.getByLabel('Input csv', { exact: false }).first().fill(input.csv);
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await saysIn(page, 'The run is completed.');
+    expect(JSON.parse((await page.getByLabel('Output').textContent()) ?? '')).toMatchObject({ ok: true });
+
+    await page.getByRole('link', { name: 'This run, with its receipt' }).click();
+    await page.getByRole('definition').getByText('Completed').waitFor();
+    await page.getByRole('button', { name: 'Verify the receipt' }).click();
+    await saysIn(page, 'The receipt is right.');
+    const verified = await page.locator('#verified').innerText();
+    expect(verified).toMatch(/Signature: a key of this service .* ended as completed/);
+    expect(verified).toMatch(/Charge: transaction \w+, signed by \w+, takes 0\.\d+ SOL from your balance/);
+    expect(verified).toContain('Output: the output above is the one whose digest was signed.');
+    expect(verified).toMatch(/Not checked by this page[^]*solana confirm -v/);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test('has none where the network is another one than the local one [SVC-22]', async () => {
+    const page = await browser.newPage();
+    await sayDevnet(page);
+    await page.goto(addressOf('/dashboard/keys'));
+    await saysIn(page, 'No Solana wallet was found in this browser.');
+    expect(await page.getByRole('button').count()).toBe(0);
+    await page.unrouteAll();
+    await page.goto(addressOf('/dashboard/keys'));
+    await page.getByRole('button', { name: `Log in with ${NAME}` }).waitFor();
+    await page.close();
+  });
+});

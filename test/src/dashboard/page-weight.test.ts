@@ -1,0 +1,84 @@
+import { Keypair } from '@solana/web3.js';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { browserPath, openBrowser } from '../support/browser/browser.js';
+import { addTestWallet } from '../support/browser/test-wallet.js';
+import { attach, type Marketplace } from '../support/marketplace.js';
+
+/** Notes when the script has shown the part of the page that it is for. */
+const NOTE_READY = `new MutationObserver(() => {
+  const part = document.querySelector('section[data-chain]');
+  if (part && !part.hidden) globalThis.readyMs ??= performance.now();
+}).observe(document, { subtree: true, childList: true, attributeFilter: ['hidden'] })`;
+/** Since the navigation began; of a page without a script, when its HTML was there. */
+const READY_MS = `globalThis.readyMs ?? performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd`;
+/** With PAGE_FIGURES the figures are printed, of as many visits. */
+const VISITS = process.env['PAGE_FIGURES'] === undefined ? 1 : 9;
+
+interface Weight {
+  requests: number;
+  bytes: number;
+  readyMs: number;
+}
+
+describe.runIf(browserPath !== undefined)('the pages', () => {
+  let marketplace: Marketplace;
+  let browser: Browser;
+  beforeAll(async () => {
+    marketplace = await attach(inject('stateDir'));
+    browser = await openBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  /** Opens a page in a browser that has nothing of it, or has the script already. */
+  async function weigh(path: string, { isWarm }: { isWarm: boolean }): Promise<Weight> {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await addTestWallet(page, Keypair.generate(), 'solana:localnet');
+    await page.addInitScript(NOTE_READY);
+    const address = new URL(path, marketplace.dev.base_url).href;
+    if (isWarm) await page.goto(address, { waitUntil: 'networkidle' });
+    const network = await context.newCDPSession(page);
+    await network.send('Network.enable');
+    let [requests, bytes] = [0, 0];
+    network.on('Network.loadingFinished', ({ encodedDataLength }) => {
+      if (encodedDataLength > 0) requests += 1;
+      bytes += encodedDataLength;
+    });
+    await page.goto(address, { waitUntil: 'networkidle' });
+    const readyMs = await page.evaluate<number>(READY_MS);
+    await context.close();
+    return { requests, bytes, readyMs };
+  }
+
+  test('are one request of a few kilobytes, and once the script, which is kept [SVC-17]', async () => {
+    const { id } = marketplace.listing('per_query');
+    const rows: Record<string, string | number>[] = [];
+    for (const path of [
+      '/',
+      `/dashboard/listings/${id}`,
+      `/dashboard/rent/${id}`,
+      '/dashboard',
+      '/dashboard/runs',
+    ]) {
+      for (const isWarm of path === '/' ? [false] : [false, true]) {
+        const visits: Weight[] = [];
+        for (let visit = 0; visit < VISITS; visit += 1) visits.push(await weigh(path, { isWarm }));
+        const [first] = visits as [Weight];
+        const withScript = !isWarm && path !== '/';
+        expect(first.requests, path).toBe(withScript ? 2 : 1);
+        expect(first.bytes, path).toBeLessThan(withScript ? 200_000 : 40_000);
+        const sorted = visits.map(({ readyMs }) => Math.round(readyMs)).sort((a, b) => a - b);
+        rows.push({
+          page: path.replace(id, ':id'),
+          script: path === '/' ? 'none' : isWarm ? 'kept' : 'loaded',
+          requests: first.requests,
+          KB: (first.bytes / 1000).toFixed(1),
+          'ready, median ms': sorted[Math.floor(VISITS / 2)] ?? 0,
+        });
+      }
+    }
+    // oxlint-disable-next-line no-console
+    if (process.env['PAGE_FIGURES'] !== undefined) console.table(rows);
+  }, 240_000);
+});

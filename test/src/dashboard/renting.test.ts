@@ -1,0 +1,326 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { rent } from '@agent-rental/sdk/solana';
+import { PRICE, publishProgram, rentAgent } from '../support/agents/agents.js';
+import { accessibilityViolations, browserPath, LOOKS, openBrowser } from '../support/browser/browser.js';
+import { addTestWallet, type AskedWallet } from '../support/browser/test-wallet.js';
+import { attach, type Marketplace } from '../support/marketplace.js';
+import { newParticipant, type Participant } from '../support/participant.js';
+
+const SCRIPT = '<script>document.title="taken"</script><img src=x onerror="document.title=\'taken\'">';
+const HOSTILE = `Clerk" ${SCRIPT} \u202eEnd`;
+const HUGE_CHARACTERS = 300_000;
+const PROGRAM = `
+await new Promise((resolve) => setTimeout(resolve, input?.wait_ms ?? 0));
+return { said: input?.said ?? ${JSON.stringify(HOSTILE)}, count: input?.count ?? null, rest: 'x'.repeat(input?.huge ? ${HUGE_CHARACTERS} : 0) };`;
+const SCHEMA = {
+  type: 'object',
+  properties: {
+    said: { type: 'string', description: `What it says. ${HOSTILE}` },
+    count: { type: 'integer' },
+    tone: { enum: ['kind', SCRIPT] },
+    huge: { type: 'boolean' },
+    parts: { type: 'array', items: { type: 'string' } },
+    wait_ms: { type: 'integer' },
+    [SCRIPT]: { type: 'string', maxLength: 20 },
+  },
+};
+
+describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
+  let marketplace: Marketplace;
+  let browser: Browser;
+  let renter: Participant;
+  let agentId: string;
+  let trialId: string;
+  let runId: string;
+  beforeAll(async () => {
+    marketplace = await attach(inject('stateDir'));
+    const creator = await newParticipant(marketplace);
+    const listing = { title: HOSTILE.slice(0, 115), sample_output: ['{}'] };
+    agentId = await publishProgram(marketplace, creator, PROGRAM, { listing, input_schema: SCHEMA });
+    trialId = await publishProgram(marketplace, creator, PROGRAM, {
+      listing: { sample_output: ['{}'], free_trial: true },
+      input_schema: {},
+    });
+    renter = await newParticipant(marketplace);
+    await rentAgent(renter, agentId);
+    runId = (await renter.client.execute({ agent_id: agentId, task: 'Say it.', input: {} })).run_id;
+    browser = await openBrowser();
+  }, 120_000);
+  afterAll(() => browser?.close());
+
+  const addressOf = (path: string) => new URL(path, marketplace.dev.base_url).href;
+  const saysIn = (page: Page, text: string | RegExp) =>
+    expect.poll(() => page.getByRole('status').textContent(), { timeout: 30_000 }).toMatch(text);
+
+  /** Opens a page logged in, and expects that nothing of it ran, leads elsewhere or was refused. */
+  async function visit(
+    participant: Participant,
+    path: string,
+    look: (page: Page, wallet: AskedWallet) => Promise<void>,
+    options: BrowserContextOptions = {},
+  ): Promise<void> {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    // Without its policy the page is asked for an icon, too.
+    const isExpected = (text: string) => options.bypassCSP === true && /status of 404/.test(text);
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !isExpected(message.text())) complaints.push(message.text());
+    });
+    const wallet = await addTestWallet(page, participant.wallet, 'solana:localnet');
+    await page.goto(addressOf(path));
+    await page.getByRole('button', { name: 'Log in with Test wallet' }).click();
+    await page.getByRole('button', { name: 'Log out' }).waitFor();
+    await look(page, wallet);
+    expect(complaints).toEqual([]);
+    expect(await page.title()).not.toBe('taken');
+    expect(await page.locator('img, iframe').count()).toBe(0);
+    await context.close();
+  }
+
+  test('sees what it has rented, how it stands and what to do next, page by page [SVC-23]', async () => {
+    const other = await newParticipant(marketplace);
+    for (const [model, terms] of [
+      ['one_time', {}],
+      ['subscription', { duration_seconds: 2_592_000 }],
+      ['per_query', { deposit_lamports: 10_000_000 }],
+    ] as const) {
+      await rent(other.client, other.signer, marketplace.listing(model).id, terms, {
+        approve: () => true,
+      });
+    }
+    await visit(other, '/dashboard', async (page) => {
+      await saysIn(page, '3 rentals.');
+      const card = (model: Parameters<typeof marketplace.listing>[0]) =>
+        page.getByRole('listitem').filter({ hasText: `Agent ${marketplace.listing(model).id}` });
+      await card('one_time').getByText('Active, for good.').waitFor();
+      await card('subscription').getByText('Active until ').waitFor();
+      await card('subscription').getByRole('link', { name: 'Renew' }).waitFor();
+      await card('per_query').getByText('Balance 0.01 SOL, enough for 40 runs.').waitFor();
+      await card('per_query').getByRole('link', { name: 'Top up' }).waitFor();
+      expect(
+        await card('one_time')
+          .getByRole('link', { name: /Renew|Top up/ })
+          .count(),
+      ).toBe(0);
+      // Two on a page: the service gives the rest by its cursor.
+      await page.route('**/v1/credentials?**', (route) =>
+        route.continue({ url: route.request().url().replace('limit=24', 'limit=2') }),
+      );
+      await page.reload();
+      await page.getByRole('button', { name: 'More rentals' }).click();
+      await expect.poll(() => page.locator('#list > li').count()).toBe(3);
+      expect(await page.getByRole('button', { name: 'More rentals' }).count()).toBe(0);
+    });
+  });
+
+  test('sees its runs, those of an agent and of a status alone, page by page [SVC-23]', async () => {
+    const other = await newParticipant(marketplace);
+    await rentAgent(other, agentId);
+    const run = (input: object) =>
+      other.client.execute({ agent_id: agentId, task: 'Say it.', input } as never);
+    await run({ count: 1 });
+    await run({ count: 2 });
+    await other.client.executeAsync({ agent_id: agentId, task: 'Wait.', input: { wait_ms: 60_000 } });
+    await visit(other, `/dashboard/runs?agent_id=${agentId}`, async (page) => {
+      await saysIn(page, '3 runs shown.');
+      expect(await page.locator('#list').innerText()).toMatch(/Running[^]*Completed, 0\.00025 SOL, took \d/);
+      await page.getByLabel('Status').selectOption('completed');
+      await page.getByRole('button', { name: 'Show' }).click();
+      await saysIn(page, '2 runs shown.');
+      await page.getByLabel('Agent id').fill(trialId);
+      await page.getByRole('button', { name: 'Show' }).click();
+      await page.getByText('There is no such run.').waitFor();
+      await page.route('**/v1/runs?**', (route) =>
+        route.continue({ url: route.request().url().replace('limit=24', 'limit=2') }),
+      );
+      await page.goto(addressOf('/dashboard/runs'));
+      await page.getByRole('button', { name: 'Earlier runs' }).click();
+      await expect.poll(() => page.locator('#list > li').count()).toBe(3);
+    });
+    const { runs } = await other.client.listRuns();
+    await other.client.cancelRun(runs.find(({ status }) => status === 'running')?.run_id ?? '');
+  });
+
+  test('follows a run to its end without loading the page again, and cancels one [SVC-23]', async () => {
+    const begin = (wait_ms: number) =>
+      renter.client.executeAsync({ agent_id: agentId, task: 'Wait.', input: { wait_ms } });
+    const short = await begin(3_000);
+    await visit(renter, `/dashboard/runs/${short.run_id}`, async (page) => {
+      await saysIn(page, 'It runs.');
+      await saysIn(page, 'The run has ended: completed.');
+      expect(await page.getByRole('button', { name: 'Cancel the run' }).count()).toBe(0);
+      const long = await begin(60_000);
+      await page.goto(addressOf(`/dashboard/runs/${long.run_id}`));
+      await page.getByRole('button', { name: 'Cancel the run' }).click();
+      await saysIn(page, 'The run has ended: failed.');
+      await page.getByText('cancelled by the wallet').waitFor();
+      expect(await renter.client.getRun(long.run_id)).toMatchObject({ stop_reason: 'cancelled' });
+    });
+  });
+
+  test('reads a hostile output as text, and the beginning of a huge one [SVC-26]', async () => {
+    const run = await renter.client.execute({ agent_id: agentId, task: 'Say it.', input: { huge: true } });
+    await visit(renter, `/dashboard/runs/${run.run_id}`, async (page) => {
+      const output = await page.getByLabel('Output').innerText();
+      expect(output).toContain('<script>document.title');
+      expect(output).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+      expect(output.length).toBeLessThanOrEqual(100_000);
+      await page.getByText('Its beginning; GET /v1/runs/:run_id gives all of it.').waitFor();
+      await page.goto(addressOf('/dashboard'));
+      const title = page.getByRole('link', { name: /^"Clerk' <script>/ });
+      await title.waitFor();
+      expect(await title.innerText()).not.toMatch(/\u202e/);
+    });
+  });
+
+  test('is told that a receipt is wrong, or that its run is not on-chain yet [SVC-24]', async () => {
+    const run = await renter.client.execute({ agent_id: agentId, task: 'Say it.', input: { said: 'Yes.' } });
+    await visit(renter, `/dashboard/runs/${run.run_id}`, async (page) => {
+      const verify = page.getByRole('button', { name: 'Verify the receipt' });
+      /** Changes what the service answers, as one that lies. */
+      const lie = async (path: string, change: (body: Record<string, never>) => object) => {
+        await page.unrouteAll();
+        await page.route(path, async (route) => {
+          const response = await route.fetch();
+          await route.fulfill({ response, json: change((await response.json()) as Record<string, never>) });
+        });
+        await verify.click();
+      };
+      const receiptOf = '**/receipt?include=transaction';
+      const wrong = page.locator('#verified');
+      await lie(receiptOf, ({ receipt, ...rest }) => ({
+        ...rest,
+        receipt: { ...(receipt as unknown as object), cost_lamports: 1 },
+      }));
+      await saysIn(page, 'The receipt is wrong.');
+      await wrong.getByText('answer: Its receipt is not the one that was signed.').waitFor();
+      await lie(`**/v1/runs/${run.run_id}`, (state) => ({ ...state, output: { said: 'No.' } }));
+      await wrong.getByText('output: It is not the output that the receipt was signed for.').waitFor();
+      await lie('**/jwks.json', () => ({ keys: [] }));
+      await wrong.getByText('jws: None of the keys is the one that it names.').waitFor();
+      await lie(receiptOf, ({ evidence, ...rest }) => ({
+        ...rest,
+        evidence: { ...(evidence as unknown as object), authorities: [renter.signer.address] },
+      }));
+      await wrong.getByText('authority: None of the given authorities has signed').waitFor();
+      await lie(receiptOf, ({ receipt, salt, jws }) => ({
+        receipt,
+        salt,
+        jws,
+        log: { status: 'pending', expected_at: new Date().toISOString() },
+      }));
+      await saysIn(page, 'The receipt was not verified. The run is not on Solana yet.');
+      await page.unrouteAll();
+      await verify.click();
+      await saysIn(page, 'The receipt is right.');
+    });
+  });
+
+  test('runs an agent by a form of its schema, with what was typed, and no more [SVC-25]', async () => {
+    await visit(renter, `/dashboard/listings/${agentId}`, async (page) => {
+      await page.getByText('You have rented it: a run takes 0.00025 SOL').waitFor();
+      await page.getByLabel('Task, in plain language').fill('Say it.');
+      await page.getByLabel('Input said').fill('line 1\nline 2');
+      await page.getByLabel('Input count').fill('seven');
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await saysIn(page, 'It did not run. Input count: type a number.');
+      await page.getByLabel('Input count').fill('7');
+      await page.getByLabel('Input parts').fill('[1');
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await saysIn(page, 'It did not run. Input parts: it is no JSON.');
+      await page.getByLabel('Input parts').fill('["a"]');
+      const sent = page.waitForRequest('**/v1/execute/stream');
+      await page.getByLabel('Input tone').selectOption('kind');
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      expect((await sent).postDataJSON()).toEqual({
+        agent_id: agentId,
+        task: 'Say it.',
+        input: { said: 'line 1\nline 2', count: 7, tone: 'kind', parts: ['a'] },
+      });
+      await saysIn(page, 'The run is completed.');
+      const output = JSON.parse((await page.getByLabel('Output').textContent()) ?? '') as object;
+      expect(output).toMatchObject({ said: 'line 1\nline 2', count: 7 });
+      await page.getByText(`It cost ${PRICE / 1e9} SOL.`).waitFor();
+      // One that goes on is cancelled there.
+      await page.getByLabel('Input wait_ms').fill('60000');
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await page.getByRole('button', { name: 'Cancel the run' }).click();
+      await saysIn(page, 'You cancelled the run.');
+    });
+  });
+
+  test('that has not rented is led to the rental, or has its free first run [SVC-25]', async () => {
+    const other = await newParticipant(marketplace);
+    await visit(other, `/dashboard/listings/${agentId}`, async (page) => {
+      await saysIn(page, 'Your wallet has not rented it.');
+      expect(await page.locator('#task-form').isVisible()).toBe(false);
+      await page.locator('#needs-rental').getByRole('link', { name: 'Rent this agent' }).click();
+      await page.getByRole('heading', { name: `Rent ${agentId}` }).waitFor();
+      await page.goto(addressOf(`/dashboard/listings/${trialId}`));
+      await page.getByText('The first run of your wallet is free').waitFor();
+      await page.getByLabel('Task, in plain language').fill('Say it.');
+      await page.getByLabel('Input, as JSON').fill('{"said": "free"}');
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await page.getByText('It cost a free first run.').waitFor();
+    });
+  });
+
+  test('does all of it by keyboard alone [SVC-26]', async () => {
+    await visit(renter, '/dashboard', async (page) => {
+      const press = async (target: ReturnType<Page['getByRole']>) => {
+        await target.focus();
+        await page.keyboard.press('Enter');
+      };
+      await press(page.getByRole('link', { name: `Run: ${agentId}` }));
+      await page.getByText('You have rented it').waitFor();
+      await page.getByLabel('Task, in plain language').focus();
+      await page.keyboard.type('Say it.');
+      // From the task through every field to the button.
+      for (const _ of Object.keys(SCHEMA.properties)) await page.keyboard.press('Tab');
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('Run');
+      await page.keyboard.press('Enter');
+      await saysIn(page, 'The run is completed.');
+      await press(page.getByRole('link', { name: 'This run, with its receipt' }));
+      await page.getByRole('button', { name: 'Verify the receipt' }).waitFor();
+      await press(page.getByRole('button', { name: 'Verify the receipt' }));
+      await saysIn(page, 'The receipt is right.');
+      await press(page.getByRole('button', { name: 'Log out' }));
+      await page.getByRole('button', { name: 'Log in with Test wallet' }).waitFor();
+    });
+  });
+
+  test.each(Object.keys(LOOKS) as (keyof typeof LOOKS)[])(
+    'has pages that fit and without a violation that axe knows of, in %s [SVC-26]',
+    async (look) => {
+      const paths = [
+        '/dashboard',
+        '/dashboard/runs',
+        `/dashboard/runs/${runId}`,
+        `/dashboard/listings/${agentId}`,
+      ];
+      await visit(
+        renter,
+        '/dashboard',
+        async (page) => {
+          for (const path of paths) {
+            await page.goto(addressOf(path));
+            await page.getByRole('button', { name: 'Log out' }).waitFor();
+            const folder = process.env['SCREENSHOTS'];
+            if (folder !== undefined) {
+              const name = path.split('/').slice(2, 3).join('') || 'home';
+              await page.screenshot({ path: `${folder}/wallet-${name}-${look}.png`, fullPage: true });
+            }
+            expect(
+              await page.evaluate('document.documentElement.scrollWidth - innerWidth'),
+            ).toBeLessThanOrEqual(0);
+            expect(await accessibilityViolations(page), path).toEqual([]);
+          }
+        },
+        { ...LOOKS[look], bypassCSP: true },
+      );
+    },
+  );
+});
