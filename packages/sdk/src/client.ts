@@ -118,7 +118,8 @@ export interface RentalClient {
     query?: Query<typeof operations.searchListings>,
     options?: CallOptions,
   ): Promise<ListingPage>;
-  getListing(id: string, options?: CallOptions): Promise<Listing>;
+  /** A listing as its latest version has it, or an earlier one. */
+  getListing(id: string, options?: CallOptions & { version?: number | undefined }): Promise<Listing>;
   /** Reviews a listing that the caller has run; a second review replaces the first. */
   createReview(
     listingId: string,
@@ -393,8 +394,12 @@ export function createClient(options: ClientOptions): RentalClient {
     getNetwork: (given = {}) => call(operations.getNetwork, given),
     searchListings: (query = {}, given = {}) =>
       call(operations.searchListings, { query: plain(query), ...given }),
-    getListing: async (id, given = {}) =>
-      about(id, await call(operations.getListing, { params: { id }, ...given }), ({ id: told }) => told),
+    getListing: async (id, { version, ...given } = {}) =>
+      about(
+        id,
+        await call(operations.getListing, { params: { id }, query: { version }, ...given }),
+        ({ id: told }) => told,
+      ),
     createReview: (id, body, given = {}) =>
       call(operations.createReview, { params: { id }, body, repeatable: true, ...given }),
     listReviews: (id, query = {}, given = {}) =>

@@ -344,6 +344,15 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
         failing_since: null,
         hidden_since: null,
       },
+      series: [
+        {
+          started_at: '2026-01-05T00:00:00.000Z',
+          completed: 398,
+          failed: 11,
+          undelivered: 3,
+          duration_ms: { p50: 812, p95: 4_210 },
+        },
+      ],
     },
   },
   rotateWebhookSecret: {

@@ -35,6 +35,20 @@ export const agentHealth = z
   })
   .meta({ id: 'AgentHealth' });
 
+/** How the runs of an own listing ended within one hour or day of a window. */
+export const agentStatsPeriod = z
+  .object({
+    /** Its begin, in UTC. */
+    started_at: timestamp,
+    completed: z.int().min(0),
+    failed: z.int().min(0),
+    undelivered: z.int().min(0),
+    /** Of runs with a result, to within 5%; null where there was none. */
+    duration_ms: z.object({ p50: z.int().min(0).nullable(), p95: z.int().min(0).nullable() }),
+  })
+  .meta({ id: 'AgentStatsPeriod' });
+export type AgentStatsPeriod = z.infer<typeof agentStatsPeriod>;
+
 /** How the runs of an own listing ended within a time, in numbers alone. */
 export const agentStats = z
   .object({
@@ -63,6 +77,11 @@ export const agentStats = z
       insufficient_balance: z.int().min(0),
     }),
     health: agentHealth,
+    /**
+     * The same by the hours of `24h`, or the days of `7d` and `30d`, in order, those without runs included. Absent from servers
+     * that count whole windows alone.
+     */
+    series: z.array(agentStatsPeriod).optional(),
   })
   .meta({ id: 'AgentStats' });
 export type AgentStats = z.infer<typeof agentStats>;

@@ -4,6 +4,8 @@ export { createAgentHandler } from './agent-handler.js';
 export type { AgentHandlerOptions } from './agent-handler.js';
 export { agentTask, taskPrompt } from './agent-task.js';
 export type { AgentFunction, AgentTask, AnswerPieces } from './agent-task.js';
+export { checkAgent, completeConnected } from './check-agent.js';
+export type { AgentFault, CheckedAgent } from './check-agent.js';
 export { aiSdkAgent } from './ai-sdk-agent.js';
 export type { AiSdkAgent, FrameworkAgentOptions } from './ai-sdk-agent.js';
 export { langChainAgent } from './langchain-agent.js';

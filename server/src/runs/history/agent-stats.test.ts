@@ -92,9 +92,10 @@ describe('what a creator sees of the runs of a listing in numbers', () => {
     const { duration_ms: given } = await read(row);
     expect(Math.abs((given.p50 ?? 0) / (50 * 137) - 1)).toBeLessThan(0.05);
     expect(Math.abs((given.p95 ?? 0) / (95 * 137) - 1)).toBeLessThan(0.05);
+    expect((await read(row)).series?.at(-1)?.duration_ms).toEqual(given);
   });
 
-  it('forgets what is older than the window, and removes what no window shows [REG-140]', async () => {
+  it('counts by hour or day, forgets what is older than the window, and removes what no window shows [REG-140] [SVC-35]', async () => {
     const { row } = await listed();
     const past = (age: string, measure: string) =>
       sql`insert into listing_run_deltas (listing_id, run_count, completed_count, measure, noted_at)
@@ -109,6 +110,25 @@ describe('what a creator sees of the runs of a listing in numbers', () => {
       expect((await read(row, '7d')).runs).toMatchObject({ total: 2, completed: 2 });
       expect((await read(row, '30d')).runs).toMatchObject({ total: 3, completed: 2, failed: 1 });
     }
+    // Each hour or day has its own counts; those that had no run are there, too.
+    for (const [window, length] of [
+      ['24h', 25],
+      ['7d', 7],
+      ['30d', 30],
+    ] as const) {
+      const { series = [], runs, since } = await read(row, window);
+      expect(series).toHaveLength(length);
+      expect(series[0]?.started_at).toBe(since);
+      expect(Date.parse(series.at(-1)?.started_at ?? '')).toBeLessThanOrEqual(Date.now());
+      const sumOf = (name: 'completed' | 'failed' | 'undelivered') =>
+        series.reduce((sum, period) => sum + period[name], 0);
+      expect(sumOf('completed')).toBe(runs.completed);
+      expect(sumOf('failed')).toBe(runs.failed);
+    }
+    const month = (await read(row, '30d')).series ?? [];
+    expect(month.filter(({ completed }) => completed > 0)).toHaveLength(2);
+    const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+    expect(month.find(({ failed }) => failed > 0)?.started_at.slice(0, 10)).toBe(dayBefore(10));
     await removeOldStats(database.db);
     const kept = await database.db
       .selectFrom('listing_stats')

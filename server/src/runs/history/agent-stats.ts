@@ -1,5 +1,6 @@
 import type {
   AgentStats as AgentStatsAnswer,
+  AgentStatsPeriod,
   RunFailureClass,
   RunRefusal,
   StatsWindow,
@@ -22,11 +23,13 @@ export interface AgentStats {
 /** Hours and days that are kept: those of the longest window of each, and the present one. */
 const STATS_KEPT = { hour: '2 days', day: '32 days' } as const;
 
+const GRAIN_MS = { hour: 3_600_000, day: 86_400_000 } as const;
+
 /** What a window is counted in, and how many of these it has beside the present one. */
-const WINDOWS: Readonly<Record<StatsWindow, { grain: 'hour' | 'day'; before: string }>> = {
-  '24h': { grain: 'hour', before: '24 hours' },
-  '7d': { grain: 'day', before: '6 days' },
-  '30d': { grain: 'day', before: '29 days' },
+const WINDOWS: Readonly<Record<StatsWindow, { grain: keyof typeof GRAIN_MS; before: number }>> = {
+  '24h': { grain: 'hour', before: 24 },
+  '7d': { grain: 'day', before: 6 },
+  '30d': { grain: 'day', before: 29 },
 };
 
 /** Steps of a duration's logarithm for each doubling: `stats-of-delta.sql` makes them. */
@@ -36,25 +39,30 @@ interface Counted {
   measure: 'completed' | 'failed' | 'undelivered' | 'refused' | 'duration' | null;
   detail: string | null;
   amount: bigint | null;
+  /** The hour or day that it is counted in. */
+  started_at: Date | null;
   since: Date;
 }
+
+type Measure = NonNullable<Counted['measure']>;
+type CountOf = (measure: Measure) => { detail: string; count: number }[];
 
 /** What is folded, and what is not yet; a row without a measure where there is nothing. */
 const READ = prepare(`with since as materialized (
     select date_trunc($2::text, now(), 'UTC') - $3::text::interval as since
   ), counted as (
-    select measure, detail, amount from listing_stats
+    select started_at, measure, detail, amount from listing_stats
       where listing_id = $1 and grain = $2 and started_at >= (select since from since)
     union all
-    select stats.measure, stats.detail, stats.amount
+    select date_trunc($2::text, delta.noted_at, 'UTC'), stats.measure, stats.detail, stats.amount
       from listing_run_deltas as delta cross join lateral stats_of_delta(
         delta.measure, delta.detail, delta.amount, delta.run_count, delta.completed_count, delta.duration_ms
       ) as stats
       where delta.listing_id = $1 and delta.seq > (select folded_seq from delta_folds where name = 'run counts')
         and delta.noted_at >= (select since from since)
   )
-  select since, measure, detail, amount from since left join (
-    select measure, detail, sum(amount)::bigint as amount from counted group by measure, detail
+  select since, started_at, measure, detail, amount from since left join (
+    select started_at, measure, detail, sum(amount)::bigint as amount from counted group by started_at, measure, detail
   ) as sums on true`);
 
 export function createAgentStats(db: Db): AgentStats {
@@ -62,36 +70,61 @@ export function createAgentStats(db: Db): AgentStats {
     async read(creator, given, window) {
       const listingId = await requireOwnListing(db, creator, given);
       const { grain, before } = WINDOWS[window];
-      const { rows } = await db.executeQuery<Counted>(CompiledQuery.raw(READ, [listingId, grain, before]));
-      const of = (measure: Counted['measure']) =>
-        rows
-          .filter((row) => row.measure === measure)
-          .map(({ detail, amount }) => ({ detail: detail ?? '', count: Number(amount ?? 0n) }));
-      const [completed, failed, undelivered] = [of('completed'), of('failed'), of('undelivered')];
-      const refused = new Map(of('refused').map(({ detail, count }) => [detail, count]));
-      const refusals = (why: RunRefusal) => refused.get(why) ?? 0;
-      const durations = of('duration').map(({ detail, count }) => ({ step: Number(detail), count }));
+      const values = [listingId, grain, `${before} ${grain}s`];
+      const { rows } = await db.executeQuery<Counted>(CompiledQuery.raw(READ, values));
+      const of = countsOf(rows);
+      const refused = of('refused');
+      const refusals = (why: RunRefusal) => sum(refused.filter(({ detail }) => detail === why));
+      const since = rows[0]?.since ?? new Date();
+      const ends = endsOf(of);
       return {
         listing_id: listingId,
         window,
-        since: (rows[0]?.since ?? new Date()).toISOString(),
-        runs: {
-          total: sum([...completed, ...failed, ...undelivered]),
-          completed: sum(completed),
-          failed: sum(failed),
-          undelivered: sum(undelivered),
-        },
-        duration_ms: { p50: percentileOf(durations, 0.5), p95: percentileOf(durations, 0.95) },
-        failures: byClass([...failed, ...undelivered]),
+        since: since.toISOString(),
+        runs: { total: ends.completed + ends.failed + ends.undelivered, ...ends },
+        duration_ms: durationsOf(of),
+        failures: byClass([...of('failed'), ...of('undelivered')]),
         refusals: {
           no_slot: refusals('no_slot'),
           rate_limit: refusals('rate_limit'),
           insufficient_balance: refusals('insufficient_balance'),
         },
         health: await readHealth(db, listingId),
+        series: seriesOf(rows, { since, stepMs: GRAIN_MS[grain], length: before + 1 }),
       };
     },
   };
+}
+
+/** Gives the counts of a measure. */
+function countsOf(rows: readonly Counted[]): CountOf {
+  return (measure) =>
+    rows
+      .filter((row) => row.measure === measure)
+      .map(({ detail, amount }) => ({ detail: detail ?? '', count: Number(amount ?? 0n) }));
+}
+
+const endsOf = (of: CountOf) => ({
+  completed: sum(of('completed')),
+  failed: sum(of('failed')),
+  undelivered: sum(of('undelivered')),
+});
+
+function durationsOf(of: CountOf): AgentStatsAnswer['duration_ms'] {
+  const steps = of('duration').map(({ detail, count }) => ({ step: Number(detail), count }));
+  return { p50: percentileOf(steps, 0.5), p95: percentileOf(steps, 0.95) };
+}
+
+/** The hours or days of a window, in order. Those in UTC all have one length. */
+function seriesOf(
+  rows: readonly Counted[],
+  { since, stepMs, length }: { since: Date; stepMs: number; length: number },
+): AgentStatsPeriod[] {
+  return Array.from({ length }, (_, index) => {
+    const startedAt = since.getTime() + index * stepMs;
+    const of = countsOf(rows.filter(({ started_at: at }) => at?.getTime() === startedAt));
+    return { started_at: new Date(startedAt).toISOString(), ...endsOf(of), duration_ms: durationsOf(of) };
+  });
 }
 
 /** What the nightly runs of a listing came to; a draft had none. */
