@@ -205,12 +205,13 @@ export interface Database {
     /** Why it failed last, in words for its creator. */
     problem: string | null;
   };
-  /** What a creator sees of the runs of a listing, by hour and day in UTC, as `fold_run_counts` adds it up. */
+  /** What a creator sees of the runs of a listing, by hour and day in UTC, as `fold_run_counts` adds it up; and
+   * in lamports what it earned, as `keep_creator_earnings` does. */
   listing_stats: {
     listing_id: string;
     grain: 'hour' | 'day';
     started_at: Date;
-    measure: 'completed' | 'failed' | 'undelivered' | 'refused' | 'duration';
+    measure: 'completed' | 'failed' | 'undelivered' | 'refused' | 'duration' | 'earned';
     /** Why; of a duration the step of its logarithm. */
     detail: string;
     amount: bigint;

@@ -351,6 +351,7 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
           failed: 11,
           undelivered: 3,
           duration_ms: { p50: 812, p95: 4_210 },
+          earned_lamports: 99_693_750,
         },
       ],
     },

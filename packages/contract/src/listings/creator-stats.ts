@@ -45,6 +45,11 @@ export const agentStatsPeriod = z
     undelivered: z.int().min(0),
     /** Of runs with a result, to within 5%; null where there was none. */
     duration_ms: z.object({ p50: z.int().min(0).nullable(), p95: z.int().min(0).nullable() }),
+    /**
+     * What the listing earned after the fee, as the service saw it confirmed on-chain; below 0 where a fork took back more than
+     * was earned.
+     */
+    earned_lamports: z.int(),
   })
   .meta({ id: 'AgentStatsPeriod' });
 export type AgentStatsPeriod = z.infer<typeof agentStatsPeriod>;

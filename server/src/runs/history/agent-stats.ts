@@ -5,9 +5,10 @@ import type {
   RunRefusal,
   StatsWindow,
 } from '@agent-rental/contract';
-import { CompiledQuery } from 'kysely';
+import { CompiledQuery, type Selectable } from 'kysely';
 import type { Db } from '../../database/connection.js';
 import { prepare } from '../../database/prepared-statements.js';
+import type { Database } from '../../database/schema.js';
 import { requireOwnListing } from './own-listing.js';
 
 /** How runs of a listing went, for its creator, at the same cost however many there were. */
@@ -36,7 +37,7 @@ const WINDOWS: Readonly<Record<StatsWindow, { grain: keyof typeof GRAIN_MS; befo
 const STEPS = 8;
 
 interface Counted {
-  measure: 'completed' | 'failed' | 'undelivered' | 'refused' | 'duration' | null;
+  measure: Selectable<Database['listing_stats']>['measure'] | null;
   detail: string | null;
   amount: bigint | null;
   /** The hour or day that it is counted in. */
@@ -123,7 +124,12 @@ function seriesOf(
   return Array.from({ length }, (_, index) => {
     const startedAt = since.getTime() + index * stepMs;
     const of = countsOf(rows.filter(({ started_at: at }) => at?.getTime() === startedAt));
-    return { started_at: new Date(startedAt).toISOString(), ...endsOf(of), duration_ms: durationsOf(of) };
+    return {
+      started_at: new Date(startedAt).toISOString(),
+      ...endsOf(of),
+      duration_ms: durationsOf(of),
+      earned_lamports: sum(of('earned')),
+    };
   });
 }
 

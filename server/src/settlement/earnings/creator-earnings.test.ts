@@ -186,3 +186,37 @@ it('a sum and a page read as much for a creator of two thousand listings as of f
     expect([ofSum.get('escrows'), ofSum.get('creator_earnings')]).toEqual([undefined, 1]);
   }
 });
+
+it('what a listing earns is counted in its hour and day, by each change of its escrow after the first [SVC-35]', async () => {
+  const { id, address } = await insertListing(database.db);
+  const escrow = (earned: bigint, withdrawable: bigint) => ({
+    address: `escrow ${id}`,
+    listing_address: address,
+    slot: 1n,
+    total_earned_lamports: earned,
+    earnings_lamports: withdrawable,
+  });
+  const change = (earned: bigint, withdrawable: bigint) =>
+    database.db
+      .updateTable('escrows')
+      .set(escrow(earned, withdrawable))
+      .where('listing_address', '=', address)
+      .execute();
+  // What is in it when the index sees it first may be of any time.
+  await database.db.insertInto('escrows').values(escrow(5_000_000_000n, 0n)).execute();
+  await change(5_000_000_700n, 700n);
+  await change(8_000_000_700n, 3_000_000_700n);
+  await change(8_000_000_700n, 0n);
+  // A fork dropped a charge.
+  await change(8_000_000_600n, 0n);
+  const kept = await database.db
+    .selectFrom('listing_stats')
+    .select(['grain', 'measure', 'amount'])
+    .where('listing_id', '=', id)
+    .orderBy('grain')
+    .execute();
+  expect(kept).toEqual([
+    { grain: 'day', measure: 'earned', amount: 3_000_000_600n },
+    { grain: 'hour', measure: 'earned', amount: 3_000_000_600n },
+  ]);
+});

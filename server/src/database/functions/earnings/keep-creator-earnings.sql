@@ -1,4 +1,5 @@
--- Trigger of `escrows`: adds what an escrow gained or lost to the sums of its listing's creator. An escrow whose listing is
+-- Trigger of `escrows`: adds what an escrow gained or lost to the sums of its listing's creator, and to what the creator sees of
+-- the listing by hour and day. An escrow whose listing is
 -- not in the database belongs to no creator; a listing is there, as a draft, before its accounts are.
 create or replace function keep_creator_earnings() returns trigger language plpgsql as $$
 begin
@@ -13,6 +14,14 @@ begin
   group by creator having sum(earned) <> 0 or sum(withdrawable) <> 0 order by creator
   on conflict (creator) do update set earned_lamports = kept.earned_lamports + excluded.earned_lamports,
     withdrawable_lamports = kept.withdrawable_lamports + excluded.withdrawable_lamports;
+  -- By hour and day, as the index sees it. A row that is new may tell of any time, and begins the count.
+  if tg_op = 'UPDATE' and new.total_earned_lamports <> old.total_earned_lamports then
+    insert into listing_stats as kept (listing_id, grain, started_at, measure, detail, amount)
+    select id, grain, date_trunc(grain, now(), 'UTC'), 'earned', '', new.total_earned_lamports - old.total_earned_lamports
+    from listings cross join (values ('hour'), ('day')) as grains (grain)
+    where address = new.listing_address
+    on conflict (listing_id, grain, started_at, measure, detail) do update set amount = kept.amount + excluded.amount;
+  end if;
   return null;
 end
 $$
