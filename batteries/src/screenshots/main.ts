@@ -1,0 +1,125 @@
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { createApiKey, rent } from '@agent-rental/sdk/solana';
+import { createClient } from '@agent-rental/sdk';
+import { keypairSigner } from '@agent-rental/sdk/solana';
+import { openBrowser, LOOKS } from '@agent-rental/test/support/browser/browser';
+import { addTestWallet } from '@agent-rental/test/support/browser/test-wallet';
+import {
+  newStateDir,
+  removeStateDir,
+  startMarketplace,
+  type OwnMarketplace,
+} from '@agent-rental/test/support/marketplace';
+import { newTestApp } from '@agent-rental/test/support/oauth/app';
+import type { Keypair } from '@solana/web3.js';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+
+const FOLDER = fileURLToPath(new URL('../../../docs/pages/', import.meta.url));
+/** A picture is to tell how a page looks, not to hold its pixels. */
+const QUALITY = 60;
+const LONGEST_PX = 2_600;
+
+/** A page, as it is looked at. */
+interface Shot {
+  readonly name: string;
+  readonly path: string;
+  /** Logs in with this wallet first. */
+  readonly as?: Keypair;
+  /** What the page shows once it is complete. */
+  readonly until: string | RegExp;
+}
+
+async function clientOf(marketplace: OwnMarketplace, name: 'creator' | 'renter') {
+  const wallet = await marketplace.wallet(name);
+  const signer = keypairSigner(wallet);
+  return { wallet, signer, client: createClient({ baseUrl: marketplace.dev.base_url, signer }) };
+}
+
+/** Has the example agents rented and run, and an agent ask for a payment. Gives every page there is. */
+async function preparePages(marketplace: OwnMarketplace): Promise<Shot[]> {
+  const renter = await clientOf(marketplace, 'renter');
+  const creator = await clientOf(marketplace, 'creator');
+  for (const { id } of marketplace.dev.listings) {
+    await rent(renter.client, renter.signer, id).catch(() => undefined);
+  }
+  const perTask = marketplace.listing('per_query');
+  const request = await marketplace.request('per_query');
+  const { run_id: runId } = await renter.client.execute(request as never);
+  const { price_lamports: price } = await renter.client.getListing(perTask.id);
+  const { key } = await createApiKey(renter.client, renter.signer, 'my coding agent', {
+    policy: { ask_above_lamports: price - 1, max_day_lamports: 50_000_000 },
+  });
+  const asked = await fetch(`${marketplace.dev.base_url}/v1/execute`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(request),
+  });
+  const { error } = (await asked.json()) as { error: { approval: { url: string } } };
+  const app = await newTestApp(marketplace, { client_name: 'Example Chat' });
+  const consent = app.authorizationUrl();
+  const as = renter.wallet;
+  return [
+    { name: 'browse', path: '/', until: perTask.title },
+    { name: 'listing', path: `/dashboard/listings/${perTask.id}`, until: perTask.title },
+    { name: 'rent', path: `/dashboard/rent/${perTask.id}`, until: 'Test wallet' },
+    { name: 'home', path: '/dashboard', as, until: perTask.title },
+    { name: 'runs', path: '/dashboard/runs', as, until: perTask.id },
+    { name: 'run', path: `/dashboard/runs/${runId}`, as, until: 'completed' },
+    { name: 'keys', path: '/dashboard/keys', as, until: 'my coding agent' },
+    { name: 'approvals', path: '/dashboard/approvals', as, until: 'my coding agent' },
+    { name: 'approval', path: new URL(error.approval.url).pathname, as, until: 'my coding agent' },
+    { name: 'consent', path: consent.pathname + consent.search, until: 'Example Chat' },
+    { name: 'creator', path: '/dashboard/creator', as: creator.wallet, until: perTask.title },
+    { name: 'publish', path: '/dashboard/creator/publish', as: creator.wallet, until: 'Publish' },
+    { name: 'own-agent', path: `/dashboard/creator/agents/${perTask.id}`, as: creator.wallet, until: perTask.title },
+    { name: 'not-found', path: '/dashboard/listings/nothing-here', until: 'listing_not_found' },
+  ];
+}
+
+/** Opens a page as a person has it, and waits until it is complete. */
+async function open(
+  browser: Browser,
+  { path, as, until }: Shot,
+  { baseUrl, fallback, look }: { baseUrl: string; fallback: Keypair; look: BrowserContextOptions },
+): Promise<Page> {
+  const context = await browser.newContext(look);
+  const page = await context.newPage();
+  await addTestWallet(page, as ?? fallback, 'solana:localnet');
+  await page.goto(baseUrl + path);
+  if (as !== undefined) await page.getByRole('button', { name: 'Log in with Test wallet' }).click();
+  await page.getByText(until).locator('visible=true').first().waitFor();
+  await page.waitForLoadState('networkidle');
+  return page;
+}
+
+const stateDir = await newStateDir();
+const marketplace = await startMarketplace(stateDir, {});
+const browser = await openBrowser();
+try {
+  const shots = await preparePages(marketplace);
+  const fallback = await marketplace.wallet('renter');
+  await rm(FOLDER, { recursive: true, force: true });
+  await mkdir(FOLDER, { recursive: true });
+  for (const shot of shots) {
+    for (const [name, look] of Object.entries(LOOKS)) {
+      const page = await open(browser, shot, { baseUrl: marketplace.dev.base_url, fallback, look });
+      const file = `${FOLDER}${shot.name}-${name}.jpg`;
+      const { width = 0 } = page.viewportSize() ?? {};
+      const height = Math.min(LONGEST_PX, await page.evaluate('document.documentElement.scrollHeight'));
+      await page.screenshot({
+        path: file,
+        type: 'jpeg',
+        quality: QUALITY,
+        fullPage: true,
+        clip: { x: 0, y: 0, width, height },
+      });
+      process.stdout.write(`${shot.name}, ${name}: ${Math.round((await stat(file)).size / 1_024)} KB\n`);
+      await page.context().close();
+    }
+  }
+} finally {
+  await browser.close();
+  await marketplace.stop();
+  await removeStateDir(stateDir);
+}
