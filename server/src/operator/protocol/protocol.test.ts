@@ -167,6 +167,8 @@ describe('once it is initialised', () => {
       const shown = await operate(...argv, '--dry-run');
       expect(shown).toMatch(new RegExp(`signed by +${addressOf('admin')}, the admin, who pays`));
       expect(shown).toContain('The simulation succeeds. Nothing was sent.');
+      // With the key at hand it sends nothing either.
+      expect(await operate(...argv, '--dry-run', ...signedBy('admin'))).toContain('Nothing was sent.');
     }
     expect(await protocol()).toEqual(before);
     expect(await connection.getBalance(roles.admin.publicKey)).toBe(balance);
