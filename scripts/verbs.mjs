@@ -88,6 +88,10 @@ export const VERBS = {
         project: 'end-to-end',
         tests: ['clients/generated-clients.test'],
       },
+      screenshots: {
+        summary: 'pictures of each page for people, in docs/pages (Chromium)',
+        main: 'batteries/dist/screenshots/main.js',
+      },
       'deno-apis': {
         summary: 'what Deno reaches before it asks for a permission, at each upgrade of Deno (Linux)',
         main: 'batteries/dist/deno-api-sweep/main.js',

@@ -72,7 +72,12 @@ async function preparePages(marketplace: OwnMarketplace): Promise<Shot[]> {
     { name: 'consent', path: consent.pathname + consent.search, until: 'Example Chat' },
     { name: 'creator', path: '/dashboard/creator', as: creator.wallet, until: perTask.title },
     { name: 'publish', path: '/dashboard/creator/publish', as: creator.wallet, until: 'Publish' },
-    { name: 'own-agent', path: `/dashboard/creator/agents/${perTask.id}`, as: creator.wallet, until: perTask.title },
+    {
+      name: 'own-agent',
+      path: `/dashboard/creator/agents/${perTask.id}`,
+      as: creator.wallet,
+      until: perTask.title,
+    },
     { name: 'not-found', path: '/dashboard/listings/nothing-here', until: 'listing_not_found' },
   ];
 }

@@ -147,6 +147,26 @@ export function historySteps(
           some,
           `${uuid('key', 'i')}, ${key('wallet', 'i')}, 'seeded', ${bytes('key', 'i')}`,
         ),
+        // Half as many wallets have connected an app.
+        insert(
+          'api_keys',
+          'id, wallet, label, app, expires_at',
+          Math.ceil(some / 2),
+          `${uuid('app', 'i')}, ${key('wallet', 'i')}, 'seeded', '{"client":"c","redirect_host":"h","resource":"r"}',
+          now() + interval '10 days'`,
+        ),
+        insert(
+          'oauth_tokens',
+          'digest, api_key_id, client_digest, kind, expires_at',
+          Math.ceil(some / 2),
+          `${bytes('refresh', 'i')}, ${uuid('app', 'i')}, ${bytes('client', 'i')}, 'refresh', now() + interval '10 days'`,
+        ),
+        insert(
+          'oauth_codes',
+          'digest, api_key_id, client_digest, redirect_uri, code_challenge, expires_at, used_at',
+          Math.ceil(some / 2),
+          `${bytes('code', 'i')}, ${uuid('app', 'i')}, ${bytes('client', 'i')}, 'https://app.example/', '', now(), now()`,
+        ),
         insert(
           'api_key_spends',
           'id, api_key_id, kind, lamports',
