@@ -27,6 +27,7 @@ import { keysPage } from './pages/keys-page.js';
 import { listingPage } from './pages/listing-page.js';
 import { rentPage } from './pages/rent-page.js';
 import { PAGE_SCRIPT } from './pages/page-script.js';
+import { addCreatorPages } from './creator-routes.js';
 import { addRenterPages } from './renter-routes.js';
 import { sendPage, sendScriptedPage } from './send-page.js';
 import { testFundsRoute } from './test-funds-route.js';
@@ -139,6 +140,7 @@ function addPages(
     },
   );
   addRenterPages(app, { origin, chain, programId });
+  addCreatorPages(app, { origin, chain, programId });
 }
 
 /** A browser names HTML; curl and API clients do not. */

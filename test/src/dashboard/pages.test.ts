@@ -46,9 +46,15 @@ const pages = () => [
   '/dashboard/listings/nothing-aaaaaa',
 ];
 
+const creatorPages = () => [
+  '/dashboard/creator',
+  '/dashboard/creator/publish',
+  `/dashboard/creator/agents/${hostile}`,
+];
+
 describe('the public pages', () => {
   test('load, run and frame nothing, and the first is small [SVC-17]', async () => {
-    for (const path of pages()) {
+    for (const path of [...pages(), ...creatorPages()]) {
       const answer = await ask(path, BROWSER);
       expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
       const policy = answer.headers.get('content-security-policy') ?? '';
@@ -177,7 +183,7 @@ describe.runIf(browserPath !== undefined)('in a browser, the public pages', () =
       expect(await all('script', 'src')).toEqual([
         expect.stringMatching(/^\/dashboard\/assets\/pages\.js\?v=/),
       ]);
-      expect(await all('form', 'id')).toEqual(['task-form']);
+      expect(await all('form', 'id')).toEqual(['task-form', 'review-form']);
       expect(await all('main a', 'href')).toEqual([
         `/dashboard/rent/${hostile}`,
         `/dashboard/rent/${hostile}`,

@@ -50,6 +50,9 @@ const PUBLIC = new Set([
   'GET /dashboard/runs',
   'GET /dashboard/runs/:run_id',
   'POST /dashboard/test-funds',
+  'GET /dashboard/creator',
+  'GET /dashboard/creator/publish',
+  'GET /dashboard/creator/agents/:listing_id',
   'GET /dashboard/rent/:listing_id',
   'OPTIONS *',
 ]);

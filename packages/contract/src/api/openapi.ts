@@ -11,11 +11,14 @@ import {
   BROWSE_PAGE_PATH,
   CONSENT_PAGE_PATH,
   CONTENT_PATH,
+  CREATOR_PAGE_PATH,
   HOME_PAGE_PATH,
   KEYS_PAGE_PATH,
   LISTING_PAGE_PATH,
   MCP_PATH,
+  OWN_AGENT_PAGE_PATH,
   PAGE_SCRIPT_PATH,
+  PUBLISH_PAGE_PATH,
   RENT_PAGE_PATH,
   RUN_PAGE_PATH,
   RUNS_PAGE_PATH,
@@ -284,6 +287,11 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
     [CONSENT_PAGE_PATH]: page('getConsentPage', 'where a wallet connects an app that asks for it by OAuth', [
       query('client_id', 'The app.', 'https://app.example/oauth/client.json'),
       query('redirect_uri', 'Where the answer goes.', 'https://app.example/callback'),
+    ]),
+    [CREATOR_PAGE_PATH]: page('getCreatorPage', 'where a wallet sees its own agents and earnings', []),
+    [PUBLISH_PAGE_PATH]: page('getPublishPage', 'where a wallet publishes an agent', []),
+    [pathOf(OWN_AGENT_PAGE_PATH)]: page('getOwnAgentPage', 'where a wallet changes one of its agents', [
+      LISTING_OF_PAGE,
     ]),
     [PAGE_SCRIPT_PATH]: page(
       'getPageScript',

@@ -331,6 +331,15 @@ export const OAUTH_PATHS = {
   revoke: '/oauth/revoke',
 } as const;
 
+/** The page where a wallet sees its own agents and what they earn. */
+export const CREATOR_PAGE_PATH = '/dashboard/creator';
+
+/** The page where a wallet publishes an agent. */
+export const PUBLISH_PAGE_PATH = '/dashboard/creator/publish';
+
+/** The page where a wallet sees and changes one of its agents. */
+export const OWN_AGENT_PAGE_PATH = '/dashboard/creator/agents/:listing_id';
+
 /** The script of the pages that need a wallet. */
 export const PAGE_SCRIPT_PATH = '/dashboard/assets/pages.js';
 

@@ -2,6 +2,9 @@
 import { answerApproval } from './approvals/one-approval.js';
 import { listApprovals } from './approvals/open-approvals.js';
 import { askConsent } from './consent/consent.js';
+import { showOwnAgent } from './own-agents/own-agent.js';
+import { showOwnAgents } from './own-agents/own-agents.js';
+import { publishAgent } from './publishing/publish-agent.js';
 import { manageKeys } from './keys.js';
 import { offerPayment } from './pay.js';
 import { showRentals } from './renter/rentals.js';
@@ -9,6 +12,7 @@ import { showRun } from './renter/run.js';
 import { showRuns } from './renter/runs.js';
 import { offerTry } from './renter/try-agent.js';
 import { offerDevelopmentWallet } from './session/development-wallet.js';
+import { offerReview } from './reviews/review.js';
 
 const PARTS: Readonly<Record<string, (root: HTMLElement) => void>> = {
   pay: offerPayment,
@@ -20,6 +24,10 @@ const PARTS: Readonly<Record<string, (root: HTMLElement) => void>> = {
   runs: showRuns,
   run: showRun,
   try: offerTry,
+  creator: showOwnAgents,
+  'publish-agent': publishAgent,
+  'own-agent': showOwnAgent,
+  review: offerReview,
 };
 
 const parts = Object.entries(PARTS).flatMap(([id, begin]) => {

@@ -2,6 +2,7 @@ import type { Listing, Review } from '@agent-rental/contract';
 import type { RentalCosts } from '../../transactions/index.js';
 import { quotedTitle, Words } from './creator-words.js';
 import { renderPage } from './page.js';
+import { ReviewSection } from './review-section.js';
 import { trackRecord } from './browse-page.js';
 import { PAGE_SCRIPT_URL } from './page-script.js';
 import { MODEL_WORDS, solWords } from './price.js';
@@ -83,6 +84,7 @@ export function listingPage(content: ListingPageContent): string {
           {review.comment ? <Words text={review.comment} characters={REVIEW_CHARACTERS} /> : null}
         </blockquote>
       ))}
+      {status === 'closed' ? null : <ReviewSection listingId={id} chain={chain} />}
     </>,
   );
 }

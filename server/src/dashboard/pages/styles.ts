@@ -37,6 +37,21 @@ form.stack{display:grid;grid-template-columns:minmax(0,1fr);gap:1rem}form.stack 
 .costs{border-collapse:collapse;margin:1rem 0;max-width:100%}.costs caption{text-align:left;color:var(--soft)}
 .costs th,.costs td{text-align:left;padding:.3rem .8rem .3rem 0;border-bottom:1px solid var(--line);font-weight:400;overflow-wrap:anywhere}.costs tfoot td{color:var(--soft);border:0}
 pre{background:var(--raised);border:1px solid var(--line);border-radius:.4rem;padding:.8rem;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere}
+form.tall,.tall{display:grid;grid-template-columns:minmax(0,1fr);gap:.9rem;align-items:start}
+fieldset{border:1px solid var(--line);border-radius:.6rem;margin:0;padding:1rem;min-width:0;display:grid;grid-template-columns:minmax(0,1fr);gap:.9rem}
+.tall label:not(.check){grid-template-columns:minmax(0,1fr)}.tall textarea,.tall [type=url],.tall [type=password],.tall input:not([type]){width:100%}
+legend{font-weight:600;padding:0 .4rem}
+label.check{display:flex;gap:.6rem;align-items:center}label.check input{min-height:0;flex:none}
+.code{font-family:ui-monospace,monospace;font-size:.9rem}
+.said{position:sticky;top:0;margin:0;background:var(--ground);z-index:1}.said:not(:empty){padding:.5rem 0}
+.wrong{color:var(--warn);overflow-wrap:anywhere}ul.wrong{margin:0}ul.wrong:empty{display:none}
+[aria-invalid=true]{border-color:var(--warn);border-width:2px}
+.diff{--add:#e2f5e5;--del:#fde8e6;padding:.8rem 0}@media(prefers-color-scheme:dark){.diff{--add:#12301a;--del:#3a1518}}
+.diff>*{display:block;padding:0 .8rem;text-decoration:none}.diff ins{background:var(--add)}.diff del{background:var(--del)}.diff .soft{padding-top:.2rem;padding-bottom:.2rem}
+figure{margin:1.2rem 0}figcaption{font-weight:600}
+.chart{display:block;width:100%;height:8rem;border-bottom:1px solid var(--soft);margin:.3rem 0}
+.ok{fill:var(--accent);color:var(--accent)}.bad{fill:var(--warn);color:var(--warn)}.dim{fill:var(--soft);color:var(--soft)}
+.table{overflow-x:auto}.table table{border-collapse:collapse;font-size:.9rem}.table th,.table td{border:1px solid var(--line);padding:.3rem .6rem;text-align:end}.table th:first-child{text-align:start}
 nav.pages{display:flex;gap:1.5rem;margin-top:1rem}
 @media(max-width:32rem){.facts{grid-template-columns:minmax(0,1fr);gap:0}.facts dd{margin-bottom:.6rem}}
 `;

@@ -1,0 +1,33 @@
+/** What stands in the fields of a form, by the path of the member that each gives. */
+export function typedFields(form: HTMLElement): Map<string, string> {
+  const typed = new Map<string, string>();
+  for (const field of form.querySelectorAll('[data-path]')) {
+    const isField =
+      field instanceof HTMLInputElement ||
+      field instanceof HTMLSelectElement ||
+      field instanceof HTMLTextAreaElement;
+    if (isField) typed.set(field.dataset['path'] ?? '', field.value);
+  }
+  return typed;
+}
+
+/** A form of the page. @throws Error where it has none. */
+export function findForm(root: HTMLElement, selector: string): HTMLFormElement {
+  const found = root.querySelector(selector);
+  if (!(found instanceof HTMLFormElement)) throw new Error(`The page lacks the form ${selector}.`);
+  return found;
+}
+
+/** A text area of the page. @throws Error where it has none. */
+export function findTextArea(root: HTMLElement, selector: string): HTMLTextAreaElement {
+  const found = root.querySelector(selector);
+  if (!(found instanceof HTMLTextAreaElement)) throw new Error(`The page lacks the text area ${selector}.`);
+  return found;
+}
+
+/** A choice of the page. @throws Error where it has none. */
+export function findSelect(root: HTMLElement, selector: string): HTMLSelectElement {
+  const found = root.querySelector(selector);
+  if (!(found instanceof HTMLSelectElement)) throw new Error(`The page lacks the choice ${selector}.`);
+  return found;
+}

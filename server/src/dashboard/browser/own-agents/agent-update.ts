@@ -1,0 +1,123 @@
+import { RENTAL_TERMS } from '@agent-rental/contract';
+import { update, updateAgent } from '@agent-rental/sdk/solana';
+import { find, say, work } from '../wallets.js';
+import { element, visible } from '../markup.js';
+import { respondTo } from '../events.js';
+import { findForm } from '../fields.js';
+import { endOfJob } from '../publishing/jobs.js';
+import type { ShownAgent } from './shown-agent.js';
+import { changesBetween, publicPartOf, publicPartOfManifest } from './public-changes.js';
+import { showSecret } from '../publishing/publication.js';
+import { showChanges } from './show-changes.js';
+import { announced } from '../signing.js';
+import type { Draft } from '../publishing/typed-agent.js';
+import { showViolations, type Violation } from '../publishing/violations.js';
+
+/** Fields that an update takes away where the new manifest has them no more. */
+const OPTIONAL_FIELDS = ['system_prompt', 'entrypoint_url', 'tools', 'timeout_seconds'];
+/** Terms that the chain keeps, once a listing is published. */
+const ON_CHAIN = ['rental_model', 'price_lamports', 'min_deposit_lamports'];
+const REASON_CHARACTERS = 500;
+
+/** What an update changes on-chain. */
+type OnChain = Parameters<typeof update>[3];
+
+/** Takes the next version of an agent as a manifest, shows what it changes, and sends it with the wallet's signature. */
+export function offerUpdate(shown: ShownAgent): void {
+  const { root, agent, manifest } = shown;
+  find(root, '#update').hidden = agent.status === 'closed';
+  const form = findForm(root, '#update-form');
+  manifest.whenChanged(() => compare(shown, manifest.read()));
+  respondTo(form, 'submit', () =>
+    work(root, 'It was not updated.', async () => {
+      const draft = manifest.read();
+      showViolations(form, manifest.list, draft.faults);
+      if (draft.faults.length > 0) throw new Error('See below what is wrong with the manifest.');
+      compare(shown, draft);
+      const refused = await send(shown, draft);
+      showViolations(form, manifest.list, refused);
+      if (refused.length > 0) throw new Error('See below what the marketplace refuses.');
+      manifest.forgetKey();
+      await shown.refresh('Updated: the next run runs the new version.');
+    }),
+  );
+}
+
+function compare({ root, listing }: ShownAgent, { body }: Draft): void {
+  // A text that is no manifest has nothing to compare.
+  if (listing === undefined || Object.keys(body).length === 0) return;
+  showChanges(
+    find(root, '#update-changes'),
+    changesBetween(publicPartOf(listing), publicPartOfManifest(body)),
+  );
+}
+
+/** Sends a version and what it says of the listing. @returns what the marketplace refuses of it */
+async function send(shown: ShownAgent, { body }: Draft): Promise<readonly Violation[]> {
+  const { root, session, agent } = shown;
+  const { listing: terms, ...fields } = body;
+  const said = agent.status === 'draft' ? terms : saidOf(terms);
+  const removed = OPTIONAL_FIELDS.filter((name) => fields[name] === undefined);
+  const changes = {
+    ...Object.fromEntries(removed.map((name) => [name, null])),
+    ...fields,
+    ...(said === undefined ? {} : { listing: said }),
+  };
+  say(root, `${session.name} asks you to sign the new version. It pays nothing.`);
+  const answer = await updateAgent(session.client, session.signer, agent.listing_id, changes as never);
+  showSecret(root, answer.webhook_secret);
+  const { change } = answer;
+  if (change?.kind === 'breaking') {
+    const reasons = change.reasons.map((reason) => visible(reason, REASON_CHARACTERS)).join('; ');
+    find(root, '#update-changes').append(
+      element('p', { class: 'note' }, `Renters who call it as it was may be refused: ${reasons}`),
+    );
+  }
+  return settleUpdate(shown, answer.job_id, priceChange(shown, terms));
+}
+
+/**
+ * Follows the job of a change to its end, and writes on-chain what it asks for.
+ *
+ * @param onChain what is changed on-chain beside that
+ * @returns what the marketplace refuses of it
+ */
+export async function settleUpdate(
+  { root, session, agent }: ShownAgent,
+  jobId: string,
+  onChain: OnChain,
+): Promise<readonly Violation[]> {
+  say(root, 'The marketplace checks it.');
+  const job = await endOfJob(session.client, jobId);
+  if (job.status === 'failed') {
+    const details = job.error?.details ?? [];
+    return details.length > 0 ? details : [{ path: '', message: job.error?.message ?? 'It was refused.' }];
+  }
+  const uri = job.next_action?.body['metadata_uri'];
+  const changes = { ...onChain, ...(typeof uri === 'string' ? { metadata_uri: uri } : {}) };
+  if (Object.keys(changes).length === 0 || agent.status === 'draft') return [];
+  const { listing_id: id } = agent;
+  const what = `it writes the new version of ${id} on-chain.`;
+  await update(session.client, session.signer, id, changes, announced(root, session, what));
+  return [];
+}
+
+/** What a manifest says of a published listing, but for what the chain keeps. */
+function saidOf(terms: unknown): Record<string, unknown> | undefined {
+  if (terms === undefined) return undefined;
+  const said = Object.entries(Object(terms) as object).filter(([name]) => !ON_CHAIN.includes(name));
+  return said.length === 0 ? undefined : Object.fromEntries(said);
+}
+
+/** The price of a manifest, where it is another than the listing's. */
+function priceChange({ listing }: ShownAgent, terms: unknown): OnChain {
+  const { price_lamports: price, min_deposit_lamports: deposit } = Object(terms) as Record<string, unknown>;
+  if (listing === undefined || typeof price !== 'number' || price === listing.price_lamports) return {};
+  return {
+    price_lamports: price,
+    // Without a deposit of its own, the price is the deposit, too.
+    ...(RENTAL_TERMS[listing.rental_model].isPrepaid
+      ? { min_deposit_lamports: typeof deposit === 'number' ? deposit : price }
+      : {}),
+  };
+}

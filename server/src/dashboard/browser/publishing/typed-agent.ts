@@ -1,0 +1,134 @@
+import { TOOL_SCOPES, type AgentToolName, type JsonObject } from '@agent-rental/contract';
+import { checkAgent, completeConnected } from '@agent-rental/sdk/creator/fetch';
+import { lamportsOf } from '../payment.js';
+import type { Violation } from './violations.js';
+
+/** What was typed into the form of an agent. */
+export interface TypedAgent {
+  mode: 'declarative' | 'connected';
+  /** By the path of the member that a field gives; what was left empty is the empty text. */
+  fields: ReadonlyMap<string, string>;
+  tools: readonly AgentToolName[];
+  hasFreeTrial: boolean;
+}
+
+/** A registration, and what is wrong with it as far as that can be known here. */
+export interface Draft {
+  body: Record<string, unknown>;
+  faults: readonly Violation[];
+}
+
+/** Fields of one way to run an agent alone. */
+const OF_MODE = {
+  declarative: ['model.provider', 'model.model', 'model.endpoint_url', 'system_prompt', 'model_key'],
+  connected: ['entrypoint_url'],
+} as const;
+
+/** What the schemas say of a member that is not there. */
+const ABSENT = /received undefined$/;
+
+/** Makes the body of a registration of what was typed, with everything that is wrong with it. */
+export function registrationOf({ mode, fields, tools, hasFreeTrial }: TypedAgent): Draft {
+  const faults: Violation[] = [];
+  const body: Record<string, unknown> = {};
+  const other: readonly string[] = OF_MODE[mode === 'declarative' ? 'connected' : 'declarative'];
+  for (const [path, text] of fields) {
+    if (text.trim() === '' || other.includes(path)) continue;
+    try {
+      put(body, path, valueOf(path, text));
+    } catch (error) {
+      faults.push({ path, message: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  if (mode === 'declarative' && tools.length > 0) {
+    body['tools'] = tools.map((name) => ({ name, scope: TOOL_SCOPES[name] }));
+  }
+  if (hasFreeTrial) put(body, 'listing.free_trial', true);
+  return withFaults(body, faults);
+}
+
+/**
+ * Reads the document that the command line takes.
+ *
+ * @param key of the model's vendor, as it was typed beside it
+ */
+export function documentOf(text: string, key: string): Draft {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch (error) {
+    return { body: {}, faults: [{ path: '', message: `It is not JSON: ${(error as Error).message}` }] };
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    return { body: {}, faults: [{ path: '', message: 'It is not a JSON object, as a manifest is.' }] };
+  }
+  const { system_prompt_file: file, ...fields } = body as Record<string, unknown>;
+  const faults =
+    file === undefined
+      ? []
+      : [
+          {
+            path: 'system_prompt_file',
+            message: 'is read by the command line alone: put the text into system_prompt',
+          },
+        ];
+  return withFaults({ ...fields, ...(key === '' ? {} : { model_key: key }) }, faults);
+}
+
+/** The terms that are typed where a registration had none. @throws Error saying what to type. */
+export function termsOf(fields: ReadonlyMap<string, string>): JsonObject {
+  const terms: Record<string, unknown> = {};
+  for (const [path, text] of fields) {
+    if (text.trim() !== '') put(terms, path, valueOf(path, text));
+  }
+  return (terms['listing'] ?? {}) as JsonObject;
+}
+
+function withFaults(given: Record<string, unknown>, faults: readonly Violation[]): Draft {
+  const { body } = completeConnected(given);
+  const told = new Set(faults.map(({ path }) => path));
+  const found = checkAgent(body)
+    .faults.filter(({ path }) => !told.has(path))
+    .map(({ path, message }) => ({ path, message: ABSENT.test(message) ? 'is required' : message }));
+  return { body, faults: [...faults, ...found] };
+}
+
+/** The value that a field gives. @throws Error saying what to type. */
+function valueOf(path: string, text: string): unknown {
+  switch (path) {
+    case 'input_schema':
+    case 'output_schema':
+      try {
+        return JSON.parse(text);
+      } catch (error) {
+        throw new Error(`is not JSON: ${(error as Error).message}`, { cause: error });
+      }
+    case 'listing.price_lamports':
+    case 'listing.min_deposit_lamports':
+      return lamportsOf(text);
+    case 'listing.sample_input':
+      return objectOrText(text);
+    case 'listing.sample_output':
+      return [text];
+    case 'timeout_seconds':
+      return Number(text);
+    default:
+      return text.trim();
+  }
+}
+
+function objectOrText(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : text;
+  } catch {
+    return text;
+  }
+}
+
+/** Sets the member at a path of at most two names. */
+function put(body: Record<string, unknown>, path: string, value: unknown): void {
+  const [first = '', second] = path.split('.');
+  if (second === undefined) body[first] = value;
+  else body[first] = { ...(body[first] as object | undefined), [second]: value };
+}

@@ -1,0 +1,26 @@
+import { connect, find, offerWallets, say } from '../wallets.js';
+
+/** Reviews the listing of a page with a wallet that has run it; a second review replaces the first. */
+export function offerReview(root: HTMLElement): void {
+  // Which wallet reviews is not said by Enter in a field.
+  root.querySelector('form')?.addEventListener('submit', (event) => event.preventDefault());
+  offerWallets(root, {
+    verb: 'Review with',
+    failed: 'Your review was not published.',
+    onChosen: async (wallet) => {
+      const rating = Number(valueOf(root, '#rating'));
+      const comment = valueOf(root, '#comment').trim();
+      const { client } = await connect(root, wallet);
+      await client.createReview(root.dataset['listing'] ?? '', {
+        rating,
+        ...(comment === '' ? {} : { comment }),
+      });
+      say(root, 'Your review is published. Load the page again to see it.');
+    },
+  });
+}
+
+function valueOf(root: HTMLElement, selector: string): string {
+  const field = find(root, selector);
+  return field instanceof HTMLSelectElement || field instanceof HTMLTextAreaElement ? field.value : '';
+}

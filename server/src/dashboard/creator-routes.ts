@@ -1,0 +1,24 @@
+import { CREATOR_PAGE_PATH, OWN_AGENT_PAGE_PATH, PUBLISH_PAGE_PATH } from '@agent-rental/contract';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { parseListingId } from '../listings/index.js';
+import { creatorPage } from './pages/creator/creator-page.js';
+import { ownAgentPage } from './pages/creator/own-agent-page.js';
+import { publishPage } from './pages/creator/publish-page.js';
+import type { WalletPageContext } from './pages/creator/wallet-page.js';
+import { sendScriptedPage } from './send-page.js';
+
+/** Adds the pages of creators, which are the same for everyone: what they show is a wallet's own, and comes by the API. */
+export function addCreatorPages(
+  app: FastifyInstance,
+  { origin, chain, programId }: { origin: () => string; chain: string; programId: string },
+): void {
+  const config = { auth: 'none' } as const;
+  const send = (reply: FastifyReply, render: (context: WalletPageContext) => string) =>
+    sendScriptedPage(reply, (nonce) => render({ baseUrl: origin(), chain, programId, nonce }));
+  app.get(CREATOR_PAGE_PATH, { config }, async (_, reply) => send(reply, creatorPage));
+  app.get(PUBLISH_PAGE_PATH, { config }, async (_, reply) => send(reply, publishPage));
+  app.get<{ Params: { listing_id: string } }>(OWN_AGENT_PAGE_PATH, { config }, async ({ params }, reply) => {
+    const listingId = parseListingId(params.listing_id);
+    return send(reply, (context) => ownAgentPage(listingId, context));
+  });
+}

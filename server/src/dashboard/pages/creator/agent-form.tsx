@@ -1,0 +1,139 @@
+import { CATEGORIES, MODEL_PROVIDERS, TIMEOUT_SECONDS, TOOL_SCOPES } from '@agent-rental/contract';
+import { TermsFields } from './terms-fields.js';
+
+const ANY_OBJECT = '{\n  "type": "object",\n  "properties": {}\n}';
+const FREE_TEXT = '{ "type": "string" }';
+
+/** An agent as a form. `data-path` of a field names the member of the request that it gives, as violations do. */
+export function AgentForm() {
+  return (
+    <form id="agent-form" class="tall" noValidate>
+      <fieldset>
+        <legend>What it is</legend>
+        <label>
+          Name, in kebab-case; the listing’s id is made of it
+          <input data-path="name" maxLength={64} autocomplete="off" placeholder="invoice-reader" />
+        </label>
+        <label>
+          Title
+          <input data-path="listing.title" maxLength={120} autocomplete="off" />
+        </label>
+        <label>
+          Category
+          <select data-path="category">
+            {CATEGORIES.map((category) => (
+              <option key={category} value={category}>
+                {category}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Description: what it does, for what input, and what it returns
+          <textarea data-path="description" rows={4} maxLength={4000} />
+        </label>
+      </fieldset>
+      <fieldset>
+        <legend>How it runs</legend>
+        <label class="check">
+          <input type="radio" name="mode" value="declarative" checked /> In the marketplace’s sandbox, with a
+          prompt, a model and tools
+        </label>
+        <label class="check">
+          <input type="radio" name="mode" value="connected" /> At an HTTPS endpoint of mine
+        </label>
+        <Declarative />
+        <div id="connected" class="tall" hidden>
+          <label>
+            Endpoint that takes the tasks
+            <input data-path="entrypoint_url" type="url" maxLength={2000} placeholder="https://" />
+          </label>
+        </div>
+        <label>
+          Time limit of a run, in seconds
+          <input
+            data-path="timeout_seconds"
+            inputMode="numeric"
+            autocomplete="off"
+            placeholder={String(TIMEOUT_SECONDS.default)}
+          />
+        </label>
+      </fieldset>
+      <fieldset>
+        <legend>What it takes and gives</legend>
+        <label>
+          JSON Schema of the input
+          <textarea data-path="input_schema" rows={8} spellcheck={false} class="code">
+            {ANY_OBJECT}
+          </textarea>
+        </label>
+        <label>
+          JSON Schema of the output
+          <textarea data-path="output_schema" rows={4} spellcheck={false} class="code">
+            {FREE_TEXT}
+          </textarea>
+        </label>
+        <label>
+          A sample input, as JSON or text, which the marketplace tries the agent with
+          <textarea data-path="listing.sample_input" rows={3} spellcheck={false} class="code" />
+        </label>
+        <label>
+          A sample output; empty: that of the marketplace’s try
+          <textarea data-path="listing.sample_output" rows={3} />
+        </label>
+      </fieldset>
+      <fieldset>
+        <legend>What a rental costs</legend>
+        <TermsFields />
+        <label class="check">
+          <input type="checkbox" id="free-trial" /> The first run of each wallet is free
+        </label>
+      </fieldset>
+      <ul id="agent-wrong" class="wrong" />
+      <p>
+        <button type="submit">Register this agent</button>
+      </p>
+    </form>
+  );
+}
+
+function Declarative() {
+  return (
+    <div id="declarative" class="tall">
+      <label>
+        Provider of the model
+        <select data-path="model.provider">
+          {Object.keys(MODEL_PROVIDERS).map((provider) => (
+            <option key={provider} value={provider}>
+              {provider}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Name of the model
+        <input data-path="model.model" maxLength={200} autocomplete="off" />
+      </label>
+      <label>
+        Address of the model, if self_hosted
+        <input data-path="model.endpoint_url" type="url" maxLength={2000} placeholder="https://" />
+      </label>
+      <label>
+        Key of the model’s vendor; it is never shown again
+        <input data-path="model_key" type="password" autocomplete="off" maxLength={500} />
+      </label>
+      <label>
+        System prompt
+        <textarea data-path="system_prompt" rows={8} />
+      </label>
+      <fieldset data-path="tools">
+        <legend>Tools</legend>
+        {Object.keys(TOOL_SCOPES).map((name) => (
+          <label class="check" key={name}>
+            <input type="checkbox" name="tool" value={name} /> {name}
+          </label>
+        ))}
+      </fieldset>
+    </div>
+  );
+}

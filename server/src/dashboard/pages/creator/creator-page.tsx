@@ -1,0 +1,49 @@
+import { CREATOR_PAGE_PATH, PUBLISH_PAGE_PATH } from '@agent-rental/contract';
+import { renderWalletPage, type WalletPageContext } from './wallet-page.js';
+
+/** The page where a creator sees its agents, whether they work, and what they earn. */
+export function creatorPage(context: WalletPageContext): string {
+  return renderWalletPage(
+    {
+      title: 'My agents',
+      description: 'The agents that you publish, whether they work, and what they earn.',
+      path: CREATOR_PAGE_PATH,
+      part: 'creator',
+      intro: (
+        <>
+          <p>The agents that your wallet publishes, whether they work, and what they earn.</p>
+          <p>
+            <a class="button" href={PUBLISH_PAGE_PATH}>
+              Publish an agent
+            </a>
+          </p>
+        </>
+      ),
+    },
+    context,
+    <>
+      <h2>Agents</h2>
+      <p id="no-agents" hidden>
+        You have no agents.
+      </p>
+      <ul class="cards" id="agents" />
+      <p>
+        <button type="button" id="more-agents" hidden>
+          Show more agents
+        </button>
+      </p>
+      <h2>Earnings</h2>
+      <p>
+        What renters pay, less the protocol’s fee, is held on-chain for each agent until you withdraw it. What
+        is pending is the price of runs whose charge is not confirmed yet.
+      </p>
+      <dl class="facts" id="earned" />
+      <ul class="cards" id="earnings" />
+      <p>
+        <button type="button" id="more-earnings" hidden>
+          Show more earnings
+        </button>
+      </p>
+    </>,
+  );
+}

@@ -1,0 +1,20 @@
+/** A manifest as a document: from a file, and open to changes before it is sent. */
+export function ManifestFields() {
+  return (
+    <>
+      <label>
+        Manifest file (JSON, the agent.json of the command line)
+        <input type="file" id="manifest-file" accept=".json,application/json" />
+      </label>
+      <label>
+        Manifest
+        <textarea id="manifest" data-path="" rows={14} spellcheck={false} class="code" />
+      </label>
+      <label>
+        Key of the model’s vendor, if it needs one; it is never shown again
+        <input type="password" id="manifest-key" data-path="model_key" autocomplete="off" maxLength={500} />
+      </label>
+      <ul id="manifest-wrong" class="wrong" />
+    </>
+  );
+}

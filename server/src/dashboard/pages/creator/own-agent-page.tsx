@@ -1,0 +1,128 @@
+import { OWN_AGENT_PAGE_PATH, STATS_WINDOWS } from '@agent-rental/contract';
+import { ManifestFields } from './manifest-fields.js';
+import { PublicationSection, SecretSection } from './publication-section.js';
+import { renderWalletPage, type WalletPageContext } from './wallet-page.js';
+
+/**
+ * The page where a creator sees and changes one agent. It is the same for every id: whether there is such an agent is told to its
+ * creator alone.
+ */
+export function ownAgentPage(listingId: string, context: WalletPageContext): string {
+  return renderWalletPage(
+    {
+      title: listingId,
+      description: 'How an agent of yours does, its versions, and what can be changed about it.',
+      path: OWN_AGENT_PAGE_PATH.replace(':listing_id', listingId),
+      part: 'own-agent',
+      listingId,
+      intro: <p>How your agent does, its versions, and what can be changed about it.</p>,
+    },
+    context,
+    <>
+      <dl class="facts" id="agent-facts" />
+      <SecretSection />
+      <PublicationSection />
+      <p id="draft" hidden>
+        <button type="button" id="delete">
+          Delete this draft
+        </button>
+      </p>
+      <div id="statistics">
+        <h2>Statistics</h2>
+        <p class="row">
+          <label>
+            Over the last
+            <select id="window">
+              {STATS_WINDOWS.map((window) => (
+                <option key={window} value={window}>
+                  {window}
+                </option>
+              ))}
+            </select>
+          </label>
+        </p>
+        <dl class="facts" id="stats-facts" />
+        <div id="charts" />
+      </div>
+      <div id="versions" hidden>
+        <h2>Versions</h2>
+        <form id="compare">
+          <label>
+            Compare version
+            <select id="version-before" />
+          </label>
+          <label>
+            with version
+            <select id="version-after" />
+          </label>
+          <button type="submit">Compare</button>
+          <button type="button" id="rollback">
+            Go back to the first of the two
+          </button>
+        </form>
+        <div id="version-changes" />
+      </div>
+      <div id="update" hidden>
+        <h2>Update it</h2>
+        <p>
+          The whole manifest, as it is to be from now on. Its fields apply to every renter’s next run, and
+          price and terms of a <code>listing</code> in it, too.
+        </p>
+        <form id="update-form" class="tall" noValidate>
+          <ManifestFields />
+          <p>
+            <button type="submit">Send this version</button>
+          </p>
+        </form>
+        <div id="update-changes" />
+      </div>
+      <SaleSection />
+      <h2>Webhook secret</h2>
+      <p>Of an agent at an endpoint. The old secret goes on signing, beside the new one, for 24 hours.</p>
+      <p>
+        <button type="button" id="rotate">
+          Replace the webhook secret
+        </button>
+      </p>
+    </>,
+  );
+}
+
+/** What is changed on-chain. */
+function SaleSection() {
+  return (
+    <div id="sale" hidden>
+      <h2>Price</h2>
+      <form id="price-form" noValidate>
+        <label>
+          Price in SOL
+          <input data-path="price" inputMode="decimal" autocomplete="off" />
+        </label>
+        <label id="deposit-field">
+          Least deposit in SOL
+          <input data-path="deposit" inputMode="decimal" autocomplete="off" />
+        </label>
+        <button type="submit">Change the price</button>
+      </form>
+      <h2>On sale</h2>
+      <p>
+        A paused agent runs nothing and cannot be rented. A closed one stays closed for ever: its rentals end,
+        and what it earned goes to your wallet.
+      </p>
+      <p class="row">
+        <button type="button" id="pause">
+          Pause
+        </button>
+        <button type="button" id="resume">
+          Resume
+        </button>
+      </p>
+      <form id="close-form">
+        <label class="check">
+          <input type="checkbox" id="close-sure" required /> Close it for ever
+        </label>
+        <button type="submit">Close</button>
+      </form>
+    </div>
+  );
+}

@@ -1,0 +1,65 @@
+import type { ComponentChildren } from 'preact';
+import { PAGE_SCRIPT_URL } from '../page-script.js';
+import { renderPage } from '../page.js';
+
+/** What a page of a creator is made with. */
+export interface WalletPageContext {
+  readonly baseUrl: string;
+  /** The network, as wallets name it. */
+  readonly chain: string;
+  /** The marketplace program, in base58. */
+  readonly programId: string;
+  /** Of the response: the page's script carries it. */
+  readonly nonce: string;
+}
+
+/** What one of these pages is. */
+interface WalletPage {
+  title: string;
+  /** One sentence, for link previews. */
+  description: string;
+  path: string;
+  /** Id of the part that the script fills. */
+  part: string;
+  /** The listing that the page is about. */
+  listingId?: string;
+  /** Stands before the wallets. */
+  intro: ComponentChildren;
+}
+
+/**
+ * A page that shows a wallet what is its own. The script fills it once the wallet is logged in: nothing of the wallet is in the
+ * page itself.
+ *
+ * @param children what is shown once the wallet is logged in
+ */
+export function renderWalletPage(
+  { title, description, path, part, listingId, intro }: WalletPage,
+  { baseUrl, chain, programId, nonce }: WalletPageContext,
+  children: ComponentChildren,
+): string {
+  return renderPage(
+    {
+      title,
+      description,
+      url: baseUrl + path,
+      script: { source: PAGE_SCRIPT_URL, nonce },
+      isDashboard: true,
+    },
+    <>
+      <h1>{title}</h1>
+      {intro}
+      <noscript>
+        <p class="note">This page needs JavaScript, to reach your wallet.</p>
+      </noscript>
+      <section id={part} hidden data-chain={chain} data-program-id={programId} data-listing={listingId}>
+        <h2>Your wallet</h2>
+        <p id="wallets" />
+        <p role="status" class="said" />
+        <div id="logged-in" hidden>
+          {children}
+        </div>
+      </section>
+    </>,
+  );
+}

@@ -1,0 +1,32 @@
+const RATINGS = [5, 4, 3, 2, 1];
+/** As `createReviewBody` of the contract has it. */
+const COMMENT_CHARACTERS = 2_000;
+
+/** Rates a listing with a wallet that has run it. The script shows it, so that it is not there without one. */
+export function ReviewSection({ listingId, chain }: { listingId: string; chain: string }) {
+  return (
+    <section id="review" hidden data-listing={listingId} data-chain={chain}>
+      <details>
+        <summary>Have you run it? Review it</summary>
+        <form id="review-form" class="tall">
+          <label>
+            Rating
+            <select id="rating">
+              {RATINGS.map((rating) => (
+                <option key={rating} value={String(rating)}>
+                  {rating} of 5
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            Comment, which everyone can read
+            <textarea id="comment" rows={4} maxLength={COMMENT_CHARACTERS} />
+          </label>
+          <p id="wallets" />
+        </form>
+        <p role="status" class="said" />
+      </details>
+    </section>
+  );
+}

@@ -1,0 +1,380 @@
+import { publish, update } from '@agent-rental/sdk/solana';
+import { Connection } from '@solana/web3.js';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import {
+  jobEnd,
+  offlineModel,
+  PRICE,
+  publishProgram,
+  rentAgent,
+  textAgent,
+} from '../support/agents/agents.js';
+import { accessibilityViolations, browserPath, LOOKS, openBrowser } from '../support/browser/browser.js';
+import { logIn, says, withWallet } from '../support/browser/wallet-page.js';
+import { attach, type Marketplace } from '../support/marketplace.js';
+import { newParticipant, type Participant } from '../support/participant.js';
+
+const RUNS = 3;
+const SCRIPT = '<img src=x onerror="document.title=\'taken\'">';
+
+describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet of the browser', () => {
+  let marketplace: Marketplace;
+  let browser: Browser;
+  let creator: Participant;
+  /** An agent that was run, and has earned. */
+  let earner: string;
+  beforeAll(async () => {
+    marketplace = await attach(inject('stateDir'));
+    browser = await openBrowser();
+    creator = await newParticipant(marketplace);
+    earner = await publishProgram(marketplace, creator, 'return { n: 1 };');
+    const renter = await newParticipant(marketplace);
+    await rentAgent(renter, earner);
+    for (let run = 0; run < RUNS; run += 1) {
+      await renter.client.execute({ agent_id: earner, task: 'Go.', input: {} });
+    }
+  });
+  /** An agent of two versions. */
+  let versioned: { owner: Participant; id: string };
+  beforeAll(async () => {
+    const { owner, id } = await listed();
+    const { job_id: jobId } = await owner.client.updateAgent(id, { description: 'Another description.' });
+    const { next_action: next } = await jobEnd(owner.client, jobId);
+    await update(owner.client, owner.signer, id, { metadata_uri: next?.body['metadata_uri'] as string });
+    versioned = { owner, id };
+  });
+  afterAll(() => browser?.close());
+
+  const pageOf = (id: string) => `/dashboard/creator/agents/${id}`;
+  const visiting = (
+    path: string,
+    visit: Parameters<typeof withWallet>[2],
+    { owner = creator, ...options }: BrowserContextOptions & { owner?: Participant } = {},
+  ) => withWallet(browser, { marketplace, owner, path }, visit, options);
+
+  /** Publishes an agent whose model is never asked, with a creator of its own. */
+  const listed = async (fields: Record<string, unknown> = {}) => {
+    const owner = await newParticipant(marketplace);
+    const manifest = textAgent('https://agent.invalid/v1', fields);
+    const { result } = await jobEnd(owner.client, (await owner.client.registerAgent(manifest)).job_id);
+    const id = result?.listing_id ?? '';
+    await publish(owner.client, owner.signer, id, { unverified: true });
+    return { owner, id, manifest };
+  };
+  const fact = (page: Page, term: string) =>
+    page
+      .locator('#agent-facts dt', { hasText: term })
+      .locator('xpath=following-sibling::dd[1]')
+      .textContent();
+
+  test('sees its agents and earnings, and withdraws to the lamport [ADP-11] [SVC-32]', async () => {
+    const connection = new Connection(marketplace.dev.rpc_url, 'confirmed');
+    const earned = async () => (await creator.client.getEarnings()).earnings[0]?.withdrawable_lamports;
+    // The price of each run, less the protocol's fee of 2.5%.
+    const amount = (RUNS * PRICE * 975) / 1000;
+    await expect.poll(earned).toBe(amount);
+    await visiting('/dashboard/creator', async (page, wallet) => {
+      await logIn(page);
+      await page.locator('#agents').getByText(earner).waitFor();
+      const before = await connection.getBalance(creator.wallet.publicKey);
+      await page.getByRole('button', { name: new RegExp(`^Withdraw .* of ${earner}$`) }).click();
+      await says(page, /^Withdrew 0\.\d+ SOL of /);
+      const after = await connection.getBalance(creator.wallet.publicKey);
+      // The wallet pays the network's fee of the one transaction.
+      expect(after - before).toBe(amount - 5_000);
+      expect(wallet.transactions).toBe(1);
+      expect(await page.locator('#earnings').getByRole('button').count()).toBe(0);
+    });
+    expect(await earned()).toBe(0);
+  });
+
+  test('of another creator sees nothing of them [SVC-32]', async () => {
+    const owner = await newParticipant(marketplace);
+    await visiting(
+      pageOf(earner),
+      async (page) => {
+        await page.getByRole('button', { name: 'Log in with Test wallet' }).click();
+        await says(page, `You do not see it. This wallet has no agent ${earner}.`);
+        expect(await page.locator('#logged-in').isHidden()).toBe(true);
+      },
+      { owner },
+    );
+    await visiting(
+      '/dashboard/creator',
+      async (page) => {
+        await logIn(page);
+        await page.getByText('You have no agents.').waitFor();
+        expect(await page.content()).not.toContain(earner);
+      },
+      { owner },
+    );
+    const { job_id: job } = await creator.client.registerAgent(textAgent('https://agent.invalid/v1'));
+    await visiting(
+      `/dashboard/creator/publish?job=${job}`,
+      async (page) => {
+        await page.getByRole('button', { name: 'Log in with Test wallet' }).click();
+        await says(page, 'It was not registered. There is no such job.');
+        expect(await page.locator('#publication').isHidden()).toBe(true);
+      },
+      { owner },
+    );
+    // What the service sends is the same for everybody, whoever asks and whatever there is.
+    const html = async (id: string) => (await fetch(new URL(pageOf(id), marketplace.dev.base_url))).text();
+    const other = 'nothing-aaaaaa';
+    const withoutNonce = (text: string) => text.replace(/nonce="[^"]*"/, '');
+    expect(withoutNonce(await html(earner)).replaceAll(earner, other)).toBe(withoutNonce(await html(other)));
+  });
+
+  test('sees in charts and tables the numbers that the API has [SVC-34]', async () => {
+    await visiting(pageOf(earner), async (page) => {
+      await logIn(page);
+      for (const window of ['24h', '7d', '30d'] as const) {
+        await page.getByLabel('Over the last').selectOption(window);
+        const { series = [], runs } = await creator.client.getAgentStats(earner, { window });
+        expect(runs.completed).toBe(RUNS);
+        const rowsOf = (title: string) =>
+          page
+            .getByRole('region', { name: title, exact: true, includeHidden: true })
+            .locator('tbody tr')
+            .evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)));
+        await expect.poll(async () => (await rowsOf('Runs')).length).toBe(series.length);
+        const labels = series.map(({ started_at: at }) =>
+          window === '24h' ? at.slice(0, 16).replace('T', ' ') : at.slice(0, 10),
+        );
+        expect(await rowsOf('Runs')).toEqual(
+          series.map(({ completed, failed, undelivered }, index) =>
+            [labels[index], completed, failed, undelivered].map(String),
+          ),
+        );
+        expect(await rowsOf('Success rate')).toEqual(
+          series.map(({ completed }, index) => [labels[index], completed > 0 ? '100 %' : 'none']),
+        );
+        const seconds = (ms: number | null) => (ms === null ? 'none' : `${(ms / 1000).toFixed(2)} s`);
+        expect(await rowsOf('Duration')).toEqual(
+          series.map(({ duration_ms: { p50, p95 } }, index) => [labels[index], seconds(p50), seconds(p95)]),
+        );
+        const sol = (lamports: number) => `${Number((lamports / 1e9).toFixed(9))} SOL`;
+        expect(await rowsOf('Earned')).toEqual(
+          series.map(({ earned_lamports: lamports }, index) => [labels[index], sol(lamports)]),
+        );
+        const earnedOf = series.reduce((sum, { earned_lamports: lamports }) => sum + lamports, 0);
+        expect(earnedOf).toBe((RUNS * PRICE * 975) / 1000);
+        // Of one period with runs there is one bar, and it is full.
+        const bars = page.getByRole('img', { name: /^Runs/ }).locator('rect');
+        const withRuns = series.filter(({ completed }) => completed > 0);
+        expect(await bars.count()).toBe(withRuns.length);
+        const heights = await bars.evaluateAll((rects) =>
+          rects.map((rect) => Number(rect.getAttribute('height'))),
+        );
+        expect(Math.max(...heights)).toBe(100);
+      }
+      expect(await page.locator('#stats-facts').textContent()).toContain('Nightly runThere was none yet.');
+      const { earnings } = await creator.client.getEarnings();
+      const earned = page.getByRole('region', { name: 'Earnings in all', includeHidden: true });
+      expect(await earned.locator('tbody tr').first().textContent()).toContain(
+        `${(earnings[0]?.earned_lamports ?? 0) / 1e9} SOL`,
+      );
+    });
+  });
+
+  test('updates an agent, sees what two versions differ in, and goes back [SVC-33]', async () => {
+    const { owner, id, manifest } = await listed({ description: `Line one.\n${SCRIPT}\nLine \u202ethree.` });
+    const next = {
+      ...manifest,
+      description: `Line one.\nAnother line.\nLine \u202ethree.`,
+      output_schema: { type: 'string', maxLength: 100 },
+      listing: { ...manifest.listing, title: 'Renamed', price_lamports: 2 * PRICE },
+    };
+    await visiting(
+      pageOf(id),
+      async (page, wallet) => {
+        await logIn(page);
+        await page.getByLabel('Manifest', { exact: true }).fill(JSON.stringify({ ...next, description: 7 }));
+        await page.getByRole('button', { name: 'Send this version' }).click();
+        await says(page, 'It was not updated. See below what is wrong');
+        expect(await page.locator('#manifest-wrong').textContent()).toMatch(/^description /);
+        await page.getByLabel('Manifest', { exact: true }).fill(JSON.stringify(next));
+        await page.getByRole('button', { name: 'Send this version' }).click();
+        await says(page, 'Updated: the next run runs the new version.');
+        // A message that confirms the change, and a transaction with the new document and price.
+        expect(wallet.messages.at(-1)).toMatch(/^agent-rental: change where renters' data goes/);
+        expect(wallet.transactions).toBe(1);
+        expect(await fact(page, 'Version')).toBe('2');
+        expect(await fact(page, 'Price')).toBe('0.0005 SOL per task');
+        expect(await fact(page, 'Title')).toBe('Renamed');
+        await page.getByRole('button', { name: 'Compare' }).click();
+        await says(page, 'What version 2 has other than version 1');
+        const changes = page.locator('#version-changes');
+        const description = changes.getByLabel('Changes of description');
+        expect(await description.locator('del').allTextContents()).toEqual([`- ${SCRIPT}`]);
+        expect(await description.locator('ins').allTextContents()).toEqual(['+ Another line.']);
+        // A character that reorders text is seen as what it is.
+        expect(await description.innerText()).toContain('Line \\u{202e}three.');
+        expect(await changes.getByLabel('Changes of output_schema').innerText()).toContain(
+          '+   "maxLength": 100',
+        );
+        expect(await changes.locator('h3').allTextContents()).toEqual(['description', 'output_schema']);
+        await page.getByRole('button', { name: 'Go back to the first of the two' }).click();
+        await says(page, 'It runs what version 1 was, as its next version.');
+        expect(await fact(page, 'Version')).toBe('3');
+        expect(await page.title()).not.toBe('taken');
+      },
+      { owner },
+    );
+    const listing = await owner.client.getListing(id);
+    expect(listing).toMatchObject({ version: 3, title: 'Renamed', price_lamports: 2 * PRICE });
+    expect(listing.output_schema).toEqual(manifest.output_schema);
+  });
+
+  test('changes a price, pauses, resumes and closes for ever [SVC-33]', async () => {
+    const { owner, id } = await listed();
+    const statusOf = async () => (await owner.client.getListing(id)).status;
+    await visiting(
+      pageOf(id),
+      async (page, wallet) => {
+        await logIn(page);
+        const price = page.locator('#price-form').getByLabel('Price in SOL');
+        await price.fill('nothing');
+        await page.getByRole('button', { name: 'Change the price' }).click();
+        await says(page, 'The price was not changed. Type an amount of SOL');
+        await price.fill('0.0004');
+        await page.getByLabel('Least deposit in SOL', { exact: true }).last().fill('0.002');
+        await page.getByRole('button', { name: 'Change the price' }).click();
+        await says(page, 'The price is 0.0004 SOL now.');
+        expect(await owner.client.getListing(id)).toMatchObject({
+          price_lamports: 400_000,
+          min_deposit_lamports: 2_000_000,
+        });
+        await page.getByRole('button', { name: 'Pause' }).click();
+        await says(page, 'It is paused');
+        expect(await statusOf()).toBe('paused');
+        wallet.refuses = true;
+        await page.getByRole('button', { name: 'Resume' }).click();
+        await says(page, 'It was not resumed. The person said no.');
+        wallet.refuses = false;
+        await page.getByRole('button', { name: 'Resume' }).click();
+        await says(page, 'It is active again.');
+        expect(await statusOf()).toBe('active');
+        // The browser asks for the box that says so.
+        await page.getByRole('button', { name: 'Close', exact: true }).click();
+        expect(await statusOf()).toBe('active');
+        await page.getByLabel('Close it for ever').check();
+        await page.getByRole('button', { name: 'Close', exact: true }).click();
+        await says(page, 'It is closed for ever');
+        expect(await statusOf()).toBe('closed');
+        expect(await page.getByRole('button', { name: 'Pause' }).isHidden()).toBe(true);
+      },
+      { owner },
+    );
+  });
+
+  test('finishes or deletes a draft, and is shown why an agent is not reached [SVC-30] [SVC-32]', async () => {
+    const owner = await newParticipant(marketplace);
+    const draftOf = async (name: string) => {
+      const manifest = {
+        ...textAgent('https://agent.invalid/v1', { name, ...(await offlineModel(marketplace)) }),
+      };
+      const { job_id: jobId } = await owner.client.registerAgent(manifest);
+      return (await jobEnd(owner.client, jobId)).result?.listing_id ?? '';
+    };
+    const finished = await draftOf('finished');
+    const deleted = await draftOf('deleted');
+    await visiting(
+      '/dashboard/creator',
+      async (page) => {
+        await logIn(page);
+        expect(await page.locator('#agents').getByText('not published').count()).toBe(2);
+        await page.locator('#agents').getByRole('link', { name: 'Finished' }).click();
+        await logIn(page);
+        await page.getByRole('button', { name: 'Publish', exact: true }).click();
+        await says(page, `Published: ${finished} is active`);
+        expect(await fact(page, 'Status')).toBe('active');
+        await page.goto(new URL(pageOf(deleted), marketplace.dev.base_url).href);
+        await logIn(page);
+        await page.getByRole('button', { name: 'Delete this draft' }).click();
+        await says(page, `The draft ${deleted} is deleted.`);
+      },
+      { owner },
+    );
+    const { agents } = await owner.client.listAgents();
+    expect(agents.map(({ listing_id: id, status }) => [id, status])).toEqual([[finished, 'active']]);
+    const unreached = await listed();
+    await visiting(
+      '/dashboard/creator',
+      async (page) => {
+        await logIn(page);
+        await page.getByText(/^Published without having been reached/).waitFor();
+      },
+      { owner: unreached.owner },
+    );
+  });
+
+  const seen = (['light', 'dark', 'phone'] as const).flatMap((look) =>
+    (['my agents', 'publish', 'one agent'] as const).map((name) => ({ look, name })),
+  );
+  test.each(seen)(
+    'has no violation that axe knows of, and fits, in $look: $name [SVC-37]',
+    async ({ look, name }) => {
+      const { owner, id } = versioned;
+      const paths = {
+        'my agents': '/dashboard/creator',
+        publish: '/dashboard/creator/publish',
+        'one agent': pageOf(id),
+      };
+      const visit = async (page: Page) => {
+        await logIn(page);
+        // Everything that opens is open, and something is wrong.
+        if (name === 'publish') {
+          await page.getByRole('button', { name: 'Register this agent' }).click();
+          await says(page, 'It was not registered.');
+        }
+        if (name === 'one agent') {
+          await page.getByRole('button', { name: 'Compare' }).click();
+          await says(page, 'What version 2 has other');
+          await page.getByLabel('Manifest', { exact: true }).fill('{}');
+        }
+        await page.locator('details').evaluateAll((all) => all.map((one) => one.setAttribute('open', '')));
+        const folder = process.env['SCREENSHOTS'];
+        if (folder !== undefined) {
+          const file = `${folder}/creator-${name.replace(' ', '-')}-${look}.png`;
+          await page.screenshot({ path: file, fullPage: true });
+        }
+        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(
+          0,
+        );
+        expect(await accessibilityViolations(page)).toEqual([]);
+      };
+      await visiting(paths[name], visit, { owner, ...LOOKS[look], bypassCSP: true });
+    },
+  );
+
+  test('is used by keyboard alone [SVC-37]', async () => {
+    const { owner, id } = await listed();
+    await visiting(
+      pageOf(id),
+      async (page) => {
+        const press = async (name: string) => {
+          await page.getByRole('button', { name, exact: true }).focus();
+          await page.keyboard.press('Enter');
+        };
+        await press('Log in with Test wallet');
+        await says(page, 'Logged in as');
+        await press('Pause');
+        await says(page, 'It is paused');
+        await press('Resume');
+        await says(page, 'It is active again.');
+        const price = page.locator('#price-form').getByLabel('Price in SOL');
+        await price.focus();
+        await page.keyboard.press('ControlOrMeta+A');
+        await page.keyboard.type('0.0003');
+        await page.keyboard.press('Tab');
+        await page.keyboard.press('ControlOrMeta+A');
+        await page.keyboard.type('0.0003');
+        await page.keyboard.press('Enter');
+        await says(page, 'The price is 0.0003 SOL now.');
+      },
+      { owner },
+    );
+  });
+});

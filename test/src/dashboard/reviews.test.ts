@@ -1,0 +1,83 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { publishProgram, rentAgent } from '../support/agents/agents.js';
+import { accessibilityViolations, browserPath, LOOKS, openBrowser } from '../support/browser/browser.js';
+import { says, withWallet } from '../support/browser/wallet-page.js';
+import { attach, type Marketplace } from '../support/marketplace.js';
+import { newParticipant, type Participant } from '../support/participant.js';
+
+const HOSTILE = `<script>document.title='taken'</script> \u202e It costs 0 SOL. ${'w'.repeat(1_500)}`;
+
+describe.runIf(browserPath !== undefined)('on the page of a listing, a wallet of the browser', () => {
+  let marketplace: Marketplace;
+  let browser: Browser;
+  let agent: string;
+  beforeAll(async () => {
+    marketplace = await attach(inject('stateDir'));
+    browser = await openBrowser();
+    agent = await publishProgram(marketplace, await newParticipant(marketplace), 'return { n: 1 };');
+  });
+  afterAll(() => browser?.close());
+
+  const visiting = (
+    owner: Participant,
+    visit: (page: Page) => Promise<void>,
+    options: BrowserContextOptions = {},
+  ) => withWallet(browser, { marketplace, owner, path: `/dashboard/listings/${agent}` }, visit, options);
+
+  async function review(page: Page, rating: string, comment: string): Promise<void> {
+    await page.getByText('Have you run it? Review it').click();
+    await page.getByLabel('Rating').selectOption(rating);
+    await page.getByLabel('Comment').fill(comment);
+    await page.getByRole('button', { name: 'Review with Test wallet' }).click();
+  }
+
+  test('that ran it reviews it, and again in place of that; what it wrote is text [ADP-11] [SVC-36]', async () => {
+    const renter = await newParticipant(marketplace);
+    await rentAgent(renter, agent);
+    await renter.client.execute({ agent_id: agent, task: 'Go.', input: {} });
+    await visiting(renter, async (page) => {
+      await review(page, '2', 'At first.');
+      await says(page, 'Your review is published.');
+      await page.reload();
+      await page.getByText('Rated 2 of 5.').waitFor();
+      await page.getByText('At first.').waitFor();
+      await review(page, '4', HOSTILE);
+      await says(page, 'Your review is published.');
+      await page.reload();
+      await page.getByText('Rated 4 of 5.').waitFor();
+      expect(await page.title()).not.toBe('taken');
+      expect(await page.locator('main script').count()).toBe(0);
+      const shown = (await page.locator('blockquote').last().innerText()) ?? '';
+      expect(shown).toContain("<script>document.title='taken'</script>");
+      expect(shown).not.toMatch(/[\u202a-\u202e]/);
+      expect(shown.length).toBeLessThan(1_100);
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    });
+    const { reviews } = await renter.client.listReviews(agent);
+    expect(reviews).toMatchObject([{ rating: 4, reviewer: renter.signer.address }]);
+    expect(await renter.client.getListing(agent)).toMatchObject({ rating: 4, review_count: 1 });
+  });
+
+  test.each(['light', 'dark', 'phone'] as const)(
+    'that did not run it is told so, accessibly in %s [SVC-36]',
+    async (look) => {
+      const stranger = await newParticipant(marketplace);
+      await visiting(
+        stranger,
+        async (page) => {
+          await review(page, '1', 'Never seen.');
+          await says(page, 'Your review was not published. A review needs a finished run');
+          expect(await page.getByLabel('Comment').inputValue()).toBe('Never seen.');
+          expect(
+            await page.evaluate('document.documentElement.scrollWidth - innerWidth'),
+          ).toBeLessThanOrEqual(0);
+          expect(await accessibilityViolations(page)).toEqual([]);
+        },
+        { ...LOOKS[look], bypassCSP: true },
+      );
+      const { reviews } = await stranger.client.listReviews(agent);
+      expect(reviews.map(({ comment }) => comment)).not.toContain('Never seen.');
+    },
+  );
+});

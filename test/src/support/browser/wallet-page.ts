@@ -1,0 +1,51 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { Served } from '../marketplace.js';
+import type { Participant } from '../participant.js';
+import { addTestWallet, type AskedWallet } from './test-wallet.js';
+
+/** How long a transaction, or a job, may take on a busy machine. */
+const DONE_MS = 30_000;
+
+/**
+ * Opens a page of the dashboard in a context of its own, with the wallet of a participant in it. Expects that nothing is asked for
+ * elsewhere and that the page's policy was not broken.
+ */
+export async function withWallet(
+  browser: Browser,
+  { marketplace, owner, path }: { marketplace: Served; owner: Participant; path: string },
+  visit: (page: Page, wallet: AskedWallet) => Promise<void>,
+  options: BrowserContextOptions = {},
+): Promise<void> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  const { base_url: baseUrl } = marketplace.dev;
+  page.on('console', (message) => {
+    if (/Content Security Policy/.test(message.text())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(baseUrl)) complaints.push(request.url());
+  });
+  const wallet = await addTestWallet(page, owner.wallet, 'solana:localnet');
+  await page.goto(new URL(path, baseUrl).href);
+  await visit(page, wallet);
+  expect(complaints).toEqual([]);
+  await context.close();
+}
+
+/** Logs the wallet of the page in, unless the tab is logged in. */
+export async function logIn(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^Log (?:in with Test wallet|out)$/ }).waitFor();
+  const offer = page.getByRole('button', { name: 'Log in with Test wallet' });
+  if (await offer.isVisible()) await offer.click();
+  await says(page, 'Logged in as');
+}
+
+/** Waits until the page says something. */
+export async function says(page: Page, text: string | RegExp): Promise<void> {
+  const said = () => page.getByRole('status').textContent();
+  if (typeof text === 'string') await expect.poll(said, { timeout: DONE_MS }).toContain(text);
+  else await expect.poll(said, { timeout: DONE_MS }).toMatch(text);
+}
