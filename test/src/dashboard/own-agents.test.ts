@@ -119,7 +119,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
       },
       { owner },
     );
-    // What the service sends is the same for everybody, whoever asks and whatever there is.
+    // What the service sends is the same for every caller and every id.
     const html = async (id: string) => (await fetch(new URL(pageOf(id), marketplace.dev.base_url))).text();
     const other = 'nothing-aaaaaa';
     const withoutNonce = (text: string) => text.replace(/nonce="[^"]*"/, '');

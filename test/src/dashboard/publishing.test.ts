@@ -64,13 +64,13 @@ describe.runIf(browserPath !== undefined)('on the page for publishing, a wallet 
     await says(page, 'The file was read.');
   };
 
-  test('publishes a declarative agent by the form, which somebody rents and runs [ADP-11] [SVC-30]', async () => {
+  test('publishes a declarative agent by the form, which a renter rents and runs [ADP-11] [SVC-30]', async () => {
     let id = '';
     await visiting(async (page, wallet) => {
       await logIn(page);
       await page.getByLabel('Name, in kebab-case').fill('form-made');
       await page.getByLabel('Title').fill('Made by a form');
-      await page.getByLabel('Description').fill('Answers in text, whatever it is asked.');
+      await page.getByLabel('Description').fill('Answers in text, for any task.');
       await page.getByLabel('Provider of the model').selectOption('self_hosted');
       await page.getByLabel('Name of the model').fill('stand-in');
       await page.getByLabel('Address of the model').fill(model.baseUrl);
@@ -165,7 +165,7 @@ describe.runIf(browserPath !== undefined)('on the page for publishing, a wallet 
     const SCRIPT = '<img src=x onerror="document.title=\'taken\'">';
     const manifest = textAgent('http://10.0.0.1/v1', {
       name: 'corrected',
-      description: `${SCRIPT} \u202e Answers in text, whatever it is asked.`,
+      description: `${SCRIPT} \u202e Answers in text, for any task.`,
       listing: { rental_model: 'per_query', price_lamports: 1_000, title: SCRIPT, sample_output: [SCRIPT] },
     });
     await visiting(async (page) => {

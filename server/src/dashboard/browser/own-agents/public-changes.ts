@@ -18,7 +18,7 @@ export interface FieldChange {
 
 /** Lines that are the same, around those that differ. */
 const CONTEXT_LINES = 3;
-/** A longer comparison would hold up the page, and nobody reads it. */
+/** A longer comparison would hold up the page, and no person reads it. */
 const MOST_MS = 500;
 const SCHEMAS = ['input_schema', 'output_schema'] as const;
 

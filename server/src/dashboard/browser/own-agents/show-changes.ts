@@ -24,7 +24,7 @@ export function showChanges(place: HTMLElement, changes: readonly FieldChange[])
     element(
       'p',
       { class: 'soft' },
-      'Prompt, tools, model and endpoint are kept encrypted and shown to nobody, so they are not compared.',
+      'Prompt, tools, model and endpoint are kept encrypted and are in no answer, so they are not compared.',
     ),
   );
 }
