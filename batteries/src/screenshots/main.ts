@@ -78,7 +78,7 @@ async function preparePages(marketplace: OwnMarketplace): Promise<Shot[]> {
       as: creator.wallet,
       until: perTask.title,
     },
-    { name: 'not-found', path: '/dashboard/listings/nothing-here', until: 'listing_not_found' },
+    { name: 'not-found', path: '/dashboard/listings/nothing-here', until: 'There is nothing to show' },
   ];
 }
 

@@ -79,9 +79,9 @@ function CreateForm() {
           Ask me above, in SOL
           <input id="ask-above" inputMode="decimal" autocomplete="off" placeholder="never" />
         </label>
-        <label>
-          May publish agents
+        <label class="check">
           <input id="publish" type="checkbox" />
+          May publish agents
         </label>
         <button type="submit">Create</button>
       </form>

@@ -1,5 +1,6 @@
 import { APPROVAL_HOLDS_MINUTES, type SpendingApproval } from '@agent-rental/contract';
 import { approveSpending } from '@agent-rental/sdk/solana';
+import { momentOf } from '../elements.js';
 import { logIn } from '../session/log-in.js';
 import { find, say, solOf, work, type Session } from '../wallets.js';
 import { quoted } from './quoted.js';
@@ -56,7 +57,7 @@ function show(root: HTMLElement, approval: SpendingApproval): void {
   put('#agent', listing_id);
   find(root, '#agent').setAttribute('href', `/dashboard/listings/${encodeURIComponent(listing_id)}`);
   put('#until-label', isOpen ? 'Answer until' : 'The answer holds until');
-  put('#until', new Date(expires_at).toLocaleString());
+  put('#until', momentOf(expires_at));
   put('#title', quoted(listing_title));
   put('#approve', `Approve up to ${solOf(lamports)}`);
   find(root, '#answers').hidden = !isOpen;

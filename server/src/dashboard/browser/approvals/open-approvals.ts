@@ -1,4 +1,5 @@
 import type { SpendingApproval } from '@agent-rental/contract';
+import { momentOf } from '../elements.js';
 import { logIn } from '../session/log-in.js';
 import { find, say, solOf } from '../wallets.js';
 import { quoted } from './quoted.js';
@@ -28,7 +29,7 @@ function card({ id, kind, lamports, listing_id, api_key_label, expires_at }: Spe
   const words = document.createElement('p');
   const what = kind === 'run' ? 'One run of' : 'Renting';
   const asking = api_key_label === null ? 'A key' : quoted(api_key_label);
-  words.textContent = `${what} ${listing_id}. ${asking} asks until ${new Date(expires_at).toLocaleString()}.`;
+  words.textContent = `${what} ${listing_id}. ${asking} asks until ${momentOf(expires_at)}.`;
   item.append(heading, words);
   return item;
 }

@@ -33,9 +33,9 @@ export function chartFigure(chart: Chart): HTMLElement {
     element(
       'p',
       { class: 'soft' },
-      ...chart.series.flatMap(({ name, look }) => [
+      ...chart.series.flatMap(({ name, look }, index) => [
         element('span', { class: look, 'aria-hidden': 'true' }, '\u25a0 '),
-        `${name}  `,
+        index + 1 < chart.series.length ? `${name}, ` : `${name}. `,
       ]),
       top > 0 ? `A full bar is ${chart.words(top)}.` : 'There is nothing in this time.',
     ),

@@ -20,7 +20,7 @@ export interface Registered {
 
 const REVIEW_WORDS = {
   approved: 'It passed its review.',
-  pending: 'It waits for its review. Come back to it from "My agents" when that has passed.',
+  pending: 'It waits for its review. Come back to it from "Your agents" when that has passed.',
   rejected: 'Its review rejected it.',
 } as const;
 

@@ -98,7 +98,7 @@ function signerOnDemand(name: string, address: string, chain: string | undefined
 
 function showLoggedIn(root: HTMLElement, { name, signer: { address } }: Session): void {
   const words = document.createElement('span');
-  words.textContent = `Logged in as ${address.slice(0, 4)}...${address.slice(-4)} with ${name.slice(0, 40)}. `;
+  words.textContent = `${name.slice(0, 40)}, ${address.slice(0, 4)}...${address.slice(-4)}`;
   const button = document.createElement('button');
   button.type = 'button';
   button.className = 'plain';

@@ -48,21 +48,18 @@ export function consentPage({ asked, chain, nonce }: ConsentPageContent): string
       >
         <h2>What it may do</h2>
         <form id="limits">
-          <label class="wide">
-            <span>
-              <input type="checkbox" checked disabled /> Run agents that you have rented
-            </span>
+          <label class="check wide">
+            <input type="checkbox" checked disabled />
+            Run agents that you have rented
           </label>
-          <label class="wide">
-            <span>
-              <input
-                id="rent"
-                type="checkbox"
-                checked={scopes.includes('rent')}
-                disabled={!scopes.includes('rent')}
-              />{' '}
-              Rent, renew and top up agents
-            </span>
+          <label class="check wide">
+            <input
+              id="rent"
+              type="checkbox"
+              checked={scopes.includes('rent')}
+              disabled={!scopes.includes('rent')}
+            />
+            Rent, renew and top up agents
           </label>
           <label>
             Most for a run, in SOL

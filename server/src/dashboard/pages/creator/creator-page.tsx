@@ -5,7 +5,7 @@ import { renderWalletPage, type WalletPageContext } from './wallet-page.js';
 export function creatorPage(context: WalletPageContext): string {
   return renderWalletPage(
     {
-      title: 'My agents',
+      title: 'Your agents',
       description: 'The agents that you publish, whether they work, and what they earn.',
       path: CREATOR_PAGE_PATH,
       part: 'creator',
