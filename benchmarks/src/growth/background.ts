@@ -30,6 +30,7 @@ export async function measureBackground(
   const idle = await Promise.all([small, large].map(({ parts }) => busyMsPerSecond(parts.pool, idleSeconds)));
   const [one = Number.NaN, hundred = Number.NaN] = idle;
   const what = 'database time of an idle server';
+  sheet.progress(`${what}: ${round(one)} and ${round(hundred)} ms a second`);
   sheet.rows.push({
     what,
     x1_ms_per_s: round(one),

@@ -30,7 +30,10 @@ export async function measureSnapshot(
     pool,
     `select id, address from listings where status = 'active' and id like 'seeded-%' order by id limit ${each + 1}`,
   );
-  const runs = await rowsOf<{ id: string }>(pool, `select id from runs order by created_at limit ${each}`);
+  const runs = await rowsOf<{ id: string }>(
+    pool,
+    `select id from runs where status = 'completed' limit ${each}`,
+  );
   const [listing] = listings;
   if (!listing) throw new Error('No listing is on sale.');
   let slot = FIRST_SLOT;
