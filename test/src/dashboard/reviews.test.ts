@@ -38,12 +38,12 @@ describe.runIf(browserPath !== undefined)('on the page of a listing, a wallet of
     await renter.client.execute({ agent_id: agent, task: 'Go.', input: {} });
     await visiting(renter, async (page) => {
       await review(page, '2', 'At first.');
-      await says(page, 'Your review is published.');
+      await says(page.locator('#review'), 'Your review is published.');
       await page.reload();
       await page.getByText('Rated 2 of 5.').waitFor();
       await page.getByText('At first.').waitFor();
       await review(page, '4', HOSTILE);
-      await says(page, 'Your review is published.');
+      await says(page.locator('#review'), 'Your review is published.');
       await page.reload();
       await page.getByText('Rated 4 of 5.').waitFor();
       expect(await page.title()).not.toBe('taken');
@@ -67,7 +67,7 @@ describe.runIf(browserPath !== undefined)('on the page of a listing, a wallet of
         stranger,
         async (page) => {
           await review(page, '1', 'Never seen.');
-          await says(page, 'Your review was not published. A review needs a finished run');
+          await says(page.locator('#review'), 'Your review was not published. A review needs a finished run');
           expect(await page.getByLabel('Comment').inputValue()).toBe('Never seen.');
           expect(
             await page.evaluate('document.documentElement.scrollWidth - innerWidth'),

@@ -27,7 +27,7 @@ export function offerWallets(
   root: HTMLElement,
   { verb, failed, onChosen }: { verb: string; failed: string; onChosen: (wallet: Wallet) => Promise<void> },
 ): () => void {
-  const list = find(root, '#wallets');
+  const list = find(root, '.wallets');
   const wallets = getWallets();
   const show = () => {
     const able = wallets.get().filter(({ features }) => NEEDED.every((name) => name in features));

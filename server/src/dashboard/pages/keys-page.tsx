@@ -33,7 +33,7 @@ export function keysPage({ baseUrl, mcpUrl, chain, nonce }: KeysPageContent): st
       </noscript>
       <section id="keys" hidden data-chain={chain} data-mcp-url={mcpUrl}>
         <h2>Your wallet</h2>
-        <p id="wallets" />
+        <p class="wallets" />
         <p role="status" />
         <div id="keys-in" hidden>
           <CreateForm />

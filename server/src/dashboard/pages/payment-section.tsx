@@ -52,7 +52,7 @@ export function PaymentSection({ listing, chain, programId }: PaymentProps) {
             </select>
           </label>
         ) : null}
-        <span id="wallets" />
+        <span class="wallets" />
       </form>
       <p role="status" />
     </section>

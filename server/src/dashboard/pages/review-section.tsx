@@ -23,7 +23,7 @@ export function ReviewSection({ listingId, chain }: { listingId: string; chain: 
             Comment, which everyone can read
             <textarea id="comment" rows={4} maxLength={COMMENT_CHARACTERS} />
           </label>
-          <p id="wallets" />
+          <p class="wallets" />
         </form>
         <p role="status" class="said" />
       </details>

@@ -43,7 +43,7 @@ fieldset{border:1px solid var(--line);border-radius:.6rem;margin:0;padding:1rem;
 legend{font-weight:600;padding:0 .4rem}
 label.check{display:flex;gap:.6rem;align-items:center}label.check input{min-height:0;flex:none}
 [type=checkbox],[type=radio]{width:1.15rem;height:1.15rem;min-height:0;margin:0;padding:0;accent-color:var(--accent)}
-#wallets{display:flex;flex-wrap:wrap;gap:.5rem .9rem;align-items:center}
+.wallets{display:flex;flex-wrap:wrap;gap:.5rem .9rem;align-items:center}
 .code{font-family:ui-monospace,monospace;font-size:.9rem}
 .said{position:sticky;top:0;margin:0;background:var(--ground);z-index:1}.said:not(:empty){padding:.5rem 0}
 .wrong{color:var(--warn);overflow-wrap:anywhere}ul.wrong{margin:0}ul.wrong:empty{display:none}

@@ -1,4 +1,4 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Served } from '../marketplace.js';
 import type { Participant } from '../participant.js';
@@ -43,9 +43,9 @@ export async function logIn(page: Page): Promise<void> {
   await says(page, 'Logged in as');
 }
 
-/** Waits until the page says something. */
-export async function says(page: Page, text: string | RegExp): Promise<void> {
-  const said = () => page.getByRole('status').textContent();
+/** Waits until the page, or a part of it, says something. */
+export async function says(part: Page | Locator, text: string | RegExp): Promise<void> {
+  const said = () => part.getByRole('status').textContent();
   if (typeof text === 'string') await expect.poll(said, { timeout: DONE_MS }).toContain(text);
   else await expect.poll(said, { timeout: DONE_MS }).toMatch(text);
 }

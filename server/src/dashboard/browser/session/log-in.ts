@@ -107,5 +107,5 @@ function showLoggedIn(root: HTMLElement, { name, signer: { address } }: Session)
     forgetTabLogin();
     location.reload();
   });
-  find(root, '#wallets').replaceChildren(words, button);
+  find(root, '.wallets').replaceChildren(words, button);
 }

@@ -30,7 +30,7 @@ export function approvalsPage({ baseUrl, chain, nonce }: ApprovalPageContent): s
       <NoScript />
       <section id="approvals" hidden data-chain={chain}>
         <h2>Your wallet</h2>
-        <p id="wallets" />
+        <p class="wallets" />
         <p role="status" />
         <div id="questions" hidden>
           <h2>Open questions</h2>
@@ -59,7 +59,7 @@ export function approvalPage({ baseUrl, chain, nonce, id }: ApprovalPageContent 
       <NoScript />
       <section id="approval" hidden data-chain={chain} data-approval={id}>
         <h2>Your wallet</h2>
-        <p id="wallets" />
+        <p class="wallets" />
         <p role="status" />
         <div id="question" hidden>
           <h2 id="amount" />

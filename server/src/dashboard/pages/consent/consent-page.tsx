@@ -79,7 +79,7 @@ export function consentPage({ asked, chain, nonce }: ConsentPageContent): string
           You end it at any time under <a href="/dashboard/keys">API keys</a>; unused, it ends by itself after
           30 days.
         </p>
-        <p id="wallets" />
+        <p class="wallets" />
         <p role="status" />
       </section>
       <p>

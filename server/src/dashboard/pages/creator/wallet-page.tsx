@@ -54,7 +54,7 @@ export function renderWalletPage(
       </noscript>
       <section id={part} hidden data-chain={chain} data-program-id={programId} data-listing={listingId}>
         <h2>Your wallet</h2>
-        <p id="wallets" />
+        <p class="wallets" />
         <p role="status" class="said" />
         <div id="logged-in" hidden>
           {children}

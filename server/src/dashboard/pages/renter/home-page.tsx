@@ -26,7 +26,7 @@ export function homePage({ baseUrl, chain, nonce }: WalletPageContent): string {
       <NeedsScript />
       <section id="home" hidden data-chain={chain}>
         <h2>Your wallet</h2>
-        <p id="wallets" />
+        <p class="wallets" />
         <p role="status" />
         <div id="home-in" hidden>
           <h2>Your rentals</h2>

@@ -26,7 +26,7 @@ export function runPage({
       </p>
       <NeedsScript />
       <section id="run" hidden data-chain={chain} data-program-id={programId} data-run={runId}>
-        <p id="wallets" />
+        <p class="wallets" />
         <p role="status" />
         <div id="run-in" hidden>
           <dl class="facts" id="facts" />

@@ -49,7 +49,7 @@ export function runsPage({
       </form>
       <section id="runs" hidden data-chain={chain} data-agent={agentId} data-status={status}>
         <h2>Your wallet</h2>
-        <p id="wallets" />
+        <p class="wallets" />
         <p role="status" />
         <div id="runs-in" hidden>
           <h2>Your runs</h2>

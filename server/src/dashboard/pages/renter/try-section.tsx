@@ -22,7 +22,7 @@ export function TrySection({ listing, chain }: { listing: Listing; chain: string
       data-price={solWords(BigInt(price))}
     >
       <h2>Try it</h2>
-      <p id="wallets" />
+      <p class="wallets" />
       <p role="status" />
       <p id="needs-rental" hidden>
         <a href={`/dashboard/rent/${id}`}>Rent this agent</a> to run it here.
