@@ -1,4 +1,4 @@
-import { mkdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { createApiKey, rent } from '@agent-rental/sdk/solana';
 import { createClient } from '@agent-rental/sdk';
@@ -104,8 +104,8 @@ const browser = await openBrowser();
 try {
   const shots = await preparePages(marketplace);
   const fallback = await marketplace.wallet('renter');
-  await rm(FOLDER, { recursive: true, force: true });
-  await mkdir(FOLDER, { recursive: true });
+  const old = (await readdir(FOLDER)).filter((name) => name.endsWith('.jpg'));
+  await Promise.all(old.map((name) => rm(FOLDER + name)));
   for (const shot of shots) {
     for (const [name, look] of Object.entries(LOOKS)) {
       const page = await open(browser, shot, { baseUrl: marketplace.dev.base_url, fallback, look });
