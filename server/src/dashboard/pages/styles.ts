@@ -35,7 +35,7 @@ form.stack{display:grid;grid-template-columns:minmax(0,1fr);gap:1rem}form.stack 
 .facts dt{color:var(--soft);overflow-wrap:anywhere}.facts dd{margin:0;overflow-wrap:anywhere}
 .note{background:var(--warn-ground);color:var(--warn);border-radius:.4rem;padding:.6rem .9rem}
 .costs{border-collapse:collapse;margin:1rem 0;max-width:100%}.costs caption{text-align:left;color:var(--soft)}
-.costs th,.costs td{text-align:left;padding:.3rem .8rem .3rem 0;border-bottom:1px solid var(--line);font-weight:400;overflow-wrap:anywhere}.costs tfoot td{color:var(--soft);border:0}
+.costs th,.costs td{text-align:left;padding:.3rem .8rem .3rem 0;border-bottom:1px solid var(--line);font-weight:400;}.costs{font-size:.9rem}.costs tfoot td{color:var(--soft);border:0}
 pre{background:var(--raised);border:1px solid var(--line);border-radius:.4rem;padding:.8rem;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere}
 form.tall,.tall{display:grid;grid-template-columns:minmax(0,1fr);gap:.9rem;align-items:start}
 fieldset{border:1px solid var(--line);border-radius:.6rem;margin:0;padding:1rem;min-width:0;display:grid;grid-template-columns:minmax(0,1fr);gap:.9rem}
