@@ -21,7 +21,12 @@ const HOSTILE_SEGMENTS = [
 /** Names that servers redirect, look up or merge by. */
 const HOSTILE_QUERIES = [
   'next=https://evil.example/&redirect=//evil.example&return_to=https:evil.example&url=javascript:alert(1)',
-  'q=%3Cscript%3Ealert(1)%3C%2Fscript%3E&status=%22%3E%3Csvg%20onload%3Dalert(1)%3E&agent_id=%27-alert(1)-%27',
+  // Each by itself: a page refuses the whole address for one member that it does not take.
+  ...['q', 'category', 'status', 'agent_id', 'job', 'state', 'client_id', 'redirect_uri'].flatMap((name) =>
+    ['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>'].map(
+      (words) => `${name}=${encodeURIComponent(words)}`,
+    ),
+  ),
   '__proto__[isAdmin]=1&constructor.prototype.x=1&q[]=1&q=1&q=2',
   'max_total_lamports=-1e9&offset=999999999999&limit=0&job=%00',
   `q=${'%F0%9F%92%A3'.repeat(400)}`,
