@@ -17,5 +17,6 @@ export const network = z
     /** The address of the program's `Protocol` account. */
     protocol_account: walletAddress,
   })
-  .meta({ id: 'Network' });
+  // Not "Network": generators name the object after its schema, and the member would have the same name.
+  .meta({ id: 'NetworkInUse' });
 export type Network = z.infer<typeof network>;
