@@ -102,12 +102,17 @@ test('a marketplace is copied while it works, lost, and restored: nothing that w
   expect(await client.verifyCredential(id)).toMatchObject({ valid: true, balance_lamports: left });
   // What is in the backup is answered again and not paid again; what comes next is paid once.
   expect(await charged(second, 'before')).toEqual(before);
-  expect(await charged(second, 'after')).toMatchObject({ status: 'completed', cost_lamports: price });
-  expect(await balanceOnChain(second, renter.wallet.publicKey)).toBe(BigInt(left - price));
-  // The run that only the chain knows is told to the operator, and nothing else is.
-  const compared = await run(restoredDir, RECONCILE, '--json');
-  const { open } = JSON.parse(compared.output) as { open: { kind: string }[] };
-  expect(new Set(open.map(({ kind }) => kind))).toEqual(new Set(['unknown_charge']));
+  // A run that was under way while the database was copied is charged and not delivered there: a free run makes it good.
+  const { cost_lamports: cost } = await charged(second, 'after');
+  expect([0, price]).toContain(cost);
+  expect(await charged(second, 'after-that')).toMatchObject({ status: 'completed', cost_lamports: price });
+  expect(await balanceOnChain(second, renter.wallet.publicKey)).toBe(BigInt(left - cost - price));
+  // The run that only the chain knows is told to the operator, and nothing else is, once the last charges are final on-chain.
+  const differences = async () => {
+    const { output } = await run(restoredDir, RECONCILE, '--json');
+    return [...new Set((JSON.parse(output) as { open: { kind: string }[] }).open.map(({ kind }) => kind))];
+  };
+  await expect.poll(differences, { timeout: 60_000 }).toEqual(['unknown_charge']);
 }, 180_000);
 
 test('a stopped marketplace is copied, too, and a restore overwrites nothing and takes no damaged copy [OPS-79, OPS-81]', async () => {
