@@ -171,7 +171,7 @@ export function createMetrics(): Metrics {
   });
 
   // An alert on the first lost charge, or the first run that is not delivered, needs a 0 before it.
-  for (const state of Object.keys(CHARGE_STATES)) charges.inc({ state }, 0);
+  for (const state of Object.keys(CHARGE_STATES)) if (state !== 'reserved') charges.inc({ state }, 0);
   for (const state of RUN_ENDS) runs.inc({ state }, 0);
   for (const step of RUN_STEPS) steps.zero({ step });
 
