@@ -27,6 +27,8 @@ test.runIf(IS_FULL_FORM)(
       'taking and freeing a slot, beside a snapshot',
       'pausing and resuming a listing, no snapshot',
       'pausing and resuming a listing, beside a snapshot',
+      'pausing and resuming one listing 40 times, no snapshot',
+      'pausing and resuming one listing 40 times, beside a snapshot',
       '1 listings changed in one statement',
       '100 listings changed in one statement',
       'the index of a first start, 3 and 300 transactions',

@@ -128,7 +128,7 @@ it('a database that lacks a migration is told from one that has more than this s
   await expect(requireMigrated(db)).rejects.toThrow('0001-initial');
 });
 
-it('counts open charges by state, and slots that are held', async () => {
+it('counts open charges by state with the age of the oldest, and slots that are held', async () => {
   const { db } = database;
   const listing = await insertListing(db);
   const wallet = newWallet();
@@ -144,6 +144,7 @@ it('counts open charges by state, and slots that are held', async () => {
         price_lamports: 1n,
         sequence: BigInt(index + 1),
         state,
+        created_at: new Date(Date.now() - index * 100_000),
       })
       .execute();
     const expires = new Date(Date.now() + (state === 'finalized' ? -1 : 60_000));
@@ -153,11 +154,14 @@ it('counts open charges by state, and slots that are held', async () => {
       .execute();
   }
   const counts = createOperationsRepository(db);
-  expect(await counts.openCharges()).toEqual(
-    new Map([
-      ['reserved', 1],
-      ['signed', 2],
-    ]),
-  );
+  const open = [...(await counts.openCharges())];
+  expect(open.map(([state, { count }]) => [state, count]).toSorted()).toEqual([
+    ['reserved', 1],
+    ['signed', 2],
+  ]);
+  const ages = Object.fromEntries(open.map(([state, { oldestSeconds }]) => [state, oldestSeconds]));
+  expect(ages['reserved']).toBeLessThan(100);
+  expect(ages['signed']).toBeGreaterThanOrEqual(200);
+  expect(ages['signed']).toBeLessThan(300);
   expect(await counts.slotsTaken()).toBe(3);
 });
