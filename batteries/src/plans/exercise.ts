@@ -30,8 +30,8 @@ export async function exercise(market: FaultMarket, exercised: Exercised): Promi
     if (got !== status) wrong.push(`${what} was answered ${got}: ${JSON.stringify(body)}`);
     return body as Record<string, string>;
   };
-  const runId = await workRuns(market, exercised, expect);
-  await workBusy(market, exercised, runId, expect);
+  const known = await workRuns(market, exercised, expect);
+  await workBusy(market, exercised, known, expect);
   await workBackground(market);
   const { busy, metricsToken: token } = exercised;
   await Promise.all(['/health', '/ready'].map((path) => expect(path, call(market.served, 'GET', path))));
@@ -64,12 +64,18 @@ type Expect = (
   status?: number,
 ) => Promise<Record<string, string>>;
 
-/** Runs of every scenario, and with every preference; gives one of the busy wallet. */
-async function workRuns(
-  market: FaultMarket,
-  { listings, busy: { renter, listing } }: Exercised,
-  expect: Expect,
-): Promise<string> {
+/** What the busy wallet has afterwards. */
+interface Known {
+  readonly runId: string;
+  readonly approvalId: string;
+}
+
+/** Runs of every scenario, and with every preference. */
+async function workRuns(market: FaultMarket, exercised: Exercised, expect: Expect): Promise<Known> {
+  const {
+    listings,
+    busy: { renter, listing },
+  } = exercised;
   const run = (task: string, headers: Record<string, string>) => {
     const body = { agent_id: listing.id, task: `answer ${task}` };
     return expect(
@@ -90,15 +96,41 @@ async function workRuns(
   const requests = SCENARIOS.map((scenario, index) => newRequest(scenario, rentals[index] as Rental));
   for (const request of requests) await prepare(market, request);
   await Promise.all(requests.map((request) => send(market, request)));
+  const approvalId = await workApproved(market, exercised, expect);
   await settle(market);
-  return runId;
+  return { runId, approvalId };
+}
+
+/**
+ * A run that the owner of a key approves; gives the question. Before charges are made final: that moves the chain past the
+ * blockhashes that the server keeps.
+ */
+async function workApproved(
+  market: FaultMarket,
+  { busy: { renter, listing } }: Exercised,
+  expect: Expect,
+): Promise<string> {
+  const client = createClient({ baseUrl: market.server.baseUrl, signer: keypairSigner(renter.wallet) });
+  const { key } = await createApiKey(client, keypairSigner(renter.wallet), 'asks', {
+    policy: { ask_above_lamports: 0 },
+  });
+  const byKey = () =>
+    call(market.served, 'POST', '/v1/execute', {
+      token: key,
+      body: { agent_id: listing.id, task: 'answer once approved' },
+    });
+  await expect('a question', byKey(), 403);
+  const [asked] = (await client.listApprovals()).approvals;
+  if (asked) await approveSpending(client, keypairSigner(renter.wallet), asked);
+  await expect('an approved run', byKey());
+  return asked?.id ?? '';
 }
 
 /** What else a wallet does over HTTP, by one that has much. */
 async function workBusy(
   market: FaultMarket,
   { busy: { renter, wallet, listing } }: Exercised,
-  runId: string,
+  { runId, approvalId }: Known,
   expect: Expect,
 ): Promise<void> {
   const { served } = market;
@@ -112,19 +144,6 @@ async function workBusy(
   await expect('a pin', pin(1));
   await expect('no pin', pin(null));
   const client = createClient({ baseUrl: market.server.baseUrl, signer: keypairSigner(renter.wallet) });
-  const { key } = await createApiKey(client, keypairSigner(renter.wallet), 'asks', {
-    policy: { ask_above_lamports: 0 },
-  });
-  const byKey = () =>
-    call(served, 'POST', '/v1/execute', {
-      token: key,
-      body: { agent_id: listingId, task: 'answer once approved' },
-    });
-  await expect('a question', byKey(), 403);
-  const [asked] = (await client.listApprovals()).approvals;
-  if (asked) await approveSpending(client, keypairSigner(renter.wallet), asked);
-  await expect('an approved run', byKey());
-  const approvalId = asked?.id ?? '';
   const { job_id: jobId } = await client.registerAgent({
     name: 'a-draft',
     category: 'research',
