@@ -81,15 +81,14 @@ describe('a login', () => {
 
 describe('every endpoint', () => {
   test('but those of a login, of a consent and of the network is refused without a token [ID-2, ID-3, ID-28, ID-35]', async () => {
-    for (const operation of described) {
-      const { status, body } = await requestOf(marketplace, operation);
+    for (const operation of described.filter((each) => !ANSWERED.includes(nameOf(each)))) {
+      const { body } = await requestOf(marketplace, operation);
       const name = nameOf(operation);
-      if (ANSWERED.includes(name)) {
-        expect(status).toBe(200);
-        continue;
-      }
       const code = OPEN.includes(name) ? 'invalid_request' : 'unauthorized';
       expect({ name, error: errorOf(body) }).toMatchObject({ name, error: { code } });
+    }
+    for (const operation of described.filter((each) => ANSWERED.includes(nameOf(each)))) {
+      expect(await requestOf(marketplace, operation)).toMatchObject({ status: 200 });
     }
     expect(described.map(nameOf)).toEqual(expect.arrayContaining([...OPEN, 'POST /v1/agents']));
   });
