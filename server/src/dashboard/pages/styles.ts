@@ -35,7 +35,7 @@ form.stack{display:grid;grid-template-columns:minmax(0,1fr);gap:1rem}form.stack 
 .facts dt{color:var(--soft);overflow-wrap:anywhere}.facts dd{margin:0;overflow-wrap:anywhere}
 .note{background:var(--warn-ground);color:var(--warn);border-radius:.4rem;padding:.6rem .9rem}
 .costs{border-collapse:collapse;margin:1rem 0;max-width:100%}.costs caption{text-align:left;color:var(--soft)}
-.costs th,.costs td{text-align:left;padding:.3rem .8rem .3rem 0;border-bottom:1px solid var(--line);font-weight:400;}.costs{font-size:.9rem}.costs tfoot td{color:var(--soft);border:0}
+.costs th,.costs td{text-align:left;padding:.3rem .8rem .3rem 0;border-bottom:1px solid var(--line);font-weight:400}.costs :is(th,tfoot td){overflow-wrap:anywhere}.costs tfoot td{color:var(--soft);border:0}
 pre{background:var(--raised);border:1px solid var(--line);border-radius:.4rem;padding:.8rem;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere}
 form.tall,.tall{display:grid;grid-template-columns:minmax(0,1fr);gap:.9rem;align-items:start}
 fieldset{border:1px solid var(--line);border-radius:.6rem;margin:0;padding:1rem;min-width:0;display:grid;grid-template-columns:minmax(0,1fr);gap:.9rem}
@@ -55,7 +55,7 @@ figure{margin:1.2rem 0}figcaption{font-weight:600}
 .ok{fill:var(--accent);color:var(--accent)}.bad{fill:var(--warn);color:var(--warn)}.dim{fill:var(--soft);color:var(--soft)}
 .table{overflow-x:auto}.table table{border-collapse:collapse;font-size:.9rem}.table th,.table td{border:1px solid var(--line);padding:.3rem .6rem;text-align:end}.table th:first-child{text-align:start}
 nav.pages{display:flex;gap:1.5rem;margin-top:1rem}
-@media(max-width:32rem){.facts{grid-template-columns:minmax(0,1fr);gap:0}.facts dd{margin-bottom:.6rem}}
+@media(max-width:32rem){.costs{font-size:.8rem}.costs th,.costs td{padding-right:.4rem}.facts{grid-template-columns:minmax(0,1fr);gap:0}.facts dd{margin-bottom:.6rem}}
 `;
 
 const POLICY = [
