@@ -55,7 +55,7 @@ figure{margin:1.2rem 0}figcaption{font-weight:600}
 .ok{fill:var(--accent);color:var(--accent)}.bad{fill:var(--warn);color:var(--warn)}.dim{fill:var(--soft);color:var(--soft)}
 .table{overflow-x:auto}.table table{border-collapse:collapse;font-size:.9rem}.table th,.table td{border:1px solid var(--line);padding:.3rem .6rem;text-align:end}.table th:first-child{text-align:start}
 nav.pages{display:flex;gap:1.5rem;margin-top:1rem}
-@media(max-width:32rem){.costs{font-size:.8rem}.costs th,.costs td{padding-right:.4rem}.facts{grid-template-columns:minmax(0,1fr);gap:0}.facts dd{margin-bottom:.6rem}}
+@media(max-width:32rem){.costs{font-size:.8rem}.costs [scope=row]{min-width:4.2rem}.costs th,.costs td{padding-right:.4rem}.facts{grid-template-columns:minmax(0,1fr);gap:0}.facts dd{margin-bottom:.6rem}}
 `;
 
 const POLICY = [
