@@ -23,7 +23,7 @@ interface ExportedSpan {
 }
 
 const STEPS = ['parse', 'admit', 'slot', 'check', 'charge', 'run', 'deliver'].map((step) => `run.${step}`);
-const SECRET = 'the task is nobody else’s';
+const SECRET = 'a confidential task';
 const TRACES = { program: 'a'.repeat(32), connected: 'b'.repeat(32) };
 const CALLER_SPAN = 'c'.repeat(16);
 
@@ -92,8 +92,8 @@ describe('a server with a collector', () => {
       await rentAgent(renter, agentId, 3);
       const headers = {
         traceparent: `00-${TRACES[name as keyof typeof TRACES]}-${CALLER_SPAN}-01`,
-        tracestate: 'vendor=for-nobody-else',
-        baggage: 'user=for-nobody-else',
+        tracestate: 'vendor=private-to-the-caller',
+        baggage: 'user=private-to-the-caller',
       };
       const client = new Client({ name: 'traced-client', version: '1.0.0' });
       const authorization = `Bearer ${renter.token}`;
@@ -174,7 +174,7 @@ describe('a server with a collector', () => {
       SECRET,
       renter.token,
       'token-of-the-collector',
-      'for-nobody-else',
+      'private-to-the-caller',
       'run_javascript',
     ])
       expect(all).not.toContain(secret);

@@ -1,7 +1,7 @@
 /** What {@link element} makes an element with. */
 interface Parts {
   class?: string;
-  /** Shown as text, whatever is in it. */
+  /** Shown as text; markup in it is not parsed. */
   text?: string;
   href?: string;
   /** Of a button: what it does. */
