@@ -190,6 +190,18 @@ describe('once it is initialised', () => {
     }
   });
 
+  it('a change that repeats an earlier one within a slot happens again [OPS-72]', async () => {
+    const landed = new Set<string>();
+    for (let round = 0; round < 4; round += 1) {
+      for (const paused of [true, false]) {
+        const printed = await operate(paused ? 'pause' : 'unpause', ...signedBy('admin'));
+        landed.add(/Landed: (\w+)/.exec(printed)?.[1] ?? '');
+        expect(await protocol()).toMatchObject({ paused });
+      }
+    }
+    expect(landed.size).toBe(8);
+  });
+
   it('the authority is handed over in two steps, and none is accepted that was not proposed [OPS-73]', async () => {
     await expect(operate('rotate-authority', 'accept', '--dry-run')).rejects.toThrow(/propose <address>/);
     await operate('rotate-authority', 'propose', addressOf('nextAuthority'), ...signedBy('admin'));

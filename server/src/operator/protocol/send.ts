@@ -9,6 +9,7 @@ import type { Plan } from './plan.js';
 /** A blockhash lives for a minute or so; by then it is known whether the transaction landed. */
 const LANDED_WITHIN_MS = 120_000;
 const RESEND_MS = 2_000;
+const NEXT_BLOCKHASH_MS = 200;
 const LOGS_TRIES = 20;
 const LOGS_PAUSE_MS = 500;
 
@@ -29,11 +30,7 @@ export async function sendPlan(
   plan: Plan,
   keypair: Keypair,
 ): Promise<{ signature: string; event: MarketplaceEvent }> {
-  const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash(true);
-  const transaction = new VersionedTransaction(messageOf(plan, blockhash));
-  transaction.sign([keypair]);
-  const wire = transaction.serialize();
-  const signature = bs58.encode(transaction.signatures[0] ?? new Uint8Array());
+  const { wire, signature, lastValidBlockHeight } = await signNew(chain, plan, keypair);
   await chain.send(wire);
   // Nodes drop transactions: the same bytes go out again until they land.
   const resend = setInterval(() => void chain.send(wire).catch(() => undefined), RESEND_MS);
@@ -57,6 +54,26 @@ export async function sendPlan(
     `The transaction ${signature} landed, and the RPC endpoint does not show its event ${plan.event}. ` +
       'Look with the command protocol what it changed.',
   );
+}
+
+/**
+ * Signs a transaction that has not landed yet. The same change on the same blockhash has the same signature: sent twice
+ * within a slot, the second would be taken for landed by the first one's status and change nothing.
+ */
+async function signNew(
+  chain: Chain,
+  plan: Plan,
+  keypair: Keypair,
+): Promise<{ wire: Uint8Array; signature: string; lastValidBlockHeight: number }> {
+  for (;;) {
+    const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash(true);
+    const transaction = new VersionedTransaction(messageOf(plan, blockhash));
+    transaction.sign([keypair]);
+    const signature = bs58.encode(transaction.signatures[0] ?? new Uint8Array());
+    const [status] = await chain.statuses([signature]);
+    if (!status) return { wire: transaction.serialize(), signature, lastValidBlockHeight };
+    await new Promise((resolve) => setTimeout(resolve, NEXT_BLOCKHASH_MS));
+  }
 }
 
 /**
