@@ -1,5 +1,5 @@
 import { ACCOUNT_SIZES, MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
-import { PublicKey, TransactionMessage, VersionedTransaction, type Connection } from '@solana/web3.js';
+import { PublicKey, VersionedTransaction, type Connection } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { CallOptions } from '../client.js';
 import type {
@@ -16,6 +16,7 @@ import { planAction, type DirectRequest } from './build/market-quote.js';
 import { readMarketState } from './build/market-state.js';
 import { sendAndConfirm, type SendingConnection } from './send/send-and-confirm.js';
 import { signChecked } from './send/sign-checked.js';
+import { makeMessage } from './send/unsigned-message.js';
 import type { WalletSigner } from './wallets/signer.js';
 import { quoteOfSpend, type DecodedQuote, type WalletSpend } from './verify/wallet-spend.js';
 
@@ -98,9 +99,9 @@ export function createMarketplaceWallet(options: MarketplaceWalletOptions): Mark
     const state = await readMarketState(connection, request.listing_id, wallet, programId);
     const { particulars, returnedLamports } = planAction(request, state);
     const instructions = buildInstructions(request, wallet, particulars, programId);
-    const { blockhash, lastValidBlockHeight } = await reach(() => connection.getLatestBlockhash('confirmed'));
-    const message = new TransactionMessage({ payerKey: wallet, recentBlockhash: blockhash, instructions });
-    const transaction = new VersionedTransaction(message.compileToV0Message());
+    const made = await makeMessage(connection, wallet, instructions, given.signal);
+    const { blockhash, lastValidBlockHeight } = made;
+    const transaction = new VersionedTransaction(made.message);
     await simulate(transaction);
 
     const { approve, maxPriorityFeeLamports } = given;

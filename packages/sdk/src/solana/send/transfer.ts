@@ -1,15 +1,10 @@
 import { isPublicKey } from '@agent-rental/ed25519';
-import {
-  PublicKey,
-  SystemProgram,
-  TransactionMessage,
-  VersionedTransaction,
-  type Connection,
-} from '@solana/web3.js';
+import { PublicKey, SystemProgram, VersionedTransaction, type Connection } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { CallOptions } from '../../client.js';
 import { apiError, reach } from './chain-errors.js';
 import { sendAndConfirm, type SendingConnection } from './send-and-confirm.js';
+import { makeMessage } from './unsigned-message.js';
 import type { WalletSigner } from '../wallets/signer.js';
 
 /** What the network takes for a signature. */
@@ -57,20 +52,13 @@ export async function transferSol(
       `The wallet ${signer.address} holds ${held} lamports, too little for the amount and the network's fee.`,
     );
   }
-  const { blockhash, lastValidBlockHeight } = await reach(() => connection.getLatestBlockhash('confirmed'));
   const transfer = SystemProgram.transfer({
     fromPubkey: from,
     toPubkey: receiver,
     lamports: amount,
   });
-  const message = new TransactionMessage({
-    payerKey: from,
-    recentBlockhash: blockhash,
-    instructions: [transfer],
-  });
-  const wire = await signer.signTransaction(
-    new VersionedTransaction(message.compileToV0Message()).serialize(),
-  );
+  const { message, lastValidBlockHeight } = await makeMessage(connection, from, [transfer], signal);
+  const wire = await signer.signTransaction(new VersionedTransaction(message).serialize());
   const [first = new Uint8Array()] = VersionedTransaction.deserialize(wire).signatures;
   const signature = bs58.encode(first);
   const programId = SystemProgram.programId;

@@ -1,0 +1,66 @@
+import {
+  TransactionMessage,
+  type Connection,
+  type MessageV0,
+  type PublicKey,
+  type TransactionInstruction,
+} from '@solana/web3.js';
+import bs58 from 'bs58';
+import { apiError, reach } from './chain-errors.js';
+
+const NEXT_BLOCKHASH_MS = 200;
+/** A slot takes 0.4 s: an endpoint whose newest blockhash stays for this long does not follow the chain. */
+const MAX_WAIT_MS = 10_000;
+/** A blockhash is accepted for about a minute and a half. */
+const REMEMBERED_MS = 120_000;
+
+/** A message to sign, and how long it can land. */
+export interface UnsignedMessage {
+  message: MessageV0;
+  blockhash: string;
+  lastValidBlockHeight: number;
+}
+
+/** When messages were made here, by their bytes. */
+const made = new Map<string, number>();
+
+/**
+ * Makes a message on the newest blockhash that no other one of this process is equal to. Two equal messages have the same
+ * signature and land once: of two equal transfers or top-ups within a slot, the second would be taken for landed by the
+ * status of the first. Such a message waits for the next blockhash.
+ *
+ * @throws ConnectionError where the endpoint cannot be reached; ApiError `service_unavailable` where its blockhash stays the same;
+ *   the signal's reason when aborted
+ */
+export async function makeMessage(
+  connection: Pick<Connection, 'getLatestBlockhash'>,
+  payer: PublicKey,
+  instructions: TransactionInstruction[],
+  signal?: AbortSignal,
+): Promise<UnsignedMessage> {
+  for (let waitedMs = 0; waitedMs <= MAX_WAIT_MS; waitedMs += NEXT_BLOCKHASH_MS) {
+    signal?.throwIfAborted();
+    const { blockhash, lastValidBlockHeight } = await reach(() => connection.getLatestBlockhash('confirmed'));
+    const message = new TransactionMessage({
+      payerKey: payer,
+      recentBlockhash: blockhash,
+      instructions,
+    }).compileToV0Message();
+    if (isNew(message)) return { message, blockhash, lastValidBlockHeight };
+    await new Promise((resolve) => setTimeout(resolve, NEXT_BLOCKHASH_MS));
+  }
+  throw apiError('service_unavailable', 'The RPC endpoint has had no new blockhash for 10 s.');
+}
+
+function isNew(message: MessageV0): boolean {
+  const now = Date.now();
+  // In the order in which they were made.
+  for (const [bytes, at] of made) {
+    if (now - at < REMEMBERED_MS) break;
+    made.delete(bytes);
+  }
+  const bytes = bs58.encode(message.serialize());
+  if (made.has(bytes)) return false;
+  made.set(bytes, now);
+  return true;
+}
