@@ -11,6 +11,7 @@ import {
 import { openRawMcpSession } from '@agent-rental/test/support/raw-mcp-session';
 import { atMost, round, type Findings, type Row, type Suite, type Target } from './report.js';
 import { startFloors } from './runs/floors.js';
+import { recordRun } from './runs/run-statements.js';
 
 /** Runs at the same time. */
 const AT_ONCE = 6;
@@ -19,7 +20,6 @@ const PRICE_LAMPORTS = 250_000;
 /** Renters of charged runs: the charges of one that are not final are bounded. */
 const WALLETS = 5;
 const FINALITY_MS = 120_000;
-const IDLE_SECONDS = 5;
 const TERMS = { one_time: 'not charged', per_query: 'charged' } as const;
 /** Transactions of the database that a run over HTTP may take. */
 const MOST_TRANSACTIONS = { one_time: 5, per_query: 8 } as const;
@@ -34,7 +34,7 @@ interface Way {
 
 /** What runs cost: how many a second, CPU of the server's own process, transactions and log of the database. */
 export async function measureRuns(
-  { runs }: { runs: number },
+  { runs, idleSeconds }: { runs: number; idleSeconds: number },
   progress: (line: string) => void,
 ): Promise<Findings> {
   const market = await startBusyMarketplace({
@@ -43,6 +43,7 @@ export async function measureRuns(
     SANDBOX_POOL_SIZE: '8',
   });
   const floors = await startFloors({ agentUrl: market.agents.agentUrl });
+  const executeUrl = `${market.server.dev.base_url}/v1/execute`;
   const rows: Row[] = [];
   const targets: Target[] = [];
   try {
@@ -56,14 +57,14 @@ export async function measureRuns(
       };
       await many(WARM_UP, 'warm-up');
       if (isOfMarket) await settle(market);
-      const idle = isOfMarket ? await idleOf(market) : undefined;
+      const idle = isOfMarket ? await idleOf(market, idleSeconds) : undefined;
       const before = isOfMarket ? await writtenBy(market) : undefined;
       const cpuBefore = await cpuMs();
       const startedAt = performance.now();
       await many(runs, 'run');
       const seconds = (performance.now() - startedAt) / 1_000;
-      // To the end of each charge, which costs, too.
-      if (isOfMarket) await settle(market);
+      // To the end of each charge, which costs, too; the questions for it are not the server's.
+      const asked = isOfMarket ? await settle(market) : 0;
       const allSeconds = (performance.now() - startedAt) / 1_000;
       const cpu = (await cpuMs()) - cpuBefore - (idle?.cpuMs ?? 0) * allSeconds;
       const row: Record<string, string | number> = {
@@ -74,7 +75,7 @@ export async function measureRuns(
       if (idle && before) {
         const after = await writtenBy(market);
         row['transactions'] = round(
-          (after.transactions - before.transactions - idle.transactions * allSeconds) / runs,
+          (after.transactions - before.transactions - asked - idle.transactions * allSeconds) / runs,
         );
         row['wal_bytes'] = round((after.walBytes - before.walBytes - idle.walBytes * allSeconds) / runs);
       }
@@ -86,7 +87,7 @@ export async function measureRuns(
     await measure(
       {
         what: 'Fastify as it comes, connected',
-        run: (name) => post(floors.http, 'none', { ...agent, task: slowTask(0, name) }),
+        run: (name) => post(`${floors.http}/v1/execute`, 'none', { ...agent, task: slowTask(0, name) }),
         cpuMs: floors.cpuMs,
       },
       false,
@@ -129,11 +130,26 @@ export async function measureRuns(
           tokens.map((each) => openRawMcpSession(market.server.dev.mcp_url, each)),
         );
         const name = `${kind}, ${TERMS[model]}`;
+        if (kind === 'connected' && model === 'one_time') {
+          const recorded = await recordRun(market, async () => {
+            const body = { agent_id: agentId, task: slowTask(0, 'recorded') };
+            return post(executeUrl, token(), body);
+          });
+          await floors.prepare({ databaseUrl: market.databaseUrl, recorded });
+          await measure(
+            {
+              what: `Fastify as it comes, with the ${recorded.statements.length} statements of a run prepared, ${name}`,
+              run: (task) =>
+                post(`${floors.http}/v1/execute/statements`, 'none', { ...agent, task: slowTask(0, task) }),
+              cpuMs: floors.cpuMs,
+            },
+            false,
+          );
+        }
         await measure(
           {
             what: `HTTP, ${name}`,
-            run: (task) =>
-              post(market.server.dev.base_url, token(), { agent_id: agentId, task: slowTask(0, task) }),
+            run: (task) => post(executeUrl, token(), { agent_id: agentId, task: slowTask(0, task) }),
             cpuMs,
           },
           true,
@@ -165,8 +181,9 @@ export async function measureRuns(
   }
 }
 
-async function post(baseUrl: string, token: string, body: object): Promise<void> {
-  const response = await fetch(`${baseUrl}/v1/execute`, {
+/** Runs a task; gives the run's id, where the answer has one. */
+async function post(url: string, token: string, body: object): Promise<string> {
+  const response = await fetch(url, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
@@ -174,12 +191,19 @@ async function post(baseUrl: string, token: string, body: object): Promise<void>
   const text = await response.text();
   if (response.status !== 200 || !text.includes('"completed"'))
     throw new Error(`A run was answered ${response.status}: ${text}`);
+  return (JSON.parse(text) as { run_id?: string }).run_id ?? '';
 }
 
-/** Waits until no charge is open. */
-async function settle({ database }: BusyMarketplace): Promise<void> {
+/** Waits until no charge is open; gives how often it has asked the database. */
+async function settle({ database }: BusyMarketplace): Promise<number> {
   const open = `select from charges where state in ('reserved', 'signed', 'confirmed')`;
-  await until(async () => (await database.query(open)).rowCount === 0, FINALITY_MS, 500);
+  let asked = 0;
+  const isSettled = async () => {
+    asked += 1;
+    return (await database.query(open)).rowCount === 0;
+  };
+  await until(isSettled, FINALITY_MS, 500);
+  return asked;
 }
 
 async function writtenBy({ database }: BusyMarketplace): Promise<{ transactions: number; walBytes: number }> {
@@ -196,13 +220,14 @@ async function writtenBy({ database }: BusyMarketplace): Promise<{ transactions:
 /** What goes on in a second without a run. */
 async function idleOf(
   market: BusyMarketplace,
+  idleSeconds: number,
 ): Promise<{ transactions: number; walBytes: number; cpuMs: number }> {
   const cpu = async () => {
     const { user, system } = await market.inspector.evaluate<NodeJS.CpuUsage>('process.cpuUsage()');
     return (user + system) / 1_000;
   };
   const [before, cpuBefore, startedAt] = [await writtenBy(market), await cpu(), performance.now()];
-  await delay(IDLE_SECONDS * 1_000);
+  await delay(idleSeconds * 1_000);
   const [after, cpuAfter] = [await writtenBy(market), await cpu()];
   const seconds = (performance.now() - startedAt) / 1_000;
   return {
@@ -212,10 +237,13 @@ async function idleOf(
   };
 }
 
+/** Twice the longest pause between rounds in the background that come in less than a minute. */
+const IDLE_SECONDS = 20;
+
 /** What a run costs the server and its database, over HTTP and MCP, beside the bare libraries. */
 export const suite: Suite = {
   name: 'runs',
   summary:
-    'runs a second, CPU, transactions and log of a run, over HTTP and MCP, beside bare Fastify and the bare SDK',
-  run: (progress) => measureRuns({ runs: 300 }, progress),
+    'runs a second, CPU, transactions and log of a run, over HTTP and MCP, beside bare Fastify, the bare SDK and bare statements',
+  run: (progress) => measureRuns({ runs: 300, idleSeconds: IDLE_SECONDS }, progress),
 };

@@ -1,11 +1,13 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { FloorOptions, FloorUrls } from './floor-server.js';
+import type { FloorOptions, FloorUrls, ReplayOptions } from './floor-server.js';
 
 /** The floors in a process of their own. */
 export interface Floors extends FloorUrls {
   cpuMs(): Promise<number>;
+  /** Gives the route `/v1/execute/statements` what it sends. */
+  prepare(options: ReplayOptions): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -25,6 +27,10 @@ export async function startFloors(options: FloorOptions): Promise<Floors> {
       child.send('cpu');
       const [{ cpu }] = (await once(child, 'message')) as [{ cpu: NodeJS.CpuUsage }];
       return (cpu.user + cpu.system) / 1000;
+    },
+    async prepare(given) {
+      child.send(given);
+      await once(child, 'message');
     },
     async stop() {
       child.disconnect();

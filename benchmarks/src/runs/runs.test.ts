@@ -4,13 +4,16 @@ import { measureRuns } from '../runs.js';
 
 // Whether its targets hold is judged by the command alone: this shows that the suite measures what it says.
 test.runIf(IS_FULL_FORM)(
-  'the runs suite measures runs over HTTP and MCP, charged and not, beside the bare libraries',
+  'the runs suite measures runs over HTTP and MCP, charged and not, beside the bare libraries and statements',
   { timeout: 300_000 },
   async () => {
-    const { rows, targets } = await measureRuns({ runs: 12 }, () => undefined);
+    const { rows, targets } = await measureRuns({ runs: 12, idleSeconds: 2 }, () => undefined);
     expect(rows.map(({ what }) => what)).toEqual([
       'Fastify as it comes, connected',
       'MCP SDK as it comes, connected',
+      expect.stringMatching(
+        /^Fastify as it comes, with the [45] statements of a run prepared, connected, not charged$/,
+      ),
       'HTTP, connected, not charged',
       'MCP, connected, not charged',
       'HTTP, declarative, not charged',

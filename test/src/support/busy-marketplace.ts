@@ -22,6 +22,7 @@ export interface BusyMarketplace {
   readonly server: OwnMarketplace;
   readonly agents: SlowAgents;
   readonly database: Pool;
+  readonly databaseUrl: string;
   readonly inspector: Inspector;
   /** Puts an agent on sale; gives its listing's id. */
   publish(kind: AgentKind, name: string, fields?: Record<string, unknown>): Promise<string>;
@@ -51,7 +52,9 @@ export async function startBusyMarketplace(
     EXECUTIONS_PER_MINUTE: '1000000',
     ...env,
   });
-  const database = new Pool({ connectionString: findRunningPostgres(stateDir), max: 4 });
+  const databaseUrl = findRunningPostgres(stateDir);
+  if (databaseUrl === undefined) throw new Error('The marketplace runs without its PostgreSQL.');
+  const database = new Pool({ connectionString: databaseUrl, max: 4 });
   // Whatever ends it early is told by the server's own end.
   database.on('error', () => undefined);
   const inspector = await inspect(server.output, server.process);
@@ -64,6 +67,7 @@ export async function startBusyMarketplace(
     server,
     agents,
     database,
+    databaseUrl,
     inspector,
     async publish(kind, name, fields = {}) {
       const url = kind === 'connected' ? agents.agentUrl : agents.modelUrl;
