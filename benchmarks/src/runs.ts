@@ -43,6 +43,7 @@ export async function measureRuns(
     SANDBOX_POOL_SIZE: '8',
   });
   const floors = await startFloors({ agentUrl: market.agents.agentUrl });
+  const rpcCalls = await countRpcCalls(market);
   const executeUrl = `${market.server.dev.base_url}/v1/execute`;
   const rows: Row[] = [];
   const targets: Target[] = [];
@@ -57,8 +58,9 @@ export async function measureRuns(
       };
       await many(WARM_UP, 'warm-up');
       if (isOfMarket) await settle(market);
-      const idle = isOfMarket ? await idleOf(market, idleSeconds) : undefined;
+      const idle = isOfMarket ? await idleOf(market, rpcCalls, idleSeconds) : undefined;
       const before = isOfMarket ? await writtenBy(market) : undefined;
+      const rpcBefore = await rpcCalls();
       const cpuBefore = await cpuMs();
       const startedAt = performance.now();
       await many(runs, 'run');
@@ -66,6 +68,7 @@ export async function measureRuns(
       // To the end of each charge, which costs, too; the questions for it are not the server's.
       const asked = isOfMarket ? await settle(market) : 0;
       const allSeconds = (performance.now() - startedAt) / 1_000;
+      const rpc = (await rpcCalls()) - rpcBefore;
       const cpu = (await cpuMs()) - cpuBefore - (idle?.cpuMs ?? 0) * allSeconds;
       const row: Record<string, string | number> = {
         what,
@@ -77,6 +80,7 @@ export async function measureRuns(
         row['transactions'] = round(
           (after.transactions - before.transactions - asked - idle.transactions * allSeconds) / runs,
         );
+        row['rpc_calls'] = round((rpc - idle.rpcCalls * allSeconds) / runs);
         row['wal_bytes'] = round((after.walBytes - before.walBytes - idle.walBytes * allSeconds) / runs);
       }
       rows.push({ ...row, samples: runs });
@@ -217,23 +221,36 @@ async function writtenBy({ database }: BusyMarketplace): Promise<{ transactions:
   return { transactions: row?.transactions ?? Number.NaN, walBytes: row?.wal ?? Number.NaN };
 }
 
+/** Counts the calls of the RPC from now on; gives how many there were. */
+async function countRpcCalls({ inspector, server }: BusyMarketplace): Promise<() => Promise<number>> {
+  const origin = JSON.stringify(new URL(server.dev.rpc_url).origin);
+  await inspector.evaluate(`(globalThis.rpcCalls = 0,
+    process.getBuiltinModule('node:diagnostics_channel').subscribe('undici:request:create', ({ request }) => {
+      if (String(request.origin) === ${origin}) globalThis.rpcCalls += 1;
+    }), true)`);
+  return () => inspector.evaluate<number>('globalThis.rpcCalls');
+}
+
 /** What goes on in a second without a run. */
 async function idleOf(
   market: BusyMarketplace,
+  rpcCalls: () => Promise<number>,
   idleSeconds: number,
-): Promise<{ transactions: number; walBytes: number; cpuMs: number }> {
+): Promise<{ transactions: number; walBytes: number; cpuMs: number; rpcCalls: number }> {
   const cpu = async () => {
     const { user, system } = await market.inspector.evaluate<NodeJS.CpuUsage>('process.cpuUsage()');
     return (user + system) / 1_000;
   };
-  const [before, cpuBefore, startedAt] = [await writtenBy(market), await cpu(), performance.now()];
+  const [before, cpuBefore, rpcBefore] = [await writtenBy(market), await cpu(), await rpcCalls()];
+  const startedAt = performance.now();
   await delay(idleSeconds * 1_000);
-  const [after, cpuAfter] = [await writtenBy(market), await cpu()];
+  const [after, cpuAfter, rpcAfter] = [await writtenBy(market), await cpu(), await rpcCalls()];
   const seconds = (performance.now() - startedAt) / 1_000;
   return {
     transactions: (after.transactions - before.transactions) / seconds,
     walBytes: (after.walBytes - before.walBytes) / seconds,
     cpuMs: (cpuAfter - cpuBefore) / seconds,
+    rpcCalls: (rpcAfter - rpcBefore) / seconds,
   };
 }
 
@@ -244,6 +261,6 @@ const IDLE_SECONDS = 20;
 export const suite: Suite = {
   name: 'runs',
   summary:
-    'runs a second, CPU, transactions and log of a run, over HTTP and MCP, beside bare Fastify, the bare SDK and bare statements',
+    'runs a second, CPU, transactions, log and calls of the RPC of a run, over HTTP and MCP, beside bare Fastify, the bare SDK and bare statements',
   run: (progress) => measureRuns({ runs: 300, idleSeconds: IDLE_SECONDS }, progress),
 };
