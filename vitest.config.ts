@@ -40,7 +40,7 @@ export default defineConfig({
             'scripts/*.test.mjs',
             'conformance/src/{schemas,adapters}/*.test.ts',
             'batteries/src/deno-api-sweep/*.test.ts',
-            'test/src/docs/*.test.ts',
+            'test/src/docs/**/*.test.ts',
           ],
           globalSetup: ['test/src/support/shared-database.ts'],
         },

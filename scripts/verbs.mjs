@@ -73,6 +73,11 @@ export const VERBS = {
           'no statement of the server reads a growing table as a whole, at 2,000,000 runs and 1,000,000 listings',
         main: 'batteries/dist/plans/main.js',
       },
+      containers: {
+        summary:
+          'the image is built and docs/containers.md followed with Podman (Linux, root, network; minutes)',
+        main: 'batteries/dist/containers/main.js',
+      },
       arweave: {
         summary:
           'manifests on arlocal are read by the client of Arweave, its files by runs (network, a C++ compiler)',

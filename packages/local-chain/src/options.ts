@@ -24,8 +24,8 @@ export interface LocalChainOptions {
   stateDir: string;
   /** HTTP port; the websocket also listens on the port after it. 0: any free pair. Default 8899. */
   rpcPort?: number;
-  /** Only this machine can reach the chain. */
-  host?: '127.0.0.1';
+  /** By default only this machine can reach the chain; `0.0.0.0` is for a container, whose network decides who does. */
+  host?: '127.0.0.1' | '0.0.0.0';
   programs: ProgramOption[];
   /** Length of a slot in milliseconds. Default 400. */
   slotTimeMs?: number;
@@ -46,7 +46,7 @@ const addressText = z.string().refine(isAddress, 'not a base58 address of 32 byt
 export const chainConfigSchema = z.object({
   stateDir: z.string().min(1),
   rpcPort: z.int().min(0).max(MAX_RPC_PORT).default(8899),
-  host: z.literal('127.0.0.1').default('127.0.0.1'),
+  host: z.enum(['127.0.0.1', '0.0.0.0']).default('127.0.0.1'),
   programs: z
     .array(z.object({ programId: addressText, soPath: z.string().min(1), upgradeAuthority: addressText }))
     .max(100),

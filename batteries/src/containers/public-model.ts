@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { startVendor } from '@agent-rental/stand-in';
+
+const run = promisify(execFile);
+const NAME = 'api.openai.com';
+/**
+ * Counts as public, which servers insist on. While this machine has it as an address of its own, nothing that is sent
+ * there leaves the machine.
+ */
+const ADDRESS = '11.193.7.1';
+const ANSWER = ['You are paid after ', 'we have received it.'];
+
+/** OpenAI's place on the internet, with a stand-in behind it. */
+export interface PublicModel {
+  readonly name: string;
+  readonly address: string;
+  /** The certificate that servers have to trust. */
+  readonly certificate: string;
+  readonly answer: string;
+  /** Holds the next answer back: `asked` resolves with its request; its first half leaves with `begin`, the rest with `end`. */
+  hold(): { asked: Promise<void>; begin(): void; end(): void };
+  close(): Promise<void>;
+}
+
+interface Gate {
+  readonly opened: Promise<void>;
+  open(): void;
+}
+
+function gate(): Gate {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open: () => open() };
+}
+
+/** Starts a stand-in for OpenAI at a public address that this machine has meanwhile (root). */
+export async function startPublicModel(folder: string): Promise<PublicModel> {
+  const certificate = join(folder, 'model.crt');
+  const key = join(folder, 'model.key');
+  const subject = ['-subj', `/CN=${NAME}`, '-addext', `subjectAltName=DNS:${NAME}`];
+  const made = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
+  await run('openssl', ['req', ...made, ...subject, '-keyout', key, '-out', certificate]);
+  const vendor = await startVendor('openai', () => ({ text: [...ANSWER] }));
+  await run('ip', ['address', 'add', `${ADDRESS}/32`, 'dev', 'lo']);
+  const held: Record<'asked' | 'begin' | 'end', Gate>[] = [];
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const one = held.shift();
+    one?.asked.open();
+    const answered = await fetch(vendor.baseUrl + request.url, {
+      method: request.method ?? 'POST',
+      headers: {
+        authorization: request.headers.authorization ?? '',
+        'content-type': request.headers['content-type'] ?? 'application/json',
+      },
+      body: Buffer.concat(chunks),
+    });
+    const text = await answered.text();
+    await one?.begin.opened;
+    response.writeHead(answered.status, { 'content-type': answered.headers.get('content-type') ?? '' });
+    const half = text.indexOf('data:', text.indexOf(ANSWER[0] ?? ''));
+    response.write(text.slice(0, half));
+    await one?.end.opened;
+    response.end(text.slice(half));
+  }
+
+  const server = createServer(
+    { key: await readFile(key), cert: await readFile(certificate) },
+    (request, response) => {
+      answer(request, response).catch(() => response.destroy());
+    },
+  );
+  server.listen(443, ADDRESS);
+  await once(server, 'listening');
+  return {
+    name: NAME,
+    address: ADDRESS,
+    certificate,
+    answer: ANSWER.join(''),
+    hold() {
+      const one = { asked: gate(), begin: gate(), end: gate() };
+      held.push(one);
+      return { asked: one.asked.opened, begin: one.begin.open, end: one.end.open };
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await vendor.close();
+      await run('ip', ['address', 'delete', `${ADDRESS}/32`, 'dev', 'lo']);
+    },
+  };
+}
