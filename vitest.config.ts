@@ -88,7 +88,9 @@ export default defineConfig({
             'batteries/src/deno-api-sweep/**',
             'batteries/src/faults/**',
             'batteries/src/plans/**',
+            'batteries/src/replicas/**',
             'benchmarks/src/growth/**',
+            'benchmarks/src/replicas/**',
           ],
           globalSetup: ['test/src/support/global-setup.ts'],
         },
@@ -98,7 +100,10 @@ export default defineConfig({
         test: {
           ...common,
           name: 'faults',
-          include: ['batteries/src/{faults,plans}/**/*.test.ts', 'benchmarks/src/growth/*.test.ts'],
+          include: [
+            'batteries/src/{faults,plans,replicas}/**/*.test.ts',
+            'benchmarks/src/{growth,replicas}/*.test.ts',
+          ],
           // After all others: they start dozens of servers and fill databases, and tests beside them that count seconds would fail.
           sequence: { groupOrder: 1 },
         },

@@ -64,6 +64,15 @@ export const VERBS = {
         summary: 'an RPC endpoint that misbehaves in each way, and forks',
         main: 'batteries/dist/faults/hostile-rpc/main.js',
       },
+      replicas: {
+        summary:
+          '10,000 mixed requests to four replicas, of which two are killed, and two added: limits, slots, runs and money (6 minutes)',
+        main: 'batteries/dist/replicas/main.js',
+      },
+      'rolling-update': {
+        summary: 'replicas are replaced by those of a next release with another schema: no request fails',
+        main: 'batteries/dist/replicas/rolling-update/main.js',
+      },
       load: {
         summary: 'five agents at and above capacity (8 minutes)',
         main: 'batteries/dist/load/main.js',

@@ -2,6 +2,7 @@
 export const BOUNDED_TABLES: Readonly<Record<string, string>> = {
   kysely_migration: 'a row for each migration',
   kysely_migration_lock: 'one row',
+  schema_needs: 'a row for each migration that ends older releases',
   sql_functions: 'a row for each SQL function',
   undelivered_runs: 'a queue, which a run leaves once nothing is owed for it',
   search_term_deltas: 'counts since they were folded last',

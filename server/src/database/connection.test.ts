@@ -53,6 +53,7 @@ const MIGRATIONS = [
   '0067-trials',
   '0068-apps',
   '0070-spending-approvals',
+  '0072-schema-needs',
 ];
 
 let database: TemporaryDatabase;

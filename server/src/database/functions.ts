@@ -49,14 +49,17 @@ export function readFunctions(folder = FOLDER): SqlFunction[] {
  * Creates functions in one transaction, one replica at a time.
  *
  * @param which `missing`: those of whose name there is none; `changed`: those whose text is not the one that was installed.
+ * @param isNewer whether the schema is of a newer release: its texts stay.
  */
 export async function installFunctions(
   db: Db,
   functions: readonly SqlFunction[],
   which: 'missing' | 'changed',
+  isNewer: (tx: Tx) => Promise<boolean> = async () => false,
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(${LOCK})`.execute(tx);
+    if (await isNewer(tx)) return;
     await sql`create table if not exists sql_functions (name text primary key, sha256 text not null)`.execute(
       tx,
     );

@@ -1,6 +1,7 @@
 import { Migrator, sql, type Migration } from 'kysely';
-import type { Db } from './connection.js';
+import type { Db, Tx } from './connection.js';
 import { installFunctions, missingFunctions, readFunctions } from './functions.js';
+import { StartError } from '../platform/start-error.js';
 import * as initial from './migrations/0001-initial.js';
 import * as unfinalizedAccounts from './migrations/0002-unfinalized-accounts.js';
 import * as keyPoliciesAndOperator from './migrations/0003-key-policies-and-operator.js';
@@ -42,6 +43,14 @@ import * as listingHealth from './migrations/0066-listing-health.js';
 import * as trials from './migrations/0067-trials.js';
 import * as apps from './migrations/0068-apps.js';
 import * as spendingApprovals from './migrations/0070-spending-approvals.js';
+import * as schemaNeeds from './migrations/0072-schema-needs.js';
+import { newerMigrations, OtherReleaseError, recordNeed } from './newer-schema.js';
+
+/** A migration, which the release before goes on with unless it says what a server has to know. */
+interface ReleasedMigration extends Migration {
+  /** The least migration that a server has to know to serve the schema after this one; absent: any server goes on. */
+  readonly needs?: string;
+}
 
 /** A released migration that made functions alone. Those are in `functions/` now. */
 const FUNCTIONS_ONLY: Migration = { up: async () => undefined };
@@ -49,6 +58,11 @@ const FUNCTIONS_ONLY: Migration = { up: async () => undefined };
 /** The schema could not be brought up to date; the cause says why. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
+}
+
+/** The database lacks what this release needs. */
+class IncompleteSchemaError extends Error {
+  override readonly name = 'IncompleteSchemaError';
 }
 
 /** The migrations in order. They change tables; a released one never does anything else. */
@@ -98,43 +112,86 @@ const MIGRATIONS = {
   '0067-trials': trials,
   '0068-apps': apps,
   '0070-spending-approvals': spendingApprovals,
-};
+  '0072-schema-needs': schemaNeeds,
+} satisfies Record<string, ReleasedMigration>;
+const NAMES = Object.keys(MIGRATIONS);
 
 /**
  * Brings the schema up to date and returns the names of the migrations that ran. Safe when several replicas do it at
  * once: one migrates, the others wait. Functions that are new are created before the migrations, which may call them.
- * Functions with a changed text are replaced after them, since the text may name new columns.
+ * Functions with a changed text are replaced after them, since the text may name new columns. A schema of a newer release stays
+ * as it is.
  *
  * @param last the last migration to run; absent: the newest. Tests of a migration stop before it.
+ * @throws OutdatedReleaseError when a newer release took away what this one needs.
+ * @throws OtherReleaseError when the database is of a release that this one does not lead to.
  * @throws MigrationError when a migration or a function fails, with its cause; what the migrations had done is rolled back.
  */
 export async function migrate(db: Db, last?: keyof typeof MIGRATIONS): Promise<string[]> {
   try {
+    if (await isNewer(db)) return await leaveAsItIs(db);
     const functions = readFunctions();
-    await installFunctions(db, functions, 'missing');
-    const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
+    await installFunctions(db, functions, 'missing', isNewer);
+    const migrator = new Migrator({ db, provider: { getMigrations: async () => withNeeds(MIGRATIONS) } });
     const { error, results = [] } = await (last === undefined
       ? migrator.migrateToLatest()
       : migrator.migrateTo(last));
-    if (error !== undefined) throw error;
-    await installFunctions(db, functions, 'changed');
+    if (error !== undefined) {
+      // A newer release may have migrated meanwhile, which the migrator takes for a mistake.
+      if (await isNewer(db)) return await leaveAsItIs(db);
+      throw error;
+    }
+    await installFunctions(db, functions, 'changed', isNewer);
     return results.filter(({ status }) => status === 'Success').map(({ migrationName }) => migrationName);
   } catch (cause) {
+    if (cause instanceof StartError) throw cause;
     throw new MigrationError('The database could not be migrated.', { cause });
   }
 }
 
+const isNewer = async (db: Db | Tx): Promise<boolean> => (await newerMigrations(db, NAMES)).length > 0;
+
+/** Another release has migrated: what this one needs is there, or it cannot start. */
+async function leaveAsItIs(db: Db): Promise<string[]> {
+  await requireMigrated(db).catch((cause: unknown) => {
+    if (cause instanceof IncompleteSchemaError) throw new OtherReleaseError(cause.message);
+    throw cause;
+  });
+  return [];
+}
+
+/** Migrations that record what they need. */
+function withNeeds(migrations: Readonly<Record<string, ReleasedMigration>>): Record<string, Migration> {
+  return Object.fromEntries(
+    Object.entries(migrations).map(([name, { up, needs }]) => [
+      name,
+      {
+        async up(db) {
+          await up(db);
+          if (needs !== undefined) await recordNeed(db, name, needs);
+        },
+      },
+    ]),
+  );
+}
+
 /**
- * Checks that the database answers and has every migration and function of this software. It may have more, and newer
- * texts of functions: while replicas are replaced, a newer one migrates first.
+ * Checks that the database answers, has every migration and function of this software, and that no newer release took away
+ * what this one needs. It may have more, and newer texts of functions: while replicas are replaced, a newer one migrates first.
  *
+ * @returns names of the migrations of a newer release.
  * @throws Error when it does not answer, or naming what is missing.
+ * @throws OutdatedReleaseError
  */
-export async function requireMigrated(db: Db): Promise<void> {
+export async function requireMigrated(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
   const done = new Set(rows.map(({ name }) => name));
-  const missing = Object.keys(MIGRATIONS).filter((name) => !done.has(name));
-  if (missing.length > 0) throw new Error(`The database lacks the migrations ${missing.join(', ')}.`);
+  const newer = await newerMigrations(db, NAMES);
+  const missing = NAMES.filter((name) => !done.has(name));
+  if (missing.length > 0)
+    throw new IncompleteSchemaError(`The database lacks the migrations ${missing.join(', ')}.`);
   const functions = await missingFunctions(db, readFunctions());
-  if (functions.length > 0) throw new Error(`The database lacks the functions ${functions.join(', ')}.`);
+  if (functions.length > 0)
+    throw new IncompleteSchemaError(`The database lacks the functions ${functions.join(', ')}.`);
+  return newer;
 }

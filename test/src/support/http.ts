@@ -42,13 +42,18 @@ export async function call(
 export const errorOf = (body: Answer['body']) => body['error'] as Record<string, unknown>;
 
 /** Logs a wallet in by signing a challenge. */
-export async function login(server: Served, wallet: Keypair): Promise<string> {
+export async function login(
+  server: Served,
+  wallet: Keypair,
+  headers: Record<string, string> = {},
+): Promise<string> {
   const address = wallet.publicKey.toBase58();
-  const { body } = await call(server, 'GET', `/v1/auth/challenge?wallet=${address}`);
+  const { body } = await call(server, 'GET', `/v1/auth/challenge?wallet=${address}`, { headers });
   const challenge = String(body['challenge']);
   const signature = bs58.encode(nacl.sign.detached(Buffer.from(challenge), wallet.secretKey));
   const answer = await call(server, 'POST', '/v1/auth/token', {
     body: { wallet: address, challenge, signature },
+    headers,
   });
   return String(answer.body['token']);
 }

@@ -14,13 +14,13 @@ export interface Renter {
 }
 
 /** Makes a wallet with SOL, which has rented nothing. */
-export async function newRenter(market: Market): Promise<Renter> {
+export async function newRenter(market: Market, headers?: Record<string, string>): Promise<Renter> {
   const wallet = Keypair.generate();
   const connection = new Connection(market.dev.rpc_url, 'confirmed');
   const signature = await connection.requestAirdrop(wallet.publicKey, LAMPORTS_PER_SOL);
   const latest = await connection.getLatestBlockhash();
   await connection.confirmTransaction({ signature, ...latest });
-  return { wallet, token: await login(market, wallet) };
+  return { wallet, token: await login(market, wallet, headers) };
 }
 
 /** Rents by HTTP alone: the API proposes, the wallet signs, the API submits. */

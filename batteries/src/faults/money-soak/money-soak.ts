@@ -1,13 +1,11 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { Random } from '@agent-rental/test/support/random';
 import { accountOf, auditEarnings, auditRental, isUncredited } from '../world/books.js';
 import { FaultMarket, RUN_PRICE, type Rental } from '../world/market.js';
+import { reconcile } from '../world/reconcile.js';
 import { newRequest, repeat, SCENARIOS, send, type Scenario } from '../world/scenarios.js';
 import { settle } from '../world/verify.js';
 import type { Fate } from '../proxies/step.js';
 
-const RECONCILE = fileURLToPath(new URL('../../../../server/dist/reconciliation/main.js', import.meta.url));
 const LISTINGS = 4;
 /** A wallet and listing have at most `CREDITS_PER_DAY` credits, which these seldom exceed. */
 const RUNS_PER_RENTAL = 25;
@@ -170,7 +168,7 @@ async function moneySoak(market: FaultMarket, options: MoneySoakOptions): Promis
   if (sums.debited + sums.lost !== explained) {
     broken.push(`${sums.debited} lamports were debited, which the runs do not explain`);
   }
-  const differences = await compare(market);
+  const differences = await reconcile(market);
   if (differences.length > 0) broken.push('the comparison of database and chain leaves differences');
   const amounts = Object.fromEntries(
     Object.entries(sums).map(([name, lamports]) => [name, String(lamports)]),
@@ -213,25 +211,4 @@ function pick<T>(from: readonly T[], random: () => number): T {
   const found = from[Math.floor(random() * from.length)];
   if (found === undefined) throw new Error('There is nothing to choose from.');
   return found;
-}
-
-/** What `npm run reconcile` finds, reading every transaction. */
-function compare(market: FaultMarket): Promise<unknown[]> {
-  const env = {
-    ...process.env,
-    DATABASE_URL: market.database.url,
-    SOLANA_RPC_URLS: market.chain.rpcUrl,
-  };
-  return new Promise((resolve, reject) => {
-    execFile(
-      process.execPath,
-      [RECONCILE, '--every-transaction', '--json'],
-      { env },
-      (error, stdout, stderr) => {
-        if (stdout === '') return reject(error ?? new Error(stderr));
-        const { repaired, open } = JSON.parse(stdout) as { repaired: unknown[]; open: unknown[] };
-        resolve([...repaired, ...open]);
-      },
-    );
-  });
 }

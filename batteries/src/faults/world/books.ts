@@ -12,6 +12,16 @@ import { CREDITS_PER_DAY } from '@agent-rental/contract';
 import type { PublicKey } from '@solana/web3.js';
 import { RUN_PRICE, type FaultMarket, type Listing, type Rental } from './market.js';
 
+/** A rental whose account is read. */
+type BookedRental = Pick<Rental, 'wallet' | 'balanceAddress' | 'depositLamports' | 'apiKey'> & {
+  readonly listing: Pick<Listing, 'id' | 'address'>;
+};
+
+/** Where the accounts of rentals are read. */
+export type Books = Pick<FaultMarket, 'connection' | 'query' | 'treasury'> & {
+  readonly rentals: readonly BookedRental[];
+};
+
 /** A charge that has landed, as its transaction says. */
 interface LandedCharge {
   readonly runId: string;
@@ -41,7 +51,10 @@ export interface Account {
 }
 
 /** Every charge of a balance that took effect, decoded from the chain's transactions. */
-async function landedCharges({ connection }: FaultMarket, balance: PublicKey): Promise<LandedCharge[]> {
+async function landedCharges(
+  { connection }: Pick<Books, 'connection'>,
+  balance: PublicKey,
+): Promise<LandedCharge[]> {
   const found = await connection.getSignaturesForAddress(balance, {}, 'confirmed');
   const signatures = found.filter(({ err }) => err === null).map(({ signature }) => signature);
   const transactions = await Promise.all(
@@ -71,7 +84,10 @@ function uuidOf(bytes: Uint8Array): string {
 }
 
 /** Reads what was taken of a rental. */
-export async function accountOf(market: FaultMarket, rental: Rental): Promise<Account> {
+export async function accountOf(
+  market: Omit<Books, 'treasury' | 'rentals'>,
+  rental: BookedRental,
+): Promise<Account> {
   const [landed, runs, info] = await Promise.all([
     landedCharges(market, rental.balanceAddress),
     market.query<RecordedRun>(
@@ -81,8 +97,8 @@ export async function accountOf(market: FaultMarket, rental: Rental): Promise<Ac
             where others.wallet = runs.wallet and others.listing_id = runs.listing_id) as is_beyond_bound,
           exists (select from credits as used where used.used_by_run_id = runs.id) as uses_credit
         from runs left join charges on charges.run_id = runs.id left join credits as given on given.run_id = runs.id
-        where runs.wallet = $1 order by runs.created_at`,
-      [rental.wallet, CREDITS_PER_DAY],
+        where runs.wallet = $1 and runs.listing_id = $3 order by runs.created_at`,
+      [rental.wallet, CREDITS_PER_DAY, rental.listing.id],
     ),
     market.connection.getAccountInfo(rental.balanceAddress),
   ]);
@@ -94,7 +110,10 @@ export async function accountOf(market: FaultMarket, rental: Rental): Promise<Ac
 }
 
 /** What is wrong with a rental's account once all is settled; empty when the money is right. */
-export async function auditRental(market: FaultMarket, rental: Rental): Promise<string[]> {
+export async function auditRental(
+  market: Omit<Books, 'treasury' | 'rentals'>,
+  rental: BookedRental,
+): Promise<string[]> {
   const account = await accountOf(market, rental);
   const { landed, runs, debitedLamports } = account;
   const wrong: string[] = [];
@@ -169,16 +188,18 @@ function auditRun(run: RecordedRun, hasLanded: boolean): string[] {
 }
 
 /** What is wrong with the earnings of listings and the treasury, against the charges of all their rentals. */
-export async function auditEarnings(market: FaultMarket, treasuryBefore: number): Promise<string[]> {
+export async function auditEarnings(market: Books, treasuryBefore: number): Promise<string[]> {
   const wrong: string[] = [];
   let fees = 0n;
-  const byListing = new Map<Listing, bigint>();
+  const byListing = new Map<string, { listing: BookedRental['listing']; charges: bigint }>();
   for (const rental of market.rentals) {
     const { debitedLamports } = await accountOf(market, rental);
-    byListing.set(rental.listing, (byListing.get(rental.listing) ?? 0n) + debitedLamports / RUN_PRICE);
+    const { listing } = rental;
+    const charges = (byListing.get(listing.id)?.charges ?? 0n) + debitedLamports / RUN_PRICE;
+    byListing.set(listing.id, { listing, charges });
   }
   const fee = protocolFeeLamports(RUN_PRICE, DEFAULT_FEE_BPS);
-  for (const [listing, charges] of byListing) {
+  for (const { listing, charges } of byListing.values()) {
     const info = await market.connection.getAccountInfo(findEscrowAddress(listing.address).address);
     const earned = info ? decodeEscrow(info.data).totalEarnedLamports : 0n;
     if (earned !== charges * (RUN_PRICE - fee))

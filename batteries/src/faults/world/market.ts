@@ -13,7 +13,7 @@ import { newStateDir, removeStateDir } from '@agent-rental/test/support/marketpl
 import { newRenter, type Renter } from '@agent-rental/test/support/renter';
 import { PublicKey, type Connection, type Keypair } from '@solana/web3.js';
 import { startFaultAgent, type FaultAgent } from './agent.js';
-import { openChain } from './chain.js';
+import { openChain } from '@agent-rental/test/support/replicas/market-chain';
 import { Lanes } from './lanes.js';
 import { startPostgresProxy, type PostgresProxy } from '../proxies/postgres-proxy.js';
 import { startRpcProxy, type RpcProxy } from '../proxies/rpc-proxy.js';

@@ -1,9 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import type { StartMessage } from './server-process.js';
+import { SERVER_PROCESS } from '@agent-rental/test/support/replicas/replica';
+import type { StartMessage } from '@agent-rental/test/support/replicas/server-process';
 
-/** The compiled entry, also when this module runs as TypeScript: a process of its own cannot. */
-const ENTRY = fileURLToPath(new URL('../../../dist/faults/world/server-process.js', import.meta.url));
 const MOST_OUTPUT = 20_000;
 
 /** A server in a process of its own. */
@@ -55,7 +53,7 @@ class LoadedProcess {
   #output = '';
 
   constructor() {
-    this.#child = fork(ENTRY, [], {
+    this.#child = fork(SERVER_PROCESS, [], {
       execArgv: [],
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -263,6 +263,23 @@ describe('the doctor', () => {
     await sql`alter table elsewhere rename to kysely_migration`.execute(database.db);
   }, 60_000);
 
+  it('warns of a newer release that has migrated, and knows one that ended this one [OPS-94]', async () => {
+    await sql`insert into kysely_migration (name, timestamp) values ('9998-newer', '')`.execute(database.db);
+    expect(await line('migrations')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining('9998-newer') as string,
+    });
+    await sql`insert into schema_needs (migration, needs, release) values ('9998-newer', '9998-newer', '99.0.0')`.execute(
+      database.db,
+    );
+    expect(await line('migrations')).toMatchObject({
+      status: 'problem',
+      advice: expect.stringContaining('Start release 99.0.0') as string,
+    });
+    await sql`delete from schema_needs`.execute(database.db);
+    await sql`delete from kysely_migration where name = '9998-newer'`.execute(database.db);
+  }, 60_000);
+
   it('knows another service, another program and an API without TLS at the public address [OPS-76]', async () => {
     const other = await serve({ hello: 'world' });
     expect(await line('public url', { PUBLIC_URL: other })).toMatchObject({ status: 'problem' });

@@ -1,0 +1,24 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const RECONCILE = fileURLToPath(new URL('../../../../server/dist/reconciliation/main.js', import.meta.url));
+
+/** Gives the differences that `npm run reconcile` finds between a database and a chain, reading every transaction. */
+export function reconcile(parts: {
+  database: { url: string };
+  chain: { rpcUrl: string };
+}): Promise<unknown[]> {
+  const env = { ...process.env, DATABASE_URL: parts.database.url, SOLANA_RPC_URLS: parts.chain.rpcUrl };
+  return new Promise((resolve, reject) => {
+    execFile(
+      process.execPath,
+      [RECONCILE, '--every-transaction', '--json'],
+      { env },
+      (error, stdout, stderr) => {
+        if (stdout === '') return reject(error ?? new Error(stderr));
+        const { repaired, open } = JSON.parse(stdout) as { repaired: unknown[]; open: unknown[] };
+        resolve([...repaired, ...open]);
+      },
+    );
+  });
+}

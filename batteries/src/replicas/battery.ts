@@ -1,0 +1,192 @@
+import { Random } from '@agent-rental/test/support/random';
+import { ReplicaMarket, type MarketListing } from '@agent-rental/test/support/replicas/replica-market';
+import { newCaller, newCallers, type AskedRun, type Caller } from './caller.js';
+import { changesOf, eventsOf } from './changes.js';
+import { Client } from './client.js';
+import { fallbacksOf, leadersOf } from './metrics.js';
+import { burst, Windows, type Burst } from './limits.js';
+import { compareMoney, compareRecords, rest } from './records.js';
+import { KINDS, make } from './requests.js';
+import { newRun, readAgain, runToEnd, type Context } from './runs.js';
+import { SlotWatch } from './slots.js';
+
+export interface ReplicasOptions {
+  readonly replicas: number;
+  /** Requests over HTTP that are sent at least, those of the preparation not counted. */
+  readonly requests: number;
+  /** How many replicas are killed, each followed by a new one. The first to be killed leads. */
+  readonly kills: number;
+  readonly wallets: number;
+  readonly concurrency: number;
+  readonly seed: number;
+  log(line: string): void;
+}
+
+export interface ReplicasReport {
+  readonly seed: number;
+  readonly seconds: number;
+  readonly requests: number;
+  readonly requests_per_s: number;
+  /** 0: the connection broke, as the replica was killed. */
+  readonly statuses: Record<number, number>;
+  /** Requests that each replica answered. */
+  readonly answered: Record<string, number>;
+  readonly killed: string[];
+  readonly added: string[];
+  /** From each kill of the leader until another replica said that it leads. */
+  readonly failover_ms: number[];
+  readonly limits: { bursts: Burst[]; windows: number; answers: number };
+  readonly slots: { most_at_agent: number; most_taken: number };
+  readonly runs: { asked: number; on_record: number; made_good: number; answered: number };
+  readonly money: { rentals: number; charged: number };
+  /** What is wrong; empty when all holds. */
+  readonly broken: string[];
+}
+
+/** Of a hundred wrong things each is one line. */
+const MOST_TOLD = 50;
+/** Callers that run an agent at once: more than it has slots. */
+const CROWD = 30;
+const CROWD_WORK_MS = 1_000;
+
+/** Sends mixed requests to replicas, of which some are killed and some are added, and compares everything with the chain. */
+export async function runReplicas(options: ReplicasOptions): Promise<ReplicasReport> {
+  const slots = new SlotWatch();
+  const market = await ReplicaMarket.open({ replicas: options.replicas }, slots.onTask);
+  try {
+    return await replicas(market, slots, options);
+  } finally {
+    await market.close();
+  }
+}
+
+async function replicas(
+  market: ReplicaMarket,
+  slots: SlotWatch,
+  { requests, kills, wallets, concurrency, seed, log }: ReplicasOptions,
+): Promise<ReplicasReport> {
+  const random = new Random(seed);
+  const broken: string[] = [];
+  const listings = await market.publish([
+    { name: 'per-task', model: 'per_query' },
+    { name: 'per-task-too', model: 'per_query' },
+    { name: 'for-good', model: 'one_time' },
+    { name: 'for-a-month', model: 'subscription' },
+    { name: 'in-a-sandbox', model: 'one_time', isDeclarative: true },
+  ]);
+  const runsOfWallet = Math.ceil(requests / wallets) + 60;
+  const callers = await newCallers(wallets, () => newCaller(market, listings, runsOfWallet));
+  const treasuryBefore = await market.connection.getBalance(market.treasury);
+  log(`${callers.length} wallets have rented ${listings.length} listings`);
+
+  const windows = new Windows(broken);
+  const answered: Record<string, number> = {};
+  const newClient = () =>
+    new Client({
+      random,
+      replicas: () => market.replicas,
+      broken,
+      onAnswer: (asked, got) => {
+        answered[got.replica.name] = (answered[got.replica.name] ?? 0) + 1;
+        windows.note(asked, got);
+      },
+    });
+  const client = newClient();
+  /** Sends what goes beyond the limits, which is not counted among the mixed requests. */
+  const greedy = newClient();
+  const runs: AskedRun[] = [];
+  const context: Context = { client, random, runs };
+  const bursts: Burst[] = [];
+  slots.watch(market);
+  const startedAt = performance.now();
+
+  const crowd = async () => {
+    const listing = listings[0] as MarketListing;
+    const some = Array.from({ length: CROWD }, (_, index) => callers[index % callers.length] as Caller);
+    await Promise.all(
+      some.map((caller) =>
+        runToEnd(caller, newRun(caller, context, { listing, workMs: CROWD_WORK_MS }), context),
+      ),
+    );
+  };
+  const due = eventsOf(requests, {
+    crowd,
+    burst: async (index) => {
+      const what = index % 2 === 0 ? 'requests' : 'runs';
+      bursts.push(await burst(what, market, greedy, listings[2]?.id ?? ''));
+    },
+  });
+  const changes = changesOf(market, requests, kills, { random, log, broken });
+  /** Not part of the lanes: what was begun goes on while others ask. */
+  const others: Promise<unknown>[] = [];
+  await Promise.all(
+    Array.from({ length: concurrency }, async (_, lane) => {
+      while (client.sent < requests) {
+        for (const begun of [...due(client.sent), ...changes.due(client.sent)])
+          others.push(begun.catch((error: unknown) => broken.push(String(error))));
+        // Wallets in turns, so that each has its part of the limits.
+        const caller = callers[(lane + random.below(callers.length)) % callers.length] as Caller;
+        await make(random.weighted(KINDS), caller, context);
+      }
+    }),
+  );
+  await Promise.all(others);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const sent = client.sent + greedy.sent;
+  log(`${sent} requests in ${Math.round(seconds)} s; waiting for the end of all runs`);
+
+  const left = await rest(market);
+  for (const [what, count] of Object.entries(left)) if (count > 0) broken.push(`${count} ${what} are left`);
+  broken.push(...slots.end());
+  const leaders = await leadersOf(market.running);
+  const fallbacks = await fallbacksOf(market.running);
+  if (fallbacks > 0)
+    broken.push(`Redis did not answer in time ${fallbacks} times: limits were counted apart`);
+  if (leaders.length !== 1) broken.push(`${leaders.length} replicas lead at the end`);
+  for (const replica of market.replicas) {
+    if (!((answered[replica.name] ?? 0) > 0)) broken.push(`${replica.name} answered nothing`);
+  }
+  // What was told is there, at any replica, also of those runs whose replica is gone.
+  for (const caller of callers) {
+    for (const run of caller.done.slice(-READ_AGAIN)) await readAgain(caller, run, context);
+  }
+  log('comparing records and money');
+  const records = await compareRecords(market, runs);
+  broken.push(...records.wrong, ...(await compareMoney(market, treasuryBefore)));
+  const [charged] = await market.query<{ count: number }>(
+    `select count(*)::integer as count from charges where state in ('finalized', 'credited')`,
+  );
+  return {
+    seed,
+    seconds: Math.round(seconds),
+    requests: sent,
+    requests_per_s: Math.round(sent / seconds),
+    statuses: addUp(client.statuses, greedy.statuses),
+    answered,
+    killed: changes.killed,
+    added: changes.added,
+    failover_ms: changes.failoverMs,
+    limits: { bursts, windows: windows.count, answers: windows.looked },
+    slots: { most_at_agent: slots.mostAtAgent, most_taken: slots.mostTaken },
+    runs: {
+      asked: runs.length,
+      on_record: records.onRecord,
+      made_good: records.madeGood,
+      answered: runs.filter(({ told }) => told.length > 0).length,
+    },
+    money: { rentals: market.rentals.length, charged: charged?.count ?? 0 },
+    broken: [...new Set(broken)].slice(0, MOST_TOLD),
+  };
+}
+
+/** Runs of each wallet that are read once more at the end. */
+const READ_AGAIN = 10;
+
+function addUp(...counts: Readonly<Record<number, number>>[]): Record<number, number> {
+  const sum: Record<number, number> = {};
+  for (const each of counts) {
+    for (const [status, count] of Object.entries(each))
+      sum[Number(status)] = (sum[Number(status)] ?? 0) + count;
+  }
+  return sum;
+}

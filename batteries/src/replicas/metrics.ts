@@ -1,0 +1,48 @@
+import { METRICS_TOKEN } from '@agent-rental/test/support/processes/replicas';
+import type { Replica } from '@agent-rental/test/support/replicas/replica';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const ASK_EVERY_MS = 50;
+const ANSWER_MS = 1_000;
+const LONGEST_MS = 20_000;
+
+/** Those of the replicas that say that they lead. */
+export async function leadersOf(replicas: readonly Replica[]): Promise<Replica[]> {
+  const leads = await Promise.all(replicas.map((replica) => isLeader(replica)));
+  return replicas.filter((_, index) => leads[index]);
+}
+
+async function isLeader(replica: Replica): Promise<boolean> {
+  return /^agent_rental_leader 1$/m.test(await metricsOf(replica));
+}
+
+/** How often the replicas counted requests by themselves, because Redis did not answer in time. */
+export async function fallbacksOf(replicas: readonly Replica[]): Promise<number> {
+  const texts = await Promise.all(replicas.map((replica) => metricsOf(replica)));
+  return texts.reduce(
+    (sum, text) => sum + Number(/^agent_rental_rate_limit_fallbacks_total (\d+)$/m.exec(text)?.[1] ?? 0),
+    0,
+  );
+}
+
+/** Empty where it does not answer. */
+async function metricsOf({ dev }: Replica): Promise<string> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), ANSWER_MS);
+  const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
+  const text = await fetch(`${dev.base_url}/metrics`, { headers, signal: late.signal })
+    .then((response) => response.text())
+    .catch(() => '');
+  clearTimeout(timer);
+  return text;
+}
+
+/** Waits until one of the replicas says that it leads; gives the milliseconds. */
+export async function takeOver(replicas: () => readonly Replica[]): Promise<number> {
+  const startedAt = performance.now();
+  while ((await leadersOf(replicas())).length === 0) {
+    if (performance.now() - startedAt > LONGEST_MS) break;
+    await delay(ASK_EVERY_MS);
+  }
+  return Math.round(performance.now() - startedAt);
+}

@@ -1,0 +1,100 @@
+import { requestDigest, until } from '@agent-rental/test/support/busy-marketplace';
+import type { ReplicaMarket } from '@agent-rental/test/support/replicas/replica-market';
+import { auditEarnings, auditRental } from '../faults/world/books.js';
+import { reconcile } from '../faults/world/reconcile.js';
+import type { AskedRun } from './caller.js';
+
+/** Leases of a killed replica lapse within a minute; its runs are ended after that. */
+const REST_MS = 240_000;
+/** Beyond the blocks after which no transaction is taken back. */
+const SLOTS_UNTIL_FINAL = 220;
+
+/** What is left while something is still under way, by what it is. */
+type Left = Record<'running' | 'slots' | 'waiting' | 'charges' | 'tasks', number>;
+
+/** Waits until nothing is under way; gives what is left when that takes too long. */
+export async function rest(market: ReplicaMarket): Promise<Left> {
+  const look = async (): Promise<Left> => {
+    const [left] = await market.query<Left>(
+      `select (select count(*) from runs where status = 'running')::integer as running,
+        (select count(*) from seats where expires_at > now())::integer as slots,
+        (select count(*) from seat_line where expires_at > now())::integer as waiting,
+        (select count(*) from charges where state in ('reserved', 'signed', 'confirmed'))::integer as charges,
+        (select count(*) from graphile_worker.jobs
+          where run_at <= now() and locked_at is null and attempts < max_attempts)::integer as tasks`,
+    );
+    return left as Left;
+  };
+  let last = await look();
+  const isAtRest = async () => {
+    last = await look();
+    if (Object.values(last).every((count) => count === 0)) return true;
+    if (last.charges > 0) await market.hook('localchain_warp', { slots: SLOTS_UNTIL_FINAL });
+    return false;
+  };
+  await until(isAtRest, REST_MS, 500).catch(() => undefined);
+  return last;
+}
+
+interface RunRow {
+  id: string;
+  digest: string;
+  status: string;
+  cost_lamports: bigint;
+  /** Why it was stopped. */
+  stop_reason: string | null;
+}
+
+/** How the runs ended, against the database. */
+export interface Records {
+  onRecord: number;
+  /** Runs that a killed replica left, whose repeat was another one. */
+  madeGood: number;
+  wrong: string[];
+}
+
+/** Compares what callers were told with the records: each told run is on record once, and all that were accepted have ended. */
+export async function compareRecords(market: ReplicaMarket, asked: readonly AskedRun[]): Promise<Records> {
+  const rows = await market.query<RunRow>(
+    `select id, encode(request_digest, 'hex') as digest, status, cost_lamports, stop_reason from runs
+      where length(request_digest) = 32`,
+  );
+  const byDigest = new Map<string, RunRow[]>();
+  for (const row of rows) byDigest.set(row.digest, [...(byDigest.get(row.digest) ?? []), row]);
+  const wrong: string[] = [];
+  let madeGood = 0;
+  for (const run of asked) {
+    const { body, key, name, told, isCancelled } = run;
+    const records = byDigest.get(requestDigest(body)) ?? [];
+    byDigest.delete(requestDigest(body));
+    const ended = records.filter(({ status }) => status === 'completed' || status === 'failed');
+    const undelivered = records.filter(({ status }) => status === 'undelivered');
+    madeGood += undelivered.filter(({ stop_reason: reason }) => reason === null).length;
+    if (ended.length + undelivered.length < records.length) wrong.push(`run ${name} has not ended`);
+    if (ended.length > 1) wrong.push(`run ${name} was delivered ${ended.length} times`);
+    const [first] = told;
+    if (first === undefined) {
+      if (key !== undefined && !isCancelled) wrong.push(`run ${name} has no answer`);
+      continue;
+    }
+    const [record] = ended;
+    if (record === undefined) wrong.push(`run ${name} was told and is not on record`);
+    else if (
+      first.run_id !== '' &&
+      (record.id !== first.run_id || Number(record.cost_lamports) !== first.cost_lamports)
+    )
+      wrong.push(`run ${name} was told as ${first.run_id} and is on record as ${record.id}`);
+  }
+  if (byDigest.size > 0) wrong.push(`${byDigest.size} runs are on record that nobody asked for`);
+  return { onRecord: rows.length, madeGood, wrong };
+}
+
+/** Compares every charge with the chain: transactions, balances, earnings, treasury, and what `npm run reconcile` finds. */
+export async function compareMoney(market: ReplicaMarket, treasuryBefore: number): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const rental of market.rentals) wrong.push(...(await auditRental(market, rental)));
+  wrong.push(...(await auditEarnings(market, treasuryBefore)));
+  const differences = await reconcile(market);
+  if (differences.length > 0) wrong.push(`npm run reconcile finds ${JSON.stringify(differences)}`);
+  return wrong;
+}

@@ -1,0 +1,25 @@
+import { hasRedis } from '@agent-rental/test/support/processes/redis';
+import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { expect, test } from 'vitest';
+import { runReplicas } from './battery.js';
+
+test.runIf(IS_FULL_FORM && hasRedis)(
+  'replicas of which one is killed and one is added under load keep limits, slots, runs and money [OPS-90, OPS-91]',
+  { timeout: 600_000 },
+  async () => {
+    const report = await runReplicas({
+      replicas: 3,
+      requests: 600,
+      kills: 1,
+      wallets: 12,
+      concurrency: 16,
+      seed: 24,
+      log: () => undefined,
+    });
+    expect(report.broken).toEqual([]);
+    expect(report.failover_ms).toHaveLength(1);
+    expect(report.limits.bursts.length).toBeGreaterThan(1);
+    expect(report.runs.answered).toBeGreaterThan(100);
+    expect(report.money.charged).toBeGreaterThan(50);
+  },
+);

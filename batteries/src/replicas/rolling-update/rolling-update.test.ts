@@ -1,0 +1,23 @@
+import { hasRedis } from '@agent-rental/test/support/processes/redis';
+import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { expect, test } from 'vitest';
+import { runRollingUpdate } from './rolling-update.js';
+
+test.runIf(IS_FULL_FORM && hasRedis)(
+  'replicas are replaced by those of a release with another schema, one by one under load, and no request fails [OPS-92]',
+  { timeout: 600_000 },
+  async () => {
+    const report = await runRollingUpdate({
+      replicas: 2,
+      requests: 400,
+      wallets: 6,
+      concurrency: 10,
+      seed: 24,
+      log: () => undefined,
+    });
+    expect(report.broken).toEqual([]);
+    expect(report.replaced).toHaveLength(2);
+    expect(report.answered_by_old_after_migration).toBeGreaterThan(10);
+    for (const count of Object.values(report.answered)) expect(count).toBeGreaterThan(10);
+  },
+);

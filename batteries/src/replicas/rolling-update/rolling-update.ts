@@ -1,0 +1,170 @@
+import { Random } from '@agent-rental/test/support/random';
+import { startBalancer } from '@agent-rental/test/support/replicas/balancer';
+import { makeNextRelease, NEXT_MIGRATION } from '@agent-rental/test/support/replicas/next-release';
+import type { Replica } from '@agent-rental/test/support/replicas/replica';
+import { ReplicaMarket } from '@agent-rental/test/support/replicas/replica-market';
+import { setTimeout as delay } from 'node:timers/promises';
+import { newCaller, newCallers, type AskedRun, type Caller } from '../caller.js';
+import { Client } from '../client.js';
+import { compareMoney, compareRecords, rest } from '../records.js';
+import { KINDS, make } from '../requests.js';
+import type { Context } from '../runs.js';
+
+export interface RollingUpdateOptions {
+  readonly replicas: number;
+  readonly requests: number;
+  readonly wallets: number;
+  readonly concurrency: number;
+  readonly seed: number;
+  log(line: string): void;
+  /** Compiled code of the release that is replaced, and of the one that replaces it; absent: this tree's, and the next after it. */
+  readonly folders?: { readonly old: string | undefined; readonly next: string | undefined };
+}
+
+export interface RollingUpdateReport {
+  readonly seed: number;
+  readonly seconds: number;
+  readonly requests: number;
+  readonly statuses: Record<number, number>;
+  /** Answers of each replica, by name. */
+  readonly answered: Record<string, number>;
+  /** Answers of replicas of the old release after the new one had migrated. */
+  readonly answered_by_old_after_migration: number;
+  /** Requests that the balancer sent to another replica, because the first one drained. */
+  readonly sent_again: number;
+  readonly replaced: string[];
+  readonly runs: { asked: number; on_record: number };
+  readonly broken: string[];
+}
+
+/** What the next release adds to the schema: a column and an index of the tables that runs write, and a table. */
+const EXPAND = [
+  'alter table runs add column next_release_note text',
+  'create index runs_of_next_release on runs (next_release_note) where next_release_note is not null',
+  'alter table charges add column next_release_count integer not null default 0',
+  'create table next_release_things (id uuid primary key)',
+];
+/** Answers that are none: each is a failure here, since no limit is reached. */
+const FAILURES = [0, 429, 500, 502, 503];
+/** Limits that no caller reaches. */
+const UNLIMITED = { RATE_LIMIT_PER_MINUTE: '1000000', EXECUTIONS_PER_MINUTE: '1000000' };
+/** Between a replica that was added and the next one that is drained, so that both releases serve. */
+const TOGETHER_MS = 1_500;
+
+/** Replaces replicas by those of the next release, one by one, under load behind a load balancer. */
+export async function runRollingUpdate(options: RollingUpdateOptions): Promise<RollingUpdateReport> {
+  const made = options.folders === undefined ? await makeNextRelease(EXPAND) : undefined;
+  const folders = options.folders ?? { old: undefined, next: made?.serverFolder };
+  const balancer = await startBalancer();
+  const market = await ReplicaMarket.open({
+    replicas: options.replicas,
+    front: balancer,
+    env: UNLIMITED,
+    ...(folders.old === undefined ? {} : { serverFolder: folders.old }),
+  });
+  try {
+    for (const replica of market.replicas) await balancer.add(replica);
+    return await rollingUpdate(market, balancer, folders, options);
+  } finally {
+    await market.close();
+    await balancer.close();
+    await made?.remove();
+  }
+}
+
+async function rollingUpdate(
+  market: ReplicaMarket,
+  balancer: Awaited<ReturnType<typeof startBalancer>>,
+  folders: { old: string | undefined; next: string | undefined },
+  { requests, wallets, concurrency, seed, log, folders: given }: RollingUpdateOptions,
+): Promise<RollingUpdateReport> {
+  const random = new Random(seed);
+  const broken: string[] = [];
+  const listings = await market.publish([
+    { name: 'per-task', model: 'per_query' },
+    { name: 'for-good', model: 'one_time' },
+    { name: 'for-a-month', model: 'subscription' },
+  ]);
+  const runsOfWallet = Math.ceil(requests / wallets) + 60;
+  const callers = await newCallers(wallets, () => newCaller(market, listings, runsOfWallet));
+  const treasuryBefore = await market.connection.getBalance(market.treasury);
+  const front: Replica = {
+    name: 'the load balancer',
+    dev: balancer.dev,
+    pid: process.pid,
+    isUp: true,
+    kill: () => Promise.resolve(),
+    drain: () => Promise.resolve(0),
+    output: () => '',
+  };
+  const client = new Client({ random, replicas: () => [front], broken });
+  const runs: AskedRun[] = [];
+  const context: Context = { client, random, runs };
+  const old = [...market.replicas];
+  const replaced: string[] = [];
+  const answersOfOld = () => old.reduce((sum, { name }) => sum + (balancer.answered.get(name) ?? 0), 0);
+  let answersBefore = 0;
+
+  const update = async (): Promise<void> => {
+    for (const replica of old) {
+      const next = await market.add(folders.next);
+      if (replaced.length === 0) answersBefore = answersOfOld();
+      await balancer.add(next);
+      log(`${next.name} of the next release is up`);
+      await delay(TOGETHER_MS);
+      const inRotation = balancer.inRotation();
+      for (const { name } of [next, replica]) {
+        if (!inRotation.includes(name)) broken.push(`${name} is not ready beside the other release`);
+      }
+      const code = await replica.drain();
+      log(`${replica.name} has drained`);
+      if (code !== 0) broken.push(`${replica.name} ended with ${code}: ${replica.output()}`);
+      replaced.push(replica.name);
+    }
+  };
+  const startedAt = performance.now();
+  let isOver = false;
+  const load = Promise.all(
+    Array.from({ length: concurrency }, async () => {
+      // For as long as the update takes, and at least as many requests.
+      while (client.sent < requests || !isOver) {
+        await make(random.weighted(KINDS), random.pick<Caller>(callers), context);
+      }
+    }),
+  );
+  while (client.sent < requests / 4) await delay(20);
+  await update().finally(() => (isOver = true));
+  await load;
+  const seconds = (performance.now() - startedAt) / 1_000;
+  log(`${client.sent} requests in ${Math.round(seconds)} s`);
+
+  for (const status of FAILURES) {
+    const count = client.statuses[status] ?? 0;
+    if (count > 0) broken.push(`${count} requests failed with ${status || 'a broken connection'}`);
+  }
+  const afterMigration = answersOfOld() - answersBefore;
+  if (afterMigration === 0) broken.push('no old replica answered after the migration');
+  if (given === undefined) {
+    const done = await market.query('select from kysely_migration where name = $1', [NEXT_MIGRATION]);
+    if (done.length !== 1) broken.push(`the migration was done ${done.length} times`);
+  }
+  const left = await rest(market);
+  for (const [what, count] of Object.entries(left)) if (count > 0) broken.push(`${count} ${what} are left`);
+  const records = await compareRecords(market, runs);
+  if (records.madeGood > 0) broken.push(`${records.madeGood} runs were cut off and made good`);
+  broken.push(...records.wrong, ...(await compareMoney(market, treasuryBefore)));
+  return {
+    seed,
+    seconds: Math.round(seconds),
+    requests: client.sent,
+    statuses: client.statuses,
+    answered: Object.fromEntries(balancer.answered),
+    answered_by_old_after_migration: afterMigration,
+    sent_again: balancer.sentAgain,
+    replaced,
+    runs: { asked: runs.length, on_record: records.onRecord },
+    broken: [...new Set(broken)].slice(0, MOST_TOLD),
+  };
+}
+
+const MOST_TOLD = 50;

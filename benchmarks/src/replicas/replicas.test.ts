@@ -1,0 +1,16 @@
+import { hasRedis } from '@agent-rental/test/support/processes/redis';
+import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { expect, test } from 'vitest';
+import { measureReplicas } from '../replicas.js';
+
+// Whether its targets hold is judged by the command alone: this shows that the suite measures what it says.
+test.runIf(IS_FULL_FORM && hasRedis)(
+  'the replicas suite measures reads and runs of one, two and four replicas, by turns',
+  { timeout: 300_000 },
+  async () => {
+    const { rows, targets } = await measureReplicas({ seconds: 1, rounds: 1 }, () => undefined);
+    expect(rows.map(({ replicas }) => replicas)).toEqual([1, 2, 4, 1, 2, 4, 1, 2, 4, 1, 2, 4]);
+    for (const { per_s: rate } of rows) expect(rate).toBeGreaterThan(0);
+    expect(targets).toHaveLength(8);
+  },
+);

@@ -1,0 +1,283 @@
+import { randomBytes } from 'node:crypto';
+import type { LocalChain } from '@agent-rental/local-chain';
+import { findListingAddress, findPerQueryBalanceAddress } from '@agent-rental/program-client';
+import { createClient, type RentalClient } from '@agent-rental/sdk';
+import { keypairSigner, publish, rent, type WalletSigner } from '@agent-rental/sdk/solana';
+import { openEmptyDatabase, type TemporaryDatabase } from '@agent-rental/server/testing';
+import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import { startSlowAgents, type SlowAgents } from '../agents/slow-agents.js';
+import { until } from '../busy-marketplace.js';
+import { newStateDir, removeStateDir, type Served } from '../marketplace.js';
+import { startRedis, type OwnRedis } from '../processes/redis.js';
+import { METRICS_TOKEN } from '../processes/replicas.js';
+import { newRenter, type Market, type Renter } from '../renter.js';
+import { openChain } from './market-chain.js';
+import { startReplica, type Replica } from './replica.js';
+
+/** Price of a run per task, of a rental for good, and of a subscription, in lamports. */
+export const RUN_PRICE = 250_000;
+const SUBSCRIPTION_SECONDS = 2_592_000;
+
+export type RentalModel = 'one_time' | 'subscription' | 'per_query';
+
+/** A listing, and what its rows and accounts are known by. */
+export interface MarketListing {
+  readonly id: string;
+  readonly model: RentalModel;
+  readonly address: PublicKey;
+  readonly creator: Keypair;
+}
+
+/** A wallet's rental of a listing paid per task. */
+export interface PaidRental {
+  readonly renter: Renter;
+  readonly listing: MarketListing;
+  readonly wallet: string;
+  readonly balanceAddress: PublicKey;
+  readonly depositLamports: bigint;
+}
+
+/** Headers of a request that comes from an address that no other one has come from. */
+export function elsewhere(): Record<string, string> {
+  return { 'x-forwarded-for': `10.${randomBytes(3).join('.')}` };
+}
+
+/** Options of a market. */
+export interface MarketOptions {
+  /** How many replicas start. */
+  readonly replicas: number;
+  /** Of every replica, beside what production has. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Of another release. */
+  readonly serverFolder?: string;
+  /** What stands in front of the replicas, where something does. */
+  readonly front?: Served;
+}
+
+/**
+ * A marketplace of several servers as production has it: one PostgreSQL, one Redis and one chain, which outlive every server, and
+ * agents on this machine.
+ */
+export class ReplicaMarket {
+  readonly chain: LocalChain;
+  readonly connection: Connection;
+  readonly treasury: PublicKey;
+  readonly database: TemporaryDatabase;
+  readonly redis: OwnRedis;
+  readonly agents: SlowAgents;
+  /** All that were started, in order. */
+  readonly replicas: Replica[] = [];
+  /** Rentals per task, whose payments the listings and the treasury have. */
+  readonly rentals: PaidRental[] = [];
+  /** Of every replica. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly #stateDir: string;
+  readonly #front: Served | undefined;
+
+  private constructor(parts: {
+    chain: LocalChain;
+    connection: Connection;
+    treasury: PublicKey;
+    database: TemporaryDatabase;
+    redis: OwnRedis;
+    agents: SlowAgents;
+    env: Readonly<Record<string, string>>;
+    stateDir: string;
+    front: Served | undefined;
+  }) {
+    this.chain = parts.chain;
+    this.connection = parts.connection;
+    this.treasury = parts.treasury;
+    this.database = parts.database;
+    this.redis = parts.redis;
+    this.agents = parts.agents;
+    this.env = parts.env;
+    this.#stateDir = parts.stateDir;
+    this.#front = parts.front;
+  }
+
+  /**
+   * Opens it with its replicas, which start at the same time.
+   *
+   * @param onTask called with the body of each task that the agents get
+   */
+  static async open(
+    { replicas, env = {}, serverFolder, front }: MarketOptions,
+    onTask: Parameters<typeof startSlowAgents>[0] = () => undefined,
+  ): Promise<ReplicaMarket> {
+    const stateDir = await newStateDir();
+    const [{ chain, connection, authorityFile, treasury }, database, redis, agents] = await Promise.all([
+      openChain(stateDir),
+      openEmptyDatabase(),
+      startRedis(),
+      startSlowAgents(onTask),
+    ]);
+    const market = new ReplicaMarket({
+      chain,
+      connection,
+      treasury,
+      database,
+      redis,
+      agents,
+      stateDir,
+      front,
+      env: {
+        PORT: '0',
+        NODE_ENV: 'production',
+        DATABASE_URL: database.url,
+        REDIS_URL: redis.url,
+        REPLICAS: String(replicas),
+        SOLANA_RPC_URLS: chain.rpcUrl,
+        SOLANA_NETWORK: 'localnet',
+        AUTHORITY_KEYPAIR: authorityFile,
+        MASTER_KEY: randomBytes(32).toString('base64'),
+        METRICS_TOKEN,
+        REVIEW: 'automatic',
+        LOG_LEVEL: 'warn',
+        SANDBOX_POOL_SIZE: '1',
+        // So that each wallet has an address of its own: logins are limited by address.
+        TRUSTED_PROXIES: '127.0.0.1',
+        ...(front ? { PUBLIC_URL: front.dev.base_url } : {}),
+        ...env,
+      },
+    });
+    try {
+      await Promise.all(Array.from({ length: replicas }, () => market.add(serverFolder)));
+      return market;
+    } catch (error) {
+      await market.close();
+      throw error;
+    }
+  }
+
+  /** The replicas that were neither killed nor told to stop. */
+  get running(): Replica[] {
+    return this.replicas.filter(({ isUp }) => isUp);
+  }
+
+  /** What stands in front, or a replica that runs; for the support of the end-to-end tests. */
+  get served(): Market {
+    const at = this.#front ?? this.running[0];
+    if (at === undefined) throw new Error('No replica runs.');
+    return { dev: { ...at.dev, rpc_url: this.chain.rpcUrl } };
+  }
+
+  /**
+   * Starts one more replica. What stands in front is not told of it.
+   *
+   * @param serverFolder compiled code of another release
+   */
+  async add(serverFolder?: string): Promise<Replica> {
+    const name = `replica ${this.replicas.length + this.#starting + 1}`;
+    this.#starting += 1;
+    try {
+      const message = { env: this.env, agentOrigin: new URL(this.agents.agentUrl).origin };
+      const replica = await startReplica(name, message, serverFolder);
+      this.replicas.push(replica);
+      return replica;
+    } finally {
+      this.#starting -= 1;
+    }
+  }
+  #starting = 0;
+
+  async query<T extends object>(text: string, values: unknown[] = []): Promise<T[]> {
+    return (await this.database.pool.query<T>(text, values)).rows;
+  }
+
+  /** Asks the chain what no cluster offers. */
+  async hook<T>(method: string, parameter: object): Promise<T> {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [parameter] });
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(this.chain.rpcUrl, { method: 'POST', headers, body });
+    const { result, error } = (await answer.json()) as { result: T; error?: unknown };
+    if (error !== undefined) throw new Error(JSON.stringify(error));
+    return result;
+  }
+
+  /** Makes a wallet that is logged in, with what acts for it. */
+  async participant(): Promise<Renter & { signer: WalletSigner; client: RentalClient }> {
+    const renter = await newRenter(this.served, elsewhere());
+    const signer = keypairSigner(renter.wallet);
+    return { ...renter, signer, client: this.#clientOf(signer) };
+  }
+
+  #clientOf(signer: WalletSigner): RentalClient {
+    const headers = Object.entries(elsewhere());
+    return createClient({
+      baseUrl: this.served.dev.base_url,
+      signer,
+      fetch: (input, init) => {
+        const request = new Request(input, init);
+        for (const [name, value] of headers) request.headers.set(name, value);
+        return fetch(request);
+      },
+    });
+  }
+
+  /** Puts agents on sale: connected ones, or a declarative one that runs in sandboxes. */
+  async publish(
+    names: readonly { name: string; model: RentalModel; isDeclarative?: boolean }[],
+  ): Promise<MarketListing[]> {
+    const { client, signer, wallet } = await this.participant();
+    const { agentUrl, modelUrl } = this.agents;
+    return Promise.all(
+      names.map(async ({ name, model, isDeclarative = false }) => {
+        const { job_id } = await client.registerAgent({
+          name,
+          category: 'research',
+          description: 'Takes its time.',
+          model: {
+            provider: 'self_hosted',
+            model: 'stand-in',
+            endpoint_url: isDeclarative ? modelUrl : agentUrl,
+          },
+          ...(isDeclarative ? { system_prompt: 'You answer.' } : { entrypoint_url: agentUrl }),
+          input_schema: {},
+          output_schema: { type: 'string' },
+          listing: { rental_model: model, price_lamports: RUN_PRICE, sample_output: ['A sample.'] },
+        });
+        const id = await until(async () => {
+          const job = await client.getJob(job_id);
+          if (job.status === 'failed') throw new Error(JSON.stringify(job.error));
+          return job.result?.listing_id;
+        });
+        await publish(client, signer, id);
+        return { id, model, address: findListingAddress(id).address, creator: wallet };
+      }),
+    );
+  }
+
+  /** Rents a listing for a wallet, where it is paid per task with money for so many runs. */
+  async rent(renter: Renter, listing: MarketListing, runs: number): Promise<void> {
+    const signer = keypairSigner(renter.wallet);
+    const client = this.#clientOf(signer);
+    const depositLamports = runs * RUN_PRICE;
+    await rent(
+      client,
+      signer,
+      listing.id,
+      {
+        one_time: { max_price_lamports: RUN_PRICE },
+        subscription: { max_price_lamports: RUN_PRICE, duration_seconds: SUBSCRIPTION_SECONDS } as const,
+        per_query: { deposit_lamports: depositLamports },
+      }[listing.model],
+    );
+    if (listing.model !== 'per_query') return;
+    const { publicKey } = renter.wallet;
+    this.rentals.push({
+      renter,
+      listing,
+      wallet: publicKey.toBase58(),
+      balanceAddress: findPerQueryBalanceAddress(publicKey, listing.address).address,
+      depositLamports: BigInt(depositLamports),
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.running.map((replica) => replica.kill()));
+    await Promise.all([this.agents.close(), this.chain.close(), this.redis.kill()]);
+    await this.database.close();
+    await removeStateDir(this.#stateDir);
+  }
+}

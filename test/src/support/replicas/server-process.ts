@@ -1,0 +1,42 @@
+/**
+ * A server as production has it, in a process of its own. It loads its code at once and starts when its parent says with
+ * which environment, so that a next one can be at hand. SIGTERM drains it. Unlike production it may call the addresses on
+ * this machine that its parent names, where the agents are. The first argument is the folder of the server's compiled code, where
+ * it is not this tree's.
+ */
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** What the parent says. */
+export interface StartMessage {
+  env: Readonly<Record<string, string>>;
+  agentOrigin: string;
+}
+
+type ConfigModule = typeof import('@agent-rental/server/config');
+type ProductionModule = typeof import('@agent-rental/server/production');
+
+const folder = process.argv[2];
+const load = (path: string): Promise<unknown> => import(pathToFileURL(join(folder ?? '', path)).href);
+const { readConfig } = (await (folder === undefined
+  ? import('@agent-rental/server/config')
+  : load('config.js'))) as ConfigModule;
+const { createLogger, startProduction } = (await (folder === undefined
+  ? import('@agent-rental/server/production')
+  : load('compose/production.js'))) as ProductionModule;
+
+process.on('disconnect', () => process.exit());
+process.once('message', (message: StartMessage) => {
+  const config = readConfig(message.env);
+  void startProduction(config, config.stateDir, createLogger(config.logLevel), [message.agentOrigin]).then(
+    (running) => {
+      process.once('SIGTERM', () => void running.stop().then(() => process.exit()));
+      process.send?.({ type: 'ready', baseUrl: running.baseUrl });
+    },
+    (error: unknown) => {
+      process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+      process.exit(1);
+    },
+  );
+});
+process.send?.({ type: 'loaded' });
