@@ -12,6 +12,12 @@ import { CREDITS_PER_DAY } from '@agent-rental/contract';
 import type { PublicKey } from '@solana/web3.js';
 import { RUN_PRICE, type FaultMarket, type Listing, type Rental } from './market.js';
 
+/** What accounts are read from. */
+export type Books = Pick<FaultMarket, 'connection' | 'query' | 'treasury'> & {
+  /** All of them, whose payments the listings and the treasury have. */
+  readonly rentals: readonly Rental[];
+};
+
 /** A charge that has landed, as its transaction says. */
 interface LandedCharge {
   readonly runId: string;
@@ -41,7 +47,7 @@ export interface Account {
 }
 
 /** Every charge of a balance that took effect, decoded from the chain's transactions. */
-async function landedCharges({ connection }: FaultMarket, balance: PublicKey): Promise<LandedCharge[]> {
+async function landedCharges({ connection }: Books, balance: PublicKey): Promise<LandedCharge[]> {
   const found = await connection.getSignaturesForAddress(balance, {}, 'confirmed');
   const signatures = found.filter(({ err }) => err === null).map(({ signature }) => signature);
   const transactions = await Promise.all(
@@ -71,7 +77,7 @@ function uuidOf(bytes: Uint8Array): string {
 }
 
 /** Reads what was taken of a rental. */
-export async function accountOf(market: FaultMarket, rental: Rental): Promise<Account> {
+export async function accountOf(market: Books, rental: Rental): Promise<Account> {
   const [landed, runs, info] = await Promise.all([
     landedCharges(market, rental.balanceAddress),
     market.query<RecordedRun>(
@@ -94,7 +100,7 @@ export async function accountOf(market: FaultMarket, rental: Rental): Promise<Ac
 }
 
 /** What is wrong with a rental's account once all is settled; empty when the money is right. */
-export async function auditRental(market: FaultMarket, rental: Rental): Promise<string[]> {
+export async function auditRental(market: Books, rental: Rental): Promise<string[]> {
   const account = await accountOf(market, rental);
   const { landed, runs, debitedLamports } = account;
   const wrong: string[] = [];
@@ -169,7 +175,7 @@ function auditRun(run: RecordedRun, hasLanded: boolean): string[] {
 }
 
 /** What is wrong with the earnings of listings and the treasury, against the charges of all their rentals. */
-export async function auditEarnings(market: FaultMarket, treasuryBefore: number): Promise<string[]> {
+export async function auditEarnings(market: Books, treasuryBefore: number): Promise<string[]> {
   const wrong: string[] = [];
   let fees = 0n;
   const byListing = new Map<Listing, bigint>();
