@@ -56,6 +56,11 @@ export const VERBS = {
           'the server is killed at every step of every kind of run, and of registrations: the money is right, nothing is half made (9 minutes)',
         main: 'batteries/dist/faults/crash-matrix/main.js',
       },
+      kills: {
+        summary:
+          'the server, the chain, PostgreSQL and Redis are killed at each step of a run under load: back within 10 s, nothing lost or left (15 minutes)',
+        main: 'batteries/dist/faults/kills/main.js',
+      },
       'hostile-database': {
         summary: 'connections cut at every statement, a full disk, crashes and an old copy of PostgreSQL',
         main: 'batteries/dist/faults/hostile-database/main.js',

@@ -6,17 +6,23 @@ import type { Attack } from '@agent-rental/sandbox/conformance';
 /** A model server on loopback that has its agent run the code that the task names. */
 export interface AttackModel {
   readonly url: string;
+  /** How often it had its agent run code that attacks. */
+  readonly told: number;
   close(): Promise<void>;
 }
+
+/** Code that a task names. */
+export type RunCode = Pick<Attack, 'name' | 'language' | 'code'>;
 
 /** Code of the runs that attack nothing. */
 const HONEST: Pick<Attack, 'language' | 'code'> = { language: 'javascript', code: 'return 6 * 7;' };
 
 /** Task of a run with an attack, or of an honest run. */
-export const taskOf = (attack?: Attack): string => `code <${attack?.name ?? 'honest'}>`;
+export const taskOf = (attack?: RunCode): string => `code <${attack?.name ?? 'honest'}>`;
 
 /** Starts the model: its first answer calls the tool with the code, its second one ends the run. */
-export async function startAttackModel(attacks: readonly Attack[]): Promise<AttackModel> {
+export async function startAttackModel(attacks: readonly RunCode[]): Promise<AttackModel> {
+  let told = 0;
   const byName = new Map(attacks.map((attack) => [attack.name, attack]));
   const server = createServer((request, response) => {
     let body = '';
@@ -25,7 +31,9 @@ export async function startAttackModel(attacks: readonly Attack[]): Promise<Atta
       const { messages } = JSON.parse(body) as { messages: { role: string; content: unknown }[] };
       const isAnswered = messages.some(({ role }) => role === 'tool');
       const task = JSON.stringify(messages.find(({ role }) => role === 'user')?.content ?? '');
-      const { language, code } = byName.get(/code <([^>]*)>/.exec(task)?.[1] ?? '') ?? HONEST;
+      const attack = byName.get(/code <([^>]*)>/.exec(task)?.[1] ?? '');
+      const { language, code } = attack ?? HONEST;
+      if (attack && !isAnswered) told += 1;
       if (isAnswered) answerText(response, 'done');
       else callTool(response, `run_${language}`, { code });
     });
@@ -33,6 +41,9 @@ export async function startAttackModel(attacks: readonly Attack[]): Promise<Atta
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    get told() {
+      return told;
+    },
     close: async () => {
       server.close();
       server.closeAllConnections();

@@ -145,6 +145,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
   const watching = funds.start();
   const folding = startFolding(db, logger);
   const counting = parts.records.refusals.start();
+  const ending = parts.records.lostEnds.start();
   return {
     pause: () => stopping.abort(),
     async stop() {
@@ -153,6 +154,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
         watching.stop(),
         folding.stop(),
         counting.stop(),
+        ending.stop(),
         jobs.stop(),
         sampleJobs.stop(),
         probeJobs.stop(),

@@ -173,7 +173,7 @@ function addMoneyRoutes(
 ): void {
   const { http, rateLimits, internalRequests } = httpPart;
   const { listings, credentials, indexer, files } = catalogue;
-  const { runs, changes, deliveryTracking, live, slots, refusals } = records;
+  const { runs, changes, deliveryTracking, live, slots, refusals, lostEnds } = records;
   const { db } = database;
   const transactions = createTransactionService({
     chain,
@@ -208,6 +208,7 @@ function addMoneyRoutes(
       live,
       startLatency: sandboxes.startLatency,
       stepTimes: (step, seconds) => metrics.stepEnded(step, seconds),
+      lostEnds,
       contacts: createAgentContacts(db, logger),
       changes,
       pastRuns: createPastRuns({ runs, deliveryTracking, changes, settlement: settlement.settlement }),

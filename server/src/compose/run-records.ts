@@ -2,6 +2,7 @@ import { countRuns, type Metrics } from '../operations/index.js';
 import {
   createDeliveryTracking,
   createLiveRuns,
+  createLostEnds,
   createRefusals,
   createRunChanges,
   createRunRepository,
@@ -41,5 +42,6 @@ export async function composeRunRecords(
   if (alone) await slots.freeAll();
   await runs.markInterrupted(alone ? 0 : INTERRUPTED_CHECK_MS);
   const refusals = createRefusals(db, logger);
-  return { runs, notifications, changes, live, deliveryTracking, slots, refusals };
+  const lostEnds = createLostEnds({ runs, slots, changes, logger });
+  return { runs, notifications, changes, live, deliveryTracking, slots, refusals, lostEnds };
 }

@@ -22,7 +22,7 @@ import { removeDevFile, writeDevFile, type DevFile } from './dev-file.js';
 import { EXAMPLES_ENTRY, startExamples } from './examples/examples.js';
 import { initializeLocalProtocol } from './initialize-protocol.js';
 import { openEmbeddedKeys } from './keypairs.js';
-import { startEmbeddedPostgres } from './postgres/postgres.js';
+import { keepEmbeddedPostgres } from './postgres/keep-running.js';
 import { describeRunning } from './welcome.js';
 
 const INDEX_POLL_MS = 800;
@@ -54,7 +54,7 @@ export async function startEmbedded(
     const keys = await openEmbeddedKeys(stateDir);
     const programId = config.programId ? new PublicKey(config.programId) : MARKETPLACE_PROGRAM_ID;
 
-    const postgres = await startEmbeddedPostgres({ stateDir, onStep, logger });
+    const postgres = await keepEmbeddedPostgres({ stateDir, onStep, logger });
     stops.push(() => postgres.stop());
     void postgres.exited.then(({ reason }) => reportFailure(`PostgreSQL ended: ${reason}`));
 

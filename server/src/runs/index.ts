@@ -9,6 +9,7 @@ export { createConnectedAgents } from './agents/connected-agent.js';
 export { createDeclarativeAgents } from './agents/declarative-agent.js';
 export { EXPIRY_CRONTAB, EXPIRY_TASK, removeExpired } from './history/expiry.js';
 export { createLiveRuns } from './idempotency/live-runs.js';
+export { createLostEnds } from './history/lost-ends.js';
 export { createPastRuns } from './history/past-runs.js';
 export { createReceipts, receiptOf, type LoggedRun, type ReceiptOrigin } from './history/receipts.js';
 export { createGiveUps } from './idempotency/give-ups.js';

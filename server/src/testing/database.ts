@@ -88,6 +88,35 @@ export async function openRestartableDatabase(): Promise<RestartableDatabase> {
   };
 }
 
+/** A PostgreSQL of its own with an empty database, which is started again at the same address when it is killed. */
+export interface KeptDatabase {
+  readonly url: string;
+  /** Of the present process. */
+  readonly pid: number;
+  close(): Promise<void>;
+}
+
+/** Starts it. It writes every commit through to the disk. */
+export async function openKeptDatabase(): Promise<KeptDatabase> {
+  const [{ keepEmbeddedPostgres }, { removeEmbeddedPostgres }] = await Promise.all([
+    import('../embedded/postgres/keep-running.js'),
+    import('../embedded/postgres/postgres.js'),
+  ]);
+  const stateDir = newStateDir();
+  const postgres = await keepEmbeddedPostgres({ stateDir });
+  return {
+    url: postgres.url,
+    get pid() {
+      return postgres.pid;
+    },
+    async close() {
+      await postgres.stop();
+      await removeEmbeddedPostgres({ stateDir });
+      rmSync(stateDir, { recursive: true, force: true });
+    },
+  };
+}
+
 /** A folder for a PostgreSQL. */
 function newStateDir(): string {
   const stateDir = realpathSync(mkdtempSync(join(tmpdir(), 'agent-rental-test-')));

@@ -6,9 +6,11 @@ export {
 } from './charging-market.js';
 export {
   openEmptyDatabase,
+  openKeptDatabase,
   openRestartableDatabase,
   openTestDatabase,
   startSharedTestServer,
+  type KeptDatabase,
   type RestartableDatabase,
   type SharedTestServer,
   type TemporaryDatabase,

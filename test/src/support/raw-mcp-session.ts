@@ -23,8 +23,12 @@ export interface RawMcpSession {
   cancelledCall(name: string, args: object, afterMs: number): Promise<CallText>;
 }
 
-/** Opens a session at an MCP address. */
-export async function openRawMcpSession(url: string, token: string): Promise<RawMcpSession> {
+/** Opens a session at an MCP address. @param send sends its requests; `fetch` by default */
+export async function openRawMcpSession(
+  url: string,
+  token: string,
+  send: typeof fetch = fetch,
+): Promise<RawMcpSession> {
   let lastId = 0;
   let session: string | undefined;
   const requestOf = (method: string, params: object) => ({
@@ -44,7 +48,7 @@ export async function openRawMcpSession(url: string, token: string): Promise<Raw
     }),
   });
   const post = (method: string, params: object, signal?: AbortSignal) =>
-    fetch(url, { ...requestOf(method, params), ...(signal ? { signal } : {}) });
+    send(url, { ...requestOf(method, params), ...(signal ? { signal } : {}) });
   // A call that was cancelled ends without a result.
   const resultOf = async <T>(response: Response): Promise<T | undefined> => {
     // The result comes last, after what is told of the progress.

@@ -58,7 +58,7 @@ const REPEATS_AT_ONCE = 10;
 
 /** Waits until no charge is open, of these runs or of all, while the chain goes on. */
 export async function settle(
-  market: FaultMarket,
+  market: Pick<FaultMarket, 'query' | 'finalize'>,
   { runIds, isOver = () => false, timeoutMs = 60_000 }: SettleOptions = {},
 ): Promise<void> {
   const isSettled = async () => {

@@ -36,9 +36,12 @@ async function endProcesses(dataDir: string): Promise<void> {
   ] as const;
   for (const [signal, waitMs] of steps) {
     const processes = findClusterProcesses(dataDir);
-    // The postmaster ends its own children in order; children without one are told themselves.
+    // The postmaster ends its own children in order; children without one are told themselves. Those end at once: SIGINT
+    // would have the checkpointer mark the database as shut down while others may still commit.
     const leaders = processes.filter(({ parent }) => !processes.some(({ pid }) => pid === parent));
-    for (const { pid } of signal === 'SIGKILL' ? processes : leaders) signalIfThere(pid, signal);
+    for (const { pid, isChild } of signal === 'SIGKILL' ? processes : leaders) {
+      signalIfThere(pid, isChild && signal === 'SIGINT' ? 'SIGQUIT' : signal);
+    }
     const until = performance.now() + waitMs;
     while (performance.now() < until) {
       if (findClusterProcesses(dataDir).length === 0) return;
@@ -55,6 +58,8 @@ async function endProcesses(dataDir: string): Promise<void> {
 interface ClusterProcess {
   readonly pid: number;
   readonly parent: number;
+  /** A process that only a postmaster starts. */
+  readonly isChild: boolean;
 }
 
 function findClusterProcesses(dataDir: string): ClusterProcess[] {
@@ -69,11 +74,13 @@ function findInProc(dataDir: string): ClusterProcess[] {
       const folder = `/proc/${name}`;
       const program = readFileSync(`${folder}/comm`, 'utf8').trim();
       if (program !== 'postgres' && program !== 'initdb') continue;
-      if (!namesFolder(`${folder}/cmdline`, dataDir) && !worksIn(`${folder}/cwd`, dataDir)) continue;
+      const isNamed = namesFolder(`${folder}/cmdline`, dataDir);
+      if (!isNamed && !worksIn(`${folder}/cwd`, dataDir)) continue;
       const stat = readFileSync(`${folder}/stat`, 'utf8');
       // After the command in parentheses: the state, then the parent's pid (proc(5)).
       const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      if (state !== 'Z' && state !== 'X') found.push({ pid: Number(name), parent: Number(parent) });
+      if (state === 'Z' || state === 'X') continue;
+      found.push({ pid: Number(name), parent: Number(parent), isChild: !isNamed });
     } catch {
       // It ended while we looked.
     }
@@ -111,7 +118,7 @@ function findWithPs(dataDir: string): ClusterProcess[] {
     const isOurs = [dataDir, newDataDir(dataDir)].some((folder) =>
       [`/postgres -D ${folder}`, `/initdb -D ${folder}`].some((call) => `${command} `.includes(`${call} `)),
     );
-    if (isOurs) found.push({ pid: Number(pid), parent: Number(parent) });
+    if (isOurs) found.push({ pid: Number(pid), parent: Number(parent), isChild: false });
   }
   return found;
 }

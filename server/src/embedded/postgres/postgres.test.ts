@@ -25,6 +25,7 @@ import {
   Program,
   removeFolder,
 } from './program.test-support.js';
+import { keepEmbeddedPostgres } from './keep-running.js';
 import {
   EmbeddedPostgresError,
   removeEmbeddedPostgres,
@@ -119,7 +120,7 @@ async function query(url: string, text: string): Promise<unknown[]> {
 /** The process that ends PostgreSQL when its server is killed. */
 function findGuard(postmaster: number): number {
   const list = execFileSync('ps', ['-axww', '-o', 'pid=,command='], { encoding: 'utf8' });
-  const line = list.split('\n').find((text) => text.endsWith(` agent-rental-postgres-guard ${postmaster}`));
+  const line = list.split('\n').find((text) => text.includes(` agent-rental-postgres-guard ${postmaster} `));
   return Number(line?.trim().split(' ')[0]);
 }
 
@@ -199,6 +200,27 @@ describe('startEmbeddedPostgres', () => {
     await expect(first.exited).resolves.toEqual({ reason: 'PostgreSQL was ended by SIGKILL' });
     const { url } = await start(stateDir);
     expect(await query(url, "SELECT test FROM note WHERE test = 'crash'")).toEqual(['crash']);
+  });
+
+  it('is started again at the same address when it is killed, until that happens too often [OPS-100]', async () => {
+    const kept = await keepEmbeddedPostgres({ stateDir });
+    running.push(kept);
+    await query(kept.url, "INSERT INTO note VALUES ('kept')");
+    for (let crash = 1; crash <= 5; crash += 1) {
+      const killed = kept.pid;
+      process.kill(killed, 'SIGKILL');
+      await expect
+        .poll(() => query(kept.url, "SELECT test FROM note WHERE test = 'kept'").catch(() => undefined), {
+          timeout: 30_000,
+          interval: 50,
+        })
+        .toEqual(['kept']);
+      expect(kept.pid).not.toBe(killed);
+    }
+    process.kill(kept.pid, 'SIGKILL');
+    await expect(kept.exited).resolves.toEqual({
+      reason: 'PostgreSQL was ended by SIGKILL, the 6th time within a minute',
+    });
   });
 
   it('outlives Ctrl-C until its server stops it', async () => {

@@ -53,6 +53,8 @@ export interface EmbeddedPostgresOptions {
   readonly createsDatabases?: boolean;
   /** Server settings beside the usual ones, by name. For tests; default none. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** TCP port on 127.0.0.1; a free one by default. */
+  readonly port?: number;
 }
 
 /**
@@ -80,7 +82,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   onStep('Starting PostgreSQL');
   const log = openPostgresLog(join(stateDir, 'postgres.log'));
   try {
-    const postmaster = await launchPostmaster(home, binaries, log, options.settings);
+    const postmaster = await launchPostmaster(home, binaries, log, options);
     const url = `postgres://${ROLE_NAME}:${password}@127.0.0.1:${postmaster.port}/${ROLE_NAME}`;
     void postmaster.exited.finally(() => log.close());
     await assertLogin(url).catch(async (error: unknown) => {

@@ -10,6 +10,14 @@ import { EmbeddedPostgresError } from './errors.js';
 import type { PostgresHome } from './home.js';
 import type { PostgresLog } from './log.js';
 
+/** How the server is started, beside its usual settings. */
+export interface LaunchOptions {
+  /** TCP port on 127.0.0.1; a free one by default. */
+  readonly port?: number | undefined;
+  /** Further settings, by name. */
+  readonly settings?: Readonly<Record<string, string>> | undefined;
+}
+
 /** A running PostgreSQL server. */
 export interface Postmaster {
   readonly pid: number;
@@ -37,11 +45,11 @@ export async function launchPostmaster(
   home: PostgresHome,
   binaries: PostgresBinaries,
   log: PostgresLog,
-  further: Readonly<Record<string, string>> = {},
+  { port: wanted, settings = {} }: LaunchOptions = {},
 ): Promise<Postmaster> {
   for (let attempt = 1; ; attempt += 1) {
-    const port = await findFreePort();
-    const postmaster = superviseChild(spawnPostgres(home, binaries, log, port, further), port, home);
+    const port = wanted ?? (await findFreePort());
+    const postmaster = superviseChild(spawnPostgres(home, binaries, log, port, settings), port, home);
     try {
       await waitUntilReady(home, postmaster, log);
       return postmaster;
@@ -139,16 +147,29 @@ function superviseChild(child: ChildProcess, port: number, home: PostgresHome): 
 }
 
 /**
+ * What the guard does. A fast shutdown writes a checkpoint, which a slow disk may hold up; after a second an immediate one
+ * follows, which the next start recovers from as from a crash. PostgreSQL removes `postmaster.pid` as it ends: a stranger
+ * that got its pid meanwhile is never signalled.
+ */
+const GUARD_SCRIPT = `
+  read -r _
+  kill -INT "$1"
+  sleep 1
+  read -r pid < "$2" && [ "$pid" = "$1" ] && kill -QUIT "$1"
+`;
+
+/**
  * Starts a shell that waits for the end of its input, which the system closes when this process ends in
  * any way, and then shuts PostgreSQL down. Should it be killed too, the next start stops what is left.
  */
-function spawnGuard(pid: number, { account }: PostgresHome): ChildProcess {
-  const script = 'read -r _; kill -INT "$1"';
-  const guard = spawnAsAccount(account, '/bin/sh', ['-c', script, 'agent-rental-postgres-guard', `${pid}`], {
-    cwd: '/',
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  });
+function spawnGuard(pid: number, { account, dataDir }: PostgresHome): ChildProcess {
+  const pidFile = join(dataDir, 'postmaster.pid');
+  const guard = spawnAsAccount(
+    account,
+    '/bin/sh',
+    ['-c', GUARD_SCRIPT, 'agent-rental-postgres-guard', `${pid}`, pidFile],
+    { cwd: '/', detached: true, stdio: ['pipe', 'ignore', 'ignore'] },
+  );
   // It only adds to what the next start does anyway, so a system without it is no failure.
   guard.on('error', () => undefined);
   guard.stdin?.on('error', () => undefined);

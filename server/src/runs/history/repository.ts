@@ -88,6 +88,8 @@ export interface RunRepository {
    * ago. (A run gets one just after it begins.) Gives how many.
    */
   markInterrupted(minAgeMs: number): Promise<number>;
+  /** As `markInterrupted`, for runs that nothing works on, whatever their slots. Gives those that were still running. */
+  markLost(runIds: readonly string[]): Promise<string[]>;
   /** Asks a run that goes on to stop; false when it has ended, or was asked already. */
   requestStop(runId: string, reason: 'cancelled' | 'caller_left'): Promise<boolean>;
   /** As `requestStop`, for a run that no caller has waited for during `graceMs`, and that does not go on alone. */
@@ -125,6 +127,18 @@ export function saltedDigest(salt: Buffer, value: unknown): Buffer {
 export function createRunRepository(db: Db, keys: Keys): RunRepository {
   const ofRunning = (runId: string) =>
     db.updateTable('runs').where('id', '=', runId).where('status', '=', 'running');
+
+  /** Ends runs that nothing works on. A held result waits for its charge and needs no process. */
+  const interrupting = () =>
+    db
+      .updateTable('runs')
+      .set({
+        ...undelivered(INTERRUPTED),
+        error: sql<never>`case when output_left_at is null
+            then ${JSON.stringify(INTERRUPTED)}::jsonb else ${JSON.stringify(INTERRUPTED_STREAM)}::jsonb end`,
+      })
+      .where('status', '=', 'running')
+      .where('outcome', 'is', null);
 
   const withKeyFreed = (runId: string) =>
     db
@@ -272,16 +286,7 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
       return row?.status === 'undelivered';
     },
     async markInterrupted(minAgeMs) {
-      const rows = await db
-        .updateTable('runs')
-        .set({
-          ...undelivered(INTERRUPTED),
-          error: sql<never>`case when output_left_at is null
-            then ${JSON.stringify(INTERRUPTED)}::jsonb else ${JSON.stringify(INTERRUPTED_STREAM)}::jsonb end`,
-        })
-        .where('status', '=', 'running')
-        // A held result waits for its charge and needs no process.
-        .where('outcome', 'is', null)
+      const rows = await interrupting()
         .where('created_at', '<=', new Date(Date.now() - minAgeMs))
         .where(({ not, exists, selectFrom }) =>
           not(
@@ -306,6 +311,14 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
         .returning('id')
         .execute();
       return rows.length;
+    },
+
+    async markLost(runIds) {
+      const rows = await interrupting()
+        .where('id', 'in', [...runIds])
+        .returning('id')
+        .execute();
+      return rows.map(({ id }) => id);
     },
 
     async requestStop(runId, reason) {

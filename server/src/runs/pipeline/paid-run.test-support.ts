@@ -276,6 +276,7 @@ export async function paidRunWorld(
     live: createLiveRuns({ runs, changes, logger }),
     startLatency: createStartLatency(),
     stepTimes: () => undefined,
+    lostEnds: { note: () => undefined },
     contacts: createAgentContacts(db, logger),
     changes,
     slots: createSlots({

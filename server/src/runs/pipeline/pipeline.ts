@@ -14,6 +14,7 @@ import type { DeclarativeAgents } from '../agents/declarative-agent.js';
 import type { DeliveryTracking } from '../delivery/delivery-tracking.js';
 import { OutputGate, outputAsText, type OutputSink } from '../delivery/output-gate.js';
 import type { Begun } from '../history/begin-runs.js';
+import type { LostEnds } from '../history/lost-ends.js';
 import type { Refusals } from '../history/refusals.js';
 import type { FinishedRun, RunRepository, RunRow } from '../history/repository.js';
 import { beginAdoption, type Adoption } from '../idempotency/adoption.js';
@@ -49,6 +50,7 @@ export interface RunTaskDeps
   refusals: Pick<Refusals, 'note'>;
   trials: Trials;
   stepTimes: StepTimes;
+  lostEnds: Pick<LostEnds, 'note'>;
   // Each step names the part of these that it uses.
   chain: Chain;
   settlement: Settlement;
@@ -253,7 +255,13 @@ async function begin(
     const isDurable = request.caller.patienceMs !== undefined;
     const seat = { isPriority: admitted.isPriority, bounds: deps.slots.bounds };
     const callScope = request.retryScope?.digest;
-    const begun = await deps.idempotency.begin(admitted, { adoption, isDurable, callScope, seat });
+    const begun = await deps.idempotency
+      .begin(admitted, { adoption, isDurable, callScope, seat })
+      .catch((error: unknown) => {
+        // It may be on record all the same.
+        if (!(error instanceof ApiError)) deps.lostEnds.note(admitted.runId);
+        throw error;
+      });
     if (begun === undefined) return undefined;
     work = deps.live.start(admitted.runId, (stop) =>
       carryOut(deps, admitted, request, { stop, began, requested, entered: begun.entry }),
@@ -302,10 +310,15 @@ async function carryOut(
     return await inStep(deps, 'deliver', () => deliver(deps, task, paying, gate, outcome, startedAt));
   } catch (error) {
     gate.close();
-    throw await compensate(deps, task, request, { sent, outputHasLeft: gate.hasSent }, error);
+    throw await compensate(deps, task, request, { sent, outputHasLeft: gate.hasSent }, error).catch(
+      (failure: unknown) => {
+        deps.lostEnds.note(runId);
+        throw failure;
+      },
+    );
   } finally {
     deps.live.forget(runId);
-    await deps.slots.free(runId);
+    if (!(await deps.slots.free(runId))) deps.lostEnds.note(runId);
   }
 }
 

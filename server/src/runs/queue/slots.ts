@@ -47,9 +47,9 @@ export interface Slots {
   take(request: SlotRequest, signal: AbortSignal, entered?: Entry): Promise<void>;
   /**
    * Frees a run's slot, gives it to the next run, and announces that the run has changed. Never throws: a slot that cannot
-   * be freed lapses, and waiting callers also poll.
+   * be freed lapses, and waiting callers also poll. Gives whether it is free.
    */
-  free(runId: string): Promise<void>;
+  free(runId: string): Promise<boolean>;
   /** Frees every slot and empties every queue. For the start of a server that has no other replica. */
   freeAll(): Promise<void>;
 }
@@ -98,13 +98,15 @@ export function createSlots(deps: {
     for (const runId of await repository.handOut(listingId, bounds)) await changes.announce(runId);
   }
 
-  async function free(runId: string): Promise<void> {
+  async function free(runId: string): Promise<boolean> {
     letGo(runId);
     try {
       const listingId = await repository.leave(runId);
       if (listingId !== undefined) await handOut(listingId);
+      return true;
     } catch (err) {
       logger.warn({ err, run_id: runId }, 'a slot could not be given up; it lapses');
+      return false;
     }
   }
 

@@ -6,6 +6,10 @@ import { createInterface } from 'node:readline';
 /** A Redis whose process the test owns. */
 export interface OwnRedis {
   readonly url: string;
+  /** Of the present process. */
+  readonly pid: number;
+  /** Resolves when the present process has ended. */
+  ended(): Promise<void>;
   /** Ends it at once, as a crash does. */
   kill(): Promise<void>;
   /** Starts it again, empty, at the same address. */
@@ -32,6 +36,12 @@ export async function startRedis(): Promise<OwnRedis> {
   let child = await start();
   return {
     url: `redis://127.0.0.1:${port}`,
+    get pid() {
+      return child.pid ?? 0;
+    },
+    async ended() {
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    },
     async kill() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');

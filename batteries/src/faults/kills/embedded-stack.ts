@@ -1,0 +1,108 @@
+import { readdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { findRunningPostgres } from '@agent-rental/server/testing';
+import { newStateDir, readKeypair, removeStateDir } from '@agent-rental/test/support/marketplace';
+import { descendants } from '@agent-rental/test/support/processes/processes';
+import { Connection } from '@solana/web3.js';
+import { Client } from 'pg';
+import type { Part, Stack } from './stack.js';
+import { SupervisedServer } from './supervised-server.js';
+
+const MAIN = fileURLToPath(new URL('../../../../server/dist/main.js', import.meta.url));
+/** Blocks until one that is confirmed is final take so long. */
+const UNTIL_FINAL_MS = 1_000;
+
+/** How the parts' processes are told among the server's descendants. */
+const COMMANDS: Readonly<Partial<Record<Part, RegExp>>> = {
+  chain: /local-chain\/dist\/child-main\.js/,
+  postgres: /\/postgres -D /,
+};
+
+/** Starts what `npm start` brings. */
+export async function openEmbeddedStack(env: Readonly<Record<string, string>>): Promise<Stack> {
+  const [stateDir, tempDir] = [await newStateDir(), await newStateDir()];
+  const [port, chainPort] = [await freePorts(1), await freePorts(2)];
+  const server = await SupervisedServer.start({
+    entry: MAIN,
+    env: {
+      STATE_DIR: stateDir,
+      TMPDIR: tempDir,
+      PORT: String(port),
+      LOCAL_CHAIN_PORT: String(chainPort),
+      SANDBOX_POOL_SIZE: '2',
+      LOG_LEVEL: 'info',
+      ...env,
+    },
+  });
+  const dev = { base_url: `http://127.0.0.1:${port}`, rpc_url: `http://127.0.0.1:${chainPort}` };
+  const treasury = await readKeypair(join(stateDir, 'keys', 'treasury.json'));
+  return {
+    name: 'embedded',
+    dev,
+    connection: patientConnection(dev.rpc_url),
+    treasury: treasury.publicKey,
+    folders: [tempDir, join(stateDir, 'sandbox')],
+    server,
+    async pidOf(part) {
+      if (part === 'server') return server.pid;
+      const command = COMMANDS[part];
+      const found = (await descendants(server.pid)).find((child) => command?.test(child.command));
+      if (!found) throw new Error(`No ${part} is among the processes of the server.`);
+      return found.pid;
+    },
+    async query<T extends object>(text: string, values: unknown[] = []) {
+      const client = new Client({ connectionString: findRunningPostgres(stateDir) });
+      client.on('error', () => undefined);
+      await client.connect();
+      try {
+        return (await client.query<T>(text, values)).rows;
+      } finally {
+        await client.end();
+      }
+    },
+    finalize: () => delay(UNTIL_FINAL_MS),
+    async close() {
+      await server.close();
+      const locks = (await readdir(stateDir)).filter((name) => name.startsWith('lock'));
+      if (locks.length > 1) throw new Error(`Locks are left in the state folder: ${locks.join(', ')}`);
+      await Promise.all([removeStateDir(stateDir), removeStateDir(tempDir)]);
+    },
+  };
+}
+
+/** A connection that asks again when the chain is just being started again. */
+function patientConnection(rpcUrl: string): Connection {
+  return new Connection(rpcUrl, {
+    commitment: 'confirmed',
+    fetch: async (...asked: Parameters<typeof fetch>) => {
+      for (let left = 50; ; left -= 1) {
+        try {
+          return await fetch(...asked);
+        } catch (error) {
+          if (left === 0) throw error;
+          await delay(100);
+        }
+      }
+    },
+  });
+}
+
+/** The first of so many free ports that follow each other, below those that systems give out by themselves. */
+export async function freePorts(count: number): Promise<number> {
+  for (;;) {
+    const first = 20_000 + Math.floor(Math.random() * 10_000);
+    const free = await Promise.all(Array.from({ length: count }, (_, index) => isFree(first + index)));
+    if (free.every(Boolean)) return first;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
+  });
+}

@@ -1,0 +1,85 @@
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import {
+  descendants,
+  stillRunning,
+  type ProcessIdentity,
+} from '@agent-rental/test/support/processes/processes';
+
+/** A running process and by what it belongs to a server. */
+interface Found extends ProcessIdentity {
+  readonly session: string;
+  readonly cgroup: string;
+}
+
+async function lookAt(
+  pid: number,
+): Promise<(Found & { namesFolder: (folder: string) => boolean }) | undefined> {
+  const read = (name: string) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '');
+  const [stat, command, cgroup, environment, directory] = await Promise.all([
+    read('stat'),
+    read('cmdline'),
+    read('cgroup'),
+    read('environ'),
+    readlink(`/proc/${pid}/cwd`).catch(() => ''),
+  ]);
+  // The name stands in parentheses and may hold anything; the fields follow the last one.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state, , , session = ''] = fields;
+  if (stat === '' || state === 'Z' || state === 'X') return undefined;
+  return {
+    pid,
+    startTime: fields[19] ?? '',
+    command: command.replaceAll('\0', ' ').trim(),
+    session,
+    cgroup: cgroup.trim(),
+    namesFolder: (folder) => [command, environment, directory].some((text) => text.includes(folder)),
+  };
+}
+
+/** How processes of a server are known, also once they have another parent. */
+export interface Marks {
+  readonly folder: string;
+  readonly sessions: ReadonlySet<string>;
+  readonly cgroups: ReadonlySet<string>;
+}
+
+/** All processes that a server has started, and what they are known by. */
+export async function everythingOf(
+  serverPid: number,
+  folder: string,
+): Promise<{ processes: ProcessIdentity[]; marks: Marks }> {
+  const started = await descendants(serverPid);
+  const [own, ...looked] = await Promise.all([process.pid, ...started.map(({ pid }) => pid)].map(lookAt));
+  const found = looked.filter((one) => one !== undefined);
+  // Those of this process have other members.
+  const marks = {
+    folder,
+    sessions: new Set(found.map(({ session }) => session).filter((session) => session !== own?.session)),
+    cgroups: new Set(found.map(({ cgroup }) => cgroup).filter((cgroup) => cgroup !== own?.cgroup)),
+  };
+  const marked = await withMarks(marks, [serverPid]);
+  const known = new Set(started.map(({ pid }) => pid));
+  return { processes: [...started, ...marked.filter(({ pid }) => !known.has(pid))], marks };
+}
+
+/** Processes that have the marks of a server, whoever their parent is. */
+async function withMarks(
+  { folder, sessions, cgroups }: Marks,
+  without: readonly number[] = [],
+): Promise<ProcessIdentity[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const all = await Promise.all(
+    pids.filter((pid) => pid !== process.pid && !without.includes(pid)).map(lookAt),
+  );
+  return all.filter(
+    (one) =>
+      one !== undefined && (one.namesFolder(folder) || sessions.has(one.session) || cgroups.has(one.cgroup)),
+  ) as Found[];
+}
+
+/** What of a server that has ended still runs, in words. */
+export async function survivorsOf(processes: readonly ProcessIdentity[], marks: Marks): Promise<string[]> {
+  const survivors = [...(await stillRunning([...processes])), ...(await withMarks(marks))];
+  const commands = new Map(survivors.map(({ pid, command }) => [pid, command.slice(0, 160)]));
+  return [...commands].map(([pid, command]) => `${pid} ${command}`);
+}

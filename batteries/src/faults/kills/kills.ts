@@ -1,0 +1,173 @@
+import { startSlowAgents, type SlowAgents } from '@agent-rental/test/support/agents/slow-agents';
+import { Random } from '@agent-rental/test/support/random';
+import { newRenter } from '@agent-rental/test/support/renter';
+import { putOnSale, rentOne, type OnSale } from './agents-on-sale.js';
+import { Answers } from './answers.js';
+import { openEmbeddedStack } from './embedded-stack.js';
+import { leftBehind, leftRunning, processesOf, takeInventory } from './leftovers.js';
+import { auditLimit, REQUESTS_PER_MINUTE, watchLimits } from './limits.js';
+import { startLoad } from './load.js';
+import { auditMoney, EARNINGS, type Audited } from './money.js';
+import { openProductionStack } from './production-stack.js';
+import { watchRecovery } from './recovery.js';
+import type { Part, Stack, StackName } from './stack.js';
+
+/** The steps of a run, in their order. */
+export const STEPS = ['parse', 'admit', 'slot', 'check', 'charge', 'run', 'deliver'] as const;
+export type Step = (typeof STEPS)[number];
+
+/** The service works again within this time after a kill. */
+export const BACK_MS = 10_000;
+
+/** One kill: of which part, as a run begins which step. */
+export interface Cell {
+  readonly part: Part;
+  readonly step: Step;
+}
+
+/** What came of it. */
+export interface CellReport extends Cell {
+  readonly stack: StackName;
+  /** From the beginning of the step to the kill. */
+  readonly delayMs: number;
+  /** From the kill until `/ready` and new runs worked, and went on to. */
+  readonly backMs: number;
+  /** The longest that a renter waited for an answer, however often it asked. */
+  readonly longestWaitMs: number;
+  /** Answers by status. */
+  readonly answers: Readonly<Record<string, number>>;
+  readonly runs: number;
+  readonly wrong: string[];
+}
+
+/** Which kills, and how. */
+export interface KillOptions {
+  readonly stack: StackName;
+  readonly cells: readonly Cell[];
+  readonly seed: number;
+  log(line: string): void;
+}
+
+/** Runs that begin the step before the kill. */
+const MOST_BEFORE = 10;
+/** Within this time after its beginning most steps are over. */
+const MOST_DELAY_MS = 30;
+
+const ENVIRONMENT = {
+  RATE_LIMIT_PER_MINUTE: String(REQUESTS_PER_MINUTE),
+  EXECUTIONS_PER_MINUTE: '100000',
+};
+
+/** Kills parts of one stack under load, a cell after the other, and compares all money at the end. */
+export async function runKills({ stack: name, cells, seed, log }: KillOptions): Promise<CellReport[]> {
+  const random = new Random(seed);
+  const agents = await startSlowAgents();
+  const stack = await openStack(name, agents);
+  try {
+    const onSale = await putOnSale(stack, agents);
+    const treasuryBefore = await stack.connection.getBalance(stack.treasury);
+    const reports: CellReport[] = [];
+    const audited: Audited[] = [];
+    for (const [index, cell] of cells.entries()) {
+      const played = await playCell(stack, onSale, cell, random);
+      reports.push(played.report);
+      audited.push({ ...played.audited, name: nameOf(cell, index) });
+      const { backMs, longestWaitMs, wrong } = played.report;
+      log(
+        `${name} ${cell.part} at ${cell.step}: back in ${backMs} ms, longest wait ${longestWaitMs} ms${wrong.length === 0 ? '' : `, ${wrong.length} wrong`}`,
+      );
+    }
+    const wrong = await auditMoney(stack, audited, treasuryBefore);
+    log(`${name}: the money of ${audited.length} cells is compared`);
+    const ofAll = (wrong.get(EARNINGS) ?? []).map((text) => `after all cells, ${text}`);
+    return reports.map((report, index) => ({
+      ...report,
+      wrong: [
+        ...report.wrong,
+        ...(wrong.get(nameOf(report, index)) ?? []),
+        ...(index === reports.length - 1 ? ofAll : []),
+      ],
+    }));
+  } catch (error) {
+    throw new Error(`The battery broke; the server said:\n${stack.server.output()}`, { cause: error });
+  } finally {
+    await stack.close();
+    await agents.close();
+  }
+}
+
+/** Of one of several kills of the same part at the same step. */
+const nameOf = ({ part, step }: Cell, index: number) => `${index}: ${part} at ${step}`;
+
+async function openStack(name: StackName, { agentUrl, modelUrl }: SlowAgents): Promise<Stack> {
+  if (name === 'production') return openProductionStack(ENVIRONMENT, new URL(agentUrl).origin);
+  return openEmbeddedStack({ ...ENVIRONMENT, MODEL_BASE_URL: modelUrl, MODEL_NAME: 'stand-in' });
+}
+
+async function playCell(
+  stack: Stack,
+  onSale: OnSale,
+  cell: Cell,
+  random: Random,
+): Promise<{ report: CellReport; audited: Omit<Audited, 'name'> }> {
+  const { part, step } = cell;
+  const answers = new Answers();
+  answers.mayBreak = part === 'server';
+  const { connected, declarative } = onSale;
+  const probers = await Promise.all(
+    [connected.per_query, connected.per_query, declarative.per_query].map((listing) =>
+      rentOne(stack, listing, 'per_query'),
+    ),
+  );
+  const watcher = part === 'redis' ? await newRenter(stack) : undefined;
+  const before = await takeInventory(stack);
+  const [exits, pid] = [stack.server.exits, stack.server.pid];
+  const load = await startLoad(stack, onSale, answers, random);
+  await load.more(1);
+
+  const doomed = await processesOf(stack, part);
+  const [after, delayMs] = [random.below(MOST_BEFORE), random.chance(50) ? 0 : random.below(MOST_DELAY_MS)];
+  await stack.server.killAtStep({ step, after, delayMs, pid: await stack.pidOf(part) });
+  const killedAt = performance.now();
+  const recovery = watchRecovery(stack, probers, answers, killedAt);
+  const [running, limits, backMs] = await Promise.all([
+    leftRunning(doomed, killedAt),
+    watcher ? watchLimits(stack, watcher.token) : [],
+    recovery.backMs(),
+  ]);
+  await load.more(1);
+  await load.stop();
+  const wrong = [
+    ...(backMs > BACK_MS ? [`back after ${backMs} ms`] : []),
+    ...running,
+    ...limits,
+    ...answers.wrong,
+    ...load.lost,
+    ...(await leftBehind(stack, before)),
+    ...(part === 'redis' ? await auditLimit(stack) : []),
+  ];
+  const hasEnded = stack.server.exits - exits;
+  if (hasEnded !== (part === 'server' ? 1 : 0)) wrong.push(`the server ended ${hasEnded} times`);
+  if (part !== 'server' && stack.server.pid !== pid) wrong.push('the server is another one');
+  return {
+    report: {
+      stack: stack.name,
+      part,
+      step,
+      delayMs,
+      backMs,
+      longestWaitMs: Math.round(Math.max(...load.renters.map(({ longestWaitMs }) => longestWaitMs))),
+      answers: answers.counts,
+      runs: load.renters.reduce((sum, renter) => sum + renter.answers.length + renter.failed, 0),
+      wrong: distinct(wrong),
+    },
+    audited: { renters: load.renters, others: probers },
+  };
+}
+
+/** Each once, with how often it was there. */
+function distinct(texts: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return [...counts].map(([text, count]) => (count === 1 ? text : `${text} (${count} times)`));
+}

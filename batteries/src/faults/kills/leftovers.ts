@@ -1,0 +1,111 @@
+import { readdir, readFile } from 'node:fs/promises';
+import {
+  descendants,
+  stillRunning,
+  type ProcessIdentity,
+} from '@agent-rental/test/support/processes/processes';
+import type { Part, Stack } from './stack.js';
+
+/** Nothing of a part that was killed runs longer than this. */
+export const GONE_MS = 2_000;
+/** What a part that is there again still has to put in order. */
+const REST_MS = 20_000;
+const POLL_MS = 50;
+/** Some are always at hand for the next sandboxes. */
+const NAMED_PIPE = /pipes-[^/]+\/\d+$/;
+
+/** What there is while nothing runs. */
+export interface Inventory {
+  /** Processes of the server by what they are, those of connections to the database apart. */
+  readonly processes: Readonly<Record<string, number>>;
+  /** Files and folders by folder, the stock of named pipes apart. */
+  readonly files: Readonly<Record<string, number>>;
+}
+
+/** Counts now. */
+export async function takeInventory({ server, folders }: Stack): Promise<Inventory> {
+  const processes: Record<string, number> = {};
+  for (const { command } of await descendants(server.pid)) {
+    const what = kindOf(command);
+    if (what !== undefined) processes[what] = (processes[what] ?? 0) + 1;
+  }
+  const files = await Promise.all(
+    folders.map(async (folder) => {
+      const names = await readdir(folder, { recursive: true }).catch(() => []);
+      return [folder, names.filter((name) => !NAMED_PIPE.test(name)).length] as const;
+    }),
+  );
+  return { processes, files: Object.fromEntries(files) };
+}
+
+function kindOf(command: string): string | undefined {
+  if (command.startsWith('postgres: ')) return undefined;
+  if (/\/postgres -D /.test(command)) return 'postmaster';
+  if (command.includes('agent-rental-postgres-guard')) return 'guard of PostgreSQL';
+  if (command.includes('local-chain')) return 'chain';
+  if (command.includes('examples')) return 'examples';
+  return 'sandbox or helper';
+}
+
+/** The processes that end with this part: itself, and what it has started. */
+export async function processesOf(stack: Stack, part: Part): Promise<ProcessIdentity[]> {
+  const pid = await stack.pidOf(part);
+  const [itself, children] = await Promise.all([identify(pid), descendants(pid)]);
+  return [...itself, ...children];
+}
+
+async function identify(pid: number): Promise<ProcessIdentity[]> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  const startTime = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  return startTime === undefined ? [] : [{ pid, startTime, command: 'the part itself' }];
+}
+
+/** Those of the processes that still run after {@link GONE_MS}, in words. */
+export async function leftRunning(
+  processes: readonly ProcessIdentity[],
+  killedAt: number,
+): Promise<string[]> {
+  for (;;) {
+    const left = await stillRunning([...processes]);
+    if (left.length === 0) return [];
+    if (performance.now() > killedAt + GONE_MS) {
+      return left.map(
+        ({ pid, command }) => `runs on after ${GONE_MS / 1000} s: ${pid} ${command.slice(0, 120)}`,
+      );
+    }
+    await pause();
+  }
+}
+
+/** What is there and was not before, and what is not free, once that is so for long. */
+export async function leftBehind(stack: Stack, before: Inventory): Promise<string[]> {
+  const deadline = performance.now() + REST_MS;
+  for (;;) {
+    const left = await leftNow(stack, before).catch((error: unknown) => [String(error)]);
+    if (left.length === 0 || performance.now() > deadline) return left;
+    await pause();
+  }
+}
+
+async function leftNow(stack: Stack, before: Inventory): Promise<string[]> {
+  const [now, rows] = await Promise.all([
+    takeInventory(stack),
+    stack.query<Record<string, number>>(
+      `select (select count(*) from seats where expires_at > now())::int as "slots taken",
+        (select count(*) from seat_line where expires_at > now())::int as "places in the queue",
+        (select count(*) from runs where status = 'running')::int as "runs on record as running",
+        (select count(*) from charges where state = 'reserved')::int as "reservations",
+        abs((select count(*) from pg_locks join pg_stat_activity using (pid) where locktype = 'advisory'
+          and application_name = 'agent-rental-leadership') - 1)::int as "leaders too many or too few"`,
+    ),
+  ]);
+  const more = (what: string, was: number, is: number) =>
+    is > was ? [`${what}: ${was} before, ${is} after`] : [];
+  return [
+    ...Object.entries(now.processes).flatMap(([what, is]) => more(what, before.processes[what] ?? 0, is)),
+    ...Object.entries(now.files).flatMap(([folder, is]) => more(folder, before.files[folder] ?? 0, is)),
+    ...Object.entries(rows[0] ?? {}).flatMap(([what, is]) => more(what, 0, is)),
+  ];
+}
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, POLL_MS));

@@ -1,0 +1,64 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { newRenter } from '@agent-rental/test/support/renter';
+import { REPLICAS } from './production-stack.js';
+import type { Stack } from './stack.js';
+
+/** Requests that a wallet may make in a minute: more than those of the load. */
+export const REQUESTS_PER_MINUTE = 1_000;
+/** Beyond the limit, to see where it ends. */
+const TOO_MANY = 40;
+const AT_ONCE = 20;
+/** Redis is asked again within this time after it is back. */
+const SHARED_AGAIN_MS = 10_000;
+
+/** Which limit the next request of this wallet is counted against; another text where it was not answered. */
+async function limitOf(stack: Stack, token: string): Promise<string> {
+  const { status, headers } = await ask(stack, token);
+  return status === 200 ? (headers.get('x-ratelimit-limit') ?? 'nothing') : `status ${status}`;
+}
+
+function ask({ dev }: Stack, token: string): Promise<Response> {
+  return fetch(`${dev.base_url}/v1/credentials`, { headers: { authorization: `Bearer ${token}` } });
+}
+
+/** Watches what requests are counted against while Redis is out, and that limits are exact again when it is back. */
+export async function watchLimits(stack: Stack, token: string): Promise<string[]> {
+  const wrong: string[] = [];
+  const until = performance.now() + SHARED_AGAIN_MS;
+  let sawShare = false;
+  for (;;) {
+    const limit = await limitOf(stack, token).catch(String);
+    if (limit === String(REQUESTS_PER_MINUTE / REPLICAS)) sawShare = true;
+    else if (limit !== String(REQUESTS_PER_MINUTE)) wrong.push(`counted against ${limit}`);
+    else if (sawShare) break;
+    if (performance.now() > until) {
+      return [
+        ...wrong,
+        sawShare ? 'limits are not shared again' : 'the share of a replica was never the limit',
+      ];
+    }
+    await delay(20);
+  }
+  return wrong;
+}
+
+/** A wallet that has asked for nothing gets exactly as many answers as the limit says. */
+export async function auditLimit(stack: Stack): Promise<string[]> {
+  const { token } = await newRenter(stack);
+  let passed = 0;
+  let left = REQUESTS_PER_MINUTE + TOO_MANY;
+  const others: number[] = [];
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      while (left-- > 0) {
+        const response = await ask(stack, token);
+        await response.arrayBuffer();
+        if (response.status === 200) passed += 1;
+        else if (response.status !== 429) others.push(response.status);
+      }
+    }),
+  );
+  return passed === REQUESTS_PER_MINUTE && others.length === 0
+    ? []
+    : [`${passed} of ${REQUESTS_PER_MINUTE} requests passed, others were ${others.join(', ') || '429'}`];
+}
