@@ -53,6 +53,7 @@ const MIGRATIONS = [
   '0067-trials',
   '0068-apps',
   '0070-spending-approvals',
+  '0074-service-keys',
 ];
 
 let database: TemporaryDatabase;

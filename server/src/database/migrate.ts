@@ -42,6 +42,7 @@ import * as listingHealth from './migrations/0066-listing-health.js';
 import * as trials from './migrations/0067-trials.js';
 import * as apps from './migrations/0068-apps.js';
 import * as spendingApprovals from './migrations/0070-spending-approvals.js';
+import * as serviceKeys from './migrations/0074-service-keys.js';
 
 /** A released migration that made functions alone. Those are in `functions/` now. */
 const FUNCTIONS_ONLY: Migration = { up: async () => undefined };
@@ -98,6 +99,7 @@ const MIGRATIONS = {
   '0067-trials': trials,
   '0068-apps': apps,
   '0070-spending-approvals': spendingApprovals,
+  '0074-service-keys': serviceKeys,
 };
 
 /**
