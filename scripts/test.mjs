@@ -16,6 +16,7 @@ const ONLY_IN_CI = [
   'packages/local-chain/src/supervisor.test.ts',
   'server/src/embedded/postgres/postgres.test.ts',
   'server/src/operations/authority.test.ts',
+  'server/src/operations/keys.test.ts',
   'server/src/operations/several-endpoints.test.ts',
   'server/src/operator/doctor/doctor.test.ts',
   'test/src/clients/creator-cli.test.ts',

@@ -314,19 +314,24 @@ export interface SealingKeysConfig {
   readonly others: readonly Uint8Array[];
 }
 
-/** Reads what sealing anew needs. @throws ConfigError naming every variable that is wrong, or that MASTER_KEY is missing. */
-export function readKeysConfig(env: NodeJS.ProcessEnv): {
-  masterKey: Uint8Array;
-  sealingKeys: SealingKeysConfig;
-} {
+/** What the operator's commands know of keys. */
+export interface KeysConfig {
+  /** Absent: the embedded default's, in the state folder. */
+  readonly masterKey: Uint8Array | undefined;
+  readonly sealingKeys: SealingKeysConfig;
+  /** Those of OTHER_SEALING_KEYS, without the master key. */
+  readonly others: readonly Uint8Array[];
+}
+
+/** Reads what commands about keys need. @throws ConfigError naming every variable that is wrong. */
+export function readKeysConfig(env: NodeJS.ProcessEnv): KeysConfig {
   const names = { MASTER_KEY: true, SEALING_KEY: true, OTHER_SEALING_KEYS: true } as const;
   const value = parseEnvironment(environment.pick(names), env);
-  if (value.MASTER_KEY === undefined) {
-    throw new ConfigError(
-      'reseal needs MASTER_KEY, SEALING_KEY and OTHER_SEALING_KEYS as the server has them.',
-    );
-  }
-  return { masterKey: Buffer.from(value.MASTER_KEY, 'base64'), sealingKeys: sealingKeysOf(value) };
+  return {
+    masterKey: value.MASTER_KEY === undefined ? undefined : Buffer.from(value.MASTER_KEY, 'base64'),
+    sealingKeys: sealingKeysOf(value),
+    others: (value.OTHER_SEALING_KEYS ?? []).map((key) => Buffer.from(key, 'base64')),
+  };
 }
 
 /** With a SEALING_KEY, the master key still opens what it sealed before. */

@@ -9,7 +9,8 @@ export const BOUNDED_TABLES: Readonly<Record<string, string>> = {
   listing_run_deltas: 'counts since they were folded last',
   delta_folds: 'a row for each table of deltas',
   backfills: 'a row for each job that goes through the rows of older versions',
-  key_checks: 'a row for each key of the service, which is one',
+  key_checks: 'a row for the master key, and one for the next while it is moved to',
+  service_keys: 'a row for each key that was made by a rotation, which is an operator’s doing',
   index_cursor: 'a row for each program, which is one',
 };
 

@@ -12,6 +12,7 @@ import type {
 } from '@modelcontextprotocol/server';
 import type { GiveUps } from './calls/give-ups.js';
 import type { CreateTaskResult, DetailedTask } from './tasks/wire.js';
+import type { CarriedSecret } from './sessions/signed-token.js';
 
 /** What a call is answered with. */
 type ToolAnswer = CallToolResult | InputRequiredResult | CreateTaskResult;
@@ -63,7 +64,7 @@ export interface RentalServerOptions {
    * Signs what a client carries: between the rounds of a question, and ids of tasks. At least 32 bytes, the same on every
    * replica. Default: random.
    */
-  readonly secret?: Uint8Array | undefined;
+  readonly secret?: CarriedSecret | undefined;
   /** Where this server serves one HTTP request. Without it a closed connection cancels what runs. */
   readonly call?: HttpCall | undefined;
   /** Adds what a server has beside the rented agents; may also take requests over, by `handlers`. */

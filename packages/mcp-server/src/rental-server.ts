@@ -1,10 +1,5 @@
 import { TOOL_WAIT_SECONDS, type RentedTool, type ToolPage } from '@agent-rental/tools';
-import {
-  createRequestStateCodec,
-  type Server,
-  type CallToolResult,
-  type RequestStateCodec,
-} from '@modelcontextprotocol/server';
+import { type Server, type CallToolResult, type RequestStateCodec } from '@modelcontextprotocol/server';
 import { randomBytes } from 'node:crypto';
 import type { AskedState } from './calls/approvals.js';
 import { createCallTool } from './calls/call-tool.js';
@@ -15,7 +10,8 @@ import { watchList } from './content/list-watch.js';
 import { getPrompt, PROMPTS } from './content/prompts.js';
 import { listResources, readResource, RESOURCE_TEMPLATES } from './content/resources.js';
 import type { RentalHandlers, RentalServerOptions } from './rental-server-options.js';
-import { createTokenSigner } from './sessions/signed-token.js';
+import { createAskedStateCodec } from './sessions/asked-state-codec.js';
+import { createTokenSigner, type CarriedSecret } from './sessions/signed-token.js';
 import { AskingTasks } from './tasks/asking-tasks.js';
 import { TaskIds } from './tasks/task-ids.js';
 import { TaskServer } from './tasks/task-server.js';
@@ -39,7 +35,7 @@ const TASK_WAIT_MS = 500;
  */
 export function createRentalServer(options: RentalServerOptions): Server {
   const { secret = randomBytes(32) } = options;
-  const codec = createRequestStateCodec<AskedState>({ key: secret });
+  const codec = createAskedStateCodec(secret);
   const hasTasks = options.era !== 'legacy';
   const server = new TaskServer(
     { name: 'agent-rental', title: 'Agent rental marketplace', version: VERSION },
@@ -108,7 +104,7 @@ export function serveTasks(
 
 function createTasks(
   { toolset, client, call, callerId = '', taskWaitMs: waitMs = TASK_WAIT_MS }: RentalServerOptions,
-  secret: Uint8Array,
+  secret: CarriedSecret,
   server: Server,
 ): Tasks {
   const asking = call === undefined ? new AskingTasks() : undefined;

@@ -11,6 +11,7 @@ import { migrateJobs } from '../platform/jobs.js';
 import { createGiveUps } from '../runs/index.js';
 import { createOutboundHttp } from '../platform/outbound-http.js';
 import { startTracing } from '../platform/tracing/export.js';
+import { openKeyRing } from '../service-keys/index.js';
 import type { AppParts } from './app-parts.js';
 import { startBackground } from './background.js';
 import { composeCatalogue } from './catalogue.js';
@@ -51,18 +52,19 @@ export async function createApp(parts: AppParts): Promise<App> {
   if (newer.length > 0) logger.warn({ migrations: newer }, 'a newer release has migrated the database');
   await migrateJobs(database.pool);
   await requireMasterKey(database.db, parts.keys);
+  const ring = await openKeyRing(database.db, parts.keys, logger);
   const protocol = await composeProtocol(parts);
   const outbound = createOutboundHttp(parts.allowedOrigins);
   const content = await composeContent(parts, metrics);
   const catalogue = composeCatalogue(parts, content);
   const shares = sandboxShares(parts);
   const records = await composeRunRecords(parts, shares, metrics);
-  const settlement = composeSettlement(parts, protocol, catalogue, records, metrics);
+  const settlement = composeSettlement(parts, protocol, catalogue, records, metrics, ring);
   const runLog = composeRunLog(parts, protocol);
   const sandboxes = await composeSandboxes(parts, shares, outbound, metrics);
   const stopping = new AbortController();
   const registration = composeRegistration(parts, content, protocol, sandboxes, outbound, stopping.signal);
-  const httpPart = await composeHttp(parts, metrics);
+  const httpPart = await composeHttp(parts, metrics, ring);
   const { http } = httpPart;
   await addRoutes(parts, {
     protocol,
@@ -77,13 +79,14 @@ export async function createApp(parts: AppParts): Promise<App> {
     outbound,
     drain,
     metrics,
+    ring,
   });
   const leadership = await openLeadership(database.pool, logger);
   addOperations(parts, { metrics, leadership, protocol, sandboxes, catalogue, settlement, httpPart, drain });
   const mcpBus = await openNotifications(database.pool, 'agent_rental_mcp', logger);
   const mcp = await mountMcp(http, {
     internalRequests: httpPart.internalRequests,
-    secret: parts.keys.mcp,
+    secret: () => [ring.present('mcp').secret, ...ring.accepted('mcp').map(({ secret }) => secret)],
     bus: mcpBus,
     patienceMs: config.mcpWaitMs,
     allowedHosts: config.mcpAllowedHosts,
@@ -121,6 +124,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       await background.stop();
       await sandboxes.close();
       await Promise.all([outbound.close(), content.close(), httpPart.closeRateLimits()]);
+      await ring.close();
       await tracing?.stop();
     },
   };

@@ -20,6 +20,7 @@ import {
   REPLACED_SECRETS_TASK,
   SAMPLES_TASK,
 } from '../registration/index.js';
+import { removeEndedKeys } from '../service-keys/index.js';
 import { removeOldApprovals } from '../spending-approvals/index.js';
 import { EXPIRY_CRONTAB, EXPIRY_TASK, removeExpired, removeOldStats } from '../runs/index.js';
 import { dropFinalWires } from '../settlement/index.js';
@@ -92,6 +93,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
         await removeOldStats(db);
         await removeOldProbeRequests(db);
         await dropFinalWires(db);
+        await removeEndedKeys(db);
       },
       [LAPSE_TASK]: async () => {
         await removal.removeLapsed();

@@ -12,20 +12,25 @@ import {
   createUrlsOf,
 } from '../identity/index.js';
 import type { Metrics } from '../operations/index.js';
+import type { KeyRing } from '../service-keys/index.js';
 import type { AppParts } from './app-parts.js';
 
 /** The HTTP server without its routes, and what its requests are checked by. */
 export type HttpPart = Awaited<ReturnType<typeof composeHttp>>;
 
 /** Composes the HTTP server: authentication and rate limits in front of every route. */
-export async function composeHttp({ config, logger, database, keys, diskSpace }: AppParts, metrics: Metrics) {
+export async function composeHttp(
+  { config, logger, database, diskSpace }: AppParts,
+  metrics: Metrics,
+  ring: KeyRing,
+) {
   const shared = config.redisUrl
     ? redisRateLimits(config.redisUrl, config.replicas, logger, () => metrics.rateLimitFellBack())
     : undefined;
   const rateLimits = shared ?? memoryRateLimits();
   const internalRequests = createInternalRequests();
-  const challenges = createChallenges(database.db, keys.challenge);
-  const tokens = createTokens(keys.jwt);
+  const challenges = createChallenges(database.db, ring);
+  const tokens = createTokens(ring);
   const apiKeys = createApiKeys(database.db, config.network);
   const urlsOf = createUrlsOf(config.publicUrl);
   const appTokens = createAppTokens(database.db);

@@ -44,6 +44,7 @@ import {
   createApprovalRepository,
   createSpendingApprovals,
 } from '../spending-approvals/index.js';
+import type { KeyRing } from '../service-keys/index.js';
 import { earningsRoutes } from '../settlement/index.js';
 import { contentRoutes } from '../storage/index.js';
 import {
@@ -78,6 +79,7 @@ interface RoutedParts {
   outbound: OutboundHttp;
   drain: Drain;
   metrics: Pick<Metrics, 'stepEnded'>;
+  ring: KeyRing;
 }
 
 /** Adds every slice's routes to the server, except those of operations and MCP. */
@@ -137,11 +139,11 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
 
 /** Adds the endpoints by which MCP clients log in. Gives the one that is a page. */
 function addOAuth(
-  { database, keys }: AppParts,
-  { httpPart: { http, identity, urlsOf }, outbound }: RoutedParts,
+  { database }: AppParts,
+  { httpPart: { http, identity, urlsOf }, outbound, ring }: RoutedParts,
 ): Authorization {
   const grants = createAppGrants(database.db);
-  const registered = createRegisteredClients(keys.clients);
+  const registered = createRegisteredClients(ring);
   const authorization = createAuthorization({
     challenges: identity.challenges,
     grants,

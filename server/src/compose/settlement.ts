@@ -8,6 +8,7 @@ import {
   createReconciler,
   createSettlement,
 } from '../settlement/index.js';
+import type { KeyRing } from '../service-keys/index.js';
 import type { createRunChanges, createRunRepository } from '../runs/index.js';
 import { ApiError } from '../http/api-error.js';
 import type { AppParts } from './app-parts.js';
@@ -25,11 +26,12 @@ interface ChargedRuns {
 
 /** Composes charging, receipts and reconciliation. */
 export function composeSettlement(
-  { chain, authority, logger, database, keys, config }: AppParts,
+  { chain, authority, logger, database, config }: AppParts,
   { protocol, fees, funds }: Protocol,
   { indexer }: Catalogue,
   { runs, changes }: ChargedRuns,
   metrics: Metrics,
+  ring: KeyRing,
 ) {
   const charges = createChargeRepository(database.db);
   const states = createChargeStates(database.db, {
@@ -63,7 +65,7 @@ export function composeSettlement(
   });
   return {
     settlement: createSettlement({ chain, charges, states, credits, signer, indexer, logger, funds }),
-    receiptSigner: createReceiptSigner(keys.receipt),
+    receiptSigner: createReceiptSigner(ring),
     reconciler,
     states,
   };

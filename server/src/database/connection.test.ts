@@ -54,6 +54,7 @@ const MIGRATIONS = [
   '0068-apps',
   '0070-spending-approvals',
   '0072-schema-needs',
+  '0074-service-keys',
 ];
 
 let database: TemporaryDatabase;

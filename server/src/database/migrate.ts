@@ -44,6 +44,7 @@ import * as trials from './migrations/0067-trials.js';
 import * as apps from './migrations/0068-apps.js';
 import * as spendingApprovals from './migrations/0070-spending-approvals.js';
 import * as schemaNeeds from './migrations/0072-schema-needs.js';
+import * as serviceKeys from './migrations/0074-service-keys.js';
 import { newerMigrations, OtherReleaseError, recordNeed } from './newer-schema.js';
 
 /** A migration, which the release before goes on with unless it says what a server has to know. */
@@ -113,6 +114,7 @@ const MIGRATIONS = {
   '0068-apps': apps,
   '0070-spending-approvals': spendingApprovals,
   '0072-schema-needs': schemaNeeds,
+  '0074-service-keys': serviceKeys,
 } satisfies Record<string, ReleasedMigration>;
 const NAMES = Object.keys(MIGRATIONS);
 

@@ -434,7 +434,26 @@ export interface Database {
     awaits_finality: Generated<boolean>;
   };
   /** Values derived from keys: a wrong key is found at the start. */
-  key_checks: { name: 'master'; value: Buffer };
+  key_checks: { name: 'master' | 'next_master'; value: Buffer };
+  /** The keys that sign and authenticate what the service gives out. The first of each purpose comes from the master key. */
+  service_keys: {
+    purpose: string;
+    /** From 1, by purpose. */
+    number: number;
+    /** Names the key; nothing can be derived from it. */
+    kid: string;
+    /** Null once the key has ended. */
+    sealed: Buffer | null;
+    /** Null where nobody outside checks what it authenticates. */
+    public_key: Buffer | null;
+    made_at: Generated<Date>;
+    /** From then on it is the one in use, until a later one is. */
+    signs_from: Generated<Date>;
+    /** Until when what it signed is accepted; null: no end is set. */
+    accepted_until: Generated<Date | null>;
+    /** When it was ended because it had leaked. */
+    revoked_at: Generated<Date | null>;
+  };
   /** When the agent of a version was reached last. */
   agent_contacts: { version_id: string; reached_at: Date };
   charge_signatures: {

@@ -3,6 +3,7 @@ import { mkdir, open, readFile, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { loadKeypair } from '../chain/index.js';
+import { masterKeyPath } from './master-key.js';
 
 /** The keys of a marketplace that runs by itself on one machine; made once, kept in its state folder. */
 export interface EmbeddedKeys {
@@ -22,14 +23,13 @@ export async function openEmbeddedKeys(stateDir: string): Promise<EmbeddedKeys> 
     await writeOnce(path, () => JSON.stringify([...Keypair.generate().secretKey]));
     return loadKeypair(path);
   };
-  const masterPath = join(folder, 'master-key');
-  await writeOnce(masterPath, () => randomBytes(32).toString('base64'));
+  await writeOnce(masterKeyPath(stateDir), () => randomBytes(32).toString('base64'));
   return {
     upgradeAuthority: await keypair('upgrade-authority'),
     admin: await keypair('admin'),
     authority: await keypair('authority'),
     treasury: await keypair('treasury'),
-    masterKey: Buffer.from(await readFile(masterPath, 'utf8'), 'base64'),
+    masterKey: Buffer.from(await readFile(masterKeyPath(stateDir), 'utf8'), 'base64'),
   };
 }
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { sql, type Selectable } from 'kysely';
 import type { Db } from '../database/connection.js';
 import type { Database } from '../database/schema.js';
+import type { SealedPlace } from '../database/sealed-places.js';
 import type { Keys } from '../platform/keys.js';
 
 export type FileRow = Selectable<Database['files']>;
@@ -28,6 +29,15 @@ export interface FileRepository {
 }
 
 const partContext = (fileId: string, position: number) => `file:${fileId}:${position}`;
+
+/** Where files are sealed. */
+export const SEALED_FILES: SealedPlace = {
+  name: 'files',
+  table: 'file_parts',
+  id: ['file_id', 'position'],
+  column: 'sealed',
+  contextOf: ([fileId, position]) => partContext(String(fileId), Number(position)),
+};
 
 export function createFileRepository(db: Db, keys: Keys): FileRepository {
   const ofWallet = (fileId: string, wallet: string) =>

@@ -61,6 +61,6 @@ export function createAuthenticate(
       const { wallet, apiKey } = await appTokens.verify(bearer, resources);
       return { wallet, rateKey: `key:${apiKey.id}`, apiKey };
     }
-    return callerOf(tokens.verify(bearer));
+    return callerOf(await tokens.verify(bearer));
   };
 }

@@ -3,6 +3,7 @@ import { isPublicKey, verifySignature } from '@agent-rental/ed25519';
 import bs58 from 'bs58';
 import { ApiError } from '../http/api-error.js';
 import type { Db } from '../database/connection.js';
+import type { KeyRing, ServiceKey } from '../service-keys/index.js';
 
 /** A challenge lives this long (spec, "Limits"). */
 const LIFETIME_SECONDS = 60;
@@ -48,9 +49,9 @@ export interface Challenges {
  * Challenges carry their own proof (an HMAC over wallet, time and randomness), so that strangers who ask for
  * many of them fill nothing; only redeemed ones are remembered, until they would have expired.
  */
-export function createChallenges(db: Db, key: Buffer): Challenges {
-  const proof = (wallet: string, issuedAt: string, random: string) =>
-    createHmac('sha256', key).update(`${wallet}:${issuedAt}:${random}`).digest().subarray(0, PROOF_BYTES);
+export function createChallenges(db: Db, ring: KeyRing): Challenges {
+  const proof = ({ secret }: ServiceKey, wallet: string, issuedAt: string, random: string) =>
+    createHmac('sha256', secret).update(`${wallet}:${issuedAt}:${random}`).digest().subarray(0, PROOF_BYTES);
   const describe = (challenge: string, issuedAt: number): Challenge => ({
     challenge,
     issuedAt,
@@ -74,7 +75,7 @@ export function createChallenges(db: Db, key: Buffer): Challenges {
       }
       const issuedAt = Math.floor(Date.now() / 1000);
       const random = randomBytes(RANDOM_BYTES).toString('hex');
-      const mac = proof(wallet, String(issuedAt), random).toString('hex');
+      const mac = proof(ring.present('challenges'), wallet, String(issuedAt), random).toString('hex');
       return describe(`agent-rental:auth:${issuedAt}:${random}${mac}`, issuedAt);
     },
 
@@ -82,7 +83,9 @@ export function createChallenges(db: Db, key: Buffer): Challenges {
       const match = FORM.exec(challenge);
       if (!match) throw invalid();
       const [, issuedAt = '', random = '', mac = ''] = match;
-      if (!timingSafeEqual(Buffer.from(mac, 'hex'), proof(wallet, issuedAt, random))) throw invalid();
+      const given = Buffer.from(mac, 'hex');
+      const isOurs = (key: ServiceKey) => timingSafeEqual(given, proof(key, wallet, issuedAt, random));
+      if (!ring.accepted('challenges').some(isOurs)) throw invalid();
       const described = describe(challenge, Number(issuedAt));
       if (Date.now() / 1000 >= described.expiresAt) throw invalid();
       const text = message(described);

@@ -12,6 +12,7 @@ import nacl from 'tweetnacl';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../http/api-error.js';
 import { deriveKeys } from '../platform/keys.js';
+import { firstKeyRing } from '../service-keys/index.js';
 import { openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
 import { createChallenges, type Challenges } from './challenges.js';
 import { createChangeConfirmations, type ChangeConfirmations } from './change-confirmations.js';
@@ -28,7 +29,7 @@ let challenges: Challenges;
 let confirmations: ChangeConfirmations;
 beforeAll(async () => {
   database = await openTestDatabase();
-  challenges = createChallenges(database.db, deriveKeys(new Uint8Array(32).fill(9)).challenge);
+  challenges = createChallenges(database.db, firstKeyRing(deriveKeys(new Uint8Array(32).fill(9))));
   confirmations = createChangeConfirmations(challenges, createOriginsOf('https://market.example/app'));
 });
 afterAll(() => database.close());

@@ -1,4 +1,4 @@
-import { createHmac, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { createHmac, createPublicKey, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { API_KEY_PREFIX, apiKeyMessage, type ApiKeyScope, type SpendingPolicy } from '@agent-rental/contract';
 import { findProtocolAddress } from '@agent-rental/program-client';
 import { Keypair } from '@solana/web3.js';
@@ -8,7 +8,8 @@ import nacl from 'tweetnacl';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ApiError } from '../http/api-error.js';
 import { openDatabase } from '../database/connection.js';
-import { deriveKeys } from '../platform/keys.js';
+import { deriveKeys, ed25519PrivateKey } from '../platform/keys.js';
+import { firstKeyRing } from '../service-keys/index.js';
 import { newWallet, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
 import { createApiKeys } from './api-keys.js';
 import { createAuthenticate } from './authenticate.js';
@@ -17,8 +18,8 @@ import { createAppTokens, createUrlsOf } from './oauth/index.js';
 import { isSignInFor, signInFor } from './sign-in.js';
 import { createTokens } from './tokens.js';
 
-const keys = deriveKeys(new Uint8Array(32).fill(7));
-const tokens = createTokens(keys.jwt);
+const ring = firstKeyRing(deriveKeys(new Uint8Array(32).fill(7)));
+const tokens = createTokens(ring);
 const wallet = Keypair.generate();
 const address = wallet.publicKey.toBase58();
 
@@ -26,7 +27,7 @@ let database: TemporaryDatabase;
 let challenges: Challenges;
 beforeAll(async () => {
   database = await openTestDatabase();
-  challenges = createChallenges(database.db, keys.challenge);
+  challenges = createChallenges(database.db, ring);
 });
 afterAll(() => database.close());
 afterEach(() => {
@@ -52,7 +53,9 @@ const forgedFor = (key: Uint8Array, text: string): Buffer | undefined =>
 /** A challenge as the service makes one; it makes none for a wallet without a private key. */
 function challengeFor(of: string): string {
   const [issuedAt, random] = [String(Math.floor(Date.now() / 1000)), randomBytes(16).toString('hex')];
-  const mac = createHmac('sha256', keys.challenge).update(`${of}:${issuedAt}:${random}`).digest('hex');
+  const mac = createHmac('sha256', ring.present('challenges').secret)
+    .update(`${of}:${issuedAt}:${random}`)
+    .digest('hex');
   return `agent-rental:auth:${issuedAt}:${random}${mac.slice(0, 32)}`;
 }
 
@@ -266,19 +269,19 @@ describe('a challenge', () => {
 });
 
 describe('a token', () => {
-  it('stands for its wallet for an hour [ID-10]', () => {
+  it('stands for its wallet for an hour [ID-10]', async () => {
     const start = Date.now();
     setClock(start);
     const { token, expires_at } = tokens.issue(address);
     expect(expires_at).toBe(Math.floor(start / 1000) + 3600);
-    expect(tokens.verify(token)).toBe(address);
+    expect(await tokens.verify(token)).toBe(address);
   });
 
   it('that has expired says so, also when it was verified before [ID-12]', async () => {
     const start = Date.now();
     setClock(start);
     const { token, expires_at } = tokens.issue(address);
-    tokens.verify(token);
+    await tokens.verify(token);
     setClock(expires_at * 1000 + 1000);
     expect(await codeOf(() => tokens.verify(token))).toBe('jwt_expired');
   });
@@ -288,12 +291,13 @@ describe('a token', () => {
     const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
     const ours = tokens.issue(address).token;
     const [header = '', , signature = ''] = ours.split('.');
-    const ourPublicKey = keys.jwt.publicKey.export({ format: 'pem', type: 'spki' }) as string;
+    const ourPrivateKey = ed25519PrivateKey(ring.present('tokens').secret);
+    const ourPublicKey = createPublicKey(ourPrivateKey).export({ format: 'pem', type: 'spki' }) as string;
     const hs256 = createSigner({ key: Buffer.from('guess'), algorithm: 'HS256' })(payload);
     const confused = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode(payload)}`;
     const otherKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' });
     const eddsa = (claims: object, key: string | Buffer) => createSigner({ key, algorithm: 'EdDSA' })(claims);
-    const ourKey = keys.jwt.privateKey.export({ format: 'pem', type: 'pkcs8' });
+    const ourKey = ourPrivateKey.export({ format: 'pem', type: 'pkcs8' });
     for (const [what, token] of [
       ['alg none', `${encode({ alg: 'none', typ: 'JWT' })}.${encode(payload)}.`],
       ['alg none with a signature', `${encode({ alg: 'none' })}.${encode(payload)}.${signature}`],

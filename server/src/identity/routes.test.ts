@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { createHttpServer } from '../http/server.js';
 import { createInternalRequests } from '../http/internal-requests.js';
 import { deriveKeys } from '../platform/keys.js';
+import { firstKeyRing } from '../service-keys/index.js';
 import { createLogger } from '../platform/logger.js';
 import { memoryRateLimits } from '../http/rate-limits/memory.js';
 import { openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
@@ -15,7 +16,7 @@ import { createAppTokens, createUrlsOf } from './oauth/index.js';
 import { identityRoutes } from './routes.js';
 import { createTokens } from './tokens.js';
 
-const keys = deriveKeys(new Uint8Array(32).fill(5));
+const ring = firstKeyRing(deriveKeys(new Uint8Array(32).fill(5)));
 const wallet = Keypair.generate();
 const address = wallet.publicKey.toBase58();
 
@@ -26,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 async function start(publicUrl?: string) {
-  const [tokens, apiKeys] = [createTokens(keys.jwt), createApiKeys(database.db, 'devnet')];
+  const [tokens, apiKeys] = [createTokens(ring), createApiKeys(database.db, 'devnet')];
   const app = await createHttpServer({
     logger: createLogger('silent'),
     rateLimits: memoryRateLimits(),
@@ -35,7 +36,7 @@ async function start(publicUrl?: string) {
     authenticate: createAuthenticate(tokens, apiKeys, createAppTokens(database.db), createUrlsOf(publicUrl)),
   });
   onTestFinished(() => app.close());
-  const challenges = createChallenges(database.db, keys.challenge);
+  const challenges = createChallenges(database.db, ring);
   identityRoutes(app, { challenges, tokens, apiKeys, network: 'devnet', publicUrl });
   return { app, tokens, apiKeys };
 }

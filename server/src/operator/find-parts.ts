@@ -3,7 +3,7 @@ import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { PublicKey } from '@solana/web3.js';
 import { createChain, type Chain } from '../chain/index.js';
 import { readOperatorConfig, readReconciliationConfig } from '../config.js';
-import { findRunningPostgres, readDevFile } from '../embedded/index.js';
+import { findRunningPostgres, readDevFile, readMasterKey } from '../embedded/index.js';
 import { OperatorError } from './operator-error.js';
 
 /** The database of the environment, or of the server that runs on the state folder. @throws OperatorError, ConfigError */
@@ -16,6 +16,16 @@ export function findDatabase(env: NodeJS.ProcessEnv): string {
   throw new OperatorError(
     `No server runs on the state folder ${stateDir}. Start it with npm start, or name another with STATE_DIR ` +
       'or a database with DATABASE_URL.',
+  );
+}
+
+/** The master key of the server that runs on the state folder. @throws OperatorError where the database is another one's */
+export async function findMasterKey(env: NodeJS.ProcessEnv): Promise<Uint8Array> {
+  const { databaseUrl, stateDir } = readOperatorConfig(env);
+  const key = databaseUrl === undefined ? await readMasterKey(resolve(stateDir)) : undefined;
+  if (key !== undefined) return key;
+  throw new OperatorError(
+    'Set MASTER_KEY, and SEALING_KEY and OTHER_SEALING_KEYS where the servers have them.',
   );
 }
 

@@ -1,3 +1,4 @@
+export type { OperatorKeys } from './key-commands.js';
 export { OperatorError } from './operator-error.js';
 export { parseCommand, USAGE } from './parse-command.js';
 export { runCommand } from './run-command.js';

@@ -4,8 +4,8 @@ import { deriveKeys } from '../platform/keys.js';
 import { EmbeddedPostgresError } from '../embedded/index.js';
 import { openDatabase } from '../database/connection.js';
 import { describeFindings, DOCTOR_HELP, examine, hasProblem, parseDoctor } from './doctor/index.js';
-import { findChain, findDatabase } from './find-parts.js';
-import { OperatorError, parseCommand, runCommand, USAGE } from './index.js';
+import { findChain, findDatabase, findMasterKey } from './find-parts.js';
+import { OperatorError, parseCommand, runCommand, USAGE, type OperatorKeys } from './index.js';
 import { parseProtocolCommand, runProtocolCommand } from './protocol/index.js';
 
 /** PostgreSQL's codes for a table or column that is not there. */
@@ -58,9 +58,11 @@ async function mainOnChain(
   say(await runProtocolCommand(await findChain(process.env), command, say));
 }
 
-function readKeys() {
-  const { masterKey, sealingKeys } = readKeysConfig(process.env);
-  return deriveKeys(masterKey, sealingKeys);
+/** The keys of the environment, or of the server that runs on the state folder. @throws ConfigError, OperatorError */
+async function readKeys(): Promise<OperatorKeys> {
+  const { masterKey, sealingKeys, others } = readKeysConfig(process.env);
+  const master = masterKey ?? (await findMasterKey(process.env));
+  return { keys: deriveKeys(master, sealingKeys), others };
 }
 
 /** The database's errors in words; its address and password stay out of them. */

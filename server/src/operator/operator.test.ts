@@ -16,7 +16,7 @@ async function operate(...argv: string[]): Promise<string> {
   const command = parseCommand(argv);
   return command.name === 'help'
     ? USAGE
-    : runCommand(database.db, command, () => deriveKeys(new Uint8Array(32)));
+    : runCommand(database.db, command, () => ({ keys: deriveKeys(new Uint8Array(32)), others: [] }));
 }
 
 const draft = (fields: Parameters<typeof insertListing>[1] = {}) =>

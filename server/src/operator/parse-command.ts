@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { KEY_USAGE, type KeyCommand, parseRotateKey, parseRotateMasterKey } from './parse-key-command.js';
 import { OperatorError } from './operator-error.js';
 import { PROTOCOL_COMMANDS } from './protocol/index.js';
 
@@ -10,8 +11,7 @@ export type Command =
   | { name: 'approve'; listingId: string; version?: number }
   | { name: 'reject'; listingId: string; reason: string }
   | { name: 'limits' }
-  /** Seals anew what is secret of agents, with SEALING_KEY. */
-  | { name: 'reseal' }
+  | KeyCommand
   /** `null` clears. */
   | { name: 'limit'; listingId: string; runsPerMinute: number | null };
 
@@ -23,8 +23,8 @@ export const USAGE = `What the operator of a marketplace decides.
   npm run operator -- limits                            listings whose limit was set here
   npm run operator -- limit <listing_id> <number>       runs per minute and credential, over the creator's own
   npm run operator -- limit <listing_id> --clear        back to the creator's, or the default
-  npm run operator -- reseal                            seals agents' secrets with SEALING_KEY, to rotate it
 
+${KEY_USAGE}
   npm run operator -- doctor [--json]                   examines everything that the server needs
 
 With a key of the program (--keypair FILE; --dry-run shows and simulates the transaction, and sends nothing; --help after a
@@ -67,6 +67,7 @@ export function parseCommand(argv: readonly string[]): Command {
     case 'reviews':
     case 'limits':
     case 'reseal':
+    case 'keys':
       allowOptions();
       requireOperands([]);
       return { name };
@@ -86,6 +87,14 @@ export function parseCommand(argv: readonly string[]): Command {
       allowOptions('clear');
       requireOperands(values.clear ? ['listing_id'] : ['listing_id', 'runs_per_minute']);
       return { name, listingId, runsPerMinute: values.clear ? null : parseLimit(operands[1]) };
+    case 'rotate-key':
+      allowOptions('at-once', 'lead');
+      requireOperands(['key']);
+      return parseRotateKey(operands[0], values);
+    case 'rotate-master-key':
+      allowOptions();
+      requireOperands(['propose|accept|cancel']);
+      return parseRotateMasterKey(operands[0]);
     default:
       throw new OperatorError(`There is no command ${name}. --help shows all of them.`);
   }
@@ -101,6 +110,8 @@ function readArguments(argv: readonly string[]) {
         reason: { type: 'string' },
         version: { type: 'string' },
         clear: { type: 'boolean' },
+        'at-once': { type: 'boolean' },
+        lead: { type: 'string' },
       },
     });
   } catch (error) {

@@ -1,8 +1,7 @@
-import { FILE_KEPT_HOURS, RESULT_KEPT_HOURS } from '@agent-rental/contract';
-import type { Keys } from '../platform/keys.js';
 import { createOperatorLimits } from '../listings/index.js';
 import type { Db } from '../database/connection.js';
-import { resealAll, createReviews, type Decided, type PendingReview } from '../registration/index.js';
+import { createReviews, type Decided, type PendingReview } from '../registration/index.js';
+import { runKeyCommand, type OperatorKeys } from './key-commands.js';
 import { OperatorError } from './operator-error.js';
 import type { Command } from './parse-command.js';
 
@@ -10,7 +9,7 @@ import type { Command } from './parse-command.js';
 export async function runCommand(
   db: Db,
   command: Exclude<Command, { name: 'help' }>,
-  readKeys: () => Keys,
+  readKeys: () => OperatorKeys | Promise<OperatorKeys>,
 ): Promise<string> {
   const reviews = createReviews(db);
   const limits = createOperatorLimits(db);
@@ -47,16 +46,11 @@ export async function runCommand(
         ? `${listingId} has its creator's limit again, or the default.`
         : `${listingId} takes ${runsPerMinute} runs per minute and credential.`;
     }
-    case 'reseal': {
-      const { resealed, changedMeanwhile } = await resealAll(db, readKeys());
-      if (changedMeanwhile > 0) {
-        return `${resealed} sealed anew; ${changedMeanwhile} changed meanwhile: run reseal again.`;
-      }
-      return (
-        `${resealed} sealed anew; all secrets of agents are sealed with the present key. Files and results that the key ` +
-        `before sealed are gone in ${Math.max(RESULT_KEPT_HOURS, FILE_KEPT_HOURS)} hours: take it out of OTHER_SEALING_KEYS then.`
-      );
-    }
+    case 'reseal':
+    case 'keys':
+    case 'rotate-key':
+    case 'rotate-master-key':
+      return runKeyCommand(db, command, readKeys);
     default:
       return command satisfies never;
   }

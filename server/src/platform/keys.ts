@@ -2,7 +2,6 @@ import {
   createCipheriv,
   createDecipheriv,
   createPrivateKey,
-  createPublicKey,
   hkdfSync,
   randomBytes,
   type KeyObject,
@@ -13,7 +12,7 @@ const PKCS8_ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The keys that protect what the server stores and issues, all derived from the one master key. */
+/** The keys that protect what the server stores, and the first ones of what it issues, all derived from the one master key. */
 export interface Keys {
   /** Encrypts for storage (AES-256-GCM). `context` binds the ciphertext to its place: a row cannot be moved. */
   seal(plain: Uint8Array | string, context: string): Buffer;
@@ -21,16 +20,8 @@ export interface Keys {
   open(sealed: Uint8Array, context: string): Buffer;
   /** Whether the present key sealed it, and no other. */
   isSealedByPresent(sealed: Uint8Array, context: string): boolean;
-  /** Signs the JWTs (EdDSA). */
-  readonly jwt: { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
-  /** Signs the receipts (EdDSA); another key, so that nothing in a receipt can pass for a token. */
-  readonly receipt: { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
-  /** Authenticates the challenges. */
-  readonly challenge: Buffer;
-  /** Signs what MCP clients carry between requests. */
-  readonly mcp: Buffer;
-  /** Authenticates the ids of clients that register by OAuth. */
-  readonly clients: Buffer;
+  /** 32 bytes of the master key's for another purpose, from which neither it nor those of others can be told. */
+  derive(purpose: string): Buffer;
   /** Tells whether a database was written with this master key; it opens nothing. */
   readonly check: Buffer;
 }
@@ -56,10 +47,6 @@ export function deriveKeys(masterKey: Uint8Array, { present, others = [] }: Seal
     Buffer.from(hkdfSync('sha256', key, new Uint8Array(), 'agent-rental/storage/v1', 32));
   const storage = sealing(present ?? masterKey);
   const openers = [storage, ...others.map(sealing)];
-  const signing = (purpose: string) => {
-    const privateKey = ed25519PrivateKey(derive(purpose));
-    return { privateKey, publicKey: createPublicKey(privateKey) };
-  };
   return {
     seal(plain, context) {
       const nonce = randomBytes(NONCE_BYTES);
@@ -86,11 +73,7 @@ export function deriveKeys(masterKey: Uint8Array, { present, others = [] }: Seal
         return false;
       }
     },
-    jwt: signing('jwt'),
-    receipt: signing('receipt'),
-    challenge: derive('challenge'),
-    mcp: derive('mcp'),
-    clients: derive('clients'),
+    derive,
     check: derive('check'),
   };
 }

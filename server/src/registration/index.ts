@@ -21,7 +21,7 @@ export { createOwnAgents } from './own-agents.js';
 export { createReviews, type Decided, type PendingReview } from './approvals/approvals.js';
 export { endReplacedSecrets, REPLACED_SECRETS_TASK } from './versions/replaced-secrets.js';
 export { endVersionSupport } from './versions/version-support.js';
-export { resealAll } from './versions/reseal.js';
+export { SEALED_AGENTS, SEALED_REGISTRATIONS } from './sealed-places.js';
 export { registrationRoutes } from './routes.js';
 export { createSampleTaker, type ReviewRun } from './samples/samples.js';
 export type { PublishableListing } from './approvals/publication.js';

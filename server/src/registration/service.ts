@@ -18,6 +18,7 @@ import { mergePatch, validateUpdate } from './update.js';
 import { listingColumns } from './manifest/listing-terms.js';
 import { validateRegistration, type Violation } from './manifest/validate.js';
 import { newWebhookSecret, privatePartOf, publicPart, versionColumns } from './manifest/version-parts.js';
+import { jobContext } from './sealed-places.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -82,8 +83,6 @@ const LOOK_WAIT_MS = 20_000;
 
 /** Characters of a rejected job's details: violations repeat what a request holds. */
 const MOST_DETAIL_CHARACTERS = 8_000;
-
-const jobContext = (id: string) => `registration-job:${id}`;
 
 export function createRegistrationService(deps: RegistrationDeps): RegistrationService {
   const { repository, keys } = deps;

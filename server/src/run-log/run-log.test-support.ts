@@ -11,6 +11,7 @@ import { pino } from 'pino';
 import { createChain, createKeypairSigner, type Chain } from '../chain/index.js';
 import type { Db } from '../database/connection.js';
 import { deriveKeys } from '../platform/keys.js';
+import { firstKeyRing } from '../service-keys/index.js';
 import { createReceipts, createRunRepository, receiptOf } from '../runs/index.js';
 import { createReceiptSigner, receiptPayload } from '../settlement/index.js';
 import { insertListing, insertRun, newWallet, openTestDatabase } from '../testing/index.js';
@@ -101,7 +102,7 @@ export async function runLogWorld(
   };
   /** What a process has of its own. */
   const newPublisher = (changed: Changed = (all) => all) => createRunLogPublisher(changed(parts));
-  const signer = createReceiptSigner(keys.receipt);
+  const signer = createReceiptSigner(firstKeyRing(keys));
   const runLog = createRunLog(repository);
   const receipts = createReceipts({
     runs: createRunRepository(db, keys),
@@ -158,7 +159,7 @@ export async function runLogWorld(
       const signature = answer.log.status === 'pending' ? undefined : answer.log.signature;
       return verifyReceipt({
         answer: JSON.parse(JSON.stringify(answer)) as unknown,
-        jwks: signer.jwks,
+        jwks: signer.jwks(),
         transaction: signature && (await transactionOf(signature)),
         authorities: [authority.publicKey.toBase58()],
         programId: programId.toBase58(),
@@ -170,7 +171,7 @@ export async function runLogWorld(
       const { evidence } = answer;
       return verifyReceipt({
         answer: JSON.parse(JSON.stringify(answer)) as unknown,
-        jwks: signer.jwks,
+        jwks: signer.jwks(),
         transaction: { meta: { err: null }, transaction: [evidence?.transaction ?? '', 'base64'] },
         authorities: evidence?.authorities ?? [],
         programId: programId.toBase58(),

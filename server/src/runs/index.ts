@@ -20,7 +20,7 @@ export { createAgentProbe } from './agents/probe-agent.js';
 export { createSampleRun } from './agents/sample-run.js';
 export { createRetries } from './idempotency/retries.js';
 export { createRunChanges } from './idempotency/run-changes.js';
-export { createRunRepository } from './history/repository.js';
+export { createRunRepository, SEALED_OUTPUTS } from './history/repository.js';
 export { createSlotRepository } from './queue/slot-repository.js';
 export { createSlots } from './queue/slots.js';
 export { createTrials } from './trials/trials.js';

@@ -4,6 +4,8 @@ import bs58 from 'bs58';
 import { sql } from 'kysely';
 import nacl from 'tweetnacl';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { deriveKeys } from '../platform/keys.js';
+import { firstKeyRing } from '../service-keys/index.js';
 import { openDatabase } from '../database/connection.js';
 import { ApiError } from '../http/api-error.js';
 import type { Principal } from '../http/principal.js';
@@ -12,7 +14,7 @@ import { insertListing, openTestDatabase, type TemporaryDatabase } from '../test
 import { createApprovalRepository, createSpendingApprovals, removeOldApprovals } from './index.js';
 
 const SERVICE = 'market.example';
-const CHALLENGE_KEY = Buffer.alloc(32, 7);
+const ring = firstKeyRing(deriveKeys(Buffer.alloc(32, 7)));
 
 let database: TemporaryDatabase;
 beforeAll(async () => {
@@ -27,7 +29,7 @@ async function keyOwner(policy: SpendingPolicy = { ask_above_lamports: 100 }) {
   const { db } = database;
   const keypair = nacl.sign.keyPair();
   const wallet = bs58.encode(keypair.publicKey);
-  const challenges = createChallenges(db, CHALLENGE_KEY);
+  const challenges = createChallenges(db, ring);
   const apiKeys = createApiKeys(db, 'devnet');
   const servedBy = (replica = db) =>
     createSpendingApprovals(createApprovalRepository(replica), challenges, () => `https://${SERVICE}`);

@@ -31,8 +31,8 @@ import { createChain, createProgramHistory, type RotatingSigner } from '../chain
 import { readConfig } from '../config.js';
 import { initializeLocalProtocol } from '../embedded/initialize-protocol.js';
 import { openEmbeddedKeys } from '../embedded/keypairs.js';
-import { deriveKeys } from '../platform/keys.js';
-import { openTestDatabase, startHostileRpc, startHttpStandIn } from './index.js';
+import { deriveKeys, type Keys } from '../platform/keys.js';
+import { openTestDatabase, readBody, startHostileRpc, startHttpStandIn } from './index.js';
 
 /** The price of a run, in lamports. */
 export const PRICE = 250_000;
@@ -81,8 +81,16 @@ export async function openChargingWorld() {
   await fund(keys.admin.publicKey, LAMPORTS_PER_SOL);
   const [creator, renter] = await Promise.all([fundedSigner(), fundedSigner()]);
   const stops: (() => Promise<void>)[] = [];
-  const agent = await startHttpStandIn((_, response) => {
-    response.writeHead(200, { 'content-type': 'application/json' }).end('"done"');
+  /** Sees the calls of the agent; what it throws, the agent answers with a 500. */
+  const calls: { seen?: ((headers: Record<string, string>, body: string) => void) | undefined } = {};
+  const agent = await startHttpStandIn(async (request, response) => {
+    const body = await readBody(request);
+    try {
+      calls.seen?.(request.headers as Record<string, string>, body);
+      response.writeHead(200, { 'content-type': 'application/json' }).end('"done"');
+    } catch {
+      response.writeHead(500).end();
+    }
   });
   const proxies = [
     await startHostileRpc(localChain.rpcUrl),
@@ -93,7 +101,18 @@ export async function openChargingWorld() {
   /** A server on this database and chain, which it reaches through one proxy or both. */
   async function startServer(
     authority: RotatingSigner,
-    { environment = {}, endpoints = 1 }: { environment?: Record<string, string>; endpoints?: 1 | 2 } = {},
+    {
+      environment = {},
+      endpoints = 1,
+      alone = true,
+      keys: serverKeys = deriveKeys(keys.masterKey),
+    }: {
+      environment?: Record<string, string>;
+      endpoints?: 1 | 2;
+      /** No other server works on the database at the same time. */
+      alone?: boolean;
+      keys?: Keys;
+    } = {},
   ): Promise<ChargingServer> {
     const driver = await createDenoDriver({ stateDir: await mkdtemp(join(folder, 'sandbox-')) });
     const urls = proxies.slice(0, endpoints).map(({ url }) => url);
@@ -112,13 +131,16 @@ export async function openChargingWorld() {
       publicRpcUrl: undefined,
       history: createProgramHistory(urls, MARKETPLACE_PROGRAM_ID),
       authority,
-      keys: deriveKeys(keys.masterKey),
+      keys: serverKeys,
       driver,
       contentFolder: join(folder, 'content'),
       allowedOrigins: new Set([agent.origin]),
-      alone: true,
+      alone,
       diskSpace: undefined,
       indexPollMs: 200,
+    }).catch(async (error: unknown) => {
+      await driver.close();
+      throw error;
     });
     const baseUrl = await app.http.listen({ host: '127.0.0.1', port: 0 });
     let hasStopped = false;
@@ -143,6 +165,7 @@ export async function openChargingWorld() {
     server: ChargingServer,
     rentalModel: 'per_query' | 'one_time',
     deposit?: number,
+    keepSecret: (webhookSecret: string) => void = () => undefined,
   ): Promise<string> {
     const registered = await server.creator.registerAgent({
       name: `charging-${rentalModel === 'one_time' ? 'once' : 'by-task'}`,
@@ -154,6 +177,7 @@ export async function openChargingWorld() {
       output_schema: { type: 'string' },
       listing: { rental_model: rentalModel, price_lamports: PRICE, sample_output: ['A sample.'] },
     });
+    keepSecret(registered.webhook_secret ?? '');
     const job = await vi.waitUntil(
       async () => {
         const state = await server.creator.getJob(registered.job_id);
@@ -245,6 +269,11 @@ export async function openChargingWorld() {
 
   return {
     keys,
+    creator,
+    renter,
+    calls,
+    db: database.db,
+    connection,
     fund,
     proxies,
     startServer,
@@ -258,6 +287,7 @@ export async function openChargingWorld() {
     /** Ends the faults and the servers of a test. */
     async reset() {
       for (const proxy of proxies) proxy.fault = undefined;
+      calls.seen = undefined;
       for (const stop of stops.splice(0)) await stop();
     },
     async close() {

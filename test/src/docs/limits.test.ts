@@ -50,7 +50,6 @@ const TOLD: [path: string, phrases: string[]][] = [
     [
       `one of its ${SLOTS_PER_LISTING} slots`,
       `fewer than ${SLOTS_PER_LISTING} concurrent runs`,
-      `Files and results are gone after ${RESULT_KEPT_HOURS} hours`,
       `cancelled keys for ${RESULT_KEPT_HOURS} hours`,
       `listings get at most ${HEALTH_RUNS_PER_DAY} nightly runs in 24 hours`,
       `Results of runs and files are sealed and kept for ${RESULT_KEPT_HOURS} hours`,

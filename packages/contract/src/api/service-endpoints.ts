@@ -62,6 +62,12 @@ export const jwks = z
         kid: z.string(),
         use: z.literal('sig'),
         alg: z.literal('EdDSA'),
+        /** When it began to sign, in Unix seconds; absent for the first key. */
+        nbf: z.int().optional(),
+        /** When it signed last, in Unix seconds: what it signed stays good. Absent while it signs. */
+        exp: z.int().optional(),
+        /** It has leaked: what it signed proves nothing any more. */
+        revoked: z.object({ revoked_at: z.int() }).optional(),
       }),
     ),
   })

@@ -33,7 +33,7 @@ import { LAST_EVENT_HEADER, newCallKey, Resumption, type ResumableCall } from '.
 import type { GiveUps } from '../calls/give-ups.js';
 import { keyOfCall, RunningCalls } from '../calls/running-calls.js';
 import { SESSION_HEADER, Sessions } from '../sessions/sessions.js';
-import { createTokenSigner } from '../sessions/signed-token.js';
+import { createTokenSigner, type CarriedSecret } from '../sessions/signed-token.js';
 
 /** The caller of a request, which the host of the handler has verified. */
 export interface RentalMcpCaller {
@@ -60,9 +60,9 @@ export interface RentalMcpHandlerOptions extends Omit<
   readonly programId?: string | undefined;
   /**
    * Signs what clients carry: sessions, and ids of stream events. The same 32 bytes or more on every replica and after
-   * a restart. Default: random, for one process.
+   * a restart; a function for those of a rotation. Default: random, for one process.
    */
-  readonly secret?: Uint8Array | undefined;
+  readonly secret?: CarriedSecret | undefined;
   /** Largest body of a request, in bytes. Default: what the MCP SDK takes. */
   readonly maxBodyBytes?: number | undefined;
   /**

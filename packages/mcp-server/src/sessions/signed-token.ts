@@ -12,21 +12,36 @@ export interface TokenSigner {
 /** Longest token that is looked at. */
 const MAX_LENGTH = 8_192;
 
-/** Makes a signer (HMAC-SHA256). @param secret the same on every replica and after a restart; at least 32 bytes */
-export function createTokenSigner(secret: Uint8Array): TokenSigner {
-  const sign = (purpose: string, payload: string) =>
+/**
+ * Signs what clients carry: at least 32 bytes, the same on every replica and after a restart. A function is asked each time, so
+ * that a secret can be replaced: the first one signs, and what any of them has signed counts.
+ */
+export type CarriedSecret = Uint8Array | (() => readonly [Uint8Array, ...Uint8Array[]]);
+
+/** The secrets that count now, the one that signs first. */
+export function secretsOf(secret: CarriedSecret): readonly [Uint8Array, ...Uint8Array[]] {
+  return typeof secret === 'function' ? secret() : [secret];
+}
+
+/** Makes a signer (HMAC-SHA256). */
+export function createTokenSigner(carriedSecret: CarriedSecret): TokenSigner {
+  const sign = (secret: Uint8Array, purpose: string, payload: string) =>
     createHmac('sha256', secret).update(`${purpose}.${payload}`).digest();
   return {
     write(purpose, value) {
       const payload = deflateRawSync(JSON.stringify(value)).toString('base64url');
-      return `${payload}.${sign(purpose, payload).toString('base64url')}`;
+      const [secret] = secretsOf(carriedSecret);
+      return `${payload}.${sign(secret, purpose, payload).toString('base64url')}`;
     },
     read(purpose, token) {
       const [payload, signature, more] = token.length > MAX_LENGTH ? [] : token.split('.');
       if (payload === undefined || signature === undefined || more !== undefined) return undefined;
       const given = Buffer.from(signature, 'base64url');
-      const expected = sign(purpose, payload);
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+      const isOurs = (secret: Uint8Array) => {
+        const expected = sign(secret, purpose, payload);
+        return given.length === expected.length && timingSafeEqual(given, expected);
+      };
+      if (!secretsOf(carriedSecret).some(isOurs)) return undefined;
       return JSON.parse(inflateRawSync(Buffer.from(payload, 'base64url')).toString());
     },
   };

@@ -16,15 +16,29 @@ const header = z.object({
   crit: z.never().optional(),
 });
 const jwkSet = z.object({ keys: z.array(z.unknown()).max(1_000) });
-const jwk = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), kid: z.string() });
+const jwk = z.object({
+  kty: z.literal('OKP'),
+  crv: z.literal('Ed25519'),
+  x: z.string(),
+  kid: z.string(),
+  exp: z.number().optional(),
+  revoked: z.unknown().optional(),
+});
+
+/** What a receipt's JWS says, once its signature is right. */
+interface VerifiedJws {
+  /** As it was signed. */
+  payload: Uint8Array;
+  /** After which the key has signed nothing, in Unix seconds; absent for a key that signs. */
+  keySignsUntil: number | undefined;
+}
 
 /**
  * Checks a receipt's JWS by the service's keys.
  *
- * @returns the payload as it was signed
  * @throws WrongPart `jws`
  */
-export function verifiedPayload(jws: string, jwks: unknown): Uint8Array {
+export function verifiedPayload(jws: string, jwks: unknown): VerifiedJws {
   const wrong = (reason: string) => new WrongPart('jws', reason);
   const parts = jws.length > MAX_JWS_CHARACTERS ? [] : jws.split('.');
   const [protectedHeader, payload, signature] = parts.map(fromBase64Url);
@@ -38,9 +52,11 @@ export function verifiedPayload(jws: string, jwks: unknown): Uint8Array {
     .find((each) => each?.kid === said.data.kid);
   const publicKey = key && fromBase64Url(key.x);
   if (!publicKey || publicKey.length !== KEY_BYTES) throw wrong('None of the keys is the one that it names.');
+  if (key.revoked !== undefined)
+    throw wrong('Its key has leaked, and is revoked. Ask for the receipt again: another key signs it.');
   const message = new TextEncoder().encode(jws.slice(0, jws.lastIndexOf('.')));
   if (!verifySignature({ signature, message, publicKey })) throw wrong('Its signature is not right.');
-  return payload;
+  return { payload, keySignsUntil: key.exp };
 }
 
 /** The JSON value of UTF-8 bytes; undefined for other bytes. */

@@ -279,6 +279,20 @@ describe('a receipt is refused, with the part that is wrong', () => {
     }
   });
 
+  it('jws: a key that has leaked, and one that had ended when the run did; a former key is good for what it signed [OPS-107]', async () => {
+    const given = batched();
+    const endedAt = Date.parse(freeReceipt.finished_at) / 1_000;
+    const withKey = (fields: object) => ({
+      ...given,
+      jwks: { keys: [{ ...KEYS.publicKey.export({ format: 'jwk' }), kid: KID, ...fields }] },
+    });
+    for (const fields of [{ exp: endedAt }, { nbf: endedAt - 1, exp: endedAt + 1 }])
+      expect(await verifyReceipt(withKey(fields))).toMatchObject({ ok: true });
+    await fails(withKey({ exp: endedAt - 1 }), 'jws');
+    await fails(withKey({ exp: endedAt + 1, revoked: { revoked_at: endedAt + 1 } }), 'jws');
+    await fails(withKey({ exp: 'soon' }), 'jws');
+  });
+
   it('program: a marketplace other than the one that the caller named [MON-33]', async () => {
     await fails({ ...batched(), programId: Keypair.generate().publicKey.toBase58() }, 'program');
   });

@@ -24,7 +24,10 @@ import { WrongPart, type ReceiptVerification, type VerifiedLog } from './verific
 export interface ReceiptEvidence {
   /** The answer of `GET /v1/runs/:run_id/receipt`. */
   answer: unknown;
-  /** The answer of `GET /.well-known/jwks.json`, from a time at which the reader trusted it. */
+  /**
+   * The answer of `GET /.well-known/jwks.json`, from a time at which the reader trusted it. After a rotation it has the former
+   * keys, too; a receipt by a key that it does not have is refused.
+   */
   jwks: unknown;
   /** The `result` of Solana's `getTransaction` for `answer.log.signature`, of encoding `base64` or `json`. */
   transaction: unknown;
@@ -50,10 +53,12 @@ export async function verifyReceipt(evidence: ReceiptEvidence): Promise<ReceiptV
     const answer = signedReceipt.safeParse(evidence.answer);
     if (!answer.success) throw new WrongPart('answer', 'It is no answer of GET /v1/runs/:run_id/receipt.');
     const { jws, log } = answer.data;
-    const payload = verifiedPayload(jws, evidence.jwks);
+    const { payload, keySignsUntil } = verifiedPayload(jws, evidence.jwks);
     const signed = receiptSchema.safeParse(jsonOf(payload));
     if (!signed.success) throw new WrongPart('jws', 'What it signs is no receipt.');
     const receipt = signed.data;
+    if (keySignsUntil !== undefined && Date.parse(receipt.finished_at) > keySignsUntil * 1_000)
+      throw new WrongPart('jws', 'Its key had ended when the run did.');
     if (canonicalJson(receipt) !== canonicalJson(answer.data.receipt)) {
       throw new WrongPart('answer', 'Its receipt is not the one that was signed.');
     }

@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import type { ReceiptSigner } from '../../settlement/index.js';
 
 /** `GET /.well-known/jwks.json`: the keys with which anybody checks a receipt. */
-export function jwksRoute(app: FastifyInstance, { jwks }: ReceiptSigner): void {
+export function jwksRoute(app: FastifyInstance, signer: Pick<ReceiptSigner, 'jwks'>): void {
   app.get('/.well-known/jwks.json', async (_request, reply) =>
-    reply.header('cache-control', 'public, max-age=3600').send(jwks),
+    reply.header('cache-control', 'public, max-age=3600').send(signer.jwks()),
   );
 }

@@ -1,11 +1,13 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { deriveKeys } from '../../platform/keys.js';
+import { firstKeyRing } from '../../service-keys/index.js';
 import { ForbiddenUrlError } from '../../platform/outbound-http.js';
 import { createAuthorization } from './authorization.js';
 import { createClientDocuments } from './client-documents.js';
 import { createRegisteredClients } from './registered-clients.js';
 import { createUrlsOf } from './service-urls.js';
 
-const KEY = Buffer.alloc(32, 7);
+const ring = firstKeyRing(deriveKeys(Buffer.alloc(32, 7)));
 const REDIRECT_URI = 'https://app.example/callback';
 const ID = 'https://app.example/oauth/client.json';
 const GOOD = { client_id: ID, client_name: 'An app', redirect_uris: [REDIRECT_URI] };
@@ -96,16 +98,16 @@ describe('a metadata document', () => {
 });
 
 describe('a registration', () => {
-  const registered = createRegisteredClients(KEY);
+  const registered = createRegisteredClients(ring);
   const register = () => String(registered.register(GOOD)['client_id']);
 
   it('is known on every replica, and by its own key alone [ID-49]', () => {
     const id = register();
-    expect(createRegisteredClients(KEY).read(id)).toMatchObject({
+    expect(createRegisteredClients(ring).read(id)).toMatchObject({
       name: 'An app',
       redirectUris: [REDIRECT_URI],
     });
-    expect(createRegisteredClients(Buffer.alloc(32, 8)).read(id)).toBeUndefined();
+    expect(createRegisteredClients(firstKeyRing(deriveKeys(Buffer.alloc(32, 8)))).read(id)).toBeUndefined();
     for (const wrong of [`${id}A`, id.slice(0, -1), id.replace('arc_', 'arc_A'), 'arc_.', 'arc_a.b', '']) {
       expect(registered.read(wrong)).toBeUndefined();
     }

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import * as z from 'zod';
 import { readClientMetadata, type ClientMetadata } from './client-metadata.js';
+import type { KeyRing, ServiceKey } from '../../service-keys/index.js';
 import { OAuthError } from './oauth-error.js';
 
 const PREFIX = 'arc_';
@@ -36,9 +37,9 @@ export interface RegisteredClients {
  * The id of a client holds what it registered, with a proof (RFC 7591, appendix A.5.2): strangers register as they like and fill
  * nothing, every replica knows every client, and there is nothing to clean up.
  */
-export function createRegisteredClients(key: Buffer): RegisteredClients {
-  const proofOf = (payload: string) =>
-    createHmac('sha256', key).update(payload).digest().subarray(0, PROOF_BYTES).toString('base64url');
+export function createRegisteredClients(ring: KeyRing): RegisteredClients {
+  const proofOf = ({ secret }: ServiceKey, payload: string) =>
+    createHmac('sha256', secret).update(payload).digest().subarray(0, PROOF_BYTES).toString('base64url');
   return {
     register(value) {
       const { client, raw } = readClientMetadata(value);
@@ -51,7 +52,7 @@ export function createRegisteredClients(key: Buffer): RegisteredClients {
           t: registeredAt,
         }),
       ).toString('base64url');
-      const id = `${PREFIX}${payload}.${proofOf(payload)}`;
+      const id = `${PREFIX}${payload}.${proofOf(ring.present('clients'), payload)}`;
       if (id.length > MOST_ID_CHARACTERS) {
         throw new OAuthError(
           'invalid_client_metadata',
@@ -74,8 +75,12 @@ export function createRegisteredClients(key: Buffer): RegisteredClients {
     read(id) {
       const [, payload = '', proof = ''] = /^arc_([\w-]+)\.([\w-]+)$/.exec(id) ?? [];
       // As text: the same bytes have several spellings, and an id has one.
-      const [given, right] = [Buffer.from(proof), Buffer.from(proofOf(payload))];
-      if (given.length !== right.length || !timingSafeEqual(given, right)) return undefined;
+      const given = Buffer.from(proof);
+      const isOurs = (key: ServiceKey) => {
+        const right = Buffer.from(proofOf(key, payload));
+        return given.length === right.length && timingSafeEqual(given, right);
+      };
+      if (!ring.accepted('clients').some(isOurs)) return undefined;
       const { n, s, r, t } = content.parse(JSON.parse(Buffer.from(payload, 'base64url').toString()));
       return { name: n, site: s, redirectUris: r, registeredAt: new Date(t * 1000) };
     },

@@ -1,4 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { deriveKeys } from '../../platform/keys.js';
+import { firstKeyRing } from '../../service-keys/index.js';
 import { createInternalRequests } from '../../http/internal-requests.js';
 import { memoryRateLimits } from '../../http/rate-limits/memory.js';
 import { createHttpServer } from '../../http/server.js';
@@ -23,7 +25,7 @@ async function start() {
   oauthRoutes(app, {
     authorization: { read: never, connect: never },
     grants: { connect: never, redeem: never, refresh: never, revoke: never, hasClient: never },
-    registered: createRegisteredClients(Buffer.alloc(32, 7)),
+    registered: createRegisteredClients(firstKeyRing(deriveKeys(Buffer.alloc(32, 7)))),
     urlsOf: createUrlsOf('https://market.example'),
   });
   onTestFinished(() => app.close());

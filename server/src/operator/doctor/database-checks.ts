@@ -87,13 +87,12 @@ async function findMigrations({ db }: OpenDatabase): Promise<Finding> {
 }
 
 async function compareKey({ db }: OpenDatabase, value: Buffer): Promise<Finding> {
-  const kept = await db
-    .selectFrom('key_checks')
-    .select('value')
-    .where('name', '=', 'master')
-    .executeTakeFirst();
-  if (kept === undefined) return ok('nothing was written with one yet');
-  if (kept.value.equals(value)) return ok('it is the one that the database was written with');
+  const kept = await db.selectFrom('key_checks').select(['name', 'value']).execute();
+  if (kept.length === 0) return ok('nothing was written with one yet');
+  const found = kept.find((one) => one.value.equals(value));
+  if (found?.name === 'next_master')
+    return ok('it is the next one, which rotate-master-key accept makes the only one');
+  if (found) return ok('it is the one that the database was written with');
   return problem(
     'MASTER_KEY is not the one that the database was written with',
     'Set the one that was used before, or name another database.',

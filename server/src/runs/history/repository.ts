@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson, type Json } from '@agent-rental/contract';
 import { sql, type Selectable } from 'kysely';
 import type { ApiError } from '../../http/api-error.js';
+import type { SealedPlace } from '../../database/sealed-places.js';
 import type { Db } from '../../database/connection.js';
 import type { Database } from '../../database/schema.js';
 import type { Keys } from '../../platform/keys.js';
@@ -103,6 +104,15 @@ export interface RunRepository {
 
 /** Context under which an output is sealed. */
 const outputContext = (runId: string) => `run-output:${runId}`;
+
+/** Where the outputs of runs are sealed. */
+export const SEALED_OUTPUTS: SealedPlace = {
+  name: 'outputs',
+  table: 'runs',
+  id: ['id'],
+  column: 'output',
+  contextOf: ([id]) => outputContext(String(id)),
+};
 
 const INTERRUPTED = {
   code: 'service_unavailable',

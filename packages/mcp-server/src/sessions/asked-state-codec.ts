@@ -1,0 +1,25 @@
+import { createRequestStateCodec, type RequestStateCodec } from '@modelcontextprotocol/server';
+import type { AskedState } from '../calls/approvals.js';
+import { secretsOf, type CarriedSecret } from './signed-token.js';
+
+/** Signs what a client carries from a question to its answer, and reads what any secret that counts has signed. */
+export function createAskedStateCodec(carriedSecret: CarriedSecret): RequestStateCodec<AskedState> {
+  const codecs = () => secretsOf(carriedSecret).map((key) => createRequestStateCodec<AskedState>({ key }));
+  return {
+    mint: async (payload, context) => {
+      const [key] = secretsOf(carriedSecret);
+      return createRequestStateCodec<AskedState>({ key }).mint(payload, context);
+    },
+    verify: async (state, context) => {
+      let wrong: unknown;
+      for (const codec of codecs()) {
+        try {
+          return await codec.verify(state, context);
+        } catch (error) {
+          wrong ??= error;
+        }
+      }
+      throw wrong;
+    },
+  };
+}

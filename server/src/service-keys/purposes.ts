@@ -1,0 +1,65 @@
+/** How keys of a purpose are made, and how one takes over from another. */
+export interface KeyPurpose {
+  /** `ed25519`: others may check what it signs; `secret`: the service alone does (HMAC). */
+  readonly kind: 'ed25519' | 'secret';
+  /** What it is derived from the master key by, for the first one. */
+  readonly derivedBy: string;
+  /** How long a new key is known to all before it signs. */
+  readonly leadSeconds: number;
+  /** How long what the previous key signed is still accepted once the new one signs; null: without an end. */
+  readonly acceptedSeconds: number | null;
+  readonly signs: string;
+}
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** Clocks of replicas differ, and requests are under way. */
+const SLACK = 5 * MINUTE;
+
+/** The purposes of the service's own keys. A key of one purpose is never used for another. */
+export const KEY_PURPOSES = {
+  tokens: {
+    kind: 'ed25519',
+    derivedBy: 'jwt',
+    leadSeconds: MINUTE,
+    acceptedSeconds: HOUR + SLACK,
+    signs: 'the tokens of logins, which last an hour',
+  },
+  receipts: {
+    kind: 'ed25519',
+    derivedBy: 'receipt',
+    // Readers keep the published keys for an hour.
+    leadSeconds: HOUR + SLACK,
+    acceptedSeconds: SLACK,
+    signs: 'receipts; its public part stays published for ever',
+  },
+  challenges: {
+    kind: 'secret',
+    derivedBy: 'challenge',
+    leadSeconds: MINUTE,
+    acceptedSeconds: MINUTE + SLACK,
+    signs: 'the challenges that wallets sign, which last a minute',
+  },
+  mcp: {
+    kind: 'secret',
+    derivedBy: 'mcp',
+    leadSeconds: MINUTE,
+    acceptedSeconds: 30 * DAY,
+    signs: 'what MCP clients carry: sessions, ids of events and tasks, questions',
+  },
+  clients: {
+    kind: 'secret',
+    derivedBy: 'clients',
+    leadSeconds: MINUTE,
+    // Apps keep the id under which they registered, and many cannot register again.
+    acceptedSeconds: null,
+    signs: 'the ids of MCP clients that registered themselves',
+  },
+} as const satisfies Record<string, KeyPurpose>;
+
+/** What a key is for. */
+export type KeyPurposeName = keyof typeof KEY_PURPOSES;
+
+/** All purposes. */
+export const KEY_PURPOSE_NAMES = Object.keys(KEY_PURPOSES) as KeyPurposeName[];
