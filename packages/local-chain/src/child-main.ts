@@ -14,10 +14,12 @@ let node: ChainNode | null = null;
 /** Loaded apart from this module: it needs a native build, which npm may not have for the machine, and that is to be said. */
 const loading = import('./chain-node.js').catch((cause: unknown) => {
   const { platform, arch } = process;
+  const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
   throw new LocalChainError(
     'start_failed',
-    `the local chain cannot be loaded on ${platform}, ${arch}: LiteSVM, which runs it, has no build here. Where its maker publishes ` +
-      'one, "npm install --no-package-lock" installs it; set SOLANA_RPC_URLS and the other production parts to do without.',
+    `the local chain cannot be loaded on ${platform}, ${arch} (${reason}). Where LiteSVM, which runs it, has no build that npm ci ` +
+      'installs, "npm install --no-package-lock" installs what its maker publishes; with SOLANA_RPC_URLS and the other production ' +
+      'parts the server does without.',
     { cause },
   );
 });
