@@ -17,6 +17,13 @@ export async function build() {
   }
   const compiler = `${root}node_modules/typescript/bin/tsc`;
   if (!existsSync(compiler)) fail('The dependencies are not installed: run "npm ci" first.');
+  // Its native part: a folder of another machine's, or an installation without optional dependencies, has none that runs here.
+  const { platform, arch } = process;
+  if (!existsSync(`${root}node_modules/@typescript/typescript-${platform}-${arch}`)) {
+    fail(
+      `The installed dependencies are not those of this machine (${platform} on ${arch}): run "npm ci" here.`,
+    );
+  }
   if (!existsSync(`${root}server/dist/main.js`)) say('Building. The first time this takes a minute or two.');
   const total = JSON.parse(readFileSync(`${root}tsconfig.json`, 'utf8')).references.length;
   const child = spawn(process.execPath, [compiler, '-b', '--verbose'], {

@@ -1,7 +1,13 @@
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { EmbeddedPostgresError, openStateFolder, StateFolderError } from './embedded/index.js';
+import {
+  EmbeddedPostgresError,
+  openStateFolder,
+  requireMachine,
+  StateFolderError,
+  thisMachine,
+} from './embedded/index.js';
 import { ConfigError, readConfig, type Config } from './config.js';
 import { environmentHelp } from './config-help.js';
 import { StartError } from './platform/start-error.js';
@@ -45,6 +51,7 @@ async function main(): Promise<void> {
     return;
   }
   const config = readConfig(process.env);
+  if (config.databaseUrl === undefined) requireMachine(thisMachine());
   await requireFreePort(config.port, config.host, 'PORT');
   const folder = await openStateFolder(config.stateDir);
   const embedded = config.databaseUrl === undefined;

@@ -11,6 +11,7 @@ import { modelCommand } from './commands/model.js';
 import { checkCommand, publishCommand, updateCommand } from './commands/publish.js';
 import { rentCommand } from './commands/rent.js';
 import { rollbackCommand } from './commands/rollback.js';
+import { rotateSecretCommand } from './commands/rotate-secret.js';
 import { runCommand } from './commands/run.js';
 import { statsCommand } from './commands/stats.js';
 import { walletCommands } from './commands/wallet.js';
@@ -91,6 +92,10 @@ function addCreatorCommands(program: Command, around: CliEnvironment): void {
     .argument('[listing]', 'its id; default: the one of this folder')
     .option('--to <version>', 'its number; default: the one before the latest')
     .action((listing: string | undefined, options: object) => rollbackCommand(listing, options, around));
+  withMarketplace(program.command('rotate-secret'))
+    .description('replace the webhook secret of an agent that is called')
+    .argument('[listing]', 'its id; default: the one of this folder')
+    .action((listing: string | undefined, options: object) => rotateSecretCommand(listing, options, around));
   withMarketplace(program.command('logs'))
     .description('show how the runs of a listing ended, and why they failed')
     .argument('[listing]', 'its id; default: the one of this folder')

@@ -38,7 +38,7 @@ describe('agent-rental', () => {
   it.each(
     [
       ['init', 'check', 'dev', 'publish', 'update', 'rollback', 'pause', 'resume', 'close', 'earnings'],
-      ['logs', 'stats', 'withdraw', 'agents'],
+      ['logs', 'stats', 'withdraw', 'agents', 'rotate-secret'],
       ['model', 'rent', 'run', 'completion', 'wallet', 'wallet create', 'wallet fund', 'wallet sweep'],
     ].flat(),
   )('explains %s in lines of 80 columns', async (command) => {

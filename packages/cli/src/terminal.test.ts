@@ -80,6 +80,7 @@ describe.skipIf(!hasTerminal)('the command line in a terminal of 80 columns', ()
     ['publish'],
     ['update', 'an-agent-aaaaaa'],
     ['rollback', 'an-agent-aaaaaa'],
+    ['rotate-secret', 'an-agent-aaaaaa'],
     ['logs', 'an-agent-aaaaaa', '--follow'],
     ['stats', 'an-agent-aaaaaa'],
     ['pause', 'an-agent-aaaaaa'],

@@ -51,7 +51,8 @@ async function ask(
   token?: string,
   init: RequestInit = {},
 ): Promise<Response> {
-  const headers = { ...init.headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+  const headers = new Headers(init.headers);
+  if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
   return fetch(`${server.baseUrl}${path}`, { ...init, headers });
 }
 
@@ -175,7 +176,8 @@ function startLoad(replicas: ChargingServer[], agentId: string) {
       const session = opened.headers.get('mcp-session-id') ?? '';
       await need('an MCP session', opened);
       const list = post({ jsonrpc: '2.0', id: 2, method: 'tools/list', params: {} });
-      const headers = { ...list.headers, 'mcp-session-id': session };
+      const headers = new Headers(list.headers);
+      headers.set('mcp-session-id', session);
       await need('a list over MCP', await ask(there, '/mcp', token, { ...list, headers }));
     },
   ];

@@ -27,8 +27,8 @@ export interface OperatorKeys {
   readonly others: readonly Uint8Array[];
 }
 
-/** Everything that is sealed in the database. */
-const SEALED_PLACES = [
+/** Everything that is sealed in the database: what is not here is lost with the key before. */
+export const SEALED_PLACES = [
   SEALED_SERVICE_KEYS,
   SEALED_AGENTS,
   SEALED_REGISTRATIONS,

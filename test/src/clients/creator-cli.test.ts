@@ -84,6 +84,20 @@ async function keepRunning(cwd: string, command: string, args: string[]): Promis
   });
 }
 
+/** Replaces the webhook secret of an agent that serves: what it runs next is signed with both. */
+async function rotateSecret(
+  agent: string,
+  ok: (...args: string[]) => Promise<{ stdout: string; stderr: string }>,
+): Promise<void> {
+  const secretOf = async () => (await readFile(join(agent, '.webhook-secret'), 'utf8')).trim();
+  const before = await secretOf();
+  const { stdout, stderr } = await ok('rotate-secret');
+  expect(stdout).toContain('with the one before, too');
+  expect(await secretOf()).toMatch(/^whsec_/);
+  expect(await secretOf()).not.toBe(before);
+  expect(stdout + stderr).not.toContain(await secretOf());
+}
+
 describe('a creator with the command line alone', () => {
   it.each([
     ['prompt', 'Practice model'],
@@ -120,6 +134,7 @@ describe('a creator with the command line alone', () => {
       const asRenter = ['--wallet', 'renter.json'];
       const id = published.listing_id;
       await ok('rent', id, '--deposit', '0.002', '--yes', ...asRenter);
+      if (template !== 'prompt') await rotateSecret(agent, ok);
       const input = JSON.stringify({ text: 'Two words' });
       const run = await ok('run', id, 'Do it.', '--input', input, ...asRenter);
       expect(run.stdout).toContain(answer);

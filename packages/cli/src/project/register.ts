@@ -119,8 +119,8 @@ export async function endOfJob({ client }: Connected, jobId: string, around: Cli
   }
 }
 
-/** Shown once, so it is kept before anything else happens. */
-function keepSecret(records: string, secret: string | undefined, { err }: CliEnvironment): void {
+/** Keeps a webhook secret in the folder. It is shown once, so it is kept before anything else happens. */
+export function keepSecret(records: string, secret: string | undefined, { err }: CliEnvironment): void {
   if (secret === undefined) return;
   writeFileSync(join(records, WEBHOOK_SECRET_FILE), `${secret}\n`, { mode: 0o600 });
   err(`Wrote the webhook secret to ${WEBHOOK_SECRET_FILE}, which is its only copy.`);

@@ -79,7 +79,8 @@ async function finalReceipt(
 }
 
 async function serviceKeys(): Promise<unknown> {
-  const response = await fetch(serviceEndpoints.getReceiptKeys.path);
+  // Not those that the browser keeps: one that leaked may be replaced since.
+  const response = await fetch(serviceEndpoints.getReceiptKeys.path, { cache: 'no-cache' });
   if (!response.ok) throw new Error('The keys of the service cannot be read. Try again.');
   return response.json();
 }

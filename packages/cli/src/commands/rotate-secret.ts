@@ -1,0 +1,25 @@
+import { rotateWebhookSecret } from '@agent-rental/sdk/solana';
+import type { CliEnvironment } from '../cli-environment.js';
+import { connect } from '../marketplace.js';
+import type { MarketplaceOptions } from '../options.js';
+import { keepSecret } from '../project/register.js';
+import { listingOf } from '../project/registrations.js';
+import { report } from '../report.js';
+
+/** `agent-rental rotate-secret`: replaces the webhook secret of a connected agent, and keeps the new one in the folder. */
+export async function rotateSecretCommand(
+  named: string | undefined,
+  options: MarketplaceOptions,
+  around: CliEnvironment,
+): Promise<void> {
+  const { client, signer, url, records } = connect(options, around);
+  const id = listingOf(named, around.folder, url);
+  const rotated = await rotateWebhookSecret(client, signer, id, { signal: around.signal });
+  keepSecret(records, rotated.webhook_secret, around);
+  // The secret itself is in the file alone.
+  const { previous_valid_until: until } = rotated;
+  report(options, around, { listing_id: id, previous_valid_until: until }, [
+    `Calls of ${id} are signed with the new secret, and until ${until} with the one before, too.`,
+    'An agent that reads its file goes on by itself; give any other the new one by then.',
+  ]);
+}

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { sql } from 'kysely';
+import { openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import { SEALED_PLACES } from './key-commands.js';
+
+/** Columns of bytes that are not sealed, by what they hold. */
+const NOT_SEALED = {
+  hashes: [
+    'api_keys.digest',
+    'key_checks.value',
+    'oauth_codes.client_digest',
+    'oauth_codes.digest',
+    'oauth_tokens.client_digest',
+    'oauth_tokens.digest',
+    'run_log_batches.nodes',
+    'run_log_batches.previous_root',
+    'run_log_batches.root',
+    'runs.call_scope',
+    'runs.input_digest',
+    'runs.output_digest',
+    'runs.request_digest',
+    'spending_approvals.call_digest',
+    'unheard_runs.request_digest',
+    'used_challenges.digest',
+  ],
+  'what the chain or everybody has': [
+    'balances.window_bits',
+    'charge_signatures.wire',
+    'content_blocks.bytes',
+    'run_log_signatures.wire',
+    'service_keys.public_key',
+  ],
+  'what its wallet is shown': ['runs.salt'],
+};
+
+let database: TemporaryDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+it('reseal and the change of the master key know every column that holds what is sealed [OPS-108]', async () => {
+  const { rows } = await sql<{ name: string }>`
+    select table_name || '.' || column_name as name from information_schema.columns
+    where table_schema = 'public' and data_type = 'bytea' order by 1`.execute(database.db);
+  const sealed = SEALED_PLACES.map(({ table, column }) => `${table}.${column}`);
+  const known = [...sealed, ...Object.values(NOT_SEALED).flat()];
+  expect(rows.map(({ name }) => name)).toEqual(known.toSorted());
+});
