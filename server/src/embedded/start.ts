@@ -48,30 +48,40 @@ export async function startEmbedded(
   const failed = new Promise<string>((resolve) => (reportFailure = resolve));
   try {
     await removeDevFile(stateDir);
-    onStep('Starting the sandbox');
-    const driver = await openSandboxes(config.sandbox, stateDir, logger);
-    stops.push(() => driver.close());
     const keys = await openEmbeddedKeys(stateDir);
     const programId = config.programId ? new PublicKey(config.programId) : MARKETPLACE_PROGRAM_ID;
 
-    const postgres = await keepEmbeddedPostgres({ stateDir, onStep, logger });
-    stops.push(() => postgres.stop());
+    /** What is started is stopped again, whatever becomes of the others. */
+    const begin = async <Part>(part: Promise<Part>, end: (started: Part) => Promise<void>): Promise<Part> => {
+      const started = await part;
+      stops.push(() => end(started));
+      return started;
+    };
+    onStep('Starting the sandbox, PostgreSQL and the local chain');
+    // Together: each waits for processes and the disk.
+    const beginning = [
+      begin(openSandboxes(config.sandbox, stateDir, logger), (driver) => driver.close()),
+      begin(keepEmbeddedPostgres({ stateDir, onStep, logger }), (postgres) => postgres.stop()),
+      begin(
+        startLocalChain({
+          stateDir: join(stateDir, 'chain'),
+          rpcPort: config.localChainPort,
+          programs: [
+            {
+              programId: programId.toBase58(),
+              soPath: marketplaceSoPath(),
+              upgradeAuthority: keys.upgradeAuthority.publicKey.toBase58(),
+            },
+          ],
+          onLog: ({ level, msg, ...fields }) => logger[level](fields, msg),
+        }),
+        (chain) => chain.close(),
+      ),
+    ] as const;
+    // Before a failure is told: what begins meanwhile has to be stopped, too.
+    await Promise.allSettled(beginning);
+    const [driver, postgres, localChain] = await Promise.all(beginning);
     void postgres.exited.then(({ reason }) => reportFailure(`PostgreSQL ended: ${reason}`));
-
-    onStep('Starting the local chain');
-    const localChain = await startLocalChain({
-      stateDir: join(stateDir, 'chain'),
-      rpcPort: config.localChainPort,
-      programs: [
-        {
-          programId: programId.toBase58(),
-          soPath: marketplaceSoPath(),
-          upgradeAuthority: keys.upgradeAuthority.publicKey.toBase58(),
-        },
-      ],
-      onLog: ({ level, msg, ...fields }) => logger[level](fields, msg),
-    });
-    stops.push(() => localChain.close());
     void localChain.closed.then(({ reason }) => reportFailure(`The local chain ended: ${reason}`));
     await initializeLocalProtocol(localChain.rpcUrl, localChain.wsUrl, keys, programId);
 

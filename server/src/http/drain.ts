@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { ApiError } from './api-error.js';
 
 /** What is still running after its time was up is waited for this much longer, to be handed over in order. */
@@ -30,6 +31,8 @@ export interface Drain {
 export function createDrain(): Drain {
   const beginning = new AbortController();
   const stopping = new AbortController();
+  // Every run listens.
+  setMaxListeners(0, beginning.signal, stopping.signal);
   let running = 0;
   let draining: Promise<void> | undefined;
   let onIdle: () => void = () => undefined;

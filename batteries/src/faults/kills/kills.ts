@@ -32,6 +32,7 @@ export interface CellReport extends Cell {
   readonly delayMs: number;
   /** From the kill until `/ready` and new runs worked, and went on to. */
   readonly backMs: number;
+  readonly readyMs: number;
   /** The longest that a renter waited for an answer, however often it asked. */
   readonly longestWaitMs: number;
   /** Answers by status. */
@@ -72,9 +73,9 @@ export async function runKills({ stack: name, cells, seed, log }: KillOptions): 
       const played = await playCell(stack, onSale, cell, random);
       reports.push(played.report);
       audited.push({ ...played.audited, name: nameOf(cell, index) });
-      const { backMs, longestWaitMs, wrong } = played.report;
+      const { backMs, readyMs, longestWaitMs, wrong } = played.report;
       log(
-        `${name} ${cell.part} at ${cell.step}: back in ${backMs} ms, longest wait ${longestWaitMs} ms${wrong.length === 0 ? '' : `, ${wrong.length} wrong`}`,
+        `${name} ${cell.part} at ${cell.step}: back in ${backMs} ms (ready in ${readyMs}), longest wait ${longestWaitMs} ms${wrong.map((text) => `\n  ${text}`).join('')}`,
       );
     }
     const wrong = await auditMoney(stack, audited, treasuryBefore);
@@ -129,16 +130,16 @@ async function playCell(
   const [after, delayMs] = [random.below(MOST_BEFORE), random.chance(50) ? 0 : random.below(MOST_DELAY_MS)];
   await stack.server.killAtStep({ step, after, delayMs, pid: await stack.pidOf(part) });
   const killedAt = performance.now();
-  const recovery = watchRecovery(stack, probers, answers, killedAt);
-  const [running, limits, backMs] = await Promise.all([
+  const [running, limits, recovered] = await Promise.all([
     leftRunning(doomed, killedAt),
     watcher ? watchLimits(stack, watcher.token) : [],
-    recovery.backMs(),
+    watchRecovery(stack, probers, answers, killedAt),
   ]);
+  const backMs = Math.max(recovered.readyMs, recovered.runMs);
   await load.more(1);
   await load.stop();
   const wrong = [
-    ...(backMs > BACK_MS ? [`back after ${backMs} ms`] : []),
+    ...(backMs > BACK_MS ? [`back after ${backMs} ms; the last run failed ${recovered.lastFailure}`] : []),
     ...running,
     ...limits,
     ...answers.wrong,
@@ -156,6 +157,7 @@ async function playCell(
       step,
       delayMs,
       backMs,
+      readyMs: recovered.readyMs,
       longestWaitMs: Math.round(Math.max(...load.renters.map(({ longestWaitMs }) => longestWaitMs))),
       answers: answers.counts,
       runs: load.renters.reduce((sum, renter) => sum + renter.answers.length + renter.failed, 0),

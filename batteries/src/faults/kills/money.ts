@@ -62,7 +62,10 @@ export async function auditMoney(
 }
 
 /** Each answer is one run on record, and each run on record as delivered is an answer. */
-async function auditAnswers(stack: Stack, { rental, answers, failed }: LoadedRenter): Promise<string[]> {
+async function auditAnswers(
+  stack: Stack,
+  { name, model, rental, answers, failed }: LoadedRenter,
+): Promise<string[]> {
   const runs = await stack.query<{ status: string; cost: string; times: number }>(
     `select status, sum(cost_lamports)::text as cost, count(*)::int as times from runs where wallet = $1 group by status`,
     [rental.wallet],
@@ -70,7 +73,12 @@ async function auditAnswers(stack: Stack, { rental, answers, failed }: LoadedRen
   const of = (status: string) => runs.find((row) => row.status === status);
   const wrong: string[] = [];
   const delivered = of('completed')?.times ?? 0;
-  if (delivered !== answers.length) wrong.push(`${answers.length} answers, ${delivered} runs are delivered`);
+  // A call without a key whose answer was lost is made again, where a run of it costs nothing.
+  const isWrong =
+    model === 'one_time' && name.startsWith('mcp')
+      ? delivered < answers.length
+      : delivered !== answers.length;
+  if (isWrong) wrong.push(`${answers.length} answers, ${delivered} runs are delivered`);
   if ((of('failed')?.times ?? 0) !== failed)
     wrong.push(`${failed} failures, ${of('failed')?.times ?? 0} on record`);
   const costs = answers.map(({ costLamports }) => costLamports);

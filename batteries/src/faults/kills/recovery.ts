@@ -18,13 +18,18 @@ const MOST_MS = 60_000;
 interface Probe {
   readonly begunAt: number;
   readonly endedAt: number;
-  readonly works: boolean;
+  /** Why it did not work; undefined where it did. */
+  readonly failure: string | undefined;
 }
 
-/** Watches from the outside whether the service works. */
-export interface Recovery {
-  /** Milliseconds from then to the first that works after the last that did not: `/ready` and a new run. */
-  backMs(): Promise<number>;
+/** When the service works again, in milliseconds after the kill: the first that works after the last that did not. */
+export interface Recovered {
+  /** `/ready` says 200. */
+  readonly readyMs: number;
+  /** New runs complete. */
+  readonly runMs: number;
+  /** Why the last new run failed that did, and when it was asked for. */
+  readonly lastFailure: string | undefined;
 }
 
 /**
@@ -32,29 +37,32 @@ export interface Recovery {
  *
  * @param killedAt of `performance.now`
  */
-export function watchRecovery(
+export async function watchRecovery(
   stack: Stack,
   rentals: readonly Rental[],
   answers: Answers,
   killedAt: number,
-): Recovery {
+): Promise<Recovered> {
   const probes: Record<'ready' | 'run', Probe[]> = { ready: [], run: [] };
   const probe = async (
     what: 'ready' | 'run',
-    works: (signal: AbortSignal) => Promise<boolean>,
+    attempt: (signal: AbortSignal) => Promise<string | undefined>,
   ): Promise<void> => {
     while (!isOver(probes, killedAt)) {
       const begunAt = performance.now();
       const deadline = createDeadline(RUN_MS);
-      const isWorking = await works(deadline.signal).catch(() => false);
+      const failure = await attempt(deadline.signal).catch(String);
       deadline.clear();
-      probes[what].push({ begunAt, endedAt: performance.now(), works: isWorking });
+      probes[what].push({ begunAt, endedAt: performance.now(), failure });
       await delay(EVERY_MS);
     }
   };
   // Not judged as an answer of the API: it says what is missing in a form of its own.
-  const isReady = async (signal: AbortSignal) =>
-    (await fetch(`${stack.dev.base_url}/ready`, { signal })).status === 200;
+  const isReady = async (signal: AbortSignal) => {
+    const response = await fetch(`${stack.dev.base_url}/ready`, { signal });
+    const text = await response.text();
+    return response.status === 200 ? undefined : text;
+  };
   const runs =
     ({ renter, listing }: Rental) =>
     async (signal: AbortSignal) => {
@@ -64,22 +72,25 @@ export function watchRecovery(
         body: JSON.stringify({ agent_id: listing.id, task: slowTask(0, randomUUID()) }),
         signal,
       });
-      return response.status === 200 && /"status":"completed"/.test(await response.text());
+      const text = await response.text();
+      return /"status":"completed"/.test(text) ? undefined : text;
     };
-  const over = Promise.all([probe('ready', isReady), ...rentals.map((rental) => probe('run', runs(rental)))]);
+  await Promise.all([probe('ready', isReady), ...rentals.map((rental) => probe('run', runs(rental)))]);
+  const last = probes.run.findLast(({ failure }) => failure !== undefined);
   return {
-    async backMs() {
-      await over;
-      const ends = [backAt(probes.ready), backAt(probes.run)];
-      return Math.round(Math.max(...ends) - killedAt);
-    },
+    readyMs: Math.round(backAt(probes.ready) - killedAt),
+    runMs: Math.round(backAt(probes.run) - killedAt),
+    lastFailure: last && `after ${Math.round(last.begunAt - killedAt)} ms: ${last.failure}`,
   };
 }
 
 /** When the first ended that works and that none begun later failed after; infinite where there is none. */
 function backAt(probes: readonly Probe[]): number {
-  const lastFailure = Math.max(...probes.filter(({ works }) => !works).map(({ begunAt }) => begunAt), 0);
-  const after = probes.filter(({ works, begunAt }) => works && begunAt > lastFailure);
+  const lastFailure = Math.max(
+    ...probes.filter(({ failure }) => failure !== undefined).map(({ begunAt }) => begunAt),
+    0,
+  );
+  const after = probes.filter(({ failure, begunAt }) => failure === undefined && begunAt > lastFailure);
   return Math.min(...after.map(({ endedAt }) => endedAt));
 }
 

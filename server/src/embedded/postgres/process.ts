@@ -96,6 +96,8 @@ function spawnPostgres(
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_checkpoints: 'off',
+    // After a crash every file of the data is made sure to be on the disk: one call for all is seconds faster than one for each.
+    ...(process.platform === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {}),
     ...further,
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
