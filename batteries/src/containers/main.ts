@@ -17,7 +17,7 @@ const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
 const IMAGE = 'agent-rental:0.1.0';
 const TOOLS = {
   podman: 'podman',
-  crun: 'crun',
+  runc: 'runc',
   debootstrap: 'debootstrap',
   iptables: 'iptables',
   openssl: 'openssl',
