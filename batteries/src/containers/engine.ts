@@ -55,9 +55,20 @@ async function ownLimits(): Promise<Limits> {
   return { files, processes };
 }
 
-/** Podman 4 has another word for it; Compose files have Docker's. */
+/**
+ * Podman 4 has another word for `systempaths`, and starts nothing that requires a container that has ended and required others,
+ * as the one that initialises the program; podman-compose keeps the order by itself.
+ */
 const podmanShim = (podman: string) => `#!/bin/bash
-exec ${podman} "\${@/systempaths=unconfined/unmask=ALL}"
+given=()
+for one in "$@"; do
+  case $one in
+    --requires=*) ;;
+    systempaths=unconfined) given+=(unmask=ALL) ;;
+    *) given+=("$one") ;;
+  esac
+done
+exec ${podman} "\${given[@]}"
 `;
 
 const dockerShim = (python: string) => `#!/bin/sh
