@@ -57,13 +57,15 @@ async function ownLimits(): Promise<Limits> {
 
 /**
  * Podman 4 has another word for `systempaths`, and starts nothing that requires a container that has ended and required others,
- * as the one that initialises the program; podman-compose keeps the order by itself.
+ * as the one that initialises the program; podman-compose keeps the order by itself. A read-only root has no other places to write
+ * to than those that are named, as with Docker.
  */
 const podmanShim = (podman: string) => `#!/bin/bash
 given=()
 for one in "$@"; do
   case $one in
     --requires=*) ;;
+    --read-only) given+=(--read-only --read-only-tmpfs=false) ;;
     systempaths=unconfined) given+=(unmask=ALL) ;;
     *) given+=("$one") ;;
   esac
@@ -86,7 +88,10 @@ export async function openEngine(folder: string): Promise<Engine> {
   const bin = join(folder, 'bin');
   await mkdir(bin, { recursive: true });
   await mkdir(join(folder, 'networks'), { recursive: true });
-  const { stdout: podman } = await run('which', ['podman']);
+  const others = (process.env['PATH'] ?? '').split(':').filter((one) => one !== bin);
+  const { stdout: podman } = await run('which', ['podman'], {
+    env: { ...process.env, PATH: others.join(':') },
+  });
   const files = {
     'containers.conf': containersConf(folder, await ownLimits()),
     'storage.conf': storageConf(folder),
