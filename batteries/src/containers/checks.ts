@@ -24,7 +24,16 @@ export interface Deployment {
 /** The image: who it runs as, what it may write to, what is in it. */
 export async function checkImage(engine: Engine, image: string, check: Check): Promise<void> {
   const inside = (...command: string[]) =>
-    engine.podman('run', '--rm', '--read-only', '--cap-drop=ALL', '--network=none', image, ...command);
+    engine.podman(
+      'run',
+      '--rm',
+      '--read-only',
+      '--cap-drop=ALL',
+      '--network=none',
+      '--tmpfs=/tmp',
+      image,
+      ...command,
+    );
   check('runs as user 1000', (await inside('id', '-u')) === '1000');
   const written = await inside(
     'sh',

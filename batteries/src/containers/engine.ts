@@ -7,6 +7,7 @@ import { pythonEnvironment } from '@agent-rental/test/support/toolchains/python-
 
 const run = promisify(execFile);
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+const MOST_LIMIT = 16_384;
 
 /** Podman with a storage of its own, and `docker` in the place of Docker. */
 export interface Engine {
@@ -19,16 +20,16 @@ export interface Engine {
 }
 
 /**
- * Where images and containers are kept, apart from the machine's. Limits are those that a process of this machine may set;
- * without systemd there are no timers, so health checks are not run by themselves.
+ * Images and containers are kept apart from the machine's. Podman asks for more open files and processes than a machine may
+ * allow. Not crun: it refuses to limit where both versions of cgroups have controllers.
  */
-const containersConf = (folder: string) => `[containers]
-default_ulimits = ["nofile=65536:65536", "nproc=65536:65536"]
+const containersConf = (folder: string, { files, processes }: Limits) => `[containers]
+default_ulimits = ["nofile=${files}:${files}", "nproc=${processes}:${processes}"]
 log_driver = "k8s-file"
 [engine]
 cgroup_manager = "cgroupfs"
 events_logger = "file"
-runtime = "crun"
+runtime = "runc"
 [network]
 network_backend = "netavark"
 network_config_dir = "${folder}/networks"
@@ -40,9 +41,36 @@ graphroot = "${folder}/images"
 runroot = "${folder}/run"
 `;
 
-/** Podman 4 has another word for it; Compose files have Docker's. */
+interface Limits {
+  readonly files: number;
+  readonly processes: number;
+}
+
+/** What this process may set, and a container needs at most. */
+async function ownLimits(): Promise<Limits> {
+  const { stdout } = await run('bash', ['-c', 'ulimit -Hn; ulimit -Hu']);
+  const [files = 0, processes = 0] = stdout
+    .split('\n')
+    .map((text) => Math.min(MOST_LIMIT, text === 'unlimited' ? MOST_LIMIT : Number(text)));
+  return { files, processes };
+}
+
+/**
+ * Podman 4 has another word for `systempaths`, and starts nothing that requires a container that has ended and required others,
+ * as the one that initialises the program; podman-compose keeps the order by itself. A read-only root has no other places to write
+ * to than those that are named, as with Docker.
+ */
 const podmanShim = (podman: string) => `#!/bin/bash
-exec ${podman} "\${@/systempaths=unconfined/unmask=ALL}"
+given=()
+for one in "$@"; do
+  case $one in
+    --requires=*) ;;
+    --read-only) given+=(--read-only --read-only-tmpfs=false) ;;
+    systempaths=unconfined) given+=(unmask=ALL) ;;
+    *) given+=("$one") ;;
+  esac
+done
+exec ${podman} "\${given[@]}"
 `;
 
 const dockerShim = (python: string) => `#!/bin/sh
@@ -60,9 +88,12 @@ export async function openEngine(folder: string): Promise<Engine> {
   const bin = join(folder, 'bin');
   await mkdir(bin, { recursive: true });
   await mkdir(join(folder, 'networks'), { recursive: true });
-  const { stdout: podman } = await run('which', ['podman']);
+  const others = (process.env['PATH'] ?? '').split(':').filter((one) => one !== bin);
+  const { stdout: podman } = await run('which', ['podman'], {
+    env: { ...process.env, PATH: others.join(':') },
+  });
   const files = {
-    'containers.conf': containersConf(folder),
+    'containers.conf': containersConf(folder, await ownLimits()),
     'storage.conf': storageConf(folder),
     'bin/podman': podmanShim(podman.trim()),
     'bin/docker': dockerShim(python.python),
@@ -74,6 +105,7 @@ export async function openEngine(folder: string): Promise<Engine> {
     PATH: `${bin}:${process.env['PATH']}`,
     CONTAINERS_CONF: join(folder, 'containers.conf'),
     CONTAINERS_STORAGE_CONF: join(folder, 'storage.conf'),
+    // Without systemd there are no timers: health checks are not run by themselves.
     DISABLE_HC_SYSTEMD: 'true',
   };
   return {

@@ -17,7 +17,7 @@ const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
 const IMAGE = 'agent-rental:0.1.0';
 const TOOLS = {
   podman: 'podman',
-  crun: 'crun',
+  runc: 'runc',
   debootstrap: 'debootstrap',
   iptables: 'iptables',
   openssl: 'openssl',
@@ -35,6 +35,7 @@ const { values } = readCommandLine({
       kind: 'flag',
       text: 'the official images from their registry, in the place of stand-ins of Debian’s packages',
     },
+    keep: { kind: 'flag', text: 'leaves all of it running, to look at' },
     folder: {
       kind: 'text',
       text: 'where images and containers are kept',
@@ -101,11 +102,13 @@ try {
   }
 } finally {
   await shell.close();
-  await engine.podman('rm', '--all', '--force', '--time', '0').catch(() => undefined);
-  await engine.podman('volume', 'prune', '--force').catch(() => undefined);
-  await engine.podman('network', 'prune', '--force').catch(() => undefined);
   await model.close();
-  await rm(folder, { recursive: true, force: true });
+  if (!values.keep) {
+    await engine.podman('rm', '--all', '--force', '--time', '0').catch(() => undefined);
+    for (const kind of ['pod', 'volume', 'network'])
+      await engine.podman(kind, 'prune', '--force').catch(() => undefined);
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 log(figures.join('\n'));
 log(faults.length === 0 ? 'All is as the page says.' : `Not as the page says: ${faults.join('; ')}`);

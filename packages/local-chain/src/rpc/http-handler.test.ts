@@ -292,3 +292,22 @@ describe('JSON-RPC over HTTP', () => {
     expect(await page({ commitment: 'finalized' })).toEqual([]);
   });
 });
+
+// Linux alone has all of 127.0.0.0/8 from the start.
+describe.runIf(process.platform === 'linux')('another address of this machine', () => {
+  const OTHER_ADDRESS = '127.0.0.2';
+
+  it.each([
+    [{}, false],
+    [{ host: '0.0.0.0' }, true],
+  ] as const)('is answered on with the options %j: %s', async (options, isAnswered) => {
+    const { chain, stop } = await startFixture(options);
+    const { port } = new URL(chain.rpcUrl);
+    const answer = await fetch(`http://${OTHER_ADDRESS}:${port}/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    await stop();
+    expect(answer).toBe(isAnswered);
+  });
+});
