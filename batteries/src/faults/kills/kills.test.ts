@@ -2,7 +2,7 @@ import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
 import { hasRedis } from '@agent-rental/test/support/processes/redis';
 import { expect, test } from 'vitest';
 import { runKills, type Cell } from './kills.js';
-import type { StackName } from './stack.js';
+import type { StackName } from './stacks/stack.js';
 
 const SEED = 24;
 /** The battery measures; here other tests share the machine. */

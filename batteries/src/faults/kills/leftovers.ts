@@ -4,7 +4,7 @@ import {
   stillRunning,
   type ProcessIdentity,
 } from '@agent-rental/test/support/processes/processes';
-import type { Part, Stack } from './stack.js';
+import type { Part, Stack } from './stacks/stack.js';
 
 /** Nothing of a part that was killed runs longer than this. */
 export const GONE_MS = 2_000;

@@ -1,6 +1,6 @@
 import { readCommandLine, seedOr } from '@agent-rental/test/support/command-line/options';
 import { runKills, STEPS, type Cell, type CellReport } from './kills.js';
-import { PARTS, PARTS_OF, STACKS } from './stack.js';
+import { PARTS, PARTS_OF, STACKS } from './stacks/stack.js';
 import { summaryOf, timesOf } from './summary.js';
 
 const { values } = readCommandLine({

@@ -6,7 +6,7 @@ import type { Rental } from '../world/market.js';
 import { settle } from '../world/verify.js';
 import { ONE_TIME_PRICE } from './agents-on-sale.js';
 import type { LoadedRenter } from './load.js';
-import type { Part, Stack } from './stack.js';
+import type { Part, Stack } from './stacks/stack.js';
 
 /** Whose money is compared. */
 export interface Audited {

@@ -4,13 +4,14 @@ import { fileURLToPath } from 'node:url';
 import { openKeptDatabase } from '@agent-rental/server/testing';
 import { newStateDir, removeStateDir } from '@agent-rental/test/support/marketplace';
 import { startRedis } from '@agent-rental/test/support/processes/redis';
+import { METRICS_TOKEN } from '@agent-rental/test/support/processes/replicas';
 import { Client } from 'pg';
-import { openChain } from '../world/chain.js';
+import { openChain } from '../../world/chain.js';
 import { freePorts } from './embedded-stack.js';
 import type { Stack } from './stack.js';
 import { SupervisedServer } from './supervised-server.js';
 
-const ENTRY = fileURLToPath(new URL('../../../dist/faults/world/server-process.js', import.meta.url));
+const ENTRY = fileURLToPath(new URL('../../../../dist/faults/world/server-process.js', import.meta.url));
 /** Beyond the blocks within which a transaction can land, and those after which none is taken back. */
 const SLOTS_UNTIL_FINAL = 220;
 /** Replicas that share the limits, of which one runs. */
@@ -73,6 +74,7 @@ export async function openProductionStack(
           AUTHORITY_KEYPAIR: authorityFile,
           MASTER_KEY: randomBytes(32).toString('base64'),
           REVIEW: 'automatic',
+          METRICS_TOKEN,
           SANDBOX_POOL_SIZE: '2',
           LOG_LEVEL: 'info',
           ...env,
