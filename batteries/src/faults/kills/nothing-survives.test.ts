@@ -80,7 +80,7 @@ async function rentAgent(
     timeout_seconds: 60,
     listing: { rental_model: 'one_time', price_lamports: 250_000, sample_output: ['A sample.'] },
     ...fields,
-  } as Parameters<typeof client.registerAgent>[0]);
+  });
   const id = await until(async () => {
     const job = await client.getJob(job_id);
     if (job.status === 'failed') throw new Error(JSON.stringify(job.error));
