@@ -39,7 +39,7 @@ export async function composeRunRecords(
     queue: config.queue,
     slotsPerListing: concurrentRunsPerListing(share, logger),
   });
-  if (alone) await slots.freeAll();
+  if (alone) await Promise.all([slots.freeAll(), deliveryTracking.leaveAll()]);
   await runs.markInterrupted(alone ? 0 : INTERRUPTED_CHECK_MS);
   const refusals = createRefusals(db, logger);
   const lostEnds = createLostEnds({ runs, slots, changes, logger });

@@ -5,7 +5,7 @@ import type { SlowAgents } from '@agent-rental/test/support/agents/slow-agents';
 import { until } from '@agent-rental/test/support/busy-marketplace';
 import { newRenter, type Renter } from '@agent-rental/test/support/renter';
 import { RUN_PRICE, type Listing, type Rental } from '../world/market.js';
-import type { Stack } from './stack.js';
+import type { Stack } from './stacks/stack.js';
 
 /** Runs that a renter pays for in advance. */
 const DEPOSIT_RUNS = 400n;

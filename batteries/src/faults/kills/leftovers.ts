@@ -4,12 +4,15 @@ import {
   stillRunning,
   type ProcessIdentity,
 } from '@agent-rental/test/support/processes/processes';
-import type { Part, Stack } from './stack.js';
+import type { Part, Stack } from './stacks/stack.js';
 
 /** Nothing of a part that was killed runs longer than this. */
 export const GONE_MS = 2_000;
-/** What a part that is there again still has to put in order. */
-const REST_MS = 20_000;
+/**
+ * What a part that is there again still has to put in order. Slots are given up without waiting for the disk: one that
+ * PostgreSQL forgot in its crash lapses with its lease, within a minute.
+ */
+const REST_MS = 65_000;
 const POLL_MS = 50;
 /** Some are always at hand for the next sandboxes. */
 const NAMED_PIPE = /pipes-[^/]+\/\d+$/;

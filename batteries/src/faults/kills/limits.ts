@@ -1,13 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { METRICS_TOKEN } from '@agent-rental/test/support/processes/replicas';
 import { newRenter } from '@agent-rental/test/support/renter';
-import { REPLICAS } from './production-stack.js';
-import type { Stack } from './stack.js';
+import { REPLICAS } from './stacks/production-stack.js';
+import type { Stack } from './stacks/stack.js';
 
 /** Requests that a wallet may make in a minute: more than those of the load. */
 export const REQUESTS_PER_MINUTE = 1_000;
 /** Beyond the limit, to see where it ends. */
 const TOO_MANY = 40;
 const AT_ONCE = 20;
+const MOST_TRIES = 4;
 /** Redis is asked again within this time after it is back. */
 const SHARED_AGAIN_MS = 10_000;
 
@@ -42,8 +44,19 @@ export async function watchLimits(stack: Stack, token: string): Promise<string[]
   return wrong;
 }
 
-/** A wallet that has asked for nothing gets exactly as many answers as the limit says. */
+/**
+ * A wallet that has asked for nothing gets exactly as many answers as the limit says. Tried again where the server counted by
+ * itself meanwhile: on a busy machine Redis may be late.
+ */
 export async function auditLimit(stack: Stack): Promise<string[]> {
+  for (let left = MOST_TRIES; ; left -= 1) {
+    const before = await fallbacks(stack);
+    const wrong = await askTooOften(stack);
+    if (left === 1 || (await fallbacks(stack)) === before) return wrong;
+  }
+}
+
+async function askTooOften(stack: Stack): Promise<string[]> {
   const { token } = await newRenter(stack);
   let passed = 0;
   let left = REQUESTS_PER_MINUTE + TOO_MANY;
@@ -61,4 +74,11 @@ export async function auditLimit(stack: Stack): Promise<string[]> {
   return passed === REQUESTS_PER_MINUTE && others.length === 0
     ? []
     : [`${passed} of ${REQUESTS_PER_MINUTE} requests passed, others were ${others.join(', ') || '429'}`];
+}
+
+/** Requests that the server has counted by itself. */
+async function fallbacks({ dev }: Stack): Promise<string | undefined> {
+  const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
+  const text = await (await fetch(`${dev.base_url}/metrics`, { headers })).text();
+  return /^agent_rental_rate_limit_fallbacks_total (\d+)$/m.exec(text)?.[1];
 }

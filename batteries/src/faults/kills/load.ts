@@ -5,7 +5,7 @@ import { openRawMcpSession, type RawMcpSession } from '@agent-rental/test/suppor
 import type { Rental } from '../world/market.js';
 import { rentOne, type AgentKind, type OnSale, type RentalModel } from './agents-on-sale.js';
 import { beforeAskingAgain, type Answers } from './answers.js';
-import type { Stack } from './stack.js';
+import type { Stack } from './stacks/stack.js';
 
 /** How a renter asks. */
 type Way = 'http' | 'stream' | 'mcp';

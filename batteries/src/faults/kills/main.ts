@@ -1,6 +1,6 @@
 import { readCommandLine, seedOr } from '@agent-rental/test/support/command-line/options';
 import { runKills, STEPS, type Cell, type CellReport } from './kills.js';
-import { PARTS, PARTS_OF, STACKS } from './stack.js';
+import { PARTS, PARTS_OF, STACKS } from './stacks/stack.js';
 import { summaryOf, timesOf } from './summary.js';
 
 const { values } = readCommandLine({
@@ -34,6 +34,8 @@ function chosen<Name extends string>(
   return found;
 }
 
+/** The service has to work again within this time after a kill. */
+const BACK_MS = 10_000;
 const stacks = chosen('stack', STACKS, values.stack);
 const parts = chosen('part', PARTS, values.part);
 const steps = chosen('step', STEPS, values.step);
@@ -46,7 +48,7 @@ for (const stack of stacks) {
     .filter((part) => parts.includes(part))
     .flatMap((part) => steps.map((step) => ({ part, step })));
   const cells = Array.from({ length: values.rounds }, () => round).flat();
-  if (cells.length > 0) reports.push(...(await runKills({ stack, cells, seed, log })));
+  if (cells.length > 0) reports.push(...(await runKills({ stack, cells, seed, backWithinMs: BACK_MS, log })));
 }
 const report = { seed, parts: timesOf(reports), cells: reports };
 process.stdout.write(values.json ? `${JSON.stringify(report, null, 2)}\n` : summaryOf(reports));

@@ -4,7 +4,7 @@ import { createDeadline } from '@agent-rental/sdk';
 import { slowTask } from '@agent-rental/test/support/agents/slow-agents';
 import type { Rental } from '../world/market.js';
 import type { Answers } from './answers.js';
-import type { Stack } from './stack.js';
+import type { Stack } from './stacks/stack.js';
 
 /** Time between two attempts of one prober. */
 const EVERY_MS = 100;

@@ -149,14 +149,14 @@ function superviseChild(child: ChildProcess, port: number, home: PostgresHome): 
 }
 
 /**
- * What the guard does. A fast shutdown writes a checkpoint, which a slow disk may hold up; after a second an immediate one
- * follows, which the next start recovers from as from a crash. PostgreSQL removes `postmaster.pid` as it ends: a stranger
+ * What the guard does. A fast shutdown writes a checkpoint, which a slow disk may hold up; after half a second an immediate
+ * one follows, which the next start recovers from as from a crash. PostgreSQL removes `postmaster.pid` as it ends: a stranger
  * that got its pid meanwhile is never signalled.
  */
 const GUARD_SCRIPT = `
   read -r _
   kill -INT "$1"
-  sleep 1
+  sleep 0.5
   read -r pid < "$2" && [ "$pid" = "$1" ] && kill -QUIT "$1"
 `;
 

@@ -29,6 +29,8 @@ export interface DeliveryTracking {
    * first. No other caller gets it while this one waits.
    */
   adopt(order: Order): Promise<string | undefined>;
+  /** Records that nobody waits for an answer any more. For the start of a server that has no other replica. */
+  leaveAll(): Promise<void>;
   /** Looks for equal runs of the same wallet, and touches none. */
   findEqualRuns(order: Order): Promise<EqualRuns>;
 }
@@ -88,6 +90,11 @@ export function createDeliveryTracking(db: Db): DeliveryTracking {
       const { rows } = await sql<{ adopted: string | null }>`
         select adopt_run(${wallet}, ${agentId}, ${digest}) as adopted`.execute(db);
       return rows[0]?.adopted ?? undefined;
+    },
+    async leaveAll() {
+      await sql`
+        update runs set waiters = 0, left_at = now()
+        where id in (select id from unheard_runs where left_at is null)`.execute(db);
     },
     async findEqualRuns({ wallet, agentId, digest }) {
       const { rows } = await db.executeQuery<EqualRuns>(

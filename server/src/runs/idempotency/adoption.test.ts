@@ -53,6 +53,16 @@ describe('a run whose answer was not delivered', () => {
     },
   );
 
+  it('is taken over once the only server starts again that was killed while it answered [OPS-98]', async () => {
+    const { first, again } = await newTask('mcp-1');
+    await ask(here, first);
+    await finish(here, first);
+    const next = () => again({}, `mcp-${Math.random()}`);
+    expect(await there.deliveryTracking.adopt(next())).toBeUndefined();
+    await there.deliveryTracking.leaveAll();
+    expect(await there.deliveryTracking.adopt(next())).toBe(first.runId);
+  });
+
   it('is taken over also while its own work refers to it, as a charge that is being written down does', async () => {
     const { first, next } = await leftRun(false);
     const adopted = await database.db.transaction().execute(async (tx) => {

@@ -5,7 +5,7 @@ import type { StartMessage } from '@agent-rental/test/support/replicas/server-pr
 import type { KillOrder } from './step-probe.js';
 
 /** The compiled probe, also when this module runs as TypeScript: a process of its own cannot. */
-const PROBE = fileURLToPath(new URL('../../../dist/faults/kills/step-probe.js', import.meta.url));
+const PROBE = fileURLToPath(new URL('../../../../dist/faults/kills/stacks/step-probe.js', import.meta.url));
 /** As systemd's `RestartSec` is by default. */
 const RESTART_DELAY_MS = 100;
 const MOST_OUTPUT = 20_000;

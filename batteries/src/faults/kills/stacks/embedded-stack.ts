@@ -11,7 +11,7 @@ import { Client } from 'pg';
 import type { Part, Stack } from './stack.js';
 import { SupervisedServer } from './supervised-server.js';
 
-const MAIN = fileURLToPath(new URL('../../../../server/dist/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../../../server/dist/main.js', import.meta.url));
 /** Blocks until one that is confirmed is final take so long. */
 const UNTIL_FINAL_MS = 1_000;
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { openKeptDatabase } from '@agent-rental/server/testing';
 import { newStateDir, removeStateDir } from '@agent-rental/test/support/marketplace';
 import { startRedis } from '@agent-rental/test/support/processes/redis';
+import { METRICS_TOKEN } from '@agent-rental/test/support/processes/replicas';
 import { openChain } from '@agent-rental/test/support/replicas/market-chain';
 import { SERVER_PROCESS } from '@agent-rental/test/support/replicas/replica';
 import { Client } from 'pg';
@@ -72,6 +73,7 @@ export async function openProductionStack(
           AUTHORITY_KEYPAIR: authorityFile,
           MASTER_KEY: randomBytes(32).toString('base64'),
           REVIEW: 'automatic',
+          METRICS_TOKEN,
           SANDBOX_POOL_SIZE: '2',
           LOG_LEVEL: 'info',
           ...env,
