@@ -62,6 +62,7 @@ async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
 await requireTools();
 await mkdir(values.folder, { recursive: true });
 const engine = await openEngine(values.folder);
+await removeContainers();
 const images = await officialImages(REPOSITORY);
 await timed('base images', () =>
   values.pull ? pullImages(engine, images) : makeImages(engine, images, log),
@@ -104,15 +105,19 @@ try {
   await shell.close();
   await model.close();
   if (!values.keep) {
-    await engine.podman('rm', '--all', '--force', '--time', '0').catch(() => undefined);
-    for (const kind of ['pod', 'volume', 'network'])
-      await engine.podman(kind, 'prune', '--force').catch(() => undefined);
+    await removeContainers();
     await rm(folder, { recursive: true, force: true });
   }
 }
 log(figures.join('\n'));
 log(faults.length === 0 ? 'All is as the page says.' : `Not as the page says: ${faults.join('; ')}`);
 process.exitCode = faults.length === 0 ? 0 : 1;
+
+/** All but the images: what this run has left, or one that was killed. */
+async function removeContainers(): Promise<void> {
+  await engine.podman('rm', '--all', '--force', '--time', '0');
+  for (const kind of ['pod', 'volume', 'network']) await engine.podman(kind, 'prune', '--force');
+}
 
 /** Runs a block, then looks at what it has made. */
 async function follow(block: string): Promise<void> {
