@@ -1,0 +1,109 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import {
+  decodeEvents,
+  decodePerQueryBalance,
+  findListingAddress,
+  findPerQueryBalanceAddress,
+} from '@agent-rental/program-client';
+import type { RentalClient } from '@agent-rental/sdk';
+import { until } from '@agent-rental/test/support/busy-marketplace';
+import type { Connection, Keypair } from '@solana/web3.js';
+import { expect } from 'vitest';
+
+const OPERATIONS = new URL('../../../../docs/operations.md', import.meta.url);
+const WORKERS = 3;
+
+/** The commands of the section about backups, by what they begin with. */
+export function command(program: 'pg_dump' | 'pg_restore' | 'npm run reconcile'): string {
+  const [, section = ''] = readFileSync(OPERATIONS, 'utf8').split('## Backup and restore\n');
+  const blocks = [...(section.split('\n## ')[0] ?? '').matchAll(/```sh\n([^]*?)```/g)].map(
+    ([, code = '']) => code,
+  );
+  const found = blocks.find((code) => code.startsWith(program));
+  if (found === undefined) throw new Error(`docs/operations.md has no block that begins with ${program}.`);
+  return found;
+}
+
+const balanceAddressOf = ({ publicKey }: Keypair, listingId: string) =>
+  findPerQueryBalanceAddress(publicKey, findListingAddress(listingId).address).address;
+
+/** What a balance holds. */
+export async function lamportsOnChain(
+  connection: Connection,
+  wallet: Keypair,
+  listingId: string,
+): Promise<number> {
+  const account = await connection.getAccountInfo(balanceAddressOf(wallet, listingId), 'confirmed');
+  return Number(decodePerQueryBalance(account?.data ?? Buffer.alloc(0)).balanceLamports);
+}
+
+/** The runs that the chain has charged to a balance, as often as it has. */
+export async function chargedOnChain(
+  connection: Connection,
+  wallet: Keypair,
+  listingId: string,
+): Promise<string[]> {
+  const address = balanceAddressOf(wallet, listingId);
+  const found = await connection.getSignaturesForAddress(address, { limit: 1_000 }, 'confirmed');
+  const landed = await Promise.all(
+    found
+      .filter(({ err }) => err === null)
+      .map(({ signature }) =>
+        connection.getTransaction(signature, {
+          commitment: 'confirmed',
+          maxSupportedTransactionVersion: 0,
+        }),
+      ),
+  );
+  return landed
+    .flatMap((transaction) => decodeEvents(transaction?.meta?.logMessages ?? []))
+    .flatMap((event) => (event.name === 'QueryConsumed' ? [event.data] : []))
+    .filter(({ buyer }) => buyer.equals(wallet.publicKey))
+    .map(({ runId }) => Buffer.from(runId).toString('hex'));
+}
+
+/** Runs of a rental on all replicas by turns, until it is ended; what a killed server leaves unanswered is no failure. */
+export function startLoad(clientOf: (replica: number) => RentalClient, listingId: string, name: string) {
+  const state = { isOver: false, isKilled: false };
+  const answered: string[] = [];
+  const failed: unknown[] = [];
+  const worker = async (index: number) => {
+    for (let round = index; !state.isOver; round += 1) {
+      const run = clientOf(round).execute(
+        { agent_id: listingId, task: `answer ${name} ${index} ${round}` },
+        { idempotencyKey: `${name}-${index}-${round}` },
+      );
+      await run.then(
+        ({ status, run_id }) => (status === 'completed' ? answered.push(run_id) : failed.push(status)),
+        (error: unknown) => state.isKilled || failed.push(error),
+      );
+    }
+  };
+  const workers = Promise.all(Array.from({ length: WORKERS }, (_, index) => worker(index)));
+  return {
+    answered,
+    /** Waits until so many more runs were answered. */
+    async more(count: number) {
+      const target = answered.length + count;
+      await until(async () => (answered.length >= target || failed.length > 0 ? true : undefined), 60_000);
+      expect(failed).toEqual([]);
+    },
+    killed: () => (state.isKilled = true),
+    async end() {
+      state.isOver = true;
+      await workers;
+      expect(failed).toEqual([]);
+    },
+  };
+}
+
+/** Whether a program of PostgreSQL is on this machine. */
+export function hasProgram(name: string): boolean {
+  try {
+    execFileSync(name, ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}

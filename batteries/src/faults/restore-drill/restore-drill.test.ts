@@ -1,0 +1,297 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createClient, type RentalClient } from '@agent-rental/sdk';
+import { createApiKey, keypairSigner, publish, rent, topUp } from '@agent-rental/sdk/solana';
+import { openEmptyDatabase, type TemporaryDatabase } from '@agent-rental/server/testing';
+import { until } from '@agent-rental/test/support/busy-marketplace';
+import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { newStateDir, removeStateDir } from '@agent-rental/test/support/marketplace';
+import { newRenter } from '@agent-rental/test/support/renter';
+import type { Keypair } from '@solana/web3.js';
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startFaultAgent, type FaultAgent } from '../world/agent.js';
+import { openChain, type MarketChain } from '../world/chain.js';
+import { Servers, type FaultServer } from '../world/servers.js';
+import { chargedOnChain, command, hasProgram, lamportsOnChain, startLoad } from './drill-support.js';
+
+const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
+const RECONCILE = join(ROOT, 'server/dist/reconciliation/main.js');
+/** PostgreSQL's own programs, which the embedded default does not bring. */
+const canBackUp =
+  process.env['TEST_DATABASE_URL'] !== undefined && hasProgram('pg_dump') && hasProgram('pg_restore');
+
+const PRICE = 250_000;
+const DEPOSIT = 400 * PRICE;
+const HOUR_SECONDS = 3_600;
+/** A batch a minute, and the slots until it is final. */
+const LOGGED_WITHIN_MS = 180_000;
+
+let folder: string;
+let chain: MarketChain;
+let database: TemporaryDatabase;
+let agent: FaultAgent;
+let replicas: Servers[];
+let servers: FaultServer[];
+let environment: Record<string, string>;
+const stateDirs: string[] = [];
+
+beforeAll(async () => {
+  if (!canBackUp || !IS_FULL_FORM) return;
+  folder = await newStateDir();
+  [chain, database, agent] = await Promise.all([openChain(folder), openEmptyDatabase(), startFaultAgent()]);
+  environment = {
+    PORT: '0',
+    DATABASE_URL: database.url,
+    SOLANA_RPC_URLS: chain.chain.rpcUrl,
+    SOLANA_NETWORK: 'localnet',
+    AUTHORITY_KEYPAIR: chain.authorityFile,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    REVIEW: 'automatic',
+    LOG_LEVEL: 'warn',
+    RATE_LIMIT_PER_MINUTE: '1000000',
+    EXECUTIONS_PER_MINUTE: '1000000',
+    SANDBOX_POOL_SIZE: '1',
+  };
+  replicas = [];
+  for (let index = 0; index < 2; index += 1) {
+    const stateDir = await newStateDir();
+    stateDirs.push(stateDir);
+    replicas.push(new Servers({ agentOrigin: agent.origin, env: { ...environment, STATE_DIR: stateDir } }));
+  }
+  await startAll();
+}, 120_000);
+afterAll(async () => {
+  for (const one of replicas ?? []) await one.close();
+  await Promise.all([agent?.close(), chain?.chain.close()]);
+  await database?.close();
+  for (const stateDir of [folder, ...stateDirs]) if (stateDir !== undefined) await removeStateDir(stateDir);
+}, 60_000);
+
+async function startAll(): Promise<void> {
+  servers = await Promise.all(replicas.map((one) => one.start().ready));
+}
+
+/** Runs commands as an operator's shell does, with the environment of the servers. */
+function shell(script: string): Promise<{ code: number; stdout: string; stderr: string }> {
+  const env = { PATH: process.env['PATH'] ?? '', HOME: folder, ...environment };
+  return new Promise((resolve) =>
+    execFile(
+      'bash',
+      ['-euo', 'pipefail', '-c', script],
+      { cwd: folder, env, maxBuffer: 1e8 },
+      (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    ),
+  );
+}
+
+/** What the comparison with the chain lists, by its command; it is built already. */
+async function reconcile() {
+  const script = command('npm run reconcile').replace(
+    'npm run reconcile',
+    `'${process.execPath}' '${RECONCILE}' --json`,
+  );
+  const { code, stdout } = await shell(script);
+  const { open } = JSON.parse(stdout) as { open: { kind: string; run_id?: string }[] };
+  return { code, open };
+}
+
+const at = (index: number) => (servers[index % servers.length] as FaultServer).baseUrl;
+const clientOf = (wallet: Keypair, index: number) =>
+  createClient({ baseUrl: at(index), signer: keypairSigner(wallet), retries: 0 });
+/** A wallet's clients, by replica. */
+const clientsOf = (wallet: Keypair) => (replica: number) => clientOf(wallet, replica);
+const newWallet = async () =>
+  (await newRenter({ dev: { base_url: at(0), rpc_url: chain.chain.rpcUrl } })).wallet;
+
+/** Puts an agent on sale, through one replica. */
+async function publishAgent(creator: Keypair, rental_model: 'per_query' | 'one_time'): Promise<string> {
+  const client = clientOf(creator, 0);
+  const { job_id } = await client.registerAgent({
+    name: `drill-${rental_model === 'one_time' ? 'once' : 'by-task'}`,
+    category: 'research',
+    description: 'Answers at once.',
+    model: { provider: 'self_hosted', model: 'stand-in', endpoint_url: agent.url },
+    entrypoint_url: agent.url,
+    input_schema: {},
+    output_schema: { type: 'string' },
+    listing: { rental_model, price_lamports: PRICE, sample_output: ['A sample.'] },
+  });
+  const id = await until(async () => {
+    const job = await client.getJob(job_id);
+    if (job.status === 'failed') throw new Error(JSON.stringify(job.error));
+    return job.result?.listing_id;
+  });
+  await publish(client, keypairSigner(creator), id);
+  return id;
+}
+
+async function onServer(statements: (name: string) => string[]): Promise<void> {
+  const url = new URL(database.url);
+  const name = url.pathname.slice(1);
+  url.pathname = '/postgres';
+  const client = new Client({ connectionString: url.href });
+  await client.connect();
+  try {
+    for (const statement of statements(name)) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+async function rows<T extends object>(statement: string): Promise<T[]> {
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    return (await client.query<T>(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const hex = (runId: string) => runId.replaceAll('-', '');
+
+const logOf = async (client: RentalClient, runId: string) => {
+  const { log } = await client.getReceipt(runId);
+  return log.status === 'logged' ? log : undefined;
+};
+
+test.runIf(canBackUp && IS_FULL_FORM)(
+  'a backup that is an hour old is restored by the commands of docs/operations.md alone: what only the chain knows is indexed or listed, nothing is charged twice, and everybody goes on [OPS-111]',
+  async () => {
+    const [creator, renter, late] = [await newWallet(), await newWallet(), await newWallet()];
+    const [byTask, once] = [
+      await publishAgent(creator, 'per_query'),
+      await publishAgent(creator, 'one_time'),
+    ];
+    const signer = keypairSigner(renter);
+    await rent(clientOf(renter, 0), signer, byTask, { deposit_lamports: DEPOSIT });
+    await rent(clientOf(renter, 1), signer, once, { max_price_lamports: PRICE });
+    const kept = await createApiKey(clientOf(renter, 0), signer, 'kept');
+
+    const runFirst = (client: RentalClient) =>
+      client.execute({ agent_id: byTask, task: 'answer first' }, { idempotencyKey: 'first' });
+    const first = await runFirst(clientOf(renter, 0));
+
+    // The backup, under load; a run waits for its batch of the run log.
+    const load = startLoad(clientsOf(renter), byTask, 'before');
+    await load.more(10);
+    const inBackup = [...load.answered];
+    const waiting = await clientOf(renter, 0).execute({ agent_id: once, task: 'answer once' });
+    expect(await shell(command('pg_dump'))).toMatchObject({ code: 0 });
+    await load.more(10);
+    await load.end();
+    const firstLog = await until(() => logOf(clientOf(renter, 1), waiting.run_id), LOGGED_WITHIN_MS);
+
+    // An hour passes, in which the market goes on.
+    await fetch(chain.chain.rpcUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'localchain_warp',
+        params: [{ unixTimestamp: Math.floor(Date.now() / 1_000) + HOUR_SECONDS }],
+      }),
+    });
+    const laterLoad = startLoad(clientsOf(renter), byTask, 'later');
+    await topUp(clientOf(renter, 0), signer, byTask, { amount_lamports: 10 * PRICE });
+    await rent(clientOf(late, 1), keypairSigner(late), byTask, { deposit_lamports: DEPOSIT });
+    const lateRun = await clientOf(late, 0).execute({ agent_id: byTask, task: 'answer late' });
+    const lost = await createApiKey(clientOf(renter, 1), signer, 'lost');
+    const newListing = await publishAgent(creator, 'per_query');
+    await rent(clientOf(renter, 0), signer, newListing, { deposit_lamports: DEPOSIT });
+    const newRun = await clientOf(renter, 1).execute({ agent_id: newListing, task: 'answer new' });
+    await laterLoad.more(10);
+
+    // The disaster, under load.
+    laterLoad.killed();
+    await Promise.all(servers.map((server) => server.kill()));
+    await laterLoad.end();
+    await onServer((name) => [`drop database ${name} with (force)`, `create database ${name}`]);
+
+    expect(await shell(command('pg_restore'))).toMatchObject({ code: 0 });
+    await startAll();
+
+    // Credentials and balances are as the chain has them.
+    const balances = [
+      [renter, DEPOSIT + 10 * PRICE],
+      [late, DEPOSIT],
+    ] as const;
+    for (const [wallet, paid] of balances) {
+      const left = await lamportsOnChain(chain.connection, wallet, byTask);
+      expect(left).toBe(paid - (await chargedOnChain(chain.connection, wallet, byTask)).length * PRICE);
+      for (const index of [0, 1])
+        expect(await clientOf(wallet, index).verifyCredential(byTask)).toMatchObject({
+          valid: true,
+          balance_lamports: left,
+        });
+    }
+
+    // Everybody goes on: with a key from before, with a rental from after the backup, and a creator.
+    const charged = async () => (await chargedOnChain(chain.connection, renter, byTask)).length;
+    const before = await charged();
+    const again = createClient({ baseUrl: at(1), apiKey: kept.key, retries: 0 });
+    expect(await runFirst(again)).toEqual(first);
+    expect(await charged()).toBe(before);
+    const goesOn = startLoad(clientsOf(renter), byTask, 'after');
+    await goesOn.more(6);
+    await goesOn.end();
+    expect(await clientOf(late, 1).execute({ agent_id: byTask, task: 'answer late again' })).toMatchObject({
+      status: 'completed',
+      cost_lamports: PRICE,
+    });
+    const anew = await publishAgent(creator, 'per_query');
+    await rent(clientOf(renter, 1), signer, anew, { deposit_lamports: 2 * PRICE });
+    expect(await clientOf(renter, 0).execute({ agent_id: anew, task: 'answer anew' })).toMatchObject({
+      status: 'completed',
+    });
+
+    // What came after the backup is unknown, and its charges stand.
+    for (const runId of [laterLoad.answered[0] ?? '', newRun.run_id])
+      await expect(again.getRun(runId)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(again.getListing(newListing)).rejects.toMatchObject({ code: 'listing_not_found' });
+    await expect(
+      createClient({ baseUrl: at(0), apiKey: lost.key, retries: 0 }).listCredentials(),
+    ).rejects.toMatchObject({ code: 'invalid_api_key' });
+
+    // Charges that were open come to their end, and the comparison lists what only the chain knows, run by run.
+    await until(async () => {
+      const states = await rows<{ state: string }>('select distinct state from charges');
+      return states.every(({ state }) => state === 'finalized' || state === 'credited') ? true : undefined;
+    }, 60_000);
+    const known = new Set(
+      (await rows<{ run_id: string }>('select run_id from charges')).map(({ run_id }) => hex(run_id)),
+    );
+    const all = [
+      ...(await chargedOnChain(chain.connection, renter, byTask)),
+      ...(await chargedOnChain(chain.connection, late, byTask)),
+    ];
+    expect(new Set(all).size).toBe(all.length);
+    for (const runId of inBackup) expect(known).toContain(hex(runId));
+    const unknown = all.filter((runId) => !known.has(runId)).toSorted();
+    for (const runId of [...laterLoad.answered, lateRun.run_id]) expect(unknown).toContain(hex(runId));
+    const listed = await until(async () => {
+      const { code, open } = await reconcile();
+      const kinds = new Set(open.map(({ kind }) => kind));
+      // What is not final yet is compared later.
+      return kinds.has('unknown_listing') && open.length > unknown.length ? { code, open } : undefined;
+    }, 90_000);
+    expect(listed.code).toBe(1);
+    expect(new Set(listed.open.map(({ kind }) => kind))).toEqual(
+      new Set(['unknown_charge', 'unknown_listing']),
+    );
+    const listedRuns = listed.open.flatMap(({ kind, run_id }) =>
+      kind === 'unknown_charge' ? [hex(run_id ?? '')] : [],
+    );
+    expect(listedRuns.toSorted().filter((runId) => all.includes(runId))).toEqual(unknown);
+
+    // The run log goes on after the batch that it does not know of.
+    const nextLog = await until(() => logOf(clientOf(renter, 0), waiting.run_id), LOGGED_WITHIN_MS);
+    expect(nextLog.batch).toBeGreaterThan(firstLog.batch);
+    expect(nextLog.previous_root).not.toBe(firstLog.previous_root);
+  },
+  600_000,
+);
