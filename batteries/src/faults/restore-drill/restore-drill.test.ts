@@ -13,7 +13,7 @@ import type { Keypair } from '@solana/web3.js';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startFaultAgent, type FaultAgent } from '../world/agent.js';
-import { openChain, type MarketChain } from '../world/chain.js';
+import { openChain, type MarketChain } from '@agent-rental/test/support/replicas/market-chain';
 import { Servers, type FaultServer } from '../world/servers.js';
 import { chargedOnChain, command, hasProgram, lamportsOnChain, startLoad } from './drill-support.js';
 
