@@ -77,7 +77,7 @@ export async function checkRunning({ engine, url, check }: Deployment): Promise<
   }
   const before = await Promise.all(SERVERS.map((server) => requestsOf(engine, server)));
   const answers = await Promise.all(
-    Array.from({ length: REQUESTS }, () => fetch(`${url}/v1/listings`).then(({ status }) => status)),
+    Array.from({ length: REQUESTS }, () => fetch(`${url}/v1/network`).then(({ status }) => status)),
   );
   check(
     'the proxy answers',
@@ -169,7 +169,7 @@ const containerOf = (service: string) => `agent-rental_${service}_1`;
 /** Requests that a server has logged. */
 async function requestsOf(engine: Engine, server: string): Promise<number> {
   const lines = await engine.podman('logs', containerOf(server));
-  return lines.split('\n').filter((line) => line.includes('/v1/listings')).length;
+  return lines.split('\n').filter((line) => line.includes('/v1/network')).length;
 }
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
