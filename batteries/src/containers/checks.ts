@@ -77,20 +77,20 @@ export async function checkRunning({ engine, url, check }: Deployment): Promise<
   }
   const before = await Promise.all(SERVERS.map((server) => requestsOf(engine, server)));
   const answers = await Promise.all(
-    Array.from({ length: REQUESTS }, () => fetch(`${url}/v1/listings`).then(({ status }) => status)),
+    Array.from({ length: REQUESTS }, () => fetch(`${url}/v1/network`).then(({ status }) => status)),
   );
   check(
     'the proxy answers',
     answers.every((status) => status === 200),
     answers.join(' '),
   );
-  const after = await Promise.all(SERVERS.map((server) => requestsOf(engine, server)));
-  const served = after.map((count, index) => count - (before[index] ?? 0));
-  check(
-    'both servers serve',
-    served.every((count) => count > 0),
-    served.join(' and '),
-  );
+  // Logs are written in batches.
+  const served = await until(async () => {
+    const after = await Promise.all(SERVERS.map((server) => requestsOf(engine, server)));
+    const counts = after.map((count, index) => count - (before[index] ?? 0));
+    return counts.reduce((sum, count) => sum + count, 0) >= REQUESTS ? counts : undefined;
+  }).catch(() => []);
+  check('both servers serve', served.length > 0 && served.every((count) => count > 0), served.join(' and '));
   const health = (await (await fetch(`${url}/health`)).json()) as { isolation?: { driver?: string } };
   check(
     'agents run behind bubblewrap',
@@ -139,11 +139,17 @@ export async function checkDrain(deployment: Deployment, listing: string): Promi
   await Promise.all(turns.map(({ asked }) => asked));
   const name = containerOf('server-1');
   const stopped = engine.podman('stop', '--time', '40', name);
-  await until(async () => {
-    const answer = await engine.podman('exec', name, 'healthcheck', '/ready').catch(() => 'no');
-    return answer === 'no';
-  });
-  check('the marketplace stays ready while a server drains', (await fetch(`${url}/ready`)).ok);
+  const isReady = () =>
+    engine.podman('exec', name, 'healthcheck', '/ready').then(
+      () => true,
+      () => false,
+    );
+  await until(async () => ((await isReady()) ? undefined : true));
+  // The proxy asks once a second.
+  const isLeft = await until(async () => ((await fetch(`${url}/ready`)).ok ? true : undefined)).catch(
+    () => false,
+  );
+  check('the proxy leaves a server that drains for the other', isLeft);
   for (const turn of turns) {
     turn.begin();
     turn.end();
@@ -158,6 +164,7 @@ export async function checkDrain(deployment: Deployment, listing: string): Promi
   check('a drained server ends with 0', code === '0', code);
   check('the other server answers', (await fetch(`${url}/ready`)).ok);
   await engine.podman('start', name);
+  await until(async () => ((await isReady()) ? true : undefined));
 }
 
 function clientOf({ url, renter }: Deployment) {
@@ -169,12 +176,15 @@ const containerOf = (service: string) => `agent-rental_${service}_1`;
 /** Requests that a server has logged. */
 async function requestsOf(engine: Engine, server: string): Promise<number> {
   const lines = await engine.podman('logs', containerOf(server));
-  return lines.split('\n').filter((line) => line.includes('/v1/listings')).length;
+  return lines.split('\n').filter((line) => line.includes('/v1/network')).length;
 }
 
-async function until(isSo: () => Promise<boolean>): Promise<void> {
+/** Asks until there is an answer. @throws Error after a minute. */
+async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
   const end = performance.now() + PATIENCE_MS;
-  while (!(await isSo())) {
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
     if (performance.now() > end) throw new Error('It did not happen within a minute.');
     await delay(100);
   }

@@ -125,7 +125,7 @@ async function follow(block: string): Promise<void> {
   const what = block.includes('docker build')
     ? 'build'
     : isStart
-      ? 'keys and start'
+      ? 'start'
       : (block.split('\n')[0] ?? '');
   const said = await timed(what, () => shell.run(block));
   if (block.includes('docker build')) {
