@@ -315,7 +315,7 @@ export interface SealingKeysConfig {
 }
 
 /** What the operator's commands know of keys. */
-export interface KeysConfig {
+interface KeysConfig {
   /** Absent: the embedded default's, in the state folder. */
   readonly masterKey: Uint8Array | undefined;
   readonly sealingKeys: SealingKeysConfig;

@@ -15,7 +15,7 @@ export const KEYS_READ_EVERY_MS = 5_000;
 const REFRESHED_AT_MOST_EVERY_MS = 1_000;
 
 /** A ring that follows the database until it is closed. */
-export interface OpenKeyRing extends KeyRing {
+interface OpenKeyRing extends KeyRing {
   close(): Promise<void>;
 }
 

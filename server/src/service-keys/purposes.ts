@@ -1,5 +1,5 @@
 /** How keys of a purpose are made, and how one takes over from another. */
-export interface KeyPurpose {
+interface KeyPurpose {
   /** `ed25519`: others may check what it signs; `secret`: the service alone does (HMAC). */
   readonly kind: 'ed25519' | 'secret';
   /** What it is derived from the master key by, for the first one. */

@@ -6,7 +6,7 @@ import { keyMaterial, serviceKeyContext } from './key-material.js';
 import { KEY_PURPOSES, type KeyPurposeName } from './purposes.js';
 
 /** How a key is rotated. */
-export interface Rotation {
+interface Rotation {
   /** The key has leaked: nothing that it signed counts any more. */
   readonly atOnce: boolean;
   /** How long all know the new key before it signs. Default: that of the purpose. */
