@@ -74,7 +74,7 @@ export async function measureReplicas(
     const rates: Record<string, number[]> = {};
     for (const [what, asking] of Object.entries(kinds)) {
       await spreadLoad(market.replicas, asking, { callers: CALLERS, seconds: WARM_UP_SECONDS });
-      for (let round_ = 0; round_ < rounds; round_ += 1) {
+      for (let left = rounds; left > 0; left -= 1) {
         for (const count of COUNTS) {
           const { per_s, times_ms, server_cpu_ms } = await spreadLoad(
             market.replicas.slice(0, count),
