@@ -117,5 +117,5 @@ export async function measureReplicas(
 export const suite: Suite = {
   name: 'replicas',
   summary: 'answers a second of 1, 2 and 4 replicas on one PostgreSQL, Redis and chain, by turns',
-  run: (progress) => measureReplicas({ seconds: 5, rounds: 3 }, progress),
+  run: (progress) => measureReplicas({ seconds: 4, rounds: 3 }, progress),
 };

@@ -25,12 +25,18 @@ const { createLogger, startProduction } = (await (folder === undefined
   : load('compose/production.js'))) as typeof productionModule;
 
 process.on('disconnect', () => process.exit());
+
 async function start({ env, agentOrigin }: StartMessage): Promise<void> {
   const config = readConfig(env);
   const running = await startProduction(config, config.stateDir, createLogger(config.logLevel), [
     agentOrigin,
   ]);
-  process.once('SIGTERM', () => void running.stop().finally(() => process.exit()));
+  process.once('SIGTERM', () => {
+    running.stop().then(
+      () => process.exit(),
+      () => process.exit(1),
+    );
+  });
   process.send?.({ type: 'ready', baseUrl: running.baseUrl });
 }
 
