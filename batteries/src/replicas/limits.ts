@@ -4,8 +4,8 @@ import { Keypair } from '@solana/web3.js';
 import type { Asked, Client, Got } from './client.js';
 
 /** What a bearer and a credential may ask in a minute, as production has it. */
-export const REQUESTS_PER_MINUTE = 100;
-export const RUNS_PER_MINUTE = 60;
+const REQUESTS_PER_MINUTE = 100;
+const RUNS_PER_MINUTE = 60;
 
 /** What a burst came to: requests of one subject at once, spread over the replicas. */
 export interface Burst {
