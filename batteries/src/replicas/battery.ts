@@ -126,9 +126,13 @@ async function replicas(
   const changes = changesOf(market, requests, kills, { random, log, broken });
   /** Not part of the lanes: what was begun goes on while others ask. */
   const others: Promise<unknown>[] = [];
+  /** Also those that were added last. */
+  const haveAllServed = () =>
+    changes.areOver() &&
+    market.replicas.every(({ name, isUp }) => !isUp || (answered[name] ?? 0) >= LEAST_ANSWERS);
   await Promise.all(
     Array.from({ length: concurrency }, async (_, lane) => {
-      while (client.sent < requests) {
+      while (client.sent < requests || !haveAllServed()) {
         for (const begun of [...due(client.sent), ...changes.due(client.sent)])
           others.push(begun.catch((error: unknown) => broken.push(String(error))));
         // Wallets in turns, so that each has its part of the limits.
@@ -190,6 +194,8 @@ async function replicas(
   };
 }
 
+/** Requests that each replica is left with before the load ends. */
+const LEAST_ANSWERS = 50;
 /** Runs of each wallet that are read once more at the end. */
 const READ_AGAIN = 10;
 
