@@ -75,16 +75,18 @@ export function changesOf(
   let next = 0;
   /** One after the other: a start takes longer than the requests of a short run. */
   let last: Promise<void> = Promise.resolve();
+  let ended = 0;
   return {
     killed,
     added,
     failoverMs,
+    areOver: () => ended === changes.length,
     due(sent: number): Promise<void>[] {
       const begun: Promise<void>[] = [];
       while (next < changes.length && sent >= (at[next] ?? 0)) {
         const change = changes[next];
         next += 1;
-        if (change) begun.push((last = last.then(change)));
+        if (change) begun.push((last = last.then(change).finally(() => (ended += 1))));
       }
       return begun;
     },

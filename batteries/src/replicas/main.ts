@@ -45,7 +45,7 @@ function summaryOf(found: ReplicasReport): string {
     `answered by: ${Object.entries(found.answered)
       .map(([name, count]) => `${name} ${count}`)
       .join(', ')}`,
-    `limits: ${sum('requests')} requests at once and ${sum('runs')} runs at once were allowed; ${limits.answers} answers in ${limits.windows} windows agree`,
+    `limits: ${sum('requests')} requests at once and ${sum('runs')} runs at once were allowed; ${limits.answers} answers in ${limits.windows} windows agree; ${limits.without_redis} were counted without Redis`,
     `slots: at most ${slots.most_at_agent} tasks at one agent, ${slots.most_taken} slots of a listing taken`,
     `runs: ${runs.asked} asked for, ${runs.answered} answered, ${runs.on_record} on record, ${runs.made_good} made good`,
     `money: ${money.charged} charges of ${money.rentals} rentals, each once on the chain`,

@@ -16,13 +16,10 @@ async function isLeader(replica: Replica): Promise<boolean> {
   return /^agent_rental_leader 1$/m.test(await metricsOf(replica));
 }
 
-/** How often the replicas counted requests by themselves, because Redis did not answer in time. */
-export async function fallbacksOf(replicas: readonly Replica[]): Promise<number> {
-  const texts = await Promise.all(replicas.map((replica) => metricsOf(replica)));
-  return texts.reduce(
-    (sum, text) => sum + Number(/^agent_rental_rate_limit_fallbacks_total (\d+)$/m.exec(text)?.[1] ?? 0),
-    0,
-  );
+/** How often a replica counted requests by itself, because Redis did not answer in time. */
+export async function fallbacksOf(replica: Replica): Promise<number> {
+  const text = await metricsOf(replica);
+  return Number(/^agent_rental_rate_limit_fallbacks_total (\d+)$/m.exec(text)?.[1] ?? 0);
 }
 
 /** Empty where it does not answer. */

@@ -80,8 +80,8 @@ describe.runIf(hasRedis)('a conversation of which each request goes to another r
     const client = new Client({ name: 'a-client', version: '1.0.0' });
     const requestInit = { headers: { authorization: `Bearer ${token}` } };
     const url = new URL('/mcp', balancer.dev.base_url);
-    // The class has an optional field that its interface does not allow to be undefined.
-    await client.connect(new StreamableHTTPClientTransport(url, { requestInit }) as Transport);
+    const transport: Transport = new StreamableHTTPClientTransport(url, { requestInit });
+    await client.connect(transport);
     onTestFinished(() => client.close());
     return client;
   }

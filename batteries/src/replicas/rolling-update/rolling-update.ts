@@ -121,19 +121,20 @@ async function rollingUpdate(
       if (code !== 0) broken.push(`${replica.name} ended with ${code}: ${replica.output()}`);
       replaced.push(replica.name);
     }
+    await delay(TOGETHER_MS);
   };
   const startedAt = performance.now();
-  let isOver = false;
+  const over = new AbortController();
   const load = Promise.all(
     Array.from({ length: concurrency }, async () => {
       // For as long as the update takes, and at least as many requests.
-      while (client.sent < requests || !isOver) {
+      while (client.sent < requests || !over.signal.aborted) {
         await make(random.weighted(KINDS), random.pick<Caller>(callers), context);
       }
     }),
   );
   while (client.sent < requests / 4) await delay(20);
-  await update().finally(() => (isOver = true));
+  await update().finally(() => over.abort());
   await load;
   const seconds = (performance.now() - startedAt) / 1_000;
   log(`${client.sent} requests in ${Math.round(seconds)} s`);

@@ -103,13 +103,16 @@ function streamCompletion(
     );
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const size = Math.ceil(text.length / PIECES);
-  for (let part = 1; part <= PIECES; part += 1) {
-    const content = text.slice((part - 1) * size, part * size);
-    later(part, () => {
-      chunk({ role: 'assistant', content }, null);
-      if (part < PIECES) return;
+  // One after the other: timers of several lengths that are due together do not fire in their order.
+  const send = (part: number) =>
+    later(1, () => {
+      chunk({ role: 'assistant', content: text.slice((part - 1) * size, part * size) }, null);
+      if (part < PIECES) {
+        send(part + 1);
+        return;
+      }
       chunk({}, 'stop');
       response.end('data: [DONE]\n\n');
     });
-  }
+  send(1);
 }

@@ -3,7 +3,7 @@ import type { LocalChain } from '@agent-rental/local-chain';
 import { findListingAddress, findPerQueryBalanceAddress } from '@agent-rental/program-client';
 import { createClient, type RentalClient } from '@agent-rental/sdk';
 import { keypairSigner, publish, rent, type WalletSigner } from '@agent-rental/sdk/solana';
-import { openEmptyDatabase, type TemporaryDatabase } from '@agent-rental/server/testing';
+import { openRestartableDatabase, type TemporaryDatabase } from '@agent-rental/server/testing';
 import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
 import { startSlowAgents, type SlowAgents } from '../agents/slow-agents.js';
 import { until } from '../busy-marketplace.js';
@@ -35,6 +35,13 @@ export interface PaidRental {
   readonly wallet: string;
   readonly balanceAddress: PublicKey;
   readonly depositLamports: bigint;
+}
+
+/** On a PostgreSQL of its own: several replicas need more connections than one allows by default. */
+async function openOwnDatabase(): Promise<TemporaryDatabase> {
+  const database = await openRestartableDatabase();
+  await database.restart({ max_connections: '400' });
+  return database;
 }
 
 /** Headers of a request that comes from an address that no other one has come from. */
@@ -108,7 +115,7 @@ export class ReplicaMarket {
     const stateDir = await newStateDir();
     const [{ chain, connection, authorityFile, treasury }, database, redis, agents] = await Promise.all([
       openChain(stateDir),
-      openEmptyDatabase(),
+      openOwnDatabase(),
       startRedis(),
       startSlowAgents(onTask),
     ]);

@@ -6,6 +6,8 @@
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type * as configModule from '@agent-rental/server/config';
+import type * as productionModule from '@agent-rental/server/production';
 
 /** What the parent says. */
 export interface StartMessage {
@@ -13,30 +15,35 @@ export interface StartMessage {
   agentOrigin: string;
 }
 
-type ConfigModule = typeof import('@agent-rental/server/config');
-type ProductionModule = typeof import('@agent-rental/server/production');
-
 const folder = process.argv[2];
 const load = (path: string): Promise<unknown> => import(pathToFileURL(join(folder ?? '', path)).href);
 const { readConfig } = (await (folder === undefined
   ? import('@agent-rental/server/config')
-  : load('config.js'))) as ConfigModule;
+  : load('config.js'))) as typeof configModule;
 const { createLogger, startProduction } = (await (folder === undefined
   ? import('@agent-rental/server/production')
-  : load('compose/production.js'))) as ProductionModule;
+  : load('compose/production.js'))) as typeof productionModule;
 
 process.on('disconnect', () => process.exit());
+
+async function start({ env, agentOrigin }: StartMessage): Promise<void> {
+  const config = readConfig(env);
+  const running = await startProduction(config, config.stateDir, createLogger(config.logLevel), [
+    agentOrigin,
+  ]);
+  process.once('SIGTERM', () => {
+    running.stop().then(
+      () => process.exit(),
+      () => process.exit(1),
+    );
+  });
+  process.send?.({ type: 'ready', baseUrl: running.baseUrl });
+}
+
 process.once('message', (message: StartMessage) => {
-  const config = readConfig(message.env);
-  void startProduction(config, config.stateDir, createLogger(config.logLevel), [message.agentOrigin]).then(
-    (running) => {
-      process.once('SIGTERM', () => void running.stop().then(() => process.exit()));
-      process.send?.({ type: 'ready', baseUrl: running.baseUrl });
-    },
-    (error: unknown) => {
-      process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-      process.exit(1);
-    },
-  );
+  start(message).catch((error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.exit(1);
+  });
 });
 process.send?.({ type: 'loaded' });
