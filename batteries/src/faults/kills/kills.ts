@@ -16,7 +16,7 @@ import type { Part, Stack, StackName } from './stacks/stack.js';
 
 /** The steps of a run, in their order. */
 export const STEPS = ['parse', 'admit', 'slot', 'check', 'charge', 'run', 'deliver'] as const;
-export type Step = (typeof STEPS)[number];
+type Step = (typeof STEPS)[number];
 
 /** One kill: of which part, as a run begins which step. */
 export interface Cell {
