@@ -122,11 +122,7 @@ async function removeContainers(): Promise<void> {
 /** Runs a block, then looks at what it has made. */
 async function follow(block: string): Promise<void> {
   const isStart = block.includes('up --detach');
-  const what = block.includes('docker build')
-    ? 'build'
-    : isStart
-      ? 'start'
-      : (block.split('\n')[0] ?? '');
+  const what = block.includes('docker build') ? 'build' : isStart ? 'start' : (block.split('\n')[0] ?? '');
   const said = await timed(what, () => shell.run(block));
   if (block.includes('docker build')) {
     const size = Number(await engine.podman('image', 'inspect', '--format', '{{.Size}}', IMAGE));

@@ -5,7 +5,7 @@ import type { BusyMarketplace } from '@agent-rental/test/support/busy-marketplac
 export type RecordedValue = string | number | boolean | null | { bytes: string } | RecordedValue[];
 
 /** A statement of a run. */
-export interface RecordedStatement {
+interface RecordedStatement {
   readonly text: string;
   readonly values: readonly RecordedValue[];
 }

@@ -55,9 +55,10 @@ describe('equal transfers', () => {
     const [signer, to] = [keypairSigner(Keypair.generate()), Keypair.generate().publicKey];
     const connection = still as unknown as TransferConnection;
     await transferSol(connection, signer, to, 1_000n);
-    const stop = AbortSignal.timeout(300);
-    await expect(transferSol(connection, signer, to, 1_000n, { signal: stop })).rejects.toMatchObject({
-      name: 'TimeoutError',
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(new Error('That is long enough.')), 300);
+    await expect(transferSol(connection, signer, to, 1_000n, { signal: stop.signal })).rejects.toMatchObject({
+      message: 'That is long enough.',
     });
   });
 });
