@@ -30,7 +30,7 @@ class SignerError extends Error {
 
 /**
  * A signer behind HTTP, such as a key management service, so that the key is not on this machine. The protocol is in
- * docs/operations.md: `POST {message, public_key}` with a bearer token, answered by `{signature}`. A signature counts
+ * docs/keys.md: `POST {message, public_key}` with a bearer token, answered by `{signature}`. A signature counts
  * only once it was verified against the public key.
  *
  * @param timeoutMs of each of three attempts

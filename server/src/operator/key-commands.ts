@@ -46,7 +46,7 @@ export async function runKeyCommand(
     case 'keys': {
       const keys = await listKeys(db);
       if (keys.length === 0) return noKeys();
-      return `${keys.map((key) => describeKey(key, Date.now())).join('\n')}\n\nWhere all other keys are, and how they are rotated: docs/operations.md, "Keys".`;
+      return `${keys.map((key) => describeKey(key, Date.now())).join('\n')}\n\nWhere all other keys are, and how they are rotated: docs/keys.md.`;
     }
     case 'rotate-key': {
       const { keys } = await readKeys();
