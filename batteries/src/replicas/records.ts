@@ -85,7 +85,7 @@ export async function compareRecords(market: ReplicaMarket, asked: readonly Aske
     )
       wrong.push(`run ${name} was told as ${first.run_id} and is on record as ${record.id}`);
   }
-  if (byDigest.size > 0) wrong.push(`${byDigest.size} runs are on record that nobody asked for`);
+  if (byDigest.size > 0) wrong.push(`${byDigest.size} runs are on record that no renter asked for`);
   return { onRecord: rows.length, madeGood, wrong };
 }
 

@@ -444,7 +444,7 @@ export interface Database {
     kid: string;
     /** Null once the key has ended. */
     sealed: Buffer | null;
-    /** Null where nobody outside checks what it authenticates. */
+    /** Null where only the service checks what it authenticates. */
     public_key: Buffer | null;
     made_at: Generated<Date>;
     /** From then on it is the one in use, until a later one is. */

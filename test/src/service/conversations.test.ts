@@ -102,7 +102,7 @@ describe.runIf(hasRedis)('a conversation of which each request goes to another r
   });
 
   test('runs an agent on a file that was sent to the other one [OPS-91]', async () => {
-    const text = 'a,b\n1,2 which nobody else sends';
+    const text = 'a,b\n1,2 which no other one sends';
     const stored = await call(here, 'POST', '/v1/files', {
       token: renter.token,
       raw: text,
@@ -111,7 +111,7 @@ describe.runIf(hasRedis)('a conversation of which each request goes to another r
     const body = { ...taskOf('with-a-file'), input_uri: stored.body['input_uri'] };
     const run = await call(there, 'POST', '/v1/execute', { token: renter.token, body });
     expect(run.body).toMatchObject({ status: 'completed', output: slowAnswer('with-a-file') });
-    await received('which nobody else sends');
+    await received('which no other one sends');
   });
 
   test('hears at the other one how a run ends, and at once [OPS-91]', async () => {

@@ -62,7 +62,7 @@ export async function everythingOf(
   return { processes: [...started, ...marked.filter(({ pid }) => !known.has(pid))], marks };
 }
 
-/** Processes that have the marks of a server, whoever their parent is. */
+/** Processes that have the marks of a server, under any parent. */
 async function withMarks(
   { folder, sessions, cgroups }: Marks,
   without: readonly number[] = [],

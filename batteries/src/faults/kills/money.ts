@@ -14,7 +14,7 @@ export interface Audited {
   /** What was killed. */
   readonly part: Part;
   readonly renters: readonly LoadedRenter[];
-  /** Renters whose answers nobody counted. */
+  /** Renters whose answers were not counted. */
   readonly others: readonly Rental[];
 }
 
@@ -77,7 +77,7 @@ async function auditAnswers(
   const wrong: string[] = [];
   const delivered = of('completed')?.times ?? 0;
   // A caller without a key whose answer was on its way calls again. Where a run costs nothing, that is another run; and a replica
-  // that was killed leaves nobody who knows that its callers are gone (docs/money.md).
+  // that was killed leaves no record that its callers are gone (docs/money.md).
   const mayBeUnheard =
     name.startsWith('mcp') && part === 'server' && (model === 'one_time' || stack.name === 'production');
   const unheard = delivered - answers.length;

@@ -29,7 +29,7 @@ export interface DeliveryTracking {
    * first. No other caller gets it while this one waits.
    */
   adopt(order: Order): Promise<string | undefined>;
-  /** Records that nobody waits for an answer any more. For the start of a server that has no other replica. */
+  /** Records that no caller waits for an answer any more. For the start of a server that has no other replica. */
   leaveAll(): Promise<void>;
   /** Looks for equal runs of the same wallet, and touches none. */
   findEqualRuns(order: Order): Promise<EqualRuns>;

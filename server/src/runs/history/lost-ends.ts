@@ -9,7 +9,7 @@ const ROUND_MS = 1_000;
 
 /**
  * Runs that this process works on no more, and whose end or free slot is not on record, because the database was out. Left
- * alone, they would count as running until their leases lapse, and whoever asks again would wait for them that long.
+ * alone, they would count as running until their leases lapse, and a caller that asks again would wait for them that long.
  */
 export interface LostEnds {
   note(runId: string): void;

@@ -8,7 +8,7 @@ export type Part = (typeof PARTS)[number];
 export const STACKS = ['embedded', 'production'] as const;
 export type StackName = (typeof STACKS)[number];
 
-/** The parts of a stack that are processes of its own; the chain of production is somebody else's. */
+/** The parts of a stack that are processes of its own; the chain of production is not. */
 export const PARTS_OF: Readonly<Record<StackName, readonly Part[]>> = {
   embedded: ['server', 'chain', 'postgres'],
   production: ['server', 'postgres', 'redis'],

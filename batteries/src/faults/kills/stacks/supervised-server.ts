@@ -78,7 +78,7 @@ export class SupervisedServer {
         setTimeout(() => void this.#restart(), RESTART_DELAY_MS);
       });
     });
-    // Whoever needs a server that is up waits for it by asking it.
+    // A cell that needs a server that is up waits for it by asking it.
     ready.catch(() => undefined);
     return [child, ready];
   }
