@@ -9,9 +9,12 @@ import { formatMessage } from 'publint/utils';
 /** Resolutions that an ESM-only package does not serve: CommonJS before `require(esm)`, and TypeScript's oldest. */
 const NOT_SERVED = new Set(['node10', 'node16-cjs']);
 
-/** Static imports, which begin or end a line of their own, and the `import("...")` that compilers write into types. */
+/** Static imports, which begin or end a line of their own, and `import("...")`, in types and of modules of the package itself. */
 const STATIC_IMPORT = /^(?:import |(?:import|export|\})[^'"\n]* from )['"]([^'"\n]+)['"]/gm;
-const IMPORTS = { '.js': [STATIC_IMPORT], '.d.ts': [STATIC_IMPORT, /\bimport\("([^"\n]+)"\)/g] };
+const IMPORTS = {
+  '.js': [STATIC_IMPORT, /\bimport\('(\.[^'\n]+)'\)/g],
+  '.d.ts': [STATIC_IMPORT, /\bimport\("([^"\n]+)"\)/g],
+};
 
 /** Everything wrong with a packed package, as lines to read. */
 export async function tarballProblems(packed, source) {
