@@ -152,6 +152,8 @@ test.runIf(IS_FULL_FORM).each([
       await new Promise((resolve) => setTimeout(resolve, 20));
       survivors = await survivorsOf(processes, marks);
     }
+    // One look takes a while on a busy machine, and may have begun before the time was over.
+    if (survivors.length > 0) survivors = await survivorsOf(processes, marks);
     process.stderr.write(
       `${driver}: ${processes.length} processes, gone after ${Math.round(performance.now() - killedAt)} ms\n`,
     );
