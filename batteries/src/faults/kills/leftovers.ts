@@ -69,9 +69,10 @@ export async function leftRunning(
   killedAt: number,
 ): Promise<string[]> {
   for (;;) {
+    const lookedAt = performance.now();
     const left = await stillRunning([...processes]);
     if (left.length === 0) return [];
-    if (performance.now() > killedAt + GONE_MS) {
+    if (lookedAt > killedAt + GONE_MS) {
       return left.map(
         ({ pid, command }) => `runs on after ${GONE_MS / 1000} s: ${pid} ${command.slice(0, 120)}`,
       );
