@@ -10,6 +10,8 @@ import type { Plan } from './plan.js';
 const LANDED_WITHIN_MS = 120_000;
 const RESEND_MS = 2_000;
 const NEXT_BLOCKHASH_MS = 200;
+/** A slot takes 0.4 s. */
+const NEXT_BLOCKHASH_TRIES = 50;
 const LOGS_TRIES = 20;
 const LOGS_PAUSE_MS = 500;
 
@@ -59,13 +61,15 @@ export async function sendPlan(
 /**
  * Signs a transaction that has not landed yet. The same change on the same blockhash has the same signature: sent twice
  * within a slot, the second would be taken for landed by the first one's status and change nothing.
+ *
+ * @throws OperatorError where no newer blockhash comes.
  */
 async function signNew(
   chain: Chain,
   plan: Plan,
   keypair: Keypair,
 ): Promise<{ wire: Uint8Array; signature: string; lastValidBlockHeight: number }> {
-  for (;;) {
+  for (let tried = 0; tried < NEXT_BLOCKHASH_TRIES; tried += 1) {
     const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash(true);
     const transaction = new VersionedTransaction(messageOf(plan, blockhash));
     transaction.sign([keypair]);
@@ -74,6 +78,7 @@ async function signNew(
     if (!status) return { wire: transaction.serialize(), signature, lastValidBlockHeight };
     await new Promise((resolve) => setTimeout(resolve, NEXT_BLOCKHASH_MS));
   }
+  throw new OperatorError('The same change has just landed, and the RPC endpoint has no newer blockhash.');
 }
 
 /**
