@@ -70,4 +70,4 @@ export const CREDITS_PER_DAY = 5;
 export const AGENT_CONTACT_MINUTES = 10;
 
 /** How many of a wallet's rentals, runs or own agents are looked at to count a list: the `total` of a shorter list is exact. */
-export const COUNTED_FOR_TOTAL = { rentals: 200, runs: 1_000, agents: 200 } as const;
+export const COUNTED_FOR_TOTAL = { rentals: 150, runs: 1_000, agents: 200 } as const;

@@ -1,6 +1,7 @@
-import { createStandIn, hangingAgent } from '@agent-rental/stand-in';
+import { createStandIn, hangingAgent, type StandInAgent } from '@agent-rental/stand-in';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { MCP_CLIENTS, type McpClient, type Server } from '../testing/mcp-clients.js';
 import { serveMcp } from '../testing/serve-mcp.js';
@@ -10,7 +11,9 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
 
-async function serve(...args: Parameters<typeof serveMcp>): Promise<Server & { url: URL }> {
+async function serve(
+  ...args: Parameters<typeof serveMcp>
+): Promise<Server & Awaited<ReturnType<typeof serveMcp>>> {
   const served = await serveMcp(...args);
   closing.push(served.close);
   return served;
@@ -155,6 +158,31 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
     controller.abort(new Error('enough'));
     await expect(calling).rejects.toThrow(/enough|aborted/);
     await agent.aborted;
+  });
+
+  it('writes the answers that are under way before it closes [ADP-22]', async () => {
+    let begun = (): void => undefined;
+    let goOn = (): void => undefined;
+    const beginning = new Promise<void>((resolve) => (begun = resolve));
+    const gate = new Promise<void>((resolve) => (goOn = resolve));
+    const run: StandInAgent = async function* () {
+      begun();
+      yield 'begun';
+      await gate;
+      return { output: 'done' };
+    };
+    const server = await serve(createStandIn([{ id: 'slow-aaaaaa', run }]));
+    const client = await connect(name, server);
+    const calling = client.callTool('slow_aaaaaa', { task: 't' });
+    await beginning;
+    let isClosed = false;
+    const closing = server.closeHandler(60_000).then(() => (isClosed = true));
+    // Long enough for a close that does not wait.
+    await delay(20);
+    expect(isClosed).toBe(false);
+    goOn();
+    expect(await calling).toMatchObject({ content: [{ text: 'done' }, {}] });
+    await closing;
   });
 
   it('pages', async () => {

@@ -26,6 +26,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { beginEarly } from './early-stream.js';
 import { LegacyExchanges } from './legacy-exchange.js';
+import { OpenAnswers } from './open-answers.js';
 import { createRentalServer } from '../rental-server.js';
 import type { HttpCall, RentalServerOptions } from '../rental-server-options.js';
 import { readReplicaMessage, type ReplicaBus, type ReplicaMessage } from './replica-bus.js';
@@ -85,8 +86,11 @@ export interface RentalMcpHandler {
   handle(incoming: IncomingMessage, outgoing: ServerResponse, caller: RentalMcpCaller): Promise<void>;
   /** Serves a web-standard request. */
   fetch(request: Request, caller: RentalMcpCaller): Promise<Response>;
-  /** Ends every call that is still running; their runs go on for a while, and can be asked for again. */
-  close(): Promise<void>;
+  /**
+   * Waits for the answers under way, at most for `graceMs` (default 0), then ends every call that is still running; their
+   * runs go on for a while, and can be asked for again.
+   */
+  close(graceMs?: number): Promise<void>;
 }
 
 /** What travels with a request to the factory of its server. */
@@ -125,6 +129,7 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
   const resumption = new Resumption(signer);
   const running = new RunningCalls();
   const exchanges = new LegacyExchanges();
+  const answers = new OpenAnswers();
   const onerror = (error: Error): void => options.onError?.(error);
 
   const serverFor = ({ caller, call, select }: Carried, era: 'legacy' | 'modern'): Server => {
@@ -220,15 +225,18 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     return new Response(null, { status: 202 });
   };
 
-  const serveMessage = async (
+  const serveMessage = (
     request: Request,
     caller: RentalMcpCaller,
     body: unknown,
     key?: string,
-  ): Promise<Response> =>
-    body !== undefined && (await isLegacyRequest(request, body))
-      ? serveLegacy(request, caller, body, key)
-      : serveStateless(request, caller, body, key);
+  ): Promise<Response> => {
+    const serve = async () =>
+      body !== undefined && (await isLegacyRequest(request, body))
+        ? serveLegacy(request, caller, body, key)
+        : serveStateless(request, caller, body, key);
+    return isSubscription(body) ? serve() : answers.track(serve());
+  };
 
   /** The rest of a stream that broke: the call once more, under the key of its run. */
   const resume = async (request: Request, caller: RentalMcpCaller): Promise<Response> => {
@@ -281,7 +289,8 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
         incoming as IncomingMessage & { method: string; url: string },
         outgoing,
       ),
-    close: async () => {
+    close: async (graceMs = 0) => {
+      await answers.ended(graceMs);
       exchanges.closeAll();
       await stateless.close();
     },
@@ -295,6 +304,11 @@ function selectionOf({ url }: Request): ToolSelection | undefined {
 
 function isToolCall(body: unknown): body is JSONRPCRequest {
   return isJSONRPCRequest(body) && body.method === 'tools/call';
+}
+
+/** A stream of notifications, which ends only with its connection. */
+function isSubscription(body: unknown): boolean {
+  return isJSONRPCRequest(body) && body.method === 'subscriptions/listen';
 }
 
 /** The request that a call came with, out of one that asks for the rest of its stream. */

@@ -7,6 +7,7 @@ import {
   type RequestId,
   type Server,
 } from '@modelcontextprotocol/server';
+import { untilEnd } from './open-answers.js';
 import { RETRY_MS } from './resumption.js';
 import type { ClientFacts } from '../sessions/sessions.js';
 
@@ -127,26 +128,4 @@ function idsOnly(eventIds: () => string) {
       throw new Error('Streams are taken up again by their calls.');
     },
   };
-}
-
-/** The same bytes; `end` is called when they are over, or their reader has left. */
-function untilEnd(body: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read();
-        if (!done) return controller.enqueue(value);
-        end();
-        controller.close();
-      } catch (error) {
-        end();
-        controller.error(error);
-      }
-    },
-    async cancel(reason) {
-      end();
-      await reader.cancel(reason).catch(() => undefined);
-    },
-  });
 }

@@ -8,6 +8,8 @@ import { createRentalMcpHandler, type RentalMcpHandlerOptions } from '../http/ht
 /** The handler on a free port, over a stand-in marketplace. */
 interface ServedMcp {
   readonly url: URL;
+  /** Closes the handler alone, whose server goes on. */
+  closeHandler(graceMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -29,6 +31,7 @@ export async function serveMcp(standIn: StandIn, options: RentalMcpHandlerOption
   const { port } = server.address() as AddressInfo;
   return {
     url: new URL(`http://127.0.0.1:${port}/mcp`),
+    closeHandler: (graceMs) => handler.close(graceMs),
     close: async () => {
       await handler.close();
       const closed = once(server, 'close');

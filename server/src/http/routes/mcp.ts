@@ -44,7 +44,7 @@ export async function mountMcp(
     /** Where a client that has no token reads how to log in (RFC 9728). */
     resourceMetadataOf: (request: FastifyRequest) => string;
   } & McpOptions,
-): Promise<{ close(): Promise<void> }> {
+): Promise<{ close(graceMs: number): Promise<void> }> {
   const mcp = createRentalMcpHandler({
     ...options,
     maxBodyBytes: MOST_BODY_BYTES,
@@ -85,7 +85,7 @@ export async function mountMcp(
       },
     });
   });
-  return { close: () => mcp.close() };
+  return { close: (graceMs) => mcp.close(graceMs) };
 }
 
 /** Large messages are read outside the event loop, as the bodies of the HTTP API are. */
