@@ -230,13 +230,14 @@ it('looks at a bounded number of rentals to count a list, and at none twice', as
 });
 
 it('the total of a list does not depend on where its page ends', async () => {
-  const { wallet } = await storeMany(150);
-  for (const limit of [1, 20, 100, 149]) {
+  const stored = COUNTED_FOR_TOTAL.rentals - 50;
+  const { wallet } = await storeMany(stored);
+  for (const limit of [1, 20, 50, stored - 1]) {
     const page = await rentals.page(wallet, undefined, NOW, { limit, offset: 0 });
     const last = page.at(-1);
     const after = { timeUs: last?.purchased_at_us ?? 0n, id: last?.address ?? '' };
     expect(await rentals.count(wallet, undefined, NOW, { seen: limit, after })).toEqual({
-      total: 150,
+      total: stored,
       isMinimum: false,
     });
   }
