@@ -12,6 +12,7 @@ import { openRawMcpSession } from '@agent-rental/test/support/raw-mcp-session';
 import { atMost, round, type Findings, type Row, type Suite, type Target } from './report.js';
 import { startFloors } from './runs/floors.js';
 import { recordRun } from './runs/run-statements.js';
+import { countInServer, type ServerCounts } from './runs/server-counts.js';
 
 /** Runs at the same time. */
 const AT_ONCE = 6;
@@ -25,11 +26,18 @@ const TERMS = { one_time: 'not charged', per_query: 'charged' } as const;
 const MOST_TRANSACTIONS = { one_time: 5, per_query: 8 } as const;
 const KINDS: readonly AgentKind[] = ['connected', 'declarative'];
 
+interface Usage extends ServerCounts {
+  /** Of the whole database, in bytes. */
+  readonly walBytes: number;
+}
+
+const NOTHING: Usage = { cpuMs: 0, transactions: 0, rpcCalls: 0, walBytes: 0 };
+
 /** A way to run a task. */
 interface Way {
   readonly what: string;
   run(name: string): Promise<unknown>;
-  cpuMs(): Promise<number>;
+  usage(): Promise<Usage>;
 }
 
 /** What runs cost: how many a second, CPU of the server's own process, transactions and log of the database. */
@@ -43,12 +51,12 @@ export async function measureRuns(
     SANDBOX_POOL_SIZE: '8',
   });
   const floors = await startFloors({ agentUrl: market.agents.agentUrl });
-  const rpcCalls = await countRpcCalls(market);
+  const counts = await countInServer(market);
   const executeUrl = `${market.server.dev.base_url}/v1/execute`;
   const rows: Row[] = [];
   const targets: Target[] = [];
   try {
-    const measure = async ({ what, run, cpuMs }: Way, isOfMarket: boolean): Promise<void> => {
+    const measure = async ({ what, run, usage }: Way, isOfMarket: boolean): Promise<void> => {
       const many = async (count: number, name: string) => {
         let left = count;
         const lane = async () => {
@@ -58,41 +66,38 @@ export async function measureRuns(
       };
       await many(WARM_UP, 'warm-up');
       if (isOfMarket) await settle(market);
-      const idle = isOfMarket ? await idleOf(market, rpcCalls, idleSeconds) : undefined;
-      const before = isOfMarket ? await writtenBy(market) : undefined;
-      const rpcBefore = await rpcCalls();
-      const cpuBefore = await cpuMs();
+      const idle = isOfMarket ? await idleOf(usage, idleSeconds) : undefined;
+      const before = await usage();
       const startedAt = performance.now();
       await many(runs, 'run');
       const seconds = (performance.now() - startedAt) / 1_000;
-      // To the end of each charge, which costs, too; the questions for it are not the server's.
-      const asked = isOfMarket ? await settle(market) : 0;
+      // To the end of each charge, which costs, too.
+      if (isOfMarket) await settle(market);
       const allSeconds = (performance.now() - startedAt) / 1_000;
-      const rpc = (await rpcCalls()) - rpcBefore;
-      const cpu = (await cpuMs()) - cpuBefore - (idle?.cpuMs ?? 0) * allSeconds;
+      const after = await usage();
+      const perRun = (what: keyof Usage) =>
+        round((after[what] - before[what] - (idle?.[what] ?? 0) * allSeconds) / runs);
       const row: Record<string, string | number> = {
         what,
         runs_per_s: round(runs / seconds),
-        cpu_ms: round(cpu / runs),
+        cpu_ms: perRun('cpuMs'),
       };
-      if (idle && before) {
-        const after = await writtenBy(market);
-        row['transactions'] = round(
-          (after.transactions - before.transactions - asked - idle.transactions * allSeconds) / runs,
-        );
-        row['rpc_calls'] = round((rpc - idle.rpcCalls * allSeconds) / runs);
-        row['wal_bytes'] = round((after.walBytes - before.walBytes - idle.walBytes * allSeconds) / runs);
+      if (idle) {
+        row['transactions'] = perRun('transactions');
+        row['rpc_calls'] = perRun('rpcCalls');
+        row['wal_bytes'] = perRun('walBytes');
       }
       rows.push({ ...row, samples: runs });
       progress(JSON.stringify(rows.at(-1)));
     };
     const agent = { agent_id: 'floor' };
+    const usageOfFloors = async (): Promise<Usage> => ({ ...NOTHING, cpuMs: await floors.cpuMs() });
     const mcpFloor = await openRawMcpSession(floors.mcp, 'none');
     await measure(
       {
         what: 'Fastify as it comes, connected',
         run: (name) => post(`${floors.http}/v1/execute`, 'none', { ...agent, task: slowTask(0, name) }),
-        cpuMs: floors.cpuMs,
+        usage: usageOfFloors,
       },
       false,
     );
@@ -100,14 +105,11 @@ export async function measureRuns(
       {
         what: 'MCP SDK as it comes, connected',
         run: (name) => mcpFloor.call('run_agent', { ...agent, task: slowTask(0, name) }),
-        cpuMs: floors.cpuMs,
+        usage: usageOfFloors,
       },
       false,
     );
-    const cpuMs = async () => {
-      const { user, system } = await market.inspector.evaluate<NodeJS.CpuUsage>('process.cpuUsage()');
-      return (user + system) / 1_000;
-    };
+    const usage = async (): Promise<Usage> => ({ ...(await counts()), walBytes: await walOf(market) });
     for (const model of Object.keys(TERMS) as (keyof typeof TERMS)[]) {
       for (const kind of KINDS) {
         const agentId = await market.publish(kind, `${kind}-${model}`.replace('_', '-'), {
@@ -145,7 +147,7 @@ export async function measureRuns(
               what: `Fastify as it comes, with the ${recorded.statements.length} statements of a run prepared, ${name}`,
               run: (task) =>
                 post(`${floors.http}/v1/execute/statements`, 'none', { ...agent, task: slowTask(0, task) }),
-              cpuMs: floors.cpuMs,
+              usage: usageOfFloors,
             },
             false,
           );
@@ -154,7 +156,7 @@ export async function measureRuns(
           {
             what: `HTTP, ${name}`,
             run: (task) => post(executeUrl, token(), { agent_id: agentId, task: slowTask(0, task) }),
-            cpuMs,
+            usage,
           },
           true,
         );
@@ -172,7 +174,7 @@ export async function measureRuns(
               });
               if (text?.includes('done with') !== true) throw new Error(`MCP answered ${text}.`);
             },
-            cpuMs,
+            usage,
           },
           true,
         );
@@ -198,59 +200,34 @@ async function post(url: string, token: string, body: object): Promise<string> {
   return (JSON.parse(text) as { run_id?: string }).run_id ?? '';
 }
 
-/** Waits until no charge is open; gives how often it has asked the database. */
-async function settle({ database }: BusyMarketplace): Promise<number> {
+/** Waits until no charge is open. */
+async function settle({ database }: BusyMarketplace): Promise<void> {
   const open = `select from charges where state in ('reserved', 'signed', 'confirmed')`;
-  let asked = 0;
-  const isSettled = async () => {
-    asked += 1;
-    return (await database.query(open)).rowCount === 0;
-  };
+  const isSettled = async () => (await database.query(open)).rowCount === 0;
   await until(isSettled, FINALITY_MS, 500);
-  return asked;
 }
 
-async function writtenBy({ database }: BusyMarketplace): Promise<{ transactions: number; walBytes: number }> {
-  // Sessions tell what they did about once a second.
-  await delay(1_500);
-  const { rows } = await database.query<{ transactions: number; wal: number }>(
-    `select xact_commit::float8 as transactions, pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as wal
-      from pg_stat_database where datname = current_database()`,
+/** How much log the database has written so far, in bytes. */
+async function walOf({ database }: BusyMarketplace): Promise<number> {
+  const { rows } = await database.query<{ wal: number }>(
+    `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as wal`,
   );
-  const [row] = rows;
-  return { transactions: row?.transactions ?? Number.NaN, walBytes: row?.wal ?? Number.NaN };
-}
-
-/** Counts the calls of the RPC from now on; gives how many there were. */
-async function countRpcCalls({ inspector, server }: BusyMarketplace): Promise<() => Promise<number>> {
-  const origin = JSON.stringify(new URL(server.dev.rpc_url).origin);
-  await inspector.evaluate(`(globalThis.rpcCalls = 0,
-    process.getBuiltinModule('node:diagnostics_channel').subscribe('undici:request:create', ({ request }) => {
-      if (String(request.origin) === ${origin}) globalThis.rpcCalls += 1;
-    }), true)`);
-  return () => inspector.evaluate<number>('globalThis.rpcCalls');
+  return rows[0]?.wal ?? Number.NaN;
 }
 
 /** What goes on in a second without a run. */
-async function idleOf(
-  market: BusyMarketplace,
-  rpcCalls: () => Promise<number>,
-  idleSeconds: number,
-): Promise<{ transactions: number; walBytes: number; cpuMs: number; rpcCalls: number }> {
-  const cpu = async () => {
-    const { user, system } = await market.inspector.evaluate<NodeJS.CpuUsage>('process.cpuUsage()');
-    return (user + system) / 1_000;
-  };
-  const [before, cpuBefore, rpcBefore] = [await writtenBy(market), await cpu(), await rpcCalls()];
+async function idleOf(usage: () => Promise<Usage>, idleSeconds: number): Promise<Usage> {
+  const before = await usage();
   const startedAt = performance.now();
   await delay(idleSeconds * 1_000);
-  const [after, cpuAfter, rpcAfter] = [await writtenBy(market), await cpu(), await rpcCalls()];
+  const after = await usage();
   const seconds = (performance.now() - startedAt) / 1_000;
+  const perSecond = (what: keyof Usage) => (after[what] - before[what]) / seconds;
   return {
-    transactions: (after.transactions - before.transactions) / seconds,
-    walBytes: (after.walBytes - before.walBytes) / seconds,
-    cpuMs: (cpuAfter - cpuBefore) / seconds,
-    rpcCalls: (rpcAfter - rpcBefore) / seconds,
+    cpuMs: perSecond('cpuMs'),
+    transactions: perSecond('transactions'),
+    rpcCalls: perSecond('rpcCalls'),
+    walBytes: perSecond('walBytes'),
   };
 }
 
