@@ -75,6 +75,9 @@ export async function checkRunning({ engine, url, check }: Deployment): Promise<
     const root = await engine.podman('exec', name, 'sh', '-c', 'grep " / " /proc/mounts');
     check(`${server} has a read-only root`, / ro[, ]/.test(root), root);
   }
+  // The proxy is up as soon as one server is ready, and asks the other one once a second.
+  for (const server of SERVERS) await until(async () => (await isReady(engine, server)) || undefined);
+  await delay(2_000);
   const before = await Promise.all(SERVERS.map((server) => requestsOf(engine, server)));
   const answers = await Promise.all(
     Array.from({ length: REQUESTS }, () => fetch(`${url}/v1/network`).then(({ status }) => status)),
@@ -139,12 +142,7 @@ export async function checkDrain(deployment: Deployment, listing: string): Promi
   await Promise.all(turns.map(({ asked }) => asked));
   const name = containerOf('server-1');
   const stopped = engine.podman('stop', '--time', '40', name);
-  const isReady = () =>
-    engine.podman('exec', name, 'healthcheck', '/ready').then(
-      () => true,
-      () => false,
-    );
-  await until(async () => ((await isReady()) ? undefined : true));
+  await until(async () => ((await isReady(engine, 'server-1')) ? undefined : true));
   // The proxy asks once a second.
   const isLeft = await until(async () => ((await fetch(`${url}/ready`)).ok ? true : undefined)).catch(
     () => false,
@@ -164,7 +162,7 @@ export async function checkDrain(deployment: Deployment, listing: string): Promi
   check('a drained server ends with 0', code === '0', code);
   check('the other server answers', (await fetch(`${url}/ready`)).ok);
   await engine.podman('start', name);
-  await until(async () => ((await isReady()) ? true : undefined));
+  await until(async () => (await isReady(engine, 'server-1')) || undefined);
 }
 
 function clientOf({ url, renter }: Deployment) {
@@ -172,6 +170,13 @@ function clientOf({ url, renter }: Deployment) {
 }
 
 const containerOf = (service: string) => `agent-rental_${service}_1`;
+
+/** Whether a server takes requests, by its own word. */
+const isReady = (engine: Engine, server: string): Promise<boolean> =>
+  engine.podman('exec', containerOf(server), 'healthcheck', '/ready').then(
+    () => true,
+    () => false,
+  );
 
 /** Requests that a server has logged. */
 async function requestsOf(engine: Engine, server: string): Promise<number> {
