@@ -35,7 +35,16 @@ export async function openNotifications(pool: Pool, channel: string, logger: Log
     fresh.on('notification', ({ payload }) => {
       for (const listener of listeners) listener(payload ?? '');
     });
-    await fresh.query(`listen ${channel}`);
+    try {
+      await fresh.query(`listen ${channel}`);
+    } catch (error) {
+      // A connection that broke meanwhile has been given back already.
+      if (client === fresh) {
+        client = undefined;
+        fresh.release(true);
+      }
+      throw error;
+    }
   }
   function again(): void {
     retry = setTimeout(() => void connect().catch(() => isClosed || again()), RECONNECT_MS);
