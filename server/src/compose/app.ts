@@ -40,7 +40,7 @@ export interface App {
 
 /** The longest that a stop waits for requests that are no runs. */
 const LAST_REQUESTS_MS = 5_000;
-/** The longest that a stop waits for answers over MCP whose runs are over; a call that asks a person waits in vain. */
+/** Of these, the longest that it waits for answers over MCP whose runs are over; a call that asks a person waits in vain. */
 const LAST_MCP_ANSWERS_MS = 2_000;
 
 /** Composes the slices into a server. Everything that runs in the background is started here and ended by `close`. */
@@ -118,9 +118,9 @@ export async function createApp(parts: AppParts): Promise<App> {
       await drain.drain(config.drainTimeoutMs);
       // The runs are over: callers that still wait for one get an answer, and connections that stay open are cut off.
       records.changes.close();
+      const cutOff = setTimeout(() => http.server.closeAllConnections(), LAST_REQUESTS_MS);
       // A run ends before the answer to its call over MCP is written.
       await mcp.close(LAST_MCP_ANSWERS_MS);
-      const cutOff = setTimeout(() => http.server.closeAllConnections(), LAST_REQUESTS_MS);
       await http.close();
       clearTimeout(cutOff);
       await Promise.all([records.notifications.close(), mcpBus.close()]);
