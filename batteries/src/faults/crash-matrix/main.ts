@@ -17,7 +17,7 @@ const log = (line: string) => process.stderr.write(`${line}\n`);
 const report = {
   runs: await runCrashMatrix({ lanes: values.lanes, log }),
   recovery: await runRecoveryMatrix(log),
-  registration: await runRegistrationMatrix(log),
+  registration: await runRegistrationMatrix({ log }),
 };
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
 const broken = Object.values(report).flatMap((part) => part.broken);
