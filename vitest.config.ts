@@ -1,11 +1,27 @@
+import { execFileSync } from 'node:child_process';
 import { defineConfig } from 'vitest/config';
 import { requirements } from './test/src/requirements/vitest-plugin.js';
-import { IS_FULL_FORM } from './test/src/support/full-form.js';
+import { SlowFirst } from './test/src/run-report/slow-first.js';
+import { slowestFiles } from './test/src/run-report/slowest-files.js';
+
+// Test files inherit both. A commit has one seed, so that a failure in CI repeats in a clone.
+process.env['TEST_FORM'] ??= process.env['CI'] === undefined ? 'quick' : 'sample';
+process.env['TEST_SEED'] ??= `${seedOfCommit()}`;
+
+function seedOfCommit(): number {
+  try {
+    const commit = execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8', stdio: 'pipe' });
+    return Number.parseInt(commit.slice(0, 7), 16);
+  } catch {
+    // A copy without git.
+    return 1;
+  }
+}
 
 /** Files that `scripts/test.mjs` leaves to CI. */
 const leftOut = (process.env['TESTS_LEFT_OUT'] ?? '').split(',').filter(Boolean);
 
-const plugins = [requirements({ isPart: leftOut.length > 0 })];
+const plugins = [requirements({ isPart: leftOut.length > 0 }), slowestFiles()];
 
 const common = {
   exclude: leftOut,
@@ -23,6 +39,7 @@ export default defineConfig({
   test: {
     // Two cores: more workers than that make process-spawning tests starve each other.
     maxWorkers: 2,
+    sequence: { sequencer: SlowFirst },
     projects: [
       {
         plugins,
@@ -70,7 +87,7 @@ export default defineConfig({
           ...common,
           name: 'end-to-end',
           // Measurements of the full form have a process of their own.
-          isolate: IS_FULL_FORM,
+          isolate: process.env['TEST_FORM'] !== 'quick',
           include: [
             'test/src/**/*.test.ts',
             'benchmarks/src/**/*.test.ts',

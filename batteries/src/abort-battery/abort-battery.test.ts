@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { runAbortBattery, WAYS } from './battery.js';
-import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { IS_QUICK } from '@agent-rental/test/support/form';
 
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'nothing is left of runs that were aborted at random moments, by each way',
   { timeout: 300_000 },
   async () => {

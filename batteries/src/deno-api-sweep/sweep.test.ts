@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { judge, knownBehindTheKernel, knownOfTheInterfaces, knownOfTheLanguage } from './known-reaches.js';
 import { openTracedSandboxes, sweepLanguage, sweepNamespace } from './sweep.js';
 import { reachesOf } from './traced-calls.js';
-import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { IS_QUICK } from '@agent-rental/test/support/form';
 
 /** In full, on Linux; CI installs strace. */
-const canTrace = IS_FULL_FORM && process.platform === 'linux';
+const canTrace = !IS_QUICK && process.platform === 'linux';
 
 test.runIf(canTrace)(
   "a model's JavaScript reaches nothing of the machine that docs/isolation.md does not name [EXE-71]",

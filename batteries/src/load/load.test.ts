@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { runLoad } from './load.js';
-import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { IS_QUICK } from '@agent-rental/test/support/form';
 
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'a short load keeps its bounds, within its capacity and at twice of it, with callers that leave and sandboxes that die',
   { timeout: 300_000 },
   async () => {

@@ -1,9 +1,9 @@
 import { hasRedis } from '@agent-rental/test/support/processes/redis';
-import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { IS_QUICK } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
 import { runReplicas } from './battery.js';
 
-test.runIf(IS_FULL_FORM && hasRedis)(
+test.runIf(!IS_QUICK && hasRedis)(
   'replicas of which one is killed and one is added under load keep limits, slots, runs and money [OPS-90, OPS-91]',
   { timeout: 600_000 },
   async () => {

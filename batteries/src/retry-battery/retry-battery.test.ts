@@ -1,8 +1,8 @@
-import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { IS_QUICK } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
 import { runRetryBattery } from './battery.js';
 
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'calls that are given up at random moments and made again are paid once, equal calls at once twice [RUN-24]',
   { timeout: 300_000 },
   async () => {

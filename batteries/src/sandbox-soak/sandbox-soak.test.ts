@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { runSandboxSoak } from './soak.js';
-import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { IS_QUICK } from '@agent-rental/test/support/form';
 
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'hostile code of many kinds, and a crash in between, leave nothing behind and keep no caller from being served [EXE-43, EXE-60, OPS-6]',
   { timeout: 300_000 },
   async () => {

@@ -1,10 +1,10 @@
-import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { IS_QUICK } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
 import { measureGrowth } from '../growth.js';
 import { SIZES } from './sizes.js';
 
 // Whether its targets hold is judged by the command alone: this shows that the suite measures what it says.
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'the growth suite measures pages, runs, rounds, charges and starts with little there and with much',
   { timeout: 600_000 },
   async () => {

@@ -1,9 +1,9 @@
-import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { IS_QUICK } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
 import { measureOverload } from '../overload.js';
 
 // Whether its targets hold is judged by the command alone: this shows that the suite measures what it says.
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'the overload suite measures good answers at capacity and at ten times the callers, with tokens and keys',
   { timeout: 300_000 },
   async () => {

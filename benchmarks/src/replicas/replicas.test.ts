@@ -1,10 +1,10 @@
 import { hasRedis } from '@agent-rental/test/support/processes/redis';
-import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { IS_QUICK } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
 import { measureReplicas } from '../replicas.js';
 
 // Whether its targets hold is judged by the command alone: this shows that the suite measures what it says.
-test.runIf(IS_FULL_FORM && hasRedis)(
+test.runIf(!IS_QUICK && hasRedis)(
   'the replicas suite measures reads and runs of one, two and four replicas, by turns',
   { timeout: 300_000 },
   async () => {

@@ -1,9 +1,9 @@
-import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { IS_QUICK } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
 import { measureRuns } from '../runs.js';
 
 // Whether its targets hold is judged by the command alone: this shows that the suite measures what it says.
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'the runs suite measures runs over HTTP and MCP, charged and not, beside the bare libraries and statements',
   { timeout: 300_000 },
   async () => {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { runAuthorizationScenarios } from './authorization.js';
 import { runSuite, SUITES } from './suites.js';
-import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { IS_QUICK } from '@agent-rental/test/support/form';
 
 // The newer suites have a script of their own, `npm run conformance`: they need another Node, and minutes.
-test.runIf(IS_FULL_FORM).each(['0.1.13, on the Node of the tests'] as const)(
+test.skipIf(IS_QUICK).each(['0.1.13, on the Node of the tests'] as const)(
   'the protocol’s conformance suite %s passes [ADP-6]',
   { timeout: 400_000 },
   async (name) => {
@@ -14,7 +14,7 @@ test.runIf(IS_FULL_FORM).each(['0.1.13, on the Node of the tests'] as const)(
   },
 );
 
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'the scenarios for authorization servers pass, with a wallet that consents [ID-41]',
   { timeout: 400_000 },
   async () => {

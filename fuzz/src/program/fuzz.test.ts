@@ -6,10 +6,10 @@ import { missingCoverage, reachablePairs, reachableVerdicts } from './campaign/e
 import { minimise } from './campaign/minimise.js';
 import { INSTRUCTION_NAMES } from './model/instruction-table.js';
 import { describeFailure } from './campaign/report.js';
-import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { IS_QUICK } from '@agent-rental/test/support/form';
 
 const SEED = 1;
-const INSTRUCTIONS = IS_FULL_FORM ? 50_000 : 5_000;
+const INSTRUCTIONS = IS_QUICK ? 5_000 : 50_000;
 
 /** Of what a long run sees a hundred times, a short one may miss a few. */
 const MISSED_PERCENT = 2;
@@ -21,7 +21,7 @@ describe('random sequences of instructions', () => {
     const { coverage, failure } = await runCampaign({ so, seed: SEED, instructions: INSTRUCTIONS });
     expect(failure === null ? null : describeFailure(failure)).toBeNull();
     expect(coverage.instructions).toBeGreaterThanOrEqual(INSTRUCTIONS);
-    if (!IS_FULL_FORM) return;
+    if (IS_QUICK) return;
     const missing = missingCoverage(coverage, 1, 1);
     const reachable = INSTRUCTION_NAMES.flatMap(reachableVerdicts).length + reachablePairs().length;
     expect(missing.length, missing.join('\n')).toBeLessThan((reachable * MISSED_PERCENT) / 100);

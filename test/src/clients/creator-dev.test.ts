@@ -4,7 +4,7 @@ import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { IS_FULL_FORM } from '../support/full-form.js';
+import { IS_QUICK } from '../support/form.js';
 import { mcpInspector } from '../support/toolchains/mcp-inspector.js';
 import { CLI, freePort, MODULES, openWorkshop } from '../support/workshop.js';
 
@@ -107,7 +107,7 @@ describe('a creator who tries an agent before it is published', () => {
     expect(await end()).toBe(0);
   }, 120_000);
 
-  it.skipIf(!IS_FULL_FORM)(
+  it.skipIf(IS_QUICK)(
     'is listed and called by the Inspector of MCP, an edit included [REG-114]',
     async () => {
       const inspector = await mcpInspector();
@@ -141,7 +141,7 @@ const STEPS = [
   'as any renter has it',
 ];
 
-describe.skipIf(!IS_FULL_FORM)('agent-rental dev in a terminal', () => {
+describe.skipIf(IS_QUICK)('agent-rental dev in a terminal', () => {
   it.each(STEPS)(
     'is ended by Ctrl-C at "%s", and leaves no process and no file [REG-66]',
     async (step) => {

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { IS_FULL_FORM } from '../support/full-form.js';
+import { IS_QUICK } from '../support/form.js';
 import {
   newStateDir,
   removeStateDir,
@@ -78,7 +78,7 @@ let proxy: Proxy;
 let isHeld: () => void = () => undefined;
 
 beforeAll(async () => {
-  if (!IS_FULL_FORM) return;
+  if (IS_QUICK) return;
   proxy = await startProxy(() => isHeld());
   modelPort = await freePort();
   stateDir = await newStateDir();
@@ -89,7 +89,7 @@ beforeAll(async () => {
   });
 }, 120_000);
 afterAll(async () => {
-  if (!IS_FULL_FORM) return;
+  if (IS_QUICK) return;
   proxy?.close();
   await marketplace?.stop();
   await removeStateDir(stateDir);
@@ -153,7 +153,7 @@ async function interruptEverywhere(cwd: string, args: readonly string[]) {
   throw new Error(`${args[0]} makes more than ${MOST_REQUESTS} requests.`);
 }
 
-it.runIf(IS_FULL_FORM)(
+it.skipIf(IS_QUICK)(
   'a command that is interrupted at each of its requests goes on from there, and does nothing twice [REG-66]',
   async () => {
     const { folder, cli } = await openWorkshop({ base_url: proxy.url, rpc_url: proxy.url });

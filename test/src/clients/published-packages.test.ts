@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { IS_FULL_FORM } from '../support/full-form.js';
+import { IS_QUICK } from '../support/form.js';
 
 const CHECK = fileURLToPath(new URL('../../../scripts/check-packages/main.mjs', import.meta.url));
 
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'the packed packages hold what they need, install together, import, run and type-check on Node 20 and 22 [SVC-11, SVC-13]',
   { timeout: 900_000 },
   async () => {

@@ -6,7 +6,7 @@ import { openCuttingProxy } from '@agent-rental/stand-in';
 import { beforeAll, describe, inject, test, type ExpectStatic, type TestContext } from 'vitest';
 import { OFFICIAL_CLIENTS, type Place, type Seen } from './mcp-clients/official-clients.js';
 import { pythonInFullForm, runPython } from '../support/toolchains/python-environment.js';
-import { IS_FULL_FORM } from '../support/full-form.js';
+import { IS_QUICK } from '../support/form.js';
 import { PRICE, publishProgram, rentAgent } from '../support/agents/agents.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
@@ -68,7 +68,7 @@ function expectAsTold(seen: Record<string, unknown>, expect: ExpectStatic): void
 }
 
 // Each waits for runs of seconds with wallets of its own: together they take as long as the longest.
-describe.runIf(IS_FULL_FORM).concurrent.each(Object.keys(OFFICIAL_CLIENTS))('%s', (name) => {
+describe.skipIf(IS_QUICK).concurrent.each(Object.keys(OFFICIAL_CLIENTS))('%s', (name) => {
   test('searches, rents, runs, cancels and gets a late result, with no look at the list [ADP-2]', async (context) => {
     const { expect, onTestFinished } = context;
     const { place, party } = await newAgentServer(context);
@@ -131,7 +131,7 @@ describe.runIf(IS_FULL_FORM).concurrent.each(Object.keys(OFFICIAL_CLIENTS))('%s'
   }, 120_000);
 });
 
-describe.runIf(IS_FULL_FORM).concurrent('a client that resumes nothing and tries again at once', () => {
+describe.skipIf(IS_QUICK).concurrent('a client that resumes nothing and tries again at once', () => {
   /** One POST, as long as it takes; undefined when its answer breaks off. */
   async function tryOnce(
     url: string,
@@ -207,7 +207,7 @@ describe.runIf(IS_FULL_FORM).concurrent('a client that resumes nothing and tries
   }, 120_000);
 });
 
-describe.runIf(IS_FULL_FORM && python !== '')('Python', { concurrent: true }, () => {
+describe.runIf(!IS_QUICK && python !== '')('Python', { concurrent: true }, () => {
   const clients = [
     ['mcp', 'rents'],
     ['langchain-mcp-adapters', 'langchain'],

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { IS_FULL_FORM } from '../support/full-form.js';
+import { IS_QUICK } from '../support/form.js';
 import { pythonInFullForm, runPython } from '../support/toolchains/python-environment.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 
@@ -153,7 +153,7 @@ const registry = await pythonInFullForm(
 );
 const python = await pythonInFullForm(REQUIREMENTS);
 
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'LangChain in Python runs a rented agent in six lines [ADP-4]',
   async () => {
     if ('missing' in python) throw new Error(python.missing);
@@ -171,7 +171,7 @@ test.runIf(IS_FULL_FORM)(
   120_000,
 );
 
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'the registry’s own schema takes server.json, and refuses a broken one [SVC-15]',
   async () => {
     if ('missing' in registry) throw new Error(registry.missing);

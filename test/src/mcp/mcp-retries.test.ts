@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { PRICE, publishAgent, rentAgent, textAgent } from '../support/agents/agents.js';
-import { IS_FULL_FORM } from '../support/full-form.js';
+import { IS_QUICK } from '../support/form.js';
 import {
   newStateDir,
   removeStateDir,
@@ -66,7 +66,7 @@ const costsOf = async (renter: Pick<Participant, 'token'>) =>
 const statesOf = async (renter: Pick<Participant, 'token'>) =>
   (await runsOf(renter)).map(({ status }) => status);
 
-describe.runIf(IS_FULL_FORM).concurrent('an MCP client that gives up after 5 s', () => {
+describe.skipIf(IS_QUICK).concurrent('an MCP client that gives up after 5 s', () => {
   test('and calls again is told in time of the run that goes on, gets its result, and pays once [RUN-24]', async ({
     expect,
   }) => {

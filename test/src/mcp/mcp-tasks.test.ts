@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { taskClient } from '../../../packages/mcp-server/dist/testing/task-client.js';
 import { PRICE, publishAgent, rentAgent, textAgent } from '../support/agents/agents.js';
-import { IS_FULL_FORM } from '../support/full-form.js';
+import { IS_QUICK } from '../support/form.js';
 import { slowAnswer, slowTask, startSlowAgents, type SlowAgents } from '../support/agents/slow-agents.js';
 import {
   newStateDir,
@@ -51,7 +51,7 @@ async function begin(task: string): Promise<string> {
   return result!.taskId!;
 }
 
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'an MCP task is a run: charged once, its result there for its wallet alone, also after a restart [ADP-20]',
   async () => {
     const taskId = await begin(slowTask(3_000, 'task'));
@@ -70,7 +70,7 @@ test.runIf(IS_FULL_FORM)(
   240_000,
 );
 
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'an MCP task that is cancelled stops its run, by the rules of a run [ADP-20]',
   async () => {
     const taskId = await begin(slowTask(60_000, 'stop'));

@@ -7,7 +7,7 @@ import {
   startMarketplace,
   type OwnMarketplace,
 } from '../support/marketplace.js';
-import { IS_FULL_FORM } from '../support/full-form.js';
+import { IS_QUICK } from '../support/form.js';
 
 const FORMATS = ['openai', 'anthropic', 'gemini', 'mcp'] as const;
 
@@ -51,7 +51,7 @@ async function passADay(stateDir: string): Promise<void> {
   }
 }
 
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'two lists of the same rentals are byte-equal a day apart, and after a restart [ADP-21]',
   async () => {
     const stateDir = await newStateDir();

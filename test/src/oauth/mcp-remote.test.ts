@@ -5,7 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { browserPath, openBrowser } from '../support/browser/browser.js';
-import { IS_FULL_FORM } from '../support/full-form.js';
+import { IS_QUICK } from '../support/form.js';
 import { attach } from '../support/marketplace.js';
 import { consentInBrowser } from '../support/oauth/consent.js';
 import { newParticipant } from '../support/participant.js';
@@ -15,7 +15,7 @@ import { npmTool } from '../support/toolchains/npm-tool.js';
 const MCP_REMOTE = '0.15.1';
 
 // It installs the client from npm.
-test.runIf(IS_FULL_FORM && browserPath !== undefined)(
+test.runIf(!IS_QUICK && browserPath !== undefined)(
   `mcp-remote ${MCP_REMOTE} logs in with the address alone, and again without asking anybody [ID-41]`,
   { timeout: 400_000 },
   async () => {

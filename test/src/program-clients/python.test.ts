@@ -3,7 +3,7 @@ import { MARKETPLACE_IDL } from '@agent-rental/program-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Market } from './market.js';
 import { TEST_CHAINS } from './on-every-chain.js';
-import { IS_FULL_FORM } from '../support/full-form.js';
+import { IS_QUICK } from '../support/form.js';
 import { pythonInFullForm, runPython } from '../support/toolchains/python-environment.js';
 
 const python = (file: string): string => fileURLToPath(new URL(`python/${file}`, import.meta.url));
@@ -19,7 +19,7 @@ function interpreterOf(environment: typeof anchorpy): string {
   return environment.python;
 }
 
-describe.runIf(IS_FULL_FORM).each(TEST_CHAINS)('Python, from the IDL alone, on $name', (kind) => {
+describe.skipIf(IS_QUICK).each(TEST_CHAINS)('Python, from the IDL alone, on $name', (kind) => {
   let market: Market;
   beforeAll(async () => {
     market = await Market.start(kind);

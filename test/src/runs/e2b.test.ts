@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type E2bStandIn, startE2bStandIn } from '@agent-rental/stand-in';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { call } from '../support/http.js';
-import { IS_FULL_FORM } from '../support/full-form.js';
+import { IS_QUICK } from '../support/form.js';
 import {
   newStateDir,
   removeStateDir,
@@ -39,7 +39,7 @@ afterAll(async () => {
   await removeStateDir(stateDir);
 });
 
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'each run has a machine of its own on E2B, its code another one, and no more than the account allows [EXE-45]',
   async () => {
     const { body: health } = await call(marketplace, 'GET', '/health');
@@ -58,7 +58,7 @@ test.runIf(IS_FULL_FORM)(
   },
 );
 
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'a stop leaves no machine, and the key is in no line that the server wrote',
   async () => {
     expect(await marketplace.stop()).toBe(0);

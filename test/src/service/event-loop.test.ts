@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { call, login } from '../support/http.js';
-import { IS_FULL_FORM } from '../support/full-form.js';
+import { IS_QUICK } from '../support/form.js';
 import { inspect, type Inspector } from '../support/processes/inspector.js';
 import {
   newStateDir,
@@ -147,7 +147,7 @@ async function jobEnd(jobId: string): Promise<void> {
   if (job['status'] === 'queued') await jobEnd(jobId);
 }
 
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'no request of a stranger holds the event loop for 50 ms, on whatever route [ERR-35]',
   { timeout: 600_000 },
   async () => {

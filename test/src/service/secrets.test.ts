@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { sendRun, startBusyMarketplace, type BusyMarketplace } from '../support/busy-marketplace.js';
-import { IS_FULL_FORM } from '../support/full-form.js';
+import { IS_QUICK } from '../support/form.js';
 import { call } from '../support/http.js';
 import { findInMemory } from '../support/processes/process-memory.js';
 import { descendants } from '../support/processes/processes.js';
@@ -63,7 +63,7 @@ const told = ({ status, headers, body }: Awaited<ReturnType<typeof begin>['answe
   JSON.stringify({ status, headers, body });
 
 describe('secrets', () => {
-  test.runIf(IS_FULL_FORM)(
+  test.skipIf(IS_QUICK)(
     'of creators are not in the memory of sandboxes, nor is the input of another run [EXE-44]',
     { timeout: 120_000 },
     async ({ skip }) => {

@@ -1,4 +1,4 @@
-import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { IS_QUICK } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
 import { runCrashMatrix } from './matrix.js';
 import { runRecoveryMatrix } from './recovery.js';
@@ -7,7 +7,7 @@ import { SCENARIOS } from '../world/scenarios.js';
 const log = () => undefined;
 
 // Plays every second row, with each of the three moments in turn; all of them by `npm run battery -- crash-matrix`.
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'a server killed at any step of any run leaves it charged once and answered, credited or free [MON-60]',
   { timeout: 900_000 },
   async () => {
@@ -21,7 +21,7 @@ test.runIf(IS_FULL_FORM)(
   },
 );
 
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'a server killed while it recovers leaves the same for the next one [MON-61]',
   { timeout: 900_000 },
   async () => {

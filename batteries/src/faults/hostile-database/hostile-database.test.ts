@@ -1,4 +1,4 @@
-import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { IS_QUICK } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
 import { SCENARIOS } from '../world/scenarios.js';
 import { runRestoredDatabase } from './restored.js';
@@ -7,7 +7,7 @@ import { runHostileStatements } from './statements.js';
 
 const log = () => undefined;
 
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'a connection cut at any statement, or a full disk at any write, leaves each run charged once and answered, credited or free [MON-62]',
   { timeout: 600_000 },
   async () => {
@@ -19,7 +19,7 @@ test.runIf(IS_FULL_FORM)(
   },
 );
 
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'a PostgreSQL that is killed under load leaves each run charged once and answered, credited or free [MON-63]',
   { timeout: 300_000 },
   async () => {
@@ -29,7 +29,7 @@ test.runIf(IS_FULL_FORM)(
   },
 );
 
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'a database that is older than the chain charges nothing twice, and takes no charge for a run that was not charged [MON-64]',
   { timeout: 300_000 },
   async () => {

@@ -1,11 +1,11 @@
-import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { IS_QUICK } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
 import { runHostileRpc } from './hostile-rpc.js';
 import { MISBEHAVIOURS } from './misbehaviours.js';
 
 const RUNS = 4;
 
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'an endpoint that misbehaves makes no run cost twice, and output is unpaid only where a fork made its charge impossible, which is counted [MON-65, MON-66]',
   { timeout: 600_000 },
   async () => {

@@ -1,4 +1,4 @@
-import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { IS_QUICK } from '@agent-rental/test/support/form';
 import { hasRedis } from '@agent-rental/test/support/processes/redis';
 import { expect, test } from 'vitest';
 import { runKills, type Cell } from './kills.js';
@@ -21,7 +21,7 @@ const STACKS: readonly { stack: StackName; cells: readonly Cell[] }[] = [
   { stack: 'production', cells: [{ part: 'redis', step: 'parse' }] },
 ];
 
-test.runIf(IS_FULL_FORM && hasRedis).each(STACKS)(
+test.runIf(!IS_QUICK && hasRedis).each(STACKS)(
   'any part of $stack that is killed during a run leaves every guarantee, nothing else, and a service that comes back [OPS-98, OPS-101, OPS-102, OPS-103]',
   { timeout: 300_000 },
   async ({ stack, cells }) => {

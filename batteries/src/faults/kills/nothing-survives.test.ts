@@ -3,7 +3,7 @@ import { createClient } from '@agent-rental/sdk';
 import { keypairSigner, publish, rent } from '@agent-rental/sdk/solana';
 import { until } from '@agent-rental/test/support/busy-marketplace';
 import { startSlowAgents, slowTask, type SlowAgents } from '@agent-rental/test/support/agents/slow-agents';
-import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { IS_QUICK } from '@agent-rental/test/support/form';
 import {
   newStateDir,
   removeStateDir,
@@ -104,7 +104,7 @@ async function processorTime(pid: number): Promise<number> {
   return Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
 }
 
-test.runIf(IS_FULL_FORM).each([
+test.skipIf(IS_QUICK).each([
   { driver: 'bubblewrap', kinds: [...JAVASCRIPT, ...PYTHON] },
   { driver: 'deno', kinds: JAVASCRIPT },
 ])(

@@ -1,8 +1,8 @@
-import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { IS_QUICK } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
 import { runMoneySoak } from './money-soak.js';
 
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'what the chain debited is what answered, credited and lost runs cost, with faults, kills and forks in between [MON-71]',
   { timeout: 600_000 },
   async () => {

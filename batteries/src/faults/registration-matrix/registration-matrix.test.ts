@@ -1,8 +1,8 @@
-import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { IS_QUICK } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
 import { runRegistrationMatrix } from './matrix.js';
 
-test.runIf(IS_FULL_FORM)(
+test.skipIf(IS_QUICK)(
   'a server killed at any step of a registration or an update leaves it complete, or nothing of it [REG-130]',
   { timeout: 900_000 },
   async () => {

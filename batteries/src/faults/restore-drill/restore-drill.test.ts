@@ -6,7 +6,7 @@ import { createClient, type RentalClient } from '@agent-rental/sdk';
 import { createApiKey, keypairSigner, publish, rent, topUp } from '@agent-rental/sdk/solana';
 import { openEmptyDatabase, type TemporaryDatabase } from '@agent-rental/server/testing';
 import { until } from '@agent-rental/test/support/busy-marketplace';
-import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { IS_QUICK } from '@agent-rental/test/support/form';
 import { newStateDir, removeStateDir } from '@agent-rental/test/support/marketplace';
 import { newRenter } from '@agent-rental/test/support/renter';
 import type { Keypair } from '@solana/web3.js';
@@ -39,7 +39,7 @@ let environment: Record<string, string>;
 const stateDirs: string[] = [];
 
 beforeAll(async () => {
-  if (!canBackUp || !IS_FULL_FORM) return;
+  if (!canBackUp || IS_QUICK) return;
   folder = await newStateDir();
   [chain, database, agent] = await Promise.all([openChain(folder), openEmptyDatabase(), startFaultAgent()]);
   environment = {
@@ -158,7 +158,7 @@ const logOf = async (client: RentalClient, runId: string) => {
   return log.status === 'logged' ? log : undefined;
 };
 
-test.runIf(canBackUp && IS_FULL_FORM)(
+test.runIf(canBackUp && !IS_QUICK)(
   'a backup that is an hour old is restored by the commands of docs/operations.md alone: what only the chain knows is indexed or listed, nothing is charged twice, and everybody goes on [OPS-111]',
   async () => {
     const [creator, renter, late] = [await newWallet(), await newWallet(), await newWallet()];

@@ -1,9 +1,9 @@
 import { hasRedis } from '@agent-rental/test/support/processes/redis';
-import { IS_FULL_FORM } from '@agent-rental/test/support/full-form';
+import { IS_QUICK } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
 import { runRollingUpdate } from './rolling-update.js';
 
-test.runIf(IS_FULL_FORM && hasRedis)(
+test.runIf(!IS_QUICK && hasRedis)(
   'replicas are replaced by those of a release with another schema, one by one under load, and no request fails [OPS-92]',
   { timeout: 600_000 },
   async () => {

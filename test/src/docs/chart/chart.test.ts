@@ -6,7 +6,7 @@ import { environment } from '@agent-rental/server/config';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { namesIn, readText, ROOT } from '../repository.js';
-import { IS_FULL_FORM } from '../../support/full-form.js';
+import { IS_QUICK } from '../../support/form.js';
 import { pythonInFullForm, runPython } from '../../support/toolchains/python-environment.js';
 
 const run = promisify(execFile);
@@ -75,7 +75,7 @@ test('the chart is of the release that it stands in', () => {
   expect({ version, appVersion }).toEqual({ version: release, appVersion: release });
 });
 
-describe.runIf(IS_FULL_FORM).each(namesIn(`${CHART}/ci`, 'file'))('the chart with %s', (file) => {
+describe.skipIf(IS_QUICK).each(namesIn(`${CHART}/ci`, 'file'))('the chart with %s', (file) => {
   const values = `ci/${file}`;
   let manifests: Manifest[];
   beforeAll(async () => {
@@ -153,7 +153,7 @@ describe.runIf(IS_FULL_FORM).each(namesIn(`${CHART}/ci`, 'file'))('the chart wit
   });
 });
 
-test.runIf(IS_FULL_FORM).each([
+test.skipIf(IS_QUICK).each([
   ['without a Secret', ['config.PUBLIC_URL=https://market.example'], 'existingSecret'],
   ['with a secret in its values', ['config.MASTER_KEY=x'], 'MASTER_KEY'],
   ['with a setting that it does not have', ['replicas=3'], 'replicas'],

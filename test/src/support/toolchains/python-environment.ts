@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { IS_FULL_FORM } from '../full-form.js';
+import { IS_QUICK } from '../form.js';
 
 const run = promisify(execFile);
 const INSTALL_TIMEOUT_MS = 300_000;
@@ -43,7 +43,7 @@ export async function pythonEnvironment(requirements: string): Promise<PythonEnv
 
 /** As {@link pythonEnvironment}, for tests; only in the full form, because PyPI takes longer than the tests. */
 export function pythonInFullForm(requirements: string): Promise<PythonEnvironment> {
-  if (IS_FULL_FORM) return pythonEnvironment(requirements);
+  if (!IS_QUICK) return pythonEnvironment(requirements);
   return Promise.resolve({ missing: 'CI=true npm test runs it' });
 }
 

@@ -2,7 +2,7 @@ import { createBubblewrapDriver } from './bubblewrap-driver.js';
 import { conformanceCases } from '../../conformance/index.js';
 import { kernelCases } from '../../conformance/cases/kernel-cases.js';
 import { memoryCases } from '../../conformance/cases/memory-cases.js';
-import { describeConformance, IS_FULL_FORM } from '../../conformance/describe-conformance.test-support.js';
+import { describeConformance, IS_QUICK } from '../../conformance/describe-conformance.test-support.js';
 import { onHardenedMachine } from './hardened-machine.test-support.js';
 
 describeConformance('bubblewrap driver', {
@@ -11,14 +11,14 @@ describeConformance('bubblewrap driver', {
 });
 
 describeConformance('bubblewrap driver, whose code finds all of Deno', {
-  runIf: onHardenedMachine && IS_FULL_FORM,
+  runIf: onHardenedMachine && !IS_QUICK,
   cases: conformanceCases.filter(({ needsBareRealm }) => needsBareRealm !== true),
   create: (stateDir) => createBubblewrapDriver({ stateDir, runtimeWall: 'permissions' }),
 });
 
 // As a model's code that has taken Deno over: it may load native code, and calls the kernel itself.
 describeConformance('bubblewrap driver, whose Deno denies nothing', {
-  runIf: onHardenedMachine && IS_FULL_FORM,
+  runIf: onHardenedMachine && !IS_QUICK,
   cases: [...kernelCases, ...memoryCases],
   create: (stateDir) => createBubblewrapDriver({ stateDir, runtimeWall: 'open' }),
 });

@@ -1,21 +1,21 @@
 import { conformanceCases } from '../../conformance/index.js';
-import { describeConformance, IS_FULL_FORM } from '../../conformance/describe-conformance.test-support.js';
+import { describeConformance, IS_QUICK } from '../../conformance/describe-conformance.test-support.js';
 import { onHardenedMachine } from '../bubblewrap/hardened-machine.test-support.js';
 import { createDenoDriver } from './deno-driver.js';
 
 // Where bubblewrap is, local runs show the cases on its driver, which has Deno inside.
 describeConformance('Deno driver', {
-  runIf: IS_FULL_FORM || !onHardenedMachine,
+  runIf: !IS_QUICK || !onHardenedMachine,
   create: (stateDir) => createDenoDriver({ stateDir }),
 });
 
 describeConformance('Deno driver, whose code finds all of Deno', {
-  runIf: IS_FULL_FORM,
+  runIf: !IS_QUICK,
   cases: conformanceCases.filter(({ needsBareRealm }) => needsBareRealm !== true),
   create: (stateDir) => createDenoDriver({ stateDir, runtimeWall: 'permissions' }),
 });
 
 describeConformance('Deno driver on a machine without util-linux', {
-  runIf: IS_FULL_FORM,
+  runIf: !IS_QUICK,
   create: (stateDir) => createDenoDriver({ stateDir, launcher: { setpriv: undefined, prlimit: undefined } }),
 });

@@ -5,7 +5,7 @@ import { startE2bStandInProcess } from '@agent-rental/stand-in';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { floodCases } from '../../conformance/cases/flood-cases.js';
 import { protocolCases } from '../../conformance/cases/protocol-cases.js';
-import { IS_FULL_FORM } from '../../conformance/describe-conformance.test-support.js';
+import { IS_QUICK } from '../../conformance/describe-conformance.test-support.js';
 import { conformanceCases } from '../../conformance/index.js';
 import { createE2bDriver } from './e2b-driver.js';
 import type { SandboxDriver } from '../../sandbox.js';
@@ -37,7 +37,7 @@ const HOLD_WITHOUT_A_WALL = new Set([
 /** The real service makes one sandbox a second. */
 const TIMEOUT_MS = 120_000;
 
-describe.runIf(IS_FULL_FORM || apiKey !== undefined)(
+describe.runIf(!IS_QUICK || apiKey !== undefined)(
   apiKey === undefined ? "E2B driver, on the stand-in's machine" : 'E2B driver, on E2B',
   () => {
     let standIn: Awaited<ReturnType<typeof startE2bStandInProcess>> | undefined;
