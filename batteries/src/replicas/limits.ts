@@ -29,7 +29,7 @@ export async function burst(
   client: Client,
   listingId: string,
 ): Promise<Burst> {
-  const bearer = await login(market.served, Keypair.generate(), elsewhere());
+  const bearer = await loginOfStranger(market);
   // A stranger to the agent: its run is counted, and then refused.
   const asked: Asked =
     what === 'requests'
@@ -46,6 +46,17 @@ export async function burst(
     );
   const replicas = new Set(known.map(({ replica }) => replica)).size;
   return { what, sent: answers.length, allowed, refused, unknown, replicas };
+}
+
+/** Logs a new wallet in. A replica that is killed meanwhile breaks the connection: then another one is asked. */
+async function loginOfStranger(market: ReplicaMarket): Promise<string> {
+  for (let left = market.replicas.length; ; left -= 1) {
+    try {
+      return await login(market.served, Keypair.generate(), elsewhere());
+    } catch (error) {
+      if (!(error instanceof TypeError) || left === 0) throw error;
+    }
+  }
 }
 
 /**

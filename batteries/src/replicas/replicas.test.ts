@@ -1,5 +1,5 @@
 import { hasRedis } from '@agent-rental/test/support/processes/redis';
-import { IS_QUICK } from '@agent-rental/test/support/form';
+import { IS_QUICK, SEED } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
 import { runReplicas } from './battery.js';
 
@@ -9,11 +9,11 @@ test.runIf(!IS_QUICK && hasRedis)(
   async () => {
     const report = await runReplicas({
       replicas: 3,
-      requests: 600,
+      requests: 300,
       kills: 1,
-      wallets: 12,
+      wallets: 6,
       concurrency: 16,
-      seed: 24,
+      seed: SEED,
       log: () => undefined,
     });
     expect(report.broken).toEqual([]);

@@ -16,7 +16,7 @@ const { values } = readCommandLine({
 const log = (line: string) => process.stderr.write(`${line}\n`);
 const report = {
   runs: await runCrashMatrix({ lanes: values.lanes, log }),
-  recovery: await runRecoveryMatrix(log),
+  recovery: await runRecoveryMatrix({ log }),
   registration: await runRegistrationMatrix({ log }),
 };
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);

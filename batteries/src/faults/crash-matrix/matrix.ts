@@ -19,12 +19,17 @@ import { verify, type Played, type Verified } from '../world/verify.js';
 const MOMENTS = { before: 'hold', after: 'hold_answer', answered: 'hold_next' } as const;
 export type Moment = keyof typeof MOMENTS;
 
+/** Chooses some of the rows. */
+export type PickRows = <T>(rows: readonly T[]) => readonly T[];
+
+export const pickAll: PickRows = (rows) => rows;
+
 export interface MatrixOptions {
   /** Runs that each kill interrupts, each on a listing of its own. */
   lanes: number;
   scenarios?: readonly Scenario[];
-  /** Plays one of so many rows. Default 1: all of them. */
-  every?: number | undefined;
+  /** Chooses the rows of a scenario to play. Default: all of them. */
+  pick?: PickRows | undefined;
   log(line: string): void;
 }
 
@@ -70,7 +75,7 @@ export async function runCrashMatrix(options: MatrixOptions): Promise<MatrixRepo
 }
 
 async function matrix(market: FaultMarket, options: MatrixOptions): Promise<MatrixReport> {
-  const { lanes: laneCount, scenarios = SCENARIOS, every = 1, log } = options;
+  const { lanes: laneCount, scenarios = SCENARIOS, pick = pickAll, log } = options;
   const treasuryBefore = await market.connection.getBalance(market.treasury);
   const listings = await market.publish(laneCount);
   const writes = await writingSteps(market);
@@ -81,7 +86,7 @@ async function matrix(market: FaultMarket, options: MatrixOptions): Promise<Matr
     const recording = await record(market, scenario, listings.slice(0, RECORDINGS));
     const own = rowsOf(recording, writes);
     counts[scenario.name] = own.length;
-    rows.push(...own.filter((_, index) => index % every === 0));
+    rows.push(...pick(own));
     for (const { at, name } of recording.sometimes) sometimes.add(`${at} ${name}`);
     log(`${scenario.name}: ${recording.steps.length} steps, ${own.length} rows`);
   }

@@ -1,5 +1,5 @@
 import { until } from '@agent-rental/test/support/busy-marketplace';
-import { rowsOf, type MatrixReport, type Row } from './matrix.js';
+import { pickAll, rowsOf, type MatrixOptions, type MatrixReport, type PickRows, type Row } from './matrix.js';
 import { Lane } from '../world/lanes.js';
 import { FaultMarket, type Listing } from '../world/market.js';
 import type { Step } from '../proxies/step.js';
@@ -80,16 +80,24 @@ const REMAINS: readonly Remains[] = [
 ];
 
 /** Kills the server that recovers what another one left, at every step that writes or sends for a run. */
-export async function runRecoveryMatrix(log: (line: string) => void): Promise<MatrixReport> {
+export async function runRecoveryMatrix(options: RecoveryOptions): Promise<MatrixReport> {
   const market = await FaultMarket.open();
   try {
-    return await matrix(market, log);
+    return await matrix(market, options);
   } finally {
     await market.close();
   }
 }
 
-async function matrix(market: FaultMarket, log: (line: string) => void): Promise<MatrixReport> {
+interface RecoveryOptions extends Pick<MatrixOptions, 'pick' | 'log'> {
+  /** Chooses the states in which a server leaves a run. Default: all of them. */
+  pickRemains?: PickRows | undefined;
+}
+
+async function matrix(
+  market: FaultMarket,
+  { pickRemains = pickAll, pick = pickAll, log }: RecoveryOptions,
+): Promise<MatrixReport> {
   const treasuryBefore = await market.connection.getBalance(market.treasury);
   const listings = await market.publish(LISTINGS);
   const writes = await writingSteps(market);
@@ -98,7 +106,7 @@ async function matrix(market: FaultMarket, log: (line: string) => void): Promise
   const broken: string[] = [];
   const sometimes = new Set<string>();
   let kills = 0;
-  for (const remains of REMAINS) {
+  for (const remains of pickRemains(REMAINS)) {
     const recording = await recordRecovery(market, remains, listings);
     for (const { at, name } of recording.sometimes) sometimes.add(`${at} ${name}`);
     // One step follows the other here: what is there after one is there before the next.
@@ -106,7 +114,7 @@ async function matrix(market: FaultMarket, log: (line: string) => void): Promise
     const rows = written.filter(({ fault }, index) => fault.fate === 'hold' || index === written.length - 1);
     counts[remains.name] = rows.length;
     log(`${remains.name}: ${recording.steps.length} steps, ${rows.length} rows`);
-    for (const [index, row] of rows.entries()) {
+    for (const [index, row] of pick(rows).entries()) {
       const left = await leave(market, remains, listings[index % listings.length] as Listing);
       const isReached = await isReachedByStart(market, row, left);
       kills += 2;

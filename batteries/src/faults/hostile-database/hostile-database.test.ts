@@ -1,4 +1,4 @@
-import { IS_QUICK } from '@agent-rental/test/support/form';
+import { IS_QUICK, sampleOf } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
 import { SCENARIOS } from '../world/scenarios.js';
 import { runRestoredDatabase } from './restored.js';
@@ -6,12 +6,16 @@ import { runDatabaseRestarts } from './restarts.js';
 import { runHostileStatements } from './statements.js';
 
 const log = () => undefined;
+/** Rows that CI plays of each scenario. `npm run battery -- hostile-database` plays all. */
+const ROWS = 4;
+const RESTARTS = 1;
 
 test.skipIf(IS_QUICK)(
-  'a connection cut at any statement, or a full disk at any write, leaves each run charged once and answered, credited or free [MON-62]',
+  'a connection cut at a sample of statements, or a full disk at a sample of writes, leaves each run charged once and answered, credited or free [MON-62]',
   { timeout: 600_000 },
   async () => {
-    const { rows, unheard, broken } = await runHostileStatements({ lanes: 10, log });
+    const pick = <T>(all: readonly T[]) => sampleOf(all, ROWS);
+    const { rows, unheard, broken } = await runHostileStatements({ lanes: 10, pick, log });
     expect(broken).toEqual([]);
     expect(unheard).toEqual([]);
     expect(Object.keys(rows)).toEqual(SCENARIOS.map(({ name }) => name));
@@ -23,9 +27,9 @@ test.skipIf(IS_QUICK)(
   'a PostgreSQL that is killed under load leaves each run charged once and answered, credited or free [MON-63]',
   { timeout: 300_000 },
   async () => {
-    const { runs, broken } = await runDatabaseRestarts({ wallets: 16, restarts: 2 }, log);
+    const { runs, broken } = await runDatabaseRestarts({ wallets: 16, restarts: RESTARTS }, log);
     expect(broken).toEqual([]);
-    expect(runs).toBe(32);
+    expect(runs).toBe(16 * RESTARTS);
   },
 );
 
@@ -33,8 +37,8 @@ test.skipIf(IS_QUICK)(
   'a database that is older than the chain charges nothing twice, and takes no charge for a run that was not charged [MON-64]',
   { timeout: 300_000 },
   async () => {
-    const { forgotten, charged, broken } = await runRestoredDatabase(6, log);
+    const { forgotten, charged, broken } = await runRestoredDatabase(3, log);
     expect(broken).toEqual([]);
-    expect({ forgotten, charged }).toEqual({ forgotten: 12, charged: 6 });
+    expect({ forgotten, charged }).toEqual({ forgotten: 6, charged: 3 });
   },
 );

@@ -1,5 +1,5 @@
 import { until } from '@agent-rental/test/support/busy-marketplace';
-import { rowsOf, type MatrixReport, type Row } from '../crash-matrix/matrix.js';
+import { pickAll, rowsOf, type MatrixReport, type PickRows, type Row } from '../crash-matrix/matrix.js';
 import { Lane } from '../world/lanes.js';
 import { FaultMarket, type Rental } from '../world/market.js';
 import { record, writingSteps } from '../world/record.js';
@@ -25,6 +25,8 @@ export interface HostileDatabaseOptions {
   /** Runs at once, each on a listing of its own. */
   lanes: number;
   scenarios?: readonly Scenario[];
+  /** Chooses the rows of a scenario to play. Default: all of them. */
+  pick?: PickRows | undefined;
   log(line: string): void;
 }
 
@@ -42,7 +44,7 @@ export async function runHostileStatements(
 
 async function statements(
   market: FaultMarket,
-  { lanes: laneCount, scenarios = SCENARIOS, log }: HostileDatabaseOptions,
+  { lanes: laneCount, scenarios = SCENARIOS, pick = pickAll, log }: HostileDatabaseOptions,
 ): Promise<Omit<MatrixReport, 'kills'>> {
   const treasuryBefore = await market.connection.getBalance(market.treasury);
   const listings = await market.publish(laneCount);
@@ -62,7 +64,7 @@ async function statements(
       })),
     );
     counts[scenario.name] = own.length;
-    rows.push(...own);
+    rows.push(...pick(own));
   }
   log(`${rows.length} rows`);
 

@@ -1,17 +1,20 @@
-import { IS_QUICK } from '@agent-rental/test/support/form';
+import { IS_QUICK, sampleOf } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
 import { runHostileRpc } from './hostile-rpc.js';
 import { MISBEHAVIOURS } from './misbehaviours.js';
 
-const RUNS = 4;
+const RUNS = 3;
+/** Misbehaviours that CI plays. `npm run battery -- hostile-rpc` plays all. */
+const MISBEHAVIOURS_PLAYED = 3;
 
 test.skipIf(IS_QUICK)(
-  'an endpoint that misbehaves makes no run cost twice, and output is unpaid only where a fork made its charge impossible, which is counted [MON-65, MON-66]',
+  'an endpoint that misbehaves in a sample of ways makes no run cost twice, and output is unpaid only where a fork made its charge impossible, which is counted [MON-65, MON-66]',
   { timeout: 600_000 },
   async () => {
-    const { rows, lost, broken } = await runHostileRpc({ runs: RUNS, log: () => undefined });
+    const misbehaviours = sampleOf(Object.keys(MISBEHAVIOURS), MISBEHAVIOURS_PLAYED);
+    const { rows, lost, broken } = await runHostileRpc({ runs: RUNS, misbehaviours, log: () => undefined });
     expect(broken).toEqual([]);
-    expect(Object.keys(rows)).toEqual(expect.arrayContaining(Object.keys(MISBEHAVIOURS)));
+    expect(Object.keys(rows)).toEqual(expect.arrayContaining(misbehaviours));
     expect(lost).toBe(RUNS);
   },
 );

@@ -11,6 +11,8 @@ import { settle, verify, type Played, type Verified } from '../world/verify.js';
 export interface HostileRpcOptions {
   /** Runs under each misbehaviour. */
   runs: number;
+  /** Names of the misbehaviours to play. Default: all of them. */
+  misbehaviours?: readonly string[] | undefined;
   log(line: string): void;
 }
 
@@ -33,7 +35,8 @@ export async function runHostileRpc(options: HostileRpcOptions): Promise<Hostile
   }
 }
 
-async function hostileRpc(market: FaultMarket, { runs, log }: HostileRpcOptions): Promise<HostileRpcReport> {
+async function hostileRpc(market: FaultMarket, options: HostileRpcOptions): Promise<HostileRpcReport> {
+  const { runs, misbehaviours = Object.keys(MISBEHAVIOURS), log } = options;
   const treasuryBefore = await market.connection.getBalance(market.treasury);
   const [listing] = (await market.publish(1)) as [Listing];
   const rows: Record<string, number> = {};
@@ -57,7 +60,7 @@ async function hostileRpc(market: FaultMarket, { runs, log }: HostileRpcOptions)
     return requests;
   };
 
-  for (const name of Object.keys(MISBEHAVIOURS)) {
+  for (const name of misbehaviours) {
     await play(name);
     market.rpc.misbehave(undefined);
     await settle(market);

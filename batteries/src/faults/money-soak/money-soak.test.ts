@@ -1,4 +1,4 @@
-import { IS_QUICK } from '@agent-rental/test/support/form';
+import { IS_QUICK, SEED } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
 import { runMoneySoak } from './money-soak.js';
 
@@ -7,8 +7,8 @@ test.skipIf(IS_QUICK)(
   { timeout: 600_000 },
   async () => {
     const report = await runMoneySoak({
-      runs: 60,
-      seed: 1,
+      runs: 40,
+      seed: SEED,
       concurrency: 12,
       faultPercent: 1,
       log: () => undefined,

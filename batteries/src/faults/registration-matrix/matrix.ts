@@ -3,7 +3,7 @@ import { keypairSigner, publish } from '@agent-rental/sdk/solana';
 import { until } from '@agent-rental/test/support/busy-marketplace';
 import { call } from '@agent-rental/test/support/http';
 import { newRenter, type Renter } from '@agent-rental/test/support/renter';
-import { rowsOf, type Row } from '../crash-matrix/matrix.js';
+import { pickAll, rowsOf, type PickRows, type Row } from '../crash-matrix/matrix.js';
 import type { Step } from '../proxies/step.js';
 import { Lane } from '../world/lanes.js';
 import { FaultMarket } from '../world/market.js';
@@ -22,8 +22,8 @@ const MOST_TRIES = 3;
 const REST_MS = 30_000;
 
 export interface RegistrationOptions {
-  /** Plays one of so many rows. Default 1: all of them. */
-  readonly every?: number | undefined;
+  /** Chooses the rows of a change to play. Default: all of them. */
+  readonly pick?: PickRows | undefined;
   log(line: string): void;
 }
 
@@ -58,7 +58,7 @@ export async function runRegistrationMatrix(options: RegistrationOptions): Promi
 
 async function matrix(
   market: FaultMarket,
-  { every = 1, log }: RegistrationOptions,
+  { pick = pickAll, log }: RegistrationOptions,
 ): Promise<RegistrationReport> {
   const writes = await writingSteps(market);
   const counts: Record<string, number> = {};
@@ -68,7 +68,7 @@ async function matrix(
     const rows = rowsOf(await recordChange(market, change), writes);
     counts[change] = rows.length;
     log(`${change}: ${rows.length} rows`);
-    let waiting = rows.filter((_, index) => index % every === 0).map((row) => ({ row, tries: 0 }));
+    let waiting = pick(rows).map((row) => ({ row, tries: 0 }));
     while (waiting.length > 0) {
       const batch = waiting.slice(0, LANES);
       waiting = waiting.slice(LANES);

@@ -1,5 +1,5 @@
 import { hasRedis } from '@agent-rental/test/support/processes/redis';
-import { IS_QUICK } from '@agent-rental/test/support/form';
+import { IS_QUICK, SEED } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
 import { runRollingUpdate } from './rolling-update.js';
 
@@ -9,10 +9,10 @@ test.runIf(!IS_QUICK && hasRedis)(
   async () => {
     const report = await runRollingUpdate({
       replicas: 2,
-      requests: 400,
+      requests: 200,
       wallets: 6,
       concurrency: 10,
-      seed: 24,
+      seed: SEED,
       log: () => undefined,
     });
     expect(report.broken).toEqual([]);
