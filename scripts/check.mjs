@@ -64,12 +64,23 @@ if (unknown !== undefined) {
   process.exit(2);
 }
 const names = asked.length > 0 ? asked : Object.keys(PARTS).filter((name) => !PARTS[name].isOnDemand);
+const seconds = [];
+const startedAt = performance.now();
+const secondsSince = (time) => (performance.now() - time) / 1_000;
 await build();
+seconds.push(['build', secondsSince(startedAt)]);
 for (const name of names) {
+  const partStartedAt = performance.now();
   process.stdout.write(`${PARTS[name].summary}\n`);
   const { status } = spawnSync(process.execPath, PARTS[name].command, { cwd: root, stdio: 'inherit' });
   if (status !== 0) {
     process.stderr.write(`npm run check -- ${name} failed.\n`);
     process.exit(status ?? 1);
   }
+  seconds.push([name, secondsSince(partStartedAt)]);
 }
+seconds.sort(([, one], [, other]) => other - one);
+seconds.push(['in all', secondsSince(startedAt)]);
+process.stdout.write(
+  `\n${seconds.map(([name, took]) => `${took.toFixed(1).padStart(8)} s  ${name}\n`).join('')}`,
+);

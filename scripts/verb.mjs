@@ -21,13 +21,20 @@ if (subject === undefined || !Object.hasOwn(subjects, subject)) {
 await build();
 const { status, signal } = spawnSync(process.execPath, await commandOf(subjects[subject]), {
   cwd: root,
+  env: { ...process.env, ...subjects[subject].env },
   stdio: 'inherit',
 });
 process.exitCode = status ?? (signal === 'SIGINT' ? 130 : 1);
 
-async function commandOf({ main, tests, project = 'unit', summary, options, toArguments }) {
+async function commandOf({ main, tests, project, summary, options, toArguments }) {
   if (tests)
-    return [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--project', project, ...tests, ...rest];
+    return [
+      join(root, 'node_modules/vitest/vitest.mjs'),
+      'run',
+      ...(project ? ['--project', project] : []),
+      ...tests,
+      ...rest,
+    ];
   if (!options) return [join(root, main), ...rest];
   const { readCommandLine } = await import('../test/dist/support/command-line/options.js');
   process.argv.splice(2, 2);

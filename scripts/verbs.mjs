@@ -43,6 +43,11 @@ export const VERBS = {
   battery: {
     summary: 'Runs a long check of a whole marketplace.',
     subjects: {
+      tests: {
+        summary: 'all tests in their full form, of which CI plays a sample (Linux; add a file for a part)',
+        tests: [],
+        env: { CI: 'true', TEST_FORM: 'full' },
+      },
       abort: {
         summary: 'runs aborted at random moments leave nothing behind',
         main: 'batteries/dist/abort-battery/main.js',
@@ -122,9 +127,10 @@ export const VERBS = {
     subjects: {
       models: {
         summary: 'OpenAI and Anthropic (OPENAI_API_KEY, ANTHROPIC_API_KEY)',
+        project: 'unit',
         tests: ['model-gateway/vendors.test'],
       },
-      e2b: { summary: 'sandboxes of E2B (E2B_API_KEY)', tests: ['drivers/e2b'] },
+      e2b: { summary: 'sandboxes of E2B (E2B_API_KEY)', project: 'sandbox', tests: ['drivers/e2b'] },
     },
   },
 };
