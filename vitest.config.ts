@@ -87,7 +87,7 @@ export default defineConfig({
           ...common,
           name: 'end-to-end',
           // Measurements of the full form have a process of their own.
-          isolate: process.env['TEST_FORM'] !== 'quick',
+          isolate: process.env['TEST_FORM'] === 'full',
           include: [
             'test/src/**/*.test.ts',
             'benchmarks/src/**/*.test.ts',
@@ -117,6 +117,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'faults',
+          isolate: process.env['TEST_FORM'] === 'full',
           include: [
             'batteries/src/{faults,plans,replicas}/**/*.test.ts',
             'benchmarks/src/{growth,replicas}/*.test.ts',
