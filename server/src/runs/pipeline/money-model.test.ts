@@ -72,9 +72,10 @@ it(
     if (broken !== undefined && FORM !== 'sample') {
       // Says the shortest history that it finds.
       const [database] = databases as [TemporaryDatabase];
-      const holds = fc.asyncProperty(history, async (steps) => {
-        expect(await violationsOf(steps, database)).toEqual([]);
-      });
+      const holds = fc.asyncProperty(
+        history,
+        async (steps) => (await violationsOf(steps, database)).length === 0,
+      );
       await fc.assert(holds, { seed: SEED, path: broken.path });
     }
     expect(broken).toBeUndefined();
