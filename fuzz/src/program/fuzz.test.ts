@@ -6,10 +6,10 @@ import { missingCoverage, reachablePairs, reachableVerdicts } from './campaign/e
 import { minimise } from './campaign/minimise.js';
 import { INSTRUCTION_NAMES } from './model/instruction-table.js';
 import { describeFailure } from './campaign/report.js';
-import { IS_QUICK } from '@agent-rental/test/support/form';
+import { FORM, IS_QUICK } from '@agent-rental/test/support/form';
 
 const SEED = 1;
-const INSTRUCTIONS = IS_QUICK ? 5_000 : 50_000;
+const INSTRUCTIONS = { quick: 5_000, sample: 20_000, full: 200_000 }[FORM];
 
 /** Of what a long run sees a hundred times, a short one may miss a few. */
 const MISSED_PERCENT = 2;

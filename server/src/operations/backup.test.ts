@@ -48,6 +48,8 @@ const canBackUp = postgresUrl !== undefined && hasProgram('pg_dump') && hasProgr
 
 const PRICE = 250_000;
 const DEPOSIT = 20 * PRICE;
+/** Beyond it a slot is final. */
+const FINALIZED_AFTER_SLOTS = 33;
 const execute = promisify(execFile);
 
 let folder: string;
@@ -123,6 +125,13 @@ async function fundedSigner(): Promise<WalletSigner> {
   return keypairSigner(wallet);
 }
 
+async function letSlotsPass(slots: number): Promise<void> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'localchain_warp', params: [{ slots }] });
+  const headers = { 'content-type': 'application/json' };
+  const answer = await (await fetch(localChain.rpcUrl, { method: 'POST', headers, body })).json();
+  expect(answer).not.toHaveProperty('error');
+}
+
 async function balanceOnChain(wallet: string, listingId: string) {
   const listing = findListingAddress(listingId, MARKETPLACE_PROGRAM_ID).address;
   const { address } = findPerQueryBalanceAddress(new PublicKey(wallet), listing, MARKETPLACE_PROGRAM_ID);
@@ -137,6 +146,7 @@ beforeAll(async () => {
   localChain = await startLocalChain({
     stateDir: join(folder, 'chain'),
     rpcPort: 0,
+    testHooks: true,
     programs: [
       {
         programId: MARKETPLACE_PROGRAM_ID.toBase58(),
@@ -248,7 +258,8 @@ test.skipIf(!canBackUp)(
       const onChain = await balanceOnChain(early.address, agentId);
       expect(onChain.balanceLamports).toBe(BigInt(spent - PRICE));
       for (const { sequence } of charges) expect(isSequenceConsumed(onChain, sequence)).toBe(true);
-      // All of them come to their end.
+      // All of them come to their end, once their slots are final.
+      await letSlotsPass(FINALIZED_AFTER_SLOTS);
       await expect
         .poll(
           async () =>

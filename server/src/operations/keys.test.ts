@@ -22,7 +22,8 @@ import {
 } from '../testing/charging-world.js';
 
 const DEPOSIT = 4_000 * PRICE;
-const WORKERS_OF_A_KIND = 2;
+/** Two of a kind ask at once in the full form; one of each kind keeps both replicas at work, too. */
+const WORKERS_OF_A_KIND = process.env['TEST_FORM'] === 'full' ? 2 : 1;
 
 let world: ChargingWorld;
 beforeAll(async () => {
@@ -257,13 +258,13 @@ it('every key of the service, and a creator’s webhook secret, is rotated on tw
   receiver.secret = nextSecret;
   await load.allGoOn();
 
-  await vi.waitUntil(
-    async () => Object.values(await keysByPurpose()).every(([next]) => next?.state === 'signs'),
-    {
-      timeout: 30_000,
-      interval: 500,
-    },
-  );
+  // The rest of the lead passes; each replica sees that when it reads the keys again.
+  await sql`update service_keys set signs_from = now() where signs_from > now()`.execute(world.db);
+  for (const replica of replicas) {
+    await expect
+      .poll(async () => kidOf(await logIn(replica, replica)), { timeout: 30_000 })
+      .toBe(made['tokens']?.[0]?.kid);
+  }
   await load.allGoOn();
   const late = await logIn(one, two);
   expect(kidOf(late)).toBe(made['tokens']?.[0]?.kid);

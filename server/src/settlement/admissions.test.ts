@@ -25,6 +25,8 @@ import {
 } from '../testing/index.js';
 import type { Settlement } from './settlement.js';
 
+const FORM = process.env['TEST_FORM'];
+const SCENES = FORM === 'full' ? 50 : FORM === 'sample' ? 10 : 4;
 const OLD_PRICE = 1_000_000n;
 const RUNS = 50;
 const THIRTY_DAYS = 2_592_000;
@@ -208,6 +210,6 @@ it('50 concurrent runs on three replicas are admitted exactly as often as the ba
       expect(await balanceOf(listing, revoked)).toBeUndefined();
     }),
     // A shrunk scene would take minutes to find, and says no more.
-    { seed: 52, numRuns: process.env['CI'] ? 20 : 4, endOnFailure: true },
+    { seed: 52, numRuns: SCENES, endOnFailure: true },
   );
 }, 240_000);

@@ -10,10 +10,10 @@ import { expect, it } from 'vitest';
 import { Market, PRICE } from './market.js';
 import { onEveryChain } from './on-every-chain.js';
 import type { Landed } from './transaction-sender.js';
-import { IS_QUICK } from '../support/form.js';
+import { FORM } from '../support/form.js';
 
 /** More than the window of a balance holds. */
-const CHARGES = IS_QUICK ? 300 : 1_000;
+const CHARGES = FORM === 'full' ? 1_000 : 300;
 /** As the service packs them under load. */
 const CHARGES_PER_TRANSACTION = 8;
 const RACES = 24;

@@ -6,6 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { compileInput } from './compile-input.js';
 import { breachesOfPortability } from './portability.test-support.js';
 
+const FORM = process.env['TEST_FORM'];
+
 /** A schema and values that it takes. */
 interface Case {
   readonly schema: object | boolean;
@@ -188,8 +190,8 @@ describe('a published schema', () => {
           expect(read(input)).toEqual(input);
         },
       ),
-      // As many as CI makes take ten seconds.
-      { numRuns: process.env['CI'] === undefined ? 300 : 1_500, seed: 7 },
+      // A thousand take ten seconds.
+      { numRuns: FORM === 'full' ? 5_000 : FORM === 'sample' ? 750 : 300, seed: 7 },
     );
   });
 
@@ -206,7 +208,7 @@ describe('a published schema', () => {
           await expect(sentByLangChain(tool, input)).resolves.toEqual(input);
         },
       ),
-      { numRuns: process.env['CI'] === undefined ? 200 : 1_000, seed: 7 },
+      { numRuns: FORM === 'full' ? 3_000 : FORM === 'sample' ? 500 : 200, seed: 7 },
     );
   });
 });

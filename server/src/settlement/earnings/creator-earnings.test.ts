@@ -11,6 +11,8 @@ import {
 } from '../../testing/index.js';
 import { createCreatorEarnings, type CreatorEarnings } from './creator-earnings.js';
 
+const FORM = process.env['TEST_FORM'];
+const CASES = FORM === 'full' ? 300 : FORM === 'sample' ? 60 : 20;
 const PUBLISHED = new Date('2026-01-01T00:00:00Z');
 
 let database: TemporaryDatabase;
@@ -113,7 +115,7 @@ it('the kept sums agree with the escrows to the lamport, whatever happens to lis
       }
       for (const creator of creators) expect(await earnings.sum(creator)).toEqual(await addedUp(creator));
     }),
-    { numRuns: process.env['CI'] === 'true' ? 100 : 20 },
+    { numRuns: CASES },
   );
 });
 

@@ -7,11 +7,13 @@ import { onHardenedMachine } from './hardened-machine.test-support.js';
 
 describeConformance('bubblewrap driver', {
   runIf: onHardenedMachine,
+  isSampled: IS_QUICK,
   create: (stateDir) => createBubblewrapDriver({ stateDir }),
 });
 
 describeConformance('bubblewrap driver, whose code finds all of Deno', {
   runIf: onHardenedMachine && !IS_QUICK,
+  isSampled: true,
   cases: conformanceCases.filter(({ needsBareRealm }) => needsBareRealm !== true),
   create: (stateDir) => createBubblewrapDriver({ stateDir, runtimeWall: 'permissions' }),
 });
@@ -19,6 +21,7 @@ describeConformance('bubblewrap driver, whose code finds all of Deno', {
 // As a model's code that has taken Deno over: it may load native code, and calls the kernel itself.
 describeConformance('bubblewrap driver, whose Deno denies nothing', {
   runIf: onHardenedMachine && !IS_QUICK,
+  isSampled: true,
   cases: [...kernelCases, ...memoryCases],
   create: (stateDir) => createBubblewrapDriver({ stateDir, runtimeWall: 'open' }),
 });

@@ -6,16 +6,19 @@ import { createDenoDriver } from './deno-driver.js';
 // Where bubblewrap is, local runs show the cases on its driver, which has Deno inside.
 describeConformance('Deno driver', {
   runIf: !IS_QUICK || !onHardenedMachine,
+  isSampled: IS_QUICK,
   create: (stateDir) => createDenoDriver({ stateDir }),
 });
 
 describeConformance('Deno driver, whose code finds all of Deno', {
   runIf: !IS_QUICK,
+  isSampled: true,
   cases: conformanceCases.filter(({ needsBareRealm }) => needsBareRealm !== true),
   create: (stateDir) => createDenoDriver({ stateDir, runtimeWall: 'permissions' }),
 });
 
 describeConformance('Deno driver on a machine without util-linux', {
   runIf: !IS_QUICK,
+  isSampled: true,
   create: (stateDir) => createDenoDriver({ stateDir, launcher: { setpriv: undefined, prlimit: undefined } }),
 });

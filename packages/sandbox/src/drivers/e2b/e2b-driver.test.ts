@@ -5,15 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EvaluateMessage } from '@agent-rental/agent-runner';
 import { type E2bStandIn, type E2bStandInOptions, startE2bStandIn } from '@agent-rental/stand-in';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createE2bDriver, type E2bDriverOptions } from './e2b-driver.js';
 import { evaluateInSandbox } from '../../protocol/evaluate-in-sandbox.js';
 import type { SandboxDriver } from '../../sandbox.js';
 import { createWarmPool } from '../../pool/warm-pool.js';
-import { IS_QUICK } from '../../conformance/describe-conformance.test-support.js';
 
 /** Starts take long on a busy machine. */
 const STARTS = { timeout: 20_000 };
+/** The time limit of a call that ends a machine. */
+const CALL_LIMIT_MS = 10_000;
 
 let stateDir: string;
 let standIn: E2bStandIn;
@@ -179,36 +180,36 @@ describe('createE2bDriver', () => {
     expect(standIn.machines.size).toBe(0);
   });
 
-  // Waits for the time limit of a request.
-  test.skipIf(IS_QUICK)(
-    'an end that E2B does not answer holds neither the run nor the close, and keeps its place',
-    async () => {
-      const driver = await createDriver();
-      const pool = createWarmPool({ driver, entry: 'evaluator', size: 0, maxActive: 2, maxWaitMs: 20_000 });
-      standIn.refuseKills('hang');
-      const begunAt = performance.now();
-      const evaluation = await evaluateInSandbox(
-        pool,
-        { code: 'process.exit(3);', task: 'x' },
-        { timeoutMs: 20_000 },
-      );
-      expect(evaluation).toHaveProperty('error');
-      // The call to E2B has 10 s, the run does not wait for all of them.
-      expect(performance.now() - begunAt).toBeLessThan(9_000);
-      expect(pool.stats()).toMatchObject({ active: 1 });
-      expect(standIn.machines.size).toBe(1);
-      standIn.refuseKills(undefined);
-      await vi.waitFor(() => expect(pool.stats()).toMatchObject({ active: 0 }), { timeout: 20_000 });
-      expect(standIn.machines.size).toBe(0);
-      standIn.refuseKills('hang');
-      const taken = await pool.take();
-      const closedAt = performance.now();
-      await pool.close();
-      expect(performance.now() - closedAt).toBeLessThan(9_000);
-      await expect(taken.exited).resolves.toMatchObject({ reason: 'killed' });
-      standIn.refuseKills(undefined);
-    },
-  );
+  test('an end that E2B does not answer holds neither the run nor the close, and keeps its place', async () => {
+    const driver = await createDriver();
+    const pool = createWarmPool({ driver, entry: 'evaluator', size: 0, maxActive: 2, maxWaitMs: 20_000 });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
+    onTestFinished(() => void vi.useRealTimers());
+    standIn.refuseKills('hang');
+    const begunAt = performance.now();
+    const evaluation = await evaluateInSandbox(
+      pool,
+      { code: 'process.exit(3);', task: 'x' },
+      { timeoutMs: 20_000 },
+    );
+    expect(evaluation).toHaveProperty('error');
+    // The call to E2B has its 10 s, the run does not wait for all of them.
+    expect(performance.now() - begunAt).toBeLessThan(9_000);
+    expect(pool.stats()).toMatchObject({ active: 1 });
+    expect(standIn.machines.size).toBe(1);
+    standIn.refuseKills(undefined);
+    await vi.advanceTimersByTimeAsync(CALL_LIMIT_MS);
+    await vi.waitFor(() => expect(pool.stats()).toMatchObject({ active: 0 }), { timeout: 20_000 });
+    expect(standIn.machines.size).toBe(0);
+    standIn.refuseKills('hang');
+    const taken = await pool.take();
+    const closedAt = performance.now();
+    await pool.close();
+    expect(performance.now() - closedAt).toBeLessThan(9_000);
+    await expect(taken.exited).resolves.toMatchObject({ reason: 'killed' });
+    standIn.refuseKills(undefined);
+    await vi.advanceTimersByTimeAsync(CALL_LIMIT_MS);
+  });
 
   test('a machine that comes after the time for it is ended', async () => {
     const driver = await createDriver();
