@@ -33,8 +33,6 @@ const common = {
   retry: 0,
 };
 
-const CLIENT_TIMEOUTS = 'test/src/mcp/mcp-retries.test.ts';
-
 export default defineConfig({
   test: {
     // Two cores: more workers than that make process-spawning tests starve each other.
@@ -101,7 +99,6 @@ export default defineConfig({
             'test/src/requirements/**',
             'test/src/support/**',
             'test/src/program-clients/**',
-            CLIENT_TIMEOUTS,
             'batteries/src/deno-api-sweep/**',
             'batteries/src/faults/**',
             'batteries/src/plans/**',
@@ -124,16 +121,6 @@ export default defineConfig({
           ],
           // After all others: they start dozens of servers and fill databases, and tests beside them that count seconds would fail.
           sequence: { groupOrder: 1 },
-        },
-      },
-      {
-        plugins,
-        test: {
-          ...common,
-          name: 'client-timeouts',
-          include: [CLIENT_TIMEOUTS],
-          // After all others: its clients give up after a few seconds, which a busy machine would use up.
-          sequence: { groupOrder: 2 },
         },
       },
     ],

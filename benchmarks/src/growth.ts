@@ -5,7 +5,7 @@ import type { Sheet } from './growth/comparison.js';
 import { measureFirstStarts } from './growth/first-starts.js';
 import { startGrownMarket } from './growth/grown-market.js';
 import { measureRequests } from './growth/requests.js';
-import { SIZES, TIMES, type Sizes } from './growth/sizes.js';
+import { SIZES, type Sizes } from './growth/sizes.js';
 import { measureManyChanged, measureSnapshot } from './growth/snapshot.js';
 import type { Findings, Suite } from './report.js';
 
@@ -13,11 +13,11 @@ const SIZE = process.env['BENCH_SIZE'] ?? 'full';
 
 /** Measures at one of the sizes. */
 export async function measureGrowth(sizes: Sizes, progress: (line: string) => void): Promise<Findings> {
-  const sheet: Sheet = { rows: [], targets: [], progress };
+  const sheet: Sheet = { rows: [], targets: [], times: sizes.times, progress };
   progress('Starting a marketplace with little history, and one with much');
   const small = await startGrownMarket(sizes, progress);
   try {
-    const large = await startGrownMarket({ ...sizes, runs: sizes.runs * TIMES }, progress);
+    const large = await startGrownMarket({ ...sizes, runs: sizes.runs * sizes.times }, progress);
     try {
       const signatures = await landTransactions(large);
       await measureBackground(small, large, sizes, sheet);

@@ -13,11 +13,10 @@ const RUN_MS = 200;
 const WALLETS = 10;
 const PRICE_LAMPORTS = 5_000;
 const LEAST = 0.8;
-const WARM_UP_SECONDS = 3;
 
 /** Good answers of one listing at its capacity, and with ten times as many callers, who come back at once when they are refused. */
 export async function measureOverload(
-  { seconds, rounds }: { seconds: number; rounds: number },
+  { seconds, warmUpSeconds, rounds }: { seconds: number; warmUpSeconds: number; rounds: number },
   progress: (line: string) => void,
 ): Promise<Findings> {
   const market = await startBusyMarketplace({
@@ -43,7 +42,7 @@ export async function measureOverload(
     const body = () => ({ agent_id: listing, task: slowTask(RUN_MS, String((task += 1))) });
     const good: Record<string, number[]> = {};
     for (const [kind, own] of Object.entries(bearers)) {
-      await sendEagerly(market.server, { callers: SLOTS, seconds: WARM_UP_SECONDS, body, bearers: own });
+      await sendEagerly(market.server, { callers: SLOTS, seconds: warmUpSeconds, body, bearers: own });
       for (let count = 0; count < rounds; count += 1) {
         for (const callers of [SLOTS, SLOTS * TIMES]) {
           const what = `${callers} callers with a ${kind}`;
@@ -91,5 +90,5 @@ export async function measureOverload(
 export const suite: Suite = {
   name: 'overload',
   summary: 'good answers of a listing with ten times as many callers as it has slots',
-  run: (progress) => measureOverload({ seconds: 10, rounds: 3 }, progress),
+  run: (progress) => measureOverload({ seconds: 10, warmUpSeconds: 3, rounds: 3 }, progress),
 };

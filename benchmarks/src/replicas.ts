@@ -19,7 +19,6 @@ const CALLERS = 20;
 const WALLETS = 10;
 /** Deposited runs of a wallet: less than a wallet of the tests has SOL for. */
 const RUNS_OF_WALLET = 3_000;
-const WARM_UP_SECONDS = 2;
 /**
  * Processor time of all servers for an answer, against that of one alone: what begins together shares statements, and has fewer to share
  * with at each of several. Answers a second are no target: on a machine whose cores one replica and what it asks fill, they
@@ -29,7 +28,7 @@ const MOST_CPU = 3;
 
 /** Answers a second of one, two and four replicas, by turns, on one PostgreSQL, one Redis and one chain. */
 export async function measureReplicas(
-  { seconds, rounds }: { seconds: number; rounds: number },
+  { seconds, warmUpSeconds, rounds }: { seconds: number; warmUpSeconds: number; rounds: number },
   progress: (line: string) => void,
 ): Promise<Findings> {
   const market = await ReplicaMarket.open({
@@ -74,7 +73,7 @@ export async function measureReplicas(
     const rows: Row[] = [];
     const cpu: Record<string, number[]> = {};
     for (const [what, asking] of Object.entries(kinds)) {
-      await spreadLoad(market.replicas, asking, { callers: CALLERS, seconds: WARM_UP_SECONDS });
+      await spreadLoad(market.replicas, asking, { callers: CALLERS, seconds: warmUpSeconds });
       for (let left = rounds; left > 0; left -= 1) {
         let ofOne: number | undefined;
         for (const count of COUNTS) {
@@ -126,5 +125,5 @@ export async function measureReplicas(
 export const suite: Suite = {
   name: 'replicas',
   summary: 'answers a second of 1, 2 and 4 replicas on one PostgreSQL, Redis and chain, by turns',
-  run: (progress) => measureReplicas({ seconds: 4, rounds: 3 }, progress),
+  run: (progress) => measureReplicas({ seconds: 4, warmUpSeconds: 2, rounds: 3 }, progress),
 };

@@ -40,9 +40,18 @@ interface Way {
   usage(): Promise<Usage>;
 }
 
+/** How much is measured. */
+interface RunsOptions {
+  readonly runs: number;
+  /** How long the server is watched without a run, whose costs are subtracted. */
+  readonly idleSeconds: number;
+  /** How long statements are watched that come without a run. */
+  readonly backgroundSeconds: number;
+}
+
 /** What runs cost: how many a second, CPU of the server's own process, transactions and log of the database. */
 export async function measureRuns(
-  { runs, idleSeconds }: { runs: number; idleSeconds: number },
+  { runs, idleSeconds, backgroundSeconds }: RunsOptions,
   progress: (line: string) => void,
 ): Promise<Findings> {
   const market = await startBusyMarketplace({
@@ -137,10 +146,14 @@ export async function measureRuns(
         );
         const name = `${kind}, ${TERMS[model]}`;
         if (kind === 'connected' && model === 'one_time') {
-          const recorded = await recordRun(market, async () => {
-            const body = { agent_id: agentId, task: slowTask(0, 'recorded') };
-            return post(executeUrl, token(), body);
-          });
+          const recorded = await recordRun(
+            market,
+            async () => {
+              const body = { agent_id: agentId, task: slowTask(0, 'recorded') };
+              return post(executeUrl, token(), body);
+            },
+            backgroundSeconds,
+          );
           await floors.prepare({ databaseUrl: market.databaseUrl, recorded });
           await measure(
             {
@@ -231,6 +244,8 @@ async function idleOf(usage: () => Promise<Usage>, idleSeconds: number): Promise
   };
 }
 
+/** Rounds in the background come at least this often, except for those of minutes. */
+const BACKGROUND_SECONDS = 15;
 /** Twice the longest pause between rounds in the background that come in less than a minute. */
 const IDLE_SECONDS = 20;
 
@@ -239,5 +254,6 @@ export const suite: Suite = {
   name: 'runs',
   summary:
     'runs a second, CPU, transactions, log and calls of the RPC of a run, over HTTP and MCP, beside bare Fastify, the bare SDK and bare statements',
-  run: (progress) => measureRuns({ runs: 300, idleSeconds: IDLE_SECONDS }, progress),
+  run: (progress) =>
+    measureRuns({ runs: 300, idleSeconds: IDLE_SECONDS, backgroundSeconds: BACKGROUND_SECONDS }, progress),
 };

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { runAbortBattery, WAYS } from './battery.js';
-import { IS_QUICK } from '@agent-rental/test/support/form';
+import { FORM, IS_QUICK, SEED } from '@agent-rental/test/support/form';
 
 test.skipIf(IS_QUICK)(
-  'nothing is left of runs that were aborted at random moments, by each way',
+  'nothing is left of a sample of runs that were aborted at random moments, by each way',
   { timeout: 300_000 },
   async () => {
     const report = await runAbortBattery({
-      runs: 5 * WAYS.length,
-      seed: 20,
+      runs: (FORM === 'full' ? 5 : 3) * WAYS.length,
+      seed: SEED,
       concurrency: 10,
       latestAbortMs: 1_500,
       log: () => undefined,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runLoad } from './load.js';
-import { IS_QUICK } from '@agent-rental/test/support/form';
+import { IS_QUICK, SEED } from '@agent-rental/test/support/form';
 
 test.skipIf(IS_QUICK)(
   'a short load keeps its bounds, within its capacity and at twice of it, with callers that leave and sandboxes that die',
@@ -13,7 +13,7 @@ test.skipIf(IS_QUICK)(
       lineLength: 2,
       withinSeconds: 2,
       overSeconds: 2,
-      seed: 20,
+      seed: SEED,
       log: () => undefined,
     });
     expect(report.broken).toEqual([]);

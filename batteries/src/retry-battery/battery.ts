@@ -6,8 +6,6 @@ import { openMarket, type Market, type Renter } from './slow-market.js';
 
 /** The shortest default of a client known. */
 const CLIENT_TIMEOUT_MS = 5_000;
-/** Calls that one renter makes, one after the other. */
-const CALLS_EACH = 10;
 const MAX_TRIES = 30;
 /** Renters of one agent at the same time: each may have two runs of its, of the 20 that it works on at once. */
 const RENTERS_OF_AGENT = 8;
@@ -33,6 +31,8 @@ export interface RetryReport {
 export interface RetryOptions {
   readonly calls: number;
   readonly pairs: number;
+  /** Calls or pairs that one renter makes, one after the other. */
+  readonly each: number;
   /** Renters that call at the same time. */
   readonly concurrency: number;
   /** Of the moments. */
@@ -50,6 +50,7 @@ export interface RetryOptions {
 export async function runRetryBattery({
   calls,
   pairs,
+  each,
   concurrency,
   seed,
   cutAfterEndMs,
@@ -59,12 +60,14 @@ export async function runRetryBattery({
   const market = await openMarket(Math.ceil(concurrency / RENTERS_OF_AGENT));
   let [requests, callCharges, lost, pairCharges] = [0, 0, 0, 0];
   try {
-    await inParallel(batches(calls), concurrency, async (count, index) => {
+    await inParallel(batches(calls, each), concurrency, async (count, index) => {
       const renter = await market.newRenter(2 * count);
       const trail: string[] = [];
       for (let call = 0; call < count; call += 1) {
         const tries = await callUntilAnswered(market, renter, `call ${index}-${call}`, {
           random,
+          // Each renter meets both ways.
+          isCut: (index + call) % 2 === 0,
           cutAfterEndMs,
           note: (line) => trail.push(`${new Date().toISOString()} ${line}`),
         });
@@ -76,7 +79,7 @@ export async function runRetryBattery({
       log(`renter ${index}: ${count} calls, ${charged} charges`);
       if (charged !== count) log([...trail, ...(await renter.times())].toSorted().join('\n'));
     });
-    await inParallel(batches(pairs), concurrency, async (count, index) => {
+    await inParallel(batches(pairs, each), concurrency, async (count, index) => {
       const renter = await market.newRenter(2 * count);
       const session = await openRawMcpSession(market.mcpUrl, renter.token);
       for (let pair = 0; pair < count; pair += 1) {
@@ -94,15 +97,23 @@ export async function runRetryBattery({
   return { seed, calls, requests, callCharges, lost, pairs, pairCharges, isRight };
 }
 
+/** How one call is given up. */
+interface CallOptions {
+  readonly random: Random;
+  /** Its connection is cut; otherwise its answer is never read. */
+  readonly isCut: boolean;
+  readonly cutAfterEndMs: number;
+  readonly note: (line: string) => void;
+}
+
 /** Gives up a few times and repeats; gives how many requests it took, more than the most where no answer came. */
 async function callUntilAnswered(
   market: Market,
   { token, agentId }: Renter,
   name: string,
-  { random, cutAfterEndMs, note }: { random: Random; cutAfterEndMs: number; note: (line: string) => void },
+  { random, isCut, cutAfterEndMs, note }: CallOptions,
 ): Promise<number> {
   const session = await openRawMcpSession(market.mcpUrl, token);
-  const isCut = random.chance(50);
   const agentMs = isCut ? 100 + random.below(3_000) : CLIENT_TIMEOUT_MS + 500 + random.below(3_000);
   const args = { agent_id: agentId, task: slowTask(agentMs, name) };
   let next: { tool: string; args: object } = { tool: 'run_agent', args };
@@ -132,9 +143,9 @@ function chargesOf(costs: readonly number[]): number {
   return costs.filter((cost) => cost > 0).length;
 }
 
-function batches(total: number): number[] {
-  const full = Array.from({ length: Math.floor(total / CALLS_EACH) }, () => CALLS_EACH);
-  return total % CALLS_EACH === 0 ? full : [...full, total % CALLS_EACH];
+function batches(total: number, each: number): number[] {
+  const full = Array.from({ length: Math.floor(total / each) }, () => each);
+  return total % each === 0 ? full : [...full, total % each];
 }
 
 async function inParallel<T>(

@@ -22,6 +22,7 @@ const { values } = readCommandLine({
 const report = await runRetryBattery({
   calls: values.calls,
   pairs: values.pairs,
+  each: 10,
   concurrency: values.concurrency,
   cutAfterEndMs: values['cut-after-end-ms'],
   seed: seedOr(values.seed),

@@ -1,6 +1,6 @@
 import { atMost, median, percentile, round, type Row, type Target } from '../report.js';
 
-/** What is measured at x1 and at x100. */
+/** What is measured with little there and with many times as much. */
 export interface Compared {
   readonly what: string;
   small(): Promise<unknown>;
@@ -11,6 +11,8 @@ export interface Compared {
 export interface Sheet {
   readonly rows: Row[];
   readonly targets: Target[];
+  /** How many times as much is there at the larger size. */
+  readonly times: number;
   progress(line: string): void;
 }
 
@@ -35,7 +37,7 @@ export async function compareByTurns(
 
 /** Adds a row of two medians, and a target for their ratio where there is one. */
 export function addRatio(
-  { rows, targets, progress }: Sheet,
+  { rows, targets, times, progress }: Sheet,
   what: string,
   { small, large }: { small: readonly number[]; large: readonly number[] },
   most?: number,
@@ -45,12 +47,12 @@ export function addRatio(
     what,
     x1_p50_ms: round(median(small)),
     x1_p95_ms: round(percentile(small, 95)),
-    x100_p50_ms: round(median(large)),
-    x100_p95_ms: round(percentile(large, 95)),
+    [`x${times}_p50_ms`]: round(median(large)),
+    [`x${times}_p95_ms`]: round(percentile(large, 95)),
     ratio: round(ratio),
     samples: small.length,
   });
-  if (most !== undefined) targets.push(atMost(`${what}, x100 over x1`, ratio, most, 'times'));
+  if (most !== undefined) targets.push(atMost(`${what}, x${times} over x1`, ratio, most, 'times'));
   progress(`${what}: ${round(median(small))} ms, ${round(median(large))} ms`);
 }
 

@@ -7,9 +7,9 @@ import {
 } from '@agent-rental/server/testing';
 import { Transaction } from '@solana/web3.js';
 import { timed, addRatio, type Sheet } from './comparison.js';
-import { TIMES, type Sizes } from './sizes.js';
+import type { Sizes } from './sizes.js';
 
-/** How much longer a first start may take over a hundred times the history. */
+/** How much longer a first start may take over many times the history. */
 const MOST = 3;
 const PRICE_LAMPORTS = 1_000_000n;
 const DEPOSIT_LAMPORTS = 10_000_000n;
@@ -19,7 +19,7 @@ const PER_BLOCKHASH = 1_000;
 const SMALL_STARTS = 3;
 
 /** Brings an empty index up to a chain, as a first start does, over little history and over much. */
-export async function measureFirstStarts({ transactions }: Sizes, sheet: Sheet): Promise<void> {
+export async function measureFirstStarts({ transactions, times }: Sizes, sheet: Sheet): Promise<void> {
   const database = await openTestDatabase();
   const market = await startTestMarket(database);
   try {
@@ -27,10 +27,10 @@ export async function measureFirstStarts({ transactions }: Sizes, sheet: Sheet):
     await topUps.until(transactions);
     const small: number[] = [];
     for (let start = 0; start < SMALL_STARTS; start += 1) small.push(await firstStart(market));
-    sheet.progress(`Making ${transactions * TIMES} transactions`);
-    await topUps.until(transactions * TIMES);
+    sheet.progress(`Making ${transactions * times} transactions`);
+    await topUps.until(transactions * times);
     const large = [await firstStart(market)];
-    const what = `the index of a first start, ${transactions} and ${transactions * TIMES} transactions`;
+    const what = `the index of a first start, ${transactions} and ${transactions * times} transactions`;
     addRatio(sheet, what, { small, large }, MOST);
   } finally {
     await market.close();

@@ -3,17 +3,22 @@ import { openRawMcpSession } from '@agent-rental/test/support/raw-mcp-session';
 import { compareByTurns, type Compared, type Sheet } from './comparison.js';
 import { growWallet, type WalletSize } from './grow-wallet.js';
 import type { GrownMarket } from './grown-market.js';
-import { TIMES, type Sizes } from './sizes.js';
+import type { Sizes } from './sizes.js';
 
 /** How much more than a wallet with little a wallet with much may wait. */
 const MOST = 1.3;
 const PAGE = 100;
 
-/** Measures what wallets ask for, one that has little and one that has a hundred times as much, in the larger database. */
+/** Measures what wallets ask for, one that has little and one that has many times as much, in the larger database. */
 export async function measureRequests(market: GrownMarket, sizes: Sizes, sheet: Sheet): Promise<void> {
   const { rentals, ownRuns, ownListings, rounds } = sizes;
-  const size = { rentals, runs: ownRuns, listings: ownListings };
-  const [small, large] = [await openCaller(market, size), await openCaller(market, times(size))] as const;
+  const sizeOf = (times: number): WalletSize => ({
+    rentals: rentals * times,
+    runs: ownRuns * times,
+    listings: ownListings * times,
+  });
+  const small = await openCaller(market, sizeOf(1));
+  const large = await openCaller(market, sizeOf(sizes.times));
   await market.parts.pool.query('vacuum (analyze) credentials, balances, runs, listings');
   const both = (what: string, ask: (caller: Caller) => Promise<unknown>): Compared => ({
     what,
@@ -51,12 +56,6 @@ interface Caller {
   /** Lists tools over MCP; gives how many the page has. */
   tools(): Promise<number>;
 }
-
-const times = ({ rentals, runs, listings }: WalletSize): WalletSize => ({
-  rentals: rentals * TIMES,
-  runs: runs * TIMES,
-  listings: listings * TIMES,
-});
 
 async function openCaller({ server, parts }: GrownMarket, size: WalletSize): Promise<Caller> {
   const { token, signer }: Participant = await newParticipant(server);

@@ -1,6 +1,5 @@
 import type { IndexedListing } from '@agent-rental/server/testing';
 import type { Pool } from 'pg';
-import { TIMES } from './sizes.js';
 import { atMost, median, percentile, round, type Row } from '../report.js';
 import { timed, type Sheet } from './comparison.js';
 import type { GrownMarket } from './grown-market.js';
@@ -112,13 +111,13 @@ function rowOf(what: string, times: readonly number[]): Row {
 /** Changes the price of many listings in one statement. */
 export async function measureManyChanged(
   { parts }: GrownMarket,
-  { changed }: Sizes,
+  { changed, times }: Sizes,
   { rows, progress }: Sheet,
 ): Promise<void> {
   const client = await parts.pool.connect();
   try {
     await client.query(`set statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
-    for (const count of [changed, changed * TIMES]) {
+    for (const count of [changed, changed * times]) {
       const what = `${count} listings changed in one statement`;
       const change = () =>
         client.query(

@@ -22,8 +22,6 @@ export interface RunStatements {
 const LIBRARY = new URL('../../../server/dist/main.js', import.meta.url).pathname;
 /** The last statement before the agent is called: it writes the run down and gives it its slot. */
 const LAST_BEFORE_CALL = /start_runs/;
-/** Rounds in the background come at least this often, except for those of minutes, which do not come with two runs. */
-const BACKGROUND_MS = 15_000;
 /** What follows the answer, such as that it has arrived. */
 const AFTERWARDS_MS = 500;
 
@@ -55,14 +53,16 @@ const WATCH = `(() => {
  * what comes with one run and not with the next.
  *
  * @param run makes one; gives its id
+ * @param backgroundSeconds how long what the server sends without a run is watched
  */
 export async function recordRun(
   { inspector }: Pick<BusyMarketplace, 'inspector'>,
   run: () => Promise<string>,
+  backgroundSeconds: number,
 ): Promise<RunStatements> {
   await inspector.evaluate(WATCH);
   const sent = () => inspector.evaluate<RecordedStatement[]>('globalThis.sentStatements.splice(0, Infinity)');
-  await delay(BACKGROUND_MS);
+  await delay(backgroundSeconds * 1_000);
   const textsOf = (some: RecordedStatement[]) => new Set(some.map(({ text }) => text));
   const background = textsOf(await sent());
   await run();

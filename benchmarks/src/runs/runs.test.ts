@@ -7,7 +7,10 @@ test.skipIf(IS_QUICK)(
   'the runs suite measures runs over HTTP and MCP, charged and not, beside the bare libraries and statements',
   { timeout: 300_000 },
   async () => {
-    const { rows, targets } = await measureRuns({ runs: 12, idleSeconds: 2 }, () => undefined);
+    const { rows, targets } = await measureRuns(
+      { runs: 6, idleSeconds: 0.5, backgroundSeconds: 4 },
+      () => undefined,
+    );
     expect(rows.map(({ what }) => what)).toEqual([
       'Fastify as it comes, connected',
       'MCP SDK as it comes, connected',

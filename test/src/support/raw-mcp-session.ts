@@ -19,8 +19,8 @@ export interface RawMcpSession {
   tools(): Promise<string[]>;
   /** A call whose connection is cut as soon as its answer arrives, before anything of that is read. */
   cutAtAnswer(name: string, args: object): Promise<void>;
-  /** A call that is cancelled after that long, by the protocol's notification. */
-  cancelledCall(name: string, args: object, afterMs: number): Promise<CallText>;
+  /** Begins a call that is cancelled by the protocol's notification. */
+  cancellableCall(name: string, args: object): { cancel(): Promise<void> };
 }
 
 /** Opens a session at an MCP address. @param send sends its requests; `fetch` by default */
@@ -103,12 +103,15 @@ export async function openRawMcpSession(
       });
       agent.destroy();
     },
-    async cancelledCall(name, args, afterMs) {
-      const answer = post('tools/call', { name, arguments: args }).then(textOf);
+    cancellableCall(name, args) {
+      // A call that was cancelled has no answer.
+      post('tools/call', { name, arguments: args }).catch(() => undefined);
       const requestId = lastId;
-      await delay(afterMs);
-      await post('notifications/cancelled', { requestId });
-      return Promise.race([answer, delay(500, undefined)]);
+      return {
+        async cancel() {
+          await post('notifications/cancelled', { requestId });
+        },
+      };
     },
   };
 }

@@ -10,12 +10,18 @@ export interface SlowAgents {
   readonly port: number;
   /** Requests that are being worked on. */
   readonly open: number;
+  /** Resolves once an agent has the held task of that name. */
+  reached(name: string): Promise<void>;
+  /** Has the held task of that name answered, now and whenever it comes again. */
+  release(name: string): void;
   close(): Promise<void>;
 }
 
 /** What a task must hold to take that long, and to be told apart from others. */
 export const slowTask = (ms: number, name: string): string => `wait ${ms} ms for <${name}>`;
-/** What the agents answer to a slow task. */
+/** What a task must hold to go on until the test releases it. */
+export const heldTask = (name: string): string => `hold for <${name}>`;
+/** What the agents answer to a slow or held task. */
 export const slowAnswer = (name: string): string => `done with ${name}`;
 
 const PIECES = 4;
@@ -25,6 +31,7 @@ export async function startSlowAgents(
   onRequest: (request: IncomingMessage, body: string) => void = () => undefined,
 ): Promise<SlowAgents> {
   let open = 0;
+  const [reached, released] = [new Events(), new Events()];
   const server = createServer((request, response) => {
     // No connection is kept for a next call: those that are open belong to runs.
     response.shouldKeepAlive = false;
@@ -55,9 +62,13 @@ export async function startSlowAgents(
           .end(JSON.stringify({ error: { message } }));
         return;
       }
-      const [, ms = '0', name = ''] = /wait (\d+) ms for <([^>]*)>/.exec(body) ?? [];
-      const later = (part: number, work: () => void) =>
-        timers.add(setTimeout(work, (Number(ms) * part) / PIECES));
+      const [, ms = '0', name = ''] = /(?:wait (\d+) ms|hold) for <([^>]*)>/.exec(body) ?? [];
+      const isHeld = body.includes(heldTask(name));
+      if (isHeld) reached.happen(name);
+      const later = (part: number, work: () => void): void => {
+        if (isHeld) void released.happened(name).then(() => (response.destroyed ? undefined : work()));
+        else timers.add(setTimeout(work, (Number(ms) * part) / PIECES));
+      };
       if (request.url?.startsWith('/agent')) {
         later(PIECES, () =>
           response
@@ -78,12 +89,35 @@ export async function startSlowAgents(
     get open() {
       return open;
     },
+    reached: (name) => reached.happened(name),
+    release: (name) => released.happen(name),
     close: async () => {
       server.close();
       server.closeAllConnections();
       await once(server, 'close');
     },
   };
+}
+
+/** What happens to held tasks, by name. Each happens once, before or after it is waited for. */
+class Events {
+  readonly #events = new Map<string, { promise: Promise<void>; happen: () => void }>();
+
+  happen(name: string): void {
+    this.#event(name).happen();
+  }
+
+  happened(name: string): Promise<void> {
+    return this.#event(name).promise;
+  }
+
+  #event(name: string): { promise: Promise<void>; happen: () => void } {
+    let happen = (): void => undefined;
+    const promise = new Promise<void>((resolve) => (happen = resolve));
+    const event = this.#events.get(name) ?? { promise, happen };
+    this.#events.set(name, event);
+    return event;
+  }
 }
 
 function streamCompletion(

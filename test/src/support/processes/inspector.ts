@@ -16,7 +16,23 @@ interface Socket {
   send(text: string): void;
   close(): void;
   on(event: 'message', listener: (data: { toString(): string }) => void): void;
-  once(event: 'open' | 'error', listener: (error?: Error) => void): void;
+  once(event: 'open' | 'error' | 'close', listener: (error?: Error) => void): void;
+}
+
+/** An answer of the inspector's protocol. */
+interface Answer {
+  readonly id?: number;
+  readonly result?: unknown;
+  readonly error?: { readonly message: string };
+}
+
+/** The result of `Runtime.evaluate`. */
+interface Evaluated {
+  readonly result: { readonly value?: string };
+  readonly exceptionDetails?: {
+    readonly text: string;
+    readonly exception?: { readonly description?: string };
+  };
 }
 
 /** Attaches to the address that Node has printed. */
@@ -30,23 +46,38 @@ export async function inspect(output: () => string, child: ChildProcess): Promis
     socket.once('error', (error) => reject(error ?? new Error('no connection')));
   });
   let last = 0;
-  const waiting = new Map<number, (result: unknown) => void>();
+  const waiting = new Map<number, (answer: Answer) => void>();
   socket.on('message', (data) => {
-    const { id, result } = JSON.parse(data.toString()) as { id?: number; result?: unknown };
-    if (id !== undefined) waiting.get(id)?.(result);
+    const answer = JSON.parse(data.toString()) as Answer;
+    if (answer.id === undefined) return;
+    waiting.get(answer.id)?.(answer);
+    waiting.delete(answer.id);
   });
-  const ask = (method: string, params: object = {}): Promise<unknown> => {
+  socket.once('close', () => {
+    for (const end of waiting.values()) end({ error: { message: 'The process has ended.' } });
+    waiting.clear();
+  });
+  const ask = async (method: string, params: object = {}): Promise<unknown> => {
     last += 1;
     const id = last;
+    const answered = new Promise<Answer>((resolve) => waiting.set(id, resolve));
     socket.send(JSON.stringify({ id, method, params }));
-    return new Promise((resolve) => waiting.set(id, resolve));
+    const { result, error } = await answered;
+    if (error) throw new Error(`${method} in process ${child.pid}: ${error.message}`);
+    return result;
   };
   const evaluate = async <T>(expression: string): Promise<T> => {
-    const answer = await ask('Runtime.evaluate', {
-      expression: `JSON.stringify(${expression})`,
+    const { result, exceptionDetails } = (await ask('Runtime.evaluate', {
+      // In a turn of the event loop of its own: by itself it would interrupt whatever function of the process runs just then.
+      expression: `new Promise((resolve) => setImmediate(resolve)).then(() => JSON.stringify(${expression}))`,
+      awaitPromise: true,
       returnByValue: true,
-    });
-    return JSON.parse((answer as { result: { value: string } }).result.value) as T;
+    })) as Evaluated;
+    if (exceptionDetails || result.value === undefined) {
+      const reason = exceptionDetails?.exception?.description ?? exceptionDetails?.text ?? 'it has no value';
+      throw new Error(`Process ${child.pid} did not evaluate ${expression}: ${reason}`);
+    }
+    return JSON.parse(result.value) as T;
   };
   return {
     async heapAfterCollection() {
