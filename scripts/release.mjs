@@ -1,55 +1,73 @@
-// `npm run release -- add|status|version`: the changes that wait for a release, and the version they make.
+// `npm run release -- <version>`: gives the changes below "Unreleased" in CHANGELOG.md a version, and all packages with them.
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { addRelease, readChange } from './changelog.mjs';
+import { root } from './build.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const HELP = `npm run release -- <subject>
+const UNRELEASED = '## Unreleased\n';
+/** Files that name the version beside the manifests. */
+const ALSO = [
+  'Dockerfile',
+  'deploy/compose/compose.localnet.yaml',
+  'deploy/compose/compose.yaml',
+  'deploy/helm/agent-rental/Chart.yaml',
+  'docs/containers.md',
+  'examples/mcp/mcpb/manifest.json',
+  'examples/mcp/server.json',
+];
 
-  add      describes a change that users of a published package notice
-  status   lists the changes that wait for a release
-  version  raises the version of all packages and moves the changes to CHANGELOG.md
-`;
-
-const cli = join(dirname(createRequire(import.meta.url).resolve('@changesets/cli/package.json')), 'bin.js');
-
-function run(command, args) {
-  const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
+/** The changelog with the unreleased changes below the heading of a version. */
+export function releaseChanges(changelog, version, date) {
+  const [before, after] = changelog.split(UNRELEASED);
+  const [changes] = (after ?? '').split(/^## /m);
+  if (!/^- /m.test(changes)) throw new Error('CHANGELOG.md has no change below "## Unreleased".');
+  return `${before}${UNRELEASED}\n## ${version} (${date})\n${after}`;
 }
 
-/** Raises the version, writes the changelog, and brings the lock file along. */
-function makeVersion() {
-  const folder = join(root, '.changeset');
-  const changes = readdirSync(folder)
-    .filter((name) => name.endsWith('.md') && name !== 'README.md')
-    .toSorted()
-    .map((name) => readChange(readFileSync(join(folder, name), 'utf8')));
-  if (changes.length === 0) {
-    process.stderr.write('No change waits for a release: npm run release -- add describes one.\n');
-    process.exit(1);
+/** A manifest of that version, which asks for the packages of this repository in the same one. */
+export function releaseManifest(manifest, version) {
+  const changed = { ...manifest, version };
+  for (const kind of ['dependencies', 'devDependencies', 'peerDependencies', 'optionalDependencies']) {
+    if (manifest[kind] === undefined) continue;
+    changed[kind] = Object.fromEntries(
+      Object.entries(manifest[kind]).map(([name, range]) => [
+        name,
+        name.startsWith('@agent-rental/') ? range.replace(manifest.version, version) : range,
+      ]),
+    );
   }
-  run(process.execPath, [cli, 'version']);
-  const { version } = JSON.parse(readFileSync(join(root, 'packages/contract/package.json'), 'utf8'));
-  const path = join(root, 'CHANGELOG.md');
-  const date = new Date().toISOString().slice(0, 10);
-  writeFileSync(path, addRelease(readFileSync(path, 'utf8'), { version, date, changes }));
-  run('npm', ['install', '--package-lock-only', '--ignore-scripts']);
+  return changed;
 }
 
-const SUBJECTS = {
-  add: () => run(process.execPath, [cli, 'add']),
-  status: () => run(process.execPath, [cli, 'status']),
-  version: makeVersion,
-};
+function change(file, edit) {
+  writeFileSync(join(root, file), edit(readFileSync(join(root, file), 'utf8')));
+}
 
-const [subject, ...rest] = process.argv.slice(2);
-if (subject === '--help' || subject === '-h') process.stdout.write(HELP);
-else if (subject !== undefined && Object.hasOwn(SUBJECTS, subject) && rest.length === 0) SUBJECTS[subject]();
-else {
-  process.stderr.write(`${subject === undefined ? 'A subject is missing' : 'Unknown arguments'}.\n\n${HELP}`);
-  process.exitCode = 2;
+function main(version) {
+  if (!/^\d+\.\d+\.\d+$/.test(version ?? '')) throw new Error('npm run release -- <version>, such as 1.2.3');
+  const { version: former, workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  if (former.localeCompare(version, 'en', { numeric: true }) >= 0)
+    throw new Error(`${version} does not come after ${former}.`);
+  change('CHANGELOG.md', (text) => releaseChanges(text, version, new Date().toISOString().slice(0, 10)));
+  for (const folder of ['.', ...workspaces])
+    change(
+      join(folder, 'package.json'),
+      (text) => `${JSON.stringify(releaseManifest(JSON.parse(text), version), null, 2)}\n`,
+    );
+  for (const file of ALSO) change(file, (text) => text.replaceAll(former, version));
+  const { status } = spawnSync('npm', ['install', '--package-lock-only', '--ignore-scripts'], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+  process.exitCode = status ?? 1;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    main(process.argv[2]);
+  } catch (error) {
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 2;
+  }
 }

@@ -10,7 +10,7 @@ const TOOL_VERSION = '2.1.2';
 
 /** What goes wrong when the bundle is validated, packed, unpacked and started. */
 export async function bundleProblems(work, tarballs) {
-  const { npmTool } = await import('../../test/dist/support/toolchains/npm-tool.js');
+  const { npmTool } = await import('../../packages/stand-in/dist/npm-tool.js');
   const tool = await npmTool('@anthropic-ai/mcpb', TOOL_VERSION, 'dist/cli/cli.js');
   const mcpb = (...args) => run(process.execPath, [tool, ...args]);
   const folder = join(work, 'bundle');

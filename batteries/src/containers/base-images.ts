@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { npmBinary } from '@agent-rental/test/support/toolchains/npm-binary';
-import { npmTool } from '@agent-rental/test/support/toolchains/npm-tool';
+import { npmTool } from '@agent-rental/stand-in/npm-tool';
 import type { Engine } from './engine.js';
 
 const run = promisify(execFile);

@@ -20,7 +20,7 @@ import {
   geminiBreaches,
   openAiBreaches,
 } from '@agent-rental/test/support/provider-rules';
-import { clientOver, FRAMEWORKS } from './frameworks.js';
+import { clientOver, FRAMEWORKS, isLeftOut } from './frameworks.js';
 
 type Json = Record<string, unknown>;
 
@@ -58,21 +58,24 @@ describe('it does not happen', () => {
       expect(`mcp__agent_rentals_io__${name}`).toMatch(/^[a-z][a-zA-Z0-9_]{0,63}$/);
   });
 
-  it.each(Object.keys(FRAMEWORKS))('that one bad schema breaks the session in %s', async (framework) => {
-    const bad = [
-      { anyOf: [{ type: 'string' }, { type: 'array' }] },
-      { $defs: { a: { $ref: '#/$defs/a' } }, $ref: '#/$defs/a' },
-      { type: 'object', properties: { list: { type: 'array' } }, additionalProperties: { type: 'null' } },
-      { type: 'object', properties: { p: { type: 'string', pattern: '^(a+)+$' } } },
-      JSON.parse(`${'{"type":"object","properties":{"a":'.repeat(60)}{}${'}}'.repeat(60)}`) as Json,
-    ];
-    const listings = bad.map((input_schema, index) => ({ id: `bad-${index}-aaaaaa`, input_schema }));
-    const standIn = createStandIn([...listings, { id: ID }] as StandInListing[]);
-    const client = clientOver(standIn.fetch);
-    for (const tool of await rentedToolset(client).list()) expect(breachesOf(tool)).toEqual([]);
-    const seen = await FRAMEWORKS[framework]?.(client, 'echo_aaaaaa', { agent_id: ID, task: 't' });
-    expect(seen?.isError).toBe(false);
-  });
+  it.each(Object.keys(FRAMEWORKS).filter((name) => !isLeftOut(name)))(
+    'that one bad schema breaks the session in %s',
+    async (framework) => {
+      const bad = [
+        { anyOf: [{ type: 'string' }, { type: 'array' }] },
+        { $defs: { a: { $ref: '#/$defs/a' } }, $ref: '#/$defs/a' },
+        { type: 'object', properties: { list: { type: 'array' } }, additionalProperties: { type: 'null' } },
+        { type: 'object', properties: { p: { type: 'string', pattern: '^(a+)+$' } } },
+        JSON.parse(`${'{"type":"object","properties":{"a":'.repeat(60)}{}${'}}'.repeat(60)}`) as Json,
+      ];
+      const listings = bad.map((input_schema, index) => ({ id: `bad-${index}-aaaaaa`, input_schema }));
+      const standIn = createStandIn([...listings, { id: ID }] as StandInListing[]);
+      const client = clientOver(standIn.fetch);
+      for (const tool of await rentedToolset(client).list()) expect(breachesOf(tool)).toEqual([]);
+      const seen = await FRAMEWORKS[framework]?.(client, 'echo_aaaaaa', { agent_id: ID, task: 't' });
+      expect(seen?.isError).toBe(false);
+    },
+  );
 
   it('that zod 3 and zod 4 make different tools of the same schema', async () => {
     const of4 = z4.toJSONSchema(z4.object({ text: z4.string().min(1), n: z4.number().optional() }));

@@ -4,12 +4,12 @@ import { rentedTools as langchainTools } from '@agent-rental/langchain';
 import { createRentalMcpHandler } from '@agent-rental/mcp-server';
 import { createClient, type RentalClient } from '@agent-rental/sdk';
 import { STAND_IN_API_KEY } from '@agent-rental/stand-in';
+import { loadAiSdk7 } from '@agent-rental/stand-in/ai-sdk-7';
+import { IS_QUICK } from '@agent-rental/test/support/form';
 import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { Client, StreamableHTTPClientTransport, type Tool } from '@modelcontextprotocol/client';
 import * as ai6 from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
-import * as ai7 from 'ai-7';
-import { MockLanguageModelV4 } from 'ai-7/test';
 import { createAgent, fakeModel } from 'langchain';
 
 /** What a model is given as the result of a tool call. */
@@ -111,8 +111,12 @@ export const FRAMEWORKS: Readonly<Record<string, Framework>> = {
   MCP: overMcp,
   LangChain: inLangChain,
   'AI SDK 6': inAiSdk(ai6, MockLanguageModelV3),
-  'AI SDK 7': inAiSdk(
-    ai7 as unknown as typeof ai6,
-    MockLanguageModelV4 as unknown as typeof MockLanguageModelV3,
-  ),
+  'AI SDK 7': async (...call) => {
+    const { ai, testing } = await loadAiSdk7();
+    const Model = testing['MockLanguageModelV4'] as typeof MockLanguageModelV3;
+    return inAiSdk(ai as typeof ai6, Model)(...call);
+  },
 };
+
+/** Whether tests leave it out to be quick: it is installed from npm. */
+export const isLeftOut = (framework: string): boolean => IS_QUICK && framework === 'AI SDK 7';

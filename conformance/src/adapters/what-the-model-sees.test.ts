@@ -1,7 +1,7 @@
 import { operations, refusalMessage, REFUSAL_TEXT } from '@agent-rental/contract';
 import { createStandIn, type StandInAgent, type StandInOutcome } from '@agent-rental/stand-in';
 import { describe, expect, it } from 'vitest';
-import { clientOver, FRAMEWORKS, toolsOverMcp, type SeenResult } from './frameworks.js';
+import { clientOver, FRAMEWORKS, isLeftOut, toolsOverMcp, type SeenResult } from './frameworks.js';
 
 const ID = 'echo-aaaaaa';
 const ANSWER = 'the total is 41.80 EUR';
@@ -36,70 +36,72 @@ function forReview({ texts, isError, structured }: SeenResult): string {
 
 const countOf = (seen: SeenResult, words: string) => seen.texts.join('\n').split(words).length - 1;
 
-describe.each(Object.entries(FRAMEWORKS))('the model sees in %s', (_, call) => {
-  it.each(Object.entries(CASES))(
-    'of a run with a %s output exactly what was reviewed',
-    async (name, outcome) => {
-      const standIn = createStandIn([{ id: ID, run: agentSaying(outcome) }]);
-      const seen = await call(clientOver(standIn.fetch), 'echo_aaaaaa', { agent_id: ID, task: 'Sum.' });
-      expect(countOf(seen, ANSWER)).toBe(name === 'empty' ? 0 : 1);
-      expect(countOf(seen, 'a piece that came early')).toBe(0);
-      expect(seen.isError).toBe(outcome.status === 'failed');
+for (const [framework, call] of Object.entries(FRAMEWORKS)) {
+  describe.skipIf(isLeftOut(framework))(`the model sees in ${framework}`, () => {
+    it.each(Object.entries(CASES))(
+      'of a run with a %s output exactly what was reviewed',
+      async (name, outcome) => {
+        const standIn = createStandIn([{ id: ID, run: agentSaying(outcome) }]);
+        const seen = await call(clientOver(standIn.fetch), 'echo_aaaaaa', { agent_id: ID, task: 'Sum.' });
+        expect(countOf(seen, ANSWER)).toBe(name === 'empty' ? 0 : 1);
+        expect(countOf(seen, 'a piece that came early')).toBe(0);
+        expect(seen.isError).toBe(outcome.status === 'failed');
+        expect(forReview(seen)).toMatchSnapshot();
+      },
+    );
+
+    it('every character of a long output, once, by reading on', async () => {
+      const standIn = createStandIn([{ id: ID, run: agentSaying({ output: LONG }) }]);
+      const client = clientOver(standIn.fetch);
+      let seen = await call(client, 'echo_aaaaaa', { agent_id: ID, task: 'Sum.' });
+      let text = '';
+      for (;;) {
+        const [, part = '', next] =
+          /^([^]*?)\n{1,2}\[agent-rental\][^]*?(?:"offset": (\d+)|$)/.exec(seen.texts.join('\n')) ?? [];
+        text += part;
+        if (next === undefined) break;
+        seen = await call(client, 'get_run', { run_id: 'run_1', offset: Number(next) });
+      }
+      expect(text).toBe(LONG);
+      expect(standIn.charged).toBe(2_000_000);
+    });
+
+    it('of a run that goes on its id and what to do next', async () => {
+      const standIn = createStandIn([{ id: ID }]);
+      const running = operations.getRun.response.parse({ run_id: 'run_9', agent_id: ID, status: 'running' });
+      const client = clientOver(async (input, init) => {
+        const isOfRun = new Request(input, init).url.includes('/v1/runs/');
+        return isOfRun ? Response.json(running) : standIn.fetch(input, init);
+      });
+      const seen = await call(client, 'get_run', { run_id: 'run_9' });
+      expect(countOf(seen, 'run_9')).toBe(1);
       expect(forReview(seen)).toMatchSnapshot();
-    },
-  );
-
-  it('every character of a long output, once, by reading on', async () => {
-    const standIn = createStandIn([{ id: ID, run: agentSaying({ output: LONG }) }]);
-    const client = clientOver(standIn.fetch);
-    let seen = await call(client, 'echo_aaaaaa', { agent_id: ID, task: 'Sum.' });
-    let text = '';
-    for (;;) {
-      const [, part = '', next] =
-        /^([^]*?)\n{1,2}\[agent-rental\][^]*?(?:"offset": (\d+)|$)/.exec(seen.texts.join('\n')) ?? [];
-      text += part;
-      if (next === undefined) break;
-      seen = await call(client, 'get_run', { run_id: 'run_1', offset: Number(next) });
-    }
-    expect(text).toBe(LONG);
-    expect(standIn.charged).toBe(2_000_000);
-  });
-
-  it('of a run that goes on its id and what to do next', async () => {
-    const standIn = createStandIn([{ id: ID }]);
-    const running = operations.getRun.response.parse({ run_id: 'run_9', agent_id: ID, status: 'running' });
-    const client = clientOver(async (input, init) => {
-      const isOfRun = new Request(input, init).url.includes('/v1/runs/');
-      return isOfRun ? Response.json(running) : standIn.fetch(input, init);
     });
-    const seen = await call(client, 'get_run', { run_id: 'run_9' });
-    expect(countOf(seen, 'run_9')).toBe(1);
-    expect(forReview(seen)).toMatchSnapshot();
-  });
 
-  it('of a run that was begun, and whose answer the service could not give, how to get it', async () => {
-    const standIn = createStandIn([{ id: ID }]);
-    const refusal = REFUSAL_TEXT.chargePending('run_9');
-    const { reason } = refusal;
-    const message = refusalMessage(refusal);
-    const error = { code: 'service_unavailable', message, reason, status: 503, run_id: 'run_9' };
-    const client = clientOver(async (input, init) => {
-      const isRun = new Request(input, init).url.includes('/v1/execute');
-      return isRun ? Response.json({ error }, { status: 503 }) : standIn.fetch(input, init);
+    it('of a run that was begun, and whose answer the service could not give, how to get it', async () => {
+      const standIn = createStandIn([{ id: ID }]);
+      const refusal = REFUSAL_TEXT.chargePending('run_9');
+      const { reason } = refusal;
+      const message = refusalMessage(refusal);
+      const error = { code: 'service_unavailable', message, reason, status: 503, run_id: 'run_9' };
+      const client = clientOver(async (input, init) => {
+        const isRun = new Request(input, init).url.includes('/v1/execute');
+        return isRun ? Response.json({ error }, { status: 503 }) : standIn.fetch(input, init);
+      });
+      const seen = await call(client, 'echo_aaaaaa', { agent_id: ID, task: 'Sum.' });
+      expect(seen.isError).toBe(true);
+      expect(forReview(seen)).toMatchSnapshot();
     });
-    const seen = await call(client, 'echo_aaaaaa', { agent_id: ID, task: 'Sum.' });
-    expect(seen.isError).toBe(true);
-    expect(forReview(seen)).toMatchSnapshot();
-  });
 
-  it('of a call that is refused the reason and what to do, and no stack trace', async () => {
-    const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
-    const seen = await call(clientOver(standIn.fetch), 'run_agent', { agent_id: ID, task: 'Sum.' });
-    expect(seen.isError).toBe(true);
-    expect(forReview(seen)).not.toMatch(/\n\s+at /);
-    expect(forReview(seen)).toMatchSnapshot();
+    it('of a call that is refused the reason and what to do, and no stack trace', async () => {
+      const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
+      const seen = await call(clientOver(standIn.fetch), 'run_agent', { agent_id: ID, task: 'Sum.' });
+      expect(seen.isError).toBe(true);
+      expect(forReview(seen)).not.toMatch(/\n\s+at /);
+      expect(forReview(seen)).toMatchSnapshot();
+    });
   });
-});
+}
 
 it('the model is given exactly the definitions of tools that were reviewed', async () => {
   const tools = await toolsOverMcp(clientOver(createStandIn([{ id: ID }]).fetch));

@@ -12,7 +12,7 @@ import { registerClient } from '@agent-rental/test/support/oauth/app';
 import { consentOverHttp } from '@agent-rental/test/support/oauth/consent';
 import { newParticipant, type Participant } from '@agent-rental/test/support/participant';
 import { npmBinary } from '@agent-rental/test/support/toolchains/npm-binary';
-import { npmTool } from '@agent-rental/test/support/toolchains/npm-tool';
+import { npmTool } from '@agent-rental/stand-in/npm-tool';
 import type { Verdict } from './suites.js';
 
 const VERSION = '0.2.0-alpha.12';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { npmBinary } from '@agent-rental/test/support/toolchains/npm-binary';
-import { npmTool } from '@agent-rental/test/support/toolchains/npm-tool';
+import { npmTool } from '@agent-rental/stand-in/npm-tool';
 
 /** The adapter with the suite's fixtures, as a process of its own. */
 const SERVER = fileURLToPath(

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { npmTool } from '@agent-rental/stand-in/npm-tool';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { expect, inject, onTestFinished, test } from 'vitest';
@@ -9,7 +10,6 @@ import { IS_QUICK } from '../support/form.js';
 import { attach } from '../support/marketplace.js';
 import { consentInBrowser } from '../support/oauth/consent.js';
 import { newParticipant } from '../support/participant.js';
-import { npmTool } from '../support/toolchains/npm-tool.js';
 
 /** The bridge by which clients that start programs alone reach servers on the web. */
 const MCP_REMOTE = '0.15.1';

@@ -70,41 +70,14 @@ interface RenderersJs {
 
 const require = createRequire(import.meta.url);
 
-/**
- * The renderer is older than the nodes that it is given: they leave empty lists out, it counts on them. Here they are
- * put back, in the nodes that it makes (the arguments beyond the instruction's own) and in those that it reads.
- */
-function loadRenderer(): RenderersJs {
-  const nodesPath = createRequire(require.resolve('@codama/renderers-js')).resolve('@codama/nodes');
-  const nodes = require(nodesPath) as Record<string, (...given: unknown[]) => object>;
-  const cached = require.cache[nodesPath];
-  if (cached !== undefined) {
-    const { structTypeNodeFromInstructionArgumentNodes: makeStruct } = nodes;
-    cached.exports = {
-      ...nodes,
-      structTypeNodeFromInstructionArgumentNodes: (...given: unknown[]) => ({
-        fields: [],
-        ...makeStruct?.(...given),
-      }),
-    };
-  }
-  return require('@codama/renderers-js') as RenderersJs;
-}
-
-function withEmptySeeds(root: CodamaNode): CodamaNode {
-  return JSON.parse(JSON.stringify(root), (_, node: CodamaNode | null) =>
-    node?.kind === 'pdaValueNode' ? { seeds: [], ...node } : node,
-  ) as CodamaNode;
-}
-
 /** Generates a kit client from the IDL as its user would, compiles and loads it. Leaves no file behind. */
 export async function generateCodamaClient(): Promise<CodamaClient> {
   const folder = await mkdtemp(join(tmpdir(), 'codama-client-'));
   try {
-    const { renderVisitor } = loadRenderer();
+    const { renderVisitor } = require('@codama/renderers-js') as RenderersJs;
     const { visit } = require('codama') as Codama;
     const { rootNodeFromAnchor } = require('@codama/nodes-from-anchor') as NodesFromAnchor;
-    const root = withEmptySeeds(rootNodeFromAnchor(MARKETPLACE_IDL));
+    const root = rootNodeFromAnchor(MARKETPLACE_IDL);
     await visit(root, renderVisitor(folder, { formatCode: false, syncPackageJson: false }));
     // The client imports kit, which is to be the tests' own.
     await symlink(nodeModulesOf('@solana/kit'), join(folder, 'node_modules'), 'dir');

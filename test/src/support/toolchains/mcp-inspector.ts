@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
+import { npmTool } from '@agent-rental/stand-in/npm-tool';
 import { npmBinary } from './npm-binary.js';
-import { npmTool } from './npm-tool.js';
 
 const VERSION = '2.12.0';
 const TIMEOUT_MS = 120_000;
