@@ -42,7 +42,11 @@ const stateDirs: string[] = [];
 beforeAll(async () => {
   if (!canBackUp || IS_QUICK) return;
   folder = await newStateDir();
-  [chain, database, agent] = await Promise.all([openChain(folder), openEmptyDatabase(process.env['TEST_DATABASE_URL']), startFaultAgent()]);
+  [chain, database, agent] = await Promise.all([
+    openChain(folder),
+    openEmptyDatabase(process.env['TEST_DATABASE_URL']),
+    startFaultAgent(),
+  ]);
   environment = {
     PORT: '0',
     DATABASE_URL: database.url,
