@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { releaseChanges, releaseManifest } from './release.mjs';
 
@@ -44,7 +45,7 @@ test.each([
   [['next'], 'npm run release -- <version>'],
   [['0.0.9'], '0.0.9 does not come after'],
 ])('%j changes nothing', (args, message) => {
-  const script = new URL('release.mjs', import.meta.url).pathname;
+  const script = fileURLToPath(new URL('release.mjs', import.meta.url));
   const { status, stderr } = spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' });
   expect([status, stderr]).toEqual([2, expect.stringContaining(message)]);
 });

@@ -16,6 +16,7 @@ const MEANINGS: Readonly<Record<keyof typeof environment.shape, string>> = {
   MODEL_NAME: 'name of the model at MODEL_BASE_URL',
   MODEL_API_KEY: 'key for MODEL_BASE_URL',
   LOCAL_CHAIN_PORT: "port of the local chain's RPC; its websocket is on the next one",
+  LOCAL_CHAIN_SLOT_MS: 'time of a slot of the local chain; a transaction is final after 33 slots',
   SANDBOX_DRIVER: 'what isolates agents; auto takes the strongest that works',
   SANDBOX_MIN_ISOLATION: 'refuses to start below this isolation',
   SANDBOX_POOL_SIZE: 'sandboxes that are started before they are needed',

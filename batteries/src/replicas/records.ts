@@ -43,33 +43,38 @@ interface RunRow {
   cost_lamports: bigint;
   /** Why it was stopped. */
   stop_reason: string | null;
+  /** Why it has no result. */
+  error: { message: string } | null;
 }
 
 /** How the runs ended, against the database. */
 export interface Records {
   onRecord: number;
-  /** Runs that a killed replica left, whose repeat was another one. */
+  /** Runs that ended without a result, and whose repeat was another run. */
   madeGood: number;
+  /** Why these runs ended so. */
+  reasons: string[];
   wrong: string[];
 }
 
 /** Compares what callers were told with the records: each told run is on record once, and all that were accepted have ended. */
 export async function compareRecords(market: ReplicaMarket, asked: readonly AskedRun[]): Promise<Records> {
   const rows = await market.query<RunRow>(
-    `select id, encode(request_digest, 'hex') as digest, status, cost_lamports, stop_reason from runs
+    `select id, encode(request_digest, 'hex') as digest, status, cost_lamports, stop_reason, error from runs
       where length(request_digest) = 32`,
   );
   const byDigest = new Map<string, RunRow[]>();
   for (const row of rows) byDigest.set(row.digest, [...(byDigest.get(row.digest) ?? []), row]);
   const wrong: string[] = [];
-  let madeGood = 0;
+  const reasons: string[] = [];
   for (const run of asked) {
     const { body, key, name, told, isCancelled } = run;
     const records = byDigest.get(requestDigest(body)) ?? [];
     byDigest.delete(requestDigest(body));
     const ended = records.filter(({ status }) => status === 'completed' || status === 'failed');
     const undelivered = records.filter(({ status }) => status === 'undelivered');
-    madeGood += undelivered.filter(({ stop_reason: reason }) => reason === null).length;
+    for (const { stop_reason: reason, error } of undelivered)
+      if (reason === null) reasons.push(error?.message ?? 'no reason');
     if (ended.length + undelivered.length < records.length) wrong.push(`run ${name} has not ended`);
     if (ended.length > 1) wrong.push(`run ${name} was delivered ${ended.length} times`);
     const [first] = told;
@@ -86,7 +91,7 @@ export async function compareRecords(market: ReplicaMarket, asked: readonly Aske
       wrong.push(`run ${name} was told as ${first.run_id} and is on record as ${record.id}`);
   }
   if (byDigest.size > 0) wrong.push(`${byDigest.size} runs are on record that no renter asked for`);
-  return { onRecord: rows.length, madeGood, wrong };
+  return { onRecord: rows.length, madeGood: reasons.length, reasons, wrong };
 }
 
 /** Compares every charge with the chain: transactions, balances, earnings, treasury, and what `npm run reconcile` finds. */

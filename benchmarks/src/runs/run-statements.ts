@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import type { BusyMarketplace } from '@agent-rental/test/support/busy-marketplace';
 
 /** A value of a statement as JSON carries it: bytes as base64. */
@@ -19,7 +20,7 @@ export interface RunStatements {
   readonly beforeCall: number;
 }
 
-const LIBRARY = new URL('../../../server/dist/main.js', import.meta.url).pathname;
+const LIBRARY = fileURLToPath(new URL('../../../server/dist/main.js', import.meta.url));
 /** The last statement before the agent is called: it writes the run down and gives it its slot. */
 const LAST_BEFORE_CALL = /start_runs/;
 /** What follows the answer, such as that it has arrived. */

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import type { BusyMarketplace } from '@agent-rental/test/support/busy-marketplace';
 
 /** What the server's process has used and asked for so far. */
@@ -8,7 +9,7 @@ export interface ServerCounts {
   readonly rpcCalls: number;
 }
 
-const LIBRARY = new URL('../../../server/dist/main.js', import.meta.url).pathname;
+const LIBRARY = fileURLToPath(new URL('../../../server/dist/main.js', import.meta.url));
 
 /**
  * PostgreSQL's own counter would not do: it also has the wake-ups of the connections that listen for notifications and

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { clusterApiUrl, PublicKey } from '@solana/web3.js';
@@ -13,6 +14,9 @@ import { openSandboxes } from './sandboxes/isolation.js';
 import { requireCluster } from './requirements/cluster.js';
 import { databaseError, requireDatabase } from './requirements/database.js';
 import type { RunningServer } from './running-server.js';
+
+/** In this time a load balancer that looks at `/ready` each second learns that the server drains. */
+const LOAD_BALANCER_NOTICE_MS = 1_500;
 
 const INDEX_POLL_MS = 2_000;
 
@@ -74,6 +78,8 @@ export async function startProduction(
     description: `The marketplace is up at ${baseUrl}\n`,
     routes: app.http.routes,
     stop: async () => {
+      // It listens meanwhile: a connection that comes just as it stops to listen would be reset.
+      await Promise.all([app.drain(), delay(LOAD_BALANCER_NOTICE_MS)]);
       await app.close();
       await driver.close();
       await database.close();

@@ -66,6 +66,7 @@ export async function startEmbedded(
         startLocalChain({
           stateDir: join(stateDir, 'chain'),
           rpcPort: config.localChainPort,
+          slotTimeMs: config.localChainSlotMs,
           programs: [
             {
               programId: programId.toBase58(),

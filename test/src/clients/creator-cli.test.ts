@@ -4,6 +4,7 @@ import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { sampleOf } from '../support/form.js';
 import { login } from '../support/http.js';
 import {
   newStateDir,
@@ -99,12 +100,17 @@ async function rotateSecret(
 }
 
 describe('a creator with the command line alone', () => {
-  it.each([
-    ['prompt', 'Practice model'],
-    ['typescript', '"words":2'],
-    ['langchain', 'Practice model'],
-    ['ai-sdk', 'Practice model'],
-  ])(
+  it.each(
+    sampleOf(
+      [
+        ['prompt', 'Practice model'],
+        ['typescript', '"words":2'],
+        ['langchain', 'Practice model'],
+        ['ai-sdk', 'Practice model'],
+      ] as const,
+      2,
+    ),
+  )(
     'comes from init to a paid run by another wallet with the template %s [REG-61]',
     async (template, answer) => {
       const startedAt = performance.now();

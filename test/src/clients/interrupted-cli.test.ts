@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { IS_QUICK } from '../support/form.js';
+import { FORM, IS_QUICK, sampleOf, SEED } from '../support/form.js';
 import {
   newStateDir,
   removeStateDir,
@@ -136,13 +136,17 @@ async function interrupt(
 /** More requests than any command makes. */
 const MOST_REQUESTS = 40;
 
+/** CI interrupts at every third request, from a random one of the first three on. */
+const SAMPLE = FORM === 'full' ? { first: 0, step: 1 } : { first: SEED % 3, step: 3 };
+
 /**
- * Interrupts a command while it waits for its first request, then again for its second, and so on, until it ends by itself.
+ * Interrupts a command while it waits for the answer to a request, and runs it again up to a later request, until it ends by
+ * itself.
  *
- * @returns where it was interrupted, and how it ended
+ * @returns the number of the first request that it did not make
  */
-async function interruptEverywhere(cwd: string, args: readonly string[]) {
-  for (let at = 0; at < MOST_REQUESTS; at += 1) {
+async function interruptRepeatedly(cwd: string, args: readonly string[], { first, step } = SAMPLE) {
+  for (let at = first; at < MOST_REQUESTS; at += step) {
     const ended = await interrupt(cwd, args, at);
     if (!ended) return at;
     expect(ended, `${args[0]} at request ${at}`).toMatchObject({
@@ -154,7 +158,7 @@ async function interruptEverywhere(cwd: string, args: readonly string[]) {
 }
 
 it.skipIf(IS_QUICK)(
-  'a command that is interrupted at each of its requests goes on from there, and does nothing twice [REG-66]',
+  'a command that is interrupted at a sample of its requests goes on from there, and does nothing twice [REG-66]',
   async () => {
     const { folder, cli } = await openWorkshop({ base_url: proxy.url, rpc_url: proxy.url });
     const cwd = join(folder, 'cut-agent');
@@ -176,7 +180,7 @@ it.skipIf(IS_QUICK)(
     await ok('wallet', 'create', 'renter.json', '--fund', '1', '--airdrop');
 
     // The login, the registration, its job, the publication and its confirmation.
-    expect(await interruptEverywhere(cwd, ['publish'])).toBeGreaterThan(5);
+    expect(await interruptRepeatedly(cwd, ['publish'])).toBeGreaterThan(5);
     const { agents } = JSON.parse((await ok('agents', '--json')).stdout) as {
       agents: { listing_id: string; status: string }[];
     };
@@ -184,17 +188,17 @@ it.skipIf(IS_QUICK)(
     const id = agents[0]?.listing_id ?? '';
     const asRenter = ['--wallet', 'renter.json'];
     const rent = ['rent', id, '--deposit', '0.01', '--yes', ...asRenter];
-    expect(await interruptEverywhere(cwd, rent)).toBeGreaterThan(4);
+    expect(await interruptRepeatedly(cwd, rent)).toBeGreaterThan(4);
     // It pays again where it is asked to, and says so before.
     expect((await ok(...rent)).stderr).toContain('is rented already, and its balance is 0.01 SOL');
     const run = ['run', id, 'Do it.', '--input', '{"text":"a"}', ...asRenter];
-    expect(await interruptEverywhere(cwd, run)).toBeGreaterThan(1);
+    expect(await interruptRepeatedly(cwd, run)).toBeGreaterThan(1);
 
     await writeFile(join(cwd, 'prompt.md'), 'Sing the text.');
-    expect(await interruptEverywhere(cwd, ['update'])).toBeGreaterThan(4);
+    expect(await interruptRepeatedly(cwd, ['update'])).toBeGreaterThan(4);
     expect((await ok('update')).stdout).toContain('Nothing has changed');
-    for (const read of [['agents'], ['stats', id], ['logs', id], ['earnings']]) {
-      expect(await interruptEverywhere(cwd, read), read[0]).toBeGreaterThan(0);
+    for (const read of sampleOf([['agents'], ['stats', id], ['logs', id], ['earnings']], 1)) {
+      expect(await interruptRepeatedly(cwd, read, { first: 0, step: 1 }), read[0]).toBeGreaterThan(0);
     }
     for (const [command, then] of [
       ['pause', 'paused already'],
@@ -203,11 +207,11 @@ it.skipIf(IS_QUICK)(
       ['close', 'closed'],
     ] as const) {
       const args = command === 'close' ? [command, '--yes'] : [command];
-      expect(await interruptEverywhere(cwd, args), command).toBeGreaterThan(2);
+      expect(await interruptRepeatedly(cwd, args), command).toBeGreaterThan(2);
       expect((await cli(cwd, ...args)).stderr, command).toContain(then);
     }
     const sweep = ['wallet', 'sweep', 'renter.json', '--to', '11111111111111111111111111111112'];
-    expect(await interruptEverywhere(cwd, sweep)).toBeGreaterThan(2);
+    expect(await interruptRepeatedly(cwd, sweep)).toBeGreaterThan(2);
     // All of it was sent by then, and no second sweep finds any.
     expect((await cli(cwd, ...sweep)).stderr).toContain('holds 0 lamports');
   },

@@ -152,7 +152,7 @@ async function rollingUpdate(
   const left = await rest(market);
   for (const [what, count] of Object.entries(left)) if (count > 0) broken.push(`${count} ${what} are left`);
   const records = await compareRecords(market, runs);
-  if (records.madeGood > 0) broken.push(`${records.madeGood} runs were cut off and made good`);
+  if (records.madeGood > 0) broken.push(`runs were cut off and made good: ${records.reasons.join('; ')}`);
   broken.push(...records.wrong, ...(await compareMoney(market, treasuryBefore)));
   return {
     seed,

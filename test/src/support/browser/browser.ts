@@ -1,6 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import axe from 'axe-core';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import {
+  chromium,
+  type Browser,
+  type BrowserContextOptions,
+  type BrowserServer,
+  type Page,
+} from 'playwright-core';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
@@ -9,11 +15,16 @@ export const browserPath = NAMES.map((name) =>
   spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).stdout.trim(),
 ).find((path) => path !== '');
 
-/** Starts the browser of this machine. As root, which containers run tests as, it has no sandbox of its own. */
-export function openBrowser(): Promise<Browser> {
+/** One browser for all test files of this process. Playwright ends it with the process. */
+let shared: Promise<BrowserServer> | undefined;
+
+/** Connects to the browser of this machine, which the first call starts. Closing it closes its own pages only. */
+export async function openBrowser(): Promise<Browser> {
   if (browserPath === undefined) throw new Error(`No browser: install one of ${NAMES.join(', ')}.`);
+  // As root, which containers run tests as, it has no sandbox.
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-  return chromium.launch({ executablePath: browserPath, args });
+  shared ??= chromium.launchServer({ executablePath: browserPath, args });
+  return chromium.connect((await shared).wsEndpoint());
 }
 
 /** Has a page of the local network say that it is one of devnet, where there is no development wallet. */
