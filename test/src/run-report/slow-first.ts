@@ -2,7 +2,29 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take longest, the slowest first. Update it from the list at the end of a run in CI. */
-const SLOWEST: readonly string[] = [];
+const SLOWEST: readonly string[] = [
+  'test/src/clients/creator-dev.test.ts',
+  'benchmarks/src/growth/growth.test.ts',
+  'benchmarks/src/runs/runs.test.ts',
+  'test/src/clients/creator-cli.test.ts',
+  'test/src/clients/published-packages.test.ts',
+  'batteries/src/plans/plans.test.ts',
+  'test/src/dashboard/pages.test.ts',
+  'test/src/dashboard/renting.test.ts',
+  'test/src/clients/interrupted-cli.test.ts',
+  'test/src/money/reconcile.test.ts',
+  'batteries/src/load/load.test.ts',
+  'test/src/service/limits.test.ts',
+  'test/src/service/backup-drill.test.ts',
+  'packages/sandbox/src/drivers/bubblewrap/bubblewrap-driver.conformance.test.ts',
+  'server/src/operations/keys.test.ts',
+  'server/src/runs/pipeline/money-model.test.ts',
+  'batteries/src/faults/restore-drill/restore-drill.test.ts',
+  'batteries/src/replicas/replicas.test.ts',
+  'batteries/src/faults/crash-matrix/crash-matrix.test.ts',
+  'batteries/src/faults/kills/kills.test.ts',
+  'batteries/src/faults/hostile-database/hostile-database.test.ts',
+];
 
 /** Starts the slowest files of a project first, so that both workers end together. */
 export class SlowFirst extends BaseSequencer {
