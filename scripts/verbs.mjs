@@ -53,7 +53,7 @@ export const VERBS = {
         main: 'batteries/dist/abort-battery/main.js',
       },
       retries: {
-        summary: 'MCP calls that are given up and made again are paid once, equal calls at once twice',
+        summary: 'MCP calls that are given up and made again are paid once, and so are equal calls at once',
         main: 'batteries/dist/retry-battery/main.js',
       },
       'crash-matrix': {

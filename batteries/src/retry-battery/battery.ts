@@ -45,7 +45,7 @@ export interface RetryOptions {
 /**
  * Calls agents over MCP and gives up at random moments, by a connection that is cut or an answer that is never read, and calls
  * again until there is an answer; then makes pairs of equal calls at once. A marketplace is right if the chain has one charge for
- * each call and two for each pair.
+ * each call and one for each pair.
  */
 export async function runRetryBattery({
   calls,
@@ -93,7 +93,7 @@ export async function runRetryBattery({
   } finally {
     await market.stop();
   }
-  const isRight = callCharges === calls && lost === 0 && pairCharges === 2 * pairs;
+  const isRight = callCharges === calls && lost === 0 && pairCharges === pairs;
   return { seed, calls, requests, callCharges, lost, pairs, pairCharges, isRight };
 }
 

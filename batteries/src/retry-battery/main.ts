@@ -5,7 +5,7 @@ const { values } = readCommandLine({
   command: 'npm run battery -- retries',
   summary:
     'Gives up on MCP calls at random moments and makes them again until there is an answer, and makes equal calls at once. ' +
-    'Ends with 1 unless each call was paid once, and each pair twice.',
+    'Ends with 1 unless each call and each pair was paid once.',
   options: {
     calls: { kind: 'number', text: 'how many calls to give up on', default: 1_000 },
     pairs: { kind: 'number', text: 'how many pairs of equal calls', default: 1_000 },

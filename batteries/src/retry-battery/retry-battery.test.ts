@@ -9,7 +9,7 @@ const CALLS = RENTERS * EACH;
 const PAIRS = RENTERS * EACH;
 
 test.skipIf(IS_QUICK)(
-  'a sample of calls that are given up at random moments and made again are paid once, equal calls at once twice [RUN-24]',
+  'a sample of calls that are given up at random moments and made again are paid once, and so are equal calls at once [RUN-24]',
   { timeout: 300_000 },
   async () => {
     const report = await runRetryBattery({
@@ -24,7 +24,7 @@ test.skipIf(IS_QUICK)(
     expect(report).toMatchObject({
       callCharges: CALLS,
       lost: 0,
-      pairCharges: 2 * PAIRS,
+      pairCharges: PAIRS,
       isRight: true,
     });
   },

@@ -21,8 +21,8 @@ export const APPROVAL_HOLDS_MINUTES = 10;
 /** Questions of one API key that wait for an answer at the same time. */
 export const OPEN_APPROVALS_OF_KEY = 10;
 
-/** Minutes after its last caller left in which an equal request adopts a run instead of paying for another one. */
-export const ADOPTION_MINUTES = 10;
+/** Seconds after the end of a run in which an equal MCP call gets its answer and pays nothing. */
+export const EQUAL_CALL_SECONDS = 30;
 
 /** Runs of one listing at the same time (spec, "Limits"). */
 export const SLOTS_PER_LISTING = 20;

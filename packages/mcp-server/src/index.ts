@@ -1,5 +1,4 @@
 export { ERROR_META_KEY, RUN_META_KEY } from './calls/call-result.js';
-export type { GiveUp, GiveUps } from './calls/give-ups.js';
 export { createRentalMcpHandler } from './http/http-handler.js';
 export type { RentalMcpCaller, RentalMcpHandler, RentalMcpHandlerOptions } from './http/http-handler.js';
 export { SERVER_INSTRUCTIONS } from './content/instructions.js';

@@ -10,7 +10,6 @@ import type {
   Server,
   ServerContext,
 } from '@modelcontextprotocol/server';
-import type { GiveUps } from './calls/give-ups.js';
 import type { CreateTaskResult, DetailedTask } from './tasks/wire.js';
 import type { CarriedSecret } from './sessions/signed-token.js';
 
@@ -29,10 +28,8 @@ export interface HttpCall {
   readonly key: string;
   /** Aborts when the client cancels the call. */
   readonly cancelled: AbortSignal;
-  /** When its request came, in milliseconds of `performance.now`. */
-  readonly receivedAt: number;
-  /** The client's session, or '' where it has none: an equal call in it may be a retry. */
-  readonly session: string;
+  /** Names the client's session, or the caller where the client keeps none: equal calls of one name are the same call. */
+  readonly caller: string;
 }
 
 /** Options of {@link createRentalServer}. */
@@ -50,8 +47,6 @@ export interface RentalServerOptions {
   readonly patienceMs?: number | undefined;
   /** Without `call`: how often it looks whether the list of tools has changed, which the client is then told. Default 60 s. */
   readonly watchMs?: number | undefined;
-  /** Remembers when this caller gives up on calls. Default: as long as the server lives. */
-  readonly giveUps?: GiveUps | undefined;
   /** How long a call of a client that takes tasks waits for its run's end; then it is a task. Default 0.5 s. */
   readonly taskWaitMs?: number | undefined;
   /** Whose server it is, in the ids of tasks: the same for every request of a caller. Default: nothing. */

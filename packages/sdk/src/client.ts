@@ -21,7 +21,6 @@ import {
   type Review,
   type Run,
   type RunEvent,
-  type RunningEvent,
   type RunningRun,
   type RunState,
   type SignedReceipt,
@@ -81,20 +80,18 @@ export interface ExecuteOptions extends CallOptions {
    * that the retries inside the call are one run and two calls are two.
    */
   idempotencyKey?: string | undefined;
-  /** Takes over an equal run of this wallet whose answer was not delivered, instead of paying again. */
-  adoptUndelivered?: boolean | undefined;
   /**
-   * The session of this call, or '' for all calls of the API key: an equal call in it that began at least 2 s before and
-   * still runs, or took more than 4 s and ended in the last 30 s, gives its run, and nothing is paid for this call.
+   * Frees the key this many seconds after its run ended, at most 3600: a later request with the key is another run. Then an
+   * abort does not cancel the run, because a request with the same key may still want it. Default: the key is never free again.
    */
-  joinRetry?: string | undefined;
+  keyWindowSeconds?: number | undefined;
   /**
    * Ends the wait, as `signal` does, without cancelling the run: to the service the caller went away. The run has its
    * grace, and who asks again under the key gets its answer.
    */
   leave?: AbortSignal | undefined;
-  /** Of a stream: told the run's id when the stream begins, and whether it is the run of an earlier call. */
-  onRunId?: ((runId: string, isJoined: boolean) => void) | undefined;
+  /** Of a stream: gets the run's id when the stream starts. */
+  onRunId?: ((runId: string) => void) | undefined;
 }
 
 /** Options of a call that may wait. */
@@ -237,9 +234,7 @@ export interface RentalClient {
   /**
    * Runs a task and waits for its end. A `failed` run is a value, not an error. Aborting `signal` cancels the run.
    */
-  execute(body: ExecuteBody, options?: ExecuteOptions & { joinRetry?: undefined }): Promise<Run>;
-  /** With `joinRetry`, a caller that called again before a run's end is answered `running` after 4 s. */
-  execute(body: ExecuteBody, options: ExecuteOptions): Promise<Run | RunningRun>;
+  execute(body: ExecuteBody, options?: ExecuteOptions): Promise<Run>;
   /**
    * Begins a run and comes back: with its end when it is done within `waitSeconds`, else with its `run_id`. The run
    * goes on; {@link RentalClient.waitForRun} gives its end.
@@ -249,15 +244,7 @@ export interface RentalClient {
    * Runs a task and yields its output as it is made; the last event is `done`. Aborting `signal`, or leaving the
    * loop early, cancels the run.
    */
-  executeStream(
-    body: ExecuteBody,
-    options?: ExecuteOptions & { joinRetry?: undefined },
-  ): AsyncGenerator<RunEvent, void, undefined>;
-  /** With `joinRetry`, the last event for a caller that called again before a run's end is `running`, after 4 s. */
-  executeStream(
-    body: ExecuteBody,
-    options: ExecuteOptions,
-  ): AsyncGenerator<RunEvent | RunningEvent, void, undefined>;
+  executeStream(body: ExecuteBody, options?: ExecuteOptions): AsyncGenerator<RunEvent, void, undefined>;
   /** What has become of a run; waits up to `waitSeconds` for its end. Results are kept for 24 hours. */
   getRun(runId: string, options?: WaitOptions): Promise<RunState>;
   /** Waits for the end of a run, however long it takes. */
@@ -339,19 +326,15 @@ export function createClient(options: ClientOptions): RentalClient {
     body: ExecuteBody,
     given: ExecuteOptions,
     signal: AbortSignal,
-    ...preferences: string[]
+    prefer?: string,
   ): RequestInput => {
-    const { adoptUndelivered, joinRetry } = given;
-    const prefer = [
-      ...preferences,
-      ...(adoptUndelivered ? ['adopt-undelivered'] : []),
-      ...(joinRetry === undefined ? [] : [`join-retry="${joinRetry.replaceAll(/[^\w.~-]/g, '_')}"`]),
-    ];
+    const { idempotencyKey = crypto.randomUUID(), keyWindowSeconds } = given;
     return {
       body,
       headers: {
-        'idempotency-key': given.idempotencyKey ?? crypto.randomUUID(),
-        ...(prefer.length > 0 ? { prefer: prefer.join(', ') } : {}),
+        'idempotency-key':
+          keyWindowSeconds === undefined ? idempotencyKey : `${idempotencyKey};window=${keyWindowSeconds}`,
+        ...(prefer === undefined ? {} : { prefer }),
       },
       repeatable: true,
       signal,
@@ -364,7 +347,7 @@ export function createClient(options: ClientOptions): RentalClient {
    */
   const abandon = (input: RequestInput): void => {
     const idempotency_key = input.headers?.['idempotency-key'];
-    if (idempotency_key === undefined) return;
+    if (idempotency_key === undefined || idempotency_key.includes(';window=')) return;
     void call(operations.cancelRunByKey, { body: { idempotency_key }, repeatable: true }).catch(
       () => undefined,
     );
@@ -374,7 +357,7 @@ export function createClient(options: ClientOptions): RentalClient {
     if (listingOf(answer) === asked) return answer;
     throw new ConnectionError(`The marketplace at ${baseUrl} answered about another listing than ${asked}.`);
   };
-  /** The end of a run, or that it goes on. */
+  /** The end of a run, or that it goes on where the request prefers an asynchronous answer. */
   const execution = (input: RequestInput): Promise<Run | RunningRun> =>
     sendRequest(http, operations.execute, input, async (response) => {
       const schema = response.status === 202 ? operations.execute.accepted : operations.execute.response;
@@ -458,35 +441,35 @@ export function createClient(options: ClientOptions): RentalClient {
     // A signed transaction lands at most once, however often it is sent.
     submitTransaction: (transaction, given = {}) =>
       call(operations.submitTransaction, { body: { transaction }, repeatable: true, ...given }),
-    execute: (async (body: ExecuteBody, given: ExecuteOptions = {}) => {
+    execute: async (body, given = {}) => {
       const wait = createDeadline(undefined, given.signal, given.leave);
       const input = runInput(body, given, wait.signal);
       try {
-        return await execution(input);
+        return (await execution(input)) as Run;
       } finally {
         wait.clear();
         if (given.signal?.aborted) abandon(input);
       }
-    }) as RentalClient['execute'],
+    },
     executeAsync: async (body, { waitSeconds = 0, ...given } = {}) => {
       const wait = createDeadline(undefined, given.signal, given.leave);
-      const input = runInput(body, given, wait.signal, 'respond-async', `wait=${waitSeconds}`);
+      const input = runInput(body, given, wait.signal, `respond-async, wait=${waitSeconds}`);
       try {
         return await execution(input);
       } finally {
         wait.clear();
       }
     },
-    executeStream: async function* (body: ExecuteBody, given: ExecuteOptions = {}) {
+    executeStream: async function* (body, given = {}) {
       const wait = createDeadline(undefined, given.signal, given.leave);
       const input = runInput(body, given, wait.signal);
       let isDone = false;
       try {
         const response = await sendRequest(http, operations.executeStream, input, (begun) => begun);
         const runId = response.headers.get('x-run-id');
-        if (runId !== null) given.onRunId?.(runId, isJoined(response));
+        if (runId !== null) given.onRunId?.(runId);
         for await (const event of readRunEvents(response, input.signal)) {
-          isDone = event.event !== 'output';
+          isDone = event.event === 'done';
           yield event;
         }
       } catch (error) {
@@ -497,7 +480,7 @@ export function createClient(options: ClientOptions): RentalClient {
         wait.clear();
         if (!isDone) abandon(input);
       }
-    } as RentalClient['executeStream'],
+    },
     getRun,
     waitForRun: async (runId, given = {}) => {
       for (;;) {
@@ -525,11 +508,6 @@ export function createClient(options: ClientOptions): RentalClient {
 /** Asks for an answer that waits. */
 function waiting(seconds: number | undefined): Pick<RequestInput, 'headers'> {
   return seconds === undefined ? {} : { headers: { prefer: `wait=${seconds}` } };
-}
-
-/** Whether a response is about the run of an earlier call. */
-function isJoined(response: Response): boolean {
-  return /\b(join-retry|adopt-undelivered)\b/.test(response.headers.get('preference-applied') ?? '');
 }
 
 /** Query values as strings and numbers; the contract's coercing schemas leave them `unknown`. */

@@ -1,17 +1,17 @@
-import { doneEvent, outputEvent, runningRun, type RunEvent, type RunningEvent } from '@agent-rental/contract';
+import { doneEvent, outputEvent, type RunEvent } from '@agent-rental/contract';
 import type { EventSourceMessage } from 'eventsource-parser';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { ConnectionError } from './errors.js';
 
 /**
- * Reads a run's server-sent events. Ends after `done`, or `running`; leaving the loop early closes the connection.
+ * Reads a run's server-sent events. Ends after `done`; leaving the loop early closes the connection.
  *
  * @throws ConnectionError when the stream ends before `done` or cannot be read, and the signal's reason when aborted.
  */
 export async function* readRunEvents(
   response: Response,
   signal?: AbortSignal,
-): AsyncGenerator<RunEvent | RunningEvent, void, undefined> {
+): AsyncGenerator<RunEvent, void, undefined> {
   if (!response.body) throw new ConnectionError('The stream has no body.');
   const events = response.body
     .pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>)
@@ -22,7 +22,7 @@ export async function* readRunEvents(
       const event = await nextEvent(reader, signal);
       if (event === undefined) continue;
       yield event;
-      if (event.event !== 'output') return;
+      if (event.event === 'done') return;
     }
   } finally {
     await reader.cancel().catch(() => undefined);
@@ -33,7 +33,7 @@ export async function* readRunEvents(
 async function nextEvent(
   reader: ReadableStreamDefaultReader<EventSourceMessage>,
   signal: AbortSignal | undefined,
-): Promise<RunEvent | RunningEvent | undefined> {
+): Promise<RunEvent | undefined> {
   try {
     const { done, value } = await reader.read();
     if (!done && value.event === 'output') {
@@ -41,9 +41,6 @@ async function nextEvent(
     }
     if (!done && value.event === 'done') {
       return { event: 'done', data: doneEvent.parse(JSON.parse(value.data)) };
-    }
-    if (!done && value.event === 'running') {
-      return { event: 'running', data: runningRun.parse(JSON.parse(value.data)) };
     }
     if (!done) return undefined;
   } catch (error) {

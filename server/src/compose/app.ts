@@ -8,7 +8,6 @@ import { mountMcp } from '../http/routes/mcp.js';
 import { runnerOf } from '../listings/index.js';
 import { createMetrics } from '../operations/index.js';
 import { migrateJobs } from '../platform/jobs.js';
-import { createGiveUps } from '../runs/index.js';
 import { createOutboundHttp } from '../platform/outbound-http.js';
 import { startTracing } from '../platform/tracing/export.js';
 import { openKeyRing } from '../service-keys/index.js';
@@ -96,7 +95,6 @@ export async function createApp(parts: AppParts): Promise<App> {
     publicUrl: config.publicUrl,
     resourceMetadataOf: (request) =>
       httpPart.urlsOf(request)[0].issuer + serviceEndpoints.getProtectedResourceOfMcp.path,
-    giveUpsOf: createGiveUps(database.db),
     hasPins: (principal) => catalogue.pins.hasAny(runnerOf(principal)),
   });
   const background = await startBackground(parts, {

@@ -1,14 +1,13 @@
 import { credentialRoutes } from '../credentials/index.js';
 import { dashboardRoutes } from '../dashboard/index.js';
 import { fileRoutes } from '../files/index.js';
-import type { Drain } from '../http/drain.js';
 import { listeningUrl } from '../http/listening-url.js';
 import { discoveryRoutes } from '../http/routes/discovery.js';
 import { healthRoutes } from '../http/routes/health.js';
 import { jwksRoute } from '../http/routes/jwks.js';
 import { networkRoute } from '../http/routes/network.js';
 import { openApiRoute } from '../http/routes/openapi.js';
-import { readPublishedInput, toolRoutes } from '../http/routes/tools.js';
+import { toolRoutes } from '../http/routes/tools.js';
 import {
   createAppGrants,
   createAuthorization,
@@ -18,69 +17,24 @@ import {
   createRegisteredClients,
   createSpending,
   identityRoutes,
-  type Spending,
   oauthRoutes,
   type Authorization,
 } from '../identity/index.js';
 import { createCreators, createReviews, listingRoutes, runnerOf } from '../listings/index.js';
-import type { Metrics } from '../operations/index.js';
-import type { OutboundHttp } from '../platform/outbound-http.js';
 import { registrationRoutes } from '../registration/index.js';
-import {
-  createAgentContacts,
-  createRetries,
-  createWaitingCallers,
-  createConnectedAgents,
-  createAgentRuns,
-  createAgentStats,
-  createPastRuns,
-  createReceipts,
-  createTrials,
-  createIdempotency,
-  executionRoutes,
-} from '../runs/index.js';
+import { executionRoutes } from '../runs/index.js';
 import {
   approvalRoutes,
   createApprovalRepository,
   createSpendingApprovals,
 } from '../spending-approvals/index.js';
-import type { KeyRing } from '../service-keys/index.js';
 import { earningsRoutes } from '../settlement/index.js';
 import { contentRoutes } from '../storage/index.js';
-import {
-  createProposalBuilder,
-  createRentalCosts,
-  createTransactionService,
-  transactionRoutes,
-} from '../transactions/index.js';
+import { createRentalCosts, transactionRoutes } from '../transactions/index.js';
 import type { AppParts } from './app-parts.js';
-import type { Catalogue } from './catalogue.js';
-import type { Content } from './content.js';
-import type { HttpPart } from './http.js';
+import { composeExecution, composeTransactions } from './execution.js';
+import type { RoutedParts } from './routed-parts.js';
 import { boundsInForce } from './sandboxes/isolation.js';
-import type { Protocol } from './chain/protocol.js';
-import type { Registration } from './registration.js';
-import type { RunLogPart } from './run-log.js';
-import type { RunRecords } from './run-records.js';
-import type { Sandboxes } from './sandboxes/sandboxes.js';
-import type { SettlementPart } from './settlement.js';
-
-/** The parts whose routes are served. */
-interface RoutedParts {
-  protocol: Protocol;
-  content: Content;
-  catalogue: Catalogue;
-  records: RunRecords;
-  sandboxes: Sandboxes;
-  settlement: SettlementPart;
-  runLog: RunLogPart;
-  registration: Registration;
-  httpPart: HttpPart;
-  outbound: OutboundHttp;
-  drain: Drain;
-  metrics: Pick<Metrics, 'stepEnded'>;
-  ring: KeyRing;
-}
 
 /** Adds every slice's routes to the server, except those of operations and MCP. */
 export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<void> {
@@ -108,7 +62,9 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     confirmations: createChangeConfirmations(identity.challenges, createOriginsOf(config.publicUrl)),
   });
   earningsRoutes(http, db);
-  addMoneyRoutes(parts, routed, createSpending(db, approvals));
+  const spending = createSpending(db, approvals);
+  transactionRoutes(http, composeTransactions(parts, routed), spending);
+  executionRoutes(http, composeExecution(parts, routed, spending));
   await fileRoutes(http, catalogue.files);
   contentRoutes(http, routed.content);
   toolRoutes(http, {
@@ -153,87 +109,4 @@ function addOAuth(
   });
   oauthRoutes(http, { authorization, grants, registered, urlsOf });
   return authorization;
-}
-
-/** Adds the routes that spend a wallet's lamports: transactions and runs. */
-function addMoneyRoutes(
-  { config, logger, database, chain, authority, keys }: AppParts,
-  {
-    protocol,
-    catalogue,
-    records,
-    sandboxes,
-    settlement,
-    runLog,
-    registration,
-    httpPart,
-    outbound,
-    drain,
-    metrics,
-  }: RoutedParts,
-  spending: Spending,
-): void {
-  const { http, rateLimits, internalRequests } = httpPart;
-  const { listings, credentials, indexer, files } = catalogue;
-  const { runs, changes, deliveryTracking, live, slots, refusals, lostEnds } = records;
-  const { db } = database;
-  const transactions = createTransactionService({
-    chain,
-    proposals: createProposalBuilder({ chain, authority, ...protocol, network: config.network }),
-    listings,
-    registration: registration.registration,
-    credentials,
-    indexer,
-  });
-  transactionRoutes(http, transactions, spending);
-  executionRoutes(
-    http,
-    {
-      readPublishedInput,
-      rateLimits,
-      executionsPerMinute: config.executionsPerMinute,
-      listings,
-      chain,
-      settlement: settlement.settlement,
-      runs,
-      files,
-      idempotency: createIdempotency(runs, deliveryTracking),
-      retries: createRetries(db),
-      deliveryTracking,
-      waitingCallers: createWaitingCallers({
-        runs,
-        deliveryTracking,
-        changes,
-        logger,
-        graceMs: config.reconnectGraceMs,
-      }),
-      live,
-      startLatency: sandboxes.startLatency,
-      stepTimes: (step, seconds) => metrics.stepEnded(step, seconds),
-      lostEnds,
-      contacts: createAgentContacts(db, logger),
-      changes,
-      pastRuns: createPastRuns({ runs, deliveryTracking, changes, settlement: settlement.settlement }),
-      agentRuns: createAgentRuns(db),
-      agentStats: createAgentStats(db),
-      refusals,
-      trials: createTrials({ db, chain }),
-      receipts: createReceipts({
-        runs,
-        settlement: settlement.settlement,
-        signer: settlement.receiptSigner,
-        origin: runLog.origin,
-        chain,
-        authorities: async () => (await protocol.protocol.current()).authorities,
-        logOf: (runId, payloads) => runLog.runLog.entryOf(runId, payloads),
-      }),
-      slots,
-      declarative: sandboxes.declarative,
-      connected: createConnectedAgents(outbound),
-      keys,
-      drain,
-    },
-    spending,
-    internalRequests,
-  );
 }

@@ -1,6 +1,6 @@
 import { countRuns, type Metrics } from '../operations/index.js';
 import {
-  createDeliveryTracking,
+  createCallerCounts,
   createLiveRuns,
   createLostEnds,
   createRefusals,
@@ -31,7 +31,7 @@ export async function composeRunRecords(
   const notifications = await openNotifications(pool, 'agent_rental_runs', logger);
   const changes = createRunChanges(notifications);
   const live = createLiveRuns({ runs, changes, logger });
-  const deliveryTracking = createDeliveryTracking(db);
+  const callerCounts = createCallerCounts(db);
   const slots = createSlots({
     repository: createSlotRepository(db, notifications.channel),
     changes,
@@ -39,9 +39,9 @@ export async function composeRunRecords(
     queue: config.queue,
     slotsPerListing: concurrentRunsPerListing(share, logger),
   });
-  if (alone) await Promise.all([slots.freeAll(), deliveryTracking.leaveAll()]);
+  if (alone) await slots.freeAll();
   await runs.markInterrupted(alone ? 0 : INTERRUPTED_CHECK_MS);
   const refusals = createRefusals(db, logger);
   const lostEnds = createLostEnds({ runs, slots, changes, logger });
-  return { runs, notifications, changes, live, deliveryTracking, slots, refusals, lostEnds };
+  return { runs, notifications, changes, live, callerCounts, slots, refusals, lostEnds };
 }

@@ -10,35 +10,27 @@ const EVENT_STREAM = 'text/event-stream';
 const HAS_NO_BODY = new Set([101, 204, 205, 304]);
 const NEVER = new AbortController().signal;
 
-/** A request from outside that internal ones serve. */
-interface OuterRequest {
-  readonly id: string;
-  readonly response?: ServerResponse;
-}
-
 /** Requests that the server makes to itself on behalf of a caller whom it has verified already. */
 export interface InternalRequests {
   /** The principal that an incoming request carries, when it is one of ours. */
   principalOf(headers: IncomingHttpHeaders): Principal | undefined;
   /** The id of the request that an incoming one was made for, when it is one of ours. */
   requestIdOf(headers: IncomingHttpHeaders): string | undefined;
-  /** The response to the caller from outside that an incoming request serves, when it is one of ours. */
-  outerResponseOf(headers: IncomingHttpHeaders): ServerResponse | undefined;
   /** Closes an incoming internal request when its caller aborts. Call it when the request arrives. */
   closeOnAbort(headers: IncomingHttpHeaders, response: ServerResponse): void;
   /**
    * A `fetch` that reaches the app in this process as `principal`. A response streams if an event stream is accepted;
-   * cancelling its body or aborting the signal closes the inner request, as a client that goes away does. What it logs
-   * has the id of `outer`; what it answers has reached the caller once the response of `outer` has.
+   * cancelling its body or aborting the signal closes the inner request, as a client that goes away does. Its log
+   * lines have `requestId`.
    */
-  fetchAs(app: FastifyInstance, principal: Principal, outer?: OuterRequest): typeof fetch;
+  fetchAs(app: FastifyInstance, principal: Principal, requestId?: string): typeof fetch;
 }
 
 /** Makes the channel. Its tokens are random, live as long as one request, and never leave the process. */
 export function createInternalRequests(): InternalRequests {
   const callers = new Map<
     string,
-    { principal: Principal; outer: OuterRequest | undefined; signal: AbortSignal }
+    { principal: Principal; requestId: string | undefined; signal: AbortSignal }
   >();
   const callerOf = (headers: IncomingHttpHeaders) => {
     const token = headers[HEADER];
@@ -46,8 +38,7 @@ export function createInternalRequests(): InternalRequests {
   };
   return {
     principalOf: (headers) => callerOf(headers)?.principal,
-    requestIdOf: (headers) => callerOf(headers)?.outer?.id,
-    outerResponseOf: (headers) => callerOf(headers)?.outer?.response,
+    requestIdOf: (headers) => callerOf(headers)?.requestId,
     closeOnAbort: (headers, response) => {
       const signal = callerOf(headers)?.signal;
       if (!signal) return;
@@ -59,11 +50,11 @@ export function createInternalRequests(): InternalRequests {
       signal.addEventListener('abort', close, { once: true });
       response.once('close', () => signal.removeEventListener('abort', close));
     },
-    fetchAs: (app, principal, outer) => async (input, init) => {
+    fetchAs: (app, principal, requestId) => async (input, init) => {
       const { method, url, headers, body, signal } = await partsOf(input, init);
       signal.throwIfAborted();
       const token = randomBytes(32).toString('base64url');
-      callers.set(token, { principal, outer, signal });
+      callers.set(token, { principal, requestId, signal });
       const isStream = headers['accept'] === EVENT_STREAM;
       const request = {
         method: method as 'GET',

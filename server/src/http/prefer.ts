@@ -5,9 +5,6 @@ export interface Preferences {
   respondAsync: boolean;
   /** Within bounds; undefined when none is asked for. */
   waitSeconds: number | undefined;
-  adoptUndelivered: boolean;
-  /** The session in which an equal request may be a retry of another; empty for all of the caller's requests. */
-  joinRetry: string | undefined;
 }
 
 /** Reads the `Prefer` header; the first mention of a preference counts. */
@@ -22,7 +19,5 @@ export function readPreferences(header: string | string[] | undefined): Preferen
     respondAsync: named.has('respond-async'),
     waitSeconds:
       wait !== undefined && /^\d{1,9}$/.test(wait) ? Math.min(Number(wait), MAX_WAIT_SECONDS) : undefined,
-    adoptUndelivered: named.has('adopt-undelivered'),
-    joinRetry: named.get('join-retry'),
   };
 }

@@ -27,26 +27,20 @@ afterAll(async () => {
 /** The routes over a world with one paid listing and its renter. */
 async function served(setup: PaidRunWorld, changed = (runs: RunRepository): RunRepository => runs) {
   const world = await paidRunWorld({ database, notifications }, setup);
-  const internalRequests = createInternalRequests();
   app = await createHttpServer({
     logger,
     rateLimits: memoryRateLimits(),
     requestsPerMinute: 1_000,
-    internalRequests,
+    internalRequests: createInternalRequests(),
     authenticate: async () => ({ wallet: world.wallet, rateKey: world.wallet }),
   });
-  executionRoutes(
-    app,
-    {
-      ...world.routeDeps,
-      runs: changed(world.runs),
-      agentRuns: {} as never,
-      agentStats: {} as never,
-      receipts: {} as never,
-    },
-    { allowanceOf: () => world.allowance },
-    internalRequests,
-  );
+  executionRoutes(app, {
+    ...world.services(changed),
+    agentRuns: {} as never,
+    agentStats: {} as never,
+    receipts: {} as never,
+    spending: { allowanceOf: () => world.allowance },
+  });
   return { ...world, app };
 }
 

@@ -1,50 +1,40 @@
-import { operations, type Run, type RunningRun } from '@agent-rental/contract';
-import type { ServerResponse } from 'node:http';
+import { operations, type Run } from '@agent-rental/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Spending } from '../identity/index.js';
-import { ApiError } from '../http/api-error.js';
+import { ApiError, internalError } from '../http/api-error.js';
 import { rateHeaders, toApiError } from '../http/server.js';
-import type { InternalRequests } from '../http/internal-requests.js';
 import { addOperation } from '../http/operation-route.js';
 import type { Principal } from '../http/principal.js';
 import type { AgentRuns } from './history/agent-runs.js';
 import type { AgentStats } from './history/agent-stats.js';
 import { toRun, type PastRuns } from './history/past-runs.js';
-import { watchForCut } from './delivery/cut-answers.js';
 import { readPreferences } from '../http/prefer.js';
 import type { Receipts } from './history/receipts.js';
-import { callScope } from './idempotency/retries.js';
-import {
-  IMPATIENT_WAIT_MS,
-  runTask,
-  type RunTaskDeps,
-  type TaskReport,
-  type TaskRequest,
-} from './pipeline/pipeline.js';
+import type { TaskAnswer, TaskRequest } from './pipeline/pipeline.js';
 import { SseStream } from './delivery/sse-stream.js';
 
+/** The services behind the routes. */
+export interface ExecutionServices {
+  runTask(request: TaskRequest): Promise<TaskAnswer>;
+  pastRuns: PastRuns;
+  agentRuns: AgentRuns;
+  agentStats: AgentStats;
+  receipts: Receipts;
+  spending: Spending;
+}
+
 /** Adds the routes that run tasks and read runs. */
-export function executionRoutes(
-  app: FastifyInstance,
-  deps: RunTaskDeps & {
-    pastRuns: PastRuns;
-    agentRuns: AgentRuns;
-    agentStats: AgentStats;
-    receipts: Receipts;
-  },
-  spending: Spending,
-  internalRequests: Pick<InternalRequests, 'outerResponseOf'>,
-): void {
+export function executionRoutes(app: FastifyInstance, services: ExecutionServices): void {
+  const { runTask, pastRuns, agentRuns, agentStats, receipts, spending } = services;
   /** The part of a request that both ways of running a task share. */
   const taskRequest = (
     principal: Principal,
     body: TaskRequest['body'],
     request: FastifyRequest,
     reply: FastifyReply,
-  ): Omit<TaskRequest, 'sink'> => {
+  ): TaskRequest => {
     const header = request.headers['idempotency-key'];
     const idempotencyKey = Array.isArray(header) ? header[0] : header;
-    const { adoptUndelivered, joinRetry } = readPreferences(request.headers['prefer']);
     return {
       wallet: principal.wallet,
       apiKeyId: principal.apiKey?.id,
@@ -58,98 +48,41 @@ export function executionRoutes(
         patienceMs: undefined,
         mayComeBack: idempotencyKey !== undefined,
       },
-      adoptsUndelivered: adoptUndelivered,
-      ...(joinRetry === undefined ? {} : { retryScope: callScope(principal.rateKey, joinRetry) }),
-      report: {},
+      onExecutionRate(rate) {
+        // The headers show the tighter of the two limits.
+        if (!request.rate || rate.remaining < request.rate.remaining) request.rate = rate;
+      },
     };
-  };
-  /**
-   * Returns the response that the external caller reads; the answer of an internal request is part of another response. Must
-   * be called before the request is handled.
-   */
-  const readBy = (request: FastifyRequest, reply: FastifyReply): ServerResponse =>
-    internalRequests.outerResponseOf(request.headers) ?? reply.raw;
-  /**
-   * Notes whether an answer that is about to be sent reaches its caller.
-   *
-   * @param isAwaited whether the caller counts as waiting for the run.
-   */
-  const noteDelivery = (raw: ServerResponse, runId: string, isAwaited = true): void => {
-    const note = (noted: Promise<void>) =>
-      void noted.catch((err: unknown) => app.log.warn({ err, run_id: runId }, 'a delivery is not on record'));
-    const lost = () => {
-      if (isAwaited) note(deps.waitingCallers.lost(runId));
-    };
-    if (raw.destroyed) return lost();
-    // A response that is destroyed says that it has finished, too.
-    let isNoted = false;
-    const conclude = (isDelivered: boolean) => {
-      if (isNoted) return;
-      isNoted = true;
-      if (isDelivered) note(deps.deliveryTracking.delivered(runId));
-      else lost();
-    };
-    raw.once('finish', () => conclude(!raw.destroyed && raw.socket?.destroyed !== true));
-    raw.once('close', () => conclude(false));
-  };
-
-  /** Notes whether an answer that is about to be sent may have been cut off. */
-  const noteCut = (raw: ServerResponse, runId: string): void =>
-    watchForCut(raw, () => {
-      deps.retries.recordCut(runId).catch((err: unknown) => {
-        app.log.warn({ err, run_id: runId }, 'an answer that was cut off is not on record');
-      });
-    });
-
-  /** How long a request for a run waits; shorter for callers that have short timeouts. */
-  const waitOf = async ({ rateKey }: Principal, seconds = 0): Promise<number> => {
-    const waitMs = seconds * 1000;
-    return waitMs > IMPATIENT_WAIT_MS && (await deps.retries.isImpatient(rateKey))
-      ? IMPATIENT_WAIT_MS
-      : waitMs;
   };
 
   addOperation(app, operations.execute, async ({ principal, body, request, reply }) => {
-    const reader = readBy(request, reply);
     const asked = taskRequest(principal, body, request, reply);
     const { respondAsync, waitSeconds = 0 } = readPreferences(request.headers['prefer']);
-    if (respondAsync) applied(reply, `respond-async, wait=${waitSeconds}`);
+    // RFC 7240, section 3: says which preference was honoured.
+    if (respondAsync) reply.header('Preference-Applied', `respond-async, wait=${waitSeconds}`);
     const patienceMs = respondAsync ? waitSeconds * 1000 : undefined;
-    const answer = await runTask(deps, { ...asked, caller: { ...asked.caller, patienceMs } }).finally(() =>
-      addToHeaders(asked.report, request, reply),
-    );
+    const answer = await runTask({ ...asked, caller: { ...asked.caller, patienceMs } });
     reply.header('X-Run-Id', answer.runId);
-    if (answer.status === 'running') {
-      reply.code(202).header('Location', `/v1/runs/${answer.runId}`);
-      return runningOf(answer, asked.report);
-    }
-    noteDelivery(reader, answer.runId);
-    if (asked.retryScope) noteCut(reader, answer.runId);
-    return { ...toRun(answer), ...joinedOf(asked.report) };
+    if (answer.status !== 'running') return { ...toRun(answer), ...joinedOf(answer) };
+    const { runId, agentId, status } = answer;
+    reply.code(202).header('Location', `/v1/runs/${runId}`);
+    return { run_id: runId, agent_id: agentId, status, ...joinedOf(answer) };
   });
 
   addOperation(app, operations.executeStream, async ({ principal, body, request, reply }) => {
-    const asked = taskRequest(principal, body, request, reply);
-    const stream = new SseStream(reply.raw, () => {
-      addToHeaders(asked.report, request, reply);
-      return streamHeaders(reply, request);
-    });
+    const stream = new SseStream(reply.raw, () => streamHeaders(reply, request));
     const startedAt = performance.now();
-    const reader = readBy(request, reply);
     try {
-      const finished = await runTask(deps, { ...asked, sink: stream });
+      const answer = await runTask({ ...taskRequest(principal, body, request, reply), sink: stream });
+      if (answer.status === 'running') throw internalError('a stream ended before its run');
       reply.hijack();
-      stream.begin(finished.runId);
-      if (finished.status === 'running') return stream.running(runningOf(finished, asked.report));
-      noteDelivery(reader, finished.runId);
-      if (asked.retryScope) noteCut(reader, finished.runId);
-      const { agent_id: _, ...done } = toRun(finished);
-      stream.done({ ...done, ...joinedOf(asked.report) });
+      stream.begin(answer.runId);
+      const { agent_id: _, ...done } = toRun(answer);
+      stream.done({ ...done, ...joinedOf(answer) });
     } catch (error) {
       if (!stream.begun) {
         // The run may still be paid later, and would then start to stream into the error response.
         stream.abandon();
-        addToHeaders(asked.report, request, reply);
         throw error;
       }
       // The headers have left with a 200: the error can only be told inside the stream.
@@ -169,72 +102,44 @@ export function executionRoutes(
     }
   });
 
-  addOperation(app, operations.getRun, async ({ principal, params, request, reply }) => {
+  addOperation(app, operations.getRun, ({ principal, params, request, reply }) => {
     const { waitSeconds } = readPreferences(request.headers['prefer']);
-    const waitMs = await waitOf(principal, waitSeconds);
-    if (waitSeconds !== undefined) applied(reply, `wait=${waitMs / 1000}`);
-    const reader = readBy(request, reply);
-    return deps.pastRuns.find(params.run_id, principal.wallet, waitMs, goneSignal(reply), (runId) =>
-      noteDelivery(reader, runId, false),
-    );
+    if (waitSeconds !== undefined) reply.header('Preference-Applied', `wait=${waitSeconds}`);
+    return pastRuns.find(params.run_id, principal.wallet, (waitSeconds ?? 0) * 1000, goneSignal(reply));
   });
 
   addOperation(app, operations.listRuns, async ({ principal, query }) => {
-    const { runs, total, end } = await deps.pastRuns.list(principal.wallet, query);
+    const { runs, total, end } = await pastRuns.list(principal.wallet, query);
     return { runs, total, limit: query.limit, offset: query.offset, ...end };
   });
 
   addOperation(app, operations.listAgentRuns, async ({ principal, params, query }) => {
-    const { runs, total, end } = await deps.agentRuns.list(principal.wallet, params.listing_id, query);
+    const { runs, total, end } = await agentRuns.list(principal.wallet, params.listing_id, query);
     return { runs, total, limit: query.limit, offset: query.offset, ...end };
   });
 
   addOperation(app, operations.getAgentStats, ({ principal, params, query }) =>
-    deps.agentStats.read(principal.wallet, params.listing_id, query.window),
+    agentStats.read(principal.wallet, params.listing_id, query.window),
   );
 
   addOperation(app, operations.getReceipt, ({ principal, params, query }) =>
-    deps.receipts.find(params.run_id, principal.wallet, query.include === 'transaction'),
+    receipts.find(params.run_id, principal.wallet, query.include === 'transaction'),
   );
 
   addOperation(app, operations.cancelRun, ({ principal, params, reply }) =>
-    deps.pastRuns.cancel(params.run_id, principal.wallet, goneSignal(reply)),
+    pastRuns.cancel(params.run_id, principal.wallet, goneSignal(reply)),
   );
 
   addOperation(app, operations.cancelRunByKey, ({ principal, body, reply }) =>
-    deps.pastRuns.cancelKey(body.idempotency_key, principal.wallet, goneSignal(reply)),
+    pastRuns.cancelKey(body.idempotency_key, principal.wallet, goneSignal(reply)),
   );
 }
 
-/** Adds what the pipeline reported to the answer's headers. */
-function addToHeaders(
-  { executionRate, joined }: TaskReport,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void {
-  // The headers show the tighter of the two limits.
-  if (executionRate && (!request.rate || executionRate.remaining < request.rate.remaining)) {
-    request.rate = executionRate;
-  }
-  if (joined) applied(reply, joined.how === 'adopted' ? 'adopt-undelivered' : 'join-retry');
-}
-
-/** What a caller is told of a run that goes on. */
-function runningOf({ runId, agentId }: { runId: string; agentId: string }, report: TaskReport): RunningRun {
-  return { run_id: runId, agent_id: agentId, status: 'running', ...joinedOf(report) };
-}
-
-/** What an answer says of a run that another request began. */
-function joinedOf({ joined }: TaskReport): Pick<Run, 'joined'> {
-  if (!joined) return {};
-  const seconds = Math.round((Date.now() - joined.begunAt.getTime()) / 1000);
+/** Tells of a run that the same call started earlier. */
+function joinedOf({ joinedRunOf }: TaskAnswer): Pick<Run, 'joined'> {
+  if (joinedRunOf === undefined) return {};
+  const seconds = Math.round((Date.now() - joinedRunOf.getTime()) / 1000);
   return { joined: { begun_seconds_ago: Math.max(0, seconds) } };
-}
-
-/** Says which preference was honoured (RFC 7240, section 3). */
-function applied(reply: FastifyReply, preference: string): void {
-  const before = reply.getHeader('Preference-Applied');
-  reply.header('Preference-Applied', before === undefined ? preference : `${String(before)}, ${preference}`);
 }
 
 /** Aborts when the connection breaks before the answer is complete. */

@@ -184,23 +184,22 @@ describe('a caller whose connection breaks', () => {
     expect(await balance()).toBe(before - PRICE);
   });
 
-  test('and has no key for it any more takes a run over that was handed out as running, and pays once [RUN-7, RUN-8]', async () => {
+  test('and repeats its request under a key with a window pays once, and again after the window [RUN-24]', async () => {
     const before = await balance();
-    const body = { task: `over ${newKey()}`, input: { wait_ms: 2_000 } };
-    const runId = await begin(body);
-    const prefer = { prefer: 'adopt-undelivered' };
-    const adopted = await execute(body, { ...prefer, 'idempotency-key': newKey() });
-    expect(adopted.body).toMatchObject({ run_id: runId, status: 'completed' });
-    expect(adopted.headers.get('preference-applied')).toBe('adopt-undelivered');
+    const body = { task: `window ${newKey()}`, input: { wait_ms: 1_000 } };
+    const headers = { 'idempotency-key': `${newKey()};window=0` };
+    const begun = await execute(body, { ...headers, prefer: 'respond-async' });
+    const joined = await execute(body, headers);
+    expect(joined.body).toMatchObject({ run_id: begun.body['run_id'], status: 'completed' });
+    expect(joined.body['joined']).toEqual({ begun_seconds_ago: expect.any(Number) });
     expect(await balance()).toBe(before - PRICE);
-    // Its answer has been delivered now: an equal request is a run of its own.
-    const next = await execute({ ...body }, { ...prefer, 'idempotency-key': newKey() });
-    expect(next.headers.get('preference-applied')).toBeNull();
-    expect(next.body['run_id']).not.toBe(adopted.body['run_id']);
+    const next = await execute(body, headers);
+    expect(next.body['run_id']).not.toBe(begun.body['run_id']);
+    expect(next.body['joined']).toBeUndefined();
     expect(await balance()).toBe(before - 2 * PRICE);
   });
 
-  test('without preferring so pays for another run', async () => {
+  test('and has no key for it any more pays for another run [RUN-8]', async () => {
     const before = await balance();
     const body = { task: `again ${newKey()}` };
     const runId = await begin(body);

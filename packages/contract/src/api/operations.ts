@@ -115,14 +115,9 @@ const define = <const O extends Operation>(operation: O): O => operation;
 
 const IDEMPOTENCY_KEY = {
   'Idempotency-Key':
-    'Two requests under one key are one run, charged once. 1 to 200 visible ASCII characters.',
+    'Two requests under one key are one run, charged once. 1 to 200 visible ASCII characters. With `;window=N` after it, ' +
+    'the key is free again N seconds (at most 3600) after the run ended.',
 };
-const ADOPT =
-  '`adopt-undelivered` takes over an equal run whose answer was not delivered, instead of paying again.';
-const JOIN_RETRY =
-  '`join-retry=SESSION` gives the run of an equal request of the session (or, without one, of the API key) that began at ' +
-  'least 2 s before, where that still runs, or ended in the last 30 s after more than 4 s: a client that gave up and calls ' +
-  'again does not pay again.';
 
 /** Every operation, by id. Routes, validation and the sdk are made from this table. */
 export const operations = {
@@ -485,7 +480,7 @@ export const operations = {
     scope: ['run'],
     headers: {
       ...IDEMPOTENCY_KEY,
-      Prefer: `\`respond-async, wait=N\` answers 202 when the run is not done within N seconds (at most 60). ${ADOPT} ${JOIN_RETRY} A caller that calls again before its run ends is answered 202 after 4 s.`,
+      Prefer: '`respond-async, wait=N` answers 202 when the run is not done within N seconds (at most 60).',
     },
     body: executeBody,
     status: 200,
@@ -499,15 +494,12 @@ export const operations = {
     summary: 'Run a task and stream its output',
     auth: 'bearer',
     scope: ['run'],
-    headers: {
-      ...IDEMPOTENCY_KEY,
-      Prefer: `${ADOPT} ${JOIN_RETRY} The stream of a caller that calls again before its run ends is over after 4 s, with the event \`running\`.`,
-    },
+    headers: IDEMPOTENCY_KEY,
     body: executeBody,
     status: 200,
     response: z.string(),
     stream: true,
-    events: { output: outputEvent, done: doneEvent, running: runningRun },
+    events: { output: outputEvent, done: doneEvent },
   }),
   getRun: define({
     id: 'getRun',

@@ -26,6 +26,9 @@ export const idempotencyKey = z
 /** Longest `wait` of the `Prefer` header, in seconds; a longer one is cut to it. */
 export const MAX_WAIT_SECONDS = 60;
 
+/** Longest `window` of an `Idempotency-Key`, in seconds; a longer one is cut to it. */
+export const MAX_KEY_WINDOW_SECONDS = 3_600;
+
 /** What an agent returns: text, or an object of its declared output schema. */
 export const runOutput = z.json();
 
@@ -143,9 +146,6 @@ export type DoneEvent = z.infer<typeof doneEvent>;
 export type RunEvent =
   | { event: 'output'; data: z.infer<typeof outputEvent> }
   | { event: 'done'; data: DoneEvent };
-
-/** The last event of a stream whose run goes on: with `Prefer: join-retry`, for a caller that gives up early. */
-export type RunningEvent = { event: 'running'; data: RunningRun };
 
 /**
  * The function-calling form of the execute request (spec, "POST /v1/execute"): how a rented agent is

@@ -1,3 +1,4 @@
+import { createDeadline } from '@agent-rental/sdk';
 import { MARKETPLACE_MARK, resultOfError, type RentedTool } from '@agent-rental/tools';
 import {
   ProtocolError,
@@ -12,9 +13,7 @@ import type { Tasks } from '../tasks/tasks.js';
 import { declaresTasks } from '../tasks/wire.js';
 import { approvalOf, type AskedState } from './approvals.js';
 import { toCallResult } from './call-result.js';
-import { giveUpAtTimeouts } from './client-timeouts.js';
 import { elicitationModes } from './elicitation-modes.js';
-import { createGiveUps, waitBefore, type GiveUp } from './give-ups.js';
 import { askOwner, waitForOwner } from './owner-approval.js';
 import { reportProgress } from './progress.js';
 
@@ -35,12 +34,10 @@ export function createCallTool({ options, server, codec, tasks }: CallToolParts)
   const { toolset, onError, patienceMs, call } = options;
   const files =
     options.inputFolder === undefined ? undefined : new InputFiles(options.client, options.inputFolder);
-  const giveUps = options.giveUps ?? createGiveUps();
   /** A server without an HTTP call serves one connection, which is one session. */
-  const retrySession = call?.session ?? randomUUID();
+  const equalCallsOf = call?.caller ?? randomUUID();
   return async (params, context) => {
     const { name } = params;
-    const calledAt = performance.now();
     const { signal: connection, _meta: meta } = context.mcpReq;
     let tool: RentedTool | undefined;
     try {
@@ -70,15 +67,8 @@ export function createCallTool({ options, server, codec, tasks }: CallToolParts)
           : resultOfError(error),
       );
     }
-    const cancelled = call?.cancelled ?? connection;
-    let earlier: readonly GiveUp[] = [];
-    const given = giveUpAtTimeouts(cancelled, call && connection, {
-      receivedAt: call?.receivedAt ?? calledAt,
-      earlier: () => earlier.map(({ elapsedMs }) => elapsedMs),
-      onGiveUp: (elapsedMs) => {
-        giveUps.record(elapsedMs).catch((error: unknown) => onError?.(error));
-      },
-    });
+    // A cancelled call leaves its run: clients cancel at their own timeout and call again. The run has its grace.
+    const leaving = createDeadline(undefined, call?.cancelled, connection);
     // Tasks have no progress, and a call that may become one is short.
     const token = asTask === undefined ? meta?.progressToken : undefined;
     const progress = reportProgress({
@@ -87,23 +77,12 @@ export function createCallTool({ options, server, codec, tasks }: CallToolParts)
       heartbeatMs: options.heartbeatMs,
     });
     try {
-      if (asTask === undefined && waits(tool)) {
-        // Nothing known is no reason to fail: the call waits as for a new caller.
-        earlier = await giveUps.recent().catch((error: unknown) => {
-          onError?.(error);
-          return [];
-        });
-      }
-      const waitMs = waitBefore(earlier, patienceMs);
-      const waitedMs = await waitForOwner(options.client, context, waitMs, given.signal);
-      const leftMs = waitedMs === 0 ? waitMs : Math.max(waitMs - waitedMs, LEAST_WAIT_MS);
+      const waitedMs = await waitForOwner(options.client, context, patienceMs, leaving.signal);
+      const leftMs = waitedMs === 0 ? patienceMs : Math.max(patienceMs - waitedMs, LEAST_WAIT_MS);
       const result = await tool.invoke(args, {
-        signal: given.signal,
-        leave: given.leave,
+        leave: leaving.signal,
         idempotencyKey: approval.key ?? call?.key,
-        // A model's second call may be its host's retry of a first whose answer was lost, or that took too long.
-        adoptUndelivered: true,
-        retrySession,
+        equalCallsOf,
         approve: approval.approve,
         patienceMs: asTask?.waitMs ?? leftMs,
         onDelta: progress.output,
@@ -115,15 +94,10 @@ export function createCallTool({ options, server, codec, tasks }: CallToolParts)
         return asTask.ofRun(result.runId);
       return toCallResult(result);
     } finally {
-      given.clear();
+      leaving.clear();
       progress.stop();
     }
   };
-}
-
-/** Whether calls of a tool may last as long as a run. */
-function waits({ agentId, name }: RentedTool): boolean {
-  return agentId !== undefined || name === 'run_agent' || name === 'hire' || name === 'get_run';
 }
 
 /** Arguments with the file that they name in its place. */

@@ -31,7 +31,6 @@ import { createRentalServer } from '../rental-server.js';
 import type { HttpCall, RentalServerOptions } from '../rental-server-options.js';
 import { readReplicaMessage, type ReplicaBus, type ReplicaMessage } from './replica-bus.js';
 import { LAST_EVENT_HEADER, newCallKey, Resumption, type ResumableCall } from './resumption.js';
-import type { GiveUps } from '../calls/give-ups.js';
 import { keyOfCall, RunningCalls } from '../calls/running-calls.js';
 import { SESSION_HEADER, Sessions } from '../sessions/sessions.js';
 import { createTokenSigner, type CarriedSecret } from '../sessions/signed-token.js';
@@ -44,8 +43,8 @@ export interface RentalMcpCaller {
   readonly id: string;
   /** Where the caller's owner reaches the marketplace, to pay there. Default: where the client reaches it. */
   readonly publicUrl?: string | undefined;
-  /** Remembers when the caller gives up on calls, on all replicas. Default: nothing is remembered between two calls. */
-  readonly giveUps?: GiveUps | undefined;
+  /** Names the API key or the connected app, for clients that keep no session. Default: `id`. */
+  readonly keyId?: string | undefined;
   /** Listings are shown to this caller alone as they are, because it has pinned versions of them. Default false. */
   readonly hasPins?: boolean | undefined;
 }
@@ -53,7 +52,7 @@ export interface RentalMcpCaller {
 /** Options of {@link createRentalMcpHandler}. */
 export interface RentalMcpHandlerOptions extends Omit<
   RentalServerOptions,
-  'toolset' | 'client' | 'call' | 'inputFolder' | 'giveUps' | 'callerId' | 'era'
+  'toolset' | 'client' | 'call' | 'inputFolder' | 'callerId' | 'era'
 > {
   /** Most direct tools per caller. Default 30. */
   readonly toolLimit?: number | undefined;
@@ -133,7 +132,7 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
   const onerror = (error: Error): void => options.onError?.(error);
 
   const serverFor = ({ caller, call, select }: Carried, era: 'legacy' | 'modern'): Server => {
-    const { client, publicUrl, giveUps, hasPins = false, id: callerId } = caller;
+    const { client, publicUrl, hasPins = false, id: callerId } = caller;
     const toolset = rentedToolset(client, {
       limit: toolLimit,
       select,
@@ -141,7 +140,7 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
       publicUrl,
       programId,
     });
-    return createRentalServer({ ...serverOptions, secret, toolset, client, call, giveUps, callerId, era });
+    return createRentalServer({ ...serverOptions, secret, toolset, client, call, callerId, era });
   };
   const stateless = createMcpHandler(
     ({ authInfo }) => serverFor((authInfo?.extra ?? {}) as unknown as Carried, 'modern'),
@@ -170,7 +169,7 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     const extra: Carried = {
       caller,
       select: selectionOf(request),
-      call: { key, cancelled: never, receivedAt: performance.now(), session: '' },
+      call: { key, cancelled: never, caller: caller.keyId ?? caller.id },
     };
     const authInfo = { token: '', clientId: caller.id, scopes: [], extra: { ...extra } };
     const answer = stateless.fetch(request, {
@@ -200,8 +199,9 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     }
     const isCall = isToolCall(body);
     const begun = address && isCall ? running.begin({ ...address, requestId: body.id }) : undefined;
-    const session = sessionId === undefined ? '' : sessions.key(caller.id, sessionId);
-    const call: HttpCall = { key, cancelled: begun?.signal ?? never, receivedAt: performance.now(), session };
+    const callerName =
+      sessionId === undefined ? (caller.keyId ?? caller.id) : sessions.key(caller.id, sessionId);
+    const call: HttpCall = { key, cancelled: begun?.signal ?? never, caller: callerName };
     const response = await exchanges.serve(
       {
         server: serverFor({ caller, call, select: selectionOf(request) }, 'legacy'),

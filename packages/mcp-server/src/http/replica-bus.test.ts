@@ -177,15 +177,18 @@ describe.each(Object.keys(MCP_CLIENTS))('a connection that breaks, with %s', (na
     expect(standIn.charged).toBe(2_000_000);
   });
 
-  it('on the answer itself: the same, and an equal call that is meant is paid again [ADP-9]', async () => {
+  it('on the answer itself: the same, and an equal call gets that answer; another run is paid with new_run [ADP-9]', async () => {
     const { client, standIn, proxy, finish } = await through(({ body }) =>
       isCall(body) ? 'end' : undefined,
     );
     finish();
     expect((await client.callTool('slow_aaaaaa', call)).content[0]?.text).toBe('answer 1');
     expect(standIn.charged).toBe(2_000_000);
-    expect((await client.callTool('slow_aaaaaa', call)).content[0]?.text).toBe('answer 2');
+    expect((await client.callTool('slow_aaaaaa', call)).content[0]?.text).toBe('answer 1');
+    expect(standIn.charged).toBe(2_000_000);
+    const another = { ...call, new_run: true };
+    expect((await client.callTool('slow_aaaaaa', another)).content[0]?.text).toBe('answer 2');
     expect(standIn.charged).toBe(4_000_000);
-    expect(proxy.cuts).toBe(2);
+    expect(proxy.cuts).toBe(3);
   });
 });

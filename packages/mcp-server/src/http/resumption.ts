@@ -14,7 +14,7 @@ const MAX_LENGTH = 6_000;
 
 /** A tool call, as it can be taken up again anywhere. */
 export interface ResumableCall {
-  /** The run's idempotency key: taken up again, the call is the same run, paid once. */
+  /** Names the call, so that a payment or a `new_run` of it happens once. */
   readonly key: string;
   readonly request: JSONRPCRequest;
   /** Absent in the stateless era, and for clients that hold no session. */
@@ -52,7 +52,7 @@ export class Resumption {
   }
 }
 
-/** A key for a call's run. MCP has no id of a call that is the same in a retry: a retry takes the lost run over. */
+/** A name for a call. */
 export function newCallKey(): string {
   return `mcp-${randomUUID()}`;
 }

@@ -470,15 +470,6 @@ describe('paying once', () => {
     expect(standIn.charged).toBe(4_000_000);
   });
 
-  it('every run offers to adopt one whose answer was not delivered [REN-7]', async () => {
-    const standIn = createStandIn([{ id: ID }]);
-    standIn.cutNextStream = true;
-    await toolsOf(standIn).run();
-    const runs = standIn.requests.filter(({ path }) => path.startsWith('/v1/execute'));
-    expect(runs).toHaveLength(2);
-    for (const { headers } of runs) expect(headers.get('prefer')).toBe('adopt-undelivered');
-  });
-
   it('an aborted call cancels its run by its key [REN-7]', async () => {
     const standIn = createStandIn([{ id: ID, run: hangingAgent().run }]);
     const controller = new AbortController();

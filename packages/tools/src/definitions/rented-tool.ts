@@ -26,13 +26,12 @@ export interface ToolCallOptions {
   readonly call?: ToolCallIdentity | undefined;
   /** The run's key, where the caller has one of its own. Wins over `call`. Default: a fresh key per call. */
   readonly idempotencyKey?: string | undefined;
-  /** Takes over an equal run whose answer was not delivered, instead of paying again. Default true. */
-  readonly adoptUndelivered?: boolean | undefined;
   /**
-   * The session of the call: an equal call in it that began a moment before, and still runs or has just ended, is taken
-   * for this call's first try; its run's answer is given, and nothing is paid. Default: every call is its own.
+   * Names the caller, for callers without stable call ids. An equal call of the same caller that still runs, or ended within
+   * the last 30 s, is this call: it gets that answer and pays nothing. Wins over `idempotencyKey` and `call`. Default: every
+   * call is new.
    */
-  readonly retrySession?: string | undefined;
+  readonly equalCallsOf?: string | undefined;
   /** Ends the wait without cancelling the run, as a connection does that breaks. */
   readonly leave?: AbortSignal | undefined;
   /** Longest wait for a run's end; after it the result is that it goes on. Default: as long as it takes. */

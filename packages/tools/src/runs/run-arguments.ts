@@ -64,17 +64,15 @@ export function inputUriArgument(args: Record<string, unknown>): Pick<RunTask, '
   return inputUri === undefined || inputUri === '' ? {} : { inputUri };
 }
 
-/** `new_run` in the schema of a tool that runs an agent, where equal calls may be retries of each other. */
+/** `new_run` in the schema of a tool that runs an agent, where an equal call is the same call. */
 export const NEW_RUN_SCHEMA = {
   type: 'boolean',
   description: 'true: another run, also where an equal call was just made.',
 };
 
-/** The options of a call, which `new_run` makes a run of its own whatever equal calls there were. */
+/** The options of a call. `new_run` asks for another run beside an equal call. */
 export function runOptions(args: Record<string, unknown>, options: ToolCallOptions): ToolCallOptions {
-  return flagArgument(args, 'new_run')
-    ? { ...options, retrySession: undefined, adoptUndelivered: false }
-    : options;
+  return flagArgument(args, 'new_run') ? { ...options, equalCallsOf: undefined } : options;
 }
 
 /** A text argument that may be absent. */

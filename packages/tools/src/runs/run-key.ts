@@ -1,3 +1,5 @@
+import type { ExecuteBody } from '@agent-rental/contract';
+
 /** Identity of a tool call, as the framework gives it. */
 export interface ToolCallIdentity {
   /** The conversation or thread. Call ids repeat across conversations; a scope does not. */
@@ -20,8 +22,7 @@ export interface RunKeyInput extends ToolCallIdentity {
  */
 export async function runKey(input: RunKeyInput): Promise<string> {
   const { scope, toolCallId, agentId, args } = input;
-  const text = canonicalJson([scope, toolCallId, agentId, args]);
-  return hex(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
+  return sha256(canonicalJson([scope, toolCallId, agentId, args]));
 }
 
 /**
@@ -37,6 +38,15 @@ export async function callKey(
   return call && runKey({ ...call, agentId, args });
 }
 
+/**
+ * Key of an equal call: the same caller, listing and arguments give the same key.
+ *
+ * @returns sha256 in lower-case hex.
+ */
+export async function equalCallKey(caller: string, body: ExecuteBody): Promise<string> {
+  return sha256(canonicalJson([caller, body]));
+}
+
 /** JSON with sorted keys and without absent values, so that equal arguments give equal text. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
@@ -48,6 +58,7 @@ export function canonicalJson(value: unknown): string {
   return `{${entries.join(',')}}`;
 }
 
-function hex(bytes: ArrayBuffer): string {
+async function sha256(text: string): Promise<string> {
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

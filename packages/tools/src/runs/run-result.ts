@@ -54,13 +54,14 @@ export function receiptPath(runId: string): string {
 }
 
 /** Returns the result of a run that still goes on, for a call that stops waiting. */
-export function resultOfRunning({ run_id, agent_id, joined }: RunningRun): ToolResult {
-  const begun = joined === undefined ? '' : `, begun ${joined.begun_seconds_ago} s ago by an equal call,`;
+function resultOfRunning({ run_id, agent_id, joined }: RunningRun): ToolResult {
+  const started =
+    joined === undefined ? '' : `, which an equal call started ${joined.begun_seconds_ago} s ago,`;
   return {
     status: 'running',
     text:
-      `${MARKETPLACE_MARK} Run ${run_id}${begun} is still running; it goes on and is charged once. Get its result with get_run ` +
-      `{"run_id": "${run_id}"}, which waits and is free. Do not call the agent again for it: that would be another run.`,
+      `${MARKETPLACE_MARK} Run ${run_id}${started} is still running. It goes on and is charged once. Get its result with get_run ` +
+      `{"run_id": "${run_id}"}, which waits and is free.`,
     runId: run_id,
     agentId: agent_id,
   };
@@ -83,7 +84,7 @@ export function continuation(runId: string, start: number, end: number, total: n
 export function chargeText(run: Pick<Run, 'cost_lamports' | 'joined'>): string {
   if (run.joined !== undefined) {
     return (
-      `It was begun ${run.joined.begun_seconds_ago} s ago by an equal call; nothing was charged for this one. ` +
+      `An equal call started it ${run.joined.begun_seconds_ago} s ago. Nothing was charged for this call. ` +
       'For another run, call with "new_run": true.'
     );
   }

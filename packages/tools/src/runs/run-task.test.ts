@@ -1,8 +1,8 @@
+import { EQUAL_CALL_SECONDS } from '@agent-rental/contract';
 import { ApiError, ConnectionError, createClient, type RentalClient } from '@agent-rental/sdk';
 import { createStandIn, STAND_IN_API_KEY, type StandIn } from '@agent-rental/stand-in';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Patience } from './long-run.js';
 import type { InvokeOptions, ToolResult } from '../definitions/rented-tool.js';
 import { rentedToolset, type ToolsetOptions } from '../toolset.js';
 
@@ -34,7 +34,7 @@ async function run(
 function silentStream(runId?: string): RentalClient['executeStream'] {
   return async function* (_body, { leave, onRunId } = {}) {
     yield* [];
-    if (runId !== undefined) onRunId?.(runId, false);
+    if (runId !== undefined) onRunId?.(runId);
     if (leave === undefined) throw new Error('Nothing would ever end this wait.');
     if (!leave.aborted) await once(leave, 'abort');
     throw leave.reason;
@@ -64,7 +64,7 @@ describe('a run', () => {
     expect(result.text).toContain('get_run {"run_id": "run_9"}');
   });
 
-  it('of which no answer comes may have been charged, and is said to be taken over by the next call', async () => {
+  it('without an answer may have been charged, and a caller of equal calls is told to call again', async () => {
     const lost = async () => {
       throw new ConnectionError('The line is dead.');
     };
@@ -78,7 +78,9 @@ describe('a run', () => {
     const { text, error } = await run(client);
     expect(error?.code).toBe('connection_error');
     expect(text).toContain('may have been charged');
-    expect(text).toContain('takes that run over');
+    expect(text).not.toContain('Call again with the same arguments');
+    const equal = await run(client, { equalCallsOf: 'session-1' });
+    expect(equal.text).toContain('Call again with the same arguments');
   });
 
   it('says nothing hidden while it works', async () => {
@@ -170,17 +172,17 @@ describe('a run that takes longer than its call waits', () => {
     },
   );
 
-  it('and is that of an earlier call is joined again, and not begun anew [RUN-24]', async () => {
+  it('and was started by an equal call is joined again under the same key, and its text says so [RUN-24]', async () => {
     const executeAsync = vi.fn<RentalClient['executeAsync']>(async () => ({
       ...RUNNING,
       joined: { begun_seconds_ago: 5 },
     }));
     const client = clientOf(createStandIn(), { executeStream: silentStream(), executeAsync });
-    const result = await run(client, { patienceMs: 1, retrySession: 'session-1' });
-    expect(result.text).toContain('begun 5 s ago by an equal call');
+    const result = await run(client, { patienceMs: 1, equalCallsOf: 'session-1' });
+    expect(result.text).toContain('which an equal call started 5 s ago');
     expect(executeAsync).toHaveBeenCalledWith(
       { agent_id: ID, task: 't' },
-      expect.objectContaining({ joinRetry: 'session-1' }),
+      expect.objectContaining({ keyWindowSeconds: EQUAL_CALL_SECONDS }),
     );
   });
 
@@ -194,12 +196,49 @@ describe('a run that takes longer than its call waits', () => {
     await expect(running).rejects.toThrow('hung up');
   });
 
-  it('leaves no timer behind once the call is over', () => {
+  it('leaves no timer behind once the call is over', async () => {
     vi.useFakeTimers();
-    const patience = new Patience({ patienceMs: 60_000 });
-    expect(vi.getTimerCount()).toBe(1);
-    patience.end();
+    const result = await run(clientOf(createStandIn([{ id: ID }])), { patienceMs: 60_000 });
+    expect(result.status).toBe('completed');
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('equal calls of one caller', () => {
+  const keysOf = async (...calls: { task?: string; options: InvokeOptions; args?: object }[]) => {
+    const own = clientOf(createStandIn([{ id: ID }]));
+    const keys: string[] = [];
+    const client: RentalClient = {
+      ...own,
+      async execute(body, given = {}) {
+        keys.push(`${given.idempotencyKey};window=${given.keyWindowSeconds}`);
+        return own.execute(body, given);
+      },
+    };
+    const tool = rentedToolset(client).fixedTools.find(({ name }) => name === 'run_agent')!;
+    for (const { task = 't', options, args } of calls)
+      await tool.invoke({ agent_id: ID, task, ...args }, { endOnly: true, ...options });
+    return keys;
+  };
+
+  it('have one key with a window, whatever the key of the call [RUN-24]', async () => {
+    const [first, second, other, task] = await keysOf(
+      { options: { equalCallsOf: 'session-1', idempotencyKey: 'a' } },
+      { options: { equalCallsOf: 'session-1', idempotencyKey: 'b' } },
+      { options: { equalCallsOf: 'session-2' } },
+      { options: { equalCallsOf: 'session-1' }, task: 'other' },
+    );
+    expect(first).toMatch(/^[0-9a-f]{64};window=30$/);
+    expect(second).toBe(first);
+    expect(new Set([first, other, task]).size).toBe(3);
+  });
+
+  it('are another run with new_run, under the key of the call [RUN-24]', async () => {
+    const [key] = await keysOf({
+      options: { equalCallsOf: 'session-1', idempotencyKey: 'a' },
+      args: { new_run: true },
+    });
+    expect(key).toBe('a;window=undefined');
   });
 });
 

@@ -1,21 +1,25 @@
-import { ADOPTION_MINUTES, type DoneEvent, type ExecuteBody } from '@agent-rental/contract';
-import { ApiError, isApiError, type ExecuteOptions, type RentalClient } from '@agent-rental/sdk';
+import { EQUAL_CALL_SECONDS, type DoneEvent, type ExecuteBody } from '@agent-rental/contract';
+import {
+  ApiError,
+  createDeadline,
+  isApiError,
+  type ExecuteOptions,
+  type RentalClient,
+} from '@agent-rental/sdk';
 import { cleanText } from '../text/creator-text.js';
 import { resultOfError } from '../definitions/error-result.js';
-import { Patience, resultOfLongRun } from './long-run.js';
+import { ofThisCall, resultOfLongRun } from './long-run.js';
 import type { ToolCallOptions, ToolResult } from '../definitions/rented-tool.js';
-import { callKey } from './run-key.js';
+import { callKey, equalCallKey } from './run-key.js';
 import { resultOfRun, resultOfState } from './run-result.js';
 import { chargeOf, reserveRun, type RunReservation } from './run-spending.js';
 import type { RunTask } from './run-arguments.js';
 import type { ToolContext } from '../definitions/tool-context.js';
 
-const UNKNOWN_OUTCOME =
-  'Whether it ran is not known; a run that was begun may have been charged. Calling again with the same arguments ' +
-  `within ${ADOPTION_MINUTES} minutes takes that run over, if there is one, and does not pay for it again.`;
-
-/** How long a call that joined an earlier one's run waits for it: the shortest default of a client known is 5 s. */
-const JOINED_WAIT_MS = 4_000;
+const UNKNOWN_OUTCOME = 'The agent may have run, and the run may have been charged.';
+const CALL_AGAIN =
+  `Call again with the same arguments. Until ${EQUAL_CALL_SECONDS} s after the end of the run, ` +
+  'such a call gets its answer and pays nothing.';
 
 /**
  * Runs a task and yields its output as it is made.
@@ -29,17 +33,28 @@ export async function* runTask(
   options: ToolCallOptions,
 ): AsyncGenerator<string, ToolResult, undefined> {
   const { agentId, ...args } = run;
-  const idempotencyKey = (await callKey(options, agentId, args)) ?? crypto.randomUUID();
+  const body: ExecuteBody = {
+    agent_id: agentId,
+    task: args.task,
+    ...(args.input === undefined ? {} : { input: args.input }),
+    ...(args.inputUri === undefined ? {} : { input_uri: args.inputUri }),
+  };
+  const { equalCallsOf } = options;
+  const ownKey = (await callKey(options, agentId, args)) ?? crypto.randomUUID();
+  const key =
+    equalCallsOf === undefined
+      ? { idempotencyKey: ownKey }
+      : { idempotencyKey: await equalCallKey(equalCallsOf, body), keyWindowSeconds: EQUAL_CALL_SECONDS };
   let spent: RunReservation | undefined;
   try {
-    spent = await reserveRun(context, agentId, idempotencyKey, options);
+    spent = await reserveRun(context, agentId, ownKey, options);
   } catch (error) {
     options.signal?.throwIfAborted();
     options.leave?.throwIfAborted();
     return resultOfError(error);
   }
   // An abort leaves it counted, as a run does that goes on: it may be charged.
-  const result = yield* runPatiently(context.client, run, idempotencyKey, options);
+  const result = yield* runPatiently(context.client, body, key, options);
   await spent?.settle(chargeOf(result, spent.lamports));
   return result;
 }
@@ -47,40 +62,30 @@ export async function* runTask(
 /** @throws the signals' reasons when the caller cancels or leaves. */
 async function* runPatiently(
   client: RentalClient,
-  { agentId, task, input, inputUri }: RunTask,
-  idempotencyKey: string,
+  body: ExecuteBody,
+  key: Pick<ExecuteOptions, 'idempotencyKey' | 'keyWindowSeconds'>,
   options: ToolCallOptions,
 ): AsyncGenerator<string, ToolResult, undefined> {
-  const body: ExecuteBody = {
-    agent_id: agentId,
-    task,
-    ...(input === undefined ? {} : { input }),
-    ...(inputUri === undefined ? {} : { input_uri: inputUri }),
-  };
-  const patience = new Patience(options);
+  const calledAt = performance.now();
+  const wait = createDeadline(options.patienceMs, options.leave);
   let runId: string | undefined;
   const request: ExecuteOptions = {
-    idempotencyKey,
-    // A caller that calls again because no answer came, under any key, gets the answer that was paid for.
-    adoptUndelivered: options.adoptUndelivered ?? true,
-    joinRetry: options.retrySession,
+    ...key,
     signal: options.signal,
-    leave: patience.leave,
-    onRunId: (id, isJoined) => {
+    leave: wait.signal,
+    onRunId: (id) => {
       runId = id;
-      // A client that has called again gives up soon.
-      if (isJoined) patience.shorten(JOINED_WAIT_MS);
     },
   };
   try {
-    return yield* endOfRun(client, body, request, options.endOnly);
+    return yield* endOfRun(client, body, request, calledAt, options.endOnly);
   } catch (error) {
     options.signal?.throwIfAborted();
     options.leave?.throwIfAborted();
-    if (!patience.isOver) throw error;
-    return await resultOfLongRun(client, body, { ...request, leave: options.leave }, runId);
+    if (!wait.isOver) throw error;
+    return await resultOfLongRun(client, body, { ...request, leave: options.leave }, { runId, calledAt });
   } finally {
-    patience.end();
+    wait.clear();
   }
 }
 
@@ -89,6 +94,7 @@ async function* endOfRun(
   client: RentalClient,
   body: ExecuteBody,
   request: ExecuteOptions,
+  calledAt: number,
   endOnly = false,
 ): AsyncGenerator<string, ToolResult, undefined> {
   const throwIfOver = (): void => {
@@ -99,7 +105,6 @@ async function* endOfRun(
     if (endOnly) return resultOfState(await client.execute(body, request));
     for await (const event of client.executeStream(body, request)) {
       if (event.event === 'done') return resultOfDone(body.agent_id, event.data);
-      if (event.event === 'running') return resultOfState(event.data);
       yield cleanText(event.data.delta);
     }
   } catch (error) {
@@ -107,10 +112,12 @@ async function* endOfRun(
     if (isApiError(error)) return resultOfError(error);
   }
   try {
-    return resultOfState(await client.execute(body, request));
+    return resultOfState(ofThisCall(await client.execute(body, request), calledAt));
   } catch (error) {
     throwIfOver();
-    return resultOfError(error, UNKNOWN_OUTCOME);
+    const next =
+      request.keyWindowSeconds === undefined ? UNKNOWN_OUTCOME : `${UNKNOWN_OUTCOME} ${CALL_AGAIN}`;
+    return resultOfError(error, next);
   }
 }
 

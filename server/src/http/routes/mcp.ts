@@ -1,4 +1,4 @@
-import { createRentalMcpHandler, type GiveUps, type RentalMcpHandlerOptions } from '@agent-rental/mcp-server';
+import { createRentalMcpHandler, type RentalMcpHandlerOptions } from '@agent-rental/mcp-server';
 import { createClient } from '@agent-rental/sdk';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { InternalRequests } from '../internal-requests.js';
@@ -30,15 +30,12 @@ export async function mountMcp(
   {
     internalRequests,
     publicUrl,
-    giveUpsOf,
     hasPins,
     resourceMetadataOf,
     ...options
   }: {
     internalRequests: InternalRequests;
     publicUrl: string | undefined;
-    /** Remembers when a caller gives up on calls. */
-    giveUpsOf: (rateKey: string) => GiveUps;
     /** Whether a caller is shown other versions of listings than other callers. */
     hasPins: (principal: Principal) => Promise<boolean>;
     /** Where a client that has no token reads how to log in (RFC 9728). */
@@ -65,7 +62,7 @@ export async function mountMcp(
         const client = createClient({
           baseUrl: INTERNAL_URL,
           apiKey: 'carried-by-the-channel',
-          fetch: internalRequests.fetchAs(app, principal, { id: request.id, response: reply.raw }),
+          fetch: internalRequests.fetchAs(app, principal, request.id),
           // The MCP client decides about another try.
           retries: 0,
         });
@@ -78,7 +75,7 @@ export async function mountMcp(
         await mcp.handle(request.raw, reply.raw, {
           client,
           id: principal.wallet,
-          giveUps: giveUpsOf(principal.rateKey),
+          keyId: principal.rateKey,
           hasPins: isPinned,
           publicUrl: publicUrl ?? listeningUrl(app),
         });

@@ -13,7 +13,7 @@ import {
   type FailureCause,
 } from './outcome.js';
 import { readAnswer, type ConnectedAnswer } from './connected-answer.js';
-import type { Task } from '../pipeline/parse.js';
+import type { Task } from '../task.js';
 
 /** HTTP statuses with which a proxy or host answers for an agent that is down, before the agent accepts the task. */
 const NOT_THERE = new Set([404, 410, 502, 503, 504]);

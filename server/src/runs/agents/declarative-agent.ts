@@ -24,7 +24,7 @@ import {
   type AgentOutcome,
   type FailureCause,
 } from './outcome.js';
-import type { Task } from '../pipeline/parse.js';
+import type { Task } from '../task.js';
 import { WebRefusal, type WebReader } from './web-reader.js';
 
 /** Model calls that an agent may make for one task. */

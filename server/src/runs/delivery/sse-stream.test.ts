@@ -48,20 +48,6 @@ it('is server-sent events: deltas in order, then done, then the end [STR-3]', as
   );
 });
 
-it('ends with running for a caller that gives up before its run ends, and writes nothing after it [ADP-19]', async () => {
-  serve = (response) => {
-    const stream = new SseStream(response, () => ({}));
-    stream.begin('run-1');
-    stream.running({ run_id: 'run-1', agent_id: 'a-aaaaaa', status: 'running' });
-    stream.delta('late');
-    stream.done(DONE);
-  };
-  const response = await fetch(server.origin);
-  expect(await response.text()).toBe(
-    'event: running\ndata: {"run_id":"run-1","agent_id":"a-aaaaaa","status":"running"}\n\n',
-  );
-});
-
 it('sends its headers at once, so that the caller has the run id while it waits [STR-7]', async () => {
   // Without its heartbeat, which would send them, too, some time.
   vi.useFakeTimers({ toFake: ['setInterval'] });

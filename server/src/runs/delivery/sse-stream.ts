@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { DoneEvent, RunningRun } from '@agent-rental/contract';
+import type { DoneEvent } from '@agent-rental/contract';
 import type { OutputSink } from './output-gate.js';
 
 const HEARTBEAT_MS = 15_000;
@@ -7,10 +7,6 @@ const HEARTBEAT_MS = 15_000;
 const STALL_MS = 30_000;
 /** Most characters that wait for a reader; larger than the largest output. */
 const MAX_BEHIND_CHARACTERS = 16 * 1024 * 1024;
-
-type LastEvent =
-  | { readonly name: 'done'; readonly data: DoneEvent }
-  | { readonly name: 'running'; readonly data: RunningRun };
 
 /**
  * Writes a run as server-sent events. Nothing is sent before `begin`, so that an error can still be an HTTP status.
@@ -28,7 +24,7 @@ export class SseStream implements OutputSink {
   /** Deltas that wait for the reader. */
   #behind: string[] = [];
   #behindCharacters = 0;
-  #last: LastEvent | undefined;
+  #done: DoneEvent | undefined;
   #runId = '';
 
   constructor(
@@ -46,7 +42,7 @@ export class SseStream implements OutputSink {
     return this.#heartbeat !== undefined;
   }
 
-  /** The run that the stream was last begun for; empty until then. A request that starts over begins for another one. */
+  /** The run of the stream; empty before it starts. */
   get runId(): string {
     return this.#runId;
   }
@@ -98,26 +94,17 @@ export class SseStream implements OutputSink {
   }
 
   done(event: DoneEvent): void {
-    this.#end({ name: 'done', data: event });
-  }
-
-  /** The caller is told that the run goes on: what the run still says leaves elsewhere. */
-  running(event: RunningRun): void {
-    this.#end({ name: 'running', data: event });
-  }
-
-  #end(last: LastEvent): void {
     clearInterval(this.#heartbeat);
     if (!this.#isOpen()) return;
-    this.#last = last;
+    this.#done = event;
     this.#catchUp();
   }
 
   #isOpen(): boolean {
-    return this.begun && this.#last === undefined && !this.#response.destroyed;
+    return this.begun && this.#done === undefined && !this.#response.destroyed;
   }
 
-  /** Writes what waits, if the reader takes it: the deltas in order, and the last event after all of them. */
+  /** Writes what waits, if the reader takes it: the deltas in order, and `done` after all of them. */
   #catchUp(): void {
     if (!this.#response.writableNeedDrain && this.#behind.length > 0) {
       const delta = this.#behind.join('');
@@ -125,11 +112,11 @@ export class SseStream implements OutputSink {
       this.#behindCharacters = 0;
       this.#write(`event: output\ndata: ${JSON.stringify({ delta })}\n\n`);
     }
-    if (this.#last && this.#behind.length === 0 && !this.#response.writableEnded) {
-      this.#write(`event: ${this.#last.name}\ndata: ${JSON.stringify(this.#last.data)}\n\n`);
+    if (this.#done && this.#behind.length === 0 && !this.#response.writableEnded) {
+      this.#write(`event: done\ndata: ${JSON.stringify(this.#done)}\n\n`);
       this.#response.end();
     }
-    if (this.#response.writableNeedDrain || this.#last) {
+    if (this.#response.writableNeedDrain || this.#done) {
       // Counts from the last read: output that is produced meanwhile does not extend the time.
       this.#stall ??= setTimeout(() => this.#response.destroy(), this.#stallMs);
     }

@@ -28,7 +28,7 @@ const newRun = (fields: Partial<NewRun> = {}): NewRun => ({
   listingId: listing.id,
   versionId: listing.version_id,
   wallet: newWallet(),
-  idempotencyKey: undefined,
+  key: undefined,
   requestDigest: randomBytes(32),
   salt: randomBytes(16),
   inputDigest: randomBytes(32),
@@ -44,11 +44,10 @@ const recorded = async (runs: readonly NewRun[]): Promise<string[]> => {
 describe('runs that begin together', () => {
   it('are on record with what each asked, and take slots and places in their order [EXE-27]', async () => {
     const begin = createBeginRun(database.db);
-    const callScope = randomBytes(32);
     const runs = [newRun(), newRun(), newRun(), newRun(), newRun()];
     const begun = await Promise.all(
       // The last run asks for no slot yet.
-      runs.map((run, index) => begin(run, { callScope, ...(index < 4 ? { seat } : {}) })),
+      runs.map((run, index) => begin(run, index < 4 ? { seat } : {})),
     );
     expect(begun).toEqual([
       { entry: 'seated' },
@@ -70,7 +69,6 @@ describe('runs that begin together', () => {
         request_digest: run.requestDigest,
         salt: run.salt,
         input_digest: run.inputDigest,
-        call_scope: callScope,
       });
     }
   });
@@ -80,7 +78,7 @@ describe('runs that begin together', () => {
     for (let round = 0; round < 20; round += 1) {
       listing = await insertListing(database.db);
       const wallet = newWallet();
-      const keyed = (key: string) => newRun({ wallet, idempotencyKey: key });
+      const keyed = (key: string) => newRun({ wallet, key: { name: key, windowSeconds: undefined } });
       const keys = ['a', 'b', 'c'];
       const runs = [...keys.map(keyed), ...keys.toReversed().map(keyed)];
       const bounds = { ...BOUNDS, slots: 20 };

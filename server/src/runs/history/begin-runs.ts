@@ -2,6 +2,7 @@ import { CompiledQuery } from 'kysely';
 import type { Db } from '../../database/connection.js';
 import { batchByKey, type Outcome } from '../../database/batch-by-key.js';
 import { prepare } from '../../database/prepared-statements.js';
+import type { CallKey } from '../task.js';
 import type { Bounds, Entry } from '../queue/slot-repository.js';
 
 /** A run about to begin. */
@@ -10,7 +11,7 @@ export interface NewRun {
   listingId: string;
   versionId: string;
   wallet: string;
-  idempotencyKey: string | undefined;
+  key: CallKey | undefined;
   requestDigest: Buffer;
   salt: Buffer;
   inputDigest: Buffer;
@@ -18,15 +19,8 @@ export interface NewRun {
 
 /** How a run begins. */
 export interface Beginning {
-  /**
-   * Alone among the callers with equal requests: not while there is an equal run that may be taken over, nor, if
-   * `isPatient`, one that a caller seems to wait for.
-   */
-  alone?: { isPatient: boolean } | undefined;
   /** The caller is told of the run before anything of it is spent or answered: a crash of the database must not lose it. */
   isDurable?: boolean | undefined;
-  /** Hash of the session that the run is of; later calls of it find the run by that. */
-  callScope?: Buffer | undefined;
   /** Takes a slot of the listing, or a place in its queue, with the record; absent: the run enters later. */
   seat?: { isPriority: boolean; bounds: Bounds } | undefined;
 }
@@ -38,8 +32,8 @@ export interface Begun {
 }
 
 const START_RUNS = prepare(`
-  select begun, entry from start_runs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
-    make_interval(secs => $18), make_interval(secs => $19))`);
+  select begun, entry from start_runs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
+    make_interval(secs => $16), make_interval(secs => $17))`);
 /** Codes of PostgreSQL after which a transaction was not carried out, because of one of its runs or of another transaction. */
 const FAULT_OF_ONE = /^(?:23|40)/;
 
@@ -62,13 +56,11 @@ export function createBeginRun(db: Db): (run: NewRun, how?: Beginning) => Promis
         of(({ run }) => run.id),
         of(({ run }) => run.versionId),
         of(({ run }) => run.wallet),
-        of(({ run }) => run.idempotencyKey ?? null),
+        of(({ run }) => run.key?.name ?? null),
+        of(({ run }) => run.key?.windowSeconds ?? null),
         of(({ run }) => run.requestDigest),
         of(({ run }) => run.salt),
         of(({ run }) => run.inputDigest),
-        of(({ how }) => how.callScope ?? null),
-        of(({ how }) => how.alone !== undefined),
-        of(({ how }) => how.alone?.isPatient === true),
         of(({ how }) => how.seat !== undefined),
         of(({ how }) => how.seat?.isPriority === true),
         bounds?.slots ?? 0,

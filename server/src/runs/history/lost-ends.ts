@@ -1,6 +1,6 @@
 import type { Logger } from '../../platform/logger.js';
 import { startRounds, type Rounds } from '../../platform/rounds.js';
-import type { RunChanges } from '../idempotency/run-changes.js';
+import type { RunChanges } from '../live/run-changes.js';
 import type { Slots } from '../queue/slots.js';
 import type { RunRepository } from './repository.js';
 

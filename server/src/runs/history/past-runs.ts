@@ -13,8 +13,8 @@ import type { z } from 'zod';
 import { ApiError } from '../../http/api-error.js';
 import { readListPage } from '../../http/list-page.js';
 import type { Settlement } from '../../settlement/index.js';
-import type { DeliveryTracking } from '../delivery/delivery-tracking.js';
-import type { RunChanges } from '../idempotency/run-changes.js';
+import type { CallerCounts } from './caller-counts.js';
+import type { RunChanges } from '../live/run-changes.js';
 import type { FinishedRun, RunRepository, RunRow } from './repository.js';
 import type { ListedRun } from './run-list.js';
 
@@ -36,18 +36,11 @@ export interface PastRuns {
    */
   list(wallet: string, query: ListRuns): Promise<{ runs: RunSummary[]; total: number; end: PageEnd }>;
   /**
-   * What has become of a run; waits for its end up to `waitMs`. `onAnswer` is told of a result that is given, and notes
-   * whether it arrives; without it a result counts as delivered.
+   * The state of a run. Waits for its end up to `waitMs`.
    *
    * @throws ApiError `not_found` for another wallet's run too, and once the result was removed.
    */
-  find(
-    runId: string,
-    wallet: string,
-    waitMs: number,
-    gone: AbortSignal,
-    onAnswer?: (runId: string) => void,
-  ): Promise<RunState>;
+  find(runId: string, wallet: string, waitMs: number, gone: AbortSignal): Promise<RunState>;
   /** Stops a run, and waits until nothing of it is left. @throws ApiError `not_found`. */
   cancel(runId: string, wallet: string, gone: AbortSignal): Promise<Cancellation>;
   /** Stops the run of a key; a request that comes later under it is refused. */
@@ -56,11 +49,11 @@ export interface PastRuns {
 
 export function createPastRuns(deps: {
   runs: RunRepository;
-  deliveryTracking: DeliveryTracking;
+  callerCounts: Pick<CallerCounts, 'keepRunning'>;
   changes: RunChanges;
   settlement: Pick<Settlement, 'wasCredited'>;
 }): PastRuns {
-  const { runs, deliveryTracking, changes, settlement } = deps;
+  const { runs, callerCounts, changes, settlement } = deps;
 
   /** The run's row once it has ended, or as it is when the time is over. */
   async function awaitEnd(
@@ -123,16 +116,14 @@ export function createPastRuns(deps: {
       );
       return { runs: rows.map(toSummary), total, end };
     },
-    async find(runId, wallet, waitMs, gone, onAnswer) {
+    async find(runId, wallet, waitMs, gone) {
       const known = isRunId(runId) ? await runs.find(runId, wallet) : undefined;
       if (!known) throw unknown();
       // A caller asks for it, so it does not stop.
-      if (known.status === 'running') await deliveryTracking.keepGoing(runId);
+      if (known.status === 'running') await callerCounts.keepRunning(runId);
       const row = waitMs > 0 ? await awaitEnd(runId, wallet, waitMs, gone) : known;
       if (!row) throw unknown();
-      const state = await stateOf(row);
-      if (state.status !== 'running') await (onAnswer ? onAnswer(runId) : deliveryTracking.delivered(runId));
-      return state;
+      return stateOf(row);
     },
     async cancel(runId, wallet, gone) {
       const known = isRunId(runId) ? await runs.find(runId, wallet) : undefined;

@@ -9,7 +9,7 @@ import { withoutAbsentNulls } from '../../platform/json-schema/checks.js';
 import type { Settlement } from '../../settlement/index.js';
 import { requireAccess, requireRunning, requireValidInput } from './access.js';
 import type { Trials } from '../trials/trials.js';
-import type { Task } from './parse.js';
+import type { Task } from '../task.js';
 
 /** What admitting needs. */
 export interface AdmitDeps {

@@ -16,7 +16,7 @@ import {
   type AgentWork,
   type PaidRunWorld,
 } from './paid-run.test-support.js';
-import { RunStoppedError } from '../idempotency/run-stopped.js';
+import { RunStoppedError } from '../live/run-stopped.js';
 
 let database: TemporaryDatabase;
 let notifications: Notifications;

@@ -12,7 +12,7 @@ import type { ReservedCharge, Settlement } from '../../settlement/index.js';
 import { requireAccess, requireRunning } from './access.js';
 import type { DeclarativeAgents } from '../agents/declarative-agent.js';
 import type { Trials } from '../trials/trials.js';
-import type { Task } from './parse.js';
+import type { Task } from '../task.js';
 
 /** What checking needs. */
 export interface CheckDeps {

@@ -4,9 +4,9 @@ import { ApiError, internalError } from '../../http/api-error.js';
 import type { Logger } from '../../platform/logger.js';
 import { ChargePendingError, type SentCharge, type Settlement } from '../../settlement/index.js';
 import { AgentUnreachableError, type FailureCause } from '../agents/outcome.js';
-import { RunStoppedError } from '../idempotency/run-stopped.js';
-import type { Task } from './parse.js';
-import type { RunChanges } from '../idempotency/run-changes.js';
+import { RunStoppedError } from '../live/run-stopped.js';
+import type { Task } from '../task.js';
+import type { RunChanges } from '../live/run-changes.js';
 import type { RunRepository } from '../history/repository.js';
 import type { Slots } from '../queue/slots.js';
 

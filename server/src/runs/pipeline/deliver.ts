@@ -2,7 +2,7 @@ import { ChargePendingError, type SentCharge, type Settlement } from '../../sett
 import type { AgentContact } from '../agents/contact.js';
 import type { AgentOutcome } from '../agents/outcome.js';
 import { outputAsText, type OutputGate } from '../delivery/output-gate.js';
-import type { Task } from './parse.js';
+import type { Task } from '../task.js';
 import type { FinishedRun, RunRepository } from '../history/repository.js';
 import type { Allowance } from '../../identity/index.js';
 import type { Trials } from '../trials/trials.js';

@@ -1,5 +1,4 @@
 import type { SignatureStatus } from '@solana/web3.js';
-import type { TaskReport } from './pipeline.js';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openNotifications, type Notifications } from '../../database/notifications.js';
@@ -44,17 +43,6 @@ it('a charge that is confirmed late is a 503 with the run, and then the result u
   expect(await look(runId)).toMatchObject({ ...result, cost_lamports: Number(PRICE) });
   expect(await execute()).toMatchObject({ ...result, runId });
   expect(await hasCredit()).toBe(false);
-});
-
-it('a charge that is confirmed late is taken over by an equal request under another key, and not paid again [RUN-7]', async () => {
-  let status: Partial<SignatureStatus> | null = null;
-  const { execute, executeAgain, reconcile } = await world(() => status);
-  const { runId } = await errorOf(execute());
-  status = { err: null, confirmationStatus: 'confirmed' };
-  await reconcile();
-  const report: TaskReport = {};
-  expect(await executeAgain(report)).toMatchObject({ runId, status: 'completed' });
-  expect(report.joined).toMatchObject({ how: 'adopted' });
 });
 
 it('a charge that fails in the end takes its result with it, and nothing is credited', async () => {

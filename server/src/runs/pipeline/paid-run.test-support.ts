@@ -42,18 +42,16 @@ import { createAgentContacts } from '../agents/contacts.js';
 import { createRefusals } from '../history/refusals.js';
 import { createTrials } from '../trials/trials.js';
 import type { AgentOutcome } from '../agents/outcome.js';
-import { createDeliveryTracking } from '../delivery/delivery-tracking.js';
+import { createCallerCounts } from '../history/caller-counts.js';
 import { createStartLatency } from '../start-latency.js';
-import { createRetries } from '../idempotency/retries.js';
-import { createWaitingCallers } from '../idempotency/waiting-callers.js';
-import { createLiveRuns } from '../idempotency/live-runs.js';
+import { createWaitingCallers } from '../calls/waiting-callers.js';
+import { createLiveRuns } from '../live/live-runs.js';
 import type { OutputSink } from '../delivery/output-gate.js';
 import { createPastRuns } from '../history/past-runs.js';
-import { createIdempotency } from '../idempotency/idempotency.js';
-import { createRunChanges } from '../idempotency/run-changes.js';
-import { createRunRepository } from '../history/repository.js';
+import { createRunChanges } from '../live/run-changes.js';
+import { createRunRepository, type RunRepository } from '../history/repository.js';
 import { memoryRateLimits } from '../../http/rate-limits/memory.js';
-import { runTask, type RunTaskDeps, type TaskReport, type TaskRequest } from './pipeline.js';
+import { runTask, type RunTaskDeps, type TaskRequest } from './pipeline.js';
 import { createSlotRepository } from '../queue/slot-repository.js';
 import { createSlots } from '../queue/slots.js';
 
@@ -226,7 +224,7 @@ export async function paidRunWorld(
   });
   const runs = createRunRepository(db, keys);
   const changes = createRunChanges(notifications);
-  const deliveryTracking = createDeliveryTracking(db);
+  const callerCounts = createCallerCounts(db);
   const listing = publishedListing(
     {
       id: row.version_id,
@@ -269,10 +267,7 @@ export async function paidRunWorld(
     chain,
     settlement,
     runs,
-    idempotency: createIdempotency(runs, deliveryTracking),
-    retries: createRetries(db),
-    deliveryTracking,
-    waitingCallers: createWaitingCallers({ runs, deliveryTracking, changes, logger, graceMs: 20 }),
+    waitingCallers: createWaitingCallers({ runs, callerCounts, changes, logger, graceMs: 20 }),
     live: createLiveRuns({ runs, changes, logger }),
     startLatency: createStartLatency(),
     stepTimes: () => undefined,
@@ -308,7 +303,7 @@ export async function paidRunWorld(
       releaseReservation: async (id: string) => void allowed.delete(id),
     },
     adoptsUndelivered: false,
-    report: {},
+    onExecutionRate: () => undefined,
     caller: { gone: never, patienceMs: undefined, mayComeBack: true },
     receivedAt: performance.now(),
     logger,
@@ -333,11 +328,15 @@ export async function paidRunWorld(
     },
     logger,
   });
-  const pastRuns = createPastRuns({ runs, deliveryTracking, changes, settlement });
+  const pastRuns = createPastRuns({ runs, callerCounts, changes, settlement });
   return {
     db,
     /** What the routes need, receipts apart. */
-    routeDeps: { ...deps, pastRuns },
+    /** The services of the routes. `changed` replaces what stores the runs. */
+    services: (changed: (runs: RunRepository) => RunRepository = (same) => same) => ({
+      runTask: (given: TaskRequest) => runTask({ ...deps, runs: changed(runs) }, given),
+      pastRuns,
+    }),
     allowance: request.allowance,
     row,
     wallet,
@@ -350,9 +349,6 @@ export async function paidRunWorld(
     execute: (over: Partial<TaskRequest> = {}) => runTask(deps, { ...request, ...over }),
     /** As a caller without a key, whose text leaves as it is made. */
     stream: (sink: OutputSink) => runTask(deps, { ...request, idempotencyKey: undefined, sink }),
-    /** As a client asks whose calls have no key that stays the same. */
-    executeAgain: (report: TaskReport) =>
-      runTask(deps, { ...request, idempotencyKey: `again-${wallet}`, adoptsUndelivered: true, report }),
     look: (runId: string) => pastRuns.find(runId, wallet, 0, never),
     reconcile: () => reconciler.reconcile('all'),
     hasCredit: () => settlement.hasCredit(wallet, row.id),

@@ -43,7 +43,7 @@ describe('a refused request is counted for the creator of the listing', () => {
     Object.assign(listing, { runsPerMinute: 1 });
     await execute({ idempotencyKey: 'first' });
     for (const idempotencyKey of ['second', 'third']) {
-      const error = await errorOf(execute({ idempotencyKey, report: {} }));
+      const error = await errorOf(execute({ idempotencyKey }));
       expect(error.code).toBe('rate_limit_exceeded');
     }
     expect(await refused()).toEqual({ ...NONE, rate_limit: 2 });
@@ -61,7 +61,7 @@ describe('a refused request is counted for the creator of the listing', () => {
       },
     });
     const runs = Array.from({ length: SLOTS_PER_LISTING + 2 }, (_, run) =>
-      execute({ idempotencyKey: `run-${run}`, report: {} }).catch((error: unknown) => error),
+      execute({ idempotencyKey: `run-${run}` }).catch((error: unknown) => error),
     );
     await expect.poll(refused).toEqual({ ...NONE, no_slot: 2 });
     release();

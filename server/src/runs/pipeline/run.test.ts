@@ -3,9 +3,9 @@ import { collectingGarbage } from '../../testing/index.js';
 import { AgentContact } from '../agents/contact.js';
 import type { Checked } from './check.js';
 import type { OutputGate } from '../delivery/output-gate.js';
-import type { Task } from './parse.js';
+import type { Task } from '../task.js';
 import { run, type RunAgentDeps } from './run.js';
-import { RunStoppedError } from '../idempotency/run-stopped.js';
+import { RunStoppedError } from '../live/run-stopped.js';
 
 const logger = { info: () => undefined, warn: () => undefined };
 const checked = { agent: { mode: 'connected' } } as unknown as Checked;

@@ -9,8 +9,8 @@ import type { Checked } from './check.js';
 import type { ConnectedAgents } from '../agents/connected-agent.js';
 import type { DeclarativeAgents } from '../agents/declarative-agent.js';
 import type { OutputGate } from '../delivery/output-gate.js';
-import type { Task } from './parse.js';
-import { RunStoppedError } from '../idempotency/run-stopped.js';
+import type { Task } from '../task.js';
+import { RunStoppedError } from '../live/run-stopped.js';
 
 /** What running an agent needs. */
 export interface RunAgentDeps {

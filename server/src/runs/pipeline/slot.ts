@@ -1,14 +1,15 @@
 import type { Drain } from '../../http/drain.js';
 import { createDeadline } from '../../platform/deadline.js';
-import type { Idempotency } from '../idempotency/idempotency.js';
+import { requireNotCancelled } from '../calls/resolve-call.js';
+import type { RunRepository } from '../history/repository.js';
 import type { Entry, SlotRequest } from '../queue/slot-repository.js';
 import type { Slots } from '../queue/slots.js';
-import type { Task } from './parse.js';
+import type { Task } from '../task.js';
 
 /** What waiting for a slot needs. */
 export interface SlotDeps {
   slots: Pick<Slots, 'take'>;
-  idempotency: Pick<Idempotency, 'requireNotCancelled'>;
+  runs: Pick<RunRepository, 'isKeyCancelled' | 'requestStop'>;
   drain: Pick<Drain, 'begun'>;
 }
 
@@ -27,7 +28,7 @@ export async function takeSlot(
   entered: Entry | undefined,
 ): Promise<void> {
   const refused = new AbortController();
-  const allowed = deps.idempotency.requireNotCancelled(task).catch((error: unknown) => refused.abort(error));
+  const allowed = requireNotCancelled(deps.runs, task).catch((error: unknown) => refused.abort(error));
   const ends = createDeadline(undefined, stop, deps.drain.begun, refused.signal);
   try {
     await deps.slots.take(slotRequest(task), ends.signal, entered);

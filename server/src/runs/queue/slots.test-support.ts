@@ -3,7 +3,7 @@ import { vi } from 'vitest';
 import { openDatabase, type Db } from '../../database/connection.js';
 import { openNotifications } from '../../database/notifications.js';
 import { insertListing, insertRun, newWallet } from '../../testing/index.js';
-import { createRunChanges } from '../idempotency/run-changes.js';
+import { createRunChanges } from '../live/run-changes.js';
 import { createSlotRepository } from './slot-repository.js';
 import { createSlots, type Slots } from './slots.js';
 

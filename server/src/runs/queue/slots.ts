@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SLOTS_PER_LISTING } from '@agent-rental/contract';
 import { ApiError } from '../../http/api-error.js';
 import type { Logger } from '../../platform/logger.js';
-import type { RunChanges } from '../idempotency/run-changes.js';
+import type { RunChanges } from '../live/run-changes.js';
 import { createSlotDemand } from './demand.js';
 import type { Bounds, Entry, SlotRepository, SlotRequest } from './slot-repository.js';
 
@@ -34,8 +34,6 @@ export interface Slots {
    * @throws ApiError as `countDemand`; the reason of `gone`.
    */
   requireRoom(run: Pick<SlotRequest, 'listingId' | 'wallet'>, gone: AbortSignal): Promise<void>;
-  /** Whether `countDemand` would count a run now. */
-  hasRoom(run: Pick<SlotRequest, 'listingId' | 'wallet'>): boolean;
   /**
    * Takes a slot, or waits for one in the queue. The slot is held until `free`, or until this process ends.
    *
@@ -149,7 +147,6 @@ export function createSlots(deps: {
       if (leave === undefined) throw refusal(FULL);
       return leave;
     },
-    hasRoom: ({ listingId, wallet }) => demand.hasRoom(listingId, wallet),
     async requireRoom({ listingId, wallet }, gone) {
       if (demand.hasRoom(listingId, wallet)) return;
       await pause(REFUSAL_PAUSE_MS, undefined, { signal: gone }).catch(() => gone.throwIfAborted());

@@ -47,7 +47,7 @@ async function world(setup: PaidRunWorld = {}) {
     ...made,
     rowsOf,
     /** A call of its own. */
-    call: () => made.execute({ idempotencyKey: `call-${(calls += 1)}`, report: {} }),
+    call: () => made.execute({ idempotencyKey: `call-${(calls += 1)}` }),
   };
 }
 

@@ -1,9 +1,9 @@
 -- Records runs of a listing, and takes a slot for each, or a place in the queue (take_seat), in their order. A run is not
--- begun when one with its key exists, or when an undelivered equal run is to be adopted first. begin_run is called by
--- replicas of the version before.
+-- recorded when another run has its key. A key with a window is free that long after the end of its run, and once its run was
+-- stopped; resolveCall decides by the same rule.
 create or replace function start_runs(
-  listing text, durable boolean, runs uuid[], versions uuid[], renters text[], keys text[], requests bytea[], salts bytea[],
-  inputs bytea[], scopes bytea[], alone boolean[], patient boolean[], entering boolean[], priority boolean[],
+  listing text, durable boolean, runs uuid[], versions uuid[], renters text[], keys text[], windows integer[],
+  requests bytea[], salts bytea[], inputs bytea[], entering boolean[], priority boolean[],
   seat_count integer, line_length integer, own_length integer, lease interval, claim interval
 ) returns table (begun boolean, entry text) language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
@@ -18,22 +18,16 @@ begin
     select each.place from unnest(runs, requests, renters, keys) with ordinality as each (run, request, renter, key, place)
     order by each.request, each.renter, each.key
   loop
-    if alone[place] then
-      perform take_turn(renters[place], listing, requests[place]);
-      if exists (
-        select from unheard_runs
-        where wallet = renters[place] and listing_id = listing and request_digest = requests[place]
-          and (patient[place] or left_at is not null)
-      ) then
-        is_begun[place] := false;
-        continue;
-      end if;
+    if windows[place] is not null then
+      update runs set idempotency_key = null
+      where wallet = renters[place] and idempotency_key = keys[place]
+        and (stop_reason is not null or finished_at <= now() - make_interval(secs => windows[place]));
     end if;
     insert into runs (
-      id, listing_id, version_id, wallet, status, idempotency_key, request_digest, salt, input_digest, call_scope
+      id, listing_id, version_id, wallet, status, idempotency_key, request_digest, salt, input_digest
     ) values (
       runs[place], listing, versions[place], renters[place], 'running', keys[place], requests[place], salts[place],
-      inputs[place], scopes[place]
+      inputs[place]
     ) on conflict (wallet, idempotency_key) do nothing;
     is_begun[place] := found;
   end loop;

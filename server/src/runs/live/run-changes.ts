@@ -1,8 +1,18 @@
+import { ApiError } from '../../http/api-error.js';
 import type { Notifications } from '../../database/notifications.js';
 import { createDeadline } from '../../platform/deadline.js';
 
 /** How often a waiting caller reads a run without a notification: one may be lost. */
 export const POLL_INTERVAL_MS = 5_000;
+
+/** The error of a caller that waits while its server stops. */
+export function serverStops(runId: string): ApiError {
+  return new ApiError('service_unavailable', 'The server is shutting down; the run goes on.', {
+    next: 'Ask again.',
+    runId,
+    retryAfterSeconds: 5,
+  });
+}
 
 /** Watches one run. */
 interface RunWatch {

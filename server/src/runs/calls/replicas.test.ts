@@ -1,10 +1,11 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../../http/api-error.js';
 import { createListingRepository } from '../../listings/index.js';
 import { newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
 import type { Caller } from './waiting-callers.js';
 import { removeExpired } from '../history/expiry.js';
-import type { Task } from '../pipeline/parse.js';
+import type { Task } from '../task.js';
 import {
   ask,
   startAwaited,
@@ -87,7 +88,7 @@ describe('a repeated request', () => {
     expect(await ask(here, again())).toBeUndefined();
   });
 
-  it('begins anew after a run that was never delivered [RUN-18]', async () => {
+  it('that waits for a run which is not delivered gets its error, and the next one starts another run [RUN-18]', async () => {
     const { first, again } = await newTask('key-5');
     await ask(here, first);
     const second = ask(there, again());
@@ -96,8 +97,18 @@ describe('a repeated request', () => {
       outputHasLeft: false,
     });
     await here.changes.announce(first.runId);
-    expect(await second).toBeUndefined();
-    expect(await here.runs.wasUndelivered(first.runId)).toBe(true);
+    await expect(second).rejects.toMatchObject({ code: 'service_unavailable', message: 'Ours.' });
+    expect(await ask(there, again())).toBeUndefined();
+  });
+
+  it('that waits for a run which was refused without a record is told to call again', async () => {
+    const { first, again } = await newTask('key-7');
+    await ask(here, first);
+    const second = ask(there, again());
+    await waiters(first, 2);
+    await here.runs.discard(first.runId, new ApiError('rate_limit_exceeded', 'Full.'));
+    await here.changes.announce(first.runId);
+    await expect(second).rejects.toMatchObject({ code: 'service_unavailable', retryAfterSeconds: 1 });
   });
 
   it('stops waiting when its caller goes away', async () => {
@@ -105,6 +116,58 @@ describe('a repeated request', () => {
     await ask(here, first);
     const gone = AbortSignal.abort(new Error('gone'));
     await expect(ask(here, again(), { ...patient, gone })).rejects.toThrow('gone');
+  });
+});
+
+describe('a key with a window', () => {
+  const WINDOWED = 'equal;window=30';
+  const endedBefore = (runId: string, seconds: number) =>
+    database.db
+      .updateTable('runs')
+      .set({ finished_at: sql<Date>`now() - make_interval(secs => ${seconds})` })
+      .where('id', '=', runId)
+      .execute();
+
+  it('gives the run while it goes on, and its answer until the window has passed [RUN-24]', async () => {
+    const { first, again } = await newTask(WINDOWED);
+    expect(await ask(here, first)).toBeUndefined();
+    const joined = ask(there, again());
+    await waiters(first, 2);
+    await finish(here, first);
+    expect(await joined).toEqual(resultOf(first));
+    await endedBefore(first.runId, 28);
+    expect(await ask(there, again())).toEqual(resultOf(first));
+    await endedBefore(first.runId, 31);
+    const next = again();
+    expect(await ask(there, next)).toBeUndefined();
+    await finish(there, next, 'another answer');
+    expect(await ask(here, again())).toEqual(resultOf(next, 'another answer'));
+  });
+
+  it('is one run for calls that come at once, on every replica, also after the window [RUN-24]', async () => {
+    const { first, again } = await newTask(WINDOWED);
+    await ask(here, first);
+    await finish(here, first);
+    await endedBefore(first.runId, 31);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, async (_, index) => {
+        const replica = index % 2 === 0 ? here : there;
+        const task = again();
+        const answer = await ask(replica, task);
+        if (answer === undefined) await finish(replica, task);
+        return answer?.runId ?? task.runId;
+      }),
+    );
+    expect(new Set(answers).size).toBe(1);
+    expect(answers[0]).not.toBe(first.runId);
+  });
+
+  it('is free at once after its run was stopped [RUN-24]', async () => {
+    const { first, again, wallet } = await newTask(WINDOWED);
+    const { answer } = await startAwaited(here, first);
+    await there.pastRuns.cancel(first.runId, wallet, never);
+    await answer;
+    expect(await ask(here, again())).toBeUndefined();
   });
 });
 

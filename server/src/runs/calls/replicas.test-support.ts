@@ -6,14 +6,15 @@ import { openDatabase, type Db } from '../../database/connection.js';
 import { openNotifications } from '../../database/notifications.js';
 import { deriveKeys } from '../../platform/keys.js';
 import { insertListing, newWallet, publishedListing } from '../../testing/index.js';
-import { createDeliveryTracking } from '../delivery/delivery-tracking.js';
-import { createWaitingCallers, type Answer, type Caller } from './waiting-callers.js';
-import { createLiveRuns } from './live-runs.js';
-import { parseOrder, taskOf, type Task } from '../pipeline/parse.js';
+import { createCallerCounts } from '../history/caller-counts.js';
+import { createWaitingCallers, errorOfUndelivered, type Answer, type Caller } from './waiting-callers.js';
+import { createLiveRuns } from '../live/live-runs.js';
+import { parseOrder, taskOf } from '../pipeline/parse.js';
+import type { Task } from '../task.js';
 import { createPastRuns } from '../history/past-runs.js';
-import { createIdempotency } from './idempotency.js';
-import { createRunChanges } from './run-changes.js';
-import { createRunRepository } from '../history/repository.js';
+import { requireNotCancelled, resolveCall } from './resolve-call.js';
+import { createRunChanges } from '../live/run-changes.js';
+import { createRunRepository, saltedDigest } from '../history/repository.js';
 
 /** What one server has of its own, over the database that all share. */
 export async function openReplica(url: string) {
@@ -22,18 +23,17 @@ export async function openReplica(url: string) {
   const notifications = await openNotifications(database.pool, 'runs_test', logger);
   const changes = createRunChanges(notifications);
   const runs = createRunRepository(database.db, deriveKeys(new Uint8Array(32).fill(9)));
-  const deliveryTracking = createDeliveryTracking(database.db);
+  const callerCounts = createCallerCounts(database.db);
   return {
     ...database,
     runs,
     changes,
-    deliveryTracking,
-    idempotency: createIdempotency(runs, deliveryTracking),
-    waitingCallers: createWaitingCallers({ runs, deliveryTracking, changes, logger, graceMs: 20 }),
+    callerCounts,
+    waitingCallers: createWaitingCallers({ runs, callerCounts, changes, logger, graceMs: 20 }),
     live: createLiveRuns({ runs, changes, logger }),
     pastRuns: createPastRuns({
       runs,
-      deliveryTracking,
+      callerCounts,
       changes,
       settlement: { wasCredited: async () => false },
     }),
@@ -60,25 +60,38 @@ export async function newTask(db: Db, key: string | undefined, wallet = newWalle
   return { first: again(), again, wallet };
 }
 
-/** What a replica does with a request: the answer of the run that it repeats, or undefined once it has begun. */
+/** Records a run. Undefined where its key has another run. */
+const record = (replica: Replica, task: Task) =>
+  replica.runs.begin({
+    id: task.runId,
+    listingId: task.listing.id,
+    versionId: task.listing.version.id,
+    wallet: task.wallet,
+    key: task.key,
+    requestDigest: task.digest,
+    salt: task.salt,
+    inputDigest: saltedDigest(task.salt, { task: task.task, input: task.input }),
+  });
+
+/** Serves a request as the pipeline does: gives the answer of an earlier run, or undefined once its own run is recorded. */
 export async function ask(
   replica: Replica,
   task: Task,
   caller: Caller = patient,
 ): Promise<Answer | undefined> {
-  for (;;) {
-    const earlier = await replica.idempotency.find(task);
-    if (earlier === undefined) {
-      if (!(await replica.idempotency.begin(task))) continue;
-      await replica.idempotency.requireNotCancelled(task).catch(async (refusal: ApiError) => {
+  let call = await resolveCall(replica, task, caller);
+  if (call.kind === 'new') {
+    if (await record(replica, task)) {
+      await requireNotCancelled(replica.runs, task).catch(async (refusal: ApiError) => {
         await replica.runs.discard(task.runId, refusal);
         throw refusal;
       });
       return undefined;
     }
-    const answer = await replica.waitingCallers.join(earlier, task.wallet, caller);
-    if (answer) return answer;
+    call = await resolveCall(replica, task, caller);
+    if (call.kind === 'new') throw errorOfUndelivered();
   }
+  return replica.runs.toFinished(call.run) ?? replica.waitingCallers.join(call.run.id, task.wallet, caller);
 }
 
 export const resultOf = (task: Task, output = 'the answer') => ({
@@ -108,7 +121,7 @@ function workEndlessly(replica: Replica, task: Task) {
 
 /** Begins a run that works until it is told to stop, for one caller. */
 export async function startAwaited(replica: Replica, task: Task, caller: Caller = patient) {
-  expect(await replica.idempotency.begin(task)).toBeDefined();
+  expect(await record(replica, task)).toBeDefined();
   const run = { runId: task.runId, agentId: task.listing.id };
   return { answer: replica.waitingCallers.waitFor(run, caller, workEndlessly(replica, task)) };
 }

@@ -1,13 +1,9 @@
-import { CHARGE_WAIT_SECONDS } from '@agent-rental/contract';
 import { ApiError } from '../../http/api-error.js';
 import type { Logger } from '../../platform/logger.js';
 import { ChargePendingError } from '../../settlement/index.js';
-import type { DeliveryTracking } from '../delivery/delivery-tracking.js';
-import type { RunChanges } from './run-changes.js';
+import { serverStops, type RunChanges } from '../live/run-changes.js';
+import type { CallerCounts } from '../history/caller-counts.js';
 import type { FinishedRun, RunRepository, RunRow } from '../history/repository.js';
-
-/** The longest that a repeat waits for the charge of a run that was not delivered. */
-const CHARGE_WAIT_MS = CHARGE_WAIT_SECONDS * 1_000;
 
 /** A caller that waits for a run. */
 export interface Caller {
@@ -42,25 +38,22 @@ export interface WaitingCallers {
     work: Promise<FinishedRun>,
   ): Promise<Answer>;
   /**
-   * Waits for a run that another request began, on any replica; the caller has been counted as waiting. Undefined
-   * when the run was not delivered and its charge, if any, is compensated: the caller begins another one.
+   * Waits for a run that another request started, on any replica.
    *
-   * @throws ApiError when the run was cancelled or its result is no longer kept; the reason of `gone`.
+   * @throws ApiError that the first caller got, where the run was not delivered; the reason of `gone`.
    */
-  join(runId: string, wallet: string, caller: Caller): Promise<Answer | undefined>;
-  /** A caller's connection broke before it had read its answer. */
-  lost(runId: string): Promise<void>;
+  join(runId: string, wallet: string, caller: Caller): Promise<Answer>;
 }
 
 export function createWaitingCallers(deps: {
   runs: RunRepository;
-  deliveryTracking: DeliveryTracking;
+  callerCounts: CallerCounts;
   changes: RunChanges;
   logger: Logger;
   /** How long a caller that sent an idempotency key may be away before its run is stopped. */
   graceMs: number;
 }): WaitingCallers {
-  const { runs, deliveryTracking, changes, logger, graceMs } = deps;
+  const { runs, callerCounts, changes, logger, graceMs } = deps;
 
   /** Requests a stop of the run after the grace, unless a caller waits for it by then. */
   function stopLater(runId: string): void {
@@ -77,12 +70,12 @@ export function createWaitingCallers(deps: {
   /** Records that a caller left, and stops the run if it may not go on without one. */
   async function depart(runId: string, caller: Caller): Promise<void> {
     if (caller.patienceMs !== undefined) {
-      await deliveryTracking.leave(runId, true);
+      await callerCounts.detach(runId, { keepRunning: true });
     } else if (caller.mayComeBack) {
-      await deliveryTracking.leave(runId, false);
+      await callerCounts.detach(runId, { keepRunning: false });
       stopLater(runId);
     } else {
-      await deliveryTracking.leave(runId, false);
+      await callerCounts.detach(runId, { keepRunning: false });
       if (await runs.requestStop(runId, 'caller_left')) await changes.announce(runId);
     }
   }
@@ -105,7 +98,7 @@ export function createWaitingCallers(deps: {
         return { runId, agentId, status: 'running' };
       } catch (error) {
         // The result is held until its charge lands: the caller may ask for it by the run's id.
-        if (error instanceof ChargePendingError) await deliveryTracking.leave(runId, true);
+        if (error instanceof ChargePendingError) await callerCounts.detach(runId, { keepRunning: true });
         throw error;
       } finally {
         clearTimeout(timer);
@@ -114,46 +107,40 @@ export function createWaitingCallers(deps: {
 
     async join(runId, wallet, caller) {
       const watch = changes.watch(runId);
-      const joinedAt = performance.now();
-      const deadline = joinedAt + (caller.patienceMs ?? Number.POSITIVE_INFINITY);
+      const deadline = performance.now() + (caller.patienceMs ?? Number.POSITIVE_INFINITY);
       try {
+        await callerCounts.arrive(runId);
         for (;;) {
           const row = await runs.find(runId, wallet);
-          if (!row) return undefined;
-          const finished = runs.toFinished(row);
+          const finished = row && runs.toFinished(row);
           if (finished) return finished;
-          requireResultPossible(row);
-          // An undelivered run keeps its key while its charge may still land: another run would be a second charge.
-          const isCharging = row.status === 'undelivered' && row.idempotency_key !== null;
-          if (row.status === 'undelivered' && !isCharging) return undefined;
-          if (isCharging && (await runs.freeSettledKey(runId))) return undefined;
-          if (isCharging && performance.now() - joinedAt > CHARGE_WAIT_MS)
-            throw new ChargePendingError(runId);
-          const left = Math.min(
-            deadline - performance.now(),
-            isCharging ? CHARGE_WAIT_MS : Number.POSITIVE_INFINITY,
-          );
-          if (left <= 0 || caller.gone.aborted) {
+          if (row?.status !== 'running') throw errorOfUndelivered(row);
+          const leftMs = deadline - performance.now();
+          if (leftMs <= 0 || caller.gone.aborted) {
             await depart(runId, caller);
             caller.gone.throwIfAborted();
             return { runId, agentId: row.listing_id, status: 'running' };
           }
-          if (!(await watch.next(left, caller.gone))) {
-            await deliveryTracking.leave(runId, true);
-            throw new ApiError('service_unavailable', 'The server is shutting down; the run goes on.', {
-              next: 'Ask again.',
-              runId,
-              retryAfterSeconds: 5,
-            });
+          if (!(await watch.next(leftMs, caller.gone))) {
+            await callerCounts.detach(runId, { keepRunning: true });
+            throw serverStops(runId);
           }
         }
       } finally {
         watch.close();
       }
     },
-
-    lost: (runId) => deliveryTracking.leave(runId, true),
   };
+}
+
+/** The error for a caller that waited for a run which was not delivered. A run that was refused early leaves no record. */
+export function errorOfUndelivered(row?: RunRow): ApiError {
+  if (row !== undefined) requireResultPossible(row);
+  if (row?.error) return new ApiError(row.error.code, row.error.message, { runId: row.id });
+  return new ApiError('service_unavailable', 'The same call was refused before its run started.', {
+    next: 'Call again.',
+    retryAfterSeconds: 1,
+  });
 }
 
 /** Refuses to wait for a run that has ended without a result that can be given. */

@@ -1,6 +1,5 @@
 import type { Logger } from '../../platform/logger.js';
 import { POLL_INTERVAL_MS, type RunChanges } from './run-changes.js';
-import type { RunRepository } from '../history/repository.js';
 import { RunStoppedError, type StopReason } from './run-stopped.js';
 
 /** The runs that work in this process. They do not depend on any request, and are stopped from any replica. */
@@ -12,7 +11,7 @@ export interface LiveRuns {
 }
 
 export function createLiveRuns(deps: {
-  runs: Pick<RunRepository, 'stopRequests'>;
+  runs: { stopRequests(runIds: string[]): Promise<{ id: string; reason: StopReason }[]> };
   changes: RunChanges;
   logger: Logger;
 }): LiveRuns {

@@ -1,0 +1,100 @@
+import { readPublishedInput } from '../http/routes/tools.js';
+import type { Spending } from '../identity/index.js';
+import {
+  createAgentContacts,
+  createAgentRuns,
+  createAgentStats,
+  createConnectedAgents,
+  createPastRuns,
+  createReceipts,
+  createTrials,
+  createWaitingCallers,
+  runTask,
+  type ExecutionServices,
+} from '../runs/index.js';
+import { createProposalBuilder, createTransactionService } from '../transactions/index.js';
+import type { AppParts } from './app-parts.js';
+import type { RoutedParts } from './routed-parts.js';
+
+/** Composes the service that builds and sends the transactions of wallets. */
+export function composeTransactions(
+  { config, chain, authority }: AppParts,
+  { protocol, catalogue, registration }: RoutedParts,
+) {
+  const { listings, credentials, indexer } = catalogue;
+  return createTransactionService({
+    chain,
+    proposals: createProposalBuilder({ chain, authority, ...protocol, network: config.network }),
+    listings,
+    registration: registration.registration,
+    credentials,
+    indexer,
+  });
+}
+
+/** Composes the run pipeline and the services that read runs. */
+export function composeExecution(
+  { config, logger, database: { db }, chain, keys }: AppParts,
+  {
+    protocol,
+    catalogue,
+    records,
+    sandboxes,
+    settlement: part,
+    runLog,
+    httpPart,
+    outbound,
+    drain,
+    metrics,
+  }: RoutedParts,
+  spending: Spending,
+): ExecutionServices {
+  const { runs, changes, callerCounts, live, slots, refusals, lostEnds } = records;
+  const { settlement, receiptSigner } = part;
+  const deps = {
+    readPublishedInput,
+    rateLimits: httpPart.rateLimits,
+    executionsPerMinute: config.executionsPerMinute,
+    listings: catalogue.listings,
+    chain,
+    settlement,
+    runs,
+    files: catalogue.files,
+    waitingCallers: createWaitingCallers({
+      runs,
+      callerCounts,
+      changes,
+      logger,
+      graceMs: config.reconnectGraceMs,
+    }),
+    live,
+    startLatency: sandboxes.startLatency,
+    stepTimes: metrics.stepEnded,
+    lostEnds,
+    contacts: createAgentContacts(db, logger),
+    changes,
+    refusals,
+    trials: createTrials({ db, chain }),
+    slots,
+    declarative: sandboxes.declarative,
+    connected: createConnectedAgents(outbound),
+    keys,
+    drain,
+  };
+  return {
+    runTask: (request) => runTask(deps, request),
+    pastRuns: createPastRuns({ runs, callerCounts, changes, settlement }),
+    agentRuns: createAgentRuns(db),
+    agentStats: createAgentStats(db),
+    receipts: createReceipts({
+      runs,
+      settlement,
+      signer: receiptSigner,
+      origin: runLog.origin,
+      chain,
+      authorities: async () => (await protocol.protocol.current()).authorities,
+      logOf: (runId, payloads) => runLog.runLog.entryOf(runId, payloads),
+    }),
+    spending,
+  };
+}

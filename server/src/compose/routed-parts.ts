@@ -1,0 +1,30 @@
+import type { Drain } from '../http/drain.js';
+import type { Metrics } from '../operations/index.js';
+import type { OutboundHttp } from '../platform/outbound-http.js';
+import type { KeyRing } from '../service-keys/index.js';
+import type { Catalogue } from './catalogue.js';
+import type { Content } from './content.js';
+import type { HttpPart } from './http.js';
+import type { Protocol } from './chain/protocol.js';
+import type { Registration } from './registration.js';
+import type { RunLogPart } from './run-log.js';
+import type { RunRecords } from './run-records.js';
+import type { Sandboxes } from './sandboxes/sandboxes.js';
+import type { SettlementPart } from './settlement.js';
+
+/** The parts whose routes are served. */
+export interface RoutedParts {
+  protocol: Protocol;
+  content: Content;
+  catalogue: Catalogue;
+  records: RunRecords;
+  sandboxes: Sandboxes;
+  settlement: SettlementPart;
+  runLog: RunLogPart;
+  registration: Registration;
+  httpPart: HttpPart;
+  outbound: OutboundHttp;
+  drain: Drain;
+  metrics: Pick<Metrics, 'stepEnded'>;
+  ring: KeyRing;
+}

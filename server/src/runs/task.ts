@@ -1,0 +1,40 @@
+import type { ExecuteBody } from '@agent-rental/contract';
+import type { ArchivedFile } from '../files/index.js';
+import type { PublishedListing } from '../listings/index.js';
+
+/** A validated execute request whose listing is not known yet. */
+export interface Order {
+  readonly runId: string;
+  readonly wallet: string;
+  readonly agentId: string;
+  readonly task: string;
+  /** As sent. For a request with `inputUri`, the content of that file once it is read. */
+  readonly input: ExecuteBody['input'];
+  readonly inputUri: string | undefined;
+  /** Goes before others in the queue for a slot. */
+  readonly isPriority: boolean;
+  readonly key: CallKey | undefined;
+  /** Hash of the request. It tells a repeat from another request under the same key. */
+  readonly digest: Buffer;
+  /** Random; part of the digests in the run's receipt. */
+  readonly salt: Buffer;
+}
+
+/** The `Idempotency-Key` of a request. */
+export interface CallKey {
+  /** Unique for its wallet. */
+  readonly name: string;
+  /** The key is free again this long after its run ended. Undefined: never. */
+  readonly windowSeconds: number | undefined;
+}
+
+/** A validated execute request with its listing. */
+export interface Task extends Order {
+  readonly listing: PublishedListing;
+  /** The files in `input`, where it is an archive. */
+  readonly files?: readonly ArchivedFile[];
+  /** The smaller of the request's and the manifest's. */
+  readonly timeoutSeconds: number;
+  /** The free run of a wallet without a rental. */
+  readonly isTrial?: boolean;
+}
