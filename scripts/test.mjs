@@ -50,7 +50,6 @@ const ONLY_IN_CI = [
   'test/src/service/full-disk.test.ts',
   'test/src/service/leadership.test.ts',
   'test/src/service/limits.test.ts',
-  'test/src/service/next-release.test.ts',
   'test/src/service/operations.test.ts',
   'test/src/service/replicas.test.ts',
   'test/src/service/secrets.test.ts',

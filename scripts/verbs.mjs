@@ -80,7 +80,7 @@ export const VERBS = {
         main: 'batteries/dist/replicas/main.js',
       },
       'rolling-update': {
-        summary: 'replicas are replaced by those of a next release with another schema: no request fails',
+        summary: 'replicas are replaced one by one under load: no request fails',
         main: 'batteries/dist/replicas/rolling-update/main.js',
       },
       load: {

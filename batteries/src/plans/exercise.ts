@@ -86,8 +86,7 @@ async function workRuns(market: FaultMarket, exercised: Exercised, expect: Expec
   const { run_id: runId = '' } = await run('plainly', {});
   await run('by key', { 'idempotency-key': `key-of-${runId}` });
   await run('by key', { 'idempotency-key': `key-of-${runId}` });
-  await run('adopted', { prefer: 'adopt-undelivered' });
-  await run('joined', { prefer: 'join-retry=session' });
+  await run('by key with a window', { 'idempotency-key': `equal-${runId};window=30` });
   const rentals = await market.rentAll(SCENARIOS.map((_, index) => listings[index + 1] as Listing));
   await earnCredits(
     market,

@@ -2,13 +2,11 @@
 export const BOUNDED_TABLES: Readonly<Record<string, string>> = {
   kysely_migration: 'a row for each migration',
   kysely_migration_lock: 'one row',
-  schema_needs: 'a row for each migration that ends older releases',
   sql_functions: 'a row for each SQL function',
   undelivered_runs: 'a queue, which a run leaves once nothing is owed for it',
   search_term_deltas: 'counts since they were folded last',
   listing_run_deltas: 'counts since they were folded last',
   delta_folds: 'a row for each table of deltas',
-  backfills: 'a row for each job that goes through the rows of older versions',
   key_checks: 'a row for the master key, and one for the next while it is moved to',
   service_keys: 'a row for each key that was made by a rotation, which is an operator’s doing',
   index_cursor: 'a row for each program, which is one',

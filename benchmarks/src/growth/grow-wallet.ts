@@ -37,9 +37,9 @@ export async function growWallet(
   );
   await pool.query(
     `insert into runs (id, listing_id, version_id, wallet, status, request_digest, cost_lamports, duration_ms, created_at,
-        finished_at, waiters, delivered_at, salt, input_digest, output_digest)
+        finished_at, waiters, salt, input_digest, output_digest)
       select md5($1::text || i)::uuid, chosen.id, chosen.version_id, $1::text, 'completed', decode(md5('request' || i), 'hex'), 0, 900,
-        at, at, 0, at, '\\x00', '\\x00', '\\x00'
+        at, at, 0, '\\x00', '\\x00', '\\x00'
       from generate_series(0, $3::integer - 1) i
       join (${chosen}) chosen on chosen.n = 1 + i % $2,
       lateral (select now() - interval '1 minute' * ($3 - i) as at) times`,

@@ -67,7 +67,7 @@ export async function startGrownMarket(
 async function endRuns({ pool }: ServerParts): Promise<void> {
   await pool.query(`begin;
     alter table runs disable trigger user;
-    update runs set status = 'failed', finished_at = created_at, delivered_at = created_at, waiters = 0 where status = 'running';
+    update runs set status = 'failed', finished_at = created_at, waiters = 0 where status = 'running';
     alter table runs enable trigger user;
     delete from seats;
     delete from seat_line;

@@ -1,7 +1,7 @@
 import { serviceEndpoints } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
 import { openLeadership } from '../database/leadership.js';
-import { migrate, requireMigrated } from '../database/migrate.js';
+import { migrate } from '../database/migrate.js';
 import { openNotifications } from '../database/notifications.js';
 import { createDrain } from '../http/drain.js';
 import { mountMcp } from '../http/routes/mcp.js';
@@ -49,8 +49,6 @@ export async function createApp(parts: AppParts): Promise<App> {
   const metrics = createMetrics();
   const drain = createDrain();
   await migrate(database.db);
-  const newer = await requireMigrated(database.db);
-  if (newer.length > 0) logger.warn({ migrations: newer }, 'a newer release has migrated the database');
   await migrateJobs(database.pool);
   await requireMasterKey(database.db, parts.keys);
   const ring = await openKeyRing(database.db, parts.keys, logger);

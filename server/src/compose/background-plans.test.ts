@@ -29,7 +29,6 @@ const GROWING = [
   'run_log_batches',
   'files',
   'cancelled_keys',
-  'call_give_ups',
   'listing_stats',
   'listing_health',
 ];
@@ -68,10 +67,10 @@ afterAll(() => database.close());
 async function seed(): Promise<void> {
   const { db } = database;
   await sql`
-    insert into runs (id, listing_id, version_id, wallet, status, request_digest, finished_at, created_at, delivered_at)
+    insert into runs (id, listing_id, version_id, wallet, status, request_digest, finished_at, created_at)
     select md5('run ' || n)::uuid, ${listing.id}, ${listing.version_id}, 'wallet ' || n % 500,
       case when n % 20 = 0 then 'undelivered' else 'completed' end, '', now() - interval '2 days',
-      now() - interval '2 days', now()
+      now() - interval '2 days'
     from generate_series(1, ${RUNS}::integer) as n`.execute(db);
   await sql`
     insert into charges (run_id, wallet, listing_id, balance_address, price_lamports, sequence, state)
@@ -99,9 +98,6 @@ async function seed(): Promise<void> {
   await sql`
     insert into cancelled_keys (wallet, idempotency_key)
     select 'wallet', n::text from generate_series(1, ${RUNS}::integer) as n`.execute(db);
-  await sql`
-    insert into call_give_ups (caller, elapsed_ms)
-    select 'caller ' || n, 1 from generate_series(1, ${RUNS}::integer) as n`.execute(db);
   await sql`
     insert into listing_stats (listing_id, grain, started_at, measure, detail, amount)
     select 'listing ' || n, 'day', date_trunc('day', now(), 'UTC') - (n % 30) * interval '1 day', 'completed', '', 1

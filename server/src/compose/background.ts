@@ -23,7 +23,6 @@ import {
 import { removeEndedKeys } from '../service-keys/index.js';
 import { removeOldApprovals } from '../spending-approvals/index.js';
 import { EXPIRY_CRONTAB, EXPIRY_TASK, removeExpired, removeOldStats } from '../runs/index.js';
-import { dropFinalWires } from '../settlement/index.js';
 import type { AppParts } from './app-parts.js';
 import type { Catalogue } from './catalogue.js';
 import type { Registration } from './registration.js';
@@ -92,7 +91,6 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
         await removeOldSampleRuns(db);
         await removeOldStats(db);
         await removeOldProbeRequests(db);
-        await dropFinalWires(db);
         await removeEndedKeys(db);
       },
       [LAPSE_TASK]: async () => {

@@ -52,7 +52,7 @@ export function addOperations(
     readiness: createReadiness(
       {
         database: () => counts.requireAnswer(),
-        migrations: async () => void (await requireMigrated(db)),
+        migrations: () => requireMigrated(db),
         ...(diskSpace ? { disk: () => requireRoom(diskSpace) } : {}),
         chain: async () => void (await chain.blockHeight('confirmed')),
         protocol: protocol.requireAuthority,

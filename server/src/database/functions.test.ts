@@ -83,7 +83,7 @@ describe('installing functions', () => {
 });
 
 describe('a migrated database', () => {
-  it('has every function by the text of its file, also where an older version had made it', async () => {
+  it('has every function by the text of its file, also where its text was another', async () => {
     const { db } = database;
     await sql`delete from sql_functions where name = 'may_credit'`.execute(db);
     await sql`create or replace function may_credit(renter text, listing text) returns boolean
@@ -100,7 +100,7 @@ describe('a migrated database', () => {
     await sql`drop function leave_seat`.execute(db);
     await expect(requireMigrated(db)).rejects.toThrow('The database lacks the functions leave_seat.');
     await migrate(db);
-    await expect(requireMigrated(db)).resolves.toEqual([]);
+    await requireMigrated(db);
   });
 
   it('can run each of its functions in PL/pgSQL: their bodies were not checked when they were created', async () => {

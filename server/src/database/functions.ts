@@ -19,8 +19,8 @@ export interface SqlFunction {
 
 /**
  * Reads the functions of the folder `functions`: one file a function, named after it. `{{name}}` in a text stands for a
- * constant of `function-constants.ts`. Replicas of two versions run at the same time while one replaces the other, so a
- * function that takes or gives something else gets a new name, and the old one stays for a release.
+ * constant of `function-constants.ts`. Replicas of two versions run at the same time while one replaces the
+ * other: a function with other parameters or results gets a new name.
  *
  * @throws Error for a file that does not define the function of its name, or names an unknown constant.
  */
@@ -49,17 +49,14 @@ export function readFunctions(folder = FOLDER): SqlFunction[] {
  * Creates functions in one transaction, one replica at a time.
  *
  * @param which `missing`: those of whose name there is none; `changed`: those whose text is not the one that was installed.
- * @param isNewer whether the schema is of a newer release: its texts stay.
  */
 export async function installFunctions(
   db: Db,
   functions: readonly SqlFunction[],
   which: 'missing' | 'changed',
-  isNewer: (tx: Tx) => Promise<boolean> = async () => false,
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(${LOCK})`.execute(tx);
-    if (await isNewer(tx)) return;
     await sql`create table if not exists sql_functions (name text primary key, sha256 text not null)`.execute(
       tx,
     );

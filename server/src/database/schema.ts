@@ -65,14 +65,6 @@ export interface Database {
     expires_at: Date;
     used_at: Date | null;
   };
-  /** After which times callers of tools gave up on calls; a few of each, for a day. */
-  call_give_ups: {
-    id: Generated<bigint>;
-    /** The API key or wallet. */
-    caller: string;
-    elapsed_ms: number;
-    given_up_at: Generated<Date>;
-  };
   /** What keys with a daily limit have spent within the last day. */
   api_key_spends: {
     /** A run's id or a transaction's signature. */
@@ -182,7 +174,7 @@ export interface Database {
     listing_id: string;
     run_count: number;
     completed_count: number;
-    /** What else is counted, for the creator; null in rows of an older release. */
+    /** What else is counted, for the creator. */
     measure: Generated<'completed' | 'failed' | 'undelivered' | 'refused' | null>;
     /** Why: the class of a failure, or what refused. */
     detail: Generated<string>;
@@ -351,8 +343,6 @@ export interface Database {
     left_at: Generated<Date | null>;
     /** The run goes on without a waiting caller. */
     keeps_going: Generated<boolean>;
-    /** When an answer has reached a caller. */
-    delivered_at: Generated<Date | null>;
     /** Why the run is to stop; set once, while it runs. */
     stop_reason: Generated<'cancelled' | 'caller_left' | null>;
     /** How the agent ended, while the charge is not confirmed yet; the output is there then, and held back. */
@@ -361,20 +351,13 @@ export interface Database {
     output_left_at: Generated<Date | null>;
     /** Of an `undelivered` run: what its caller was told. */
     error: Generated<{ code: ErrorCode; message: string } | null>;
-    /** Why it did not complete, as the creator of its agent is told; null in rows of an older release. */
+    /** Why it did not complete, as the creator of its agent is told. */
     failure_class: Generated<RunFailureClass | null>;
     failure_http_status: Generated<number | null>;
     /** Random, so that the digests in a receipt say nothing to those who are not given it. */
     salt: Generated<Buffer | null>;
     input_digest: Generated<Buffer | null>;
     output_digest: Generated<Buffer | null>;
-    /** Where an equal call is the retry of this one: hash of the caller and its session. */
-    call_scope: Generated<Buffer | null>;
-    /** Who called again while the run went on, and when: a caller that does not wait for long. */
-    retried_by: Generated<string | null>;
-    retried_at: Generated<Date | null>;
-    /** When the caller's connection closed right after the answer: it may not have read it. Null once it was asked for again. */
-    answer_cut_at: Generated<Date | null>;
     /** The free run of a wallet without a rental. */
     is_trial: Generated<boolean>;
   };
@@ -464,8 +447,6 @@ export interface Database {
     last_valid_block_height: bigint;
     created_at: Generated<Date>;
   };
-  /** How far jobs are that go once through the rows of older versions. */
-  backfills: { name: 'charge wires'; reached: string; is_done: Generated<boolean> };
   credits: {
     /** The run that failed by our fault. */
     run_id: string;

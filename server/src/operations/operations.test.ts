@@ -118,14 +118,11 @@ it('readiness names each part that is missing, also one that does not answer, an
   expect(asked).toBe(1);
 });
 
-it('a database that lacks a migration is told from one that has more than this software knows', async () => {
+it('a database that lacks a migration is not ready', async () => {
   const { db } = database;
-  await sql`insert into kysely_migration (name, timestamp) values ('9999-of-a-newer-release', '')`.execute(
-    db,
-  );
-  await expect(requireMigrated(db)).resolves.toEqual(['9999-of-a-newer-release']);
-  await sql`delete from kysely_migration where name = '0001-initial'`.execute(db);
+  await sql`update kysely_migration set name = 'other'`.execute(db);
   await expect(requireMigrated(db)).rejects.toThrow('0001-initial');
+  await sql`update kysely_migration set name = '0001-initial'`.execute(db);
 });
 
 it('counts open charges by state with the age of the oldest, and slots that are held', async () => {

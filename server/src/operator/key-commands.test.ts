@@ -15,12 +15,10 @@ const NOT_SEALED = {
     'run_log_batches.nodes',
     'run_log_batches.previous_root',
     'run_log_batches.root',
-    'runs.call_scope',
     'runs.input_digest',
     'runs.output_digest',
     'runs.request_digest',
     'spending_approvals.call_digest',
-    'unheard_runs.request_digest',
     'used_challenges.digest',
   ],
   'what the chain or everybody has': [

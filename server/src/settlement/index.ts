@@ -1,7 +1,6 @@
 export { createChargeRepository } from './charge-repository.js';
 export { createChargeStates, type ChargeStates } from './charge-states.js';
 export { createChargeSigner } from './charge-transactions/charge-transaction.js';
-export { dropFinalWires } from './charge-transactions/final-wires.js';
 export { createReceiptSigner, receiptPayload, type ReceiptSigner } from './receipt-signer.js';
 export { createCredits } from './credits.js';
 export { createOwnCharges } from './charge-transactions/own-charges.js';

@@ -2,13 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ChargeState } from '../database/charge-states.js';
-import { migrate } from '../database/migrate.js';
 import type { Database } from '../database/schema.js';
 import {
   insertListing,
   insertRun,
   newWallet,
-  openEmptyDatabase,
   openTestDatabase,
   type TemporaryDatabase,
 } from '../testing/index.js';
@@ -148,36 +146,4 @@ it('runs beyond the credits of a day wait, and hold up no other wallet', async (
   await passTime(11);
   await states.creditUndelivered();
   expect(await Promise.all(many.map(({ runId }) => stateOf(runId)))).toEqual(many.map(() => 'credited'));
-});
-
-it('what an earlier release left owed is queued by the migration, and nothing else', async () => {
-  const earlier = await openEmptyDatabase();
-  try {
-    await migrate(earlier.db, '0027-charge-ends');
-    const row = await insertListing(earlier.db);
-    const run = async (state: ChargeState, status: 'undelivered' | 'completed') => {
-      const { runId } = await chargedRun(state, newWallet(), earlier, row);
-      await endRun(runId, status, earlier);
-      return runId;
-    };
-    const owed = [
-      await run('finalized', 'undelivered'),
-      await run('confirmed', 'undelivered'),
-      await run('signed', 'undelivered'),
-    ];
-    await run('finalized', 'completed');
-    await run('credited', 'undelivered');
-    await run('failed', 'undelivered');
-    const wallet = newWallet();
-    const [paid, free] = [await insertRun(earlier.db, row, wallet), await insertRun(earlier.db, row, wallet)];
-    await earlier.db
-      .insertInto('credits')
-      .values({ run_id: paid, wallet, listing_id: row.id, used_by_run_id: free })
-      .execute();
-    await endRun(free, 'undelivered', earlier);
-    expect(await migrate(earlier.db)).toContain('0030-owed-runs');
-    expect((await queued(earlier)).toSorted()).toEqual([...owed, free].toSorted());
-  } finally {
-    await earlier.close();
-  }
 });

@@ -53,7 +53,7 @@ const REMAINS: readonly Remains[] = [
     name: 'delivered, its charge confirmed',
     scenario,
     refuses: () => false,
-    areThere: isTrueOfAll(`state = 'confirmed' and delivered_at is not null`),
+    areThere: isTrueOfAll(`state = 'confirmed'`),
     blocksPass: 'after the kill',
   },
   {

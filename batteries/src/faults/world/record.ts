@@ -72,7 +72,7 @@ const keyOf = ({ at, name, occurrence }: StepOfRun): string => `${at} ${occurren
 /** Nothing of this wallet's runs is under way, and no notification or note of a delivery is missing. */
 async function isAtRest(market: FaultMarket, wallet: string): Promise<boolean> {
   const [row] = await market.query<{ busy: boolean }>(
-    `select exists (select from runs where wallet = $1 and (status = 'running' or status = 'completed' and delivered_at is null))
+    `select exists (select from runs where wallet = $1 and status = 'running')
       or exists (select from seats where wallet = $1)
       or exists (select from charges where wallet = $1 and state in ('reserved', 'signed'))
       or exists (select from runs join charges on charges.run_id = runs.id where runs.wallet = $1

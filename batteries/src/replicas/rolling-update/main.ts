@@ -5,24 +5,18 @@ import { runRollingUpdate } from './rolling-update.js';
 const { values } = readCommandLine({
   command: 'npm run battery -- rolling-update',
   summary:
-    'Replaces replicas by those of a next release with another schema, one by one, under load behind a load balancer. Ends with 1 ' +
+    'Replaces replicas by new ones, one by one, under load behind a load balancer. Ends with 1 ' +
     'when a request fails, or a run or a charge is not as it was told. Needs redis-server.',
   options: {
     requests: { kind: 'number', text: 'how many at least', default: 5_000 },
     replicas: { kind: 'number', text: 'how many', default: 3, least: 2, most: 8 },
     seed: { kind: 'number', text: 'of the random choices; random by default', least: 0 },
-    old: { kind: 'text', text: 'folder server/dist of the release that is replaced; by default this one' },
-    next: {
-      kind: 'text',
-      text: 'folder server/dist of the release that replaces it; with --old, by default this one',
-    },
   },
 });
 if (!hasRedis) {
   process.stderr.write('redis-server is not installed, which this battery starts.\n');
   process.exit(2);
 }
-const { old, next } = values;
 const report = await runRollingUpdate({
   replicas: values.replicas,
   requests: values.requests,
@@ -30,7 +24,6 @@ const report = await runRollingUpdate({
   concurrency: 24,
   seed: seedOr(values.seed),
   log: (line) => process.stderr.write(`${line}\n`),
-  ...(old === undefined && next === undefined ? {} : { folders: { old, next } }),
 });
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
 process.exitCode = report.broken.length === 0 ? 0 : 1;

@@ -1,6 +1,5 @@
 import { Random } from '@agent-rental/test/support/random';
 import { startBalancer } from '@agent-rental/test/support/replicas/balancer';
-import { makeNextRelease, NEXT_MIGRATION } from '@agent-rental/test/support/replicas/next-release';
 import type { Replica } from '@agent-rental/test/support/replicas/replica';
 import { ReplicaMarket } from '@agent-rental/test/support/replicas/replica-market';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,8 +16,6 @@ export interface RollingUpdateOptions {
   readonly concurrency: number;
   readonly seed: number;
   log(line: string): void;
-  /** Compiled code of the release that is replaced, and of the one that replaces it; absent: this tree's, and the next after it. */
-  readonly folders?: { readonly old: string | undefined; readonly next: string | undefined };
 }
 
 export interface RollingUpdateReport {
@@ -28,8 +25,6 @@ export interface RollingUpdateReport {
   readonly statuses: Record<number, number>;
   /** Answers of each replica, by name. */
   readonly answered: Record<string, number>;
-  /** Answers of replicas of the old release after the new one had migrated. */
-  readonly answered_by_old_after_migration: number;
   /** Requests that the balancer sent to another replica, because the first one drained. */
   readonly sent_again: number;
   readonly replaced: string[];
@@ -37,46 +32,34 @@ export interface RollingUpdateReport {
   readonly broken: string[];
 }
 
-/** What the next release adds to the schema: a column and an index of the tables that runs write, and a table. */
-const EXPAND = [
-  'alter table runs add column next_release_note text',
-  'create index runs_of_next_release on runs (next_release_note) where next_release_note is not null',
-  'alter table charges add column next_release_count integer not null default 0',
-  'create table next_release_things (id uuid primary key)',
-];
 /** Answers that are none: each is a failure here, since no limit is reached. */
 const FAILURES = [0, 429, 500, 502, 503];
 /** Limits that no caller reaches. */
 const UNLIMITED = { RATE_LIMIT_PER_MINUTE: '1000000', EXECUTIONS_PER_MINUTE: '1000000' };
-/** Between a replica that was added and the next one that is drained, so that both releases serve. */
+/** Between a replica that was added and the next one that is drained, so that both serve. */
 const TOGETHER_MS = 1_500;
 
-/** Replaces replicas by those of the next release, one by one, under load behind a load balancer. */
+/** Replaces replicas by new ones, one by one, under load behind a load balancer. */
 export async function runRollingUpdate(options: RollingUpdateOptions): Promise<RollingUpdateReport> {
-  const made = options.folders === undefined ? await makeNextRelease(EXPAND) : undefined;
-  const folders = options.folders ?? { old: undefined, next: made?.serverFolder };
   const balancer = await startBalancer();
   const market = await ReplicaMarket.open({
     replicas: options.replicas,
     front: balancer,
     env: UNLIMITED,
-    ...(folders.old === undefined ? {} : { serverFolder: folders.old }),
   });
   try {
     for (const replica of market.replicas) await balancer.add(replica);
-    return await rollingUpdate(market, balancer, folders, options);
+    return await rollingUpdate(market, balancer, options);
   } finally {
     await market.close();
     await balancer.close();
-    await made?.remove();
   }
 }
 
 async function rollingUpdate(
   market: ReplicaMarket,
   balancer: Awaited<ReturnType<typeof startBalancer>>,
-  folders: { old: string | undefined; next: string | undefined },
-  { requests, wallets, concurrency, seed, log, folders: given }: RollingUpdateOptions,
+  { requests, wallets, concurrency, seed, log }: RollingUpdateOptions,
 ): Promise<RollingUpdateReport> {
   const random = new Random(seed);
   const broken: string[] = [];
@@ -102,19 +85,16 @@ async function rollingUpdate(
   const context: Context = { client, random, runs };
   const old = [...market.replicas];
   const replaced: string[] = [];
-  const answersOfOld = () => old.reduce((sum, { name }) => sum + (balancer.answered.get(name) ?? 0), 0);
-  let answersBefore = 0;
 
   const update = async (): Promise<void> => {
     for (const replica of old) {
-      const next = await market.add(folders.next);
-      if (replaced.length === 0) answersBefore = answersOfOld();
+      const next = await market.add();
       await balancer.add(next);
-      log(`${next.name} of the next release is up`);
+      log(`${next.name} is up`);
       await delay(TOGETHER_MS);
       const inRotation = balancer.inRotation();
       for (const { name } of [next, replica]) {
-        if (!inRotation.includes(name)) broken.push(`${name} is not ready beside the other release`);
+        if (!inRotation.includes(name)) broken.push(`${name} is not ready beside the other one`);
       }
       const code = await replica.drain();
       log(`${replica.name} has drained`);
@@ -143,12 +123,6 @@ async function rollingUpdate(
     const count = client.statuses[status] ?? 0;
     if (count > 0) broken.push(`${count} requests failed with ${status || 'a broken connection'}`);
   }
-  const afterMigration = answersOfOld() - answersBefore;
-  if (afterMigration === 0) broken.push('no old replica answered after the migration');
-  if (given === undefined) {
-    const done = await market.query('select from kysely_migration where name = $1', [NEXT_MIGRATION]);
-    if (done.length !== 1) broken.push(`the migration was done ${done.length} times`);
-  }
   const left = await rest(market);
   for (const [what, count] of Object.entries(left)) if (count > 0) broken.push(`${count} ${what} are left`);
   const records = await compareRecords(market, runs);
@@ -160,7 +134,6 @@ async function rollingUpdate(
     requests: client.sent,
     statuses: client.statuses,
     answered: Object.fromEntries(balancer.answered),
-    answered_by_old_after_migration: afterMigration,
     sent_again: balancer.sentAgain,
     replaced,
     runs: { asked: runs.length, on_record: records.onRecord },

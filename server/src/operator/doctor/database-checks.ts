@@ -2,9 +2,7 @@ import type { Config } from '../../config.js';
 import { requireDatabase } from '../../compose/index.js';
 import { openDatabase, type OpenDatabase } from '../../database/connection.js';
 import { requireMigrated } from '../../database/migrate.js';
-import { OutdatedReleaseError } from '../../database/newer-schema.js';
 import { deriveKeys } from '../../platform/keys.js';
-import { VERSION } from '../../platform/version.js';
 import { check, notChecked, ok, problem, warning, type Checked, type Finding } from './check.js';
 
 /** A login is good for a minute, and so is what is signed for one. */
@@ -67,22 +65,10 @@ async function findVersion({ pool }: OpenDatabase, url: string): Promise<Finding
 
 async function findMigrations({ db }: OpenDatabase): Promise<Finding> {
   try {
-    const newer = await requireMigrated(db);
-    if (newer.length === 0) return ok('the tables and functions are those of this release');
-    return warning(
-      `a newer release has migrated (${newer.join(', ')}); this one, ${VERSION}, still serves`,
-      'Replace the replicas of this release.',
-    );
+    await requireMigrated(db);
+    return ok('the tables and functions are those of this release');
   } catch (error) {
-    if (error instanceof OutdatedReleaseError) {
-      return problem('a newer release took away what this one needs', error.message);
-    }
-    // 42P01: not even the table of migrations is there.
-    const isNew = (error as { code?: string }).code === '42P01';
-    return problem(
-      isNew ? 'the database is empty' : (error as Error).message,
-      'Start the server once: it migrates its database.',
-    );
+    return problem((error as Error).message, 'Start the server once: it migrates its database.');
   }
 }
 

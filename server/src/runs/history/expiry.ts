@@ -14,14 +14,13 @@ const ABANDONED = sql<Date>`now() - interval '1 hour'`;
 const BATCH = 5_000;
 
 /**
- * Removes results and files whose time is over. A run's row stays, without its output, for its receipt; by which session it
- * was called, and by whom again, is of no use to later calls either.
+ * Removes results and files whose time is over. A run's row stays, without its output, for its receipt.
  */
 export async function removeExpired(db: Db): Promise<void> {
   await inBatches((limit) =>
     db
       .updateTable('runs')
-      .set({ output: null, call_scope: null, retried_by: null, retried_at: null })
+      .set({ output: null })
       // As an array, which is looked up by the key: of a subquery a join with all runs may be made.
       .where(
         'id',
@@ -34,7 +33,6 @@ export async function removeExpired(db: Db): Promise<void> {
       .then(({ numUpdatedRows }) => Number(numUpdatedRows)),
   );
   await db.deleteFrom('cancelled_keys').where('created_at', '<', KEPT).execute();
-  await db.deleteFrom('call_give_ups').where('given_up_at', '<', KEPT).execute();
   await db
     .deleteFrom('files')
     .where(({ eb, and, or }) =>

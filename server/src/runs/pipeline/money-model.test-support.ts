@@ -77,6 +77,9 @@ export async function violationsOf(
   const violations: string[] = [];
   const delivered: Delivered[] = [];
   const asking = new Set<Promise<void>>();
+  /** Ids of the runs whose replica is known. */
+  const assigned: string[] = [];
+  let lastAsked: Replica | undefined;
   const first = await startReplica();
   const { row, wallet } = first.world;
   const { db } = database;
@@ -172,15 +175,15 @@ export async function violationsOf(
       case 'run': {
         const replica = replicaAt(step.replica);
         replica.agent = step.agent;
-        const before = await runIds();
         const { endsAfter } = step;
         const end = replica.traffic + (endsAfter ?? 0);
         let ended = false;
         if (endsAfter !== null) replica.onTraffic = () => (ended ||= replica.traffic >= end) && replica.cut();
+        lastAsked = replica;
         ask(replica, step.key % KEYS);
         await quiet();
         replica.onTraffic = () => undefined;
-        replica.runIds.push(...(await runIds()).filter((id) => !before.includes(id)));
+        await assignRuns();
         if (ended) await crash(step.replica % replicas.length);
         return;
       }
@@ -217,6 +220,7 @@ export async function violationsOf(
   async function crash(at: number): Promise<void> {
     const dead = replicaAt(at);
     await dead.end();
+    await assignRuns();
     if (dead.runIds.length > 0) {
       await db.deleteFrom('seats').where('run_id', 'in', dead.runIds).execute();
     }
@@ -226,8 +230,14 @@ export async function violationsOf(
     await next.world.reconcile();
   }
 
-  const runIds = async () =>
-    (await db.selectFrom('runs').select('id').where('wallet', '=', wallet).execute()).map(({ id }) => id);
+  /** New runs are of the replica that was asked last: on a busy machine a run is recorded after the quiet of its step. */
+  async function assignRuns(): Promise<void> {
+    const rows = await db.selectFrom('runs').select('id').where('wallet', '=', wallet).execute();
+    const known = new Set(assigned);
+    const added = rows.map(({ id }) => id).filter((id) => !known.has(id));
+    assigned.push(...added);
+    lastAsked?.runIds.push(...added);
+  }
 
   try {
     for (const step of steps) {

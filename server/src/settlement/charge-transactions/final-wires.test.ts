@@ -9,7 +9,6 @@ import {
 } from '../../testing/index.js';
 import { createChargeRepository } from '../charge-repository.js';
 import { createChargeStates } from '../charge-states.js';
-import { dropFinalWires } from './final-wires.js';
 
 let database: TemporaryDatabase;
 beforeAll(async () => {
@@ -75,21 +74,4 @@ it('the bytes of a charge are dropped once it is final, and its signatures stay 
   expect(due.find(({ charge }) => charge.run_id === open)?.signatures.map(({ wire }) => wire.length)).toEqual(
     [300, 300],
   );
-});
-
-it('the bytes of charges that were final before are dropped once, by a job', async () => {
-  const { db } = database;
-  const [old, open, late] = [await signedCharge(), await signedCharge(), await signedCharge()];
-  await database.pool.query('alter table charges disable trigger drop_wire');
-  await db.updateTable('charges').set({ state: 'finalized' }).where('run_id', '=', old).execute();
-  await database.pool.query('alter table charges enable trigger drop_wire');
-  expect(await wiresOf(old)).toEqual([300, 300]);
-  await dropFinalWires(db);
-  expect(await wiresOf(old)).toEqual([null, null]);
-  expect(await wiresOf(open)).toEqual([300, 300]);
-  const [{ is_done: isDone } = { is_done: false }] = await db.selectFrom('backfills').selectAll().execute();
-  expect(isDone).toBe(true);
-  await db.updateTable('charges').set({ state: 'credited' }).where('run_id', '=', late).execute();
-  await dropFinalWires(db);
-  expect(await wiresOf(late)).toEqual([300, 300]);
 });

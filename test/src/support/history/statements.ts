@@ -180,7 +180,6 @@ export function historySteps(
           `${uuid('approval', 'i')}, ${key('wallet', 'i')}, ${uuid('key', 'i')}, 'run', ${listingId('i')}, 1000,
           ${bytes('call', 'i')}, now() + interval '1 hour'`,
         ),
-        insert('call_give_ups', 'caller, elapsed_ms', some, `${key('wallet', 'i')}, 60000`),
         insert('cancelled_keys', 'wallet, idempotency_key', some, `${key('wallet', 'i')}, 'cancelled' || i`),
         insert(
           'files',
@@ -225,17 +224,14 @@ export function historySteps(
         insert(
           'runs',
           `id, listing_id, version_id, wallet, status, idempotency_key, request_digest, cost_lamports, duration_ms, output,
-            created_at, finished_at, waiters, delivered_at, salt, input_digest, output_digest, call_scope, retried_by, retried_at`,
+            created_at, finished_at, waiters, salt, input_digest, output_digest`,
           runs,
           `${uuid('run', 'i')}, ${listingId(ranListing)}, ${uuid('version', ranListing)}, ${wallet('i')},
           (case when i % 100 = 99 then 'running' when i % 50 = 1 then 'undelivered' when i % 12 = 5 then 'failed' else 'completed' end),
           (case when i % 3 = 0 then 'key' || i end), ${bytes('request', 'i')}, 250000, 900,
           (case when i > ${runs} * 0.9 and i % 100 <> 99 and i % 50 <> 1 then '\\x00'::bytea end),
           ${at}, (case when i % 100 <> 99 then ${at} + interval '1 second' end), (i % 100 = 99)::integer,
-          (case when i % 100 <> 99 and i % 50 <> 1 then ${at} + interval '1 second' end),
-          ${bytes('salt', 'i')}, ${bytes('input', 'i')}, ${bytes('output', 'i')},
-          (case when i % 4 = 0 then ${bytes('scope', 'i')} end), (case when i % 100 = 0 then ${key('wallet', 'i')} end),
-          (case when i % 100 = 0 then ${at} end)`,
+          ${bytes('salt', 'i')}, ${bytes('input', 'i')}, ${bytes('output', 'i')}`,
         ),
         insert(
           'trials',
@@ -276,7 +272,6 @@ export function historySteps(
           `where i % 5 <> 0 and i % 100 <> 99`,
         ),
         `alter table charges enable trigger user`,
-        `update backfills set is_done = true where name = 'charge wires'`,
         insert(
           'charge_signatures',
           'signature, run_id, wire, last_valid_block_height, created_at',
