@@ -11,8 +11,12 @@ const bin = (name) => join(root, 'node_modules', name);
 /** Programs by part, in the order in which they run. */
 const PARTS = {
   lint: {
-    summary: 'lint, import directions and cycles',
+    summary: 'lint, and cycles of imports',
     command: [bin('oxlint/bin/oxlint'), '--deny-warnings'],
+  },
+  directions: {
+    summary: 'which folder imports which',
+    command: [join(root, 'scripts/directions.mjs')],
   },
   format: { summary: 'format', command: [bin('oxfmt/bin/oxfmt'), '--check', '.'] },
   bundles: {

@@ -7,7 +7,7 @@ import {
   type SignatureStatus,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import type { Logger } from '../platform/logger.js';
 import { createAccountReader, type AccountsAtSlot } from './account-reader.js';
 import { createConfirmations } from './confirmations.js';

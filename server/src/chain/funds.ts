@@ -1,5 +1,5 @@
 import type { PublicKey } from '@solana/web3.js';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import type { Logger } from '../platform/logger.js';
 import { startRounds, type Rounds } from '../platform/rounds.js';
 import type { AuthoritySigner } from './authority.js';

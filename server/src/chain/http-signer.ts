@@ -3,7 +3,7 @@ import { verifySignature } from '@agent-rental/ed25519';
 import type { PublicKey } from '@solana/web3.js';
 import { Agent, request } from 'undici';
 import * as z from 'zod';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { createDeadline } from '../platform/deadline.js';
 import type { AuthoritySigner } from './authority.js';
 

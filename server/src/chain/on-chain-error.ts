@@ -1,7 +1,7 @@
 import { describeFailedTransaction } from '@agent-rental/contract';
 import { decodeProgramError } from '@agent-rental/program-client';
 import type { PublicKey, TransactionError } from '@solana/web3.js';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 
 /** Turns a failed transaction, simulated or landed, into the API's error, with `on_chain_error` where the program spoke. */
 export function apiErrorOfTransaction(

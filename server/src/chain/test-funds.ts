@@ -1,6 +1,6 @@
 import { Connection, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { reach } from './chain.js';
 
 /** Below this a wallet is given more. */

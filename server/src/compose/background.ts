@@ -2,7 +2,7 @@ import type { Db } from '../database/connection.js';
 import type { Leadership } from '../database/leadership.js';
 import { removeEndedApps, removeOldSpends } from '../identity/index.js';
 import { startFolding } from '../listings/index.js';
-import { enqueueTask, freeAbandonedTasks, startJobs } from '../platform/jobs.js';
+import { enqueueTask, freeAbandonedTasks, startJobs } from '../jobs/jobs.js';
 import { startRounds, type Rounds } from '../platform/rounds.js';
 import { RECONCILIATION_CRONTAB, RECONCILIATION_TASK, reconcileWithChain } from '../reconciliation/index.js';
 import {

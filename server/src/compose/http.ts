@@ -1,6 +1,6 @@
 import { createInternalRequests } from '../http/internal-requests.js';
-import { memoryRateLimits } from '../http/rate-limits/memory.js';
-import { redisRateLimits } from '../http/rate-limits/redis.js';
+import { memoryRateLimits } from '../rate-limits/memory.js';
+import { redisRateLimits } from '../rate-limits/redis.js';
 import { createHttpServer } from '../http/server.js';
 import {
   createApiKeys,

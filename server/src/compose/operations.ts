@@ -1,7 +1,7 @@
 import type { Leadership } from '../database/leadership.js';
 import { requireMigrated } from '../database/migrate.js';
 import type { DiskSpace } from '../platform/disk-space.js';
-import type { Drain } from '../http/drain.js';
+import type { Drain } from '../platform/drain.js';
 import {
   createOperationsRepository,
   createReadiness,

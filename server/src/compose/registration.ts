@@ -1,7 +1,7 @@
 import { runnerTools, type ToolDefinition } from '@agent-rental/agent-runner';
 import type { AgentToolName } from '@agent-rental/contract';
 import type { OutboundHttp } from '../platform/outbound-http.js';
-import { enqueueTask } from '../platform/jobs.js';
+import { enqueueTask } from '../jobs/jobs.js';
 import {
   createCreatorSecrets,
   createDraftRemoval,

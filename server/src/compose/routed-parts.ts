@@ -1,4 +1,4 @@
-import type { Drain } from '../http/drain.js';
+import type { Drain } from '../platform/drain.js';
 import type { Metrics } from '../operations/index.js';
 import type { OutboundHttp } from '../platform/outbound-http.js';
 import type { KeyRing } from '../service-keys/index.js';

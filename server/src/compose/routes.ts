@@ -4,7 +4,7 @@ import { fileRoutes } from '../files/index.js';
 import { listeningUrl } from '../http/listening-url.js';
 import { discoveryRoutes } from '../http/routes/discovery.js';
 import { healthRoutes } from '../http/routes/health.js';
-import { jwksRoute } from '../http/routes/jwks.js';
+import { jwksRoute } from '../settlement/jwks-route.js';
 import { networkRoute } from '../http/routes/network.js';
 import { openApiRoute } from '../http/routes/openapi.js';
 import { toolRoutes } from '../http/routes/tools.js';

@@ -10,7 +10,7 @@ import {
 } from '../settlement/index.js';
 import type { KeyRing } from '../service-keys/index.js';
 import type { createRunChanges, createRunRepository } from '../runs/index.js';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import type { AppParts } from './app-parts.js';
 import type { Catalogue } from './catalogue.js';
 import type { Protocol } from './chain/protocol.js';

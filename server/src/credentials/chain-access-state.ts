@@ -8,7 +8,7 @@ import {
 } from '@agent-rental/program-client';
 import { PublicKey, type AccountInfo } from '@solana/web3.js';
 import type { Chain } from '../chain/index.js';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { accessStatus, type AccessState } from './access-state.js';
 
 /** A renter's access as the chain has it, read in one call. */

@@ -9,8 +9,8 @@ import {
 import { PublicKey } from '@solana/web3.js';
 import type { z } from 'zod';
 import type { Chain } from '../chain/index.js';
-import { readListPage } from '../http/list-page.js';
-import { ApiError } from '../http/api-error.js';
+import { readListPage } from '../database/list-page.js';
+import { ApiError } from '../errors/api-error.js';
 import type {
   IndexedRental,
   ListingService,

@@ -1,7 +1,7 @@
 import { HOME_PAGE_PATH, listingId, RUN_PAGE_PATH, RUNS_PAGE_PATH, runSummary } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { homePage } from './pages/renter/home-page.js';
 import { runPage } from './pages/renter/run-page.js';
 import { runsPage, type RunsFilter } from './pages/renter/runs-page.js';

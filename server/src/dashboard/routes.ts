@@ -13,7 +13,7 @@ import {
 } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
 import type { TestFunds } from '../chain/index.js';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { toApiError } from '../http/server.js';
 import { AuthorizationError, type Authorization } from '../identity/index.js';
 import type { createReviews, ListingService, PublishedListing } from '../listings/index.js';

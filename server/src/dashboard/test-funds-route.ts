@@ -4,7 +4,7 @@ import { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { FastifyInstance } from 'fastify';
 import type { TestFunds } from '../chain/index.js';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { checkBySchema } from '../http/check-by-schema.js';
 
 /** Gives the development wallet its test money. It is there on the embedded default alone. */

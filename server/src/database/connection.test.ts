@@ -1,7 +1,7 @@
 import { CompiledQuery, sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openEmptyDatabase, type TemporaryDatabase } from '../testing/index.js';
-import { migrateJobs } from '../platform/jobs.js';
+import { migrateJobs } from '../jobs/jobs.js';
 import { openDatabase } from './connection.js';
 import { migrate, requireMigrated } from './migrate.js';
 import { prepare } from './prepared-statements.js';

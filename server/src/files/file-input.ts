@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Json } from '@agent-rental/contract';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import type { ArchivedFile } from './archive/snapshot.js';
 import { ARCHIVE_LIMITS, ArchiveError, SnapshotBuilder } from './archive/snapshot.js';
 import { isArchive, unpackArchive } from './archive/unpack.js';

@@ -1,6 +1,6 @@
 import { operations } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { addOperation } from '../http/operation-route.js';
 import type { FileService } from './service.js';
 

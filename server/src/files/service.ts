@@ -6,7 +6,7 @@ import {
   type StoredFile,
 } from '@agent-rental/contract';
 import type { CredentialService } from '../credentials/index.js';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { ContentRefusal, ContentUnavailableError, type ContentReader } from '../storage/index.js';
 import { toDirectoryInput, toFileInput, type FileInput } from './file-input.js';
 import { ARCHIVE_LIMITS } from './archive/snapshot.js';

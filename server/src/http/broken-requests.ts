@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { ApiError } from './api-error.js';
+import { ApiError } from '../errors/api-error.js';
 
 /** A connection error as Node's HTTP parser and its timers give it. */
 export interface BrokenRequestError extends Error {

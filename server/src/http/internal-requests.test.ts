@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ApiError } from './api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { createHttpServer } from './server.js';
 import { createInternalRequests, type InternalRequests } from './internal-requests.js';
 import { createLogger } from '../platform/logger.js';
-import { memoryRateLimits } from './rate-limits/memory.js';
+import { memoryRateLimits } from '../rate-limits/memory.js';
 
 const RENTER = { wallet: 'renter', rateKey: 'wallet:renter' };
 const BASE = 'http://inside';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import type { Principal } from './principal.js';
+import type { Principal } from '../access/principal.js';
 
 const HEADER = 'x-agent-rental-internal';
 const EVENT_STREAM = 'text/event-stream';

@@ -4,7 +4,7 @@ import { parentPort } from 'node:worker_threads';
 import { operations, type Operation } from '@agent-rental/contract';
 import secureJson from 'secure-json-parse';
 import { checkBySchema } from './check-by-schema.js';
-import { measureJson } from './json-size.js';
+import { measureJson } from '../platform/json/json-size.js';
 
 /** More is refused before it is parsed: to use it would hold the event loop for longer than one request may. */
 const MOST = { values: 20_000, depth: 1_000 };

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { operations } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
 import { Lane } from '../platform/threads/lane.js';
-import { ApiError } from './api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import type { BodyAnswer, BodyQuestion } from './json-body-worker.js';
-import { measureJson } from './json-size.js';
+import { measureJson } from '../platform/json/json-size.js';
 
 const WORKER = fileURLToPath(new URL('../../dist/http/json-body-worker.js', import.meta.url));
 /** Bodies beyond one of these are read in a thread of their own. */

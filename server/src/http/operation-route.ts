@@ -1,11 +1,11 @@
 import type { Operation, RequiredScope } from '@agent-rental/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { ApiError } from './api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { checkBySchema } from './check-by-schema.js';
 import { CheckedBody } from './json-body.js';
-import type { Principal } from './principal.js';
-import { requireScope } from './scopes.js';
+import type { Principal } from '../access/principal.js';
+import { requireScope } from '../access/scopes.js';
 
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
 type Field<O, K extends string> = O extends { [key in K]: infer S } ? S : undefined;

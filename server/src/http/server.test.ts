@@ -5,12 +5,12 @@ import { errorEnvelope, type Operation } from '@agent-rental/contract';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { ApiError } from './api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { createHttpServer } from './server.js';
 import { createInternalRequests } from './internal-requests.js';
 import { createLogger } from '../platform/logger.js';
 import { addOperation } from './operation-route.js';
-import { memoryRateLimits } from './rate-limits/memory.js';
+import { memoryRateLimits } from '../rate-limits/memory.js';
 
 const define = <const O extends Operation>(operation: O): O => operation;
 

@@ -11,15 +11,16 @@ import {
   type FastifyRequest,
 } from 'fastify';
 import { MCP_PATH, operations, type Operation } from '@agent-rental/contract';
-import { ApiError, internalError } from './api-error.js';
+import { ApiError, internalError } from '../errors/api-error.js';
 import { refuseBrokenRequest } from './broken-requests.js';
 import { addJsonBodies, discardBody } from './json-body.js';
 import type { InternalRequests } from './internal-requests.js';
 import type { Logger } from '../platform/logger.js';
-import type { Principal } from './principal.js';
-import { clientAddress } from './rate-limits/client-address.js';
-import { createFailedChecks, type FailedChecks } from './rate-limits/failed-checks.js';
-import type { RateLimits, RateState } from './rate-limits/memory.js';
+import type { Principal } from '../access/principal.js';
+import { clientAddress } from '../rate-limits/client-address.js';
+import { createFailedChecks, type FailedChecks } from '../rate-limits/failed-checks.js';
+import type { RateLimits, RateState } from '../rate-limits/memory.js';
+import { refuseIfExceeded } from '../rate-limits/refuse-if-exceeded.js';
 import { traceRequests } from './trace-requests.js';
 
 /** Largest body of a route that is no operation; those have bounds of their own. */
@@ -297,16 +298,6 @@ async function admit(
  */
 function countOpen(options: HttpServerOptions, address = 'unknown'): Promise<RateState> {
   return options.rateLimits.count(`open:${clientAddress(address)}`, options.requestsPerMinute);
-}
-
-/** Refuses a request beyond its limit (429 with `Retry-After`). */
-export function refuseIfExceeded(rate: RateState | null): void {
-  if (!rate?.exceeded) return;
-  const seconds = Math.max(1, rate.resetAt - Math.floor(Date.now() / 1000));
-  throw new ApiError('rate_limit_exceeded', `More than ${rate.limit} requests in a minute.`, {
-    next: `Try again in ${seconds} s.`,
-    retryAfterSeconds: seconds,
-  });
 }
 
 /** The three headers that every answer has; for answers that are not sent through Fastify. */

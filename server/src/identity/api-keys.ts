@@ -8,11 +8,11 @@ import {
   type ApiKeyTerms,
 } from '@agent-rental/contract';
 import { CompiledQuery, sql, type Selectable } from 'kysely';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import type { Db } from '../database/connection.js';
 import { prepare } from '../database/prepared-statements.js';
 import type { Database } from '../database/schema.js';
-import type { Principal } from '../http/principal.js';
+import type { Principal } from '../access/principal.js';
 
 const KEY_BYTES = 32;
 /** Working keys and connected apps of one wallet at most: a wallet that makes more has lost track of them. */

@@ -1,5 +1,5 @@
-import { ApiError } from '../http/api-error.js';
-import type { Principal } from '../http/principal.js';
+import { ApiError } from '../errors/api-error.js';
+import type { Principal } from '../access/principal.js';
 import { looksLikeApiKey, type ApiKeys } from './api-keys.js';
 import type { AppTokens, UrlsOf } from './oauth/index.js';
 import type { Tokens } from './tokens.js';

@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isPublicKey, verifySignature } from '@agent-rental/ed25519';
 import bs58 from 'bs58';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import type { Db } from '../database/connection.js';
 import type { KeyRing, ServiceKey } from '../service-keys/index.js';
 

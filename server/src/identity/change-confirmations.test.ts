@@ -10,7 +10,7 @@ import bs58 from 'bs58';
 import type { FastifyRequest } from 'fastify';
 import nacl from 'tweetnacl';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { deriveKeys } from '../platform/keys.js';
 import { firstKeyRing } from '../service-keys/index.js';
 import { openTestDatabase, type TemporaryDatabase } from '../testing/index.js';

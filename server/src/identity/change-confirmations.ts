@@ -6,9 +6,9 @@ import {
   type ConfirmedAction,
 } from '@agent-rental/contract';
 import type { FastifyRequest } from 'fastify';
-import { ApiError } from '../http/api-error.js';
-import type { Principal } from '../http/principal.js';
-import { loginRequired } from '../http/scopes.js';
+import { ApiError } from '../errors/api-error.js';
+import type { Principal } from '../access/principal.js';
+import { loginRequired } from '../access/scopes.js';
 import type { Challenges } from './challenges.js';
 import type { OriginsOf } from './origins.js';
 

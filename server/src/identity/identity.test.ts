@@ -6,7 +6,7 @@ import bs58 from 'bs58';
 import { createSigner } from 'fast-jwt';
 import nacl from 'tweetnacl';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { openDatabase } from '../database/connection.js';
 import { deriveKeys, ed25519PrivateKey } from '../platform/keys.js';
 import { firstKeyRing } from '../service-keys/index.js';

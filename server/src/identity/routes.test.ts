@@ -7,7 +7,7 @@ import { createInternalRequests } from '../http/internal-requests.js';
 import { deriveKeys } from '../platform/keys.js';
 import { firstKeyRing } from '../service-keys/index.js';
 import { createLogger } from '../platform/logger.js';
-import { memoryRateLimits } from '../http/rate-limits/memory.js';
+import { memoryRateLimits } from '../rate-limits/memory.js';
 import { openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
 import { createApiKeys } from './api-keys.js';
 import { createAuthenticate } from './authenticate.js';

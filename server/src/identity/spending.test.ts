@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SpendingPolicy } from '@agent-rental/contract';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { openDatabase } from '../database/connection.js';
 import {
   insertListing,

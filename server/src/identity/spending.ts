@@ -1,8 +1,8 @@
 import { SPENDING_WINDOW_HOURS, type PolicyRule } from '@agent-rental/contract';
 import { sql } from 'kysely';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import type { Db } from '../database/connection.js';
-import type { Principal } from '../http/principal.js';
+import type { Principal } from '../access/principal.js';
 
 /** Something that costs, done with an API key. */
 export interface Spend {

@@ -2,7 +2,7 @@ import { createPublicKey, randomUUID } from 'node:crypto';
 import { createSigner, createVerifier, TOKEN_ERROR_CODES, type TokenError } from 'fast-jwt';
 import { LRUCache } from 'lru-cache';
 import * as z from 'zod';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { ed25519PrivateKey } from '../platform/keys.js';
 import type { KeyRing, ServiceKey } from '../service-keys/index.js';
 

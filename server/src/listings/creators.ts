@@ -1,6 +1,6 @@
 import type { Creator, updateCreatorBody } from '@agent-rental/contract';
 import type { z } from 'zod';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import type { Db } from '../database/connection.js';
 import { cleanLine, ELLIPSIS } from '../platform/clean-text.js';
 

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { listingId } from '@agent-rental/contract';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const SUFFIX_LENGTH = 6;

@@ -11,7 +11,7 @@ import {
   type RentalModel,
 } from '@agent-rental/contract';
 import type { z } from 'zod';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { ELLIPSIS } from '../platform/clean-text.js';
 import { toCreator } from './creators.js';
 import type { Runner } from './versions/pins.js';

@@ -5,7 +5,7 @@ import { requireMigrated } from '../database/migrate.js';
 import { createHttpServer } from '../http/server.js';
 import { createInternalRequests } from '../http/internal-requests.js';
 import { createLogger } from '../platform/logger.js';
-import { memoryRateLimits } from '../http/rate-limits/memory.js';
+import { memoryRateLimits } from '../rate-limits/memory.js';
 import {
   insertListing,
   insertRun,

@@ -1,6 +1,6 @@
 import { PREVIOUS_SECRET_HOURS } from '@agent-rental/contract';
 import type { Keys } from '../platform/keys.js';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { findOwnListing, notYours } from './own-listing.js';
 import { modelOrigin } from './manifest/model-origin.js';
 import { openPrivatePart, sealPrivatePart, type PrivatePart } from './manifest/private-part.js';

@@ -15,7 +15,7 @@ export {
 } from './manifest/private-part.js';
 export { createRegistrationRepository, REGISTRATION_TASK, SAMPLES_TASK } from './repository.js';
 export { createProber } from './probes/prober.js';
-export type { AgentProbe, ProbeFailure, ProbeOutcome } from './probes/probe-outcome.js';
+export type { AgentProbe, ProbeFailure, ProbeOutcome } from './probe-outcome.js';
 export { PROBE_TASK, removeOldProbeRequests, storeRunFailure } from './probes/probe-records.js';
 export { createOwnAgents } from './own-agents.js';
 export { createReviews, type Decided, type PendingReview } from './approvals/approvals.js';

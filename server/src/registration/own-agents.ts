@@ -5,8 +5,8 @@ import type { Db } from '../database/connection.js';
 import { microsecondsOf, timeOfMicroseconds, type ListRange } from '../database/keyset.js';
 import { prepare } from '../database/prepared-statements.js';
 import type { Database } from '../database/schema.js';
-import { readListPage } from '../http/list-page.js';
-import { toUnreachable, type FailureColumns } from './probes/probe-outcome.js';
+import { readListPage } from '../database/list-page.js';
+import { toUnreachable, type FailureColumns } from './probe-outcome.js';
 import { SUCCEEDED_SINCE } from './probes/probe-records.js';
 
 /** What a listing's id is made of. */

@@ -1,4 +1,4 @@
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { parseListingId } from '../listings/index.js';
 import type { OwnListing, RegistrationRepository } from './repository.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { job as jobSchema, type Job } from '@agent-rental/contract';
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { createCredentialRepository } from '../credentials/index.js';
-import type { TaskOptions } from '../platform/jobs.js';
+import type { TaskOptions } from '../jobs/jobs.js';
 import { deriveKeys } from '../platform/keys.js';
 import { createOutboundHttp } from '../platform/outbound-http.js';
 import { createContentStore, createFolderBlocks, type ContentStore } from '../storage/index.js';

@@ -5,7 +5,7 @@ import { job as jobSchema, type Job } from '@agent-rental/contract';
 import { findListingAddress, MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { enqueueTask, migrateJobs, startJobs } from '../platform/jobs.js';
+import { enqueueTask, migrateJobs, startJobs } from '../jobs/jobs.js';
 import { deriveKeys } from '../platform/keys.js';
 import { createLogger } from '../platform/logger.js';
 import { createOutboundHttp } from '../platform/outbound-http.js';

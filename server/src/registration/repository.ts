@@ -3,7 +3,7 @@ import { sql, type Selectable } from 'kysely';
 import type { Db } from '../database/connection.js';
 import { inSnapshot } from '../database/snapshot.js';
 import type { Database } from '../database/schema.js';
-import type { TaskOptions } from '../platform/jobs.js';
+import type { TaskOptions } from '../jobs/jobs.js';
 import {
   beginSampleRun,
   hasPublished,

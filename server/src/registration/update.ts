@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { listingChanges } from '@agent-rental/contract';
-import { findJsonProblem } from '../http/json-bounds.js';
+import { findJsonProblem } from '../platform/json/json-bounds.js';
 import { versionChange } from '../listings/index.js';
 import type { Keys } from '../platform/keys.js';
 import type { RunnableVersion } from './versions/runnable-versions.js';

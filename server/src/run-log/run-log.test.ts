@@ -1,7 +1,7 @@
 import { NO_PREVIOUS_ROOT, runLogInstructions } from '@agent-rental/program-client';
 import { Keypair, LAMPORTS_PER_SOL, Transaction } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { receiptOf } from '../runs/index.js';
 import { receiptPayload } from '../settlement/index.js';
 import { insertRun } from '../testing/index.js';

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { openNotifications, type Notifications } from '../database/notifications.js';
 import { createInternalRequests } from '../http/internal-requests.js';
-import { memoryRateLimits } from '../http/rate-limits/memory.js';
+import { memoryRateLimits } from '../rate-limits/memory.js';
 import { createHttpServer } from '../http/server.js';
 import { openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
 import type { RunRepository } from './history/repository.js';

@@ -1,10 +1,10 @@
 import { operations, type Run } from '@agent-rental/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Spending } from '../identity/index.js';
-import { ApiError, internalError } from '../http/api-error.js';
+import { ApiError, internalError } from '../errors/api-error.js';
 import { rateHeaders, toApiError } from '../http/server.js';
 import { addOperation } from '../http/operation-route.js';
-import type { Principal } from '../http/principal.js';
+import type { Principal } from '../access/principal.js';
 import type { AgentRuns } from './history/agent-runs.js';
 import type { AgentStats } from './history/agent-stats.js';
 import { toRun, type PastRuns } from './history/past-runs.js';

@@ -13,7 +13,7 @@ import { PublicKey, type Keypair } from '@solana/web3.js';
 import fc from 'fast-check';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import {
   balanceAddressOf,
   newTestListingId,

@@ -3,7 +3,7 @@ import { CHARGE_WINDOW_BITS, isSequenceConsumed, PROGRAM_ERRORS } from '@agent-r
 import fc from 'fast-check';
 import type { Insertable } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import type { ChargeState } from '../database/charge-states.js';
 import { FUNCTION_CONSTANTS } from '../database/function-constants.js';
 import type { Database } from '../database/schema.js';

@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import type { Db } from '../database/connection.js';
 import { prepare } from '../database/prepared-statements.js';
 import { batchByKey, type Outcome } from '../database/batch-by-key.js';

@@ -4,7 +4,7 @@ import { apiErrorOfTransaction, type Chain, type Funds } from '../chain/index.js
 import type { Indexer } from '../credentials/index.js';
 import { batchByKey } from '../database/batch-by-key.js';
 import { CHARGE_STATES } from '../database/charge-states.js';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { createDeadline } from '../platform/deadline.js';
 import type { Logger } from '../platform/logger.js';
 import type { Charge, ChargeOrder, ReservedCharge } from './charge.js';

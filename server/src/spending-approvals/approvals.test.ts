@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { deriveKeys } from '../platform/keys.js';
 import { firstKeyRing } from '../service-keys/index.js';
 import { openDatabase } from '../database/connection.js';
-import { ApiError } from '../http/api-error.js';
-import type { Principal } from '../http/principal.js';
+import { ApiError } from '../errors/api-error.js';
+import type { Principal } from '../access/principal.js';
 import { createApiKeys, createChallenges, createSpending, type Allowance } from '../identity/index.js';
 import { insertListing, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
 import { createApprovalRepository, createSpendingApprovals, removeOldApprovals } from './index.js';

@@ -9,8 +9,8 @@ import {
   type SpendingApproval,
 } from '@agent-rental/contract';
 import type { z } from 'zod';
-import { ApiError } from '../http/api-error.js';
-import type { Principal } from '../http/principal.js';
+import { ApiError } from '../errors/api-error.js';
+import type { Principal } from '../access/principal.js';
 import type { Challenges, SpendingApprovals } from '../identity/index.js';
 import { cleanLine } from '../listings/index.js';
 import type { ApprovalRepository, ApprovalRow, KnownApproval } from './repository.js';

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { openDatabase, type OpenDatabase } from '../database/connection.js';
 import { migrate } from '../database/migrate.js';
-import { migrateJobs } from '../platform/jobs.js';
+import { migrateJobs } from '../jobs/jobs.js';
 
 /** A database of one test file's own. */
 export interface TemporaryDatabase extends OpenDatabase {

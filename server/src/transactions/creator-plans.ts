@@ -8,7 +8,7 @@ import {
 } from '@agent-rental/program-client';
 import { PublicKey } from '@solana/web3.js';
 import type { AuthoritySigner } from '../chain/index.js';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import type { PublishableListing } from '../registration/index.js';
 import type { Plan, PlanContext } from './plan.js';
 

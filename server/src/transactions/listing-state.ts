@@ -13,7 +13,7 @@ import {
 } from '@agent-rental/program-client';
 import { PublicKey } from '@solana/web3.js';
 import type { Chain } from '../chain/index.js';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 
 /** A published listing as the chain has it, and what one wallet holds of it: all that a plan is made from. */
 export interface ListingState {

@@ -8,7 +8,7 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import type { AuthoritySigner, Chain, PriorityFees, ProtocolReader } from '../chain/index.js';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import type { PublishableListing } from '../registration/index.js';
 import { publishPlan } from './creator-plans.js';
 import { readListingState } from './listing-state.js';

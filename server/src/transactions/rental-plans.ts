@@ -11,7 +11,7 @@ import {
   topupBalance,
   type AccessCredential,
 } from '@agent-rental/program-client';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import type { Plan, PlanContext } from './plan.js';
 import { ACCOUNTS_OF_RENTAL } from './rental-costs.js';
 

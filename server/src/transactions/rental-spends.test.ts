@@ -21,7 +21,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import type { Chain } from '../chain/index.js';
 import type { Allowance } from '../identity/index.js';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { rentalSpendsOf } from './rental-spends.js';
 import { createTransactionService } from './service.js';
 

@@ -2,7 +2,7 @@ import { operations } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
 import type { Spending } from '../identity/index.js';
 import { addOperation } from '../http/operation-route.js';
-import { requireScope } from '../http/scopes.js';
+import { requireScope } from '../access/scopes.js';
 import type { TransactionService } from './service.js';
 
 /** Routes of transactions to sign and of signed ones. */

@@ -12,7 +12,7 @@ import type { CredentialService, Indexer } from '../credentials/index.js';
 import type { Allowance, SpendingCall } from '../identity/index.js';
 import type { ListingService } from '../listings/index.js';
 import type { RegistrationService } from '../registration/index.js';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { createdListings, transactionScopes } from './instruction-scopes.js';
 import { listingAddressOf } from './listing-of.js';
 import type { ProposalBuilder } from './proposals.js';

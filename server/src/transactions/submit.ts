@@ -5,7 +5,7 @@ import {
   type VersionedMessage,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { createDeadline } from '../platform/deadline.js';
 import { apiErrorOfTransaction, type Chain } from '../chain/index.js';
 

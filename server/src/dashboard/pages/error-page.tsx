@@ -1,4 +1,4 @@
-import type { ApiError } from '../../http/api-error.js';
+import type { ApiError } from '../../errors/api-error.js';
 import { renderPage } from './page.js';
 
 /** An error as a person reads it: what went wrong, what to do next, and the id that support asks for. */

@@ -1,6 +1,6 @@
 import { APP_SCOPES } from '@agent-rental/contract';
 import type { FastifyRequest } from 'fastify';
-import type { ApiError } from '../api-error.js';
+import type { ApiError } from '../../errors/api-error.js';
 
 /** JSON-RPC's range for servers; the codes that MCP's SDKs give a meaning of their own are others. */
 const REFUSED = -32_050;

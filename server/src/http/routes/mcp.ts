@@ -2,8 +2,8 @@ import { createRentalMcpHandler, type RentalMcpHandlerOptions } from '@agent-ren
 import { createClient } from '@agent-rental/sdk';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { InternalRequests } from '../internal-requests.js';
-import { ApiError } from '../api-error.js';
-import type { Principal } from '../principal.js';
+import { ApiError } from '../../errors/api-error.js';
+import type { Principal } from '../../access/principal.js';
 import { isLarge, readLargeJson } from '../json-body.js';
 import { rateHeaders } from '../server.js';
 import { listeningUrl } from '../listening-url.js';

@@ -2,7 +2,7 @@ import { operations, type Network } from '@agent-rental/contract';
 import { findProtocolAddress } from '@agent-rental/program-client';
 import type { FastifyInstance } from 'fastify';
 import type { Chain } from '../../chain/index.js';
-import { ApiError } from '../api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import { addOperation } from '../operation-route.js';
 
 /** `GET /v1/network`: the chain and the program that this marketplace uses. The cluster is asked once. */

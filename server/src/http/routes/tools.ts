@@ -7,10 +7,10 @@ import {
   type DirectToolDefinition,
 } from '@agent-rental/tools';
 import type { FastifyInstance } from 'fastify';
-import { ApiError } from '../api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import type { InternalRequests } from '../internal-requests.js';
 import { addOperation } from '../operation-route.js';
-import type { Principal } from '../principal.js';
+import type { Principal } from '../../access/principal.js';
 
 /** Never resolved: requests to it stay in this process. */
 const INTERNAL_URL = 'http://marketplace.invalid';

@@ -3,8 +3,8 @@ import type { ApiKeyScope, SpendingPolicy } from '@agent-rental/contract';
 import { CompiledQuery, sql } from 'kysely';
 import type { Db } from '../../database/connection.js';
 import { prepare } from '../../database/prepared-statements.js';
-import { ApiError } from '../../http/api-error.js';
-import type { Principal } from '../../http/principal.js';
+import { ApiError } from '../../errors/api-error.js';
+import type { Principal } from '../../access/principal.js';
 
 /** How long an access token works. */
 const ACCESS_TOKEN_SECONDS = 15 * 60;

@@ -8,7 +8,7 @@ import {
   type connectAppBody,
 } from '@agent-rental/contract';
 import type { z } from 'zod';
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import type { Challenges } from '../challenges.js';
 import type { AppGrants } from './app-grants.js';
 import type { ClientDocuments } from './client-documents.js';

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { deriveKeys } from '../../platform/keys.js';
 import { firstKeyRing } from '../../service-keys/index.js';
 import { createInternalRequests } from '../../http/internal-requests.js';
-import { memoryRateLimits } from '../../http/rate-limits/memory.js';
+import { memoryRateLimits } from '../../rate-limits/memory.js';
 import { createHttpServer } from '../../http/server.js';
 import { createLogger } from '../../platform/logger.js';
 import { createRegisteredClients } from './registered-clients.js';

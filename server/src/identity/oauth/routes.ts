@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { OAUTH_PATHS, operations, serviceEndpoints } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import { discardBody } from '../../http/json-body.js';
 import { addOperation } from '../../http/operation-route.js';
 import { toApiError } from '../../http/server.js';

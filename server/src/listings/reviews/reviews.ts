@@ -1,7 +1,7 @@
 import type { createReviewBody, listReviewsQuery, Review } from '@agent-rental/contract';
 import { sql, type Selectable } from 'kysely';
 import type { z } from 'zod';
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import type { Db } from '../../database/connection.js';
 import type { Database } from '../../database/schema.js';
 import { cleanText } from '../../platform/clean-text.js';

@@ -1,4 +1,4 @@
-import type { Principal } from '../../http/principal.js';
+import type { Principal } from '../../access/principal.js';
 import { CompiledQuery, sql } from 'kysely';
 import type { Db } from '../../database/connection.js';
 import { prepare } from '../../database/prepared-statements.js';

@@ -1,5 +1,5 @@
 import type { ListingChanges, RentalModel } from '@agent-rental/contract';
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import { notYours } from '../own-listing.js';
 import type { DraftRow } from '../drafts/draft-row.js';
 import type { RegistrationRepository } from '../repository.js';

@@ -1,6 +1,6 @@
 import { HEALTH_RUNS_PER_DAY, SAMPLE_RUNS_PER_DAY } from '@agent-rental/contract';
 import { sql } from 'kysely';
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import type { Db } from '../../database/connection.js';
 
 const MIB = 1024 * 1024;

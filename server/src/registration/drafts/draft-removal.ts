@@ -1,7 +1,7 @@
 import { PublicKey } from '@solana/web3.js';
 import { sql } from 'kysely';
 import type { Chain } from '../../chain/index.js';
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import type { Db } from '../../database/connection.js';
 import type { ContentStore } from '../../storage/index.js';
 import { DRAFT_DAYS } from './creator-limits.js';

@@ -12,7 +12,7 @@ import type { Database } from '../../database/schema.js';
 import { foldCounts } from '../../listings/fold-counts.js';
 import { createListingRepository, createListingService } from '../../listings/index.js';
 import { deriveKeys } from '../../platform/keys.js';
-import type { TaskOptions } from '../../platform/jobs.js';
+import type { TaskOptions } from '../../jobs/jobs.js';
 import { insertListing, newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
 import { sealPrivatePart, type PrivatePart } from '../manifest/private-part.js';
 import type { ReviewRun } from '../samples/samples.js';

@@ -1,7 +1,7 @@
 import type { ListingTerms } from '@agent-rental/contract';
 import { sql } from 'kysely';
 import type { Db } from '../../database/connection.js';
-import type { enqueueTask } from '../../platform/jobs.js';
+import type { enqueueTask } from '../../jobs/jobs.js';
 import { beginSampleRun } from '../drafts/creator-limits.js';
 import type { VersionRow } from '../repository.js';
 

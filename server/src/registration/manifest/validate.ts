@@ -11,7 +11,7 @@ import {
   RENTAL_TERMS,
 } from '@agent-rental/contract';
 import type { z } from 'zod';
-import { findJsonProblem } from '../../http/json-bounds.js';
+import { findJsonProblem } from '../../platform/json/json-bounds.js';
 import { InvalidSchemaError } from '../../platform/json-schema/compile.js';
 import { ForbiddenUrlError, isLoopbackUrl, type OutboundHttp } from '../../platform/outbound-http.js';
 import { checkSchema } from '../../platform/json-schema/checks.js';

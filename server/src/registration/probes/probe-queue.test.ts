@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { enqueueTask, migrateJobs, startJobs } from '../../platform/jobs.js';
+import { enqueueTask, migrateJobs, startJobs } from '../../jobs/jobs.js';
 import { createLogger } from '../../platform/logger.js';
 import { insertListing, newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
 import { sealPrivatePart } from '../manifest/private-part.js';

@@ -2,9 +2,9 @@ import { PROBES_PER_DAY } from '@agent-rental/contract';
 import { sql, type Selectable } from 'kysely';
 import type { Db } from '../../database/connection.js';
 import type { Database } from '../../database/schema.js';
-import type { TaskOptions } from '../../platform/jobs.js';
+import type { TaskOptions } from '../../jobs/jobs.js';
 import { lockCreator } from '../drafts/creator-limits.js';
-import type { ProbeFailure, ProbeOutcome } from './probe-outcome.js';
+import type { ProbeFailure, ProbeOutcome } from '../probe-outcome.js';
 
 /** Name of the background task that probes an agent. */
 export const PROBE_TASK = 'probe_agent';

@@ -2,7 +2,7 @@ import type { Keys } from '../../platform/keys.js';
 import { openPrivatePart, type PrivatePart } from '../manifest/private-part.js';
 import type { RegistrationRepository } from '../repository.js';
 import { canBeSampled } from '../samples/samples.js';
-import type { AgentProbe } from './probe-outcome.js';
+import type { AgentProbe } from '../probe-outcome.js';
 
 /** A change that comes while a probe is under way makes another one; so many changes within one task do not happen. */
 const TRIES = 5;

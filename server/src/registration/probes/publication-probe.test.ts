@@ -12,7 +12,7 @@ import {
   type RegistrationFixture,
 } from '../registration.test-support.js';
 import { createSampleTaker } from '../samples/samples.js';
-import type { AgentProbe, ProbeOutcome } from './probe-outcome.js';
+import type { AgentProbe, ProbeOutcome } from '../probe-outcome.js';
 import { PROBE_TASK } from './probe-records.js';
 import { createProber } from './prober.js';
 

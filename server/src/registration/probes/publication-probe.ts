@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { PROBES_PER_DAY } from '@agent-rental/contract';
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import type { DraftRow } from '../drafts/draft-row.js';
-import { describeUnreachable, failureOnRecord } from './probe-outcome.js';
+import { describeUnreachable, failureOnRecord } from '../probe-outcome.js';
 import type { ProbeRecords, ProbeRow } from './probe-records.js';
 
 /** How often a publication looks whether the probe has ended. */

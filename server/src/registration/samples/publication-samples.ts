@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import type { DraftRow } from '../drafts/draft-row.js';
 
 /** How often a publication looks whether the sample run has ended. */

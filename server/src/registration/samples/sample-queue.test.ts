@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { deriveKeys } from '../../platform/keys.js';
-import { enqueueTask, migrateJobs, startJobs } from '../../platform/jobs.js';
+import { enqueueTask, migrateJobs, startJobs } from '../../jobs/jobs.js';
 import { createLogger } from '../../platform/logger.js';
 import { insertListing, newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
 import { sealPrivatePart, type DeclarativeAgent, type PrivatePart } from '../manifest/private-part.js';

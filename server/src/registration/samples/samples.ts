@@ -1,7 +1,7 @@
 import { findSecrets, MODEL_PROVIDERS, SAMPLE_RUNS_PER_DAY, type Json } from '@agent-rental/contract';
 import type { Keys } from '../../platform/keys.js';
 import { openPrivatePart, type PrivatePart } from '../manifest/private-part.js';
-import type { ProbeFailure } from '../probes/probe-outcome.js';
+import type { ProbeFailure } from '../probe-outcome.js';
 import type { RegistrationRepository } from '../repository.js';
 import { sampleInputOf } from './sample-input.js';
 

@@ -1,7 +1,7 @@
 import type { ExecuteBody } from '@agent-rental/contract';
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import type { ApiError } from '../../http/api-error.js';
+import type { ApiError } from '../../errors/api-error.js';
 import { openDatabase, type Db } from '../../database/connection.js';
 import { openNotifications } from '../../database/notifications.js';
 import { deriveKeys } from '../../platform/keys.js';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import { createListingRepository } from '../../listings/index.js';
 import { newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
 import type { Caller } from './waiting-callers.js';

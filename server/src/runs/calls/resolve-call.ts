@@ -1,5 +1,5 @@
 import { CHARGE_WAIT_SECONDS } from '@agent-rental/contract';
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import { ChargePendingError } from '../../settlement/index.js';
 import type { RunRepository, RunRow } from '../history/repository.js';
 import { serverStops, type RunChanges } from '../live/run-changes.js';

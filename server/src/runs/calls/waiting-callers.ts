@@ -1,4 +1,4 @@
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import type { Logger } from '../../platform/logger.js';
 import { ChargePendingError } from '../../settlement/index.js';
 import { serverStops, type RunChanges } from '../live/run-changes.js';

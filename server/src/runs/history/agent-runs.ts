@@ -12,7 +12,7 @@ import type { Db } from '../../database/connection.js';
 import { microsecondsOf, timeOfMicroseconds, type ListRange } from '../../database/keyset.js';
 import { prepare } from '../../database/prepared-statements.js';
 import type { Database } from '../../database/schema.js';
-import { readListPage } from '../../http/list-page.js';
+import { readListPage } from '../../database/list-page.js';
 import { requireOwnListing } from './own-listing.js';
 import { isRunId } from './past-runs.js';
 

@@ -1,5 +1,5 @@
 import type { Db } from '../../database/connection.js';
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import { parseListingId } from '../../listings/index.js';
 
 /**

@@ -10,8 +10,8 @@ import {
   type RunSummary,
 } from '@agent-rental/contract';
 import type { z } from 'zod';
-import { ApiError } from '../../http/api-error.js';
-import { readListPage } from '../../http/list-page.js';
+import { ApiError } from '../../errors/api-error.js';
+import { readListPage } from '../../database/list-page.js';
 import type { Settlement } from '../../settlement/index.js';
 import type { CallerCounts } from './caller-counts.js';
 import type { RunChanges } from '../live/run-changes.js';

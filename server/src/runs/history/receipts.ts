@@ -1,7 +1,7 @@
 import type { Receipt, RunLogEntry, SignedReceipt } from '@agent-rental/contract';
 import type { PublicKey } from '@solana/web3.js';
 import type { Chain } from '../../chain/index.js';
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import { receiptPayload, type ReceiptSigner, type Settlement } from '../../settlement/index.js';
 import { isRunId } from './past-runs.js';
 import type { RanVersion, RunRepository, RunRow } from './repository.js';

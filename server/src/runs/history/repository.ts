@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, type Json } from '@agent-rental/contract';
 import { sql, type Selectable } from 'kysely';
-import type { ApiError } from '../../http/api-error.js';
+import type { ApiError } from '../../errors/api-error.js';
 import type { SealedPlace } from '../../database/sealed-places.js';
 import type { Db } from '../../database/connection.js';
 import type { Database } from '../../database/schema.js';

@@ -1,4 +1,4 @@
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import type { Notifications } from '../../database/notifications.js';
 import { createDeadline } from '../../platform/deadline.js';
 

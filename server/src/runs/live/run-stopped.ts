@@ -1,4 +1,4 @@
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 
 /** Why a run was stopped: by its wallet, or because its last caller left. */
 export type StopReason = 'cancelled' | 'caller_left';

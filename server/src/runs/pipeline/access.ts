@@ -2,7 +2,7 @@ import { REFUSAL_TEXT, type Refusal } from '@agent-rental/contract';
 import type { PublicKey } from '@solana/web3.js';
 import type { AccessStatus } from '../../credentials/index.js';
 import type { PublishedListing } from '../../listings/index.js';
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import { schemaViolations } from '../../platform/json-schema/checks.js';
 
 /** `CredentialRevoked` of the program. */

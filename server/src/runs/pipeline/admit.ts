@@ -4,7 +4,7 @@ import type { Chain } from '../../chain/index.js';
 import type { IndexedStatus } from '../../credentials/index.js';
 import type { FileInput, FileService } from '../../files/index.js';
 import type { Allowance } from '../../identity/index.js';
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import { withoutAbsentNulls } from '../../platform/json-schema/checks.js';
 import type { Settlement } from '../../settlement/index.js';
 import { requireAccess, requireRunning, requireValidInput } from './access.js';

@@ -3,7 +3,7 @@ import { Keypair, VersionedTransaction, type MessageV0, type SignatureStatus } f
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHttpSigner, type Chain } from '../../chain/index.js';
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import { openNotifications, type Notifications } from '../../database/notifications.js';
 import { openTestDatabase, startSigningService, type TemporaryDatabase } from '../../testing/index.js';
 import { AgentUnreachableError, FAILED_TASK } from '../agents/outcome.js';

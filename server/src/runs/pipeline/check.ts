@@ -5,7 +5,7 @@ import { PublicKey } from '@solana/web3.js';
 import type { Chain } from '../../chain/index.js';
 import { accessStatus, readChainAccessState, type ChainAccessState } from '../../credentials/index.js';
 import type { Allowance } from '../../identity/index.js';
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import type { Keys } from '../../platform/keys.js';
 import { openPrivatePart, type PrivatePart } from '../../registration/index.js';
 import type { ReservedCharge, Settlement } from '../../settlement/index.js';

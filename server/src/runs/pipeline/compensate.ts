@@ -1,6 +1,6 @@
 import { SandboxUnavailableError } from '@agent-rental/sandbox';
 import type { Allowance } from '../../identity/index.js';
-import { ApiError, internalError } from '../../http/api-error.js';
+import { ApiError, internalError } from '../../errors/api-error.js';
 import type { Logger } from '../../platform/logger.js';
 import { ChargePendingError, type SentCharge, type Settlement } from '../../settlement/index.js';
 import { AgentUnreachableError, type FailureCause } from '../agents/outcome.js';

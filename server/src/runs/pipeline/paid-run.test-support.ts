@@ -16,10 +16,10 @@ import {
   type Funds,
   type ProtocolTerms,
 } from '../../chain/index.js';
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import type { IndexedRental } from '../../listings/index.js';
 import type { Notifications } from '../../database/notifications.js';
-import { createDrain } from '../../http/drain.js';
+import { createDrain } from '../../platform/drain.js';
 import { deriveKeys } from '../../platform/keys.js';
 import { sealPrivatePart } from '../../registration/index.js';
 import {
@@ -50,7 +50,7 @@ import type { OutputSink } from '../delivery/output-gate.js';
 import { createPastRuns } from '../history/past-runs.js';
 import { createRunChanges } from '../live/run-changes.js';
 import { createRunRepository, type RunRepository } from '../history/repository.js';
-import { memoryRateLimits } from '../../http/rate-limits/memory.js';
+import { memoryRateLimits } from '../../rate-limits/memory.js';
 import { runTask, type RunTaskDeps, type TaskRequest } from './pipeline.js';
 import { createSlotRepository } from '../queue/slot-repository.js';
 import { createSlots } from '../queue/slots.js';

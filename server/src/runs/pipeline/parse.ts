@@ -7,9 +7,9 @@ import {
   type ExecuteBody,
 } from '@agent-rental/contract';
 import { indexedStatusOf, type IndexedStatus } from '../../credentials/index.js';
-import { ApiError } from '../../http/api-error.js';
-import type { RateLimits, RateState } from '../../http/rate-limits/memory.js';
-import { refuseIfExceeded } from '../../http/server.js';
+import { ApiError } from '../../errors/api-error.js';
+import type { RateLimits, RateState } from '../../rate-limits/memory.js';
+import { refuseIfExceeded } from '../../rate-limits/refuse-if-exceeded.js';
 import type { ListingService, PublishedListing } from '../../listings/index.js';
 import type { CallKey, Order, Task } from '../task.js';
 

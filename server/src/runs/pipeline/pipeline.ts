@@ -1,9 +1,9 @@
 import { type ExecuteBody, RENTAL_TERMS, type RunRefusal } from '@agent-rental/contract';
 import type { Chain } from '../../chain/index.js';
 import type { IndexedStatus } from '../../credentials/index.js';
-import type { Drain } from '../../http/drain.js';
-import { ApiError } from '../../http/api-error.js';
-import type { RateState } from '../../http/rate-limits/memory.js';
+import type { Drain } from '../../platform/drain.js';
+import { ApiError } from '../../errors/api-error.js';
+import type { RateState } from '../../rate-limits/memory.js';
 import type { Allowance } from '../../identity/index.js';
 import type { Logger } from '../../platform/logger.js';
 import type { SentCharge, Settlement } from '../../settlement/index.js';

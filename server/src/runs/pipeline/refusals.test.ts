@@ -2,7 +2,7 @@ import { SLOTS_PER_LISTING } from '@agent-rental/contract';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openNotifications, type Notifications } from '../../database/notifications.js';
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import { openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
 import { createAgentStats } from '../history/agent-stats.js';
 import { errorOf, paidRunWorld, PRICE, type PaidRunWorld } from './paid-run.test-support.js';

@@ -1,6 +1,6 @@
 import type { Sandbox } from '@agent-rental/sandbox';
 import { createDeadline } from '../../platform/deadline.js';
-import type { Drain } from '../../http/drain.js';
+import type { Drain } from '../../platform/drain.js';
 import type { Logger } from '../../platform/logger.js';
 import type { AgentContact } from '../agents/contact.js';
 import type { AgentContacts } from '../agents/contacts.js';

@@ -1,4 +1,4 @@
-import type { Drain } from '../../http/drain.js';
+import type { Drain } from '../../platform/drain.js';
 import { createDeadline } from '../../platform/deadline.js';
 import { requireNotCancelled } from '../calls/resolve-call.js';
 import type { RunRepository } from '../history/repository.js';

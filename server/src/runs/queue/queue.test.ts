@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createDeadline } from '../../platform/deadline.js';
-import { createDrain } from '../../http/drain.js';
+import { createDrain } from '../../platform/drain.js';
 import { newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
 import { RunStoppedError } from '../live/run-stopped.js';
 import { QueueModel } from './queue-model.test-support.js';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SLOTS_PER_LISTING } from '@agent-rental/contract';
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import type { Logger } from '../../platform/logger.js';
 import type { RunChanges } from '../live/run-changes.js';
 import { createSlotDemand } from './demand.js';

@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openNotifications, type Notifications } from '../../database/notifications.js';
-import type { ApiError } from '../../http/api-error.js';
+import type { ApiError } from '../../errors/api-error.js';
 import {
   insertListing,
   insertRun,

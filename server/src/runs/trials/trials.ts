@@ -3,7 +3,7 @@ import { PublicKey } from '@solana/web3.js';
 import { sql } from 'kysely';
 import type { Chain } from '../../chain/index.js';
 import type { Db } from '../../database/connection.js';
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 
 /** Whose free run of which listing. */
 interface TrialRequest {

@@ -1,7 +1,7 @@
 import { operations, solFromLamports, type Earnings } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
 import type { Db } from '../../database/connection.js';
-import { readListPage } from '../../http/list-page.js';
+import { readListPage } from '../../database/list-page.js';
 import { addOperation } from '../../http/operation-route.js';
 import { createCreatorEarnings, type EarningsAmounts } from './creator-earnings.js';
 

@@ -6,7 +6,7 @@ import { CarWriter } from '@ipld/car';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CID } from 'multiformats/cid';
 import { identity } from 'multiformats/hashes/identity';
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import { CorruptBlockError, isCheckable, type BlockStore } from '../blocks/block-store.js';
 import { fileContent, nodeOf, UnreadableNodeError } from '../unixfs.js';
 import { answerForm, UnknownFormError, type AnswerForm } from './answer-form.js';

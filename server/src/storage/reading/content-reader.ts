@@ -1,6 +1,6 @@
 import type { OutboundHttp } from '../../platform/outbound-http.js';
 import type { BlockStore } from '../blocks/block-store.js';
-import { readArweave } from './ar-content.js';
+import { readArweave } from '../arweave/ar-content.js';
 import { ContentRefusal, ContentUnavailableError } from './content-errors.js';
 import { readIpfs } from './ipfs-content.js';
 import type { ContentLimits, ReadContent } from './read-content.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ListRange } from '../database/keyset.js';
+import type { ListRange } from './keyset.js';
 import { readListPage, type PagedList } from './list-page.js';
 
 /** A list of numbers, the highest first; counted up to `most`. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { ReceiptSigner } from '../../settlement/index.js';
+import type { ReceiptSigner } from './receipt-signer.js';
 
 /** `GET /.well-known/jwks.json`: the keys with which anybody checks a receipt. */
 export function jwksRoute(app: FastifyInstance, signer: Pick<ReceiptSigner, 'jwks'>): void {

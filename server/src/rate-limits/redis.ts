@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
-import type { Logger } from '../../platform/logger.js';
+import type { Logger } from '../platform/logger.js';
 import { memoryRateLimits, rateState, WINDOW_SECONDS, type RateLimits } from './memory.js';
 
 /** A Redis that does not answer within this time is treated as down: a limit must not slow every request. */

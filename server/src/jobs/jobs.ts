@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type pg from 'pg';
 import type { Db } from '../database/connection.js';
 import { createJobsPool } from './jobs-pool.js';
-import type { Logger } from './logger.js';
+import type { Logger } from '../platform/logger.js';
 
 /** How a task is worked on. */
 export interface TaskOptions {

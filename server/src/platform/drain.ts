@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { ApiError } from './api-error.js';
+import { ApiError } from '../errors/api-error.js';
 
 /** What is still running after its time was up is waited for this much longer, to be handed over in order. */
 const HAND_OVER_MS = 5_000;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { ApiError } from '../api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { clientAddress } from './client-address.js';
 import type { RateLimits, RateState } from './memory.js';
 

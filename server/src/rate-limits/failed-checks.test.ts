@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ApiError } from '../api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { clientAddress } from './client-address.js';
 import { createFailedChecks } from './failed-checks.js';
 import { memoryRateLimits } from './memory.js';

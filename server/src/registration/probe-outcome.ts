@@ -1,5 +1,5 @@
 import { UNREACHABLE_REASONS, type UnreachableAgent, type UnreachableReason } from '@agent-rental/contract';
-import type { PrivatePart } from '../manifest/private-part.js';
+import type { PrivatePart } from './manifest/private-part.js';
 
 /** Why an agent could not be worked with. */
 export interface ProbeFailure {

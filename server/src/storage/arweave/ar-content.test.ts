@@ -8,11 +8,11 @@ import {
   newArweaveKey,
   signTransaction,
   type Held,
-} from '../arweave/arweave.test-support.js';
-import { FOREIGN_ITEMS } from '../arweave/foreign-items.test-support.js';
+} from './arweave.test-support.js';
+import { FOREIGN_ITEMS } from './foreign-items.test-support.js';
 import type { BlockStore } from '../blocks/block-store.js';
-import { ContentRefusal, ContentUnavailableError } from './content-errors.js';
-import { createContentReader, type ContentReader } from './content-reader.js';
+import { ContentRefusal, ContentUnavailableError } from '../reading/content-errors.js';
+import { createContentReader, type ContentReader } from '../reading/content-reader.js';
 
 const LIMITS = { fileBytes: 1_000_000, directoryBytes: 1_000_000, directoryEntries: 10 };
 const TEXT = Buffer.from('a file of a user');

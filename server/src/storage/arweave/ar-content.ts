@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { createDeadline } from '../../platform/deadline.js';
-import { readArweaveData, type ArweaveData, type ArweaveGateways } from '../arweave/arweave-gateway.js';
-import { ContentRefusal, ContentUnavailableError } from './content-errors.js';
-import type { ContentLimits, ReadContent } from './read-content.js';
+import { readArweaveData, type ArweaveData, type ArweaveGateways } from './arweave-gateway.js';
+import { ContentRefusal, ContentUnavailableError } from '../reading/content-errors.js';
+import type { ContentLimits, ReadContent } from '../reading/read-content.js';
 
 const TIME_MS = 30_000;
 const MANIFEST_TYPE = 'application/x.arweave-manifest+json';

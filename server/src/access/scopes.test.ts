@@ -1,6 +1,6 @@
 import { API_KEY_SCOPES, type ApiKeyScope } from '@agent-rental/contract';
 import { describe, expect, it } from 'vitest';
-import { ApiError } from './api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { requireScope } from './scopes.js';
 
 const keyWith = (...scopes: ApiKeyScope[]) => ({ apiKey: { id: 'k', scopes, policy: null } });

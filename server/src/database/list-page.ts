@@ -1,6 +1,6 @@
 import type { PageEnd } from '@agent-rental/contract';
-import type { ListCount, ListPosition, ListRange, ShownPart } from '../database/keyset.js';
-import { ApiError } from './api-error.js';
+import type { ListCount, ListPosition, ListRange, ShownPart } from './keyset.js';
+import { ApiError } from '../errors/api-error.js';
 
 /** A list that is given in pages. */
 export interface PagedList<Row> {

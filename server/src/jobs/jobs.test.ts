@@ -2,7 +2,7 @@ import { Pool, type PoolClient } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
 import { enqueueTask, freeAbandonedTasks, migrateJobs, startJobs } from './jobs.js';
-import { createLogger } from './logger.js';
+import { createLogger } from '../platform/logger.js';
 
 const TASK = 'test';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ApiError } from './api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import { createDrain } from './drain.js';
 
 it('ends as soon as the last work that was let in has left', async () => {

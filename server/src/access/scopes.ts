@@ -1,5 +1,5 @@
 import type { ApiKeyScope, RequiredScope } from '@agent-rental/contract';
-import { ApiError } from './api-error.js';
+import { ApiError } from '../errors/api-error.js';
 import type { Principal } from './principal.js';
 
 /**
