@@ -76,15 +76,15 @@ async function frameworks(
 ): Promise<Framework[]> {
   const caller = callerOf(marketplace, MANY_RENTALS);
   const { baseUrl, token } = caller;
-  const { fixedTools } = rentedToolset(createClient({ baseUrl, apiKey: token }));
+  const { alwaysThere } = rentedToolset(createClient({ baseUrl, apiKey: token }));
   const ours = await startMcpProcess({ baseUrl });
   stops.push(() => ours.stop());
   // The same tools to the word: what is compared is what it takes to serve them.
   const all = (await ours.list(caller, MANY_RENTALS)) as unknown as GivenTool[];
-  const given = { fixed: all.slice(0, fixedTools.length), rented: all.slice(fixedTools.length) };
+  const given = { fixed: all.slice(0, alwaysThere.length), rented: all.slice(alwaysThere.length) };
   const floor = await startMcpProcess({ baseUrl, given });
   stops.push(() => floor.stop());
-  return [langchain(fixedTools), aiSdk(fixedTools), { name: 'MCP', isBuiltHere: false, ours, floor }];
+  return [langchain(alwaysThere), aiSdk(alwaysThere), { name: 'MCP', isBuiltHere: false, ours, floor }];
 }
 
 /** `/v1/tools`, against the bare list of the same rentals from the same server. */

@@ -95,8 +95,8 @@ export const environment = z.object({
   RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(1).default(100),
   EXECUTIONS_PER_MINUTE: z.coerce.number().int().min(1).default(60),
   /** Runs of one listing that may wait for a slot. */
-  LINE_MAX_LENGTH: z.coerce.number().int().min(0).max(1000).default(40),
-  LINE_MAX_WAIT_SECONDS: z.coerce.number().int().min(1).max(300).default(30),
+  QUEUE_MAX_LENGTH: z.coerce.number().int().min(0).max(1000).default(40),
+  QUEUE_MAX_WAIT_SECONDS: z.coerce.number().int().min(1).max(300).default(30),
   /** How long a caller with an idempotency key may be away before its run is stopped. */
   RECONNECT_GRACE_SECONDS: z.coerce.number().int().min(0).max(300).default(30),
   SANDBOX_POOL_SIZE: z.coerce.number().int().min(1).max(200).default(4),
@@ -440,7 +440,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     unfinalizedCapLamports: BigInt(value.UNFINALIZED_CAP_LAMPORTS),
     requestsPerMinute: value.RATE_LIMIT_PER_MINUTE,
     executionsPerMinute: value.EXECUTIONS_PER_MINUTE,
-    queue: { maxLength: value.LINE_MAX_LENGTH, maxWaitMs: value.LINE_MAX_WAIT_SECONDS * 1000 },
+    queue: { maxLength: value.QUEUE_MAX_LENGTH, maxWaitMs: value.QUEUE_MAX_WAIT_SECONDS * 1000 },
     reconnectGraceMs: value.RECONNECT_GRACE_SECONDS * 1000,
     sandbox: {
       poolSize: value.SANDBOX_POOL_SIZE,

@@ -50,7 +50,7 @@ export async function runAbortBattery(options: BatteryOptions): Promise<BatteryR
   const market = await startBusyMarketplace({
     RECONNECT_GRACE_SECONDS: String(GRACE_SECONDS),
     SANDBOX_POOL_SIZE: '4',
-    LINE_MAX_LENGTH: '100',
+    QUEUE_MAX_LENGTH: '100',
   });
   try {
     return await battery(market, options);

@@ -60,9 +60,9 @@ export interface LoadReport {
 }
 
 const SLOTS = 20;
-const LINE_WAIT_SECONDS = 30;
+const QUEUE_WAIT_SECONDS = 30;
 /** The longest that a request may be kept: the queue, a sandbox, and the charge, each with its own bound. */
-const LONGEST_REFUSAL_MS = (LINE_WAIT_SECONDS + 10 + 10) * 1000;
+const LONGEST_REFUSAL_MS = (QUEUE_WAIT_SECONDS + 10 + 10) * 1000;
 const MEGABYTE = 1024 * 1024;
 /** What an idle heap may differ by: caches of compiled schemas, of statements, of tokens. */
 const HEAP_SLACK_MB = 24;
@@ -75,8 +75,8 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
   const market = await startBusyMarketplace({
     SANDBOX_POOL_SIZE: '8',
     SANDBOX_MAX_ACTIVE: String(options.listings * SLOTS + 20),
-    LINE_MAX_LENGTH: String(options.lineLength),
-    LINE_MAX_WAIT_SECONDS: String(LINE_WAIT_SECONDS),
+    QUEUE_MAX_LENGTH: String(options.lineLength),
+    QUEUE_MAX_WAIT_SECONDS: String(QUEUE_WAIT_SECONDS),
   });
   try {
     return await load(market, options);

@@ -1,6 +1,6 @@
 import { requestDigest, until } from '@agent-rental/test/support/busy-marketplace';
 import type { ReplicaMarket } from '@agent-rental/test/support/replicas/replica-market';
-import { auditEarnings, auditRental } from '../faults/world/books.js';
+import { auditEarnings, auditRental } from '../faults/world/ledger-audit.js';
 import { reconcile } from '../faults/world/reconcile.js';
 import type { AskedRun } from './caller.js';
 

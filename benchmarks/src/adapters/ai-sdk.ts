@@ -7,7 +7,7 @@ import { bareRentals, bareTool } from './bare-rentals.js';
 import { ownCpuMs, type Framework, type GivenTool } from './leg.js';
 
 /** The AI SDK: `rentedTools` against `tool` over `fetch`; both go into a step of `generateText`. */
-export function aiSdk(fixedTools: readonly GivenTool[]): Framework {
+export function aiSdk(alwaysThere: readonly GivenTool[]): Framework {
   return {
     name: 'AI SDK',
     isBuiltHere: true,
@@ -19,7 +19,7 @@ export function aiSdk(fixedTools: readonly GivenTool[]): Framework {
     floor: {
       async list(caller, limit) {
         const rentals = await bareRentals(caller, limit, '&include=listing');
-        const tools = [...fixedTools, ...rentals.map(bareTool)].map(({ name, description, inputSchema }) => [
+        const tools = [...alwaysThere, ...rentals.map(bareTool)].map(({ name, description, inputSchema }) => [
           name,
           tool({ description, inputSchema: jsonSchema(inputSchema), execute: async () => name }),
         ]);

@@ -7,7 +7,7 @@ import { bareRentals, bareTool } from './bare-rentals.js';
 import { ownCpuMs, type Framework, type GivenTool } from './leg.js';
 
 /** LangChain: `rentedTools` against `DynamicStructuredTool` over `fetch`; a model's package writes both as functions. */
-export function langchain(fixedTools: readonly GivenTool[]): Framework {
+export function langchain(alwaysThere: readonly GivenTool[]): Framework {
   return {
     name: 'LangChain',
     isBuiltHere: true,
@@ -21,7 +21,7 @@ export function langchain(fixedTools: readonly GivenTool[]): Framework {
     floor: {
       async list(caller, limit) {
         const rentals = await bareRentals(caller, limit, '&include=listing');
-        const tools = [...fixedTools, ...rentals.map(bareTool)].map(
+        const tools = [...alwaysThere, ...rentals.map(bareTool)].map(
           ({ name, description, inputSchema: schema }) =>
             new DynamicStructuredTool({ name, description, schema, func: async () => name }),
         );

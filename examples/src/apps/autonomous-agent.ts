@@ -31,13 +31,13 @@ try {
 
   const signer = readWalletFile(walletFile);
   const client = createClient({ baseUrl: state.base_url, signer, programId: state.program_id });
-  const { fixedTools } = rentedToolset(client, {
+  const { alwaysThere } = rentedToolset(client, {
     wallet: payingWallet(signer),
     policy: { maxDayLamports: DAY_LAMPORTS, maxRunLamports: 1_000_000n },
     ledger: fileLedger(join(folder, 'spending')),
   });
   const use = async (name: string, args: object): Promise<ToolResult> => {
-    const tool = fixedTools.find((one) => one.name === name);
+    const tool = alwaysThere.find((one) => one.name === name);
     if (tool === undefined) throw new Error(`There is no tool ${name}.`);
     return tool.invoke(args);
   };

@@ -13,7 +13,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 const code = await runCli(process.argv.slice(2), {
-  environment: process.env,
+  variables: process.env,
   folder: process.cwd(),
   signal: controller.signal,
   out: (line) => void process.stdout.write(`${line}\n`),

@@ -1,6 +1,7 @@
-/** What a run of the command line has around it. */
+/** The surroundings of one run of the command line. */
 export interface CliEnvironment {
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Environment variables. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
   /** The working folder. */
   readonly folder: string;
   /** Aborts at Ctrl-C. */

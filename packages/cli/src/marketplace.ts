@@ -25,8 +25,8 @@ export interface Connected {
 }
 
 /** The marketplace that a command is for. @throws UsageError for what is no web address. */
-export function urlOf({ url }: MarketplaceOptions, { environment }: CliEnvironment): string {
-  const text = url ?? (environment['AGENT_RENTAL_URL']?.trim() || DEFAULT_URL);
+export function urlOf({ url }: MarketplaceOptions, { variables }: CliEnvironment): string {
+  const text = url ?? (variables['AGENT_RENTAL_URL']?.trim() || DEFAULT_URL);
   if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) {
     throw new UsageError(`--url is no web address, for instance ${DEFAULT_URL}.`);
   }
@@ -34,17 +34,18 @@ export function urlOf({ url }: MarketplaceOptions, { environment }: CliEnvironme
 }
 
 /** The program of the environment, where the marketplace has another than the published default. @throws UsageError */
-export function programIdOf({ environment }: CliEnvironment): string | undefined {
-  const programId = environment['AGENT_RENTAL_PROGRAM_ID']?.trim() || undefined;
+export function programIdOf({ variables }: CliEnvironment): string | undefined {
+  const programId = variables['AGENT_RENTAL_PROGRAM_ID']?.trim() || undefined;
   if (programId === undefined || PROGRAM_ID.test(programId)) return programId;
   throw new UsageError("AGENT_RENTAL_PROGRAM_ID is not a program's address in base58.");
 }
 
 /** Logs in with the command's wallet. @throws CommandError where there is no wallet. */
-export function connect(options: MarketplaceOptions, around: CliEnvironment): Connected {
-  const url = urlOf(options, around);
-  const named = options.wallet ?? (around.environment['AGENT_RENTAL_WALLET']?.trim() || DEFAULT_WALLET_FILE);
-  const file = resolve(around.folder, named);
+export function connect(options: MarketplaceOptions, environment: CliEnvironment): Connected {
+  const url = urlOf(options, environment);
+  const named =
+    options.wallet ?? (environment.variables['AGENT_RENTAL_WALLET']?.trim() || DEFAULT_WALLET_FILE);
+  const file = resolve(environment.folder, named);
   if (!existsSync(file)) {
     throw new CommandError(
       `There is no wallet in ${named}. Make one with "agent-rental wallet create ${named}"` +
@@ -55,8 +56,8 @@ export function connect(options: MarketplaceOptions, around: CliEnvironment): Co
   return {
     url,
     signer,
-    client: createClient({ baseUrl: url, signer, programId: programIdOf(around) }),
-    records: around.folder,
+    client: createClient({ baseUrl: url, signer, programId: programIdOf(environment) }),
+    records: environment.folder,
   };
 }
 

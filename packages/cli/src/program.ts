@@ -32,7 +32,7 @@ FILE is a keypair file as the Solana tools write it;
 ${DEFAULT_WALLET_FILE} when it is left out.`;
 
 /** The command line: what can be typed, and what it calls. */
-export function createProgram(around: CliEnvironment): Command {
+export function createProgram(environment: CliEnvironment): Command {
   const program = new Command('agent-rental')
     .description('Publish agents on an agent rental marketplace, rent them, run them.')
     .version(VERSION, '--version', 'print the version')
@@ -41,72 +41,74 @@ export function createProgram(around: CliEnvironment): Command {
     .exitOverride()
     .showSuggestionAfterError(false)
     .configureOutput({
-      writeOut: (text) => around.out(text.trimEnd()),
+      writeOut: (text) => environment.out(text.trimEnd()),
       // `runCli` prints these errors, as all others.
       outputError: () => undefined,
-      writeErr: (text) => around.err(text.trimEnd()),
+      writeErr: (text) => environment.err(text.trimEnd()),
     });
-  addCreatorCommands(program, around);
-  addRenterCommands(program, around);
-  addWalletCommands(program, around);
+  addCreatorCommands(program, environment);
+  addRenterCommands(program, environment);
+  addWalletCommands(program, environment);
   program
     .command('completion')
     .description('print the completion script of a shell')
     .addArgument(new Argument('<shell>', 'of which one').choices(SHELLS))
     .addHelpText('after', '\nFor instance in ~/.bashrc: eval "$(agent-rental completion bash)"')
-    .action((shell: string) => around.out(completionScript(shell, program)));
+    .action((shell: string) => environment.out(completionScript(shell, program)));
   return program;
 }
 
-function addCreatorCommands(program: Command, around: CliEnvironment): void {
+function addCreatorCommands(program: Command, environment: CliEnvironment): void {
   withJson(program.command('init'))
     .description('make a new agent that runs at once')
     .argument('[folder]', 'where; its last part names the agent', 'my-agent')
     .option('--template <name>', Object.keys(TEMPLATES).join(', '), 'prompt')
-    .action((folder: string, options: object) => initCommand(folder, options, around));
+    .action((folder: string, options: object) => initCommand(folder, options, environment));
   withJson(program.command('check'))
     .description('check agent.json, without a marketplace')
-    .action((options: object) => checkCommand(options, around));
+    .action((options: object) => checkCommand(options, environment));
   withJson(program.command('dev'))
     .description('try the agent as a renter, on this machine, while it is edited')
     .option('--port <port>', 'where a renter calls it', '8790')
     .option('--marketplace <folder>', "checkout of the marketplace's repository to start one of")
     .option('--url <url>', 'a marketplace that runs on this machine, in place of one of its own')
     .option('--rpc <url>', 'with --url: its Solana RPC endpoint (AGENT_RENTAL_RPC_URL)')
-    .action((options: object) => devCommand(options, around));
+    .action((options: object) => devCommand(options, environment));
   withMarketplace(program.command('publish'))
     .description('register the agent of this folder, and publish it on-chain')
     .option('--unverified', 'although it could not be reached; renters are told')
-    .action((options: object) => publishCommand(options, around));
+    .action((options: object) => publishCommand(options, environment));
   withMarketplace(program.command('update'))
     .description('send what has changed of a published agent')
     .argument('[listing]', 'its id; default: the one of this folder')
     .option('--model-key', "replace the model's key by the one in the environment")
-    .action((listing: string | undefined, options: object) => updateCommand(listing, options, around));
+    .action((listing: string | undefined, options: object) => updateCommand(listing, options, environment));
   withMarketplace(program.command('agents'))
     .description("list the wallet's agents, and which of them cannot be reached")
     .option('--limit <number>', 'how many of the latest', '20')
-    .action((options: object) => agentsCommand(options, around));
+    .action((options: object) => agentsCommand(options, environment));
   withMarketplace(program.command('rollback'))
     .description('make what an earlier version was the next one')
     .argument('[listing]', 'its id; default: the one of this folder')
     .option('--to <version>', 'its number; default: the one before the latest')
-    .action((listing: string | undefined, options: object) => rollbackCommand(listing, options, around));
+    .action((listing: string | undefined, options: object) => rollbackCommand(listing, options, environment));
   withMarketplace(program.command('rotate-secret'))
     .description('replace the webhook secret of an agent that is called')
     .argument('[listing]', 'its id; default: the one of this folder')
-    .action((listing: string | undefined, options: object) => rotateSecretCommand(listing, options, around));
+    .action((listing: string | undefined, options: object) =>
+      rotateSecretCommand(listing, options, environment),
+    );
   withMarketplace(program.command('logs'))
     .description('show how the runs of a listing ended, and why they failed')
     .argument('[listing]', 'its id; default: the one of this folder')
     .option('--follow', 'and those to come, until Ctrl-C')
     .option('--limit <number>', 'how many of the latest', '20')
-    .action((listing: string | undefined, options: object) => logsCommand(listing, options, around));
+    .action((listing: string | undefined, options: object) => logsCommand(listing, options, environment));
   withMarketplace(program.command('stats'))
     .description('count how the runs of a listing went, how long they took, what was refused')
     .argument('[listing]', 'its id; default: the one of this folder')
     .option('--window <time>', '24h, 7d or 30d', '24h')
-    .action((listing: string | undefined, options: object) => statsCommand(listing, options, around));
+    .action((listing: string | undefined, options: object) => statsCommand(listing, options, environment));
   const states = {
     pause: 'take a listing off sale, until it is resumed',
     resume: 'put a paused listing back on sale',
@@ -117,33 +119,33 @@ function addCreatorCommands(program: Command, around: CliEnvironment): void {
       .description(description)
       .argument('[listing]', 'its id; default: the one of this folder')
       .action((listing: string | undefined, options: object) =>
-        stateCommand(state, listing, options, around),
+        stateCommand(state, listing, options, environment),
       );
     if (state === 'close') command.option('--yes', 'do not ask');
   }
   withMarketplace(program.command('earnings'))
     .description("show what the wallet's listings earn")
-    .action((options: object) => earningsCommand(options, around));
+    .action((options: object) => earningsCommand(options, environment));
   withMarketplace(program.command('withdraw'))
     .description('take what a listing earned out of its escrow')
     .argument('[listing]', 'its id; default: the one of this folder')
     .option('--sol <amount>', 'how much; default: all')
-    .action((listing: string | undefined, options: object) => withdrawCommand(listing, options, around));
+    .action((listing: string | undefined, options: object) => withdrawCommand(listing, options, environment));
   program
     .command('model')
     .description('serve a practice model on this machine, for agents without a key of a vendor')
     .option('--port <port>', 'where it listens', '8789')
-    .action((options: object) => modelCommand(options, around));
+    .action((options: object) => modelCommand(options, environment));
 }
 
-function addRenterCommands(program: Command, around: CliEnvironment): void {
+function addRenterCommands(program: Command, environment: CliEnvironment): void {
   withMarketplace(program.command('rent'))
     .description('rent a listing, or add to its balance or its time')
     .argument('<listing>', 'its id')
     .option('--deposit <sol>', 'Per-Task: what is prepaid; default: the least')
     .option('--days <days>', 'subscription: 30, 90 or 365')
     .option('--yes', 'agree to what it costs, without being asked')
-    .action((listing: string, options: object) => rentCommand(listing, options, around));
+    .action((listing: string, options: object) => rentCommand(listing, options, environment));
   withMarketplace(program.command('run'))
     .description('run a rented agent')
     .argument('<listing>', 'its id')
@@ -151,10 +153,12 @@ function addRenterCommands(program: Command, around: CliEnvironment): void {
     .option('--input <input>', 'JSON, or text')
     .option('--input-file <file>', 'the same, in a file; - is standard input')
     .option('--timeout <seconds>', "the most that it takes; default: the agent's own limit")
-    .action((listing: string, task: string, options: object) => runCommand(listing, task, options, around));
+    .action((listing: string, task: string, options: object) =>
+      runCommand(listing, task, options, environment),
+    );
 }
 
-function addWalletCommands(program: Command, around: CliEnvironment): void {
+function addWalletCommands(program: Command, environment: CliEnvironment): void {
   const wallet = program
     .command('wallet')
     .description('wallets for agents, which hold only their budget')
@@ -166,7 +170,7 @@ function addWalletCommands(program: Command, around: CliEnvironment): void {
       .option('--rpc <url>', 'Solana RPC endpoint (AGENT_RENTAL_RPC_URL; http://127.0.0.1:8899)')
       .action((file: string, options: object) =>
         // The chain's client takes no signal.
-        Promise.race([walletCommands[name](file, options, around), interruption(around.signal)]),
+        Promise.race([walletCommands[name](file, options, environment), interruption(environment.signal)]),
       );
   const withSource = (command: Command) =>
     command

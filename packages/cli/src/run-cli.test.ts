@@ -11,7 +11,7 @@ async function cli(...args: string[]) {
   const err: string[] = [];
   const code = await runCli(args, {
     // Nothing listens on the discard port.
-    environment: { AGENT_RENTAL_RPC_URL: 'http://127.0.0.1:9' },
+    variables: { AGENT_RENTAL_RPC_URL: 'http://127.0.0.1:9' },
     folder: tmpdir(),
     signal: new AbortController().signal,
     out: (line) => void out.push(line),

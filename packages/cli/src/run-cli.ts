@@ -59,14 +59,15 @@ function adviceFor(
  *
  * @returns the exit code: 0, 1 when it failed, 2 when it was not understood, 3 when an agent's run failed, 130 after Ctrl-C
  */
-export async function runCli(args: readonly string[], around: CliEnvironment): Promise<number> {
+export async function runCli(args: readonly string[], environment: CliEnvironment): Promise<number> {
   const tell = (text: string, code?: string) => {
     const message = text.replace(/\s+/g, ' ').slice(0, MESSAGE_LENGTH);
-    if (args.includes('--json')) around.err(JSON.stringify({ error: { message, ...(code && { code }) } }));
-    else around.err(`agent-rental: ${message}`);
+    if (args.includes('--json'))
+      environment.err(JSON.stringify({ error: { message, ...(code && { code }) } }));
+    else environment.err(`agent-rental: ${message}`);
   };
   try {
-    const program = createProgram(around);
+    const program = createProgram(environment);
     if (args.length === 0) program.outputHelp();
     else await program.parseAsync([...args], { from: 'user' });
     return EXIT_CODES.done;
@@ -79,7 +80,7 @@ export async function runCli(args: readonly string[], around: CliEnvironment): P
       }
       return EXIT_CODES.usage;
     }
-    if (around.signal.aborted) {
+    if (environment.signal.aborted) {
       tell(`Ended by Ctrl-C. ${AFTER_INTERRUPTION[args[0] ?? ''] ?? ''}`.trim(), 'interrupted');
       return EXIT_CODES.interrupted;
     }

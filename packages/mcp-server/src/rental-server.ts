@@ -171,7 +171,7 @@ function toolHandlers(
         // A marketplace that cannot be reached must not take the client's session down with it: the tools
         // that are always there say what is wrong when they are called.
         onError?.(error);
-        return partOf(toolset.fixedTools, start);
+        return partOf(toolset.alwaysThere, start);
       });
       return {
         tools: page.tools.map((tool) => toMcpTool(tool, options.inputFolder)),

@@ -62,7 +62,7 @@ export interface ToolPage {
 /** The tools of one caller. */
 export interface RentedToolset {
   /** The tools that need no rental. */
-  readonly fixedTools: readonly RentedTool[];
+  readonly alwaysThere: readonly RentedTool[];
   /**
    * All tools: the fixed ones, then one per current rental, the most recent first. Fetched once.
    *
@@ -121,7 +121,7 @@ export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}
     unsettled: new Map(),
     paying: new Map(),
   };
-  const fixedTools = Object.values({
+  const alwaysThere = Object.values({
     search_listings: searchListingsTool(client),
     get_listing: getListingTool(client),
     rent_listing: rentListingTool(context),
@@ -158,29 +158,29 @@ export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}
   };
   const fetchTools = async (given: CallOptions): Promise<readonly RentedTool[]> => {
     const direct = limit === 0 ? [] : (await fetchDirect(0, limit, given)).tools;
-    listed = [...fixedTools, ...direct];
+    listed = [...alwaysThere, ...direct];
     return listed;
   };
 
   return {
-    fixedTools,
+    alwaysThere,
     list: async (given = {}) => listed ?? fetchTools(given),
     refresh: (given = {}) => fetchTools(given),
     page: async (start, size, given = {}, place) => {
-      const fixed = fixedTools.slice(start, start + size);
-      const from = Math.max(start - fixedTools.length, 0);
+      const fixed = alwaysThere.slice(start, start + size);
+      const from = Math.max(start - alwaysThere.length, 0);
       const to = Math.min(from + size - fixed.length, limit);
       // Past the end, or a page of fixed tools alone, the total is still needed.
       const direct =
         limit === 0 ? { tools: [], total: 0 } : await fetchDirect(from, Math.max(to, from + 1), given, place);
       return {
         tools: [...fixed, ...direct.tools.slice(0, Math.max(to - from, 0))],
-        total: fixedTools.length + direct.total,
+        total: alwaysThere.length + direct.total,
         next: to > from ? direct.next : undefined,
       };
     },
     find: async (name, given = {}) => {
-      const known = [...fixedTools, ...(listed ?? [])].find((tool) => tool.name === name);
+      const known = [...alwaysThere, ...(listed ?? [])].find((tool) => tool.name === name);
       if (known !== undefined) return known;
       const id = listingIdOf(name);
       if (id !== undefined) {

@@ -13,7 +13,7 @@ import { startTracing } from '../platform/tracing/export.js';
 import { openKeyRing } from '../service-keys/index.js';
 import type { AppParts } from './app-parts.js';
 import { startBackground } from './background.js';
-import { composeCatalogue } from './catalogue.js';
+import { composeListingsAndFiles } from './listings-and-files.js';
 import { composeContent } from './content.js';
 import { composeHttp } from './http.js';
 import { addOperations } from './operations.js';
@@ -55,10 +55,10 @@ export async function createApp(parts: AppParts): Promise<App> {
   const protocol = await composeProtocol(parts);
   const outbound = createOutboundHttp(parts.allowedOrigins);
   const content = await composeContent(parts, metrics);
-  const catalogue = composeCatalogue(parts, content);
+  const listingsAndFiles = composeListingsAndFiles(parts, content);
   const shares = sandboxShares(parts);
   const records = await composeRunRecords(parts, shares, metrics);
-  const settlement = composeSettlement(parts, protocol, catalogue, records, metrics, ring);
+  const settlement = composeSettlement(parts, protocol, listingsAndFiles, records, metrics, ring);
   const runLog = composeRunLog(parts, protocol);
   const sandboxes = await composeSandboxes(parts, shares, outbound, metrics);
   const stopping = new AbortController();
@@ -68,7 +68,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   await addRoutes(parts, {
     protocol,
     content,
-    catalogue,
+    listingsAndFiles,
     records,
     sandboxes,
     settlement,
@@ -81,7 +81,16 @@ export async function createApp(parts: AppParts): Promise<App> {
     ring,
   });
   const leadership = await openLeadership(database.pool, logger);
-  addOperations(parts, { metrics, leadership, protocol, sandboxes, catalogue, settlement, httpPart, drain });
+  addOperations(parts, {
+    metrics,
+    leadership,
+    protocol,
+    sandboxes,
+    listingsAndFiles,
+    settlement,
+    httpPart,
+    drain,
+  });
   const mcpBus = await openNotifications(database.pool, 'agent_rental_mcp', logger);
   const mcp = await mountMcp(http, {
     internalRequests: httpPart.internalRequests,
@@ -93,11 +102,11 @@ export async function createApp(parts: AppParts): Promise<App> {
     publicUrl: config.publicUrl,
     resourceMetadataOf: (request) =>
       httpPart.urlsOf(request)[0].issuer + serviceEndpoints.getProtectedResourceOfMcp.path,
-    hasPins: (principal) => catalogue.pins.hasAny(runnerOf(principal)),
+    hasPins: (principal) => listingsAndFiles.pins.hasAny(runnerOf(principal)),
   });
   const background = await startBackground(parts, {
     leadership,
-    catalogue,
+    listingsAndFiles,
     registration,
     settlement,
     runLog,

@@ -24,7 +24,7 @@ import { removeEndedKeys } from '../service-keys/index.js';
 import { removeOldApprovals } from '../spending-approvals/index.js';
 import { EXPIRY_CRONTAB, EXPIRY_TASK, removeExpired, removeOldStats } from '../runs/index.js';
 import type { AppParts } from './app-parts.js';
-import type { Catalogue } from './catalogue.js';
+import type { ListingsAndFiles } from './listings-and-files.js';
 import type { Registration } from './registration.js';
 import { INTERRUPTED_CHECK_MS, type RunRecords } from './run-records.js';
 import type { RunLogPart } from './run-log.js';
@@ -57,7 +57,7 @@ export interface Background {
 /** The parts that work without a request. */
 interface BackgroundParts {
   leadership: Leadership;
-  catalogue: Catalogue;
+  listingsAndFiles: ListingsAndFiles;
   registration: Registration;
   settlement: SettlementPart;
   runLog: RunLogPart;
@@ -72,7 +72,7 @@ interface BackgroundParts {
 export async function startBackground(appParts: AppParts, parts: BackgroundParts): Promise<Background> {
   const { database, logger, chain, history, keys } = appParts;
   const { leadership } = parts;
-  const { indexer } = parts.catalogue;
+  const { indexer } = parts.listingsAndFiles;
   const { registration, removal, samples, prober, health } = parts.registration;
   const { reconciler, states } = parts.settlement;
   const { funds } = parts.protocol;
@@ -145,7 +145,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
   const watching = funds.start();
   const folding = startFolding(db, logger);
   const counting = parts.records.refusals.start();
-  const ending = parts.records.lostEnds.start();
+  const ending = parts.records.unrecordedEnds.start();
   return {
     pause: () => stopping.abort(),
     async stop() {
@@ -165,10 +165,10 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
 
 /** What one replica does for all. */
 function startLeading(
-  { leadership, catalogue, settlement, runLog, records }: BackgroundParts,
+  { leadership, listingsAndFiles, settlement, runLog, records }: BackgroundParts,
   { db, logger, pausing }: { db: Db; logger: AppParts['logger']; pausing: AbortSignal },
 ): Rounds {
-  const { indexer } = catalogue;
+  const { indexer } = listingsAndFiles;
   let toldAt = Number.NEGATIVE_INFINITY;
   const tellLevel = async () => {
     const now = performance.now();

@@ -19,9 +19,9 @@ import type { RoutedParts } from './routed-parts.js';
 /** Composes the service that builds and sends the transactions of wallets. */
 export function composeTransactions(
   { config, chain, authority }: AppParts,
-  { protocol, catalogue, registration }: RoutedParts,
+  { protocol, listingsAndFiles, registration }: RoutedParts,
 ) {
-  const { listings, credentials, indexer } = catalogue;
+  const { listings, credentials, indexer } = listingsAndFiles;
   return createTransactionService({
     chain,
     proposals: createProposalBuilder({ chain, authority, ...protocol, network: config.network }),
@@ -37,7 +37,7 @@ export function composeExecution(
   { config, logger, database: { db }, chain, keys }: AppParts,
   {
     protocol,
-    catalogue,
+    listingsAndFiles,
     records,
     sandboxes,
     settlement: part,
@@ -49,17 +49,17 @@ export function composeExecution(
   }: RoutedParts,
   spending: Spending,
 ): ExecutionServices {
-  const { runs, changes, callerCounts, live, slots, refusals, lostEnds } = records;
+  const { runs, changes, callerCounts, live, slots, refusals, unrecordedEnds } = records;
   const { settlement, receiptSigner } = part;
   const deps = {
     readPublishedInput,
     rateLimits: httpPart.rateLimits,
     executionsPerMinute: config.executionsPerMinute,
-    listings: catalogue.listings,
+    listings: listingsAndFiles.listings,
     chain,
     settlement,
     runs,
-    files: catalogue.files,
+    files: listingsAndFiles.files,
     waitingCallers: createWaitingCallers({
       runs,
       callerCounts,
@@ -68,9 +68,9 @@ export function composeExecution(
       graceMs: config.reconnectGraceMs,
     }),
     live,
-    startLatency: sandboxes.startLatency,
+    startGate: sandboxes.startGate,
     stepTimes: metrics.stepEnded,
-    lostEnds,
+    unrecordedEnds,
     contacts: createAgentContacts(db, logger),
     changes,
     refusals,

@@ -2,4 +2,4 @@
 export { openAuthority } from './chain/authority.js';
 export { requireCluster } from './requirements/cluster.js';
 export { requireDatabase } from './requirements/database.js';
-export { openSandboxes } from './sandboxes/isolation.js';
+export { openSandboxes } from './sandboxes/open-driver.js';

@@ -9,7 +9,7 @@ import {
   type Metrics,
 } from '../operations/index.js';
 import type { AppParts } from './app-parts.js';
-import type { Catalogue } from './catalogue.js';
+import type { ListingsAndFiles } from './listings-and-files.js';
 import type { HttpPart } from './http.js';
 import type { Protocol } from './chain/protocol.js';
 import type { SettlementPart } from './settlement.js';
@@ -23,13 +23,13 @@ export function addOperations(
     leadership: Leadership;
     protocol: Protocol;
     sandboxes: Sandboxes;
-    catalogue: Catalogue;
+    listingsAndFiles: ListingsAndFiles;
     settlement: SettlementPart;
     httpPart: HttpPart;
     drain: Drain;
   },
 ): void {
-  const { metrics, protocol, sandboxes, catalogue, drain } = parts;
+  const { metrics, protocol, sandboxes, listingsAndFiles, drain } = parts;
   const { db, pool } = database;
   const counts = createOperationsRepository(db);
   metrics.watch({
@@ -40,7 +40,7 @@ export function addOperations(
     sandboxes: sandboxes.statsByPool,
     connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     isLeader: () => parts.leadership.isLeader(),
-    indexAgeSeconds: () => catalogue.indexer.ageSeconds(),
+    indexAgeSeconds: () => listingsAndFiles.indexer.ageSeconds(),
     reconcilerAgeSeconds: () => parts.settlement.reconciler.ageSeconds(),
     rpc: () => chain.endpointStats(),
     funds: () => protocol.funds.state(),

@@ -10,7 +10,7 @@ import { openDatabase } from '../database/connection.js';
 import { MigrationError } from '../database/migrate.js';
 import { deriveKeys } from '../platform/keys.js';
 import type { Logger } from '../platform/logger.js';
-import { openSandboxes } from './sandboxes/isolation.js';
+import { openSandboxes } from './sandboxes/open-driver.js';
 import { requireCluster } from './requirements/cluster.js';
 import { databaseError, requireDatabase } from './requirements/database.js';
 import type { RunningServer } from './running-server.js';

@@ -2,7 +2,7 @@ import type { Drain } from '../platform/drain.js';
 import type { Metrics } from '../operations/index.js';
 import type { OutboundHttp } from '../platform/outbound-http.js';
 import type { KeyRing } from '../service-keys/index.js';
-import type { Catalogue } from './catalogue.js';
+import type { ListingsAndFiles } from './listings-and-files.js';
 import type { Content } from './content.js';
 import type { HttpPart } from './http.js';
 import type { Protocol } from './chain/protocol.js';
@@ -16,7 +16,7 @@ import type { SettlementPart } from './settlement.js';
 export interface RoutedParts {
   protocol: Protocol;
   content: Content;
-  catalogue: Catalogue;
+  listingsAndFiles: ListingsAndFiles;
   records: RunRecords;
   sandboxes: Sandboxes;
   settlement: SettlementPart;

@@ -34,26 +34,26 @@ import { createRentalCosts, transactionRoutes } from '../transactions/index.js';
 import type { AppParts } from './app-parts.js';
 import { composeExecution, composeTransactions } from './execution.js';
 import type { RoutedParts } from './routed-parts.js';
-import { boundsInForce } from './sandboxes/isolation.js';
+import { boundsInForce } from './sandboxes/open-driver.js';
 
 /** Adds every slice's routes to the server, except those of operations and MCP. */
 export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<void> {
   const { config, database, driver, chain } = parts;
-  const { catalogue, registration, httpPart, settlement } = routed;
+  const { listingsAndFiles, registration, httpPart, settlement } = routed;
   const { http, identity, internalRequests } = httpPart;
   const { db } = database;
   const baseUrl = () => config.publicUrl ?? listeningUrl(http) ?? '';
   const approvals = createSpendingApprovals(createApprovalRepository(db), identity.challenges, baseUrl);
   identityRoutes(http, { ...identity, network: config.network, publicUrl: config.publicUrl });
   approvalRoutes(http, approvals, createOriginsOf(config.publicUrl));
-  const reviews = createReviews(db, catalogue.listings);
+  const reviews = createReviews(db, listingsAndFiles.listings);
   listingRoutes(http, {
-    listings: catalogue.listings,
-    pins: catalogue.pins,
+    listings: listingsAndFiles.listings,
+    pins: listingsAndFiles.pins,
     reviews,
     creators: createCreators(db),
   });
-  credentialRoutes(http, catalogue.credentials);
+  credentialRoutes(http, listingsAndFiles.credentials);
   registrationRoutes(http, {
     registration: registration.registration,
     secrets: registration.secrets,
@@ -65,14 +65,14 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
   const spending = createSpending(db, approvals);
   transactionRoutes(http, composeTransactions(parts, routed), spending);
   executionRoutes(http, composeExecution(parts, routed, spending));
-  await fileRoutes(http, catalogue.files);
+  await fileRoutes(http, listingsAndFiles.files);
   contentRoutes(http, routed.content);
   toolRoutes(http, {
     internalRequests,
-    hasPins: (principal) => catalogue.pins.hasAny(runnerOf(principal)),
+    hasPins: (principal) => listingsAndFiles.pins.hasAny(runnerOf(principal)),
   });
   dashboardRoutes(http, {
-    listings: catalogue.listings,
+    listings: listingsAndFiles.listings,
     reviews,
     baseUrl,
     network: config.network,

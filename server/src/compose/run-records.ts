@@ -2,7 +2,7 @@ import { countRuns, type Metrics } from '../operations/index.js';
 import {
   createCallerCounts,
   createLiveRuns,
-  createLostEnds,
+  createUnrecordedEnds,
   createRefusals,
   createRunChanges,
   createRunRepository,
@@ -42,6 +42,6 @@ export async function composeRunRecords(
   if (alone) await slots.freeAll();
   await runs.markInterrupted(alone ? 0 : INTERRUPTED_CHECK_MS);
   const refusals = createRefusals(db, logger);
-  const lostEnds = createLostEnds({ runs, slots, changes, logger });
-  return { runs, notifications, changes, live, callerCounts, slots, refusals, lostEnds };
+  const unrecordedEnds = createUnrecordedEnds({ runs, slots, changes, logger });
+  return { runs, notifications, changes, live, callerCounts, slots, refusals, unrecordedEnds };
 }

@@ -12,7 +12,7 @@ import type { KeyRing } from '../service-keys/index.js';
 import type { createRunChanges, createRunRepository } from '../runs/index.js';
 import { ApiError } from '../errors/api-error.js';
 import type { AppParts } from './app-parts.js';
-import type { Catalogue } from './catalogue.js';
+import type { ListingsAndFiles } from './listings-and-files.js';
 import type { Protocol } from './chain/protocol.js';
 
 /** What charges runs, and what brings the charges to an end that a process left open. */
@@ -28,7 +28,7 @@ interface ChargedRuns {
 export function composeSettlement(
   { chain, authority, logger, database, config }: AppParts,
   { protocol, fees, funds }: Protocol,
-  { indexer }: Catalogue,
+  { indexer }: ListingsAndFiles,
   { runs, changes }: ChargedRuns,
   metrics: Metrics,
   ring: KeyRing,

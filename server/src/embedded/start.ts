@@ -16,7 +16,7 @@ import { openDatabase } from '../database/connection.js';
 import { watchDiskSpace } from '../platform/disk-space.js';
 import { deriveKeys } from '../platform/keys.js';
 import type { Logger } from '../platform/logger.js';
-import { openSandboxes } from '../compose/sandboxes/isolation.js';
+import { openSandboxes } from '../compose/sandboxes/open-driver.js';
 import type { RunningServer } from '../compose/running-server.js';
 import { removeDevFile, writeDevFile, type DevFile } from './dev-file.js';
 import { EXAMPLES_ENTRY, startExamples } from './examples/examples.js';

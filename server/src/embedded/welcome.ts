@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import type { SandboxBound, SandboxDriver } from '@agent-rental/sandbox';
 import type { Config } from '../config.js';
-import { boundsInForce } from '../compose/sandboxes/isolation.js';
+import { boundsInForce } from '../compose/sandboxes/open-driver.js';
 import type { DevFile } from './dev-file.js';
 
 const MCP_BIN = fileURLToPath(new URL('bin.js', import.meta.resolve('@agent-rental/mcp-server')));

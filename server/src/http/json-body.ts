@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { operations } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
-import { Lane } from '../platform/threads/lane.js';
+import { WorkerPool } from '../platform/threads/worker-pool.js';
 import { ApiError } from '../errors/api-error.js';
 import type { BodyAnswer, BodyQuestion } from './json-body-worker.js';
 import { measureJson } from '../platform/json/json-size.js';
@@ -28,7 +28,7 @@ export class CheckedBody {
   }
 }
 
-const lane = new Lane<BodyQuestion, BodyAnswer>(WORKER, { most: THREADS, deadlineMs: DEADLINE_MS });
+const lane = new WorkerPool<BodyQuestion, BodyAnswer>(WORKER, { most: THREADS, deadlineMs: DEADLINE_MS });
 
 /** Whether reading a body could hold the event loop for longer than an ordinary request. */
 export function isLarge(body: Uint8Array): boolean {

@@ -165,7 +165,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
         retryAfterSeconds: 5,
       });
     }
-    await admit(request, options, failedChecks);
+    await authenticateAndCount(request, options, failedChecks);
     if (options.hasRoom?.() === false) requireNoWrite(request);
   });
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -246,7 +246,7 @@ async function refuseUnreadable(
 }
 
 /** Authenticates and counts one request. */
-async function admit(
+async function authenticateAndCount(
   request: FastifyRequest,
   options: HttpServerOptions,
   failedChecks: FailedChecks,

@@ -1,4 +1,4 @@
-export { countModelCalls, countReads, countRuns } from './counted.js';
+export { countModelCalls, countReads, countRuns } from './instrumented.js';
 export { createMetrics, type Metrics } from './metrics.js';
 export { createReadiness } from './readiness.js';
 export { createOperationsRepository } from './repository.js';

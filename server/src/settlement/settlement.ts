@@ -23,7 +23,7 @@ const RUN_ALREADY_CONSUMED = 6100;
 /** States of a charge that has taken the money. */
 
 /** Resolves with null once the signal aborts. */
-function over(signal: AbortSignal): Promise<null> {
+function whenAborted(signal: AbortSignal): Promise<null> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(null);
     else signal.addEventListener('abort', () => resolve(null), { once: true });
@@ -147,7 +147,7 @@ export function createSettlement(deps: {
       let status = await transaction.landed;
       if (status?.err && !isRefusalOf(runId, transaction.wire, status.err)) {
         transaction = await signAlone(charge);
-        status = await Promise.race([transaction.landed, over(deadline.signal)]);
+        status = await Promise.race([transaction.landed, whenAborted(deadline.signal)]);
       }
       if (status === null) throw new ChargePendingError(runId);
       if (status.err) throw openIfConsumed(runId, await failureOf(transaction.signature, status.err));

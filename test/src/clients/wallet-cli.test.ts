@@ -38,8 +38,8 @@ test('a wallet that holds only its budget pays no more than that, and gives back
 
     // No policy stands in the way: what the wallet holds does.
     const client = createClient({ baseUrl: marketplace.dev.base_url, signer });
-    const { fixedTools } = rentedToolset(client, { wallet: payingWallet(signer), policy: {} });
-    const rent = fixedTools.find(({ name }) => name === 'rent_listing');
+    const { alwaysThere } = rentedToolset(client, { wallet: payingWallet(signer), policy: {} });
+    const rent = alwaysThere.find(({ name }) => name === 'rent_listing');
     const { id } = marketplace.listing('per_query');
     const refused = await rent?.invoke({ agent_id: id, deposit_lamports: 40_000_000 });
     expect(refused?.text).toContain('too little SOL');

@@ -33,7 +33,7 @@ async function newAgent(options: (folder: string) => ToolsetOptions = () => ({ p
   const make = () => {
     const toolset = rentedToolset(client, { wallet: payingWallet(signer), ...options(folder) });
     return (name: string, args: object, more?: Parameters<RentedTool['invoke']>[1]) => {
-      const tool = toolset.fixedTools.find((one) => one.name === name);
+      const tool = toolset.alwaysThere.find((one) => one.name === name);
       if (tool === undefined) throw new Error(`no tool ${name}`);
       return tool.invoke(args, more);
     };

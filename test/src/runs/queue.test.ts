@@ -39,8 +39,8 @@ beforeAll(async () => {
   marketplace = await startMarketplace(stateDir, {
     MODEL_BASE_URL: standIn.baseUrl,
     MODEL_NAME: 'stand-in',
-    LINE_MAX_LENGTH: '4',
-    LINE_MAX_WAIT_SECONDS: '20',
+    QUEUE_MAX_LENGTH: '4',
+    QUEUE_MAX_WAIT_SECONDS: '20',
   });
   const creator = await newParticipant(marketplace);
   renter = await newParticipant(marketplace);

@@ -1,6 +1,6 @@
 import { until } from '@agent-rental/test/support/busy-marketplace';
 import { Client } from 'pg';
-import { accountOf } from '../world/books.js';
+import { accountOf } from '../world/ledger-audit.js';
 import { FaultMarket, RUN_PRICE, type Listing, type Rental } from '../world/market.js';
 import {
   holdBackground,

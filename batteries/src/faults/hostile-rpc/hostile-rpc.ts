@@ -1,7 +1,7 @@
 import { revokePerQueryAccess } from '@agent-rental/program-client';
 import { until } from '@agent-rental/test/support/busy-marketplace';
 import { Connection, Transaction } from '@solana/web3.js';
-import { accountOf } from '../world/books.js';
+import { accountOf } from '../world/ledger-audit.js';
 import { FaultMarket, type Listing } from '../world/market.js';
 import { MISBEHAVIOURS } from './misbehaviours.js';
 import type { Misbehaviour } from '../proxies/rpc-proxy.js';

@@ -1,7 +1,7 @@
 import { decodePerQueryBalance, DEFAULT_FEE_BPS, protocolFeeLamports } from '@agent-rental/program-client';
 import { until } from '@agent-rental/test/support/busy-marketplace';
 import { call } from '@agent-rental/test/support/http';
-import { auditEarnings, auditRental, type Books } from '../world/books.js';
+import { auditEarnings, auditRental, type Books } from '../world/ledger-audit.js';
 import type { Rental } from '../world/market.js';
 import { settle } from '../world/verify.js';
 import { ONE_TIME_PRICE } from './agents-on-sale.js';

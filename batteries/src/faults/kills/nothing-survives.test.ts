@@ -13,7 +13,7 @@ import {
 import { newRenter } from '@agent-rental/test/support/renter';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startAttackModel, taskOf, type AttackModel, type RunCode } from '../../sandbox-soak/attack-model.js';
-import { everythingOf, survivorsOf } from './everything-of.js';
+import { everythingOf, survivorsOf } from './server-processes.js';
 import { GONE_MS } from './leftovers.js';
 
 const JAVASCRIPT: readonly RunCode[] = [

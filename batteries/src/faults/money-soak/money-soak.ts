@@ -1,5 +1,5 @@
 import { Random } from '@agent-rental/test/support/random';
-import { accountOf, auditEarnings, auditRental, isUncredited } from '../world/books.js';
+import { accountOf, auditEarnings, auditRental, isUncredited } from '../world/ledger-audit.js';
 import { FaultMarket, RUN_PRICE, type Rental } from '../world/market.js';
 import { reconcile } from '../world/reconcile.js';
 import { newRequest, repeat, SCENARIOS, send, type Scenario } from '../world/scenarios.js';

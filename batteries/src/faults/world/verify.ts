@@ -1,5 +1,5 @@
 import { until } from '@agent-rental/test/support/busy-marketplace';
-import { accountOf, auditEarnings, auditRental } from './books.js';
+import { accountOf, auditEarnings, auditRental } from './ledger-audit.js';
 import { RUN_PRICE, type FaultMarket } from './market.js';
 import { repeat, type Got, type RunRequest } from './scenarios.js';
 

@@ -11,17 +11,17 @@ type OwnAgent = Awaited<ReturnType<Connected['client']['listAgents']>>['agents']
 /** `agent-rental agents`: the wallet's agents, drafts included, and which of them cannot be reached. */
 export async function agentsCommand(
   options: MarketplaceOptions & { limit?: string },
-  around: CliEnvironment,
+  environment: CliEnvironment,
 ): Promise<void> {
   const limit = Number(options.limit);
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT)
     throw new UsageError(`--limit is a number from 1 to ${MAX_LIMIT}.`);
-  const { client } = connect(options, around);
-  const page = await client.listAgents({ limit }, { signal: around.signal });
+  const { client } = connect(options, environment);
+  const page = await client.listAgents({ limit }, { signal: environment.signal });
   const none =
     page.agents.length === 0 ? ['This wallet has no agents. "agent-rental publish" makes one.'] : [];
   const more = page.next_cursor === undefined ? [] : [`The latest ${page.agents.length} are shown.`];
-  report(options, around, page, [...none, ...page.agents.flatMap(linesOf), ...more]);
+  report(options, environment, page, [...none, ...page.agents.flatMap(linesOf), ...more]);
 }
 
 function linesOf({ listing_id: id, status, version, unreachable, ...times }: OwnAgent): string[] {

@@ -42,10 +42,10 @@ type Ends = (() => unknown)[];
  * `agent-rental dev`: publishes the agent on a marketplace of this machine, with wallets of its own, rents it, and serves what
  * a renter gets until Ctrl-C. Everything is real but the value of the SOL.
  */
-export async function devCommand(options: DevOptions, around: CliEnvironment): Promise<void> {
+export async function devCommand(options: DevOptions, environment: CliEnvironment): Promise<void> {
   const port = Number(options.port);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new UsageError('--port is no port.');
-  const project = readAgentProject(around.folder);
+  const project = readAgentProject(environment.folder);
   const ends: Ends = [];
   let isReady = false;
   try {
@@ -59,55 +59,58 @@ export async function devCommand(options: DevOptions, around: CliEnvironment): P
     const own = [entrypoint, endpoint].filter(
       (url): url is string => typeof url === 'string' && URL.canParse(url) && isLoopback(url),
     );
-    const place = await openMarketplace(options, around, session, own, ends);
+    const place = await openMarketplace(options, environment, session, own, ends);
     const agent =
       typeof entrypoint === 'string' && own.includes(entrypoint)
-        ? createAgentProcess(around, entrypoint, { WEBHOOK_SECRET_FILE: join(session, WEBHOOK_SECRET_FILE) })
+        ? createAgentProcess(environment, entrypoint, {
+            WEBHOOK_SECRET_FILE: join(session, WEBHOOK_SECRET_FILE),
+          })
         : undefined;
     if (agent) {
-      around.err('Starting the agent');
+      environment.err('Starting the agent');
       ends.push(() => agent.stop());
       await agent.restart();
     } else if (typeof endpoint === 'string' && own.includes(endpoint)) {
-      await servePracticeModelAt(endpoint, around, ends);
+      await servePracticeModelAt(endpoint, environment, ends);
     }
 
     const [creator, renter] = await Promise.all(
-      ['creator', 'renter'].map((name) => newParticipant(place, session, name, around)),
+      ['creator', 'renter'].map((name) => newParticipant(place, session, name, environment)),
     );
     if (!creator || !renter) throw new Error('A session has two wallets.');
-    const published = await publishProject(creator, around, { fallback: PRICE_IF_NONE });
+    const published = await publishProject(creator, environment, { fallback: PRICE_IF_NONE });
     if (published.isPending) throw new CommandError('That marketplace has agents reviewed by its operator.');
     const { id } = published;
-    await rentForSession(renter, id, around);
+    await rentForSession(renter, id, environment);
     const { key } = await createApiKey(renter.client, renter.signer, 'agent-rental dev');
 
-    const live = keepLive(around.folder, {
+    const live = keepLive(environment.folder, {
       onManifest: async () => {
-        const changes = await updateProject(creator, id, { ...around, err: () => undefined });
-        if (changes.length > 0) around.err(`Live: ${changes.join(', ')}`);
+        const changes = await updateProject(creator, id, { ...environment, err: () => undefined });
+        if (changes.length > 0) environment.err(`Live: ${changes.join(', ')}`);
       },
       onProgram:
         agent &&
         (async () => {
           await agent.restart();
-          around.err('Live: the agent was started anew');
+          environment.err('Live: the agent was started anew');
         }),
-      onError: (error) => around.err(`Not live: ${error instanceof Error ? error.message : String(error)}`),
+      onError: (error) =>
+        environment.err(`Not live: ${error instanceof Error ? error.message : String(error)}`),
     });
     ends.push(() => live.close());
     const proxy = await serveRenterProxy(port, place.url, key, live.upToDate).catch((error: Error) => {
       throw new CommandError(`Port ${port} cannot be used: ${error.message}. Choose another with --port.`);
     });
     ends.push(() => proxy.close());
-    tellReady(options, around, proxy.url, id, project.body);
+    tellReady(options, environment, proxy.url, id, project.body);
     isReady = true;
-    await Promise.race([showRuns(renter.client, id, around), aborted(around.signal)]);
+    await Promise.race([showRuns(renter.client, id, environment), aborted(environment.signal)]);
   } catch (error) {
     // Ctrl-C is how a session ends, once there is one.
-    if (!around.signal.aborted || !isReady) throw error;
+    if (!environment.signal.aborted || !isReady) throw error;
   } finally {
-    if (around.signal.aborted) around.err('Ending');
+    if (environment.signal.aborted) environment.err('Ending');
     for (const end of ends.toReversed()) await end();
   }
 }
@@ -123,24 +126,24 @@ interface Place {
 
 async function openMarketplace(
   options: DevOptions,
-  around: CliEnvironment,
+  environment: CliEnvironment,
   session: string,
   allowed: readonly string[],
   ends: Ends,
 ): Promise<Place> {
   if (options.url !== undefined) {
-    const url = urlOf(options, around);
+    const url = urlOf(options, environment);
     if (!isLoopback(url))
       throw new UsageError('--url is of a marketplace on this machine; elsewhere, publish.');
-    return { url, rpcUrl: undefined, programId: programIdOf(around) };
+    return { url, rpcUrl: undefined, programId: programIdOf(environment) };
   }
-  const entry = findMarketplace(options.marketplace, around.folder);
-  around.err('Starting a marketplace for this session');
+  const entry = findMarketplace(options.marketplace, environment.folder);
+  environment.err('Starting a marketplace for this session');
   const started = await startMarketplace(
     entry,
     join(session, 'state'),
     [...new Set(allowed.map((url) => new URL(url).origin))],
-    around.signal,
+    environment.signal,
   );
   ends.push(() => started.stop());
   return started;
@@ -161,12 +164,13 @@ async function newParticipant(
   { url, rpcUrl, programId }: Place,
   session: string,
   name: string,
-  around: CliEnvironment,
+  environment: CliEnvironment,
 ): Promise<Connected> {
   const file = join(session, `${name}.json`);
   const address = createWalletFile(file);
-  const connection = rpcUrl === undefined ? connectionOf({}, around) : new Connection(rpcUrl, 'confirmed');
-  await airdrop(connection, address, SESSION_LAMPORTS, around.signal);
+  const connection =
+    rpcUrl === undefined ? connectionOf({}, environment) : new Connection(rpcUrl, 'confirmed');
+  await airdrop(connection, address, SESSION_LAMPORTS, environment.signal);
   const signer = readWalletFile(file);
   return { url, signer, client: createClient({ baseUrl: url, signer, programId }), records: session };
 }
@@ -174,9 +178,9 @@ async function newParticipant(
 async function rentForSession(
   { client, signer }: Connected,
   id: string,
-  around: CliEnvironment,
+  environment: CliEnvironment,
 ): Promise<void> {
-  around.err('Renting it, with another wallet');
+  environment.err('Renting it, with another wallet');
   const {
     rental_model: model,
     price_lamports: price,
@@ -189,12 +193,12 @@ async function rentForSession(
       deposit_lamports: Math.max(least, Math.min(price * PREPAID_RUNS, Number(SESSION_LAMPORTS / 2n))),
     },
   };
-  await rent(client, signer, id, terms[model], { signal: around.signal, approve: () => true });
+  await rent(client, signer, id, terms[model], { signal: environment.signal, approve: () => true });
 }
 
 function tellReady(
   options: DevOptions,
-  around: CliEnvironment,
+  environment: CliEnvironment,
   url: string,
   id: string,
   body: Record<string, unknown>,
@@ -202,7 +206,7 @@ function tellReady(
   const input = (Object(body['listing']) as { sample_input?: unknown }).sample_input;
   const request = { agent_id: id, task: 'Do it.', ...(input === undefined ? {} : { input }) };
   if (options.json === true) {
-    around.out(
+    environment.out(
       JSON.stringify({ mcp_url: `${url}/mcp`, execute_url: `${url}/v1/execute`, listing_id: id, request }),
     );
     return;
@@ -218,7 +222,7 @@ function tellReady(
     '',
     `Edits of ${AGENT_FILE} and its prompt are live in the next call. Ctrl-C ends it.`,
   ]) {
-    around.out(line);
+    environment.out(line);
   }
 }
 

@@ -12,20 +12,20 @@ const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 export async function initCommand(
   given: string,
   options: SharedOptions & { template?: string },
-  around: CliEnvironment,
+  environment: CliEnvironment,
 ): Promise<void> {
   const { template = 'prompt' } = options;
   if (!isTemplate(template)) {
     throw new UsageError(`There is no template ${template}; there are ${Object.keys(TEMPLATES).join(', ')}.`);
   }
-  const folder = resolve(around.folder, given);
+  const folder = resolve(environment.folder, given);
   const name = basename(folder);
   if (!NAME.test(name) || name.length > 64) {
     throw new UsageError(`"${name}" is no name of an agent: kebab-case, for instance invoice-reader.`);
   }
-  const files = await writeTemplate(template, folder, name, around.environment);
+  const files = await writeTemplate(template, folder, name, environment.variables);
   const place = given === '.' ? [] : [`  cd ${given}`];
-  report(options, around, { folder, template, files }, [
+  report(options, environment, { folder, template, files }, [
     `Made ${name}: ${TEMPLATES[template]}.`,
     'Next:',
     ...place,

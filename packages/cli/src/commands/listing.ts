@@ -18,28 +18,31 @@ export async function stateCommand(
   state: keyof typeof STATES,
   named: string | undefined,
   options: MarketplaceOptions & { yes?: true },
-  around: CliEnvironment,
+  environment: CliEnvironment,
 ): Promise<void> {
-  const { client, signer, url } = connect(options, around);
-  const id = listingOf(named, around.folder, url);
+  const { client, signer, url } = connect(options, environment);
+  const id = listingOf(named, environment.folder, url);
   if (state === 'close' && options.yes !== true) {
-    if (!around.ask) throw new UsageError('--yes is missing: a closed listing cannot be opened again.');
-    if (!(await around.ask(`Close ${id} for ever?`))) {
-      report(options, around, { listing_id: id, action: 'none' }, ['Nothing was done.']);
+    if (!environment.ask) throw new UsageError('--yes is missing: a closed listing cannot be opened again.');
+    if (!(await environment.ask(`Close ${id} for ever?`))) {
+      report(options, environment, { listing_id: id, action: 'none' }, ['Nothing was done.']);
       return;
     }
   }
-  const { signature } = await STATES[state].act(client, signer, id, { signal: around.signal });
-  report(options, around, { listing_id: id, action: state, signature }, [`${id} ${STATES[state].done}`]);
+  const { signature } = await STATES[state].act(client, signer, id, { signal: environment.signal });
+  report(options, environment, { listing_id: id, action: state, signature }, [`${id} ${STATES[state].done}`]);
 }
 
 /** `agent-rental earnings`. */
-export async function earningsCommand(options: MarketplaceOptions, around: CliEnvironment): Promise<void> {
-  const { client } = connect(options, around);
-  const page = await client.getEarnings({ limit: 100 }, { signal: around.signal });
+export async function earningsCommand(
+  options: MarketplaceOptions,
+  environment: CliEnvironment,
+): Promise<void> {
+  const { client } = connect(options, environment);
+  const page = await client.getEarnings({ limit: 100 }, { signal: environment.signal });
   const shown = (amounts: typeof page.sum) =>
     `${sol(amounts.earned_lamports)} earned, ${sol(amounts.withdrawable_lamports)} to withdraw`;
-  report(options, around, page, [
+  report(options, environment, page, [
     ...page.earnings.flatMap((listing) => [
       `${listing.listing_id} (${listing.status})`,
       `  ${shown(listing)}`,
@@ -53,17 +56,17 @@ export async function earningsCommand(options: MarketplaceOptions, around: CliEn
 export async function withdrawCommand(
   named: string | undefined,
   options: MarketplaceOptions & { sol?: string },
-  around: CliEnvironment,
+  environment: CliEnvironment,
 ): Promise<void> {
   const amount = options.sol === undefined ? undefined : lamportsOf(options.sol);
   if (options.sol !== undefined && !amount)
     throw new UsageError('--sol is no amount of SOL, for instance 0.5.');
-  const { client, signer, url } = connect(options, around);
-  const id = listingOf(named, around.folder, url);
+  const { client, signer, url } = connect(options, environment);
+  const id = listingOf(named, environment.folder, url);
   const terms = amount === undefined ? {} : { amount_lamports: Number(amount) };
-  const { signature } = await withdraw(client, signer, id, terms, { signal: around.signal });
+  const { signature } = await withdraw(client, signer, id, terms, { signal: environment.signal });
   const told = amount === undefined ? 'all that it had earned' : solOf(amount);
-  report(options, around, { listing_id: id, signature }, [
+  report(options, environment, { listing_id: id, signature }, [
     `Withdrew ${told} from ${id} to ${signer.address}.`,
   ]);
 }

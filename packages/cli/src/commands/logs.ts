@@ -21,27 +21,27 @@ type Run = Page['runs'][number];
 export async function logsCommand(
   named: string | undefined,
   options: MarketplaceOptions & { follow?: true; limit?: string },
-  around: CliEnvironment,
+  environment: CliEnvironment,
 ): Promise<void> {
   const limit = Number(options.limit);
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT)
     throw new UsageError(`--limit is a number from 1 to ${MAX_LIMIT}.`);
-  const { client, url } = connect(options, around);
-  const id = listingOf(named, around.folder, url);
-  const page = await client.listAgentRuns(id, { limit }, { signal: around.signal });
+  const { client, url } = connect(options, environment);
+  const id = listingOf(named, environment.folder, url);
+  const page = await client.listAgentRuns(id, { limit }, { signal: environment.signal });
   if (options.follow !== true) {
     const none = page.runs.length === 0 ? [`${id} has had no runs.`] : [];
-    report(options, around, page, [...none, ...page.runs.toReversed().flatMap(linesOf)]);
+    report(options, environment, page, [...none, ...page.runs.toReversed().flatMap(linesOf)]);
     return;
   }
   const tell = (run: Run) => {
-    for (const line of options.json === true ? [JSON.stringify(run)] : linesOf(run)) around.out(line);
+    for (const line of options.json === true ? [JSON.stringify(run)] : linesOf(run)) environment.out(line);
   };
   try {
-    await follow(page, tell, (cursor) => nextPage(client, id, cursor, around), around);
+    await follow(page, tell, (cursor) => nextPage(client, id, cursor, environment), environment);
   } catch (error) {
     // Only Ctrl-C ends this loop.
-    if (!around.signal.aborted) throw error;
+    if (!environment.signal.aborted) throw error;
   }
 }
 

@@ -4,7 +4,7 @@ import { CommandError, UsageError } from '../errors.js';
 import { servePracticeModel } from '../practice-model/serve-model.js';
 
 /** `agent-rental model`: serves the practice model until Ctrl-C. */
-export async function modelCommand({ port }: { port?: string }, around: CliEnvironment): Promise<void> {
+export async function modelCommand({ port }: { port?: string }, environment: CliEnvironment): Promise<void> {
   const number = Number(port);
   if (!Number.isInteger(number) || number < 0 || number > 65_535) throw new UsageError('--port is no port.');
   const model = await servePracticeModel(number).catch((error: NodeJS.ErrnoException) => {
@@ -14,9 +14,9 @@ export async function modelCommand({ port }: { port?: string }, around: CliEnvir
         : error.message,
     );
   });
-  around.out(
+  environment.out(
     `The practice model listens at ${model.baseUrl}. It only repeats what it is asked. Ctrl-C ends it.`,
   );
-  if (!around.signal.aborted) await once(around.signal, 'abort');
+  if (!environment.signal.aborted) await once(environment.signal, 'abort');
   await model.close();
 }

@@ -21,11 +21,11 @@ import { listingOf, readRegistrations, writeRegistration } from '../project/regi
 import { report } from '../report.js';
 
 /** `agent-rental check`: what can be known without a marketplace. */
-export async function checkCommand(options: SharedOptions, around: CliEnvironment): Promise<void> {
-  const project = readAgentProject(around.folder);
+export async function checkCommand(options: SharedOptions, environment: CliEnvironment): Promise<void> {
+  const project = readAgentProject(environment.folder);
   const { faults, advice } = checkAgent(project.body);
   if (faults.length > 0) throw refusal(faults);
-  report(options, around, { faults, advice, notes: project.notes }, [
+  report(options, environment, { faults, advice, notes: project.notes }, [
     ...project.notes,
     ...advice.map((item) => `advice: ${written(item)}`),
     'The agent is well-formed. "agent-rental dev" tries it, "agent-rental publish" offers it.',
@@ -35,17 +35,19 @@ export async function checkCommand(options: SharedOptions, around: CliEnvironmen
 /** `agent-rental publish`: from the folder to an active listing. What is done already is not done again. */
 export async function publishCommand(
   options: MarketplaceOptions & { unverified?: true },
-  around: CliEnvironment,
+  environment: CliEnvironment,
 ): Promise<void> {
   // First, because mistakes in the folder can be told without a wallet.
-  readAgentProject(around.folder);
-  const connected = connect(options, around);
-  const published = await publishProject(connected, around, { isUnverified: options.unverified === true });
+  readAgentProject(environment.folder);
+  const connected = connect(options, environment);
+  const published = await publishProject(connected, environment, {
+    isUnverified: options.unverified === true,
+  });
   const { id, isPending } = published;
   const data = { listing_id: id, status: isPending ? 'in_review' : 'active', url: connected.url };
   report(
     options,
-    around,
+    environment,
     data,
     isPending
       ? [`${id} waits for its review. Run "agent-rental publish" again when it has passed.`]
@@ -64,12 +66,12 @@ export async function publishCommand(
  */
 export async function publishProject(
   connected: Connected,
-  around: CliEnvironment,
+  environment: CliEnvironment,
   { fallback, isUnverified }: { fallback?: PublishTerms['listing']; isUnverified?: boolean } = {},
 ): Promise<{ id: string; isPending: boolean }> {
   const { client, signer, url, records } = connected;
-  const { signal, err } = around;
-  const project = checkedProject(around);
+  const { signal, err } = environment;
+  const project = checkedProject(environment);
   const sha256 = digestOf(project);
   const known = readRegistrations(records)[url] ?? {};
   if (known.listing_id !== undefined && (await isThere(client.getListing(known.listing_id, { signal })))) {
@@ -81,18 +83,18 @@ export async function publishProject(
   if (jobId !== undefined && !(await isThere(client.getJob(jobId, { signal })))) jobId = undefined;
   if (jobId === undefined || (known.listing_id === undefined && known.sha256 !== sha256)) {
     err(`Registering the agent at ${url}`);
-    jobId = await register(connected, project, around);
+    jobId = await register(connected, project, environment);
     writeRegistration(records, url, { job_id: jobId, sha256 });
   } else if (known.listing_id !== undefined && known.sha256 !== sha256) {
     err('Sending what has changed since it was registered');
-    jobId = await sendUpdate(connected, known.listing_id, manifestChanges(project), around);
+    jobId = await sendUpdate(connected, known.listing_id, manifestChanges(project), environment);
     writeRegistration(records, url, { ...known, job_id: jobId, sha256 });
   }
   err('Waiting for the review');
-  const job = await endOfJob(connected, jobId, around);
+  const job = await endOfJob(connected, jobId, environment);
   const id = listingIdOf(job);
   writeRegistration(records, url, { job_id: jobId, listing_id: id, sha256 });
-  tellJob(job, around);
+  tellJob(job, environment);
   if (job.review?.state === 'rejected') throw new CommandError(`The review rejected ${id}.`);
   if (job.review?.state === 'pending') return { id, isPending: true };
   err('Publishing it on-chain');
@@ -112,12 +114,12 @@ export async function publishProject(
 export async function updateCommand(
   named: string | undefined,
   options: MarketplaceOptions & { modelKey?: true },
-  around: CliEnvironment,
+  environment: CliEnvironment,
 ): Promise<void> {
-  const connected = connect(options, around);
-  const id = listingOf(named, around.folder, connected.url);
-  const changes = await updateProject(connected, id, around, options.modelKey === true);
-  report(options, around, { listing_id: id, changes }, [
+  const connected = connect(options, environment);
+  const id = listingOf(named, environment.folder, connected.url);
+  const changes = await updateProject(connected, id, environment, options.modelKey === true);
+  report(options, environment, { listing_id: id, changes }, [
     changes.length === 0
       ? `Nothing has changed since ${id} was updated last.`
       : `Updated ${id}: ${changes.join(', ')}.`,
@@ -128,17 +130,17 @@ export async function updateCommand(
 export async function updateProject(
   connected: Connected,
   id: string,
-  around: CliEnvironment,
+  environment: CliEnvironment,
   sendsKey = false,
 ): Promise<string[]> {
   const { client, signer, url, records } = connected;
-  const { signal, err } = around;
-  const project = checkedProject(around);
+  const { signal, err } = environment;
+  const project = checkedProject(environment);
   const sha256 = digestOf(project);
   const known = readRegistrations(records)[url] ?? {};
   const listing_sha256 = listingDigestOf(project);
   const changes: string[] = [];
-  const found = sendsKey ? modelKeyOf(project, around) : undefined;
+  const found = sendsKey ? modelKeyOf(project, environment) : undefined;
   if (sendsKey && found === undefined) {
     throw new CommandError(
       "--model-key takes the key from the environment, and the model's variable is not set.",
@@ -158,7 +160,7 @@ export async function updateProject(
   let onChain: Parameters<typeof update>[3] = {};
   if (Object.keys(sent).length > 0) {
     err(`Sending the agent to ${url}`);
-    onChain = await metadataOf(connected, await sendUpdate(connected, id, sent, around), around);
+    onChain = await metadataOf(connected, await sendUpdate(connected, id, sent, environment), environment);
   }
   const terms = Object(project.body['listing']) as { price_lamports?: number; min_deposit_lamports?: number };
   const listing = await client.getListing(id, { signal });
@@ -184,10 +186,10 @@ export async function updateProject(
 export async function metadataOf(
   connected: Connected,
   jobId: string,
-  around: CliEnvironment,
+  environment: CliEnvironment,
 ): Promise<{ metadata_uri?: string }> {
-  const job = await endOfJob(connected, jobId, around);
-  tellJob(job, around);
+  const job = await endOfJob(connected, jobId, environment);
+  tellJob(job, environment);
   const uri = (Object(job.next_action?.body) as { metadata_uri?: unknown }).metadata_uri;
   return typeof uri === 'string' ? { metadata_uri: uri } : {};
 }
@@ -198,11 +200,11 @@ function tellJob({ review, warnings = [] }: Job, { err }: CliEnvironment): void 
   for (const warning of warnings) err(`warning: ${written(warning)}`);
 }
 
-function checkedProject(around: CliEnvironment): AgentProject {
-  const project = readAgentProject(around.folder);
+function checkedProject(environment: CliEnvironment): AgentProject {
+  const project = readAgentProject(environment.folder);
   const { faults } = checkAgent(project.body);
   if (faults.length > 0) throw refusal(faults);
-  for (const note of project.notes) around.err(note);
+  for (const note of project.notes) environment.err(note);
   return project;
 }
 

@@ -21,11 +21,11 @@ interface RentOptions extends MarketplaceOptions {
 export async function rentCommand(
   listingId: string,
   options: RentOptions,
-  around: CliEnvironment,
+  environment: CliEnvironment,
 ): Promise<void> {
   const terms = termsOf(options);
-  const connected = connect(options, around);
-  const { signal, ask, err } = around;
+  const connected = connect(options, environment);
+  const { signal, ask, err } = environment;
   let refused: Error | undefined;
   try {
     const credential = await pay(connected, listingId, terms, err, {
@@ -46,7 +46,7 @@ export async function rentCommand(
         return refused === undefined;
       },
     });
-    report(options, around, credential, [
+    report(options, environment, credential, [
       `Rented ${listingId}.`,
       `Run it: agent-rental run ${listingId} "<task>"${options.wallet === undefined ? '' : ` --wallet ${options.wallet}`}`,
     ]);

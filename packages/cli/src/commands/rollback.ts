@@ -11,22 +11,22 @@ import { metadataOf } from './publish.js';
 export async function rollbackCommand(
   named: string | undefined,
   options: MarketplaceOptions & { to?: string },
-  around: CliEnvironment,
+  environment: CliEnvironment,
 ): Promise<void> {
   const given = options.to === undefined ? undefined : Number(options.to);
   if (given !== undefined && !(Number.isInteger(given) && given > 0))
     throw new UsageError('--to is the number of a version, for instance 2.');
-  const connected = connect(options, around);
+  const connected = connect(options, environment);
   const { client, signer, url, records } = connected;
-  const { signal, err } = around;
-  const id = listingOf(named, around.folder, url);
+  const { signal, err } = environment;
+  const id = listingOf(named, environment.folder, url);
   const { version: current = 1 } = await client.getListing(id, { signal });
   const target = given ?? current - 1;
   if (target < 1) throw new CommandError(`${id} has had one version: there is none to go back to.`);
   if (target === current) throw new CommandError(`${id} is at version ${current} already.`);
   err(`Going back to version ${target} at ${url}`);
   const { job_id: jobId } = await rollbackAgent(client, signer, id, target, { signal });
-  const onChain = await metadataOf(connected, jobId, around);
+  const onChain = await metadataOf(connected, jobId, environment);
   if (Object.keys(onChain).length > 0) {
     err('Writing it on-chain');
     await update(client, signer, id, onChain, { signal });
@@ -35,7 +35,7 @@ export async function rollbackCommand(
   // The folder differs from the running version now, so the next update must send it.
   if (known?.listing_id === id) writeRegistration(records, url, { ...known, sha256: undefined });
   const { version = target } = await client.getListing(id, { signal });
-  report(options, around, { listing_id: id, version, restored: target }, [
+  report(options, environment, { listing_id: id, version, restored: target }, [
     `${id} runs what version ${target} was, as version ${version}.`,
     'The folder is as it was: "agent-rental update" would send it again.',
   ]);

@@ -10,15 +10,15 @@ import { report } from '../report.js';
 export async function rotateSecretCommand(
   named: string | undefined,
   options: MarketplaceOptions,
-  around: CliEnvironment,
+  environment: CliEnvironment,
 ): Promise<void> {
-  const { client, signer, url, records } = connect(options, around);
-  const id = listingOf(named, around.folder, url);
-  const rotated = await rotateWebhookSecret(client, signer, id, { signal: around.signal });
-  keepSecret(records, rotated.webhook_secret, around);
+  const { client, signer, url, records } = connect(options, environment);
+  const id = listingOf(named, environment.folder, url);
+  const rotated = await rotateWebhookSecret(client, signer, id, { signal: environment.signal });
+  keepSecret(records, rotated.webhook_secret, environment);
   // The secret itself is in the file alone.
   const { previous_valid_until: until } = rotated;
-  report(options, around, { listing_id: id, previous_valid_until: until }, [
+  report(options, environment, { listing_id: id, previous_valid_until: until }, [
     `Calls of ${id} are signed with the new secret, and until ${until} with the one before, too.`,
     'An agent that reads its file goes on by itself; give any other the new one by then.',
   ]);

@@ -21,10 +21,10 @@ export async function runCommand(
   listingId: string,
   task: string,
   options: RunOptions,
-  around: CliEnvironment,
+  environment: CliEnvironment,
 ): Promise<void> {
   const body: Parameters<RentalClient['execute']>[0] = { agent_id: listingId, task };
-  const input = inputOf(options, around);
+  const input = inputOf(options, environment);
   if (input !== undefined) body.input = input;
   if (options.timeout !== undefined) {
     const seconds = Number(options.timeout);
@@ -32,8 +32,8 @@ export async function runCommand(
       throw new UsageError('--timeout is a whole number of seconds.');
     body.timeout_seconds = seconds;
   }
-  const { client } = connect(options, around);
-  const { signal, out, write, err } = around;
+  const { client } = connect(options, environment);
+  const { signal, out, write, err } = environment;
   if (options.json !== true) err(`Running ${listingId}`);
   let hasText = false;
   for await (const event of client.executeStream(body, { signal })) {

@@ -13,14 +13,14 @@ type Stats = Awaited<ReturnType<Connected['client']['getAgentStats']>>;
 export async function statsCommand(
   named: string | undefined,
   options: MarketplaceOptions & { window?: string },
-  around: CliEnvironment,
+  environment: CliEnvironment,
 ): Promise<void> {
   const window = WINDOWS.find((known) => known === options.window);
   if (window === undefined) throw new UsageError(`--window is one of ${WINDOWS.join(', ')}.`);
-  const { client, url } = connect(options, around);
-  const id = listingOf(named, around.folder, url);
-  const stats = await client.getAgentStats(id, { window }, { signal: around.signal });
-  report(options, around, stats, linesOf(stats));
+  const { client, url } = connect(options, environment);
+  const id = listingOf(named, environment.folder, url);
+  const stats = await client.getAgentStats(id, { window }, { signal: environment.signal });
+  report(options, environment, stats, linesOf(stats));
 }
 
 /** The numbers in lines of 80 columns. */

@@ -21,7 +21,7 @@ export interface WalletOptions extends SharedOptions {
   airdrop?: true;
 }
 
-type Command = (file: string, options: WalletOptions, around: CliEnvironment) => Promise<void>;
+type Command = (file: string, options: WalletOptions, environment: CliEnvironment) => Promise<void>;
 
 const DEFAULT_RPC_URL = 'http://127.0.0.1:8899';
 /** How long a faucet is waited for. */
@@ -30,46 +30,52 @@ const POLL_MS = 400;
 
 /** The commands about wallets, by name. */
 export const walletCommands = {
-  create: async (given: string, options: WalletOptions, around: CliEnvironment) => {
-    const file = resolve(around.folder, given);
+  create: async (given: string, options: WalletOptions, environment: CliEnvironment) => {
+    const file = resolve(environment.folder, given);
     // Before there is a file: an amount that is not understood leaves nothing behind.
     const lamports = options.fund === undefined ? undefined : amountOf(options.fund, '--fund');
-    const connection = connectionOf(options, around);
+    const connection = connectionOf(options, environment);
     const address = createWalletFile(file);
     const made = `Made the wallet ${address} in ${given}, which is its only copy.`;
-    if (lamports === undefined) report(options, around, { address, file: given }, [made]);
+    if (lamports === undefined) report(options, environment, { address, file: given }, [made]);
     else {
       // Said before the payment: if the network cannot be reached, the wallet is there all the same.
-      (options.json === true ? around.err : around.out)(made);
-      await give(connection, address, lamports, options, around);
+      (options.json === true ? environment.err : environment.out)(made);
+      await give(connection, address, lamports, options, environment);
     }
   },
 
-  balance: async (given: string, options: WalletOptions, around: CliEnvironment) => {
-    const file = resolve(around.folder, given);
+  balance: async (given: string, options: WalletOptions, environment: CliEnvironment) => {
+    const file = resolve(environment.folder, given);
     const { address } = readWalletFile(file);
-    const lamports = await balanceOf(connectionOf(options, around), address);
-    report(options, around, { address, lamports: Number(lamports) }, [
+    const lamports = await balanceOf(connectionOf(options, environment), address);
+    report(options, environment, { address, lamports: Number(lamports) }, [
       `${address} holds ${solOf(lamports)}.`,
     ]);
   },
 
-  fund: async (given: string, options: WalletOptions, around: CliEnvironment) => {
-    const file = resolve(around.folder, given);
+  fund: async (given: string, options: WalletOptions, environment: CliEnvironment) => {
+    const file = resolve(environment.folder, given);
     if (options.sol === undefined)
       throw new UsageError('--sol is missing: how much, for instance --sol 0.5.');
     const { address } = readWalletFile(file);
-    await give(connectionOf(options, around), address, amountOf(options.sol, '--sol'), options, around);
+    await give(
+      connectionOf(options, environment),
+      address,
+      amountOf(options.sol, '--sol'),
+      options,
+      environment,
+    );
   },
 
-  sweep: async (given: string, options: WalletOptions, around: CliEnvironment) => {
-    const file = resolve(around.folder, given);
+  sweep: async (given: string, options: WalletOptions, environment: CliEnvironment) => {
+    const file = resolve(environment.folder, given);
     if (options.to === undefined)
       throw new UsageError('--to is missing: the address that gets what is left.');
     const to = addressOf(options.to);
     const signer = readWalletFile(file);
-    const { lamports } = await transferSol(connectionOf(options, around), signer, to, 'all');
-    report(options, around, { address: signer.address, to, sent_lamports: Number(lamports) }, [
+    const { lamports } = await transferSol(connectionOf(options, environment), signer, to, 'all');
+    report(options, environment, { address: signer.address, to, sent_lamports: Number(lamports) }, [
       `Sent ${solOf(lamports)} from ${signer.address} to ${to}.`,
       'Prepaid balances of rentals are not in the wallet: they stay with the rentals.',
     ]);
@@ -81,17 +87,17 @@ async function give(
   address: string,
   lamports: bigint,
   options: WalletOptions,
-  around: CliEnvironment,
+  environment: CliEnvironment,
 ): Promise<void> {
   if (options.airdrop === true) {
-    around.err('Waiting for the faucet');
-    await airdrop(connection, address, lamports, around.signal);
+    environment.err('Waiting for the faucet');
+    await airdrop(connection, address, lamports, environment.signal);
   } else {
     const payer = readWalletFile(options.from ?? join(homedir(), '.config', 'solana', 'id.json'));
     await transferSol(connection, payer, address, lamports);
   }
   const held = await balanceOf(connection, address);
-  report(options, around, { address, given_lamports: Number(lamports), lamports: Number(held) }, [
+  report(options, environment, { address, given_lamports: Number(lamports), lamports: Number(held) }, [
     `${address} was given ${solOf(lamports)} and holds ${solOf(held)}.`,
   ]);
 }
@@ -119,11 +125,8 @@ async function balanceOf(connection: Connection, address: string): Promise<bigin
 }
 
 /** The Solana endpoint that a command is for. @throws UsageError for what is no web address. */
-export function connectionOf(
-  { rpc }: Pick<WalletOptions, 'rpc'>,
-  { environment }: CliEnvironment,
-): Connection {
-  const url = rpc ?? (environment['AGENT_RENTAL_RPC_URL']?.trim() || DEFAULT_RPC_URL);
+export function connectionOf({ rpc }: Pick<WalletOptions, 'rpc'>, { variables }: CliEnvironment): Connection {
+  const url = rpc ?? (variables['AGENT_RENTAL_RPC_URL']?.trim() || DEFAULT_RPC_URL);
   if (!/^https?:\/\/./.test(url))
     throw new UsageError(`--rpc is no web address, for instance ${DEFAULT_RPC_URL}.`);
   return new Connection(url, 'confirmed');

@@ -54,12 +54,12 @@ function sha256Of(value: unknown): string {
 /** The key of the agent's model, from the environment, and where it was found. */
 export function modelKeyOf(
   { body }: AgentProject,
-  { environment }: CliEnvironment,
+  { variables }: CliEnvironment,
 ): { key: string; variable: string } | undefined {
   if (body['system_prompt'] === undefined) return undefined;
   const { provider } = Object(body['model']) as { provider?: unknown };
   const variable = Object.entries(KEY_VARIABLES).find(([name]) => name === provider)?.[1];
-  const key = variable === undefined ? undefined : environment[variable]?.trim();
+  const key = variable === undefined ? undefined : variables[variable]?.trim();
   return variable === undefined || !key ? undefined : { key, variable };
 }
 
@@ -67,15 +67,15 @@ export function modelKeyOf(
 export async function register(
   { client, records }: Connected,
   project: AgentProject,
-  around: CliEnvironment,
+  environment: CliEnvironment,
 ): Promise<string> {
-  const found = modelKeyOf(project, around);
-  if (found !== undefined) around.err(`The model's key is the one in ${found.variable}.`);
+  const found = modelKeyOf(project, environment);
+  if (found !== undefined) environment.err(`The model's key is the one in ${found.variable}.`);
   const answer = await client.registerAgent(
     { ...project.body, ...(found === undefined ? {} : { model_key: found.key }) },
-    { signal: around.signal },
+    { signal: environment.signal },
   );
-  keepSecret(records, answer.webhook_secret, around);
+  keepSecret(records, answer.webhook_secret, environment);
   return answer.job_id;
 }
 
@@ -91,12 +91,12 @@ export async function sendUpdate(
   { client, signer, records }: Connected,
   listingId: string,
   changes: Record<string, unknown>,
-  around: CliEnvironment,
+  environment: CliEnvironment,
 ): Promise<string> {
   const answer = await updateAgent(client, signer, listingId, changes, {
-    signal: around.signal,
+    signal: environment.signal,
   });
-  keepSecret(records, answer.webhook_secret, around);
+  keepSecret(records, answer.webhook_secret, environment);
   return answer.job_id;
 }
 
@@ -105,9 +105,13 @@ export async function sendUpdate(
  *
  * @throws CommandError naming everything that was refused.
  */
-export async function endOfJob({ client }: Connected, jobId: string, around: CliEnvironment): Promise<Job> {
+export async function endOfJob(
+  { client }: Connected,
+  jobId: string,
+  environment: CliEnvironment,
+): Promise<Job> {
   for (;;) {
-    const job = await client.getJob(jobId, { signal: around.signal });
+    const job = await client.getJob(jobId, { signal: environment.signal });
     if (job.status === 'failed') {
       const details = (job.error?.details ?? []).map(({ path, message }) => `${path} ${message}`.trim());
       throw new CommandError(
@@ -115,7 +119,7 @@ export async function endOfJob({ client }: Connected, jobId: string, around: Cli
       );
     }
     if (job.status === 'completed') return job;
-    await sleep(POLL_MS, undefined, { signal: around.signal });
+    await sleep(POLL_MS, undefined, { signal: environment.signal });
   }
 }
 

@@ -72,7 +72,7 @@ export async function readResource(
     const name = decodeURIComponent(id);
     if (kind === 'listings') {
       // Cleaned and bounded as for a model.
-      const tool = toolset.fixedTools.find((candidate) => candidate.name === 'get_listing');
+      const tool = toolset.alwaysThere.find((candidate) => candidate.name === 'get_listing');
       const shown = await tool?.invoke({ agent_id: name }, { signal });
       if (shown?.status !== 'completed') throw new ResourceNotFoundError(uri);
       return contents(uri, JSON_TYPE, shown.text);

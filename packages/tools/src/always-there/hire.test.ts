@@ -41,7 +41,7 @@ function hiring(
     fetch: standIn.fetch,
     retries: 0,
   });
-  const tool = rentedToolset(client, options).fixedTools.find(({ name }) => name === 'hire');
+  const tool = rentedToolset(client, options).alwaysThere.find(({ name }) => name === 'hire');
   if (tool === undefined) throw new Error('no tool hire');
   const hire = (args: object, more?: Parameters<RentedTool['invoke']>[1]) =>
     tool.invoke({ budget_sol: 1, ...args }, more);

@@ -32,7 +32,7 @@ function toolsOf(standIn: StandIn, options: ToolsetOptions = {}) {
   });
   const toolset = rentedToolset(client, options);
   const named = (name: string): RentedTool => {
-    const tool = toolset.fixedTools.find((one) => one.name === name);
+    const tool = toolset.alwaysThere.find((one) => one.name === name);
     if (tool === undefined) throw new Error(`no tool ${name}`);
     return tool;
   };
@@ -368,7 +368,7 @@ describe('rent_listing with a wallet', () => {
   it('never takes or gives a key [REN-3]', async () => {
     const standIn = createStandIn([{ id: ID, rental: 'none' }]);
     const { rent, toolset } = toolsOf(standIn, withWallet());
-    const schemas = JSON.stringify(toolset.fixedTools.map((tool) => tool.inputSchema));
+    const schemas = JSON.stringify(toolset.alwaysThere.map((tool) => tool.inputSchema));
     expect(schemas).not.toMatch(/private|secret|keypair|api_key|mnemonic/i);
     expect(JSON.stringify(await rent({}))).not.toMatch(/private|secret|keypair|ark_dev/i);
   });

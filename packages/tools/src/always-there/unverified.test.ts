@@ -14,10 +14,10 @@ it('an agent that was published without having been reached is shown and offered
     apiKey: STAND_IN_API_KEY,
     fetch: standIn.fetch,
   });
-  const { fixedTools } = rentedToolset(client, { publicUrl: 'https://market.example' });
+  const { alwaysThere } = rentedToolset(client, { publicUrl: 'https://market.example' });
   const answerOf = async (name: string, agent_id: string) =>
-    (await fixedTools.find((tool) => tool.name === name)?.invoke({ agent_id }))?.structured;
-  expect(fixedTools.find(({ name }) => name === 'get_listing')?.description).toContain('unverified_since');
+    (await alwaysThere.find((tool) => tool.name === name)?.invoke({ agent_id }))?.structured;
+  expect(alwaysThere.find(({ name }) => name === 'get_listing')?.description).toContain('unverified_since');
   expect(await answerOf('get_listing', 'away-aaaaaa')).toMatchObject({ unverified_since: since });
   expect(await answerOf('get_listing', 'here-aaaaaa')).not.toHaveProperty('unverified_since');
   expect(await answerOf('rent_listing', 'away-aaaaaa')).toMatchObject({

@@ -13,7 +13,7 @@ function market() {
     fetch: standIn.fetch,
     retries: 0,
   });
-  return { standIn, tools: rentedToolset(client).fixedTools };
+  return { standIn, tools: rentedToolset(client).alwaysThere };
 }
 
 async function said(name: string, args: unknown): Promise<string> {

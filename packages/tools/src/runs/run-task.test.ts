@@ -26,7 +26,7 @@ async function run(
   options: InvokeOptions = {},
   toolset: ToolsetOptions = {},
 ): Promise<ToolResult> {
-  const tool = rentedToolset(client, toolset).fixedTools.find(({ name }) => name === 'run_agent');
+  const tool = rentedToolset(client, toolset).alwaysThere.find(({ name }) => name === 'run_agent');
   return tool!.invoke({ agent_id: ID, task: 't' }, options);
 }
 
@@ -215,7 +215,7 @@ describe('equal calls of one caller', () => {
         return own.execute(body, given);
       },
     };
-    const tool = rentedToolset(client).fixedTools.find(({ name }) => name === 'run_agent')!;
+    const tool = rentedToolset(client).alwaysThere.find(({ name }) => name === 'run_agent')!;
     for (const { task = 't', options, args } of calls)
       await tool.invoke({ agent_id: ID, task, ...args }, { endOnly: true, ...options });
     return keys;
@@ -252,7 +252,7 @@ describe('what a run counts for under a policy', () => {
         yield { event: 'done', data: { ...done, cost_lamports: PRICE / 4 } };
       },
     });
-    const tool = rentedToolset(client, twoRuns).fixedTools.find(({ name }) => name === 'run_agent')!;
+    const tool = rentedToolset(client, twoRuns).alwaysThere.find(({ name }) => name === 'run_agent')!;
     const statuses: string[] = [];
     for (let count = 0; count < 6; count += 1)
       statuses.push((await tool.invoke({ agent_id: ID, task: 't' })).status);
@@ -270,7 +270,7 @@ describe('what a run counts for under a policy', () => {
         throw new ApiError({ code: 'service_unavailable', message: 'Not now.', ...facts });
       },
     });
-    const tool = rentedToolset(client, twoRuns).fixedTools.find(({ name }) => name === 'run_agent')!;
+    const tool = rentedToolset(client, twoRuns).alwaysThere.find(({ name }) => name === 'run_agent')!;
     const call = async () => (await tool.invoke({ agent_id: ID, task: 't' })).error?.code;
     expect([await call(), await call(), await call()]).toEqual([
       'service_unavailable',
@@ -292,7 +292,7 @@ describe('what a run counts for under a policy', () => {
   it('is counted once for the same call, however often it is made', async () => {
     const standIn = createStandIn([{ id: ID }]);
     const client = clientOf(standIn);
-    const tool = rentedToolset(client, { policy: { maxDayLamports: BigInt(PRICE) } }).fixedTools.find(
+    const tool = rentedToolset(client, { policy: { maxDayLamports: BigInt(PRICE) } }).alwaysThere.find(
       ({ name }) => name === 'run_agent',
     )!;
     for (let count = 0; count < 3; count += 1) {

@@ -1,7 +1,7 @@
 import { createWarmPool } from '@agent-rental/sandbox';
 import { createModelGateway } from '../../model-gateway/index.js';
 import { countModelCalls, type Metrics } from '../../operations/index.js';
-import { createStartLatency, createDeclarativeAgents, createWebReader } from '../../runs/index.js';
+import { createStartGate, createDeclarativeAgents, createWebReader } from '../../runs/index.js';
 import { schemaViolations } from '../../platform/json-schema/checks.js';
 import { createOutboundHttp, type OutboundHttp } from '../../platform/outbound-http.js';
 import type { AppParts } from '../app-parts.js';
@@ -34,13 +34,13 @@ export async function composeSandboxes(
   const unservedTools: Readonly<Record<string, string>> = runsPython
     ? {}
     : { run_python: `"${driver.name}" does not run Python on this machine. Use run_javascript.` };
-  const startLatency = createStartLatency((seconds) => metrics.agentBegan(seconds));
+  const startGate = createStartGate((seconds) => metrics.agentBegan(seconds));
   const poolOptions = {
     driver,
     ...share,
     maxWaitMs: SANDBOX_MAX_WAIT_MS,
     // A start takes as much of the machine as dozens of runs take to begin.
-    isBusy: () => startLatency.pending > 0,
+    isBusy: () => startGate.pending > 0,
     onStartFailure: (err: unknown) => logger.error({ err }, 'a sandbox could not be started'),
   };
   const runners = createWarmPool({ ...poolOptions, entry: 'runner' });
@@ -70,7 +70,7 @@ export async function composeSandboxes(
   });
   return {
     declarative,
-    startLatency,
+    startGate,
     unservedTools,
     stats: () => runners.stats(),
     statsByPool: {

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { Lane } from '../threads/lane.js';
+import { WorkerPool } from '../threads/worker-pool.js';
 import { InvalidSchemaError, type SchemaViolation } from './compile.js';
 import type { SchemaAnswer, SchemaQuestion } from './worker.js';
 
@@ -39,8 +39,11 @@ export interface SchemaChecks {
 export function createSchemaChecks(
   deadlineMs: { schema: number; value: number } = DEADLINE_MS,
 ): SchemaChecks {
-  const schemas = new Lane<SchemaQuestion, SchemaAnswer>(WORKER, { most: 1, deadlineMs: deadlineMs.schema });
-  const values = new Lane<SchemaQuestion, SchemaAnswer>(WORKER, {
+  const schemas = new WorkerPool<SchemaQuestion, SchemaAnswer>(WORKER, {
+    most: 1,
+    deadlineMs: deadlineMs.schema,
+  });
+  const values = new WorkerPool<SchemaQuestion, SchemaAnswer>(WORKER, {
     most: VALUE_THREADS,
     deadlineMs: deadlineMs.value,
   });

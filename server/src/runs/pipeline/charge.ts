@@ -1,6 +1,6 @@
 import type { SentCharge, Settlement } from '../../settlement/index.js';
 import type { AgentContact } from '../agents/contact.js';
-import type { StartLatency } from '../start-latency.js';
+import type { StartGate } from '../start-gate.js';
 import type { Checked } from './check.js';
 import type { OutputGate } from '../delivery/output-gate.js';
 
@@ -10,7 +10,7 @@ const HEAD_START_MS = 50;
 /** What charging needs. */
 export interface ChargeDeps {
   settlement: Pick<Settlement, 'charge'>;
-  startLatency: Pick<StartLatency, 'allBegun'>;
+  startGate: Pick<StartGate, 'idle'>;
 }
 
 /**
@@ -34,7 +34,7 @@ export async function charge(
       return undefined;
     }
     const due = checked.charge.isAtStart
-      ? deps.startLatency.allBegun(HEAD_START_MS).then(() => true)
+      ? deps.startGate.idle(HEAD_START_MS).then(() => true)
       : contact.reached;
     const sent = deps.settlement.charge(checked.charge, due);
     sent.confirmed.then(

@@ -43,7 +43,7 @@ import { createRefusals } from '../history/refusals.js';
 import { createTrials } from '../trials/trials.js';
 import type { AgentOutcome } from '../agents/outcome.js';
 import { createCallerCounts } from '../history/caller-counts.js';
-import { createStartLatency } from '../start-latency.js';
+import { createStartGate } from '../start-gate.js';
 import { createWaitingCallers } from '../calls/waiting-callers.js';
 import { createLiveRuns } from '../live/live-runs.js';
 import type { OutputSink } from '../delivery/output-gate.js';
@@ -269,9 +269,9 @@ export async function paidRunWorld(
     runs,
     waitingCallers: createWaitingCallers({ runs, callerCounts, changes, logger, graceMs: 20 }),
     live: createLiveRuns({ runs, changes, logger }),
-    startLatency: createStartLatency(),
+    startGate: createStartGate(),
     stepTimes: () => undefined,
-    lostEnds: { note: () => undefined },
+    unrecordedEnds: { note: () => undefined },
     contacts: createAgentContacts(db, logger),
     changes,
     slots: createSlots({

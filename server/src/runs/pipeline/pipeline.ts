@@ -12,7 +12,7 @@ import type { AgentContacts } from '../agents/contacts.js';
 import type { DeclarativeAgents } from '../agents/declarative-agent.js';
 import { OutputGate, outputAsText, type OutputSink } from '../delivery/output-gate.js';
 import type { Begun } from '../history/begin-runs.js';
-import type { LostEnds } from '../history/lost-ends.js';
+import type { UnrecordedEnds } from '../history/unrecorded-ends.js';
 import type { Refusals } from '../history/refusals.js';
 import { saltedDigest, type FinishedRun, type RunRepository, type RunRow } from '../history/repository.js';
 import type { LiveRuns } from '../live/live-runs.js';
@@ -26,7 +26,7 @@ import {
 } from '../calls/waiting-callers.js';
 import type { Order, Task } from '../task.js';
 import { NoSlotError, type Slots } from '../queue/slots.js';
-import type { StartLatency } from '../start-latency.js';
+import type { StartGate } from '../start-gate.js';
 import type { Trials } from '../trials/trials.js';
 import { admit, type AdmitDeps } from './admit.js';
 import { charge } from './charge.js';
@@ -43,13 +43,13 @@ export interface RunTaskDeps
   extends ParseDeps, AdmitDeps, CheckDeps, RunAgentDeps, DeliverDeps, CompensateDeps {
   waitingCallers: WaitingCallers;
   live: LiveRuns;
-  startLatency: StartLatency;
+  startGate: StartGate;
   contacts: AgentContacts;
   changes: RunChanges;
   refusals: Pick<Refusals, 'note'>;
   trials: Trials;
   stepTimes: StepTimes;
-  lostEnds: Pick<LostEnds, 'note'>;
+  unrecordedEnds: Pick<UnrecordedEnds, 'note'>;
   // Each step names the part of these that it uses.
   chain: Chain;
   settlement: Settlement;
@@ -159,7 +159,7 @@ async function start(
   access: IndexedStatus,
 ): Promise<{ work: Promise<FinishedRun> } | undefined> {
   const leaves = [deps.drain.enter()];
-  const { began, over } = deps.startLatency.enter(request.receivedAt);
+  const { began, over } = deps.startGate.enter(request.receivedAt);
   leaves.push(over);
   const leave = () => leaves.forEach((each) => each());
   let work: Promise<FinishedRun> | undefined;
@@ -203,7 +203,7 @@ async function record(deps: RunTaskDeps, task: Task, caller: Caller): Promise<Be
     });
   } catch (error) {
     // It may be on record all the same.
-    deps.lostEnds.note(runId);
+    deps.unrecordedEnds.note(runId);
     throw error;
   }
 }
@@ -247,13 +247,13 @@ async function carryOut(
     gate.close();
     throw await compensate(deps, task, request, { sent, outputHasLeft: gate.hasSent }, error).catch(
       (failure: unknown) => {
-        deps.lostEnds.note(runId);
+        deps.unrecordedEnds.note(runId);
         throw failure;
       },
     );
   } finally {
     deps.live.forget(runId);
-    if (!(await deps.slots.free(runId))) deps.lostEnds.note(runId);
+    if (!(await deps.slots.free(runId))) deps.unrecordedEnds.note(runId);
   }
 }
 

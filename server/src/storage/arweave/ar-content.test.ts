@@ -3,12 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createOutboundHttp, type OutboundHttp } from '../../platform/outbound-http.js';
 import { readBody, startHttpStandIn, type HttpStandIn } from '../../testing/index.js';
-import {
-  answerAsGateway,
-  newArweaveKey,
-  signTransaction,
-  type Held,
-} from './arweave.test-support.js';
+import { answerAsGateway, newArweaveKey, signTransaction, type Held } from './arweave.test-support.js';
 import { FOREIGN_ITEMS } from './foreign-items.test-support.js';
 import type { BlockStore } from '../blocks/block-store.js';
 import { ContentRefusal, ContentUnavailableError } from '../reading/content-errors.js';

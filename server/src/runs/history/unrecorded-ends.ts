@@ -11,18 +11,18 @@ const ROUND_MS = 1_000;
  * Runs that this process works on no more, and whose end or free slot is not on record, because the database was out. Left
  * alone, they would count as running until their leases lapse, and a caller that asks again would wait for them that long.
  */
-export interface LostEnds {
+export interface UnrecordedEnds {
   note(runId: string): void;
   /** Marks them as interrupted and frees their slots, as soon as the database answers. */
   start(): Rounds;
 }
 
-export function createLostEnds(deps: {
+export function createUnrecordedEnds(deps: {
   runs: Pick<RunRepository, 'markLost'>;
   slots: Pick<Slots, 'free'>;
   changes: Pick<RunChanges, 'announce'>;
   logger: Pick<Logger, 'info' | 'warn'>;
-}): LostEnds {
+}): UnrecordedEnds {
   const lost = new Set<string>();
 
   async function record(): Promise<void> {

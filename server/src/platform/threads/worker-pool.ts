@@ -7,7 +7,7 @@ interface Waiting<Question, Answer> {
 }
 
 /** Some threads that answer questions in their order. A thread that is late is ended, and the next one is new. */
-export class Lane<Question, Answer> {
+export class WorkerPool<Question, Answer> {
   readonly #program: string;
   readonly #deadlineMs: number;
   readonly #most: number;

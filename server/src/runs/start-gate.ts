@@ -1,5 +1,5 @@
 /** Counts the runs that were requested and whose agents have not started yet. */
-export interface StartLatency {
+export interface StartGate {
   /**
    * Counts a run until `began` is called, when its agent starts, or `over`, when the run ends; later calls do nothing.
    *
@@ -9,11 +9,11 @@ export interface StartLatency {
   /** The number of such runs. */
   readonly pending: number;
   /** Resolves when all of their agents have started, or after this many milliseconds. */
-  allBegun(mostMs: number): Promise<void>;
+  idle(mostMs: number): Promise<void>;
 }
 
 /** @param onBegan gets the seconds from the request of a run to the first line of its agent. */
-export function createStartLatency(onBegan: (seconds: number) => void = () => undefined): StartLatency {
+export function createStartGate(onBegan: (seconds: number) => void = () => undefined): StartGate {
   let pending = 0;
   const waiting = new Set<() => void>();
   return {
@@ -37,7 +37,7 @@ export function createStartLatency(onBegan: (seconds: number) => void = () => un
         over: () => void leave(),
       };
     },
-    allBegun: (mostMs) =>
+    idle: (mostMs) =>
       new Promise((resolve) => {
         const tell = (): void => {
           clearTimeout(timer);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { countRuns } from './counted.js';
+import { countRuns } from './instrumented.js';
 import { createMetrics } from './metrics.js';
 
 it('a run that is counted begins as it was asked to: alone, and for good', async () => {

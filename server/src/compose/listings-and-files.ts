@@ -16,10 +16,10 @@ import type { AppParts } from './app-parts.js';
 import type { Content } from './content.js';
 
 /** The slices that runs read: listings, credentials with their indexer, and files. */
-export type Catalogue = ReturnType<typeof composeCatalogue>;
+export type ListingsAndFiles = ReturnType<typeof composeListingsAndFiles>;
 
 /** Composes what is on sale, who has rented it, and the files that tasks name. */
-export function composeCatalogue(parts: AppParts, content: Content) {
+export function composeListingsAndFiles(parts: AppParts, content: Content) {
   const { logger, database, chain, keys } = parts;
   const listings = createListingService(createListingRepository(database));
   const repository = createCredentialRepository(database.db);

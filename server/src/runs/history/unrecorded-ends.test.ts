@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { deriveKeys } from '../../platform/keys.js';
 import { openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
 import { never, newListing, openReplica, type Replica } from '../queue/slots.test-support.js';
-import { createLostEnds } from './lost-ends.js';
+import { createUnrecordedEnds } from './unrecorded-ends.js';
 import { createRunRepository, type RunRepository } from './repository.js';
 
 let database: TemporaryDatabase;
@@ -32,7 +32,7 @@ it('ends runs and frees their slots once the database is there again, and leaves
     durationMs: 1,
   });
   let attempts = 0;
-  const lostEnds = createLostEnds({
+  const unrecordedEnds = createUnrecordedEnds({
     runs: {
       async markLost(runIds) {
         attempts += 1;
@@ -44,8 +44,8 @@ it('ends runs and frees their slots once the database is there again, and leaves
     changes: replica.changes,
     logger: pino({ level: 'silent' }),
   });
-  const rounds = lostEnds.start();
-  for (const { runId } of [ended, lost]) lostEnds.note(runId);
+  const rounds = unrecordedEnds.start();
+  for (const { runId } of [ended, lost]) unrecordedEnds.note(runId);
   await expect.poll(() => listing.count('seats')).toBe(1);
   await rounds.stop();
   const statusOf = async ({ runId, wallet }: typeof lost) => (await runs.find(runId, wallet))?.status;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { IsolationLevel, SandboxDriver } from '@agent-rental/sandbox';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../config.js';
-import { boundsInForce, openSandboxes, requireIsolation } from './isolation.js';
+import { boundsInForce, openSandboxes, requireIsolation } from './open-driver.js';
 
 const LEVELS: readonly IsolationLevel[] = ['runtime', 'kernel', 'microvm'];
 
