@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
-import { errorEnvelope, type Operation } from '@agent-rental/contract';
+import { errorEnvelope, operations, type Operation } from '@agent-rental/contract';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -254,6 +254,21 @@ describe('an answer', () => {
     expect(lookUps).toBe(3);
     // Logging in is counted apart.
     expect((await app.inject({ url: '/v1/open' })).statusCode).toBe(200);
+  });
+
+  it('of 429 for pages leaves the login of their address open [LIM-9]', async () => {
+    await start(3);
+    app.get('/dashboard', { config: { auth: 'none' } }, async () => 'a page');
+    addOperation(app, operations.getChallenge, async ({ query }) => ({
+      challenge: query.wallet,
+      expires_at: 60,
+    }));
+    const statuses: number[] = [];
+    for (let page = 0; page < 4; page += 1)
+      statuses.push((await app.inject({ url: '/dashboard' })).statusCode);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    const wallet = '11111111111111111111111111111112';
+    expect((await app.inject({ url: `/v1/auth/challenge?wallet=${wallet}` })).statusCode).toBe(200);
   });
 
   it('of 429 is for one address, as a trusted proxy tells it, and no other [LIM-9]', async () => {

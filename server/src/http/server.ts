@@ -216,6 +216,12 @@ const SERVED_WITHOUT_ROOM: readonly (string | undefined)[] = [
   operations.cancelRunByKey.path,
 ];
 
+/** The endpoints of a wallet's login. */
+const LOGIN_PATHS: readonly (string | undefined)[] = [
+  operations.getChallenge.path,
+  operations.createToken.path,
+];
+
 /** @throws ApiError for a request that changes something. */
 function requireNoWrite({ method, routeOptions }: FastifyRequest): void {
   if (!['POST', 'PUT', 'PATCH'].includes(method) || SERVED_WITHOUT_ROOM.includes(routeOptions.url)) return;
@@ -265,8 +271,10 @@ async function authenticateAndCount(
   }
   const { authorization } = request.headers;
   if (auth !== 'bearer' || authorization === undefined) {
+    // Login has a count to itself: a client that loads many pages can still log in.
+    const count = LOGIN_PATHS.includes(request.routeOptions.url) ? 'login' : 'ip';
     request.rate = await options.rateLimits.count(
-      `ip:${clientAddress(request.ip)}`,
+      `${count}:${clientAddress(request.ip)}`,
       options.requestsPerMinute,
     );
     refuseIfExceeded(request.rate);
@@ -292,10 +300,7 @@ async function authenticateAndCount(
   refuseIfExceeded(request.rate);
 }
 
-/**
- * Counts what is never refused (health, pages, unknown paths), apart from what is: a client that loads many
- * pages can still log in.
- */
+/** Counts requests that are never refused, such as those for health and for unknown paths. */
 function countOpen(options: HttpServerOptions, address = 'unknown'): Promise<RateState> {
   return options.rateLimits.count(`open:${clientAddress(address)}`, options.requestsPerMinute);
 }

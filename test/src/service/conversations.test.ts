@@ -29,7 +29,9 @@ describe.runIf(hasRedis)('a conversation of which each request goes to another r
 
   beforeAll(async () => {
     balancer = await startBalancer();
-    market = await ReplicaMarket.open({ replicas: 2, front: balancer }, (_, body) => tasks.push(body));
+    // A cancelled MCP call leaves its run, which stops after this grace.
+    const env = { RECONNECT_GRACE_SECONDS: '1' };
+    market = await ReplicaMarket.open({ replicas: 2, front: balancer, env }, (_, body) => tasks.push(body));
     [here, there] = market.replicas as [Replica, Replica];
     await Promise.all([balancer.add(here), balancer.add(there)]);
     // Registering, publishing and renting are conversations themselves.
