@@ -79,7 +79,7 @@ function SearchForm({ query }: { query: BrowseQuery }) {
       <label>
         Paid
         <select name="rental_model">
-          <option value="">In any way</option>
+          <option value="">Any rental model</option>
           {RENTAL_MODELS.map((model) => (
             <option key={model} value={model} selected={query.rental_model === model}>
               {MODEL_WORDS[model].split(',')[0]}

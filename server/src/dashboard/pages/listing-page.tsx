@@ -70,7 +70,7 @@ export function listingPage(content: ListingPageContent): string {
       <h2>What it takes</h2>
       <Fields schema={listing.input_schema} />
       <TrySection listing={listing} chain={chain} />
-      <h2>{listing.sample_output.length > 1 ? 'What it gave, as samples' : 'What it gave, as a sample'}</h2>
+      <h2>{listing.sample_output.length > 1 ? 'Sample outputs' : 'Sample output'}</h2>
       {listing.sample_output.map((sample, index) => (
         <pre key={index} tabIndex={0} aria-label={`Sample ${index + 1}`}>
           <Words text={sample} characters={SAMPLE_CHARACTERS} />

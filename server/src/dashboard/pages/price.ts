@@ -3,7 +3,7 @@ import { solFromLamports, type RentalModel } from '@agent-rental/contract';
 /** How a rental model is put into words. */
 export const MODEL_WORDS: Readonly<Record<RentalModel, string>> = {
   one_time: 'paid once, then every task is free',
-  subscription: 'for 30 days, then every task is free until they are over',
+  subscription: 'for 30 days; every task in that time is free',
   per_query: 'per task, out of a prepaid balance',
 };
 
