@@ -1,6 +1,6 @@
 /**
  * `npm test [-- argument ...]`: builds what has changed and runs the tests, by vitest, which gets the arguments. Leaves out the files
- * below, unless all is run (`CI` is set) or files, projects or titles are named.
+ * below, unless all is run (`CI` is set) or an argument chooses tests.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -8,19 +8,31 @@ import { join } from 'node:path';
 import { build, root } from './build.mjs';
 
 /**
- * Each starts servers, chains, databases or terminals again and again, for 11 to 73 s: together as long as the other 390. What they show
- * is shown in parts by the tests beside the code; CI runs all of them.
+ * The slowest files: each starts servers, chains, databases or terminals again and again. The tests beside the code show parts of
+ * the same; CI runs all of them.
  */
 const ONLY_IN_CI = [
+  'examples/src/marketplace.test.ts',
+  'packages/cli/src/bin.test.ts',
   'packages/cli/src/terminal.test.ts',
   'packages/local-chain/src/supervisor.test.ts',
+  'packages/mcp-server/src/bin.test.ts',
+  'packages/sandbox/src/drivers/bubblewrap/bubblewrap-driver.conformance.test.ts',
+  'packages/sandbox/src/drivers/e2b/e2b-driver.test.ts',
+  'packages/stand-in/src/readmes/readmes.test.ts',
+  'server/src/embedded/backup/backup.test.ts',
+  'server/src/embedded/connected-run.test.ts',
   'server/src/embedded/postgres/postgres.test.ts',
+  'server/src/listings/search/search.test.ts',
   'server/src/operations/authority.test.ts',
   'server/src/operations/keys.test.ts',
   'server/src/operations/several-endpoints.test.ts',
   'server/src/operator/doctor/doctor.test.ts',
+  'server/src/run-log/run-log.test.ts',
+  'server/src/service-keys/service-keys.test.ts',
   'test/src/clients/creator-cli.test.ts',
   'test/src/clients/creator-dev.test.ts',
+  'test/src/clients/examples.test.ts',
   'test/src/credentials/credential-states.test.ts',
   'test/src/dashboard/approvals.test.ts',
   'test/src/dashboard/development-wallet.test.ts',
@@ -33,26 +45,38 @@ const ONLY_IN_CI = [
   'test/src/dashboard/renting.test.ts',
   'test/src/dashboard/reviews.test.ts',
   'test/src/dashboard/session.test.ts',
+  'test/src/mcp/mcp-configs.test.ts',
   'test/src/mcp/mcp-long-runs.test.ts',
+  'test/src/mcp/renting-mcp.test.ts',
   'test/src/money/other-program.test.ts',
   'test/src/money/run-log.test.ts',
+  'test/src/money/transactions.test.ts',
+  'test/src/oauth/attacks.test.ts',
   'test/src/oauth/login.test.ts',
   'test/src/oauth/mcp-remote.test.ts',
+  'test/src/registration/approvals.test.ts',
   'test/src/registration/creators.test.ts',
   'test/src/registration/packaging-modes.test.ts',
   'test/src/registration/pinned-versions.test.ts',
+  'test/src/registration/registration.test.ts',
+  'test/src/requirements/vitest-plugin.test.ts',
   'test/src/runs/abort.test.ts',
   'test/src/runs/agent-modes.test.ts',
+  'test/src/runs/queue.test.ts',
   'test/src/service/backup-drill.test.ts',
   'test/src/service/boot.test.ts',
   'test/src/service/conversations.test.ts',
+  'test/src/service/crash.test.ts',
   'test/src/service/devnet.test.ts',
   'test/src/service/full-disk.test.ts',
+  'test/src/service/hostile-requests.test.ts',
   'test/src/service/leadership.test.ts',
   'test/src/service/limits.test.ts',
   'test/src/service/operations.test.ts',
+  'test/src/service/operator.test.ts',
   'test/src/service/replicas.test.ts',
   'test/src/service/secrets.test.ts',
+  'test/src/service/security.test.ts',
   'test/src/service/start-mistakes.test.ts',
   'test/src/service/traces.test.ts',
   'test/src/storage/foreign-files.test.ts',
@@ -64,7 +88,10 @@ if (missing.length > 0) {
   process.exit(1);
 }
 const given = process.argv.slice(2);
-const leavesOut = process.env['CI'] === undefined && given.length === 0;
+const namesTests = given.some(
+  (argument) => !argument.startsWith('--reporter') && !argument.startsWith('--outputFile'),
+);
+const leavesOut = process.env['CI'] === undefined && !namesTests;
 await build();
 if (leavesOut) {
   process.stderr.write(`Leaving out ${ONLY_IN_CI.length} slow files, which CI runs: "CI=true npm test".\n`);
