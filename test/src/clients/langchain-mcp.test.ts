@@ -60,7 +60,8 @@ describe('LangChain’s own MCP adapter, on the marketplace’s /mcp', () => {
   });
 
   test('runs run_agent in LangGraph’s ToolNode', async () => {
-    const args = await marketplace.request('one_time');
+    // The direct tool above has made an equal call.
+    const args = { ...(await marketplace.request('one_time')), new_run: true };
     const call = { name: 'run_agent', args, id: 'call_1', type: 'tool_call' as const };
     const state = await new ToolNode(tools).invoke({
       messages: [new AIMessage({ content: '', tool_calls: [call] })],
