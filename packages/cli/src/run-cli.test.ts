@@ -1,10 +1,11 @@
+import { formatSol } from '@agent-rental/sdk';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkAgent } from '@agent-rental/sdk/creator';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from './run-cli.js';
-import { lamportsOf, solOf } from './sol.js';
+import { lamportsOf } from './sol.js';
 
 async function cli(...args: string[]) {
   const out: string[] = [];
@@ -125,7 +126,7 @@ describe('amounts', () => {
     ['123456789.987654321', 123_456_789_987_654_321n, '123456789.987654321 SOL'],
   ])('%s SOL is exact', (text, lamports, written) => {
     expect(lamportsOf(text)).toBe(lamports);
-    expect(solOf(lamports)).toBe(written);
+    expect(formatSol(lamports)).toBe(written);
   });
 
   it.each(['', '-1', '1e3', '0.0000000001', '.5', '1,5'])('%j is none', (text) => {

@@ -6,9 +6,3 @@ export function lamportsOf(text: string): bigint | undefined {
   if (whole === undefined) return undefined;
   return BigInt(whole) * LAMPORTS_PER_SOL + BigInt(fraction.padEnd(9, '0'));
 }
-
-/** Writes lamports as SOL, exactly. */
-export function solOf(lamports: bigint): string {
-  const fraction = (lamports % LAMPORTS_PER_SOL).toString().padStart(9, '0').replace(/0+$/, '');
-  return `${lamports / LAMPORTS_PER_SOL}${fraction === '' ? '' : `.${fraction}`} SOL`;
-}

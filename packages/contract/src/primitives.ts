@@ -98,6 +98,13 @@ export function solFromLamports(amount: bigint): number {
   return Number(`${whole}.${rest}`);
 }
 
+/** An amount for people and models to read: `0.002 SOL`, exact. @param amount in lamports */
+export function formatSol(amount: number | bigint): string {
+  const lamports = BigInt(amount);
+  const fraction = (lamports % LAMPORTS_PER_SOL).toString().padStart(9, '0').replace(/0+$/, '');
+  return `${lamports / LAMPORTS_PER_SOL}${fraction === '' ? '' : `.${fraction}`} SOL`;
+}
+
 /** Reads SOL as lamports, rounded to the nearest lamport. For search bounds, never for money. */
 export function lamportsFromSol(sol: number): bigint {
   return BigInt(Math.round(sol * 1e9));

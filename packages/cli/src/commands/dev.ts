@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient, type RentalClient } from '@agent-rental/sdk';
+import { formatSol, createClient, type RentalClient } from '@agent-rental/sdk';
 import { WEBHOOK_SECRET_FILE } from '@agent-rental/sdk/creator';
 import { createWalletFile, readWalletFile } from '@agent-rental/sdk/node';
 import { createApiKey, rent, type RentTerms } from '@agent-rental/sdk/solana';
@@ -18,7 +18,6 @@ import { isLoopback, programIdOf, urlOf, type Connected } from '../marketplace.j
 import type { SharedOptions } from '../options.js';
 import { servePracticeModel } from '../practice-model/serve-model.js';
 import { AGENT_FILE, readAgentProject } from '../project/agent-file.js';
-import { solOf } from '../sol.js';
 import { publishProject, updateProject } from './publish.js';
 import { airdrop, connectionOf } from './wallet.js';
 
@@ -236,9 +235,7 @@ async function showRuns(client: RentalClient, id: string, { signal, err }: CliEn
       if (run.status === 'running' || told.has(run.run_id)) continue;
       told.add(run.run_id);
       const seconds = ((run.duration_ms ?? 0) / 1000).toFixed(1);
-      err(
-        `run ${run.run_id} ${run.status} in ${seconds} s, charged ${solOf(BigInt(run.cost_lamports))} (local)`,
-      );
+      err(`run ${run.run_id} ${run.status} in ${seconds} s, charged ${formatSol(run.cost_lamports)} (local)`);
     }
   }
 }

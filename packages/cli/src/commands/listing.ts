@@ -1,3 +1,4 @@
+import { formatSol } from '@agent-rental/sdk';
 import { close, pause, resume, withdraw } from '@agent-rental/sdk/solana';
 import type { CliEnvironment } from '../cli-environment.js';
 import { UsageError } from '../errors.js';
@@ -5,7 +6,7 @@ import { connect } from '../marketplace.js';
 import type { MarketplaceOptions } from '../options.js';
 import { listingOf } from '../project/registrations.js';
 import { report } from '../report.js';
-import { lamportsOf, solOf } from '../sol.js';
+import { lamportsOf } from '../sol.js';
 
 const STATES = {
   pause: { act: pause, done: 'is paused: it runs nothing and cannot be rented until "agent-rental resume".' },
@@ -41,7 +42,7 @@ export async function earningsCommand(
   const { client } = connect(options, environment);
   const page = await client.getEarnings({ limit: 100 }, { signal: environment.signal });
   const shown = (amounts: typeof page.sum) =>
-    `${sol(amounts.earned_lamports)} earned, ${sol(amounts.withdrawable_lamports)} to withdraw`;
+    `${formatSol(amounts.earned_lamports)} earned, ${formatSol(amounts.withdrawable_lamports)} to withdraw`;
   report(options, environment, page, [
     ...page.earnings.flatMap((listing) => [
       `${listing.listing_id} (${listing.status})`,
@@ -65,10 +66,8 @@ export async function withdrawCommand(
   const id = listingOf(named, environment.folder, url);
   const terms = amount === undefined ? {} : { amount_lamports: Number(amount) };
   const { signature } = await withdraw(client, signer, id, terms, { signal: environment.signal });
-  const told = amount === undefined ? 'all that it had earned' : solOf(amount);
+  const told = amount === undefined ? 'all that it had earned' : formatSol(amount);
   report(options, environment, { listing_id: id, signature }, [
     `Withdrew ${told} from ${id} to ${signer.address}.`,
   ]);
 }
-
-const sol = (lamports: number) => solOf(BigInt(lamports));

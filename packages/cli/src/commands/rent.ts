@@ -1,3 +1,4 @@
+import { formatSol } from '@agent-rental/sdk';
 import { RENTAL_TERMS } from '@agent-rental/sdk/creator';
 import { renew, rent, topUp, type RentTerms, type SignOptions } from '@agent-rental/sdk/solana';
 import type { CliEnvironment } from '../cli-environment.js';
@@ -5,7 +6,7 @@ import { CommandError, UsageError } from '../errors.js';
 import { connect, type Connected } from '../marketplace.js';
 import type { MarketplaceOptions } from '../options.js';
 import { report } from '../report.js';
-import { lamportsOf, solOf } from '../sol.js';
+import { lamportsOf } from '../sol.js';
 
 const SECONDS_PER_DAY = 86_400;
 
@@ -38,8 +39,10 @@ export async function rentCommand(
         const each =
           quote.max_run_lamports === undefined
             ? ''
-            : `, of which each run may draw ${sol(quote.max_run_lamports)}`;
-        err(`Pays ${sol(quote.price_lamports)}${each}; with rent and fees ${sol(quote.total_lamports)}.`);
+            : `, of which each run may draw ${formatSol(quote.max_run_lamports)}`;
+        err(
+          `Pays ${formatSol(quote.price_lamports)}${each}; with rent and fees ${formatSol(quote.total_lamports)}.`,
+        );
         if (options.yes === true) return true;
         if (!ask) refused = new UsageError('--yes is missing: it agrees to that.');
         else if (!(await ask('Pay it?'))) refused = new CommandError('Nothing was paid.');
@@ -76,7 +79,7 @@ async function pay(
   const { deposit_lamports: deposit, duration_seconds: duration } = terms;
   const kind = model === undefined ? undefined : RENTAL_TERMS[model];
   if (kind?.isPrepaid && deposit !== undefined) {
-    tell(`${listingId} is rented already, and its balance is ${sol(balance)}: the deposit adds to it.`);
+    tell(`${listingId} is rented already, and its balance is ${formatSol(balance)}: the deposit adds to it.`);
     return topUp(client, signer, listingId, { amount_lamports: deposit }, options);
   }
   if (kind?.expires && duration !== undefined) {
@@ -104,5 +107,3 @@ function termsOf({ deposit, days }: RentOptions): RentTerms {
       : { duration_seconds: (Number(days) * SECONDS_PER_DAY) as NonNullable<RentTerms['duration_seconds']> }),
   };
 }
-
-const sol = (lamports: number) => solOf(BigInt(lamports));

@@ -1,3 +1,4 @@
+import { formatSol } from '@agent-rental/sdk';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { RentalClient } from '@agent-rental/sdk';
@@ -5,7 +6,6 @@ import type { CliEnvironment } from '../cli-environment.js';
 import { CommandError, FailedRunError, UsageError } from '../errors.js';
 import { connect } from '../marketplace.js';
 import type { MarketplaceOptions } from '../options.js';
-import { solOf } from '../sol.js';
 
 interface RunOptions extends MarketplaceOptions {
   input?: string;
@@ -48,7 +48,7 @@ export async function runCommand(
     else {
       if (hasText) out('');
       else out(typeof output === 'string' ? output : JSON.stringify(output, null, 2));
-      const cost = cost_lamports === 0 ? 'nothing' : solOf(BigInt(cost_lamports));
+      const cost = cost_lamports === 0 ? 'nothing' : formatSol(cost_lamports);
       err(`${status} in ${(duration_ms / 1000).toFixed(1)} s, charged ${cost}, run ${run_id}`);
     }
     if (status !== 'completed') throw new FailedRunError();

@@ -1,12 +1,12 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConnectionError } from '@agent-rental/sdk';
+import { formatSol, ConnectionError } from '@agent-rental/sdk';
 import { createWalletFile, readWalletFile } from '@agent-rental/sdk/node';
 import { transferSol } from '@agent-rental/sdk/solana';
 import { Connection, PublicKey } from '@solana/web3.js';
 import type { CliEnvironment } from '../cli-environment.js';
-import { lamportsOf, solOf } from '../sol.js';
+import { lamportsOf } from '../sol.js';
 import { UsageError } from '../errors.js';
 import type { SharedOptions } from '../options.js';
 import { report } from '../report.js';
@@ -50,7 +50,7 @@ export const walletCommands = {
     const { address } = readWalletFile(file);
     const lamports = await balanceOf(connectionOf(options, environment), address);
     report(options, environment, { address, lamports: Number(lamports) }, [
-      `${address} holds ${solOf(lamports)}.`,
+      `${address} holds ${formatSol(lamports)}.`,
     ]);
   },
 
@@ -76,7 +76,7 @@ export const walletCommands = {
     const signer = readWalletFile(file);
     const { lamports } = await transferSol(connectionOf(options, environment), signer, to, 'all');
     report(options, environment, { address: signer.address, to, sent_lamports: Number(lamports) }, [
-      `Sent ${solOf(lamports)} from ${signer.address} to ${to}.`,
+      `Sent ${formatSol(lamports)} from ${signer.address} to ${to}.`,
       'Prepaid balances of rentals are not in the wallet: they stay with the rentals.',
     ]);
   },
@@ -98,7 +98,7 @@ async function give(
   }
   const held = await balanceOf(connection, address);
   report(options, environment, { address, given_lamports: Number(lamports), lamports: Number(held) }, [
-    `${address} was given ${solOf(lamports)} and holds ${solOf(held)}.`,
+    `${address} was given ${formatSol(lamports)} and holds ${formatSol(held)}.`,
   ]);
 }
 

@@ -1,9 +1,8 @@
-import { RENTAL_TERMS, type JsonObject } from '@agent-rental/contract';
+import { formatSol, RENTAL_TERMS, type JsonObject } from '@agent-rental/contract';
 import { INPUT_URI_SCHEMA } from '../runs/run-arguments.js';
 import { compileInput, type CompiledInput } from '../schema/compile-input.js';
 import { describedSchema } from '../schema/publish-node.js';
 import { creatorLine, quoteCreator } from '../text/creator-text.js';
-import { solText } from '../text/lamports-text.js';
 import { failingText } from '../text/failing-text.js';
 import type { DescribedListing, DirectToolDefinition, RentedListing } from './direct-tool-definition.js';
 import { memoised } from './memoised-definitions.js';
@@ -66,6 +65,6 @@ function directInputSchema(agentId: string, input: CompiledInput): JsonObject {
 
 function costText(rented: RentedListing): string {
   if (!RENTAL_TERMS[rented.rental_model].chargesRuns) return 'Calls cost nothing beyond the rental.';
-  const price = 'price_lamports' in rented ? solText(rented.price_lamports) : 'its price';
+  const price = 'price_lamports' in rented ? formatSol(rented.price_lamports) : 'its price';
   return `Each call charges ${price}, also when it fails.`;
 }

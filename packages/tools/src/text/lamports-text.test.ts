@@ -1,6 +1,7 @@
+import { formatSol } from '@agent-rental/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lamportsOfSol, solText } from './lamports-text.js';
+import { lamportsOfSol } from './lamports-text.js';
 
 describe('an amount of SOL in lamports', () => {
   it.each([
@@ -24,14 +25,14 @@ describe('an amount of SOL in lamports', () => {
   it('is what it was written as, for every number of lamports, and never more than was said', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 15n }), (lamports) => {
-        expect(lamportsOfSol(Number.parseFloat(solText(lamports)))).toBe(lamports);
+        expect(lamportsOfSol(Number.parseFloat(formatSol(lamports)))).toBe(lamports);
       }),
     );
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1_000, noNaN: true }), (sol) => {
         const lamports = lamportsOfSol(sol) ?? 0n;
-        expect(Number.parseFloat(solText(lamports))).toBeLessThanOrEqual(sol);
-        expect(Number.parseFloat(solText(lamports + 2n))).toBeGreaterThan(sol);
+        expect(Number.parseFloat(formatSol(lamports))).toBeLessThanOrEqual(sol);
+        expect(Number.parseFloat(formatSol(lamports + 2n))).toBeGreaterThan(sol);
       }),
     );
   });

@@ -1,15 +1,10 @@
+import { formatSol } from '@agent-rental/contract';
+
 const LAMPORTS_PER_SOL = 1_000_000_000n;
 
 /** An amount for a model to read: `2000000 lamports (0.002 SOL)`, exact. */
 export function lamportsText(amount: number | bigint): string {
-  return `${amount} lamports (${solText(amount)})`;
-}
-
-/** The same where there is little room: `0.002 SOL`, exact. */
-export function solText(amount: number | bigint): string {
-  const lamports = BigInt(amount);
-  const fraction = (lamports % LAMPORTS_PER_SOL).toString().padStart(9, '0').replace(/0+$/, '');
-  return `${lamports / LAMPORTS_PER_SOL}${fraction === '' ? '' : `.${fraction}`} SOL`;
+  return `${amount} lamports (${formatSol(amount)})`;
 }
 
 /** An amount of SOL as a model writes it, in lamports, never rounded up; `undefined` for what is no amount. */

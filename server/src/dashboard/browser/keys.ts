@@ -1,9 +1,10 @@
+import { formatSol } from '@agent-rental/contract';
 import type { ApiKey } from '@agent-rental/contract';
 import { createApiKey } from '@agent-rental/sdk/solana';
 import { configurations } from './configurations.js';
 import { policyOf } from './limits.js';
 import { logIn } from './session/log-in.js';
-import { find, findInput, say, solOf, work, type Session } from './wallets.js';
+import { find, findInput, say, work, type Session } from './wallets.js';
 
 /** Creates, lists and revokes the API keys of a wallet of this browser. A key that was created is shown once. */
 export function manageKeys(root: HTMLElement): void {
@@ -101,11 +102,11 @@ function row(
 function limitsOf({ scopes, policy }: ApiKey): string {
   const limits = [
     `may ${scopes.join(', ')}`,
-    ...(policy?.max_run_lamports === undefined ? [] : [`${solOf(policy.max_run_lamports)} a run`]),
-    ...(policy?.max_day_lamports === undefined ? [] : [`${solOf(policy.max_day_lamports)} a day`]),
+    ...(policy?.max_run_lamports === undefined ? [] : [`${formatSol(policy.max_run_lamports)} a run`]),
+    ...(policy?.max_day_lamports === undefined ? [] : [`${formatSol(policy.max_day_lamports)} a day`]),
   ];
   const ask = policy?.ask_above_lamports;
-  return limits.join('; at most ') + (ask === undefined ? '' : `; asks you above ${solOf(ask)}`);
+  return limits.join('; at most ') + (ask === undefined ? '' : `; asks you above ${formatSol(ask)}`);
 }
 
 function disclosure(name: string, text: string): HTMLDetailsElement {

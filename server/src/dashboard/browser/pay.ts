@@ -1,7 +1,8 @@
+import { formatSol } from '@agent-rental/contract';
 import { renew, rent, topUp, type DecodedQuote } from '@agent-rental/sdk/solana';
 import type { Wallet } from '@wallet-standard/base';
 import { readPayment, type Payment } from './payment.js';
-import { connect, offerWallets, say, solOf, type Session } from './wallets.js';
+import { connect, offerWallets, say, type Session } from './wallets.js';
 
 /**
  * Pays for a rental with a wallet of this browser. The sdk checks the transaction before the wallet is asked: it does what this
@@ -28,7 +29,10 @@ async function pay(root: HTMLElement, wallet: Wallet): Promise<string> {
   const { status } = await session.client.verifyCredential(payment.listingId);
   if (payment.model === 'one_time' && status === 'active') return 'You have rented this agent already.';
   const approve = (quote: DecodedQuote) => {
-    say(root, `${session.name} asks you to sign: at most ${solOf(quote.total_lamports)} leave your wallet.`);
+    say(
+      root,
+      `${session.name} asks you to sign: at most ${formatSol(quote.total_lamports)} leave your wallet.`,
+    );
     return true;
   };
   await send(session, payment, status === 'not_found', { approve });

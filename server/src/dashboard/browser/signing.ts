@@ -1,5 +1,6 @@
+import { formatSol } from '@agent-rental/contract';
 import type { SignOptions } from '@agent-rental/sdk/solana';
-import { say, solOf, type Session } from './wallets.js';
+import { say, type Session } from './wallets.js';
 
 /**
  * Options of a call that signs: says what the wallet is about to ask for, once the sdk has found that the transaction does that and
@@ -10,7 +11,7 @@ import { say, solOf, type Session } from './wallets.js';
 export function announced(root: HTMLElement, { name }: Session, what: string): SignOptions {
   return {
     approve: ({ total_lamports: lamports }) => {
-      say(root, `${name} asks you to sign: ${what} At most ${solOf(lamports)} leave your wallet.`);
+      say(root, `${name} asks you to sign: ${what} At most ${formatSol(lamports)} leave your wallet.`);
       return true;
     },
   };

@@ -119,6 +119,3 @@ export function findButton(root: HTMLElement, selector: string): HTMLButtonEleme
 export function say(root: HTMLElement, text: string): void {
   find(root, '[role=status]').textContent = text;
 }
-
-/** Lamports as a person reads them. */
-export const solOf = (lamports: number): string => `${(lamports / 1e9).toFixed(9).replace(/\.?0+$/, '')} SOL`;

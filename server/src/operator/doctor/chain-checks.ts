@@ -1,3 +1,4 @@
+import { formatSol } from '@agent-rental/contract';
 import type { Protocol } from '@agent-rental/program-client';
 import { Connection, type PublicKey } from '@solana/web3.js';
 import { createChain, type Chain } from '../../chain/index.js';
@@ -15,7 +16,6 @@ const MOST_SECONDS_BEHIND = 30;
 const WORST_SECONDS_BEHIND = 120;
 /** A balance that is so many times its minimum lasts until an operator looks again. */
 const COMFORTABLE_TIMES = 10n;
-const LAMPORTS_PER_SOL = 1e9;
 const UNREACHABLE = 'no RPC endpoint answers';
 
 /** The chain as the doctor finds it. */
@@ -143,12 +143,10 @@ const findTreasury = async (chain: Chain, { treasury }: Protocol): Promise<Findi
 async function findBalance(chain: Chain, address: PublicKey, least: bigint, what: string): Promise<Finding> {
   const { accounts } = await chain.getAccounts([address]);
   const lamports = BigInt(accounts[0]?.lamports ?? 0);
-  const detail = `${address.toBase58()} holds ${sol(lamports)}; ${what} ${sol(least)}`;
-  if (lamports < least) return problem(detail, `Send it ${sol(least * COMFORTABLE_TIMES - lamports)}.`);
+  const detail = `${address.toBase58()} holds ${formatSol(lamports)}; ${what} ${formatSol(least)}`;
+  if (lamports < least) return problem(detail, `Send it ${formatSol(least * COMFORTABLE_TIMES - lamports)}.`);
   if (lamports < least * COMFORTABLE_TIMES) {
-    return warning(detail, `Send it ${sol(least * COMFORTABLE_TIMES - lamports)}, to last.`);
+    return warning(detail, `Send it ${formatSol(least * COMFORTABLE_TIMES - lamports)}, to last.`);
   }
   return ok(detail);
 }
-
-const sol = (lamports: bigint): string => `${Number(lamports) / LAMPORTS_PER_SOL} SOL`;

@@ -1,8 +1,8 @@
-import { APPROVAL_HOLDS_MINUTES, type SpendingApproval } from '@agent-rental/contract';
+import { formatSol, APPROVAL_HOLDS_MINUTES, type SpendingApproval } from '@agent-rental/contract';
 import { approveSpending } from '@agent-rental/sdk/solana';
 import { momentOf } from '../elements.js';
 import { logIn } from '../session/log-in.js';
-import { find, say, solOf, work, type Session } from '../wallets.js';
+import { find, say, work, type Session } from '../wallets.js';
 import { quoted } from './quoted.js';
 
 const NOT_ANSWERED = 'Your answer was not taken.';
@@ -46,7 +46,7 @@ function show(root: HTMLElement, approval: SpendingApproval): void {
   const { kind, lamports, listing_id, listing_title, api_key_label, state, expires_at } = approval;
   const put = (selector: string, text: string) => (find(root, selector).textContent = text);
   const isOpen = state === 'open';
-  put('#amount', `Up to ${solOf(lamports)}`);
+  put('#amount', `Up to ${formatSol(lamports)}`);
   put(
     '#source',
     kind === 'run'
@@ -59,7 +59,7 @@ function show(root: HTMLElement, approval: SpendingApproval): void {
   put('#until-label', isOpen ? 'Answer until' : 'The answer holds until');
   put('#until', momentOf(expires_at));
   put('#title', quoted(listing_title));
-  put('#approve', `Approve up to ${solOf(lamports)}`);
+  put('#approve', `Approve up to ${formatSol(lamports)}`);
   find(root, '#answers').hidden = !isOpen;
   put('#next', nextOf(state));
   find(root, '#question').hidden = false;

@@ -1,7 +1,8 @@
+import { formatSol } from '@agent-rental/contract';
 import type { SpendingApproval } from '@agent-rental/contract';
 import { momentOf } from '../elements.js';
 import { logIn } from '../session/log-in.js';
-import { find, say, solOf } from '../wallets.js';
+import { find, say } from '../wallets.js';
 import { quoted } from './quoted.js';
 
 /** Lists what the API keys of a wallet ask, each with the page where it is answered. */
@@ -23,7 +24,7 @@ function card({ id, kind, lamports, listing_id, api_key_label, expires_at }: Spe
   item.className = 'card';
   const link = document.createElement('a');
   link.href = `/dashboard/approvals/${encodeURIComponent(id)}`;
-  link.textContent = `Up to ${solOf(lamports)}`;
+  link.textContent = `Up to ${formatSol(lamports)}`;
   const heading = document.createElement('h3');
   heading.append(link);
   const words = document.createElement('p');

@@ -1,5 +1,5 @@
+import { formatSol } from '@agent-rental/contract';
 import type { AgentStats, AgentStatsPeriod, ListingEarnings } from '@agent-rental/contract';
-import { solOf } from '../wallets.js';
 import { chartFigure } from './chart.js';
 
 /** Characters of a time that say its day, and its hour where the window has hours. */
@@ -54,7 +54,7 @@ export function showCharts(
       series: [{ name: 'after the fee', look: 'ok' }],
       periods: over(({ earned_lamports: lamports }) => [lamports]),
       isStacked: true,
-      words: solOf,
+      words: formatSol,
     }),
     ...(earned === undefined ? [] : [earningsFigure(earned)]),
   );
@@ -71,6 +71,6 @@ function earningsFigure(earned: ListingEarnings): HTMLElement {
       { label: 'pending', values: [pending] },
     ],
     isStacked: true,
-    words: solOf,
+    words: formatSol,
   });
 }

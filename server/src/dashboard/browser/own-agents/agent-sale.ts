@@ -1,13 +1,13 @@
-import { RENTAL_TERMS } from '@agent-rental/contract';
+import { formatSol, RENTAL_TERMS } from '@agent-rental/contract';
 import { close, pause, resume, update } from '@agent-rental/sdk/solana';
 import { lamportsOf } from '../payment.js';
-import { find, findInput, solOf, work } from '../wallets.js';
+import { find, findInput, work } from '../wallets.js';
 import { respondTo } from '../events.js';
 import { findForm } from '../fields.js';
 import type { ShownAgent } from './shown-agent.js';
 import { announced } from '../signing.js';
 
-const typedSol = (lamports: number) => solOf(lamports).replace(' SOL', '');
+const typedSol = (lamports: number) => formatSol(lamports).replace(' SOL', '');
 
 /** Changes the price of a published agent, pauses, resumes and closes it: each is a transaction that the wallet signs. */
 export function offerSale({ root, session, agent, listing, refresh }: ShownAgent): void {
@@ -28,9 +28,9 @@ export function offerSale({ root, session, agent, listing, refresh }: ShownAgent
         price_lamports,
         ...(isPrepaid ? { min_deposit_lamports: lamportsOf(deposit.value) } : {}),
       };
-      const what = `it sets the price of ${id} to ${solOf(price_lamports)}.`;
+      const what = `it sets the price of ${id} to ${formatSol(price_lamports)}.`;
       await update(client, signer, id, changes, announced(root, session, what));
-      await refresh(`The price is ${solOf(price_lamports)} now.`);
+      await refresh(`The price is ${formatSol(price_lamports)} now.`);
     }),
   );
   const pauseButton = find(root, '#pause');

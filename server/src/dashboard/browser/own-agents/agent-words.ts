@@ -1,5 +1,5 @@
+import { formatSol } from '@agent-rental/contract';
 import type { OwnAgent, RentalModel } from '@agent-rental/contract';
-import { solOf } from '../wallets.js';
 import { visible } from '../markup.js';
 
 const PROBLEM_CHARACTERS = 1_000;
@@ -15,7 +15,7 @@ export function priceWords({
   rental_model: model,
   price_lamports: price,
 }: Pick<OwnAgent, 'rental_model' | 'price_lamports'>): string | undefined {
-  return model === null || price === null ? undefined : `${solOf(price)} ${PAID[model]}`;
+  return model === null || price === null ? undefined : `${formatSol(price)} ${PAID[model]}`;
 }
 
 /** What is wrong with an agent, and since when. */

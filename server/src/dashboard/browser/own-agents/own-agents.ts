@@ -1,7 +1,8 @@
+import { formatSol } from '@agent-rental/contract';
 import type { Earnings, ListingEarnings, OwnAgent } from '@agent-rental/contract';
 import { withdraw } from '@agent-rental/sdk/solana';
 import { logIn } from '../session/log-in.js';
-import { find, say, solOf, work, type Session } from '../wallets.js';
+import { find, say, work, type Session } from '../wallets.js';
 import { agentProblems, priceWords } from './agent-words.js';
 import { buttonOf, element, facts, words } from '../markup.js';
 import { respondTo } from '../events.js';
@@ -59,17 +60,17 @@ async function showEarnings(root: HTMLElement, session: Session, cursor?: string
 
 function earningsCard(root: HTMLElement, session: Session, earned: ListingEarnings): HTMLElement {
   const { listing_id: id, title, withdrawable_lamports: lamports } = earned;
-  const take = buttonOf(`Withdraw ${solOf(lamports)}`, () =>
+  const take = buttonOf(`Withdraw ${formatSol(lamports)}`, () =>
     work(root, 'Nothing was withdrawn.', async () => {
-      const what = `it withdraws ${solOf(lamports)} of ${id} to your wallet.`;
+      const what = `it withdraws ${formatSol(lamports)} of ${id} to your wallet.`;
       // The amount that was shown: what is earned meanwhile stays for the next time.
       const terms = { amount_lamports: lamports };
       await withdraw(session.client, session.signer, id, terms, announced(root, session, what));
       await showEarnings(root, session);
-      say(root, `Withdrew ${solOf(lamports)} of ${id} to ${session.signer.address}.`);
+      say(root, `Withdrew ${formatSol(lamports)} of ${id} to ${session.signer.address}.`);
     }),
   );
-  take.setAttribute('aria-label', `Withdraw ${solOf(lamports)} of ${id}`);
+  take.setAttribute('aria-label', `Withdraw ${formatSol(lamports)} of ${id}`);
   return element(
     'li',
     { class: 'card' },
@@ -86,9 +87,9 @@ function amountsOf({
   pending_lamports: pending,
 }: Earnings['sum']): [string, string][] {
   return [
-    ['Ever earned', solOf(earned)],
-    ['To withdraw', solOf(withdrawable)],
-    ['Pending', solOf(pending)],
+    ['Ever earned', formatSol(earned)],
+    ['To withdraw', formatSol(withdrawable)],
+    ['Pending', formatSol(pending)],
   ];
 }
 

@@ -1,8 +1,8 @@
-import { RENTAL_TERMS, type CredentialPage } from '@agent-rental/contract';
+import { formatSol, RENTAL_TERMS, type CredentialPage } from '@agent-rental/contract';
 import { quotedTitle } from '../../words.js';
 import { element, momentOf } from '../elements.js';
 import { logIn } from '../session/log-in.js';
-import { find, say, solOf, work, type Session } from '../wallets.js';
+import { find, say, work, type Session } from '../wallets.js';
 
 type Rental = CredentialPage['credentials'][number];
 
@@ -108,7 +108,7 @@ function standingOf({
       return status === 'active' ? `Active until${until}.` : `Expired${until}.`;
     }
     case 'per_query': {
-      const left = `Balance ${solOf(balance ?? 0)}`;
+      const left = `Balance ${formatSol(balance ?? 0)}`;
       const runs = price !== undefined && price > 0 ? Math.floor((balance ?? 0) / price) : undefined;
       const enough = runs === undefined ? '' : `, enough for ${runs === 1 ? '1 run' : `${runs} runs`}`;
       return status === 'low_balance' ? `${left}: too low, top it up.` : `${left}${enough}.`;

@@ -1,9 +1,10 @@
+import { formatSol } from '@agent-rental/contract';
 import type { EndedRun, RunState } from '@agent-rental/contract';
 import { isApiError } from '@agent-rental/sdk';
 import { boundedText, RUN_STATUS_WORDS } from '../../words.js';
 import { element, fact } from '../elements.js';
 import { logIn } from '../session/log-in.js';
-import { find, findButton, say, solOf, work, type Session } from '../wallets.js';
+import { find, findButton, say, work, type Session } from '../wallets.js';
 import { outputText } from './output.js';
 import { secondsOf } from './runs.js';
 import { verifyRun } from './verify-run.js';
@@ -90,7 +91,7 @@ function show(root: HTMLElement, state: RunState): void {
 
 function endFacts(state: EndedRun): HTMLElement[] {
   const { cost_lamports: cost, trial, duration_ms: took, error, stop_reason: stopped, credited } = state;
-  const price = trial === true ? 'a free first run' : cost === 0 ? 'nothing was charged' : solOf(cost);
+  const price = trial === true ? 'a free first run' : cost === 0 ? 'nothing was charged' : formatSol(cost);
   const STOPPED = { cancelled: 'cancelled by the wallet', caller_left: 'its caller went away' } as const;
   return [
     ...fact('Cost', price),

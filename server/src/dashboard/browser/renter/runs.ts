@@ -1,9 +1,10 @@
+import { formatSol } from '@agent-rental/contract';
 import type { RunSummary } from '@agent-rental/contract';
 import type { RentalClient } from '@agent-rental/sdk';
 import { RUN_STATUS_WORDS } from '../../words.js';
 import { element, momentOf } from '../elements.js';
 import { logIn } from '../session/log-in.js';
-import { find, say, solOf, work, type Session } from '../wallets.js';
+import { find, say, work, type Session } from '../wallets.js';
 
 type RunPage = Awaited<ReturnType<RentalClient['listRuns']>>;
 
@@ -68,7 +69,7 @@ function cardOf(run: RunSummary): HTMLElement {
   const { run_id: id, agent_id: agent, status, cost_lamports: cost, duration_ms: took } = run;
   const facts = [
     RUN_STATUS_WORDS[status],
-    cost === 0 ? 'no charge' : solOf(cost),
+    cost === 0 ? 'no charge' : formatSol(cost),
     ...(took === null ? [] : [`took ${secondsOf(took)}`]),
   ];
   return element(

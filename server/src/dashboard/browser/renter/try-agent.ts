@@ -1,7 +1,7 @@
-import { rentalModel, type CredentialVerification, type DoneEvent } from '@agent-rental/contract';
+import { formatSol, rentalModel, type CredentialVerification, type DoneEvent } from '@agent-rental/contract';
 import { element } from '../elements.js';
 import { logIn } from '../session/log-in.js';
-import { find, findButton, say, solOf, work, type Session } from '../wallets.js';
+import { find, findButton, say, work, type Session } from '../wallets.js';
 import { MOST_CHARACTERS, outputText } from './output.js';
 import { inputOf, type TypedInput } from './typed-input.js';
 
@@ -109,7 +109,7 @@ async function run(root: HTMLElement, { client }: Session): Promise<void> {
 function showEnd(root: HTMLElement, done: DoneEvent): void {
   const { text, isCut } = outputText(done.output);
   find(root, '#output').textContent = text;
-  const price = done.trial === true ? 'a free first run' : solOf(done.cost_lamports);
+  const price = done.trial === true ? 'a free first run' : formatSol(done.cost_lamports);
   find(root, '#outcome').replaceChildren(
     element('span', { text: `${isCut ? 'This is the beginning of the output. ' : ''}It cost ${price}. ` }),
     pageOf(done.run_id),

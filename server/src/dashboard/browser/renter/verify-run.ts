@@ -1,8 +1,14 @@
-import { canonicalJson, serviceEndpoints, type Receipt, type SignedReceipt } from '@agent-rental/contract';
+import {
+  formatSol,
+  canonicalJson,
+  serviceEndpoints,
+  type Receipt,
+  type SignedReceipt,
+} from '@agent-rental/contract';
 import { verifyReceipt, type VerifiedLog } from '@agent-rental/sdk/receipts';
 import { isApiError } from '@agent-rental/sdk';
 import { momentOf } from '../elements.js';
-import { solOf, type Session } from '../wallets.js';
+import { type Session } from '../wallets.js';
 
 /** A charge is final on Solana some 13 s after it is confirmed. */
 const RETRY_MS = 2_000;
@@ -89,7 +95,7 @@ function logStatement(log: VerifiedLog, authority: string): string {
   const by = `transaction ${log.signature}, signed by ${authority},`;
   switch (log.by) {
     case 'charge':
-      return `Charge: ${by} takes ${solOf(Number(log.lamports))} from your balance for this listing, and names this run.`;
+      return `Charge: ${by} takes ${formatSol(Number(log.lamports))} from your balance for this listing, and names this run.`;
     case 'run_log':
       return `Run log: ${by} holds the root of batch ${log.batch}, and the receipt is ${log.leafIndex + 1} of ${log.count} below it.`;
     default:
