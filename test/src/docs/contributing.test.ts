@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { codeSpans, documents, pathExists, readText, REPOSITORY_PATH, tableUnder } from './repository.js';
+import { codeSpans, documents, pathExists, readText, REPOSITORY_PATH } from './repository.js';
 
-describe('CONTRIBUTING.md', () => {
-  const rows = tableUnder(readText('CONTRIBUTING.md'), 'Where do I make this change?');
+describe('docs/changes.md', () => {
+  const kinds = [...readText('docs/changes.md').matchAll(/^### (.*)\n([^#]*(?:#(?!#)[^#]*)*)/gm)].map(
+    ([, kind = '', files = '']) => ({ kind, files }),
+  );
 
   test.each([
     'endpoint',
@@ -13,21 +15,22 @@ describe('CONTRIBUTING.md', () => {
     'sandbox driver',
     'sort order',
     'tool that models call',
+    'listing field and filter',
+    'job and event',
+    'CLI command',
+    'page for people',
     'receipt field',
     'limit',
     'metric',
   ])('says where a change of the kind "%s" is made', (kind) => {
-    expect(rows.map(([name]) => name)).toContain(kind);
+    expect(kinds.map(({ kind: name }) => name)).toContain(kind);
   });
 
-  test.each(rows.map(([kind = '', files = '']) => ({ kind, files })))(
-    'names files that exist for the kind "$kind"',
-    ({ files }) => {
-      const paths = codeSpans(files).filter((code) => REPOSITORY_PATH.test(code));
-      expect(paths).not.toEqual([]);
-      expect(paths.filter((path) => !pathExists(path))).toEqual([]);
-    },
-  );
+  test.each(kinds)('names files that exist for the kind "$kind"', ({ files }) => {
+    const paths = codeSpans(files).filter((code) => REPOSITORY_PATH.test(code));
+    expect(paths).not.toEqual([]);
+    expect(paths.filter((path) => !pathExists(path))).toEqual([]);
+  });
 });
 
 describe('the commands that documents name', () => {
