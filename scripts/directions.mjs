@@ -95,6 +95,9 @@ const COMPOSING = ['compose', 'embedded', 'operator', 'reconciliation', 'main'];
 /** Files that call the service as a client does, inside the process. */
 const CLIENTS = ['server/src/http/routes/mcp.ts', 'server/src/http/routes/tools.ts'];
 
+/** Files that the script of the pages shares with the pages. */
+const PAGE_SHARED = ['dashboard/words.js', 'dashboard/element-ids.js'];
+
 const problems = [...tableProblems(PACKAGES), ...tableProblems(SERVER)];
 const files = execFileSync(
   'git',
@@ -136,8 +139,8 @@ function whyNot(file, specifier) {
   const target = relative('server/src', join(dirname(file), specifier));
   const [from, to] = [folderOf(relative('server/src', file)), folderOf(target)];
   if (isPageScript(file)) {
-    const isOwn = target.startsWith('dashboard/browser/') || target === 'dashboard/words.js';
-    return isOwn ? undefined : 'the script of the pages takes the words of its pages alone';
+    const isOwn = target.startsWith('dashboard/browser/') || PAGE_SHARED.includes(target);
+    return isOwn ? undefined : `the script of the pages takes ${PAGE_SHARED.join(' and ')} alone`;
   }
   if (from === to || COMPOSING.includes(from)) return undefined;
   if (SERVER[from] === undefined) return `the folder ${from} has no line in scripts/directions.mjs`;

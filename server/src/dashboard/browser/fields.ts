@@ -1,3 +1,4 @@
+import type { ElementSelector } from '../element-ids.js';
 /** What stands in the fields of a form, by the path of the member that each gives. */
 export function typedFields(form: HTMLElement): Map<string, string> {
   const typed = new Map<string, string>();
@@ -12,21 +13,21 @@ export function typedFields(form: HTMLElement): Map<string, string> {
 }
 
 /** A form of the page. @throws Error where it has none. */
-export function findForm(root: HTMLElement, selector: string): HTMLFormElement {
+export function findForm(root: HTMLElement, selector: ElementSelector): HTMLFormElement {
   const found = root.querySelector(selector);
   if (!(found instanceof HTMLFormElement)) throw new Error(`The page lacks the form ${selector}.`);
   return found;
 }
 
 /** A text area of the page. @throws Error where it has none. */
-export function findTextArea(root: HTMLElement, selector: string): HTMLTextAreaElement {
+export function findTextArea(root: HTMLElement, selector: ElementSelector): HTMLTextAreaElement {
   const found = root.querySelector(selector);
   if (!(found instanceof HTMLTextAreaElement)) throw new Error(`The page lacks the text area ${selector}.`);
   return found;
 }
 
 /** A choice of the page. @throws Error where it has none. */
-export function findSelect(root: HTMLElement, selector: string): HTMLSelectElement {
+export function findSelect(root: HTMLElement, selector: ElementSelector): HTMLSelectElement {
   const found = root.querySelector(selector);
   if (!(found instanceof HTMLSelectElement)) throw new Error(`The page lacks the choice ${selector}.`);
   return found;

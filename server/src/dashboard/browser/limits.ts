@@ -1,10 +1,11 @@
 import type { SpendingPolicy } from '@agent-rental/contract';
 import { lamportsOf } from './payment.js';
 import { findInput } from './wallets.js';
+import type { ElementSelector } from '../element-ids.js';
 
 /** The limits that were typed into a page's `#per-run`, `#per-day` and `#ask-above`; what is empty is no limit. @throws Error saying what to type. */
 export function policyOf(root: HTMLElement): SpendingPolicy {
-  const typed = (selector: string) => findInput(root, selector).value.trim();
+  const typed = (selector: ElementSelector) => findInput(root, selector).value.trim();
   const [run, day, ask] = [typed('#per-run'), typed('#per-day'), typed('#ask-above')];
   return {
     ...(run === '' ? {} : { max_run_lamports: lamportsOf(run) }),

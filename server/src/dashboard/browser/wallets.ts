@@ -3,6 +3,7 @@ import { walletStandardSigner, type WalletSigner } from '@agent-rental/sdk/solan
 import { getWallets } from '@wallet-standard/app';
 import type { Wallet, WalletAccount } from '@wallet-standard/base';
 import { tabLoginStore } from './session/tab-login.js';
+import type { ElementSelector } from '../element-ids.js';
 
 const NEEDED = ['standard:connect', 'solana:signTransaction', 'solana:signMessage'] as const;
 
@@ -95,21 +96,21 @@ export function work(root: HTMLElement, failed: string, begin: () => Promise<voi
 }
 
 /** An element that the page has. @throws Error where it has none. */
-export function find(root: HTMLElement, selector: string): HTMLElement {
+export function find(root: HTMLElement, selector: ElementSelector): HTMLElement {
   const found = root.querySelector<HTMLElement>(selector);
   if (!found) throw new Error(`The page lacks ${selector}.`);
   return found;
 }
 
 /** An input of the page. @throws Error where it has none. */
-export function findInput(root: HTMLElement, selector: string): HTMLInputElement {
+export function findInput(root: HTMLElement, selector: ElementSelector): HTMLInputElement {
   const found = find(root, selector);
   if (!(found instanceof HTMLInputElement)) throw new Error(`${selector} of the page is no input.`);
   return found;
 }
 
 /** A button of the page. @throws Error where it has none. */
-export function findButton(root: HTMLElement, selector: string): HTMLButtonElement {
+export function findButton(root: HTMLElement, selector: ElementSelector): HTMLButtonElement {
   const found = find(root, selector);
   if (!(found instanceof HTMLButtonElement)) throw new Error(`${selector} of the page is no button.`);
   return found;

@@ -1,5 +1,6 @@
 import { renderPage } from './page.js';
 import { PAGE_SCRIPT_URL } from './page-script.js';
+import { elementId } from '../element-ids.js';
 
 /** What the page of API keys is made with. */
 export interface KeysPageContent {
@@ -35,23 +36,23 @@ export function keysPage({ baseUrl, mcpUrl, chain, nonce }: KeysPageContent): st
         <h2>Your wallet</h2>
         <p class="wallets" />
         <p role="status" />
-        <div id="keys-in" hidden>
+        <div id={elementId('keys-in')} hidden>
           <CreateForm />
-          <div id="created" hidden>
+          <div id={elementId('created')} hidden>
             <h2>Your new key</h2>
-            <pre id="key" tabIndex={0} aria-label="The new key" />
-            <div id="configurations" />
+            <pre id={elementId('key')} tabIndex={0} aria-label="The new key" />
+            <div id={elementId('configurations')} />
           </div>
           <h2>Your keys</h2>
-          <p id="none">You have no key.</p>
-          <ul class="cards" id="list" />
+          <p id={elementId('none')}>You have no key.</p>
+          <ul class="cards" id={elementId('list')} />
           <h2>Connected apps</h2>
           <p>
             Apps that log in by themselves, such as claude.ai, ChatGPT, Cursor and VS Code, need no key: give
             them the address <code>{mcpUrl}</code>.
           </p>
-          <p id="no-apps">No app is connected.</p>
-          <ul class="cards" id="apps" />
+          <p id={elementId('no-apps')}>No app is connected.</p>
+          <ul class="cards" id={elementId('apps')} />
         </div>
       </section>
     </>,
@@ -62,25 +63,25 @@ function CreateForm() {
   return (
     <>
       <h2>Create a key</h2>
-      <form id="create">
+      <form id={elementId('create')}>
         <label class="wide">
           Label
-          <input id="label" maxLength={100} autocomplete="off" required />
+          <input id={elementId('label')} maxLength={100} autocomplete="off" required />
         </label>
         <label>
           Most for a run, in SOL
-          <input id="per-run" inputMode="decimal" autocomplete="off" placeholder="no limit" />
+          <input id={elementId('per-run')} inputMode="decimal" autocomplete="off" placeholder="no limit" />
         </label>
         <label>
           Most within 24 hours, in SOL
-          <input id="per-day" inputMode="decimal" autocomplete="off" placeholder="no limit" />
+          <input id={elementId('per-day')} inputMode="decimal" autocomplete="off" placeholder="no limit" />
         </label>
         <label>
           Ask me above, in SOL
-          <input id="ask-above" inputMode="decimal" autocomplete="off" placeholder="never" />
+          <input id={elementId('ask-above')} inputMode="decimal" autocomplete="off" placeholder="never" />
         </label>
         <label class="check">
-          <input id="publish" type="checkbox" />
+          <input id={elementId('publish')} type="checkbox" />
           May publish agents
         </label>
         <button type="submit">Create</button>

@@ -2,6 +2,7 @@ import { RENTAL_TERMS, SUBSCRIPTION_DURATIONS_SECONDS } from '@agent-rental/cont
 import { subscriptionPriceLamports } from '@agent-rental/program-client';
 import type { PublishedListing } from '../../listings/index.js';
 import { solWords } from './price.js';
+import { elementId } from '../element-ids.js';
 
 const DAY_SECONDS = 86_400;
 
@@ -35,7 +36,7 @@ export function PaymentSection({ listing, chain, programId }: PaymentProps) {
           <label>
             Deposit in SOL
             <input
-              id="deposit"
+              id={elementId('deposit')}
               inputMode="decimal"
               autocomplete="off"
               value={solWords(minDepositLamports).replace(' SOL', '')}
@@ -45,7 +46,7 @@ export function PaymentSection({ listing, chain, programId }: PaymentProps) {
         {expires ? (
           <label>
             For
-            <select id="duration">
+            <select id={elementId('duration')}>
               {SUBSCRIPTION_DURATIONS_SECONDS.map((seconds) => (
                 <Window key={seconds} seconds={seconds} priceLamports={priceLamports} />
               ))}

@@ -1,3 +1,4 @@
+import { elementId } from '../element-ids.js';
 const RATINGS = [5, 4, 3, 2, 1];
 /** As `createReviewBody` of the contract has it. */
 const COMMENT_CHARACTERS = 2_000;
@@ -11,7 +12,7 @@ export function ReviewSection({ listingId, chain }: { listingId: string; chain: 
         <form id="review-form" class="tall">
           <label>
             Rating
-            <select id="rating">
+            <select id={elementId('rating')}>
               {RATINGS.map((rating) => (
                 <option key={rating} value={String(rating)}>
                   {rating} of 5
@@ -21,7 +22,7 @@ export function ReviewSection({ listingId, chain }: { listingId: string; chain: 
           </label>
           <label>
             Comment, which everyone can read
-            <textarea id="comment" rows={4} maxLength={COMMENT_CHARACTERS} />
+            <textarea id={elementId('comment')} rows={4} maxLength={COMMENT_CHARACTERS} />
           </label>
           <p class="wallets" />
         </form>

@@ -4,6 +4,7 @@ import { momentOf } from '../elements.js';
 import { logIn } from '../session/log-in.js';
 import { find, say, work, type Session } from '../wallets.js';
 import { quoted } from './quoted.js';
+import type { ElementSelector } from '../../element-ids.js';
 
 const NOT_ANSWERED = 'Your answer was not taken.';
 
@@ -44,7 +45,7 @@ async function refuse(root: HTMLElement, { client }: Session): Promise<void> {
 /** Amounts and facts of the service first; the creator's words stand last. */
 function show(root: HTMLElement, approval: SpendingApproval): void {
   const { kind, lamports, listing_id, listing_title, api_key_label, state, expires_at } = approval;
-  const put = (selector: string, text: string) => (find(root, selector).textContent = text);
+  const put = (selector: ElementSelector, text: string) => (find(root, selector).textContent = text);
   const isOpen = state === 'open';
   put('#amount', `Up to ${formatSol(lamports)}`);
   put(

@@ -7,6 +7,7 @@ import { agentProblems, priceWords } from './agent-words.js';
 import { buttonOf, element, facts, words } from '../markup.js';
 import { respondTo } from '../events.js';
 import { announced } from '../signing.js';
+import type { ElementSelector } from '../../element-ids.js';
 
 const PAGE = 50;
 const TITLE_CHARACTERS = 120;
@@ -95,7 +96,7 @@ function amountsOf({
 
 function offerMore(
   root: HTMLElement,
-  selector: string,
+  selector: ElementSelector,
   cursor: string | undefined,
   show: (cursor: string) => Promise<void>,
 ): void {

@@ -1,4 +1,5 @@
 import { connect, find, offerWallets, say } from '../wallets.js';
+import type { ElementSelector } from '../../element-ids.js';
 
 /** Reviews the listing of a page with a wallet that has run it; a second review replaces the first. */
 export function offerReview(root: HTMLElement): void {
@@ -20,7 +21,7 @@ export function offerReview(root: HTMLElement): void {
   });
 }
 
-function valueOf(root: HTMLElement, selector: string): string {
+function valueOf(root: HTMLElement, selector: ElementSelector): string {
   const field = find(root, selector);
   return field instanceof HTMLSelectElement || field instanceof HTMLTextAreaElement ? field.value : '';
 }

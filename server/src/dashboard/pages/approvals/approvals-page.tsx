@@ -1,5 +1,6 @@
 import { renderPage } from '../page.js';
 import { PAGE_SCRIPT_URL } from '../page-script.js';
+import { elementId } from '../../element-ids.js';
 
 /** What the pages of approvals are made with. The questions themselves are the wallet's alone: the script reads them. */
 export interface ApprovalPageContent {
@@ -32,10 +33,10 @@ export function approvalsPage({ baseUrl, chain, nonce }: ApprovalPageContent): s
         <h2>Your wallet</h2>
         <p class="wallets" />
         <p role="status" />
-        <div id="questions" hidden>
+        <div id={elementId('questions')} hidden>
           <h2>Open questions</h2>
-          <p id="none">No key or app waits for an answer.</p>
-          <ul class="cards" id="list" />
+          <p id={elementId('none')}>No key or app waits for an answer.</p>
+          <ul class="cards" id={elementId('list')} />
         </div>
       </section>
     </>,
@@ -61,32 +62,32 @@ export function approvalPage({ baseUrl, chain, nonce, id }: ApprovalPageContent 
         <h2>Your wallet</h2>
         <p class="wallets" />
         <p role="status" />
-        <div id="question" hidden>
-          <h2 id="amount" />
+        <div id={elementId('question')} hidden>
+          <h2 id={elementId('amount')} />
           <dl class="facts">
             <dt>Paid from</dt>
-            <dd id="source" />
+            <dd id={elementId('source')} />
             <dt>Asked by your key or app</dt>
             <dd>
-              <bdi id="key-label" />
+              <bdi id={elementId('key-label')} />
             </dd>
             <dt>For the agent</dt>
             <dd>
-              <a id="agent" />
+              <a id={elementId('agent')} />
             </dd>
-            <dt id="until-label" />
-            <dd id="until" />
+            <dt id={elementId('until-label')} />
+            <dd id={elementId('until')} />
           </dl>
-          <p id="answers" class="row">
-            <button type="button" id="approve" />
-            <button type="button" id="refuse" class="plain">
+          <p id={elementId('answers')} class="row">
+            <button type="button" id={elementId('approve')} />
+            <button type="button" id={elementId('refuse')} class="plain">
               Refuse
             </button>
           </p>
-          <p id="next" />
+          <p id={elementId('next')} />
           <p>The creator of the agent calls it, in the creator’s own words:</p>
           <blockquote>
-            <bdi id="title" />
+            <bdi id={elementId('title')} />
           </blockquote>
           <p class="soft">The task itself stays between your agent and the one it runs.</p>
         </div>

@@ -3,6 +3,7 @@ import type { AskedGrant } from '../../../identity/index.js';
 import { Words } from '../creator-words.js';
 import { renderPage } from '../page.js';
 import { PAGE_SCRIPT_URL } from '../page-script.js';
+import { elementId } from '../../element-ids.js';
 
 /** What the page of consent is made with. */
 export interface ConsentPageContent {
@@ -47,14 +48,14 @@ export function consentPage({ asked, chain, nonce }: ConsentPageContent): string
         data-grant={JSON.stringify(grant)}
       >
         <h2>What it may do</h2>
-        <form id="limits">
+        <form id={elementId('limits')}>
           <label class="check wide">
             <input type="checkbox" checked disabled />
             Run agents that you have rented
           </label>
           <label class="check wide">
             <input
-              id="rent"
+              id={elementId('rent')}
               type="checkbox"
               checked={scopes.includes('rent')}
               disabled={!scopes.includes('rent')}
@@ -63,15 +64,21 @@ export function consentPage({ asked, chain, nonce }: ConsentPageContent): string
           </label>
           <label>
             Most for a run, in SOL
-            <input id="per-run" inputMode="decimal" autocomplete="off" placeholder="no limit" />
+            <input id={elementId('per-run')} inputMode="decimal" autocomplete="off" placeholder="no limit" />
           </label>
           <label>
             Most within 24 hours, in SOL
-            <input id="per-day" inputMode="decimal" autocomplete="off" value="0.1" placeholder="no limit" />
+            <input
+              id={elementId('per-day')}
+              inputMode="decimal"
+              autocomplete="off"
+              value="0.1"
+              placeholder="no limit"
+            />
           </label>
           <label>
             Ask me above, in SOL
-            <input id="ask-above" inputMode="decimal" autocomplete="off" placeholder="never" />
+            <input id={elementId('ask-above')} inputMode="decimal" autocomplete="off" placeholder="never" />
           </label>
         </form>
         <p class="soft">

@@ -1,5 +1,6 @@
 import { CATEGORIES, MODEL_PROVIDERS, TIMEOUT_SECONDS, TOOL_SCOPES } from '@agent-rental/contract';
 import { TermsFields } from './terms-fields.js';
+import { elementId } from '../../element-ids.js';
 
 const ANY_OBJECT = '{\n  "type": "object",\n  "properties": {}\n}';
 const FREE_TEXT = '{ "type": "string" }';
@@ -7,7 +8,7 @@ const FREE_TEXT = '{ "type": "string" }';
 /** An agent as a form. `data-path` of a field names the member of the request that it gives, as violations do. */
 export function AgentForm() {
   return (
-    <form id="agent-form" class="tall" noValidate>
+    <form id={elementId('agent-form')} class="tall" noValidate>
       <fieldset>
         <legend>What it is</legend>
         <label>
@@ -43,7 +44,7 @@ export function AgentForm() {
           <input type="radio" name="mode" value="connected" /> At an HTTPS endpoint of mine
         </label>
         <Declarative />
-        <div id="connected" class="tall" hidden>
+        <div id={elementId('connected')} class="tall" hidden>
           <label>
             Endpoint that takes the tasks
             <input data-path="entrypoint_url" type="url" maxLength={2000} placeholder="https://" />
@@ -86,10 +87,10 @@ export function AgentForm() {
         <legend>What a rental costs</legend>
         <TermsFields />
         <label class="check">
-          <input type="checkbox" id="free-trial" /> The first run of each wallet is free
+          <input type="checkbox" id={elementId('free-trial')} /> The first run of each wallet is free
         </label>
       </fieldset>
-      <ul id="agent-wrong" class="wrong" />
+      <ul id={elementId('agent-wrong')} class="wrong" />
       <p>
         <button type="submit">Register this agent</button>
       </p>
@@ -99,7 +100,7 @@ export function AgentForm() {
 
 function Declarative() {
   return (
-    <div id="declarative" class="tall">
+    <div id={elementId('declarative')} class="tall">
       <label>
         Provider of the model
         <select data-path="model.provider">

@@ -1,5 +1,6 @@
 import { CREATOR_PAGE_PATH, PUBLISH_PAGE_PATH } from '@agent-rental/contract';
 import { renderWalletPage, type WalletPageContext } from './wallet-page.js';
+import { elementId } from '../../element-ids.js';
 
 /** The page where a creator sees its agents, whether they work, and what they earn. */
 export function creatorPage(context: WalletPageContext): string {
@@ -23,12 +24,12 @@ export function creatorPage(context: WalletPageContext): string {
     context,
     <>
       <h2>Agents</h2>
-      <p id="no-agents" hidden>
+      <p id={elementId('no-agents')} hidden>
         You have no agents.
       </p>
-      <ul class="cards" id="agents" />
+      <ul class="cards" id={elementId('agents')} />
       <p>
-        <button type="button" id="more-agents" hidden>
+        <button type="button" id={elementId('more-agents')} hidden>
           Show more agents
         </button>
       </p>
@@ -37,10 +38,10 @@ export function creatorPage(context: WalletPageContext): string {
         What renters pay, less the protocol’s fee, is held on-chain for each agent until you withdraw it. What
         is pending is the price of runs whose charge is not confirmed yet.
       </p>
-      <dl class="facts" id="earned" />
-      <ul class="cards" id="earnings" />
+      <dl class="facts" id={elementId('earned')} />
+      <ul class="cards" id={elementId('earnings')} />
       <p>
-        <button type="button" id="more-earnings" hidden>
+        <button type="button" id={elementId('more-earnings')} hidden>
           Show more earnings
         </button>
       </p>

@@ -2,6 +2,7 @@ import { OWN_AGENT_PAGE_PATH, STATS_WINDOWS } from '@agent-rental/contract';
 import { ManifestFields } from './manifest-fields.js';
 import { PublicationSection, SecretSection } from './publication-section.js';
 import { renderWalletPage, type WalletPageContext } from './wallet-page.js';
+import { elementId } from '../../element-ids.js';
 
 /**
  * The page where a creator sees and changes one agent. It is the same for every id: whether there is such an agent is told to its
@@ -19,11 +20,11 @@ export function ownAgentPage(listingId: string, context: WalletPageContext): str
     },
     context,
     <>
-      <dl class="facts" id="agent-facts" />
+      <dl class="facts" id={elementId('agent-facts')} />
       <SecretSection />
       <PublicationSection />
-      <p id="draft" hidden>
-        <button type="button" id="delete">
+      <p id={elementId('draft')} hidden>
+        <button type="button" id={elementId('delete')}>
           Delete this draft
         </button>
       </p>
@@ -32,7 +33,7 @@ export function ownAgentPage(listingId: string, context: WalletPageContext): str
         <p class="row">
           <label>
             Over the last
-            <select id="window">
+            <select id={elementId('window')}>
               {STATS_WINDOWS.map((window) => (
                 <option key={window} value={window}>
                   {window}
@@ -41,46 +42,46 @@ export function ownAgentPage(listingId: string, context: WalletPageContext): str
             </select>
           </label>
         </p>
-        <dl class="facts" id="stats-facts" />
-        <div id="charts" />
+        <dl class="facts" id={elementId('stats-facts')} />
+        <div id={elementId('charts')} />
       </div>
-      <div id="versions" hidden>
+      <div id={elementId('versions')} hidden>
         <h2>Versions</h2>
-        <form id="compare">
+        <form id={elementId('compare')}>
           <label>
             Compare version
-            <select id="version-before" />
+            <select id={elementId('version-before')} />
           </label>
           <label>
             with version
-            <select id="version-after" />
+            <select id={elementId('version-after')} />
           </label>
           <button type="submit">Compare</button>
-          <button type="button" id="rollback">
+          <button type="button" id={elementId('rollback')}>
             Go back to the first of the two
           </button>
         </form>
-        <div id="version-changes" />
+        <div id={elementId('version-changes')} />
       </div>
-      <div id="update" hidden>
+      <div id={elementId('update')} hidden>
         <h2>Update it</h2>
         <p>
           The whole manifest, as it is to be from now on. Its fields apply to every renter’s next run, and
           price and terms of a <code>listing</code> in it, too.
         </p>
-        <form id="update-form" class="tall" noValidate>
+        <form id={elementId('update-form')} class="tall" noValidate>
           <ManifestFields />
           <p>
             <button type="submit">Send this version</button>
           </p>
         </form>
-        <div id="update-changes" />
+        <div id={elementId('update-changes')} />
       </div>
       <SaleSection />
       <h2>Webhook secret</h2>
       <p>Of an agent at an endpoint. The old secret goes on signing, beside the new one, for 24 hours.</p>
       <p>
-        <button type="button" id="rotate">
+        <button type="button" id={elementId('rotate')}>
           Replace the webhook secret
         </button>
       </p>
@@ -91,14 +92,14 @@ export function ownAgentPage(listingId: string, context: WalletPageContext): str
 /** What is changed on-chain. */
 function SaleSection() {
   return (
-    <div id="sale" hidden>
+    <div id={elementId('sale')} hidden>
       <h2>Price</h2>
-      <form id="price-form" noValidate>
+      <form id={elementId('price-form')} noValidate>
         <label>
           Price in SOL
           <input data-path="price" inputMode="decimal" autocomplete="off" />
         </label>
-        <label id="deposit-field">
+        <label id={elementId('deposit-field')}>
           Least deposit in SOL
           <input data-path="deposit" inputMode="decimal" autocomplete="off" />
         </label>
@@ -110,14 +111,14 @@ function SaleSection() {
         and what it earned goes to your wallet.
       </p>
       <p class="row">
-        <button type="button" id="pause">
+        <button type="button" id={elementId('pause')}>
           Pause
         </button>
-        <button type="button" id="resume">
+        <button type="button" id={elementId('resume')}>
           Resume
         </button>
       </p>
-      <form id="close-form">
+      <form id={elementId('close-form')}>
         <label class="check">
           <input type="checkbox" id="close-sure" required /> Close it for ever
         </label>

@@ -1,14 +1,15 @@
 import { TermsFields } from './terms-fields.js';
+import { elementId } from '../../element-ids.js';
 
 /** Publishes an agent that is registered: what its review says, what is still missing, and the wallet's transaction. */
 export function PublicationSection() {
   return (
-    <div id="publication" hidden>
+    <div id={elementId('publication')} hidden>
       <h2>Publish it</h2>
-      <p id="review-state" />
-      <ul id="review-notes" />
-      <form id="publish" class="tall" noValidate>
-        <fieldset id="missing-terms" hidden>
+      <p id={elementId('review-state')} />
+      <ul id={elementId('review-notes')} />
+      <form id={elementId('publish')} class="tall" noValidate>
+        <fieldset id={elementId('missing-terms')} hidden>
           <legend>What a rental costs</legend>
           <TermsFields />
         </fieldset>
@@ -17,8 +18,8 @@ export function PublicationSection() {
           <textarea data-path="listing.sample_output" rows={3} />
         </label>
         <label class="check">
-          <input type="checkbox" id="unverified" /> Publish it even if the marketplace cannot reach it;
-          renters are told so
+          <input type="checkbox" id={elementId('unverified')} /> Publish it even if the marketplace cannot
+          reach it; renters are told so
         </label>
         <ul id="publish-wrong" class="wrong" />
         <p>
@@ -32,13 +33,13 @@ export function PublicationSection() {
 /** Where the secret of a connected agent is shown, once. */
 export function SecretSection() {
   return (
-    <div id="secret-part" hidden>
+    <div id={elementId('secret-part')} hidden>
       <h3>The webhook secret</h3>
       <p>
         Give it to your agent now, which verifies each task with it. It is shown here once; a lost one is
         replaced on the agent’s page.
       </p>
-      <pre id="webhook-secret" tabIndex={0} aria-label="The webhook secret" />
+      <pre id={elementId('webhook-secret')} tabIndex={0} aria-label="The webhook secret" />
     </div>
   );
 }

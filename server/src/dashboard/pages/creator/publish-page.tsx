@@ -3,6 +3,7 @@ import { AgentForm } from './agent-form.js';
 import { ManifestFields } from './manifest-fields.js';
 import { PublicationSection, SecretSection } from './publication-section.js';
 import { renderWalletPage, type WalletPageContext } from './wallet-page.js';
+import { elementId } from '../../element-ids.js';
 
 /** The page where a creator publishes an agent: by a form, or with the document that the command line takes. */
 export function publishPage(context: WalletPageContext): string {
@@ -22,11 +23,11 @@ export function publishPage(context: WalletPageContext): string {
     },
     context,
     <>
-      <div id="registration">
+      <div id={elementId('registration')}>
         <AgentForm />
         <details id="by-file">
           <summary>Publish with a manifest file</summary>
-          <form id="manifest-form" class="tall" noValidate>
+          <form id={elementId('manifest-form')} class="tall" noValidate>
             <ManifestFields />
             <p>
               <button type="submit">Register this manifest</button>
@@ -36,11 +37,11 @@ export function publishPage(context: WalletPageContext): string {
       </div>
       <SecretSection />
       <PublicationSection />
-      <p id="published" hidden>
-        <a class="button" id="published-listing">
+      <p id={elementId('published')} hidden>
+        <a class="button" id={elementId('published-listing')}>
           See its listing
         </a>{' '}
-        <a id="published-agent">Manage it</a>
+        <a id={elementId('published-agent')}>Manage it</a>
       </p>
     </>,
   );

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { PAGE_SCRIPT_URL } from '../page-script.js';
 import { renderPage } from '../page.js';
+import { elementId } from '../../element-ids.js';
 
 /** What a page of a creator is made with. */
 export interface WalletPageContext {
@@ -56,7 +57,7 @@ export function renderWalletPage(
         <h2>Your wallet</h2>
         <p class="wallets" />
         <p role="status" class="said" />
-        <div id="logged-in" hidden>
+        <div id={elementId('logged-in')} hidden>
           {children}
         </div>
       </section>

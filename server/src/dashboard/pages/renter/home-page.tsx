@@ -1,5 +1,6 @@
 import { renderPage } from '../page.js';
 import { PAGE_SCRIPT_URL } from '../page-script.js';
+import { elementId } from '../../element-ids.js';
 
 /** What the pages of a wallet are made with; the wallet's own data are never in them. */
 export interface WalletPageContent {
@@ -28,14 +29,14 @@ export function homePage({ baseUrl, chain, nonce }: WalletPageContent): string {
         <h2>Your wallet</h2>
         <p class="wallets" />
         <p role="status" />
-        <div id="home-in" hidden>
+        <div id={elementId('home-in')} hidden>
           <h2>Your rentals</h2>
-          <p id="none" hidden>
+          <p id={elementId('none')} hidden>
             You have rented nothing yet. <a href="/">Browse the agents.</a>
           </p>
-          <ul class="cards" id="list" />
+          <ul class="cards" id={elementId('list')} />
           <p>
-            <button type="button" id="more" hidden>
+            <button type="button" id={elementId('more')} hidden>
               More rentals
             </button>
           </p>

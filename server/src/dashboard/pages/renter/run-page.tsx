@@ -1,6 +1,7 @@
 import { renderPage } from '../page.js';
 import { PAGE_SCRIPT_URL } from '../page-script.js';
 import { NeedsScript, type WalletPageContent } from './home-page.js';
+import { elementId } from '../../element-ids.js';
 
 /** The page of one run, which the script fills: how it stands, its output as text, and its receipt. */
 export function runPage({
@@ -28,28 +29,28 @@ export function runPage({
       <section id="run" hidden data-chain={chain} data-program-id={programId} data-run={runId}>
         <p class="wallets" />
         <p role="status" />
-        <div id="run-in" hidden>
-          <dl class="facts" id="facts" />
+        <div id={elementId('run-in')} hidden>
+          <dl class="facts" id={elementId('facts')} />
           <p>
-            <button type="button" id="cancel" hidden>
+            <button type="button" id={elementId('cancel')} hidden>
               Cancel the run
             </button>
           </p>
-          <div id="ended" hidden>
+          <div id={elementId('ended')} hidden>
             <h2>Output</h2>
-            <p id="output-note" class="soft" />
-            <pre id="output" tabIndex={0} aria-label="Output" />
+            <p id={elementId('output-note')} class="soft" />
+            <pre id={elementId('output')} tabIndex={0} aria-label="Output" />
             <h2>Receipt</h2>
             <p>
               The service signs what happened in a run, and the run stands on Solana. Your browser can verify
               both.
             </p>
             <p>
-              <button type="button" id="verify">
+              <button type="button" id={elementId('verify')}>
                 Verify the receipt
               </button>
             </p>
-            <div id="verified" />
+            <div id={elementId('verified')} />
           </div>
         </div>
       </section>

@@ -3,6 +3,7 @@ import { RUN_STATUS_WORDS } from '../../words.js';
 import { renderPage } from '../page.js';
 import { PAGE_SCRIPT_URL } from '../page-script.js';
 import { NeedsScript, type WalletPageContent } from './home-page.js';
+import { elementId } from '../../element-ids.js';
 
 /** Which runs an address asks for. */
 export interface RunsFilter {
@@ -51,14 +52,14 @@ export function runsPage({
         <h2>Your wallet</h2>
         <p class="wallets" />
         <p role="status" />
-        <div id="runs-in" hidden>
+        <div id={elementId('runs-in')} hidden>
           <h2>Your runs</h2>
-          <p id="none" hidden>
+          <p id={elementId('none')} hidden>
             There is no such run.
           </p>
-          <ul class="cards" id="list" />
+          <ul class="cards" id={elementId('list')} />
           <p>
-            <button type="button" id="more" hidden>
+            <button type="button" id={elementId('more')} hidden>
               Earlier runs
             </button>
           </p>

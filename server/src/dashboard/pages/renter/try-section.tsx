@@ -3,6 +3,7 @@ import { boundedText } from '../../words.js';
 import { Words } from '../creator-words.js';
 import { solWords } from '../price.js';
 import { inputFields, type InputField } from './input-fields.js';
+import { elementId } from '../../element-ids.js';
 
 const NAME_CHARACTERS = 100;
 const DESCRIPTION_CHARACTERS = 300;
@@ -24,30 +25,30 @@ export function TrySection({ listing, chain }: { listing: Listing; chain: string
       <h2>Try it</h2>
       <p class="wallets" />
       <p role="status" />
-      <p id="needs-rental" hidden>
+      <p id={elementId('needs-rental')} hidden>
         <a href={`/dashboard/rent/${id}`}>Rent this agent</a> to run it here.
       </p>
-      <div id="try-in" hidden>
-        <p id="terms" />
-        <form id="task-form" class="stack">
+      <div id={elementId('try-in')} hidden>
+        <p id={elementId('terms')} />
+        <form id={elementId('task-form')} class="stack">
           <label>
             Task, in plain language
-            <textarea id="task" required maxLength={100_000} />
+            <textarea id={elementId('task')} required maxLength={100_000} />
           </label>
           {inputFields(listing.input_schema).map((field, index) => (
             <Field key={index} field={field} />
           ))}
           <button type="submit">Run</button>
         </form>
-        <div id="result" hidden>
+        <div id={elementId('result')} hidden>
           <h3>Output</h3>
           <p>
-            <button type="button" id="stop" hidden>
+            <button type="button" id={elementId('stop')} hidden>
               Cancel the run
             </button>
           </p>
-          <pre id="output" tabIndex={0} aria-label="Output" />
-          <p id="outcome" />
+          <pre id={elementId('output')} tabIndex={0} aria-label="Output" />
+          <p id={elementId('outcome')} />
         </div>
       </div>
     </section>
