@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { operations } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
-import { WorkerPool } from '../platform/threads/worker-pool.js';
+import { WorkerPool } from '../platform/worker-pool.js';
 import { ApiError } from '../errors/api-error.js';
 import type { BodyAnswer, BodyQuestion } from './json-body-worker.js';
 import { measureJson } from '../platform/json/json-size.js';

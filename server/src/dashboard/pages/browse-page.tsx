@@ -1,4 +1,5 @@
 import {
+  formatSol,
   CATEGORIES,
   lamportsFromSol,
   RENTAL_MODELS,
@@ -11,7 +12,7 @@ import {
 import type * as z from 'zod';
 import { quotedTitle, Words } from './creator-words.js';
 import { renderPage } from './page.js';
-import { MODEL_WORDS, solWords } from './price.js';
+import { MODEL_WORDS } from './price.js';
 
 /** A search, as its query in an address says it. */
 export type BrowseQuery = z.output<typeof searchListingsQuery>;
@@ -112,7 +113,7 @@ function Card({ listing }: { listing: ListingSummary }) {
         </a>
       </h2>
       <p>
-        <strong>{solWords(lamportsFromSol(price))}</strong> {MODEL_WORDS[model].split(',')[0]}
+        <strong>{formatSol(lamportsFromSol(price))}</strong> {MODEL_WORDS[model].split(',')[0]}
         {listing.free_trial === true ? ', first run free' : ''}
       </p>
       {listing.failing_since === undefined ? null : <p class="note">Its own tests fail at the moment.</p>}

@@ -1,7 +1,11 @@
-import { RENTAL_TERMS, SUBSCRIPTION_DURATIONS_SECONDS, type RentalModel } from '@agent-rental/contract';
+import {
+  formatSol,
+  RENTAL_TERMS,
+  SUBSCRIPTION_DURATIONS_SECONDS,
+  type RentalModel,
+} from '@agent-rental/contract';
 import { subscriptionPriceLamports } from '@agent-rental/program-client';
 import type { RentalCosts } from '../../transactions/index.js';
-import { solWords } from './price.js';
 
 const DAY_SECONDS = 86_400;
 
@@ -43,10 +47,10 @@ export function Costs({ model, priceLamports, minDepositLamports, costs }: Costs
         {rows.map(({ name, lamports }) => (
           <tr key={name}>
             <th scope="row">{name}</th>
-            <td>{solWords(lamports)}</td>
-            <td>{solWords(beside)}</td>
+            <td>{formatSol(lamports)}</td>
+            <td>{formatSol(beside)}</td>
             <td>
-              <strong>{solWords(lamports + beside)}</strong>
+              <strong>{formatSol(lamports + beside)}</strong>
             </td>
           </tr>
         ))}
@@ -54,9 +58,9 @@ export function Costs({ model, priceLamports, minDepositLamports, costs }: Costs
       <tfoot>
         <tr>
           <td colSpan={4}>
-            The network’s part is {solWords(rentLamports)} that it holds for the rental’s account and a fee of{' '}
-            {solWords(networkFeeLamports)}, more while the network is busy. The transaction that you sign says
-            the sum.
+            The network’s part is {formatSol(rentLamports)} that it holds for the rental’s account and a fee
+            of {formatSol(networkFeeLamports)}, more while the network is busy. The transaction that you sign
+            says the sum.
           </td>
         </tr>
       </tfoot>

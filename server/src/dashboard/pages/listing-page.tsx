@@ -1,11 +1,11 @@
-import type { Listing, Review } from '@agent-rental/contract';
+import { formatSol, RENTAL_TERMS, type Listing, type Review } from '@agent-rental/contract';
 import type { RentalCosts } from '../../transactions/index.js';
 import { quotedTitle, Words } from './creator-words.js';
 import { renderPage } from './page.js';
 import { ReviewSection } from './review-section.js';
 import { trackRecord } from './browse-page.js';
 import { PAGE_SCRIPT_URL } from './page-script.js';
-import { MODEL_WORDS, solWords } from './price.js';
+import { MODEL_WORDS } from './price.js';
 import { Costs } from './costs.js';
 import { TrySection } from './renter/try-section.js';
 
@@ -36,7 +36,7 @@ export function listingPage(content: ListingPageContent): string {
   const { id, title, description, status } = listing;
   const head = {
     title: `${quotedTitle(title)}, an agent for rent`,
-    description: `Rent ${id} for ${solWords(BigInt(listing.price_lamports))}, ${MODEL_WORDS[listing.rental_model]}.`,
+    description: `Rent ${id} for ${formatSol(listing.price_lamports)}, ${MODEL_WORDS[listing.rental_model]}.`,
     url: `${baseUrl}/dashboard/listings/${id}`,
     script: { source: PAGE_SCRIPT_URL, nonce },
   };
@@ -114,12 +114,12 @@ function Facts({ listing }: { listing: Listing }) {
     <dl class="facts">
       <dt>Price</dt>
       <dd>
-        <strong>{solWords(BigInt(listing.price_lamports))}</strong>, {MODEL_WORDS[model]}
+        <strong>{formatSol(listing.price_lamports)}</strong>, {MODEL_WORDS[model]}
       </dd>
-      {model === 'per_query' ? (
+      {RENTAL_TERMS[model].isPrepaid ? (
         <>
           <dt>First deposit</dt>
-          <dd>at least {solWords(BigInt(deposit))}</dd>
+          <dd>at least {formatSol(deposit)}</dd>
         </>
       ) : null}
       {listing.free_trial === true ? (

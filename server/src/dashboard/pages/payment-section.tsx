@@ -1,7 +1,6 @@
-import { RENTAL_TERMS, SUBSCRIPTION_DURATIONS_SECONDS } from '@agent-rental/contract';
+import { formatSol, RENTAL_TERMS, SUBSCRIPTION_DURATIONS_SECONDS } from '@agent-rental/contract';
 import { subscriptionPriceLamports } from '@agent-rental/program-client';
 import type { PublishedListing } from '../../listings/index.js';
-import { solWords } from './price.js';
 import { elementId } from '../element-ids.js';
 
 const DAY_SECONDS = 86_400;
@@ -39,7 +38,7 @@ export function PaymentSection({ listing, chain, programId }: PaymentProps) {
               id={elementId('deposit')}
               inputMode="decimal"
               autocomplete="off"
-              value={solWords(minDepositLamports).replace(' SOL', '')}
+              value={formatSol(minDepositLamports).replace(' SOL', '')}
             />
           </label>
         ) : null}
@@ -64,7 +63,7 @@ function Window({ seconds, priceLamports }: { seconds: number; priceLamports: bi
   const price = subscriptionPriceLamports(priceLamports, seconds);
   return (
     <option value={String(seconds)} data-price={String(price)}>
-      {seconds / DAY_SECONDS} days, {solWords(price)}
+      {seconds / DAY_SECONDS} days, {formatSol(price)}
     </option>
   );
 }

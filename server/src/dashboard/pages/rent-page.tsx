@@ -1,11 +1,11 @@
-import { RENTAL_TERMS } from '@agent-rental/contract';
+import { formatSol, RENTAL_TERMS } from '@agent-rental/contract';
 import type { PublishedListing } from '../../listings/index.js';
 import type { RentalCosts } from '../../transactions/index.js';
 import { quotedTitle } from './creator-words.js';
 import { renderPage } from './page.js';
 import { PAGE_SCRIPT_URL } from './page-script.js';
 import { PaymentSection } from './payment-section.js';
-import { MODEL_WORDS, solWords } from './price.js';
+import { MODEL_WORDS } from './price.js';
 import { Costs } from './costs.js';
 
 const DAYS_30_SECONDS = 2_592_000;
@@ -44,7 +44,7 @@ export function rentPage({
   maxTotalLamports,
 }: RentPageContent): string {
   const { id, title, rentalModel, priceLamports, minDepositLamports } = listing;
-  const price = `It costs ${solWords(priceLamports)}, ${MODEL_WORDS[rentalModel]}.`;
+  const price = `It costs ${formatSol(priceLamports)}, ${MODEL_WORDS[rentalModel]}.`;
   const url = `${baseUrl}/dashboard/rent/${id}`;
   const head = { title: `Rent ${id}`, description: price, url, script: { source: PAGE_SCRIPT_URL, nonce } };
   return renderPage(
@@ -55,7 +55,7 @@ export function rentPage({
       </h1>
       <p id="price">{price}</p>
       {RENTAL_TERMS[rentalModel].isPrepaid ? (
-        <p>You prepay at least {solWords(minDepositLamports)}, which its runs are paid from.</p>
+        <p>You prepay at least {formatSol(minDepositLamports)}, which its runs are paid from.</p>
       ) : null}
       <Costs
         model={rentalModel}
@@ -65,7 +65,7 @@ export function rentPage({
       />
       {maxTotalLamports === undefined ? null : (
         <p>
-          Your link names {solWords(maxTotalLamports)} as the most in all, with the network’s fee and
+          Your link names {formatSol(maxTotalLamports)} as the most in all, with the network’s fee and
           deposits. Only what your wallet shows before you sign counts.
         </p>
       )}

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { WorkerPool } from '../threads/worker-pool.js';
+import { WorkerPool } from '../worker-pool.js';
 import { InvalidSchemaError, type SchemaViolation } from './compile.js';
 import type { SchemaAnswer, SchemaQuestion } from './worker.js';
 

@@ -1,7 +1,7 @@
+import { formatSol } from '@agent-rental/contract';
 import type { Listing } from '@agent-rental/contract';
 import { boundedText } from '../../words.js';
 import { Words } from '../creator-words.js';
-import { solWords } from '../price.js';
 import { inputFields, type InputField } from './input-fields.js';
 import { elementId } from '../../element-ids.js';
 
@@ -20,7 +20,7 @@ export function TrySection({ listing, chain }: { listing: Listing; chain: string
       data-listing={id}
       data-model={model}
       data-trial={trial === true ? 'true' : undefined}
-      data-price={solWords(BigInt(price))}
+      data-price={formatSol(price)}
     >
       <h2>Try it</h2>
       <p class="wallets" />
