@@ -84,7 +84,7 @@ export function createDeclarativeAgents(deps: {
       const answer = takesAnyText(outputSchema as JsonObject) ? new AnswerStream(onText) : undefined;
       const { input, files } = inputOf(task, agent);
       const model = deps.gateway.open(agent);
-      /** What code gets as its input; serialized when the first code is run. */
+      /** The input of code; serialized when the first code runs. */
       let forCode: Promise<SerializedInput> | undefined;
       try {
         const outcome = await driveRun({

@@ -4,7 +4,7 @@ import type { Json, RunFailureClass } from '@agent-rental/contract';
 /** Why a run failed, as its creator is told: nothing of its input or output. */
 export interface FailureCause {
   class: RunFailureClass;
-  /** What the model's vendor or the endpoint answered. */
+  /** The status of the vendor's or the endpoint's answer. */
   httpStatus?: number | undefined;
 }
 

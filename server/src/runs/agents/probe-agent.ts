@@ -46,7 +46,7 @@ export function createAgentProbe(
   };
 }
 
-/** Sends a signed handshake. What answers as one that takes requests is there: only some servers know handshakes. */
+/** Sends a signed handshake. An endpoint that takes requests is reachable, because only some servers know handshakes. */
 async function handshake(
   fetch: OutboundHttp['fetch'],
   agent: ConnectedAgent,
@@ -77,7 +77,7 @@ async function handshake(
     signal.throwIfAborted();
     return { reason: 'endpoint_unreachable', detail: reasonOf(cause) };
   }
-  // Read up to a bound, so that the connection can serve another request; what it says does not matter.
+  // Read up to a bound, so that the connection can serve another request. The text does not matter.
   await readText(response, MAX_ANSWER_BYTES).catch(() => undefined);
   signal.throwIfAborted();
   return failureOf({ class: 'endpoint_refused', httpStatus: response.status }) ?? 'reached';

@@ -3,14 +3,14 @@ import type { FailureCause } from './outcome.js';
 
 /** Statuses with which an endpoint says that it does not accept who asks. */
 const NOT_ACCEPTED = new Set([401, 403]);
-/** Statuses of what takes no tasks at its address: nothing is there, or it takes no POST, or a proxy answers for it. */
+/** Statuses of an address that takes no tasks: it is empty, takes no POST, or a proxy answers for it. */
 const TAKES_NO_TASKS = new Set([404, 405, 410, 501, 502, 503, 504]);
-/** Statuses with which a model's vendor refuses what it was asked rather than who asks. */
+/** Statuses with which a model's vendor refuses a request, and not its sender. */
 const OF_THE_REQUEST = new Set([400, 413, 422]);
 
 /**
- * What the end of a run or the answer to a probe says of whether its agent can be worked with: why not, or nothing. An agent that
- * answers with an error of its own is there.
+ * The reason why an agent cannot be used, by the end of a run or the answer to a probe; undefined where it can. An agent that
+ * answers with its own error is reachable.
  */
 export function failureOf({ class: cause, httpStatus }: FailureCause): ProbeFailure | undefined {
   switch (cause) {

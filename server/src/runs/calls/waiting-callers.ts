@@ -22,7 +22,7 @@ interface RunningRun {
   status: 'running';
 }
 
-/** What a caller gets: the end of the run, or that it goes on. */
+/** The answer to a caller: the end of the run, or that it goes on. */
 export type Answer = FinishedRun | RunningRun;
 
 /** Connects callers with runs, which do not depend on their callers. */

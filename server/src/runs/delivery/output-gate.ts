@@ -66,13 +66,13 @@ export class OutputGate {
     else if (this.#held.length > 0) this.#record();
   }
 
-  /** Notes that the end of the run is on record: from here on output needs no record of its own. */
+  /** Notes that the end of the run is on record. Later output needs no record. */
   end(): void {
     this.#isRecorded = true;
     if (this.#isOpen) this.#release();
   }
 
-  /** Drops what has not left yet: the run was not delivered, or its result waits for its charge. */
+  /** Drops held output: the run was not delivered, or its result waits for its charge. */
   close(): void {
     this.#isClosed = true;
     this.#held = [];

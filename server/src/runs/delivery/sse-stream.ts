@@ -10,7 +10,7 @@ const MAX_BEHIND_CHARACTERS = 16 * 1024 * 1024;
 
 /**
  * Writes a run as server-sent events. Nothing is sent before `begin`, so that an error can still be an HTTP status.
- * What a slow reader has not taken waits as text alone, and becomes one event when it reads again; a reader that
+ * Output that a slow reader has not taken waits as text, and becomes one event when it reads again; a reader that
  * takes nothing is cut off.
  */
 export class SseStream implements OutputSink {
@@ -104,7 +104,7 @@ export class SseStream implements OutputSink {
     return this.begun && this.#done === undefined && !this.#response.destroyed;
   }
 
-  /** Writes what waits, if the reader takes it: the deltas in order, and `done` after all of them. */
+  /** Writes waiting output, if the reader takes it: the deltas in order, and `done` after all of them. */
   #catchUp(): void {
     if (!this.#response.writableNeedDrain && this.#behind.length > 0) {
       const delta = this.#behind.join('');

@@ -14,7 +14,7 @@ import { requireOwnListing } from './own-listing.js';
 /** How runs of a listing went, for its creator, at the same cost however many there were. */
 export interface AgentStats {
   /**
-   * Counts what was within a window.
+   * Counts the runs of a window.
    *
    * @throws ApiError `invalid_listing_id`; `listing_not_found` for another creator's.
    */
@@ -26,7 +26,7 @@ const STATS_KEPT = { hour: '2 days', day: '32 days' } as const;
 
 const GRAIN_MS = { hour: 3_600_000, day: 86_400_000 } as const;
 
-/** What a window is counted in, and how many of these it has beside the present one. */
+/** The periods of a window, and their number beside the present one. */
 const WINDOWS: Readonly<Record<StatsWindow, { grain: keyof typeof GRAIN_MS; before: number }>> = {
   '24h': { grain: 'hour', before: 24 },
   '7d': { grain: 'day', before: 6 },
@@ -48,7 +48,7 @@ interface Counted {
 type Measure = NonNullable<Counted['measure']>;
 type CountOf = (measure: Measure) => { detail: string; count: number }[];
 
-/** What is folded, and what is not yet; a row without a measure where there is nothing. */
+/** Folded counts, and those that wait to be folded; one row without a measure where there is nothing. */
 const READ = prepare(`with since as materialized (
     select date_trunc($2::text, now(), 'UTC') - $3::text::interval as since
   ), counted as (
@@ -133,7 +133,7 @@ function seriesOf(
   });
 }
 
-/** What the nightly runs of a listing came to; a draft had none. */
+/** The results of a listing's nightly runs; a draft had none. */
 async function readHealth(db: Db, listingId: string): Promise<AgentStatsAnswer['health']> {
   const row = await db
     .selectFrom('listings')

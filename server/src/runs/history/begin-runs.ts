@@ -80,7 +80,7 @@ export function createBeginRun(db: Db): (run: NewRun, how?: Beginning) => Promis
     } catch (error) {
       const { code } = error as { code?: unknown };
       if (items.length === 1 || typeof code !== 'string' || !FAULT_OF_ONE.test(code)) throw error;
-      // One run cannot begin: the others are begun one by one.
+      // One run cannot start: the others start one by one.
       const outcomes: Outcome<Begun | undefined>[] = [];
       for (const item of items) {
         outcomes.push(

@@ -3,7 +3,7 @@ import { CompiledQuery } from 'kysely';
 import type { Db } from '../../database/connection.js';
 import { prepare } from '../../database/prepared-statements.js';
 
-/** What the end of a run leaves on record. */
+/** The record of a run's end. */
 export interface RunResult {
   /** Sealed. */
   output: Buffer;

@@ -14,7 +14,7 @@ const ABANDONED = sql<Date>`now() - interval '1 hour'`;
 const BATCH = 5_000;
 
 /**
- * Removes results and files whose time is over. A run's row stays, without its output, for its receipt.
+ * Removes expired results and files. A run's row stays, without its output, for its receipt.
  */
 export async function removeExpired(db: Db): Promise<void> {
   await inBatches((limit) =>

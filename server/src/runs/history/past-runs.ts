@@ -55,7 +55,7 @@ export function createPastRuns(deps: {
 }): PastRuns {
   const { runs, callerCounts, changes, settlement } = deps;
 
-  /** The run's row once it has ended, or as it is when the time is over. */
+  /** The run's row once it has ended, or at the end of the wait. */
   async function awaitEnd(
     runId: string,
     wallet: string,
@@ -164,7 +164,7 @@ export function toRun(finished: FinishedRun): Run {
   };
 }
 
-/** A run that could not be served: what its caller was told, in the form of a run. */
+/** A run that could not be served. Its output is the error that its caller got. */
 function toUndelivered(row: RunRow): EndedRun {
   const { code, message } = row.error ?? {
     code: 'service_unavailable' as const,

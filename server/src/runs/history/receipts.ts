@@ -6,7 +6,7 @@ import { receiptPayload, type ReceiptSigner, type Settlement } from '../../settl
 import { isRunId } from './past-runs.js';
 import type { RanVersion, RunRepository, RunRow } from './repository.js';
 
-/** What a receipt says of a run's row. */
+/** The part of a receipt that a run's row gives. */
 export type LoggedRun = Pick<
   RunRow,
   | 'id'
@@ -24,10 +24,10 @@ export type LoggedRun = Pick<
 /** Where the program is that charges. */
 export type ReceiptOrigin = Pick<Receipt, 'network' | 'program_id'>;
 
-/** What was charged for a run. */
+/** The charge of a run. */
 type Paid = Awaited<ReturnType<Settlement['paidFor']>>;
 
-/** Says what happened in runs, signed. */
+/** Makes signed receipts of runs. */
 export interface Receipts {
   /**
    * @param withEvidence asks the chain for the transaction that the log names, too
@@ -37,7 +37,7 @@ export interface Receipts {
 }
 
 /**
- * The receipt of a run that has ended. What is in the run log is a hash of it: the receipt of a logged run must never change,
+ * The receipt of a run that has ended. The run log holds its hash: the receipt of a logged run must never change,
  * in no member and in no order of members; `version` 1 is as older releases logged it, and only a trial is of `version` 3.
  *
  * @throws RangeError for a run that goes on
@@ -76,7 +76,7 @@ export function createReceipts(deps: {
   settlement: Pick<Settlement, 'paidFor'>;
   signer: ReceiptSigner;
   origin: ReceiptOrigin;
-  /** Where the run log has a run that no charge stands for, and which of the payloads of its receipt was logged. */
+  /** The place in the run log of a run without a charge, and which payload of its receipt was logged. */
   logOf(runId: string, payloads: readonly Uint8Array[]): Promise<{ log: RunLogEntry; logged: number }>;
   chain: Pick<Chain, 'transactionOf'>;
   /** The keys that are the protocol's authority now. */

@@ -7,7 +7,7 @@ import { startRounds, type Rounds } from '../../platform/rounds.js';
 export interface Refusals {
   /** Counts one. Nothing is written yet: a refusal has to cost less than a run. */
   note(listingId: string, why: RunRefusal): void;
-  /** Appends what was counted since the last time. */
+  /** Appends the counts since the last time. */
   flush(): Promise<void>;
   /** Flushes in rounds, and once more at the end. */
   start(): Rounds;

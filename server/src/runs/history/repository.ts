@@ -13,7 +13,7 @@ import { createRunList, type RunList } from './run-list.js';
 
 export type RunRow = Selectable<Database['runs']>;
 
-/** What a receipt says of the version that ran. */
+/** The part of a receipt that the version gives. */
 export type RanVersion = Pick<Selectable<Database['agent_versions']>, 'number' | 'change_kind'>;
 
 /** A run that has ended. */
@@ -89,7 +89,7 @@ export interface RunRepository {
    * ago. (A run gets one just after it begins.) Gives how many.
    */
   markInterrupted(minAgeMs: number): Promise<number>;
-  /** As `markInterrupted`, for runs that nothing works on, whatever their slots. Gives those that were still running. */
+  /** As `markInterrupted`, for runs that nothing works on, whatever their slots. Gives the runs that were still running. */
   markLost(runIds: readonly string[]): Promise<string[]>;
   /** Asks a run that goes on to stop; false when it has ended, or was asked already. */
   requestStop(runId: string, reason: 'cancelled' | 'caller_left'): Promise<boolean>;
@@ -121,7 +121,7 @@ const INTERRUPTED = {
 const INTERRUPTED_STREAM = {
   code: 'service_unavailable',
   message:
-    'The server stopped while the output of the run was being sent. What was sent counts as its output; it was charged.',
+    'The server stopped while the output of the run was being sent. The sent part counts as its output; it was charged.',
 } as const;
 
 const failureColumns = (failure: FailureCause | undefined) => ({
@@ -159,7 +159,7 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
       .where('idempotency_key', 'is not', null)
       .where(sql<boolean>`stop_reason is distinct from 'cancelled'`);
 
-  /** What an end without a result leaves. */
+  /** The columns of an end without a result. */
   const undelivered = (
     error: { code: ApiError['code']; message: string },
     failure: FailureCause = { class: 'service_fault' },

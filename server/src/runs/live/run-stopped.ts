@@ -13,9 +13,9 @@ const WHILE_IT_WORKED: Record<StopReason, string> = {
   caller_left: 'The run was stopped because its caller went away.',
 };
 
-/** A run was stopped. As an answer it is for a run that had not begun to work. */
+/** A run was stopped. As an answer it is for a run that had not started. */
 export class RunStoppedError extends ApiError {
-  /** What the run says if the agent had begun. */
+  /** The output of the run if the agent had started. */
   readonly output: string;
 
   constructor(reason: StopReason, runId: string) {

@@ -11,7 +11,7 @@ const CREDENTIAL_REVOKED = 6006;
 /**
  * Lets only a renter with access through. A credit pays the next run without using the balance.
  *
- * @throws ApiError 403 saying what is missing and what to do.
+ * @throws ApiError 403 with the missing access and the next step.
  */
 export function requireAccess(
   status: AccessStatus,
@@ -67,7 +67,7 @@ export function requireRunning(status: PublishedListing['status']): void {
 
 /**
  * Checks an input against the agent's schema, before anything is charged. An absent one passes where the schema takes an
- * empty object or text, or has defaults for what it requires.
+ * empty object or text, or has defaults for the required members.
  *
  * @throws ApiError `invalid_request` naming the path.
  */

@@ -11,13 +11,13 @@ import { requireAccess, requireRunning, requireValidInput } from './access.js';
 import type { Trials } from '../trials/trials.js';
 import type { Task } from '../task.js';
 
-/** What admitting needs. */
+/** The parts that admitting uses. */
 export interface AdmitDeps {
   settlement: Pick<Settlement, 'hasCredit'>;
   files: Pick<FileService, 'readInput'>;
   trials: Pick<Trials, 'requireOpen'>;
   chain: Pick<Chain, 'programId'>;
-  /** What an input means that follows the published form of a schema, as a model writes it, in the schema's own. */
+  /** Reads an input in the published form of a schema, as a model writes it, into the schema's own form. */
   readPublishedInput: (schema: object, input: unknown) => unknown;
 }
 
@@ -25,7 +25,7 @@ export interface AdmitDeps {
  * Step 2, who may: by the index, so that a stranger is turned away before anything is spent on it. Gives the task
  * with its input.
  *
- * @param access what the index says of the wallet and the listing.
+ * @param access the wallet's access to the listing, by the index.
  * A wallet without a rental has the free run of a listing that offers one.
  *
  * @throws ApiError 403 without access or an approval that the caller needs, 400 for an input that the agent does not take.
@@ -72,7 +72,7 @@ const withOwnInput = ({ files }: AdmitDeps, task: Task): Promise<Task> =>
   withInput(task, (inputUri) => files.readInput(inputUri, task.wallet));
 
 /**
- * Takes an input in the creator's form, or in that of the tool's definition, which is all that a model can say of some
+ * Takes an input in the creator's form, or in the form of the tool's definition, which is all that a model can say of some
  * schemas. In both, null for an optional member that may not be null is absence.
  */
 async function withValidInput({ readPublishedInput }: AdmitDeps, task: Task): Promise<Task> {
@@ -91,7 +91,7 @@ async function withValidInput({ readPublishedInput }: AdmitDeps, task: Task): Pr
   }
 }
 
-/** Largest input out of a file as JSON, which is how it reaches the agent: what must be escaped grows. */
+/** Largest input out of a file as JSON, which is how it reaches the agent: escaped characters grow. */
 const MAX_FILE_INPUT_BYTES = 24 * 1024 * 1024;
 
 /**

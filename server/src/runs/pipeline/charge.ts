@@ -7,7 +7,7 @@ import type { OutputGate } from '../delivery/output-gate.js';
 /** The longest that a charge waits for other runs to begin: signing takes processor time that starts need. */
 const HEAD_START_MS = 50;
 
-/** What charging needs. */
+/** The parts that charging uses. */
 export interface ChargeDeps {
   settlement: Pick<Settlement, 'charge'>;
   startGate: Pick<StartGate, 'idle'>;

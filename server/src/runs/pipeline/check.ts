@@ -14,7 +14,7 @@ import type { DeclarativeAgents } from '../agents/declarative-agent.js';
 import type { Trials } from '../trials/trials.js';
 import type { Task } from '../task.js';
 
-/** What checking needs. */
+/** The parts that checking uses. */
 export interface CheckDeps {
   chain: Chain;
   settlement: Pick<Settlement, 'reserve' | 'simulate' | 'releaseReservation'>;
@@ -53,7 +53,7 @@ export function requestAccessState(
   return { accessState, askedAt };
 }
 
-/** What the check leaves for the later steps. */
+/** The results of the check, for the later steps. */
 export interface Checked {
   agent: PrivatePart;
   /** For declarative agents. */
@@ -164,7 +164,7 @@ async function checkOnChain(
   return { charge: undefined, usesCredit: credited };
 }
 
-/** The credit that pays for the run, or what it is going to cost. */
+/** The credit that pays for the run, or its price. */
 function reserve(
   { settlement, chain }: CheckDeps,
   { listing, wallet, runId }: Task,

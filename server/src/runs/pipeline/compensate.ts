@@ -10,7 +10,7 @@ import type { RunChanges } from '../live/run-changes.js';
 import type { RunRepository } from '../history/repository.js';
 import type { Slots } from '../queue/slots.js';
 
-/** What compensating needs. */
+/** The parts that compensating uses. */
 export interface CompensateDeps {
   settlement: Pick<Settlement, 'credit' | 'releaseReservation' | 'returnCredit'>;
   runs: Pick<RunRepository, 'markUndelivered' | 'discard' | 'freeKey'>;
@@ -21,7 +21,7 @@ export interface CompensateDeps {
 type Log = Pick<Logger, 'info' | 'warn'>;
 
 /**
- * Compensates for a run that could not be served: credits what it was charged, or releases what was reserved for it. Returns
+ * Compensates for a run that could not be served: credits its charge, or releases its reservation. Returns
  * the error for its caller.
  */
 export async function compensate(
@@ -69,7 +69,7 @@ function failureOf(error: unknown): FailureCause {
   return { class: isRefusal ? 'refused' : 'service_fault' };
 }
 
-/** What the caller of a run that could not be served is told. */
+/** The error for the caller of a run that could not be served. */
 function toAnswer(logger: Log, task: Task, charge: SentCharge | undefined, error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof SandboxUnavailableError) {

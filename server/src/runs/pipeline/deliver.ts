@@ -7,7 +7,7 @@ import type { FinishedRun, RunRepository } from '../history/repository.js';
 import type { Allowance } from '../../identity/index.js';
 import type { Trials } from '../trials/trials.js';
 
-/** What delivering needs. */
+/** The parts that delivering uses. */
 export interface DeliverDeps {
   settlement: Pick<Settlement, 'isReleased' | 'releaseReservation' | 'returnCredit'>;
   runs: Pick<RunRepository, 'finish' | 'hold' | 'finishHeld'>;

@@ -19,7 +19,7 @@ const MAX_INPUT_BYTES = 1024 * 1024;
 /**
  * Step 1, before the listing is known: validates an execute request and gives its run an id.
  *
- * @throws ApiError `invalid_request` for what is invalid for every listing.
+ * @throws ApiError `invalid_request` for a request that is invalid for every listing.
  */
 export function parseOrder(wallet: string, body: ExecuteBody, idempotencyKey: string | undefined): Order {
   if (body.input !== undefined && body.input_uri !== undefined) {
@@ -60,7 +60,7 @@ function readKey(header: string): CallKey {
   return { name, windowSeconds };
 }
 
-/** What finding a task's listing needs. */
+/** The parts that find a task's listing. */
 export interface ParseDeps {
   listings: Pick<ListingService, 'findFor'>;
   rateLimits: RateLimits;
@@ -69,7 +69,7 @@ export interface ParseDeps {
 }
 
 /**
- * Step 1: finds the listing that an order names, with what the index says of the caller's access to it, and counts the
+ * Step 1: finds the listing that an order names, with the caller's access to it by the index, and counts the
  * execution against its limit.
  *
  * @param onRate gets the state of the limit, also when the limit is exceeded.

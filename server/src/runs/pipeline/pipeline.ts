@@ -38,7 +38,7 @@ import { run, type RunAgentDeps } from './run.js';
 import { slotRequest, takeSlot } from './slot.js';
 import { inStep, type StepTimes } from './steps.js';
 
-/** What the pipeline needs: what its steps need, and what connects them. */
+/** The parts of all steps, and the parts that connect the steps. */
 export interface RunTaskDeps
   extends ParseDeps, AdmitDeps, CheckDeps, RunAgentDeps, DeliverDeps, CompensateDeps {
   waitingCallers: WaitingCallers;
@@ -80,7 +80,7 @@ export interface TaskRequest {
   logger: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** The answer to a request: that of its own run, or of the same call's earlier run, which has paid for both. */
+/** The answer to a request, by its run or by the same call's earlier run, which has paid for both. */
 export type TaskAnswer = Answer & {
   /** When the same call started the run. Only for keys with a window. */
   readonly joinedRunOf?: Date;

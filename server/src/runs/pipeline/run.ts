@@ -12,7 +12,7 @@ import type { OutputGate } from '../delivery/output-gate.js';
 import type { Task } from '../task.js';
 import { RunStoppedError } from '../live/run-stopped.js';
 
-/** What running an agent needs. */
+/** The parts that run an agent. */
 export interface RunAgentDeps {
   declarative: Pick<DeclarativeAgents, 'run'>;
   connected: ConnectedAgents;
@@ -70,7 +70,7 @@ export async function run(
 }
 
 /**
- * The end of a run that was stopped. What its caller stopped is charged once the task has gone out: the agent has worked on
+ * The end of a run that was stopped. A run that its caller stopped is charged once the task has gone out: the agent has worked on
  * it.
  */
 function stopped(task: Task, signal: AbortSignal, contact: AgentContact): AgentOutcome {

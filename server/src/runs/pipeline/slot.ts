@@ -6,7 +6,7 @@ import type { Entry, SlotRequest } from '../queue/slot-repository.js';
 import type { Slots } from '../queue/slots.js';
 import type { Task } from '../task.js';
 
-/** What waiting for a slot needs. */
+/** The parts that give a slot. */
 export interface SlotDeps {
   slots: Pick<Slots, 'take'>;
   runs: Pick<RunRepository, 'isKeyCancelled' | 'requestStop'>;
@@ -17,7 +17,7 @@ export interface SlotDeps {
  * Step 3: takes one of the listing's concurrency slots, or waits in the queue for one. Nothing is spent there yet, so a
  * stop costs nothing.
  *
- * @param entered what the run got when it was recorded
+ * @param entered the run's slot or place in the queue, taken with its record
  * @throws ApiError `rate_limit_exceeded` when the queue is full or no slot became free in time, the reason of `stop`, and
  *   `invalid_request` for a key that was cancelled.
  */

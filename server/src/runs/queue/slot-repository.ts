@@ -23,7 +23,7 @@ export interface Bounds {
   claimMs: number;
 }
 
-/** What a run that asks for a slot gets: a slot, a place in the queue, or neither. */
+/** The answer to a run that asks for a slot: a slot, a place in the queue, or neither. */
 export type Entry = 'seated' | 'waiting' | 'full';
 
 /** Stores who has a slot of a listing, and who waits for one. */
@@ -66,7 +66,7 @@ export function createSlotRepository(db: Db, channel: string): SlotRepository {
   const locked = <T>(listingId: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
     db.transaction().execute(async (tx) => {
       await sql`select pg_advisory_xact_lock(hashtextextended(${listingId}, 0))`.execute(tx);
-      // A statement of its own, so that it waits for a concurrent renewal and then counts it.
+      // A separate statement waits for a concurrent renewal, and then counts it.
       await sql`with lapsed as (delete from seats where listing_id = ${listingId} and expires_at <= now())
         delete from seat_line where listing_id = ${listingId} and expires_at <= now()`.execute(tx);
       return work(tx);

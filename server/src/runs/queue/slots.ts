@@ -40,7 +40,7 @@ export interface Slots {
    * @throws ApiError `rate_limit_exceeded` with `Retry-After` when the queue is full, or the wait was too long; the
    * reason of `signal` when that aborts. No place is left then.
    *
-   * @param entered what the run got when it was recorded under these `bounds`; absent: it enters now.
+   * @param entered the run's slot or place, taken with its record under these `bounds`; absent: it enters now.
    */
   take(request: SlotRequest, signal: AbortSignal, entered?: Entry): Promise<void>;
   /**

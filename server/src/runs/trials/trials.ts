@@ -17,7 +17,7 @@ export interface Trials {
   /**
    * Turns away a wallet that has had the free run, or has nothing to lose, before anything is spent on it.
    *
-   * @throws ApiError 403 `credential_not_found`, saying what to do.
+   * @throws ApiError 403 `credential_not_found` with the next step.
    */
   requireOpen(request: Pick<TrialRequest, 'wallet' | 'listing'>): Promise<void>;
   /**
