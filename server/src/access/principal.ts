@@ -4,7 +4,7 @@ import type { ApiKeyScope, SpendingPolicy } from '@agent-rental/contract';
 export interface Principal {
   /** Wallet address, base58. */
   readonly wallet: string;
-  /** What its requests are counted under: the API key or app, or the wallet. */
+  /** The name for counting its requests: the API key or app, or the wallet. */
   readonly rateKey: string;
   /** The API key that was sent, or the connected app whose token was; absent after a wallet's own login. */
   readonly apiKey?: {

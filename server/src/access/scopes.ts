@@ -3,7 +3,7 @@ import { ApiError } from '../errors/api-error.js';
 import type { Principal } from './principal.js';
 
 /**
- * Lets a caller pass who has what an operation needs. A wallet's own login has every scope.
+ * Lets a caller pass who has the scope of an operation. A wallet's own login has every scope.
  *
  * @param action the body's `action`, where the operation asks for the scope of that.
  * @throws ApiError 401 `unauthorized` for an API key where only a login will do, 403 for a key without the scope.

@@ -18,7 +18,7 @@ interface Reading {
 }
 
 /**
- * Reads accounts. What is asked for in one turn of the event loop, by runs that begin together, goes out as one call;
+ * Reads accounts. Reads of one turn of the event loop, by runs that start together, go out as one call;
  * nothing is remembered: each call is made after it was asked for.
  */
 export function createAccountReader(

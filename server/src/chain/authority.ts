@@ -6,7 +6,7 @@ import { ed25519PrivateKey } from '../platform/keys.js';
 
 const keypairFile = z.array(z.int().min(0).max(255)).length(64);
 
-/** Signs what the protocol's hot authority has to sign. */
+/** Signs for the protocol's hot authority. */
 export interface AuthoritySigner {
   /** The key that new transactions name. */
   readonly publicKey: PublicKey;

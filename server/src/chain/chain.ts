@@ -59,7 +59,7 @@ export interface Chain {
   /** Hands bytes to the network; says nothing about whether they land. */
   send(wire: Uint8Array): Promise<void>;
   /**
-   * What the cluster says of transactions. With several endpoints it is what two of them agree on; `processed` where they
+   * The statuses of transactions. With several endpoints, two of them have to agree; `processed` where they
    * do not agree, and null where none knows the transaction.
    */
   statuses(signatures: string[], searchHistory?: boolean): Promise<(SignatureStatus | null)[]>;
@@ -74,7 +74,7 @@ export interface Chain {
   ): Promise<SignatureStatus | null>;
   /** Logs of a landed transaction. */
   logsOf(signature: string): Promise<string[]>;
-  /** What the cluster says was paid lately, in micro-lamports for a compute unit, to write to all of these accounts. */
+  /** Recent priority fees for writing to all of these accounts, in micro-lamports for a compute unit. */
   recentPriorityFees(writable: readonly PublicKey[]): Promise<number[]>;
   /** The newest slot that no fork can take back. */
   finalizedSlot(): Promise<bigint>;

@@ -10,7 +10,7 @@ interface Waiting {
   resolve(status: SignatureStatus | null): void;
 }
 
-/** What is asked of the chain. */
+/** The calls of the chain that this uses. */
 export interface ConfirmationSource {
   statuses(signatures: string[]): Promise<(SignatureStatus | null)[]>;
   blockHeight(): Promise<number>;

@@ -8,7 +8,7 @@ import type { ProtocolReader } from './protocol.js';
 
 const READ_EVERY_MS = 10_000;
 
-/** What the authority and the treasury hold, and what they have to hold. */
+/** The balances of the authority and the treasury, and their minimums. */
 interface FundsState {
   authority: PublicKey;
   authorityLamports: bigint;
@@ -17,13 +17,13 @@ interface FundsState {
   treasuryLamports: bigint;
   /** Below it the chain's runtime refuses charges. */
   treasuryMinimumLamports: bigint;
-  /** What is missing; undefined while nothing is. */
+  /** The missing amount; undefined where nothing is missing. */
   missing: 'authority' | 'treasury' | undefined;
 }
 
 /** Watches the lamports without which no run can be charged. */
 export interface Funds {
-  /** Reads the accounts. Rejects where the chain cannot be reached; what was read before stays. */
+  /** Reads the accounts. Rejects where the chain cannot be reached; earlier reads stay. */
   read(): Promise<void>;
   /** Reads them every 10 s. */
   start(): Rounds;

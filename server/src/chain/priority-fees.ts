@@ -7,7 +7,7 @@ const MICRO_LAMPORTS = 1_000_000n;
 /** This share of the recent fees is at most the estimate. */
 const QUANTILE = 0.75;
 
-/** Estimates what a transaction pays beyond the base fee, so that it lands on a busy cluster. */
+/** Estimates the priority fee of a transaction, so that it lands on a busy cluster. */
 export interface PriorityFees {
   /**
    * The price of a compute unit in micro-lamports for a transaction that writes to these accounts: three quarters of

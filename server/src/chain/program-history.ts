@@ -17,7 +17,7 @@ import { openSource, reach } from './chain.js';
 
 /** Signatures that one call of the RPC gives. */
 const SIGNATURES_PER_PAGE = 1_000;
-/** What the index holds: a listing before what refers to it. */
+/** The accounts of the index: a listing before the accounts that refer to it. */
 const ACCOUNT_KINDS = ['Listing', 'Escrow', 'AccessCredential', 'PerQueryBalance'] as const;
 
 /** A charge that took effect, by `consume_query` or as one of a `consume_queries`. */

@@ -3,7 +3,7 @@ import type { PublicKey } from '@solana/web3.js';
 import { StartError } from '../platform/start-error.js';
 import type { Chain } from './chain.js';
 
-/** What the server needs of the protocol's on-chain configuration. */
+/** The part of the protocol's on-chain configuration that the server uses. */
 export interface ProtocolTerms {
   treasury: PublicKey;
   /** Keys that the program accepts as its hot authority. */

@@ -16,7 +16,7 @@ const CALL_TIMEOUT_MS = 15_000;
 const inContext = <T extends z.ZodType>(value: T) =>
   z.object({ context: z.object({ slot: z.number() }), value });
 
-// What the cluster says went wrong: a name, or a name with its details (agave, `TransactionError`).
+// The error of the cluster: a name, or a name with its details (agave, `TransactionError`).
 const transactionError = z.union([
   z.string(),
   z.record(z.string(), z.unknown()),
@@ -64,7 +64,7 @@ export interface Rpc {
     /** The endpoint answers with an error while it has not reached this slot. */
     minContextSlot?: bigint,
   ): Promise<{ slot: number; accounts: (AccountInfo<Buffer> | null)[] }>;
-  /** Runs a transaction without checking its signatures, on a recent blockhash in place of its own. */
+  /** Runs a transaction without checking its signatures, on a recent blockhash. */
   simulateTransaction(wire: Uint8Array): Promise<{ err: TransactionError | null; logs: string[] | null }>;
   getSignatureStatuses(
     signatures: readonly string[],
@@ -133,7 +133,7 @@ export function createRpc(exchange: Exchange): Rpc {
 const atLeast = (minContextSlot: bigint | undefined) =>
   minContextSlot === undefined ? {} : { minContextSlot: Number(minContextSlot) };
 
-/** What an endpoint answered, with the headers that say when to come back. */
+/** The answer of an endpoint, with the headers that say when to come back. */
 interface PostAnswer {
   statusCode: number;
   text: string;

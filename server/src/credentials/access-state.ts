@@ -1,5 +1,5 @@
 import type { ListingStatus, RentalModel } from '@agent-rental/contract';
-/** What decides about a renter's access, read from the index or from the chain. */
+/** The facts that decide a renter's access, from the index or from the chain. */
 export interface AccessState {
   listing: { status: ListingStatus; priceLamports: bigint };
   credential: { valid: boolean; rentalModel: RentalModel; expiresAt: Date | null } | undefined;

@@ -66,7 +66,7 @@ export async function readChainAccessState(
   return second && balanceOf(second) < balanceOf(first) ? second : first;
 }
 
-/** What a state grants, for comparing two of them. */
+/** The access that a state grants, for comparing two states. */
 function grantOf(state: ChainAccessState | undefined): string {
   return state ? `${accessStatus(state, new Date())} ${state.listing.status}` : 'no listing';
 }

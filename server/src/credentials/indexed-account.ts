@@ -16,7 +16,7 @@ import type { Database } from '../database/schema.js';
 
 const WINDOW_BYTES = 32;
 
-/** What the index stores of an account, as it was at one slot. */
+/** The index's record of an account at one slot. */
 export type IndexedAccount =
   | { kind: 'credential'; row: Omit<Insertable<Database['credentials']>, 'slot'> }
   | { kind: 'balance'; row: Omit<Insertable<Database['balances']>, 'slot'> }
@@ -25,7 +25,7 @@ export type IndexedAccount =
   /** There is no account of ours at the address. */
   | { kind: 'absent'; address: string };
 
-/** What the chain decides about a listing. */
+/** The fields of a listing that the chain decides. */
 interface ListingFields {
   rental_model: RentalModel;
   status: ListingStatus;
@@ -36,7 +36,7 @@ interface ListingFields {
 }
 
 /**
- * Reads an account for the index; null for what the index does not hold. The program must own it, and it must be at the
+ * Reads an account for the index; null for an account that the index does not hold. The program must own it, and it must be at the
  * address that its content derives: anyone can imitate our layout, or hand our bytes to another program.
  */
 export function readIndexedAccount(

@@ -28,7 +28,7 @@ export interface Indexer {
   catchUp(): Promise<void>;
   /** Seconds since the index was last level with the chain; undefined before it ever was. */
   ageSeconds(): number | undefined;
-  /** Indexes what one confirmed transaction changed, at once. */
+  /** Indexes the changes of one confirmed transaction at once. */
   indexTransaction(signature: string): Promise<void>;
   /**
    * Reads accounts again and indexes them.
@@ -38,19 +38,19 @@ export interface Indexer {
   indexAccounts(addresses: PublicKey[], alongside?: (tx: Tx) => Promise<void>): Promise<void>;
 }
 
-/** What spares the indexer reading transactions one by one; without it, it does. */
+/** Tells which transactions the service made. Without it the indexer reads transactions one by one. */
 export interface IndexerShortcuts {
   /** Reads all accounts at once, where the history is long or the index knows no place in it. */
   history?: Pick<ProgramHistory, 'newest' | 'accounts'>;
-  /** Of these signatures, those that this service made for charges, with the accounts that they change. */
+  /** The signatures that this service made for charges, with the accounts that they change. */
   ownCharges?: (signatures: readonly string[]) => Promise<ReadonlyMap<string, PublicKey[]>>;
 }
 
 /**
- * Makes the indexer. A transaction only tells which accounts to look at: what is stored comes from the
+ * Makes the indexer. A transaction only tells which accounts to look at: the stored values come from the
  * accounts themselves, checked for owner and address, because anyone can log our bytes or imitate our layout.
  *
- * What is confirmed is shown at once and is provisional: a fork may take it back. So every account is read again at
+ * A confirmed change is shown at once and is provisional: a fork may take it back. So every account is read again at
  * `finalized` once the slot that it was read at is, and the cursor, from which catching up begins after a gap, only
  * ever stands on a finalized transaction.
  */
@@ -103,7 +103,7 @@ export function createIndexer(
       }
       readAt = slot;
     }
-    // What the snapshot does not have is gone, unless an endpoint left it out: so each is asked for.
+    // An account that the snapshot lacks is gone, unless an endpoint left it out: so each is asked for.
     const others = await repository.addressesBefore(newest.slot);
     await indexAccounts(
       others.map((address) => new PublicKey(address)),
@@ -139,12 +139,12 @@ export function createIndexer(
     }
   };
 
-  /** What was confirmed and is no longer there was dropped by a fork: its accounts are as they were before. */
+  /** A fork dropped a confirmed transaction that is no longer there: its accounts are as before. */
   const undoDropped = async (present: ProgramSignature[], finalizedSlot: bigint): Promise<void> => {
     const signatures = new Set(present.map(({ signature }) => signature));
     for (const [signature, { slot, addresses }] of unfinalized) {
       if (signatures.has(signature)) continue;
-      // Otherwise another server moved the cursor past it; what is final is read again anyway.
+      // Otherwise another server moved the cursor past it; final accounts are read again anyway.
       if (slot > finalizedSlot) {
         logger.info({ signature }, 'a fork dropped a transaction; what it did is undone in the index');
         await indexAccounts(addresses);
@@ -180,13 +180,13 @@ export function createIndexer(
 
   const catchUp = async (): Promise<void> => {
     const askedAt = performance.now();
-    // Before the list: what is in the list and not newer than this slot is final.
+    // Before the list: a transaction of the list that is not newer than this slot is final.
     const finalizedSlot = await chain.finalizedSlot();
     const transactions = await transactionsToIndex();
     await undoDropped(transactions, finalizedSlot);
     for (let start = 0; start < transactions.length; start += TRANSACTIONS_PER_STEP) {
       const step = transactions.slice(start, start + TRANSACTIONS_PER_STEP);
-      // The rest follows in the next round; the cursor must not pass what is missing.
+      // The rest follows in the next round; the cursor must not pass missing transactions.
       if (!(await indexTransactions(step))) break;
       const final = step.filter(({ slot }) => slot <= finalizedSlot);
       for (const { signature } of final) unfinalized.delete(signature);

@@ -36,7 +36,7 @@ export interface ListedRental {
 }
 
 /**
- * What makes a rental of each model unusable while its listing is there and it was not revoked, as SQL. This and the two
+ * The conditions, as SQL, by which a rental of each model is unusable while its listing is there and it was not revoked. This and the two
  * conditions below it say for pages and counts what `accessStatus` says of one rental; `rental-list.test.ts` compares them.
  */
 const UNUSABLE: Record<

@@ -9,7 +9,7 @@ const DEADLOCK_DETECTED = '40P01';
 /** Each time one of those that met has gone on. */
 const MAX_RETRIES = 5;
 
-/** What the index has of a rental that the chain may have changed. */
+/** The index's record of a rental that the chain may have changed. */
 export interface RentalRow {
   address: string;
   listing_id: string;
@@ -25,7 +25,7 @@ export interface CredentialRepository {
   /** Found by listing and buyer: it costs the same however many rentals either has. */
   findRental(wallet: string, listingId: string): Promise<RentalRow | undefined>;
   /**
-   * Takes in accounts as they were at a slot, all of them or none. What was not read at `finalized` is noted, to be read
+   * Takes in accounts as they were at a slot, all of them or none. An account that was not read at `finalized` is noted, to be read
    * again when it is.
    *
    * @param alongside runs first in the same transaction; it runs again when a deadlock has ended that transaction
@@ -134,7 +134,7 @@ function addressOf(account: IndexedAccount): string {
   return 'row' in account ? account.row.address : account.address;
 }
 
-/** Removes what no longer exists: a balance was closed, or a fork dropped what created the account. Gives what was there. */
+/** Removes accounts that no longer exist: a balance was closed, or a fork dropped its creation. Gives the removed ones. */
 async function remove(tx: Tx, addresses: string[], slot: bigint): Promise<string[]> {
   if (addresses.length === 0) return [];
   const credentials = await tx

@@ -28,7 +28,7 @@ import { accessStatus, type AccessStatus } from './access-state.js';
 /** An address of an account. */
 const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
-/** What the index says of a wallet's access. */
+/** A wallet's access by the index. */
 export interface IndexedStatus {
   status: AccessStatus;
   /** The highest price of a run that a Per-Task renter has agreed to. */

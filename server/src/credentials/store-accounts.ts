@@ -47,7 +47,7 @@ async function storeRows(
       where ${sql.ref(`${table}.slot`)} <= excluded.slot`.execute(tx);
 }
 
-/** What the chain decides about a listing that the service has. */
+/** The fields of a known listing that the chain decides. */
 async function storeListing(
   tx: Tx,
   { id, fields: { created_at: createdAt, ...fields } }: IndexedAccount & { kind: 'listing' },

@@ -28,7 +28,7 @@ export function openDatabase(
     connectionString: url,
     max: maxConnections,
     connectionTimeoutMillis: 10_000,
-    // Opening one, and planning what is prepared on it, takes longer than most runs take to begin.
+    // Opening one, and planning its prepared statements, takes longer than most runs take to start.
     idleTimeoutMillis: 600_000,
     application_name: 'agent-rental',
     // Before anybody gets the connection: it runs one query at a time.

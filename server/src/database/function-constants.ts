@@ -8,7 +8,7 @@ import {
 } from '@agent-rental/contract';
 
 /**
- * What `{{name}}` stands for in the SQL functions: numbers that other code or users know, too. Errors of the program are by
+ * The values of `{{name}}` in the SQL functions: numbers that other code or users know, too. Errors of the program are by
  * their codes; a test compares them with the program's.
  */
 export const FUNCTION_CONSTANTS: Readonly<Record<string, number>> = {

@@ -18,7 +18,7 @@ export interface SqlFunction {
 }
 
 /**
- * Reads the functions of the folder `functions`: one file a function, named after it. `{{name}}` in a text stands for a
+ * Reads the functions of the folder `functions`: one file a function, named after it. `{{name}}` in a text is a
  * constant of `function-constants.ts`. Replicas of two versions run at the same time while one replaces the
  * other: a function with other parameters or results gets a new name.
  *

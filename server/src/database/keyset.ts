@@ -10,7 +10,7 @@ export interface ListRange {
   limit: number;
   /** Items that are skipped, and read for it. */
   offset: number;
-  /** The part begins after this place; what stands before it is not read. */
+  /** The part starts after this place; earlier rows are not read. */
   after?: ListPosition | undefined;
 }
 

@@ -2,12 +2,12 @@ import { Client, type Pool } from 'pg';
 import type { Logger } from '../platform/logger.js';
 import type { Rounds } from '../platform/rounds.js';
 
-/** Which of the replicas does what one of them does for all. */
+/** Which replica does the work that one of them does for all. */
 export interface Leadership {
   isLeader(): boolean;
-  /** Does the work while this replica leads; replicas that have just begun to lead do it, too. Called once. */
+  /** Does the work while this replica leads; a new leader does it, too. Called once. */
   lead(work: () => Rounds): void;
-  /** Calls `listener` with what a leader tells, on every replica. */
+  /** Calls `listener` with the messages of a leader, on every replica. */
   subscribe(listener: (news: string) => void): void;
   /** Tells the other replicas, and does nothing while the session is broken: they may not hear it. */
   tell(news: string): Promise<void>;
@@ -18,7 +18,7 @@ export interface Leadership {
 /** Key of the advisory lock that the leader's session holds. */
 const LOCK = 5_120_977_347;
 const CHANNEL = 'agent_rental_leader';
-/** What a leader tells that ends. */
+/** The message of a leader that ends. */
 const FREE = 'free';
 /** Time between two attempts, and between two signs of life of the leader. */
 const EVERY_MS = 1_000;

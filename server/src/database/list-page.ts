@@ -70,7 +70,7 @@ function minimumOf({ isMinimum }: ListCount): PageEnd {
   return isMinimum ? { total_is_minimum: true } : {};
 }
 
-/** What a cursor contains. It is not signed: it opens nothing that its bearer could not list without it. */
+/** The content of a cursor. It is not signed: it opens nothing that its bearer could not list without it. */
 type Content = [name: string, timeUs: string, id: string, seen: number, total: number, isMinimum: boolean];
 
 function writeCursor(

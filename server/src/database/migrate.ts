@@ -53,7 +53,7 @@ export async function migrate(db: Db): Promise<string[]> {
  * Checks that the database answers, and has every migration and function of this software. It may have more: while replicas
  * are replaced, a newer one migrates first.
  *
- * @throws Error when it does not answer, or naming what is missing.
+ * @throws Error when it does not answer, or with the names of the missing parts.
  */
 export async function requireMigrated(db: Db): Promise<void> {
   const done = await migrationsOf(db);

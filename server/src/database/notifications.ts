@@ -12,7 +12,7 @@ export interface Notifications {
 
 const RECONNECT_MS = 1_000;
 
-/** Listens on one channel, on a connection of its own that is opened again when it breaks. */
+/** Listens on one channel. Its connection is opened again when it breaks. */
 export async function openNotifications(pool: Pool, channel: string, logger: Logger): Promise<Notifications> {
   const listeners = new Set<(payload: string) => void>();
   let client: PoolClient | undefined;

@@ -12,7 +12,7 @@ import type {
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { ChargeState } from './charge-states.js';
 
-/** What is kept of an app. */
+/** A connected app. */
 interface StoredApp {
   /** The address of its metadata document, or a hash of the id of a client that registered itself. */
   client: string;
@@ -65,7 +65,7 @@ export interface Database {
     expires_at: Date;
     used_at: Date | null;
   };
-  /** What keys with a daily limit have spent within the last day. */
+  /** Spends of keys with a daily limit, within the last day. */
   api_key_spends: {
     /** A run's id or a transaction's signature. */
     id: string;
@@ -74,7 +74,7 @@ export interface Database {
     lamports: bigint;
     created_at: Generated<Date>;
   };
-  /** What API keys ask the owner of their wallet to approve; kept for a day after it has expired. */
+  /** Questions of API keys to the owner of their wallet; kept for a day after they have expired. */
   spending_approvals: {
     id: string;
     wallet: string;
@@ -83,7 +83,7 @@ export interface Database {
     listing_id: string;
     /** The most that is approved. */
     lamports: bigint;
-    /** SHA-256 of what the call asks for. */
+    /** SHA-256 of the call's request. */
     call_digest: Buffer;
     state: Generated<'open' | 'approved' | 'refused'>;
     /** The spend that an approval has paid for: a run's id or a transaction's signature. */
@@ -124,7 +124,7 @@ export interface Database {
     /** The version that runs. */
     version_id: string;
     review_state: 'pending' | 'approved' | 'rejected';
-    /** Why it was rejected, or what else the review has to say. */
+    /** Why it was rejected, or other words of the review. */
     review_reason: Generated<string | null>;
     /**
      * The version that may run on sale: the operator approved it, or it passed the checks after the first publication. A
@@ -154,7 +154,7 @@ export interface Database {
     /** Slot at which the chain was last read for this row; older reads never overwrite newer ones. */
     slot: Generated<bigint>;
   };
-  /** What search reads of the active listings, kept by a trigger on `listings`. */
+  /** The fields of active listings that search reads; a trigger on `listings` keeps them. */
   listing_search: Record<Category | RentalModel, boolean> & {
     seq: number;
     listing_id: string;
@@ -174,16 +174,16 @@ export interface Database {
     listing_id: string;
     run_count: number;
     completed_count: number;
-    /** What else is counted, for the creator. */
+    /** Another count, for the creator. */
     measure: Generated<'completed' | 'failed' | 'undelivered' | 'refused' | null>;
-    /** Why: the class of a failure, or what refused. */
+    /** Why: the class of a failure or refusal. */
     detail: Generated<string>;
     amount: Generated<number>;
     /** How long a run with a result took. */
     duration_ms: Generated<number | null>;
     noted_at: Generated<Date>;
   };
-  /** Whether listings work, of those that are or were on sale. */
+  /** Whether listings work that are or were on sale. */
   listing_health: {
     listing_id: string;
     /** When it is to be run next. */
@@ -230,10 +230,10 @@ export interface Database {
     number: Generated<number>;
     /** When another version became the one that runs. */
     replaced_at: Generated<Date | null>;
-    /** What the listing says while this version runs; null for one that was superseded by an older release. */
+    /** The listing's text while this version runs; null for a superseded one. */
     description: Generated<string | null>;
     category: Generated<string[] | null>;
-    /** What it means for renters of the version before; null for a first one, and for those of an older release. */
+    /** The change for renters of the version before; null for a first one. */
     change_kind: Generated<VersionChange['kind'] | null>;
     created_at: Generated<Date>;
   };
@@ -249,7 +249,7 @@ export interface Database {
   sample_runs: { wallet: string; kind: Generated<'review' | 'health'>; created_at: Generated<Date> };
   /** Probes that were asked for, by the wallet whose agent was probed; kept for a day. */
   probe_requests: { wallet: string; created_at: Generated<Date> };
-  /** What the last probe or sample run of an agent learned, and the last run that did not reach it. */
+  /** The result of an agent's last probe or sample run, and the last run that did not reach it. */
   agent_probes: {
     listing_id: string;
     /** When a probe was asked for that has not ended. */
@@ -276,7 +276,7 @@ export interface Database {
     listing_id: string | null;
     /** The listing that the job changes; null where it registers one. */
     updates: Generated<string | null>;
-    /** What refuses nothing; null where there is nothing. */
+    /** Warnings, which refuse nothing; null where there are none. */
     warnings: JSONColumnType<{ path: string; message: string }[]> | null;
     created_at: Generated<Date>;
   };
@@ -349,7 +349,7 @@ export interface Database {
     outcome: Generated<'completed' | 'failed' | null>;
     /** When the first output left before the run had ended; such a run is never credited. */
     output_left_at: Generated<Date | null>;
-    /** Of an `undelivered` run: what its caller was told. */
+    /** Of an `undelivered` run: the error that its caller got. */
     error: Generated<{ code: ErrorCode; message: string } | null>;
     /** Why it did not complete, as the creator of its agent is told. */
     failure_class: Generated<RunFailureClass | null>;
@@ -389,7 +389,7 @@ export interface Database {
     listing_id: string;
     wallet: string;
     is_priority: boolean;
-    /** Whose turn it is: shared by what one wallet has waiting in its class; the lowest goes. */
+    /** Whose turn it is: the waiting runs of one wallet and class share it; the lowest goes. */
     turn: bigint;
     /** Order of arrival. */
     place: Generated<bigint>;
@@ -418,7 +418,7 @@ export interface Database {
   };
   /** Values derived from keys: a wrong key is found at the start. */
   key_checks: { name: 'master' | 'next_master'; value: Buffer };
-  /** The keys that sign and authenticate what the service gives out. The first of each purpose comes from the master key. */
+  /** The keys that sign and authenticate for the service. The first of each purpose comes from the master key. */
   service_keys: {
     purpose: string;
     /** From 1, by purpose. */
@@ -427,12 +427,12 @@ export interface Database {
     kid: string;
     /** Null once the key has ended. */
     sealed: Buffer | null;
-    /** Null where only the service checks what it authenticates. */
+    /** Null where only the service checks its signatures. */
     public_key: Buffer | null;
     made_at: Generated<Date>;
     /** From then on it is the one in use, until a later one is. */
     signs_from: Generated<Date>;
-    /** Until when what it signed is accepted; null: no end is set. */
+    /** Until when its signatures are accepted; null: no end is set. */
     accepted_until: Generated<Date | null>;
     /** When it was ended because it had leaked. */
     revoked_at: Generated<Date | null>;
@@ -482,7 +482,7 @@ export interface Database {
     /** The Merkle tree: its levels one after the other, leaves first, 32 bytes a node. */
     nodes: Buffer;
     created_at: Generated<Date>;
-    /** The transaction that stands on-chain for good; null until one does. */
+    /** The final transaction; null until there is one. */
     signature: Generated<string | null>;
     /** While there is none: when it is looked at next. */
     next_attempt_at: Generated<Date>;

@@ -2,22 +2,22 @@ import { sql } from 'kysely';
 import type { Keys } from '../platform/keys.js';
 import type { Db } from './connection.js';
 
-/** A column that holds what is sealed. */
+/** A column with sealed values. */
 export interface SealedPlace {
-  /** What is in it, for people. */
+  /** Its content, in words for people. */
   readonly name: string;
   readonly table: string;
   /** The columns of its key. */
   readonly id: readonly string[];
   readonly column: string;
-  /** What binds a row's ciphertext to it. */
+  /** Binds a row's ciphertext to the row. */
   contextOf(id: readonly unknown[]): string;
 }
 
 /** Rows that are read at once; parts of files are large. */
 const BATCH = 50;
 
-/** What is sealed in a place, read in batches, in the order of its key. */
+/** The sealed values of a place, read in batches, in the order of the key. */
 async function* sealedIn(db: Db, { table, id, column }: SealedPlace) {
   const key = sql.join(id.map((name) => sql.ref(name)));
   for (let after: readonly unknown[] | undefined; ;) {

@@ -10,19 +10,19 @@ import {
   type Refusal,
 } from '@agent-rental/contract';
 
-/** What an {@link ApiError} may carry beside its code and message. */
+/** The further parts of an {@link ApiError}. */
 export interface ApiErrorDetails {
-  /** What a caller over HTTP does next; it ends the message. The only place for endpoints and headers. */
+  /** The next step of a caller over HTTP; it ends the message. The only place for endpoints and headers. */
   next?: string | undefined;
   onChainError?: OnChainError | undefined;
-  /** Becomes the `Retry-After` header; what is over by itself has one in any case. */
+  /** Becomes the `Retry-After` header. Temporary errors have one in any case. */
   retryAfterSeconds?: number | undefined;
   runId?: string | undefined;
   /** The rule of the API key's spending policy that refused. */
   policyRule?: PolicyRule | undefined;
   /** The scopes that the API key lacks; one of them is needed. */
   requiredScopes?: readonly ApiKeyScope[] | undefined;
-  /** Where the owner of the wallet approves what the API key may not spend by itself. */
+  /** Where the owner of the wallet approves a spend that the API key may not make alone. */
   approval?: ApprovalOffer | undefined;
   /** For the log only; never leaves the server. */
   cause?: unknown;
@@ -42,7 +42,7 @@ export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
   readonly status: number;
-  /** What happened. */
+  /** The reason. */
   readonly reason: string;
   readonly onChainError: OnChainError | undefined;
   readonly retryAfterSeconds: number | undefined;
@@ -83,7 +83,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What `pg` says when no connection became free, or none could be made, in time; these have no code. */
+/** Messages of `pg` when no connection became free, or none could be made, in time; they have no code. */
 const POOL_TIMEOUTS = [
   'timeout exceeded when trying to connect',
   'Connection terminated due to connection timeout',
@@ -92,7 +92,7 @@ const POOL_TIMEOUTS = [
 /** The database cannot be reached, ended the connection, or has no room: SQLSTATEs, and errors of the connection. */
 const DATABASE_OUT = /^(08|53|57P0)|^E(CONNREFUSED|CONNRESET|PIPE|NOTFOUND|HOSTUNREACH)$/;
 
-/** What `pg` says of a connection that ended beneath a statement; these have no code. */
+/** Messages of `pg` about a connection that ended during a statement; they have no code. */
 const CONNECTION_LOST = ['Connection terminated unexpectedly', 'Connection terminated'];
 
 function isDatabaseOut(cause: Error & { code?: unknown }): boolean {

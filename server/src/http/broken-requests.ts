@@ -17,7 +17,7 @@ const REASON: Record<string, string> = {
 const answered = new WeakSet<Socket>();
 
 /**
- * Answers what no router ever sees, in the form that every answer has: bytes that are not HTTP, headers beyond
+ * Answers requests that no router ever sees, in the form of every answer: bytes that are not HTTP, headers beyond
  * every bound, bodies that take for ever. The connection ends with it.
  *
  * @param headers read only when the connection can still be answered
@@ -51,7 +51,7 @@ export async function refuseBrokenRequest(
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
-/** What cannot be had is left out: the refusal matters more than its headers. */
+/** Leaves out missing headers: the refusal matters more. */
 async function headersOrNone(
   headers: () => Promise<Record<string, string>>,
 ): Promise<Record<string, string>> {
@@ -62,7 +62,7 @@ async function headersOrNone(
   }
 }
 
-/** Whether an answer can still be written: none has begun on this connection. */
+/** Whether an answer can still be written: none has started on this connection. */
 function isWaiting(socket: Socket): boolean {
   const { _httpMessage: response } = socket as Socket & { _httpMessage?: { headersSent: boolean } | null };
   return socket.writable && response?.headersSent !== true;

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 /** Longest description: issues repeat keys and values of the request. */
 const MOST_DESCRIBED_CHARACTERS = 1000;
 
-/** A value by its schema, or what is wrong with it, to follow its name. */
+/** A value by its schema, or its fault, to follow its name. */
 export function checkBySchema(schema: z.ZodType, value: unknown): { value: unknown } | { problem: string } {
   let result: z.ZodSafeParseResult<unknown>;
   try {

@@ -89,7 +89,7 @@ export function createInternalRequests(): InternalRequests {
   };
 }
 
-/** What a request consists of. */
+/** The parts of a request. */
 interface RequestParts {
   method: string;
   url: URL;

@@ -1,4 +1,4 @@
-/** Reads large JSON bodies in a thread of its own, one at a time; the thread's owner ends it when it takes too long. */
+/** Reads large JSON bodies in a thread, one at a time; the thread's owner ends it when it takes too long. */
 import { isUtf8 } from 'node:buffer';
 import { parentPort } from 'node:worker_threads';
 import { operations, type Operation } from '@agent-rental/contract';

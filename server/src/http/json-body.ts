@@ -41,7 +41,7 @@ export function isLarge(body: Uint8Array): boolean {
 /**
  * Reads a large JSON body outside the event loop, and checks it by the schema of an operation where one is named.
  *
- * @throws ApiError `invalid_request` for what is no JSON, has too many values or levels, or breaks the schema.
+ * @throws ApiError `invalid_request` for a body that is no JSON, has too many values or levels, or breaks the schema.
  */
 export async function readLargeJson(body: Uint8Array, operationId?: string): Promise<unknown> {
   if (lane.waiting >= MOST_WAITING) {
@@ -55,7 +55,7 @@ export async function readLargeJson(body: Uint8Array, operationId?: string): Pro
   return answer.value;
 }
 
-/** What a route's parser gives for a large body: marked as checked where the operation has a schema that the thread knows. */
+/** The result of a route's parser for a large body: marked as checked where the operation has a schema that the thread knows. */
 async function readChecked(body: Buffer, operationId: string | undefined): Promise<unknown> {
   const value = await readLargeJson(body, operationId);
   return operationId !== undefined && Object.hasOwn(operations, operationId) ? new CheckedBody(value) : value;
@@ -71,7 +71,7 @@ export function addJsonBodies(app: FastifyInstance): void {
       return undefined;
     }
     if (isLarge(body)) return readChecked(body, request.routeOptions.config.operationId);
-    // A decoder would put replacement characters in their place, and so change what was sent.
+    // A decoder would put replacement characters in their place, and so change the body.
     if (!isUtf8(body)) {
       done(new ApiError('invalid_request', 'The body is not valid UTF-8.'));
       return undefined;
@@ -81,7 +81,7 @@ export function addJsonBodies(app: FastifyInstance): void {
   });
 }
 
-/** What is read and thrown away of a body that is too large. */
+/** How much of a too large body is read and thrown away. */
 const DISCARDED_MOST_BYTES = 16 * 1024 * 1024;
 
 /**

@@ -10,7 +10,7 @@ import { requireScope } from '../access/scopes.js';
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
 type Field<O, K extends string> = O extends { [key in K]: infer S } ? S : undefined;
 
-/** What a handler gets: everything parsed by the operation's schemas. */
+/** The parameters of a handler, parsed by the operation's schemas. */
 export interface OperationCall<O extends Operation> {
   /** The caller; for operations without authentication an empty wallet. */
   principal: Principal;
@@ -21,7 +21,7 @@ export interface OperationCall<O extends Operation> {
   reply: FastifyReply;
 }
 
-/** Largest bodies: of operations that take a run's input, of those that take a manifest, and of all others. */
+/** Largest bodies: of operations with a run's input, of operations with a manifest, and of all others. */
 const MOST_BODY_BYTES = { input: 1_500_000, manifest: 256 * 1024, other: 64 * 1024, stranger: 16 * 1024 };
 const TAKES: Readonly<Record<string, keyof typeof MOST_BODY_BYTES>> = {
   execute: 'input',
@@ -38,7 +38,7 @@ function mostBodyBytes({ id, auth }: Operation): number {
 const ANONYMOUS: Principal = { wallet: '', rateKey: '' };
 
 /**
- * Adds the route of an operation: parses what comes in by its schemas, answers with its status. A handler of
+ * Adds the route of an operation: parses its request by the schemas, answers with its status. A handler of
  * a streaming operation takes over the reply and returns undefined; one that answers "accepted" sets that status.
  */
 export function addOperation<O extends Operation>(

@@ -78,7 +78,7 @@ export interface HttpServerOptions {
   rateLimits: RateLimits;
   requestsPerMinute: number;
   internalRequests: InternalRequests;
-  /** False while there is no room for what a request that changes something would write. */
+  /** False while there is no room for the writes of a request. */
   hasRoom?(): boolean;
   /** Whether requests are spans of traces. */
   isTraced?: boolean;
@@ -100,7 +100,7 @@ export interface HttpServerOptions {
 /** Makes the HTTP server: request ids, authentication, rate limits, the error envelope. Slices add their routes. */
 export async function createHttpServer(options: HttpServerOptions): Promise<FastifyInstance> {
   const loggerInstance: FastifyBaseLogger = options.logger;
-  // Its lines have six fields, all of our own making: looking for secrets in them doubles what a line costs.
+  // Its lines have six fields, all made here: looking for secrets in them doubles the cost of a line.
   const accessLog = options.logger.child({}, { redact: [] });
   const requestTimeout = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
   const failedChecks = createFailedChecks(options.rateLimits, options.requestsPerMinute);
@@ -278,7 +278,7 @@ async function authenticateAndCount(
       options.requestsPerMinute,
     );
     refuseIfExceeded(request.rate);
-    // It says what is missing.
+    // The error names the missing part.
     if (auth === 'bearer') await options.authenticate(undefined, destination);
     return;
   }
@@ -326,7 +326,7 @@ function writeError(reply: FastifyReply, error: ApiError, request: FastifyReques
     .send(errorForm?.body(error, request.id) ?? { error: error.body(request.id) });
 }
 
-/** Any thrown value as an API error; what was not expected says nothing of itself to the caller. */
+/** Any thrown value as an API error; an unexpected one shows the caller nothing of itself. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const status = (error as FastifyError | undefined)?.statusCode;

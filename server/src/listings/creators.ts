@@ -4,7 +4,7 @@ import { ApiError } from '../errors/api-error.js';
 import type { Db } from '../database/connection.js';
 import { cleanLine, ELLIPSIS } from '../platform/clean-text.js';
 
-/** What a listing shows of its creator, from the stored name and count. */
+/** The creator as a listing shows it, from the stored name and count. */
 export function toCreator(wallet: string, displayName: string | null, listingCount: number): Creator {
   return {
     id: wallet,

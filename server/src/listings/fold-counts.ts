@@ -3,7 +3,7 @@ import type { Db } from '../database/connection.js';
 import type { Logger } from '../platform/logger.js';
 import { startRounds, type Rounds } from '../platform/rounds.js';
 
-/** Reads add up what was appended since the last round. */
+/** Reads add up the counts that were appended since the last round. */
 const ROUND_MS = 10_000;
 /** Differences that one transaction folds of each kind. */
 const BATCH = 20_000;

@@ -1,13 +1,13 @@
 import type { Selectable } from 'kysely';
 import type { Database } from '../database/schema.js';
 
-/** A listing with what is shown of its creator. */
+/** A listing with its creator as shown. */
 export type ListingRow = Selectable<Database['listings']> & {
   display_name: string | null;
   listing_count: number;
 };
 
-/** What a page of a search shows of a listing. */
+/** A listing as a page of a search shows it. */
 const SUMMARY_COLUMNS = [
   'id',
   'creator',
@@ -26,7 +26,7 @@ const SUMMARY_COLUMNS = [
   'free_trial',
 ] as const satisfies readonly (keyof ListingRow)[];
 
-/** A listing of a page, with what is shown of its creator. */
+/** A listing of a page, with its creator as shown. */
 export type ListingSummaryRow = Pick<
   ListingRow,
   (typeof SUMMARY_COLUMNS)[number] | 'display_name' | 'listing_count'

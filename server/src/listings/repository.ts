@@ -34,13 +34,13 @@ export interface ListingRepository {
   ): Promise<Selectable<Database['agent_versions']> | undefined>;
   /** A listing that is or was on sale, with its running version: all that a run needs to know of it. */
   findRun(id: string): Promise<RunListingRow | undefined>;
-  /** The same, with what the index has of a caller's rental of it, and the version that the caller has pinned. */
+  /** The same, with the caller's rental of it by the index, and the version that the caller has pinned. */
   findRunFor(id: string, runner: Runner): Promise<RentedRunRow | undefined>;
-  /** What the published listings of these ids are called with, in no order. */
+  /** The input schemas of the published listings of these ids, in no order. */
   findCalled(ids: string[]): Promise<CalledRow[]>;
 }
 
-/** A listing with what a caller of it needs to know. */
+/** A listing with the facts for its caller. */
 interface CalledRow {
   id: string;
   description: string;
@@ -74,7 +74,7 @@ export type RunListingRow = Pick<
     private_part: Buffer;
   };
 
-/** What the index has of a rental; all null where there is none. */
+/** A rental by the index; all null where there is none. */
 export type RentedRunRow = RunListingRow & {
   rented_as: Database['credentials']['rental_model'] | null;
   valid: boolean | null;

@@ -20,7 +20,7 @@ export function listingRoutes(
 ): void {
   addOperation(app, operations.searchListings, async ({ query }) => listings.search(query));
   addOperation(app, operations.getListing, async ({ principal, params, query }) => {
-    // A caller that has pinned a version is shown what its runs run.
+    // A caller that has pinned a version sees that version.
     const version = query.version ?? (await pins.find(runnerOf(principal), params.id));
     return listings.detail(params.id, version);
   });

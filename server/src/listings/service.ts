@@ -45,7 +45,7 @@ export interface PublishedListing {
   };
 }
 
-/** What the index has of a wallet's rental of a listing. */
+/** A wallet's rental of a listing by the index. */
 export interface IndexedRental {
   rentalModel: RentalModel;
   valid: boolean;
@@ -76,7 +76,7 @@ export interface ListingService {
   ): Promise<{ listing: PublishedListing; rental: IndexedRental | undefined }>;
   /** Id of the published listing whose on-chain account has this address. */
   findIdByAddress(address: string): Promise<string | undefined>;
-  /** By id, what published listings are called with. */
+  /** The input schemas of published listings, by id. */
   describe(ids: string[]): Promise<Map<string, RentedListing>>;
 }
 

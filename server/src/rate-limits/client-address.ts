@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 /** Bits of an IPv6 address that name a network: one customer has all the rest, and would have as many limits. */
 const IPV6_NETWORK_BITS = 64;
 
-/** What an address is counted under: itself for IPv4, however it is written, and its network of 64 bits for IPv6. */
+/** The name for counting an address: itself for IPv4, however it is written, and its network of 64 bits for IPv6. */
 export function clientAddress(address: string): string {
   if (!address.includes(':') || !ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

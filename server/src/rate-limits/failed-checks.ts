@@ -9,7 +9,7 @@ const MOST_REMEMBERED = 10_000;
 /** Checks of bearers that are not known to work, of one address at the same time: the others wait for these. */
 const MOST_AT_ONCE = 10;
 
-/** What was found out about a bearer. */
+/** The result of a bearer's check. */
 type BearerCheck<T> =
   | { outcome: 'right'; value: T }
   /** The check was made, and says that the bearer is wrong. */
@@ -52,7 +52,7 @@ export function createFailedChecks(rateLimits: RateLimits, limitPerMinute: numbe
 
   return {
     async check(address, bearer, check) {
-      // What is remembered is no secret: a hash as the database has it.
+      // It remembers no secret: a hash as the database has it.
       const digest = hash('sha256', bearer, 'base64');
       const fail = async (error: unknown, state?: AddressState) => {
         if (!(error instanceof ApiError && error.status === 401)) throw error;
@@ -96,14 +96,14 @@ export function createFailedChecks(rateLimits: RateLimits, limitPerMinute: numbe
   };
 }
 
-/** What failures of an address are counted under. */
+/** The name for counting failures of an address. */
 const keyOf = (address: string) => `bearer:${clientAddress(address)}`;
 
 function isOfNow({ resetAt }: RateState): boolean {
   return resetAt * 1000 > Date.now();
 }
 
-/** Where an address stands when it may not fail again in this minute. */
+/** The state of an address that may not fail again in this minute. */
 function exhausted({ rate }: AddressState): RateState | undefined {
   return rate && rate.remaining === 0 && isOfNow(rate) ? rate : undefined;
 }

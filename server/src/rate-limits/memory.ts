@@ -1,6 +1,6 @@
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 
-/** Where a caller stands in its present window. */
+/** The state of a caller in its present window. */
 export interface RateState {
   limit: number;
   remaining: number;

@@ -79,7 +79,7 @@ export function redisRateLimits(
 }
 
 /**
- * Gives what Redis answers, or rejects when it is late. What came while this process was busy is read before that is
+ * Gives the answer of Redis, or rejects when it is late. Answers that came while this process was busy are read before that is
  * said: a stall of ours is no outage of Redis, and to count alone then would let more through than the limit.
  */
 async function inTime<T>(answer: Promise<T>): Promise<T> {

@@ -7,7 +7,7 @@ import { makeUndeliveredRunsDue } from './undelivered-runs.js';
 /** Reserves and reads charges, and tells which are due; `ChargeStates` moves them on. */
 export interface ChargeRepository {
   /**
-   * Uses up a credit for the run, where there is one. Else takes the price out of what the balance still has for open
+   * Uses up a credit for the run, where there is one. Else takes the price out of the amount that the balance still has for open
    * charges, and gives the charge its sequence.
    *
    * @throws ApiError `insufficient_balance`; `service_unavailable` when too many charges are open, or too many of the
@@ -25,7 +25,7 @@ export interface ChargeRepository {
   takeDue(limit: number): Promise<OpenCharge[]>;
   /** Makes the next attempt of every open charge, and of every undelivered run, due now. */
   makeAllDue(): Promise<void>;
-  /** Which of these runs a payment changes: those with a result that waits for it, and those that were not delivered. */
+  /** The runs that a payment changes: runs whose result waits for it, and runs that were not delivered. */
   runsWaiting(runIds: readonly string[]): Promise<string[]>;
 }
 

@@ -9,12 +9,12 @@ const RESERVE_CHARGES = prepare(
   'select outcome, new_sequence, available, is_at_start from reserve_run_charges($1, $2, $3, $4, $5)',
 );
 
-/** What the database says of one order. */
+/** The database's answer to one order. */
 interface Reserved {
   outcome: 'credited' | 'reserved' | 'insufficient' | 'full' | 'suspended';
   /** Of a reservation. */
   new_sequence: bigint | null;
-  /** What the balance had left for this order. */
+  /** The rest of the balance for this order. */
   available: bigint;
   is_at_start: boolean;
 }

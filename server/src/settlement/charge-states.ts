@@ -30,14 +30,14 @@ export interface ChargeStates {
    * Confirms charges that landed together, inside a transaction that has other work. Where that transaction ends without
    * calling it, the charges are confirmed in one of their own. Gives the runs whose output may leave now.
    *
-   * @param transaction calls what it is given in its transaction
-   * @throws what `transaction` throws
+   * @param transaction calls its argument in its transaction
+   * @throws the errors of `transaction`
    */
   confirmAlongside(
     runIds: readonly string[],
     transaction: (confirm: (tx: Tx) => Promise<void>) => Promise<void>,
   ): Promise<ReadonlySet<string>>;
-  /** No fork can take a confirmed charge back, and what follows from that is done. */
+  /** Marks a charge that no fork can take back, and does the work that follows from it. */
   finalize(runId: string): Promise<void>;
   /**
    * Ends a charge that cannot land any more: `lost` when it was confirmed once, whose unused credit is withdrawn, else
@@ -70,7 +70,7 @@ interface ConfirmedRow {
   is_released: boolean;
 }
 
-/** What the writer of states needs to know. */
+/** The settings of the writer of states. */
 export interface ChargeStatesOptions {
   /** The most that the confirmed and not yet final charges of a wallet add up to whose output has left. */
   unfinalizedCapLamports: bigint;
@@ -86,7 +86,7 @@ export function createChargeStates(
     const values = [runIds, unfinalizedCapLamports, isFinal];
     return (await on.executeQuery<ConfirmedRow>(CompiledQuery.raw(CONFIRM_CHARGES, values))).rows;
   };
-  /** Counts what was confirmed for good; gives the runs whose output may leave. */
+  /** Counts confirmed charges for good; gives the runs whose output may leave. */
   const releasedOf = (rows: readonly ConfirmedRow[]): ReadonlySet<string> => {
     rows.filter(({ has_moved: hasMoved }) => hasMoved).forEach(() => moved('confirmed'));
     return new Set(rows.filter((row) => row.is_released).map((row) => row.run_id));

@@ -4,7 +4,7 @@ import type { Database } from '../database/schema.js';
 /** A charge as the database has it. */
 export type ChargeRow = Selectable<Database['charges']>;
 
-/** What a charge's transaction is made of. */
+/** The parts of a charge's transaction. */
 export type Charge = Pick<
   ChargeRow,
   'run_id' | 'wallet' | 'listing_id' | 'balance_address' | 'price_lamports' | 'sequence'
@@ -26,7 +26,7 @@ export interface OpenCharge {
   signatures: SignedCharge[];
 }
 
-/** What is charged to whom. */
+/** The amount of a charge, and its payer. */
 export interface ChargeOrder {
   runId: string;
   wallet: string;

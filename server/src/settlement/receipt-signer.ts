@@ -28,7 +28,7 @@ interface PublishedJwk {
   nbf?: number;
   /** When it signed last; absent while it signs. */
   exp?: number;
-  /** It leaked: what it signed is no evidence any more. As OpenID Federation has it. */
+  /** It leaked: its signatures are no evidence any more. As OpenID Federation has it. */
   revoked?: { revoked_at: number };
 }
 

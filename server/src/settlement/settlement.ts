@@ -78,13 +78,13 @@ export interface Settlement {
    * signed. `due` never rejects.
    */
   charge(charge: Charge, due: Promise<boolean>): SentCharge;
-  /** What a run was charged, for its receipt; undefined when nothing was taken. */
+  /** The charge of a run, for its receipt; undefined when nothing was taken. */
   paidFor(runId: string): Promise<{ lamports: bigint; signature: string; credited: boolean } | undefined>;
   /** Whether the charge of a run that was not delivered has been made good by a free run. */
   wasCredited(runId: string): Promise<boolean>;
   /** Whether the charge of a run lets its output leave. */
   isReleased(runId: string): Promise<boolean>;
-  /** Gives back what was set aside, for a run that does not happen. */
+  /** Gives back a reservation, for a run that does not happen. */
   releaseReservation(runId: string): Promise<void>;
   /** Gives one free run for a run that was paid and not delivered; false when it may not have one. */
   credit(runId: string): Promise<boolean>;
@@ -138,7 +138,7 @@ export function createSettlement(deps: {
     }
   });
 
-  /** Waits for the transaction of a charge, and for a second one of its own where the first failed because of another charge. */
+  /** Waits for the transaction of a charge, and for a second one where the first failed because of another charge. */
   async function land(charge: Charge, sent: SentTransaction): Promise<bigint> {
     const { run_id: runId } = charge;
     const deadline = createDeadline(waitMs);
@@ -155,7 +155,7 @@ export function createSettlement(deps: {
       const isReleased = await confirmTogether(charge.listing_id, charge).catch((cause: unknown) => {
         throw new ChargePendingError(runId, cause);
       });
-      // Above the wallet's cap output waits for finality; the reconciler releases what is held longer than that.
+      // Above the wallet's cap output waits for finality; the reconciler releases output that is held longer.
       const final = isReleased || (await waitForFinality(transaction.signature, deadline.signal));
       if (final === null || (final !== true && final.err)) throw new ChargePendingError(runId);
       return charge.price_lamports;
@@ -236,7 +236,7 @@ export function createSettlement(deps: {
         if ('unsigned' in signed) throw signed.unsigned;
         return land(charge, signed.sent);
       });
-      // A failure reaches those that await the promise later; until then it must not count as unhandled.
+      // A failure reaches the awaiting callers later; until then it must not count as unhandled.
       confirmed.catch(() => undefined);
       const written = signing.then(
         (signed) => signed !== undefined && 'sent' in signed,

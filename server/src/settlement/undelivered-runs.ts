@@ -9,7 +9,7 @@ const MOST_RUNS = 1_000;
  */
 const KEPT = sql`interval '10 minutes'`;
 
-/** The undelivered runs that are due, those that were due first alone, as a subquery. */
+/** The undelivered runs that are due, the earliest alone, as a subquery. */
 export const dueUndeliveredRuns = sql`
   select run_id from undelivered_runs where next_attempt_at <= now() order by next_attempt_at limit ${MOST_RUNS}`;
 

@@ -3,7 +3,7 @@ import type { SignatureStatus } from '@solana/web3.js';
 const LEVELS = ['processed', 'confirmed', 'finalized'] as const;
 type Told = SignatureStatus | null;
 
-/** What several endpoints' words on a transaction come to, and whether they contradict each other. */
+/** The common status of a transaction by several endpoints, and whether they contradict each other. */
 export interface AgreedStatus {
   /**
    * Null: every endpoint says that it does not know the transaction. `processed`: it was seen, or the endpoints do not
@@ -17,7 +17,7 @@ export interface AgreedStatus {
 /**
  * Judges one transaction by the words of several endpoints.
  *
- * With a quorum of 2, what counts is the furthest level that two endpoints agree on, of success and of failure alike. The
+ * With a quorum of 2, the furthest level counts that two endpoints agree on, of success and of failure alike. The
  * word of one alone (quorum 1) counts for a success up to `confirmed`: never for `finalized`, and never for a failure, so
  * that a charge is judged again when a second endpoint is back.
  */

@@ -17,7 +17,7 @@ const CATCH_UP_POLL_MS = 150;
  */
 const LOST_PAIR_MS = 20_000;
 
-/** What tests set. */
+/** Settings for tests. */
 export interface CrossCheckOptions {
   now?: () => number;
   random?: () => number;
@@ -135,7 +135,7 @@ export function createCrossCheckedSource(
 
     async finalizedHeight() {
       const words = await pool.all(({ connection }) => connection.getBlockHeight('finalized'));
-      // What two have passed; one alone cannot say that a transaction is dead.
+      // The height that two have passed. One alone cannot say that a transaction is dead.
       const [, second] = words.map(({ value }) => value).toSorted((a, b) => b - a);
       return second ?? 0;
     },

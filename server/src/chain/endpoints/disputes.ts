@@ -4,7 +4,7 @@ const MOST_FOLLOWED = 10_000;
 
 /** Counts transactions on whose end endpoints do not agree. */
 export interface Disputes {
-  /** Notes what was told of a transaction; true when it has just become disputed. */
+  /** Notes a status of a transaction; true when the transaction has just become disputed. */
   note(signature: string, isOpenClaim: boolean): boolean;
   readonly total: number;
 }

@@ -11,7 +11,7 @@ const STANDSTILL_MS = 10_000;
 /** Until an endpoint has been out this long, its word is waited for. */
 const WORD_WAIT_MS = 5_000;
 
-/** What is known of one endpoint: whether it is in use, how far it is, and whether its word counts. */
+/** The state of one endpoint: whether it is in use, its slot, and whether its word counts. */
 export interface EndpointHealth {
   readonly isInUse: boolean;
   /** The newest slot that it told; 0 before the first. */
@@ -20,7 +20,7 @@ export interface EndpointHealth {
   readonly heardAt: number;
   /** Whether its word on a transaction is waited for: it is given, or has been missing for less than 5 s. */
   readonly isVoter: boolean;
-  /** Whether it is out of use and the time of its backoff is over. */
+  /** Whether it is out of use, and its backoff has ended. */
   readonly mayReturn: boolean;
   readonly failures: number;
   readonly requests: number;
@@ -33,7 +33,7 @@ export interface EndpointHealth {
   leave(error: EndpointError): number;
   /** Puts it back into use. */
   returned(): void;
-  /** Whether it is behind the newest slot, and its own slot stands still. What other endpoints say cannot make it stand still. */
+  /** Whether it is behind the newest slot, and its own slot does not move. Other endpoints cannot cause that. */
   standsStill(newestSlot: number): boolean;
 }
 

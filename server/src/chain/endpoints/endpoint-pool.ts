@@ -5,7 +5,7 @@ import { createEndpointHealth, LAG_SLOTS, type EndpointHealth } from './endpoint
 
 /** An endpoint that takes longer is left, while there is another one. */
 const PATIENCE_MS = 3_000;
-/** How long those that have answered wait for the word of the others. */
+/** How long the first answers wait for the other endpoints. */
 const SECOND_WORD_MS = 1_000;
 /** An endpoint in use is asked for its slot when it was not heard of for this long. */
 const SILENCE_MS = 2_000;
@@ -23,7 +23,7 @@ export interface EndpointStats {
   readonly slotsBehind: number;
 }
 
-/** What one endpoint said. */
+/** The answer of one endpoint. */
 interface Word<T> {
   readonly host: string;
   readonly value: T;
@@ -40,7 +40,7 @@ export interface EndpointPool {
    */
   first<T>(call: (endpoint: RpcEndpoint) => Promise<T>, isGood?: (value: T) => boolean): Promise<T>;
   /**
-   * Asks all endpoints in use, or the first `most`, at once; gives what was answered within a second of the first answer.
+   * Asks all endpoints in use, or the first `most`, at once; gives the answers within a second of the first one.
    *
    * @throws the last failure when none answers.
    */
@@ -153,7 +153,7 @@ export function createEndpointPool(
     }
   }
 
-  /** Asks what needs asking, without making the caller wait for it. */
+  /** Asks in the background; the caller does not wait. */
   function tend(): void {
     for (const member of members) {
       const { health, isProbed } = member;

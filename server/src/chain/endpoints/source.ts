@@ -10,7 +10,7 @@ export type ReadCommitment = 'confirmed' | 'finalized';
 export interface ChainSource {
   /** Makes a call at one endpoint; where there are several, at the next while an answer is not good. */
   first<T>(call: (endpoint: RpcEndpoint) => Promise<T>, isGood?: (value: T) => boolean): Promise<T>;
-  /** Accounts of one endpoint, never older than what was read before. */
+  /** Accounts of one endpoint, never older than earlier reads. */
   accounts(addresses: readonly PublicKey[], commitment: ReadCommitment): Promise<AccountsAtSlot>;
   /**
    * Confirmed accounts of two endpoints, the second in `second` where two answered.

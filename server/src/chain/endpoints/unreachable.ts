@@ -1,4 +1,4 @@
-/** Says that no endpoint answers. @param hosts without what stands behind them in an address, which may be a key */
+/** Says that no endpoint answers. @param hosts without the paths of their addresses, which may hold a key */
 export function unreachable(hosts: readonly string[]): string {
   return (
     `No endpoint in SOLANA_RPC_URLS answers as a Solana RPC does (${hosts.join(', ')}). ` +

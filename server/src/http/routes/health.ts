@@ -12,7 +12,7 @@ export function healthRoutes(
     review,
   }: {
     driver: SandboxDriver;
-    /** What bounds the memory and the threads of a sandbox. */
+    /** The bounds of a sandbox's memory and threads. */
     bounds: Pick<Health['sandbox'], 'memoryBound' | 'threadsBound'>;
   } & Pick<Health, 'network' | 'review'>,
 ): void {

@@ -10,7 +10,7 @@ const HOW_TO_SET_UP =
   'Set an API key of this marketplace in the settings of the MCP client, as the header "Authorization: Bearer <API key>"; ' +
   'or set no header, and log in where the client offers it (OAuth).';
 
-/** What an MCP client shows its user when it may not come in. */
+/** The text that an MCP client shows its user when the client is refused. */
 function messageOf({ code, reason, message, status }: ApiError): string {
   return `${code}: ${status === 401 ? `${reason} ${HOW_TO_SET_UP}` : message}`;
 }

@@ -15,7 +15,7 @@ const INTERNAL_URL = 'http://marketplace.invalid';
 /** As large as a call of the HTTP API that runs an agent may be. */
 const MOST_BODY_BYTES = 1_500_000;
 
-/** What the server decides about MCP. */
+/** The server's settings of MCP. */
 export type McpOptions = Pick<
   RentalMcpHandlerOptions,
   'secret' | 'bus' | 'patienceMs' | 'allowedHosts' | 'programId'

@@ -1,4 +1,4 @@
-/** `GET /llms.txt` (llmstxt.org): what is here, as links. */
+/** `GET /llms.txt` (llmstxt.org): a list of links. */
 export function llmsIndex(baseUrl: string): string {
   return `# Agent Rental Marketplace
 

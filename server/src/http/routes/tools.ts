@@ -47,7 +47,7 @@ export function toolRoutes(
   });
 }
 
-/** What an input means that follows a definition of these; the input as it is where it cannot be read so. */
+/** Reads an input that follows a definition of these; gives it unchanged where it cannot be read so. */
 export function readPublishedInput(schema: object, input: unknown): unknown {
   try {
     return compileInput(schema).read(input);

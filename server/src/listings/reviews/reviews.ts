@@ -7,7 +7,7 @@ import type { Database } from '../../database/schema.js';
 import { cleanText } from '../../platform/clean-text.js';
 import type { ListingService } from '../service.js';
 
-/** What renters say about listings. A listing's `rating` and `review_count` are of exactly these rows. */
+/** Reviews of listings by renters. A listing's `rating` and `review_count` are of exactly these rows. */
 export interface Reviews {
   /**
    * Writes a wallet's review of a listing, in place of an earlier one.

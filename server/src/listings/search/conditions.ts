@@ -48,7 +48,7 @@ export function boundsOf({ min_price, max_price, min_rating }: Search): Bounds {
   };
 }
 
-/** The bounds that a search has: what stands left of each value, and the value. */
+/** The bounds of a search: the comparison left of each value, and the value. */
 export function rangesOf(search: Search): { compared: string; value: bigint | number }[] {
   const { minPriceLamports, maxPriceLamports, minRating } = boundsOf(search);
   return [

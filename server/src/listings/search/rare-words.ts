@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { SHOWN_COLUMNS, toRows, type ListingSummaryRow, type ShownValues } from '../listing-row.js';
 import { boundsOf, facetLexeme, type Search } from './conditions.js';
 
-/** What the index knows of the words that are looked for. */
+/** The index's counts of the words in a search. */
 export interface Counts {
   /** The words as they are indexed; none where the rarest is rare enough to look it up. */
   lexemes: string[];

@@ -99,7 +99,7 @@ function isOneWord(search: Search, words: number): boolean {
   return words === 1 && !facetLexeme(search) && rangeConditions(search).length === 0;
 }
 
-/** What documents match that have the words, the category and the rental model. */
+/** The query for documents with the words, the category and the rental model. */
 function documentsOf(search: Search): Sql {
   const words = sql`plainto_tsquery('english', ${search.q})`;
   const facet = facetLexeme(search);

@@ -11,7 +11,7 @@ interface Rental {
   purchasedAt: Date;
 }
 
-/** What a renter has to know of the version that its runs run. */
+/** News for a renter about the version that its runs use. */
 interface RentedVersion {
   /** The pinned version, in the place of the latest. */
   pinned?: {
@@ -51,7 +51,7 @@ const VERSIONS =
   left join agent_versions pinned on pinned.listing_id = rented.id and pinned.number = pins.version
   where current.number > 1`);
 
-/** Reads what renters have to know of versions; most rentals have nothing to tell. */
+/** Reads the news of versions for renters; most rentals have none. */
 export interface RentedVersions {
   /** By listing. */
   of(runner: Runner, rentals: readonly Rental[]): Promise<Map<string, RentedVersion>>;

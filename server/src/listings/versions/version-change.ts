@@ -6,7 +6,7 @@ type Schema = Record<string, unknown>;
 const MOST_REASONS = 20;
 /** Deeper parts count as different where they are not equal. */
 const MAX_DEPTH = 12;
-/** Keywords that say nothing about what is valid. */
+/** Keywords that decide nothing about validity. */
 const NOTES = new Set([
   'title',
   'description',

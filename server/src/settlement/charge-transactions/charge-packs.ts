@@ -28,7 +28,7 @@ export interface SentTransaction extends SignedCharge {
   readonly landed: Promise<SignatureStatus | null>;
 }
 
-/** What became of signing a charge. */
+/** The result of signing a charge. */
 type Signing = { sent: SentTransaction } | { unsigned: unknown };
 
 /** Signs charges, writes them down, and sends them. */
@@ -39,10 +39,10 @@ export interface ChargePacks {
    * that comes alone is signed alone, at once.
    *
    * @returns `unsigned` with the reason when it is certain that no transaction of it exists.
-   * @throws what the database says where it is not known whether the transaction was written.
+   * @throws the database's error where it is not known whether the transaction was written.
    */
   sign(charge: Charge): Promise<Signing>;
-  /** The same for a charge whose pack has failed, with the same sequence and in a transaction of its own. */
+  /** The same for a charge whose pack has failed, with the same sequence and in a separate transaction. */
   signAlone(charge: Charge): Promise<Signing>;
 }
 
@@ -119,7 +119,7 @@ export function createChargePacks(deps: {
       pack.forEach(({ resolve }) => resolve({ sent }));
       return;
     }
-    // Nothing was written: a transaction that charges a run which is over must not exist.
+    // Nothing was written: a transaction that charges an ended run must not exist.
     const open = pack.filter(({ charge }) => !ended.has(charge.run_id));
     for (const { charge, resolve } of pack) {
       if (ended.has(charge.run_id)) resolve({ unsigned: new ChargeEndedError(charge.run_id) });

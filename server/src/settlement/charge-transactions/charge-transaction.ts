@@ -13,7 +13,7 @@ import type { Charge, SignedCharge } from '../charge.js';
 import { createBatchSupport } from './charge-batches.js';
 import { countThatFit } from './transaction-size.js';
 
-/** Compute units of one charge: several times what one needs, alone or among others, and low enough to keep the priority fee small. */
+/** Compute units of one charge: several times the need of one, alone or among others, and low enough to keep the priority fee small. */
 const COMPUTE_UNIT_LIMIT = 10_000;
 
 /** Builds and signs the transactions that charge runs. */

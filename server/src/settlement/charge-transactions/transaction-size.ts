@@ -20,7 +20,7 @@ const COMPUTE_BUDGET_BYTES = 1 + 1 + 1 + 5 + (1 + 1 + 1 + 9);
 const INSTRUCTION_BYTES = 1 + 1 + 1;
 /** The same where there may be 128 bytes of data and more. */
 const LONG_INSTRUCTION_BYTES = 1 + 1 + 2;
-/** What the data of a `consume_queries` begins with: which instruction it is, and how many charges follow. */
+/** The head of a `consume_queries`: the instruction's discriminator, and the number of charges. */
 const BATCH_BYTES = 8 + 4;
 const DISCRIMINATOR_BYTES = 8;
 

@@ -11,7 +11,7 @@ export interface EarningsAmounts {
   pending: bigint;
 }
 
-/** What one published listing earns. */
+/** The earnings of one published listing. */
 interface ListingEarningsRow extends EarningsAmounts {
   id: string;
   title: string;
@@ -19,7 +19,7 @@ interface ListingEarningsRow extends EarningsAmounts {
   published_at_us: bigint;
 }
 
-/** What creators earn, by listing and in all. */
+/** The earnings of creators, by listing and in all. */
 export interface CreatorEarnings {
   /** Part of a creator's published listings, the latest first. */
   page(creator: string, range: ListRange): Promise<ListingEarningsRow[]>;

@@ -5,10 +5,10 @@ import { readListPage } from '../../database/list-page.js';
 import { addOperation } from '../../http/operation-route.js';
 import { createCreatorEarnings, type EarningsAmounts } from './creator-earnings.js';
 
-/** What a listing's id is made of. */
+/** The form of a listing's id. */
 const LISTING_ID = /^[a-z0-9-]{1,64}$/;
 
-/** What a creator's listings earn: escrows as the index has them from the chain, and charges on their way there. */
+/** The earnings of a creator's listings: escrows by the index, and charges on their way there. */
 export function earningsRoutes(app: FastifyInstance, db: Db): void {
   const earnings = createCreatorEarnings(db);
   addOperation(app, operations.getEarnings, async ({ principal, query }) => {

@@ -10,7 +10,7 @@ const MOST_SIGNATURES = 256;
 /** The state of a charge, judged by its transactions. */
 type ChargeVerdict =
   | { is: 'paid'; isFinal: boolean }
-  /** A transaction may still land; those that were not seen are sent again. */
+  /** A transaction may still land; unseen ones are sent again. */
   | { is: 'open'; unseen: SignedCharge[] }
   /** None can land any more, and the program refused the charge in one. */
   | { is: 'failed'; failureCode: number | undefined }
@@ -34,7 +34,7 @@ export const isPaid = (judged: JudgedCharge): judged is PaidCharge => judged.ver
 /** Whether it has not. */
 export const isUnpaid = (judged: JudgedCharge): judged is UnpaidCharge => judged.verdict.is !== 'paid';
 
-/** Tells what has become of each charge. @throws ApiError `service_unavailable` when the chain cannot be reached. */
+/** Tells the outcome of each charge. @throws ApiError `service_unavailable` when the chain cannot be reached. */
 export async function judgeCharges(
   chain: Pick<Chain, 'blockHeight' | 'statuses'>,
   open: readonly OpenCharge[],

@@ -21,14 +21,14 @@ const SERVICE_FAULTS: ReadonlySet<number> = new Set([2001, 2005, 3011, 6004]);
 const ROUND_MS = 2_000;
 /** Charges whose states move together. */
 const BATCH = 1_000;
-/** Batches of one round. The next one, which takes what is left, begins at once. */
+/** Batches of one round. The next one, which takes the rest, starts at once. */
 const MOST_BATCHES = 10;
 /** Transactions that are sent again at the same time. */
 const SENDS_AT_ONCE = 8;
 /** A charge fails after this many transactions that never landed. */
 const MOST_TRANSACTIONS = 12;
 
-/** What the reconciler reads and changes of the runs whose charges it follows. */
+/** The reads and changes of runs by the reconciler, which follows their charges. */
 export interface ChargedRuns {
   /** The run is paid: a result that waited for it may leave. Gives whether the run was not delivered and is owed a credit. */
   paid(runId: string): Promise<boolean>;
@@ -95,7 +95,7 @@ export function createReconciler(deps: {
       // Above the wallet's cap, output and credit wait for finality.
       if (await states.confirm(runId, isFinal)) released.push(runId);
     });
-    // After the confirmation: what a run holds from then on its own process lets leave.
+    // After the confirmation: the run's process releases later output itself.
     const waiting = released.length === 0 ? [] : await charges.runsWaiting(released);
     const unfinished = new Set(waiting);
     const owed: string[] = [];
@@ -212,7 +212,7 @@ export function createReconciler(deps: {
         SENDS_AT_ONCE,
         take,
       ),
-      // What writes for a single run does so for one after the other: a crash leaves one in between.
+      // Writes for single runs go one after the other: a crash leaves one in between.
       eachOf(
         unpaid.filter(({ verdict }) => verdict.is !== 'open'),
         1,
