@@ -57,7 +57,7 @@ describe('npm run check', () => {
   test('refuses an unknown part', () => {
     const { status, stderr } = run('check.mjs', 'lint', 'nonsense');
     expect(status).toBe(2);
-    expect(stderr).toContain("Unknown part 'nonsense'. npm run check takes: lint, format,");
+    expect(stderr).toContain("Unknown part 'nonsense'. npm run check takes: lint, directions, format,");
   });
 });
 

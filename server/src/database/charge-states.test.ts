@@ -31,6 +31,8 @@ const SETS: readonly ((
   ({ isOpen, isPaid }) => !isOpen && isPaid,
   ({ isOpen, isPaid }) => !isOpen && !isPaid,
   ({ isLast }) => isLast,
+  // The constraint of the table.
+  () => true,
   // Not paid, and not about to be confirmed.
   ({ isOpen, isPaid, isSigned }) => !isPaid && !(isOpen && isSigned),
 ];

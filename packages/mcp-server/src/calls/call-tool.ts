@@ -93,6 +93,10 @@ export function createCallTool({ options, server, codec, tasks }: CallToolParts)
       if (asTask !== undefined && result.status === 'running' && result.runId !== undefined)
         return asTask.ofRun(result.runId);
       return toCallResult(result);
+    } catch (error) {
+      if (call?.cancelled.aborted !== true) throw error;
+      // It ends the stream: without a result clients take the call up again.
+      return toCallResult({ status: 'error', text: `${MARKETPLACE_MARK} The call was cancelled.` });
     } finally {
       leaving.clear();
       progress.stop();

@@ -209,7 +209,6 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
         body,
         client: sessionId === undefined ? undefined : sessions.read(caller.id, sessionId),
         eventIds: isCall ? resumption.eventIds(caller.id, { key, request: body, sessionId }) : undefined,
-        cancelled: begun?.signal,
       },
       () => begun?.release(),
     );

@@ -23,8 +23,6 @@ interface ExchangeOptions {
   readonly client?: ClientFacts | undefined;
   /** Ids for the events of its stream. */
   readonly eventIds?: (() => string) | undefined;
-  /** Ends the exchange without an answer. */
-  readonly cancelled?: AbortSignal | undefined;
 }
 
 /**
@@ -36,7 +34,7 @@ export class LegacyExchanges {
 
   /** Serves one request; the answer may go on as a stream. `onEnd` is called when nothing of it is left. */
   async serve(options: ExchangeOptions, onEnd: () => void): Promise<Response> {
-    const { server, request, body, client, eventIds, cancelled } = options;
+    const { server, request, body, client, eventIds } = options;
     const id = randomUUID();
     const transport = new WebStandardStreamableHTTPServerTransport({
       ...(eventIds && { eventStore: idsOnly(eventIds), retryInterval: RETRY_MS }),
@@ -49,14 +47,12 @@ export class LegacyExchanges {
       isOver = true;
       this.#open.delete(id);
       request.signal.removeEventListener('abort', end);
-      cancelled?.removeEventListener('abort', end);
       transport.close().catch(() => undefined);
       server.close().catch(() => undefined);
       onEnd();
     };
     this.#open.set(id, { deliver: (message) => transport.onmessage?.(message), close: end });
     request.signal.addEventListener('abort', end);
-    cancelled?.addEventListener('abort', end);
     try {
       if (client) await introduction.introduce(client);
       const response = await transport.handleRequest(request, { parsedBody: body });
