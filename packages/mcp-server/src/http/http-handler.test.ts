@@ -144,7 +144,8 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
         .callTool('slow_aaaaaa', { task: 't' }, { signal: controller.signal, onprogress })
         .catch(() => undefined);
     });
-    await alive;
+    // A cancel before the run started leaves no run to abort.
+    await Promise.all([alive, agent.begun]);
     controller.abort();
     await agent.aborted;
   });
