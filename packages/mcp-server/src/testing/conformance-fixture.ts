@@ -438,8 +438,8 @@ export function conformanceFixture(secret: Uint8Array): (server: Server, handler
       }
       const name = RENTED.get(params.name);
       if (name === undefined) return handlers.callTool(params, context) as Promise<ToolAnswer>;
-      // Every rented agent takes a task; the suite sends none.
-      const args = { task: 'Do what the suite expects.', input: params.arguments ?? {} };
+      // Every rented agent takes a task; the suite sends none. Its scenarios make equal calls, and each wants its own run.
+      const args = { task: 'Do what the suite expects.', input: params.arguments ?? {}, new_run: true };
       return handlers.callTool({ name, arguments: args }, context) as Promise<ToolAnswer>;
     });
     serveTasks(server, fixtureTasks.over(handlers));
