@@ -28,6 +28,9 @@ export interface CallKey {
   readonly windowSeconds: number | undefined;
 }
 
+/** A key with a window is free again where its run ended by this time, on the clock that dates the ends of runs. */
+export const freeFrom = (windowSeconds: number): Date => new Date(Date.now() - windowSeconds * 1_000);
+
 /** A validated execute request with its listing. */
 export interface Task extends Order {
   readonly listing: PublishedListing;

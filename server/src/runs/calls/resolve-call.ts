@@ -3,7 +3,7 @@ import { ApiError } from '../../errors/api-error.js';
 import { ChargePendingError } from '../../settlement/index.js';
 import type { RunRepository, RunRow } from '../history/repository.js';
 import { serverStops, type RunChanges } from '../live/run-changes.js';
-import type { Order } from '../task.js';
+import { freeFrom, type Order } from '../task.js';
 import { requireResultPossible, type Caller } from './waiting-callers.js';
 
 /** The longest wait for the charge of an undelivered run. */
@@ -47,7 +47,7 @@ export async function resolveCall(
 /** Whether a key with a window is free for another run. `start_runs` decides by the same rule. */
 function isFree({ stop_reason, finished_at }: RunRow, windowSeconds: number | undefined): boolean {
   if (windowSeconds === undefined) return false;
-  return stop_reason !== null || (finished_at?.getTime() ?? Infinity) <= Date.now() - windowSeconds * 1_000;
+  return stop_reason !== null || (finished_at !== null && finished_at <= freeFrom(windowSeconds));
 }
 
 /** Waits until an undelivered run has freed its key: no charge of it can land any more. */

@@ -2,7 +2,7 @@ import { CompiledQuery } from 'kysely';
 import type { Db } from '../../database/connection.js';
 import { batchByKey, type Outcome } from '../../database/batch-by-key.js';
 import { prepare } from '../../database/prepared-statements.js';
-import type { CallKey } from '../task.js';
+import { freeFrom, type CallKey } from '../task.js';
 import type { Bounds, Entry } from '../queue/slot-repository.js';
 
 /** A run about to begin. */
@@ -57,7 +57,7 @@ export function createBeginRun(db: Db): (run: NewRun, how?: Beginning) => Promis
         of(({ run }) => run.versionId),
         of(({ run }) => run.wallet),
         of(({ run }) => run.key?.name ?? null),
-        of(({ run }) => run.key?.windowSeconds ?? null),
+        of(({ run: { key } }) => (key?.windowSeconds === undefined ? null : freeFrom(key.windowSeconds))),
         of(({ run }) => run.requestDigest),
         of(({ run }) => run.salt),
         of(({ run }) => run.inputDigest),

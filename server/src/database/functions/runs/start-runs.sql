@@ -1,8 +1,8 @@
 -- Records runs of a listing, and takes a slot for each, or a place in the queue (take_seat), in their order. A run is not
--- recorded when another run has its key. A key with a window is free that long after the end of its run, and once its run was
--- stopped; resolveCall decides by the same rule.
+-- recorded when another run has its key. A key with a window is free where its run ended by free_from, or was stopped;
+-- resolveCall decides by the same rule and the same clock.
 create or replace function start_runs(
-  listing text, durable boolean, runs uuid[], versions uuid[], renters text[], keys text[], windows integer[],
+  listing text, durable boolean, runs uuid[], versions uuid[], renters text[], keys text[], free_from timestamptz[],
   requests bytea[], salts bytea[], inputs bytea[], entering boolean[], priority boolean[],
   seat_count integer, line_length integer, own_length integer, lease interval, claim interval
 ) returns table (begun boolean, entry text) language plpgsql set plan_cache_mode = force_generic_plan as $$
@@ -18,10 +18,10 @@ begin
     select each.place from unnest(runs, requests, renters, keys) with ordinality as each (run, request, renter, key, place)
     order by each.request, each.renter, each.key
   loop
-    if windows[place] is not null then
+    if free_from[place] is not null then
       update runs set idempotency_key = null
       where wallet = renters[place] and idempotency_key = keys[place]
-        and (stop_reason is not null or finished_at <= now() - make_interval(secs => windows[place]));
+        and (stop_reason is not null or finished_at <= free_from[place]);
     end if;
     insert into runs (
       id, listing_id, version_id, wallet, status, idempotency_key, request_digest, salt, input_digest
