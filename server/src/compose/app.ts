@@ -48,8 +48,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const tracing = config.tracing && (await startTracing(config.tracing, logger));
   const metrics = createMetrics();
   const drain = createDrain();
-  await migrate(database.db);
-  await migrateJobs(database.pool);
+  await migrate(database.db, () => migrateJobs(database.pool));
   await requireMasterKey(database.db, parts.keys);
   const ring = await openKeyRing(database.db, parts.keys, logger);
   const protocol = await composeProtocol(parts);

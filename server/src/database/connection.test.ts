@@ -17,13 +17,7 @@ afterAll(() => database.close());
 it('several replicas that migrate at once all succeed, and the schema is there once [OPS-5]', async () => {
   const replicas = Array.from({ length: 4 }, () => openDatabase(database.url, () => undefined));
   try {
-    const applied = await Promise.all(
-      replicas.map(async ({ db, pool }) => {
-        const migrations = await migrate(db);
-        await migrateJobs(pool);
-        return migrations;
-      }),
-    );
+    const applied = await Promise.all(replicas.map(({ db, pool }) => migrate(db, () => migrateJobs(pool))));
     expect(applied.flat().toSorted()).toEqual(MIGRATIONS);
   } finally {
     await Promise.all(replicas.map((replica) => replica.close()));

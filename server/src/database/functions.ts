@@ -7,8 +7,6 @@ import type { Db, Tx } from './connection.js';
 import { FUNCTION_CONSTANTS } from './function-constants.js';
 
 const FOLDER = fileURLToPath(new URL('../../src/database/functions/', import.meta.url));
-/** Key of the advisory lock under which functions are created. */
-const LOCK = 7_152_203_841;
 
 /** A function of the database, as its file defines it. */
 export interface SqlFunction {
@@ -46,7 +44,7 @@ export function readFunctions(folder = FOLDER): SqlFunction[] {
 }
 
 /**
- * Creates functions in one transaction, one replica at a time.
+ * Creates functions in one transaction. The caller holds the lock of `migrate`.
  *
  * @param which `missing`: those of whose name there is none; `changed`: those whose text is not the one that was installed.
  */
@@ -56,7 +54,6 @@ export async function installFunctions(
   which: 'missing' | 'changed',
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    await sql`select pg_advisory_xact_lock(${LOCK})`.execute(tx);
     await sql`create table if not exists sql_functions (name text primary key, sha256 text not null)`.execute(
       tx,
     );

@@ -24,29 +24,43 @@ class NewerSchemaError extends StartError {
   }
 }
 
+/** Key of the advisory lock under which a replica migrates. */
+const LOCK = 7_152_203_841;
+
 /**
- * Brings the schema up to date and returns the names of the migrations that ran. Safe when several replicas do it at
- * once: one migrates, the others wait. Functions that are new are created before the migrations, which may call them.
- * Functions with a changed text are replaced after them, since the text may name new columns.
+ * Brings the schema up to date and returns the names of the migrations that ran. Replicas do it one at a time.
+ * Functions that are new are created before the migrations, which may call them. Functions with a changed text are
+ * replaced after them, since the text may name new columns.
  *
+ * @param migrateOthers migrates tables of libraries, under the same lock: a migration reads the catalog, which fails
+ *   while a column is dropped.
  * @throws NewerSchemaError when a newer release has migrated the database.
  * @throws MigrationError when a migration or a function fails, with its cause; their transactions are rolled back.
  */
-export async function migrate(db: Db): Promise<string[]> {
+export async function migrate(db: Db, migrateOthers?: () => Promise<void>): Promise<string[]> {
   try {
-    const unknown = (await migrationsOf(db)).filter((name) => !NAMES.includes(name));
-    if (unknown.length > 0) throw new NewerSchemaError(unknown);
-    const functions = readFunctions();
-    await installFunctions(db, functions, 'missing');
-    const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
-    const { error, results = [] } = await migrator.migrateToLatest();
-    if (error !== undefined) throw error;
-    await installFunctions(db, functions, 'changed');
-    return results.filter(({ status }) => status === 'Success').map(({ migrationName }) => migrationName);
+    return await db.transaction().execute(async (lock) => {
+      await sql`select pg_advisory_xact_lock(${LOCK})`.execute(lock);
+      const done = await migrateOwn(db);
+      await migrateOthers?.();
+      return done;
+    });
   } catch (cause) {
     if (cause instanceof StartError) throw cause;
     throw new MigrationError('The database could not be migrated.', { cause });
   }
+}
+
+async function migrateOwn(db: Db): Promise<string[]> {
+  const unknown = (await migrationsOf(db)).filter((name) => !NAMES.includes(name));
+  if (unknown.length > 0) throw new NewerSchemaError(unknown);
+  const functions = readFunctions();
+  await installFunctions(db, functions, 'missing');
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
+  const { error, results = [] } = await migrator.migrateToLatest();
+  if (error !== undefined) throw error;
+  await installFunctions(db, functions, 'changed');
+  return results.filter(({ status }) => status === 'Success').map(({ migrationName }) => migrationName);
 }
 
 /**
