@@ -25,9 +25,18 @@ export async function loadWallet(folder: ExamplesFolder, file: string): Promise<
   }
 }
 
-/** Asks the local chain for lamports when a wallet has few. Tells whether it did. */
+/**
+ * Asks the local chain for lamports when a wallet has few. Tells whether it did.
+ *
+ * @throws Error when the chain cannot be reached, or the airdrop fails.
+ */
 export async function fundWallet(connection: Connection, wallet: Keypair): Promise<boolean> {
-  const balance = await connection.getBalance(wallet.publicKey, 'confirmed');
+  const balance = await connection.getBalance(wallet.publicKey, 'confirmed').catch((cause: unknown) => {
+    throw new Error(
+      `The Solana RPC at ${connection.rpcEndpoint} could not be reached. Check SOLANA_RPC_URL.`,
+      { cause },
+    );
+  });
   if (balance >= LOW_LAMPORTS) return false;
   const signature = await connection.requestAirdrop(wallet.publicKey, AIRDROP_LAMPORTS);
   await waitFor('the airdrop', async () => {

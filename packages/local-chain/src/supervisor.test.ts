@@ -292,10 +292,10 @@ describe('options', () => {
 
 describe('a port that is taken', () => {
   it.each([0, 1])('is named in one clear error (RPC port + %i)', async (offset) => {
-    const squatter = createServer().listen(0, '127.0.0.1');
+    // Below the ports that the system gives to other tests, which would take the neighbour.
+    const port = 20_000 + 2 * (process.pid % 5_000);
+    const squatter = createServer().listen(port, '127.0.0.1');
     await once(squatter, 'listening');
-    const address = squatter.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
     await expect(startFixture({ rpcPort: port - offset })).rejects.toMatchObject({
       code: 'port_in_use',
       message: expect.stringContaining(`port ${port} on 127.0.0.1 is in use`),
