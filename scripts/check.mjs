@@ -35,6 +35,10 @@ const PARTS = {
     summary: 'generated documents',
     command: [join(root, 'scripts/generate-docs.mjs'), '--check'],
   },
+  prose: {
+    summary: 'long sentences, indirect clauses, and words with another term',
+    command: [join(root, 'scripts/prose/main.mjs')],
+  },
   unused: {
     summary: 'unused files, exports and dependencies',
     command: [bin('knip/bin/knip.js'), '--no-progress'],

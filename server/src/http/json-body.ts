@@ -28,7 +28,7 @@ export class CheckedBody {
   }
 }
 
-const lane = new WorkerPool<BodyQuestion, BodyAnswer>(WORKER, { most: THREADS, deadlineMs: DEADLINE_MS });
+const readers = new WorkerPool<BodyQuestion, BodyAnswer>(WORKER, { most: THREADS, deadlineMs: DEADLINE_MS });
 
 /** Whether reading a body could hold the event loop for longer than an ordinary request. */
 export function isLarge(body: Uint8Array): boolean {
@@ -44,12 +44,12 @@ export function isLarge(body: Uint8Array): boolean {
  * @throws ApiError `invalid_request` for a body that is no JSON, has too many values or levels, or breaks the schema.
  */
 export async function readLargeJson(body: Uint8Array, operationId?: string): Promise<unknown> {
-  if (lane.waiting >= MOST_WAITING) {
+  if (readers.waiting >= MOST_WAITING) {
     throw new ApiError('service_unavailable', 'Too many large requests are being read.', {
       next: 'Try again.',
     });
   }
-  const answer = await lane.ask({ body, operationId });
+  const answer = await readers.ask({ body, operationId });
   if (answer === 'late') throw new ApiError('invalid_request', 'The body is too intricate to be read.');
   if ('refusal' in answer) throw new ApiError('invalid_request', answer.refusal, { next: answer.next });
   return answer.value;
