@@ -17,9 +17,16 @@ const TERMS = { adoption: 'equal call', catalogue: 'listings', impatience: 'wait
 export const LINE_RULES = [
   {
     name: 'indirect',
-    limit: 3_796,
+    limit: 3_645,
     find: (line) => INDIRECT.exec(line)?.[0],
     advice: (found) => `'${found}': name the thing by a noun, or make it the subject.`,
+  },
+  {
+    name: 'actor',
+    // The system's user `nobody` is a name.
+    limit: 19,
+    find: (line) => /\b(whoever|somebody|nobody|whatever it)\b/i.exec(line)?.[0],
+    advice: (found) => `'${found}': name the caller, the renter, the operator or the attacker.`,
   },
   {
     name: 'term',
@@ -32,6 +39,6 @@ export const LINE_RULES = [
 /** The rule on a sentence. */
 export const SENTENCE_RULE = {
   name: 'long',
-  limit: 1_249,
+  limit: 1_072,
   advice: (words) => `${words} words in a sentence, ${WORDS_PER_SENTENCE} at most.`,
 };
