@@ -1,4 +1,7 @@
-/** `npm run check -- prose`: long sentences, indirect clauses and words with another term, in every text of the project. */
+/**
+ * `npm run check -- prose`: long sentences, indirect clauses and words with another term, in every text of the project.
+ * `node scripts/prose/main.mjs <path> ...` lists the findings of some files or folders.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +20,8 @@ const NOT_OURS =
   /(^|\/)(generated|vendor|public-schemas\/schemas)\/|\.gen\.|package-lock|^scripts\/prose\/rules/;
 
 const english = unified().use(retextEnglish);
-const counts = new Map([...LINE_RULES, SENTENCE_RULE].map(({ name }) => [name, 0]));
+const RULES = [...LINE_RULES, SENTENCE_RULE];
+const counts = new Map(RULES.map(({ name }) => [name, 0]));
 const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' })
   .split('\n')
   .filter((path) => TEXTS.test(path) && !NOT_OURS.test(path))
@@ -48,11 +52,17 @@ function check(path) {
   return file;
 }
 
-const tooMany = [...LINE_RULES, SENTENCE_RULE].filter(({ name, limit }) => counts.get(name) > limit);
-if (tooMany.length > 0 || process.argv.includes('--all')) {
-  process.stdout.write(`${reporter(files, { quiet: false, silent: false })}\n`);
+const folders = process.argv.slice(2);
+const tooMany = RULES.filter(({ name, limit }) => counts.get(name) > limit);
+if (tooMany.length > 0 || folders.length > 0) {
+  const shown = files.filter(({ path, messages }) => messages.length > 0 && isIn(path));
+  process.stdout.write(`${reporter(shown)}\n`);
 }
-for (const { name, limit } of [...LINE_RULES, SENTENCE_RULE]) {
+for (const { name, limit } of RULES) {
   process.stdout.write(`${String(counts.get(name)).padStart(6)} of at most ${limit}  ${name}\n`);
 }
 process.exitCode = tooMany.length > 0 ? 1 : 0;
+
+function isIn(path) {
+  return folders.length === 0 || folders.some((folder) => path.startsWith(folder));
+}

@@ -3,7 +3,7 @@ import ts from 'typescript';
 
 /**
  * Prose of a file, as `{ line, text }` with the line on which it starts: paragraphs of Markdown, comments of other files, and
- * strings of TypeScript that are sentences. Code in backticks counts as one word.
+ * strings of TypeScript that are sentences. Code in backticks counts as one word, which may begin a sentence.
  */
 export function passagesOf(path, text) {
   if (path.endsWith('.md')) return inMarkdown(text);
@@ -38,7 +38,7 @@ function inMarkdown(text, firstLine = 1) {
 
 function inline({ tokens }) {
   return tokens
-    .map((token) => (token.type === 'codespan' ? 'code' : token.tokens ? inline(token) : (token.text ?? ' ')))
+    .map((token) => (token.type === 'codespan' ? 'Code' : token.tokens ? inline(token) : (token.text ?? ' ')))
     .join('');
 }
 

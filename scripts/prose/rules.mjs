@@ -8,7 +8,7 @@ export const WORDS_PER_SENTENCE = 25;
 
 /** Clauses that take the place of a noun with a name, and words that read twice. */
 const INDIRECT =
-  /\b(what (is|are|has|have|was|were|it|they|he|she|the|an?|one|must|can|may|does|did|no|that|its|only)|begun|that of|those (that|of|which|whose)|stands?|of (its|their) own|(is|are|was) over|until (it|they) (is|are) over)\b/i;
+  /\b(what (is|are|has|have|was|were|it|they|he|she|the|an?|one|must|can|may|does|did|no|that|its|only)|begun|that of|those (that|of|which|whose)|stands?(?!-)|of (its|their) own|(is|are|was) over|until (it|they) (is|are) over)\b/i;
 
 /** Words that have a term in docs/glossary.md. */
 const TERMS = { adoption: 'equal call', catalogue: 'listings', impatience: 'wait' };
@@ -24,7 +24,7 @@ export const LINE_RULES = [
   {
     name: 'actor',
     // The system's user `nobody` is a name.
-    limit: 19,
+    limit: 5,
     find: (line) => /\b(whoever|somebody|nobody|whatever it)\b/i.exec(line)?.[0],
     advice: (found) => `'${found}': name the caller, the renter, the operator or the attacker.`,
   },

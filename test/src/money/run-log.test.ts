@@ -104,8 +104,8 @@ async function runBlock(language: 'js' | 'sh', number: number, runId: string): P
 
 test('the sdk verifies receipts as docs/receipts.md says [MON-33]', async () => {
   await isLogged();
-  expect(await runBlock('js', 0, logged)).toContain(`Run ${logged} stands on-chain by its run_log.`);
-  expect(await runBlock('js', 0, charged)).toContain(`Run ${charged} stands on-chain by its charge.`);
+  expect(await runBlock('js', 0, logged)).toContain(`Run ${logged} is on-chain by its run_log.`);
+  expect(await runBlock('js', 0, charged)).toContain(`Run ${charged} is on-chain by its charge.`);
 }, 90_000);
 
 test('a foreign JOSE library, and curl with a shell, verify receipts as docs/receipts.md says [MON-33]', async () => {
