@@ -53,7 +53,7 @@ const TOLD: [path: string, phrases: string[]][] = [
       `cancelled keys for ${RESULT_KEPT_HOURS} hours`,
       `listings get at most ${HEALTH_RUNS_PER_DAY} nightly runs in 24 hours`,
       `Results of runs and files are sealed and kept for ${RESULT_KEPT_HOURS} hours`,
-      `run for samples at most ${SAMPLE_RUNS_PER_DAY} times in 24 hours and probed at most ${PROBES_PER_DAY} times`,
+      `have at most ${SAMPLE_RUNS_PER_DAY} sample runs and ${PROBES_PER_DAY} probes in 24 hours`,
     ],
   ],
   [
@@ -68,7 +68,7 @@ const TOLD: [path: string, phrases: string[]][] = [
       `for samples ${SAMPLE_RUNS_PER_DAY} times a day`,
     ],
   ],
-  ['docs/wallets.md', [`what goes within any ${SPENDING_WINDOW_HOURS} hours`]],
+  ['docs/wallets.md', [`the lamports within any ${SPENDING_WINDOW_HOURS} hours`]],
   ['packages/contract/src/rentals/credential.ts', [`expired more than ${CURRENT_AFTER_HOURS} hours ago`]],
   ['packages/contract/src/identity/identity.ts', [`The most within any ${SPENDING_WINDOW_HOURS} hours`]],
   [
