@@ -12,7 +12,6 @@ import { build, root } from './build.mjs';
  * the same; CI runs all of them.
  */
 const ONLY_IN_CI = [
-  'examples/src/marketplace.test.ts',
   'packages/cli/src/bin.test.ts',
   'packages/cli/src/terminal.test.ts',
   'packages/local-chain/src/supervisor.test.ts',
@@ -68,6 +67,7 @@ const ONLY_IN_CI = [
   'test/src/service/conversations.test.ts',
   'test/src/service/crash.test.ts',
   'test/src/service/devnet.test.ts',
+  'test/src/service/examples.test.ts',
   'test/src/service/full-disk.test.ts',
   'test/src/service/hostile-requests.test.ts',
   'test/src/service/leadership.test.ts',
