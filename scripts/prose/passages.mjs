@@ -73,7 +73,8 @@ function inTypeScript(path, text) {
     for (const range of ts.getLeadingCommentRanges(text, node.getFullStart()) ?? []) comment(range);
     for (const range of ts.getTrailingCommentRanges(text, node.getEnd()) ?? []) comment(range);
     const words = stringOf(node);
-    if (words !== undefined && /^[A-Za-z].*( \S+){4}/s.test(words)) {
+    // Strings of several lines are code: SQL, scripts.
+    if (words !== undefined && !words.includes('\n') && /^[A-Za-z].*( \S+){4}/.test(words)) {
       passages.push(...inMarkdown(words, lineOf(node.getStart())));
     }
     // Tokens too, since a comment may precede a bracket.

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createStartGate } from './start-gate.js';
 
-it('a run is beginning from its request until its agent has said something, or it is over', () => {
+it('a run is starting from its request until its agent has said something, or it has ended', () => {
   const seconds: number[] = [];
   const startGate = createStartGate((each) => seconds.push(each));
   const receivedAt = performance.now() - 1_000;
@@ -19,7 +19,7 @@ it('a run is beginning from its request until its agent has said something, or i
   expect(seconds[0]).toBeGreaterThanOrEqual(1);
 });
 
-it('what gives way to runs that begin is told when the last of them has begun, or when its own time is over', async () => {
+it('work that gives way is told when the last starting run has started, or when its own time has passed', async () => {
   const startGate = createStartGate();
   await startGate.idle(60_000);
   const [one, other] = [startGate.enter(0), startGate.enter(0)];

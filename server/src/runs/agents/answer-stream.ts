@@ -8,8 +8,8 @@ export interface AnswerTurn {
 }
 
 /**
- * Streams an answer in free text while the model writes it. The streamed text equals the answer that the runner builds from
- * the same turns: each turn is trimmed, and short text beside tool calls is left out.
+ * Streams an answer in free text while the model writes it. The streamed text equals the answer of the runner for the same
+ * turns. Each turn is trimmed, and short text beside tool calls is left out.
  */
 export class AnswerStream {
   readonly #out: (text: string) => void;

@@ -126,7 +126,7 @@ describe('a call to a connected agent', () => {
     await expect(agents.run(newTask(), agent, options)).rejects.toThrow(AgentUnreachableError);
   });
 
-  it('is reached by an answer of its own, and not by those of a gateway in front of it [MON-13]', async () => {
+  it('is reached by its own answer, and not by an answer of a gateway in front of it [MON-13]', async () => {
     for (const [status, isReached] of [
       [200, true],
       [500, true],
@@ -151,7 +151,7 @@ describe('a call to a connected agent', () => {
     expect(await patient.run(newTask(), agent, { ...options, contact: other })).toMatchObject(FAILED);
   });
 
-  it('has not begun where no connection stands [MON-13]', async () => {
+  it('has not started without a connection [MON-13]', async () => {
     const gone = await startHttpStandIn(() => undefined);
     await gone.close();
     const open = createOutboundHttp(new Set([gone.origin]));
@@ -287,7 +287,7 @@ describe('an answer as an event stream', () => {
     expect(texts).toEqual(['Grü', 'ße']);
   });
 
-  it('may end with the output itself, which begins with what has left', async () => {
+  it('may end with the output itself, which begins with the streamed text', async () => {
     stream(event('output', { delta: 'a' }), event('done', { output: 'ab', status: 'completed' }));
     expect(await run()).toEqual({ status: 'completed', output: 'ab' });
     stream(event('output', { delta: 'a' }), event('done', { output: 'b' }));
@@ -309,7 +309,7 @@ describe('an answer as an event stream', () => {
     ],
     ['ends without an end', [event('output', { delta: 'a' })]],
     ['is empty', []],
-    ['holds what is not JSON', ['event: output\ndata: {\n\n', event('done', {})]],
+    ['holds other data than JSON', ['event: output\ndata: {\n\n', event('done', {})]],
     ['holds a delta that is no text', [event('output', { delta: 5 }), event('done', {})]],
     ['ends in an unknown state', [event('done', { status: 'perhaps' })]],
     [

@@ -151,7 +151,7 @@ describe('the probe of a connected agent', () => {
       flood();
     };
     const before = process.memoryUsage().arrayBuffers;
-    // What it says does not matter, however long it is.
+    // Its words do not matter, however many there are.
     expect(await probe(connected(), LISTING)).toBe('reached');
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20 * 1024 * 1024);
     serve = (_, response) => void response.writeHead(200).write('x');

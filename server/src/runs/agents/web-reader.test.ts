@@ -22,7 +22,7 @@ beforeEach(async () => {
     asked.push({ method, url, headers });
     serve(response, url);
   });
-  // The site stands for one on the public internet.
+  // The site represents one on the public internet.
   outbound = createOutboundHttp(new Set([site.origin]), { keepAlive: false });
   web = createWebReader(outbound, { timeoutMs: 2_000 });
 });
@@ -89,7 +89,7 @@ describe('a page', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('a refusal', () => {
   it.each([
     'http://example.com/',
     'ftp://example.com/',
@@ -118,7 +118,7 @@ describe('what is refused', () => {
     expect(asked).toHaveLength(6);
   });
 
-  it('what is not text', async () => {
+  it('of other content than text', async () => {
     serve = (response) => text(response, Buffer.from([1, 2]), { 'content-type': 'image/png' });
     await expect(web.read(site.origin, NEVER)).rejects.toThrow('image/png');
   });
@@ -168,7 +168,7 @@ const CLINGING: Readonly<Record<string, (response: ServerResponse, url: string) 
     if (url === '/new') response.end('x');
     else response.write('x');
   },
-  'is longer than what is read': (response) => {
+  'is longer than the limit': (response) => {
     response.writeHead(200, { 'content-type': 'text/plain', 'keep-alive': 'timeout=600' });
     response.write('x'.repeat(3 * 1024 * 1024));
   },

@@ -16,7 +16,7 @@ import { requireNotCancelled, resolveCall } from './resolve-call.js';
 import { createRunChanges } from '../live/run-changes.js';
 import { createRunRepository, saltedDigest } from '../history/repository.js';
 
-/** What one server has of its own, over the database that all share. */
+/** The parts of one server, over the shared database. */
 export async function openReplica(url: string) {
   const database = openDatabase(url, () => undefined);
   const logger = pino({ level: 'silent' });
@@ -108,7 +108,7 @@ export async function finish(replica: Replica, task: Task, output?: string) {
   await replica.changes.announce(task.runId);
 }
 
-/** Works, for a run that has begun, until it is told to stop. */
+/** Works for a started run until it is told to stop. */
 function workEndlessly(replica: Replica, task: Task) {
   return replica.live.start(task.runId, async (stop) => {
     await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));

@@ -75,14 +75,14 @@ describe('a repeated request', () => {
     await expect(ask(here, other)).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
-  it('under the key of another wallet is a run of its own [RUN-3]', async () => {
+  it('under the key of another wallet is another run [RUN-3]', async () => {
     const mine = await newTask('key-4');
     const yours = await newTask('key-4');
     expect(await ask(here, mine.first)).toBeUndefined();
     expect(await ask(here, yours.first)).toBeUndefined();
   });
 
-  it('without a key is a run of its own', async () => {
+  it('without a key is another run', async () => {
     const { first, again } = await newTask(undefined);
     expect(await ask(here, first)).toBeUndefined();
     expect(await ask(here, again())).toBeUndefined();
@@ -304,7 +304,7 @@ describe('a long poll', () => {
     expect(await polled).toMatchObject({ status: 'completed', output: 'the answer' });
   });
 
-  it('of a run that goes on answers so when its time is over, or when its server stops', async () => {
+  it('of a run that goes on answers so when its time has passed, or when its server stops', async () => {
     const { first, wallet } = await newTask('poll-2');
     await ask(there, first);
     expect(await here.pastRuns.find(first.runId, wallet, 1, never)).toMatchObject({ status: 'running' });

@@ -146,7 +146,7 @@ describe('a slow reader', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     stream.done(DONE);
-    // What the system has not taken is kept once, as text.
+    // Text that the system has not taken is kept once.
     expect(response.writableLength).toBeLessThan(8 * PIECE.length);
     let text = '';
     for await (const chunk of reader) text += String(chunk);

@@ -47,7 +47,7 @@ async function listed() {
 
 const read = (row: Row, window: '24h' | '7d' | '30d' = '24h') => stats.read(row.creator, row.id, window);
 
-describe('what a creator sees of the runs of a listing in numbers', () => {
+describe('the numbers of runs that a creator sees', () => {
   it('has every end of a run, before and after it is folded, in every window [REG-140]', async () => {
     const { row, begin, end } = await listed();
     await end({});
@@ -95,7 +95,7 @@ describe('what a creator sees of the runs of a listing in numbers', () => {
     expect((await read(row)).series?.at(-1)?.duration_ms).toEqual(given);
   });
 
-  it('counts by hour or day, forgets what is older than the window, and removes what no window shows [REG-140] [SVC-30]', async () => {
+  it('counts by hour or day, forgets older runs, and removes counts outside of every window [REG-140] [SVC-30]', async () => {
     const { row } = await listed();
     const past = (age: string, measure: string) =>
       sql`insert into listing_run_deltas (listing_id, run_count, completed_count, measure, noted_at)
@@ -110,7 +110,7 @@ describe('what a creator sees of the runs of a listing in numbers', () => {
       expect((await read(row, '7d')).runs).toMatchObject({ total: 2, completed: 2 });
       expect((await read(row, '30d')).runs).toMatchObject({ total: 3, completed: 2, failed: 1 });
     }
-    // Each hour or day has its own counts; those that had no run are there, too.
+    // Each hour or day has its counts, also without a run.
     for (const [window, length] of [
       ['24h', 25],
       ['7d', 7],
@@ -185,7 +185,7 @@ describe('what a creator sees of the runs of a listing in numbers', () => {
     await sql`alter table listing_run_deltas rename to away`.execute(database.db);
     await refusals.flush();
     await sql`alter table away rename to listing_run_deltas`.execute(database.db);
-    // Stopping appends what is left.
+    // Stopping appends the rest.
     await refusals.start().stop();
     const seen = { no_slot: 2, rate_limit: 0, insufficient_balance: 1 };
     expect((await read(row)).refusals).toEqual(seen);

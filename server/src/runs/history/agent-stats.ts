@@ -21,7 +21,7 @@ export interface AgentStats {
   read(creator: string, listingId: string, window: StatsWindow): Promise<AgentStatsAnswer>;
 }
 
-/** Hours and days that are kept: those of the longest window of each, and the present one. */
+/** Kept hours and days: the longest window of each, and the present one. */
 const STATS_KEPT = { hour: '2 days', day: '32 days' } as const;
 
 const GRAIN_MS = { hour: 3_600_000, day: 86_400_000 } as const;
@@ -48,7 +48,7 @@ interface Counted {
 type Measure = NonNullable<Counted['measure']>;
 type CountOf = (measure: Measure) => { detail: string; count: number }[];
 
-/** Folded counts, and those that wait to be folded; one row without a measure where there is nothing. */
+/** Folded counts, and counts that wait to be folded; one row without a measure where there is nothing. */
 const READ = prepare(`with since as materialized (
     select date_trunc($2::text, now(), 'UTC') - $3::text::interval as since
   ), counted as (

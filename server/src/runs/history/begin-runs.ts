@@ -38,8 +38,8 @@ const START_RUNS = prepare(`
 const FAULT_OF_ONE = /^(?:23|40)/;
 
 /**
- * Makes the function that records runs and enters them. Runs of a listing that begin together are one statement, because
- * each costs a round trip and waits for the listing's lock; `start_runs` is its SQL function.
+ * Makes the function that records runs and enters them. Runs of a listing that start together are one statement: each
+ * statement costs a round trip and waits for the listing's lock. `start_runs` is its SQL function.
  */
 export function createBeginRun(db: Db): (run: NewRun, how?: Beginning) => Promise<Begun | undefined> {
   interface Item {
@@ -73,7 +73,7 @@ export function createBeginRun(db: Db): (run: NewRun, how?: Beginning) => Promis
     return rows.map(({ begun, entry }) => (begun ? { entry: entry ?? undefined } : undefined));
   };
 
-  // Runs that wait for the disk are batches of their own: they hold the listing's lock for that time.
+  // Runs that wait for the disk are separate batches: they hold the listing's lock for that time.
   const beginInBatches = batchByKey<Item, Begun | undefined>(async (_, items) => {
     try {
       return (await beginAll(items)).map((value) => ({ value }));

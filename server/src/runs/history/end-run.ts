@@ -21,7 +21,7 @@ const ending = (changes: string, where = '') =>
     update runs set ${changes}, outcome = null, finished_at = $2 where id = $1 and status = 'running' ${where}
     returning listing_id, status, stop_reason, failure_class, duration_ms
   ), counted as (
-    -- Appended rather than added: every run of the listing reads its row, and those of one listing end at once.
+    -- Appended rather than added: every run of the listing reads its row, and runs of one listing end at once.
     insert into listing_run_deltas (listing_id, run_count, completed_count, measure, detail, duration_ms)
       -- Stopped runs must not lower an agent's success rate.
       select listing_id, (status = 'completed' or stop_reason is null)::integer, (status = 'completed')::integer, status,

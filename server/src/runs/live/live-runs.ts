@@ -19,7 +19,7 @@ export function createLiveRuns(deps: {
   const stop = (runId: string, reason: StopReason) =>
     live.get(runId)?.abort(new RunStoppedError(reason, runId));
 
-  /** Stops those of these runs for which a stop was requested. */
+  /** Stops the runs for which a stop was requested. */
   async function stopRequested(runIds: string[]): Promise<void> {
     if (runIds.length === 0) return;
     try {

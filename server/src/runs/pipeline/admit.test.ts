@@ -52,7 +52,7 @@ describe('an input', () => {
     });
   });
 
-  it('that is meant otherwise is refused, by the path in what was sent', async () => {
+  it('with another meaning is refused, by its path in the request', async () => {
     const wrong = { total: 5, filter: '{"until":"2026-01-01"}' };
     await expect(admitted(wrong as never)).rejects.toMatchObject({
       code: 'invalid_request',
@@ -95,7 +95,7 @@ describe('an absent input', () => {
     ['a text', { type: 'string' }],
     ['a default', { type: 'object', required: ['a'], default: { a: 1 } }],
     [
-      'defaults of what is required',
+      'defaults of required members',
       {
         type: 'object',
         properties: { a: { type: 'string', default: 'x' } },
@@ -138,7 +138,7 @@ it('a file is the input of the task that names it, if it can be one', async () =
 });
 
 describe('the owner of the wallet', () => {
-  /** What is asked about a run at 1000 lamports, by a key that may spend nothing by itself. */
+  /** The question about a run at 1000 lamports, by a key that may spend nothing by itself. */
   async function asked(input: Json, fields: Partial<PublishedListing> = {}, isCredited = false) {
     const questions: unknown[] = [];
     const allowance = {

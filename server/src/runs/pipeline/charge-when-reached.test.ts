@@ -376,7 +376,7 @@ describe('a price that changes before the charge is signed', () => {
     expect([...allowed.values()]).toEqual([NEW_PRICE]);
   });
 
-  it('above what the caller’s policy allows is refused, and nothing is charged', async () => {
+  it('above the caller’s policy is refused, and nothing is charged', async () => {
     const { execute, charges, signatures, allowed } = await world({
       balanceLamports: NEW_PRICE,
       chain: repriced(PRICE, NEW_PRICE),

@@ -9,7 +9,7 @@ import { paidRunWorld, PRICE, type MoneyParts } from './paid-run.test-support.js
 import { SimulatedChain } from './simulated-chain.test-support.js';
 
 const logger = pino({ level: 'silent' });
-/** What the balance pays for at first. */
+/** Runs that the balance pays for at first. */
 const FIRST_RUNS = 2n;
 const KEYS = 6;
 /** While no statement and no call is made for this long, nothing is under way but waits for the chain. */
@@ -19,7 +19,7 @@ const MOST_LOCKED_MS = 1_000;
 /** Rounds after which every charge has to have ended; each charge may be signed anew in each. */
 const MOST_ROUNDS = 30;
 
-/** What can happen, in any order. `replica` is 0 or 1. */
+/** Events, in any order. `replica` is 0 or 1. */
 export type Step =
   | {
       do: 'run';
@@ -36,7 +36,7 @@ export type Step =
 /** A way in which the parts can be wrong, which the model has to notice. */
 export type Mutation = (parts: MoneyParts) => MoneyParts;
 
-/** A replica: a process with connections of its own, which all break when it ends. */
+/** A replica: a process whose connections all break when it ends. */
 interface Replica {
   isOver: boolean;
   /** Statements and calls so far. */
@@ -150,7 +150,7 @@ export async function violationsOf(
     }
   }
 
-  /** Asks, and notes what was answered; a refusal is no answer. */
+  /** Asks, and notes the answer; a refusal is no answer. */
   async function askAndNote(replica: Replica, key: number): Promise<void> {
     const answer = await replica.world.execute({ idempotencyKey: `key-${key}` }).catch(() => undefined);
     if (answer === undefined || !('runId' in answer) || answer.status !== 'completed' || replica.isOver)

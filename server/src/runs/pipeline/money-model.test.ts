@@ -9,7 +9,7 @@ const CASES = Number(
   process.env['MONEY_MODEL_CASES'] ?? (FORM === 'full' ? 100 : FORM === 'sample' ? 25 : 5),
 );
 const SEED = Number(process.env['MONEY_MODEL_SEED'] ?? 1);
-/** Histories that are played at once, each on a database of its own: most of a history is waiting. */
+/** Histories that are played at once, each on its own database: most of a history is waiting. */
 const LANES = 4;
 
 let databases: TemporaryDatabase[] = [];
@@ -43,7 +43,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 const history = fc.array(step, { minLength: 4, maxLength: 18 });
 
-/** Plays so many histories until one breaks a property. @returns its place in them, and what it breaks */
+/** Plays so many histories until one breaks a property. @returns its place in them, and the broken property */
 async function firstBroken(
   count: number,
   mutation?: Mutation,

@@ -58,7 +58,7 @@ import { createSlots } from '../queue/slots.js';
 const logger = pino({ level: 'silent' });
 const keys = deriveKeys(new Uint8Array(32).fill(9));
 
-/** The price of a run, and what a new balance holds unless the test says otherwise. */
+/** The price of a run, and the lamports of a new balance unless the test says otherwise. */
 export const PRICE = 1_000_000n;
 
 /** How the agent of a test works. */
@@ -68,7 +68,7 @@ export type AgentWork = (options: {
   onText(text: string): void;
 }) => Promise<AgentOutcome>;
 
-/** What a test sets up; the rest is a chain on which everything is confirmed at once, and an agent that answers. */
+/** The parts that a test sets up. The chain confirms everything at once, and the agent answers. */
 export interface PaidRunWorld {
   chain?: Partial<Chain>;
   authority?: AuthoritySigner;
@@ -83,13 +83,13 @@ export interface PaidRunWorld {
   unfinalizedCapLamports?: bigint;
   /** How long a caller waits for its charge. */
   chargeWaitMs?: number;
-  /** Another replica of a world: the same listing and renter, on a database connection and a chain of its own. */
+  /** Another replica of a world: the same listing and renter, on another database connection and another chain. */
   replicaOf?: { row: Awaited<ReturnType<typeof insertListing>>; wallet: string };
   /** Brings the balance in the database up to the chain. */
   indexAccounts?: () => Promise<void>;
   /** Replaces parts, to see that a check notices a wrong one. */
   replaceParts?: (parts: MoneyParts) => MoneyParts;
-  /** What the caller's policy says to a price; throws to refuse. */
+  /** The caller's policy for a price; throws to refuse. */
   allow?: (lamports: bigint) => void;
   /** Its wallet has rented nothing and holds so many lamports, and the first run is free. */
   trial?: { holdsLamports: number };
@@ -105,7 +105,7 @@ export interface MoneyParts {
 }
 
 const PER_QUERY_TAG = 2;
-/** The price stands behind the status. */
+/** The price comes after the status. */
 export const LISTING_PRICE_OFFSET = LISTING_OFFSETS.status + 1;
 const VALID = 1;
 
@@ -128,7 +128,7 @@ export const STANDING = [
   account('PerQueryBalance', {}),
 ];
 
-/** What the index has of the renter: it can pay any price. */
+/** The index's view of the renter: it can pay any price. */
 const PAYABLE: IndexedRental = {
   rentalModel: 'per_query',
   valid: true,
@@ -287,7 +287,7 @@ export async function paidRunWorld(
     drain: createDrain(),
   } as unknown as RunTaskDeps;
   const never = new AbortController().signal;
-  /** What the policy has set aside, by run. */
+  /** Lamports that the policy has reserved, by run. */
   const allowed = new Map<string, bigint>();
   const request = {
     wallet,
@@ -331,7 +331,7 @@ export async function paidRunWorld(
   const pastRuns = createPastRuns({ runs, callerCounts, changes, settlement });
   return {
     db,
-    /** What the routes need, receipts apart. */
+    /** Dependencies of the routes, receipts apart. */
     /** The services of the routes. `changed` replaces what stores the runs. */
     services: (changed: (runs: RunRepository) => RunRepository = (same) => same) => ({
       runTask: (given: TaskRequest) => runTask({ ...deps, runs: changed(runs) }, given),

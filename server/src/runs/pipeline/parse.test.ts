@@ -55,7 +55,7 @@ it.each([
   expect(parse({}, header).key).toEqual(key);
 });
 
-it('every task is a run of its own, and equal requests have one digest', () => {
+it('every task is another run, and equal requests have one digest', () => {
   const first = parse({ input: { a: 1, b: [2] } }, 'key');
   const second = parse({ input: { b: [2], a: 1 } }, 'key');
   expect(first.runId).not.toBe(second.runId);

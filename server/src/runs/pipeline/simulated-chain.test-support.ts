@@ -106,7 +106,7 @@ export class SimulatedChain {
     this.#tellWaiting();
   }
 
-  /** No fork can take back what is in blocks now. */
+  /** No fork can take back the present blocks. */
   finalize(): void {
     this.#slot += 1n;
     for (const [signature, landed] of this.#blocks) this.#final.set(signature, landed);
@@ -123,12 +123,12 @@ export class SimulatedChain {
     this.#balance = copyOf(this.#finalizedBalance);
   }
 
-  /** The endpoint forgets what was sent and is in no block. */
+  /** The endpoint forgets sent transactions that are in no block. */
   forgetSent(): void {
     this.#sent.clear();
   }
 
-  /** So many blocks pass that every blockhash is too old, and are final; what was sent and is in no block never lands. */
+  /** So many blocks pass that every blockhash is too old, and are final. A sent transaction that is in no block never lands. */
   expire(): void {
     this.#sent.clear();
     this.#height += BLOCKHASH_LIFE + 1n;
@@ -236,14 +236,14 @@ function copyOf({ lamports, highestSequence, used }: Balance): Balance {
   return { lamports, highestSequence, used: new Set(used) };
 }
 
-/** What a transaction makes of the balance. */
+/** The effect of a transaction on the balance. */
 function apply(
   before: Balance,
   consumptions: readonly Consumption[],
 ): { error: TransactionError | null; after: Balance } {
   const after = copyOf(before);
   for (const { sequence, priceLamports, at } of consumptions) {
-    // Of several in one instruction, the place from 1 stands above the 16 bits of the code.
+    // Of several in one instruction, the place from 1 is above the 16 bits of the code.
     const place = at.place === undefined ? 0 : at.place + 1;
     const refuse = (code: number) => ({
       error: { InstructionError: [at.instruction, { Custom: code + place * 0x1_0000 }] },

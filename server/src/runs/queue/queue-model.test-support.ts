@@ -4,7 +4,7 @@ interface Run {
   isPriority: boolean;
 }
 
-/** The slots and the queue as a person would keep them: for each class a row of wallets, each with what it has waiting. */
+/** The slots and the queue as a person would keep them: for each class a row of wallets, each with its waiting runs. */
 export class QueueModel {
   readonly #slots: number;
   #seated: Run[] = [];

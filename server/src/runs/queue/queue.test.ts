@@ -244,7 +244,7 @@ describe('the queue for a slot', () => {
     expect(await listing.count('seats')).toBe(20);
   });
 
-  it('passes over those whose replica died, after a moment', async () => {
+  it('passes over runs of a dead replica, after a moment', async () => {
     const listing = await newListing();
     const seated = await listing.fill();
     // Long enough for both to be in the queue at the same time on a busy machine.

@@ -61,7 +61,7 @@ describe('the slots of a listing that several wallets want', () => {
     const [first = ''] = await come(listing, other, 1);
     await come(listing, greedy, 40, true);
     expect(await heldBy(listing, [greedy, other])).toEqual([10, 1]);
-    // No run has ended: there was room for those that come.
+    // No run has ended: there was room for new ones.
     const request = await listing.request(newWallet());
     expect(await here.repository.enter(request, BOUNDS)).toBe('seated');
     // Alone again, it may have all: it is let in by the last one that leaves.

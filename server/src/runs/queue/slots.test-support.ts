@@ -13,7 +13,7 @@ const QUEUE = { maxLength: 100, maxWaitMs: 60_000 };
 export const BOUNDS = { slots: 20, queueLength: 1000, ownLength: 1000, leaseMs: 60_000, claimMs: 60_000 };
 export const never = new AbortController().signal;
 
-/** What one server has of its own, over the database that all share. */
+/** The parts of one server, over the shared database. */
 export async function openReplica(url: string) {
   const database = openDatabase(url, () => undefined, 5);
   const notifications = await openNotifications(database.pool, 'seats_test', logger);

@@ -140,7 +140,7 @@ describe('the slots of a listing', () => {
     expect((await Promise.all(asked)).flat()).toEqual([next.runId]);
   });
 
-  it('and places are kept by those who ask for one again: they were handed it while they asked what they have', async () => {
+  it('and places are kept by runs that ask again: they got one while they asked', async () => {
     const listing = await newListing();
     const [freed = ''] = await listing.fill();
     const next = await listing.request();

@@ -46,7 +46,7 @@ async function world(setup: PaidRunWorld = {}) {
   return {
     ...made,
     rowsOf,
-    /** A call of its own. */
+    /** Another call. */
     call: () => made.execute({ idempotencyKey: `call-${(calls += 1)}` }),
   };
 }
