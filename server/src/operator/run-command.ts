@@ -1,6 +1,6 @@
 import { createOperatorLimits } from '../listings/index.js';
 import type { Db } from '../database/connection.js';
-import { createReviews, type Decided, type PendingReview } from '../registration/index.js';
+import { createApprovals, type Decided, type PendingReview } from '../registration/index.js';
 import { runKeyCommand, type OperatorKeys } from './key-commands.js';
 import { OperatorError } from './operator-error.js';
 import type { Command } from './parse-command.js';
@@ -11,7 +11,7 @@ export async function runCommand(
   command: Exclude<Command, { name: 'help' }>,
   readKeys: () => OperatorKeys | Promise<OperatorKeys>,
 ): Promise<string> {
-  const reviews = createReviews(db);
+  const reviews = createApprovals(db);
   const limits = createOperatorLimits(db);
   switch (command.name) {
     case 'reviews': {

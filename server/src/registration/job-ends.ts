@@ -37,8 +37,8 @@ interface VersionUpdate {
 }
 
 /**
- * How the end of a job was written down. `refused`: nothing was, because the creator's unpublished agents would be larger
- * than they may be. `outdated`: nothing was, because what it was made of has changed, or the job has ended before.
+ * The result of storing a job's end. `refused`: nothing is stored, because the creator's unpublished agents would
+ * exceed their limit. `outdated`: nothing is stored, because the job's source has changed, or the job ended before.
  */
 type JobEnd = { end: 'done' } | { end: 'outdated' } | { end: 'refused'; reason: string };
 
@@ -61,11 +61,14 @@ export interface JobEnds {
   rejectJob(id: string, error: Record<string, unknown>): Promise<void>;
   completeJob(id: string, draft: NewDraft): Promise<JobEnd>;
   /**
-   * Makes a new version the one that runs, if the present one is still what the update was made of: otherwise the update
-   * has to be made again, of what is there now. A draft's approval stays with the version that it was given for.
+   * Makes a new version the running one, if the update was made from the present version. Otherwise the caller makes
+   * the update again, from the present version. A draft's approval stays with its version.
    */
   completeUpdate(jobId: string, update: VersionUpdate): Promise<JobEnd>;
-  /** Stores what is said of a listing, without a new version; false when the listing has been published or closed meanwhile. */
+  /**
+   * Stores the changed columns of a listing, without a new version. False when the listing was published or closed
+   * meanwhile.
+   */
   completeListingChange(
     jobId: string,
     present: Pick<DraftRow, 'id' | 'creator' | 'status'>,
@@ -115,7 +118,7 @@ export function createJobEnds(db: Db, { requestSamples, requestProbe }: FollowUp
           .where('id', '=', id)
           .where('status', '=', 'queued')
           .executeTakeFirst();
-        // The task ran twice: the first time stands.
+        // The task ran twice: the first result counts.
         if (done.numUpdatedRows !== 1n) return { end: 'outdated' };
         await tx
           .insertInto('creators')
@@ -154,7 +157,7 @@ export function createJobEnds(db: Db, { requestSamples, requestProbe }: FollowUp
     ) =>
       endJob(db, async (tx) => {
         await lockCreator(tx, wallet);
-        // The task ran twice: the first time stands.
+        // The task ran twice: the first result counts.
         if (!(await isQueued(tx, jobId))) return { end: 'done' };
         const present = await tx
           .selectFrom('listings')
@@ -227,7 +230,7 @@ export function createJobEnds(db: Db, { requestSamples, requestProbe }: FollowUp
     completeListingChange: (jobId, present, columns, warnings) =>
       db.transaction().execute(async (tx) => {
         await lockCreator(tx, present.creator);
-        // The task ran twice: the first time stands.
+        // The task ran twice: the first result counts.
         if (!(await isQueued(tx, jobId))) return true;
         const changed = await tx
           .updateTable('listings')
@@ -257,10 +260,10 @@ async function isQueued(tx: Db, jobId: string): Promise<boolean> {
   return job?.status === 'queued';
 }
 
-/** Takes back what a job's end has written. */
+/** Rolls back the transaction of a job's end. */
 class OverflowError extends Error {}
 
-/** Runs what ends a job, in a transaction; what {@link requireNoOverflow} refuses is as if it had not been written. */
+/** Ends a job in a transaction. A refusal by {@link requireNoOverflow} rolls it back. */
 async function endJob(db: Db, write: (tx: Db) => Promise<JobEnd>): Promise<JobEnd> {
   try {
     return await db.transaction().execute(write);

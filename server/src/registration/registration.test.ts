@@ -29,7 +29,7 @@ const MANIFEST = {
   output_schema: { type: 'string' },
   timeout_seconds: 30,
 };
-/** A wallet that confirms what it is asked. */
+/** A wallet that confirms every change. */
 const confirmed = async () => undefined;
 const TERMS = {
   rental_model: 'per_query',
@@ -149,7 +149,7 @@ describe('a registration', () => {
     });
   });
 
-  it('keeps what the agent is made of where neither a dump nor the public store shows it [REG-20, REG-21]', async () => {
+  it('keeps the private parts of an agent out of database dumps and of the public store [REG-20, REG-21]', async () => {
     const { job } = await register(newWallet(), { ...MANIFEST, listing: TERMS, model_key: KEY });
     const listing = await listingOf(job);
     const version = await versionOf(listing.version_id);
@@ -234,7 +234,7 @@ describe('a registration', () => {
     expect(listings).toHaveLength(2);
   });
 
-  it('of a bare manifest completes, and names what is missing to publish [REG-10]', async () => {
+  it('of a bare manifest completes, and names the members that publishing needs [REG-10]', async () => {
     const wallet = newWallet();
     const { job } = await register(wallet, MANIFEST);
     expect(job.status).toBe('completed');

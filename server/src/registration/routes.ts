@@ -16,7 +16,7 @@ export interface RegistrationRouteDeps {
   ownAgents: OwnAgents;
 }
 
-/** Routes of registration, its jobs, and what a creator changes afterwards. */
+/** Routes of registration, its jobs, and a creator's later changes. */
 export function registrationRoutes(app: FastifyInstance, deps: RegistrationRouteDeps): void {
   const { registration, secrets, removal, confirmations, ownAgents } = deps;
 

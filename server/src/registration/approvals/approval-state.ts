@@ -4,8 +4,8 @@ import type { DraftRow } from '../drafts/draft-row.js';
 export type ReviewMode = 'automatic' | 'operator';
 
 /**
- * Where the review of a listing stands. An approval is of one version: a draft that was changed afterwards waits for
- * another one, except where every version that passes the checks is approved.
+ * The state of a listing's review. An approval covers one version. A draft that changed afterwards waits for another
+ * approval, except in the automatic mode, which approves every version that passes the checks.
  */
 export function reviewStateOf(
   listing: Pick<DraftRow, 'status' | 'review_state' | 'version_id' | 'approved_version_id'>,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newWallet } from '../../testing/index.js';
-import { createReviews, type Reviews } from './approvals.js';
+import { createApprovals, type Reviews } from './approvals.js';
 import { idOf, openRegistration, type RegistrationFixture } from '../registration.test-support.js';
 
 const SEEN = 'The prompt that was looked at.';
@@ -10,7 +10,7 @@ let fixture: RegistrationFixture;
 let reviews: Reviews;
 beforeAll(async () => {
   fixture = await openRegistration();
-  reviews = createReviews(fixture.database.db);
+  reviews = createApprovals(fixture.database.db);
 });
 afterAll(() => fixture.close());
 

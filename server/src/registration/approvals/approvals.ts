@@ -33,7 +33,7 @@ export interface Reviews {
   decide(listingId: string, decision: ReviewDecision): Promise<Decided>;
 }
 
-export function createReviews(db: Db): Reviews {
+export function createApprovals(db: Db): Reviews {
   return {
     async pending() {
       const rows = await db
@@ -73,7 +73,7 @@ export function createReviews(db: Db): Reviews {
           .forUpdate()
           .executeTakeFirst();
         if (!draft) return { outcome: 'not_found' };
-        // After the lock, so that the number is that of the version which is there now.
+        // After the lock, so that the number belongs to the present version.
         const { version } = await tx
           .selectFrom('listings')
           .select(versionNumber.as('version'))

@@ -240,7 +240,7 @@ describe('the runs of a night', () => {
     expect(await places()).toEqual(first);
   });
 
-  it('are so many at most in a round, once each, and none of what is not to be run [REG-145]', async () => {
+  it('are limited in each round, run each listing once, and leave out listings that need no check [REG-145]', async () => {
     const wanted = await Promise.all(Array.from({ length: 5 }, () => listed()));
     await listed({ health_checks: false });
     const paused = await listed();
@@ -262,7 +262,7 @@ describe('the runs of a night', () => {
     });
   });
 
-  it('are bounded for each creator, and what is left over comes first in the next night [REG-145]', async () => {
+  it('are bounded for each creator, and the remaining listings come first in the next night [REG-145]', async () => {
     answer = working;
     const creator = newWallet();
     const rows = [];

@@ -59,7 +59,7 @@ describe('what decides where renters’ data goes', () => {
     ],
     ['access to the web', declarative(), { tools: [WEB] }, ['tools']],
     [
-      'what an agent on the web is told',
+      'the system prompt of an agent on the web',
       declarative({ tools: [WEB] }),
       { system_prompt: 'y' },
       ['system_prompt'],

@@ -22,8 +22,8 @@ const isReached = (row: ProbeRow | undefined) =>
   row !== undefined && row.reached_at !== null && row.reason === null && row.requested_at === null;
 
 /**
- * Sees to it that the service can work with an agent that is published. One that was not reached is probed again: its creator may
- * have corrected what was wrong.
+ * Ensures that the service can reach an agent before its publication. It probes an unreachable agent again, because
+ * the creator may have corrected the fault.
  *
  * @param isUnverified publishes without waiting for a probe, also where the last one failed
  * @returns whether it was reached

@@ -37,7 +37,7 @@ export function sampleUnderWay(): ApiError {
 export async function requireSamples(draft: DraftRow, samples: PublicationSamples): Promise<void> {
   if (hasSamples(draft)) return;
   if (!(await samples.canBeSampled(draft))) {
-    throw withoutSamples('the agent cannot be run without a model key, so no run shows what it does');
+    throw withoutSamples('the agent cannot run without a model key, so there is no sample run');
   }
   if (draft.sample_problem !== null) await samples.request(draft.id);
   for (const until = performance.now() + samples.waitMs; ;) {

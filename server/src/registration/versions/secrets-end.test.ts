@@ -130,7 +130,7 @@ describe('a dump opened with the master key', () => {
     await endReplacedSecrets(db, keys, id);
   });
 
-  it('has no webhook secret in a new version whose time was over when it was made [REG-75]', async () => {
+  it('has no expired webhook secret in a new version [REG-75]', async () => {
     const { id, wallet, update } = await published({
       system_prompt: undefined,
       entrypoint_url: 'https://agent.example.com/run',
@@ -143,7 +143,7 @@ describe('a dump opened with the master key', () => {
     expect(await fixture.running(id)).not.toHaveProperty('previousWebhookSecret');
   });
 
-  it('has nothing of what a draft was before [REG-75]', async () => {
+  it('has nothing of the earlier versions of a draft [REG-75]', async () => {
     const wallet = newWallet();
     const id = idOf(await fixture.register('automatic', wallet, { system_prompt: 'PROMPT-1' }));
     await fixture.update('automatic', wallet, id, { system_prompt: 'PROMPT-2' });
