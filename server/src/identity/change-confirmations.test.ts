@@ -154,7 +154,7 @@ describe('a change of where data goes', () => {
     expect(refusal?.code).toBe('unauthorized');
   });
 
-  it('of a service on this machine alone is signed for the name in the request, if it is one of its own', async () => {
+  it('of a service on this machine alone is signed for the name in the request, if the service has that name', async () => {
     const local = createChangeConfirmations(challenges, createOriginsOf(undefined));
     const attempt = async (service: string, host: string) => {
       const request = { ...signed({ service }), host } as FastifyRequest;

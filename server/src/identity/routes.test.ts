@@ -82,7 +82,7 @@ describe('the site that a wallet signs in to', () => {
     expect(await logIn(app, '127.0.0.1:80', loopback)).toBe(401);
   });
 
-  it('is this machine where no public one is named, and never what a request says [ID-36]', async () => {
+  it('is this machine where no public one is named, and never comes from a request [ID-36]', async () => {
     const { app } = await start();
     expect((await offer(app, 'localhost')).sign_in['domain']).toBe('localhost');
     expect((await offer(app, 'evil.example')).sign_in['domain']).toBe('127.0.0.1');

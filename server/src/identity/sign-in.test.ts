@@ -89,7 +89,7 @@ describe('a sign-in message', () => {
     ],
     ['without a blank line after the wallet', full.replace(`${wallet}\n\n`, `${wallet}\nHello\n`)],
     ['to sign in to something else', full.replace('Solana account', 'Wallet account')],
-    ['whose nonce stands in the statement', `${headline}\n${wallet}\n\nHello Nonce: ${nonce}`],
+    ['with the nonce in the statement', `${headline}\n${wallet}\n\nHello Nonce: ${nonce}`],
     ['of one line', headline],
     ['that is empty', ''],
     ['that is the challenge itself', `agent-rental:auth:${issuedAt}:${nonce}`],

@@ -47,8 +47,8 @@ export function signInFor(
 }
 
 /**
- * Whether a message asks for what was offered: this site, this wallet, this nonce, which stands for one
- * challenge. What a wallet may leave out has to fit where it is there; what it may add says nothing to us.
+ * Whether a message has the offered values: this site, this wallet, and the nonce of one challenge. Optional fields
+ * must match where they are present. Additional fields are ignored.
  */
 export function isSignInFor(text: string, offered: SignInInput, now: Date): boolean {
   const message = parseSignInMessage(text);
@@ -101,7 +101,7 @@ function isField(line: string): boolean {
   return line === RESOURCES || FIELDS.some((name) => line.startsWith(`${name}: `));
 }
 
-/** Milliseconds; not a number for what is no time, which no comparison lets through. */
+/** Milliseconds. NaN for a text that is no time: every comparison with it fails. */
 function timeOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   return /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;

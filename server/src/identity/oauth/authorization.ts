@@ -27,7 +27,7 @@ export interface AskedGrant {
   request: AuthorizationRequest;
   /** The address of the client's metadata document, or a hash of the id of a client that registered itself. */
   client: string;
-  /** The host that published the document; undefined: a program that says of itself what it is. */
+  /** The host that published the document; undefined: a program that registered itself. */
   publisher: string | undefined;
   /** A stranger's claim, cleaned. */
   name: string;
@@ -43,7 +43,7 @@ export interface AskedGrant {
 
 type Where = Parameters<UrlsOf>[0];
 
-/** The authorization endpoint: what an app asks for, and what a wallet grants. */
+/** The authorization endpoint: an app asks, and a wallet grants. */
 export interface Authorization {
   /**
    * Judges an authorization request. Decides by the client's own metadata alone where an answer may go.
@@ -54,7 +54,8 @@ export interface Authorization {
    */
   read(query: Readonly<Record<string, unknown>>, where: Where): Promise<AskedGrant>;
   /**
-   * Connects an app with the wallet's fresh signature over exactly what is granted. Gives where the browser goes.
+   * Connects an app with the wallet's fresh signature over exactly this grant. Returns the next address of the
+   * browser.
    *
    * @throws ApiError `invalid_signature`, and as `read` does
    */
@@ -142,7 +143,7 @@ export function createAuthorization(deps: AuthorizationDeps): Authorization {
   };
 }
 
-/** Parameters that say nothing here are left out; those that come twice make the request invalid (RFC 6749, section 3.1). */
+/** Leaves out unknown parameters. A parameter that comes twice makes the request invalid (RFC 6749, section 3.1). */
 function parseRequest(query: Readonly<Record<string, unknown>>): AuthorizationRequest {
   const named = Object.keys(authorizationRequest.shape)
     .filter((name) => Object.hasOwn(query, name) && query[name] !== '')

@@ -24,7 +24,7 @@ export interface ClientDocuments {
   /**
    * Fetches the document, or gives the one of the last minutes.
    *
-   * @throws OAuthError `invalid_client` saying what is wrong with address or document, `temporarily_unavailable`
+   * @throws OAuthError `invalid_client` naming the fault of address or document, `temporarily_unavailable`
    */
   read(id: string): Promise<ClientMetadata>;
 }

@@ -4,7 +4,7 @@ import { OAuthError } from './oauth-error.js';
 import { redirectUriProblem } from './redirect-uris.js';
 
 const NAME_CHARACTERS = 60;
-/** Characters that read as a double quotation mark: a name stands between two. */
+/** Characters that read as a double quotation mark: the page puts a name between two. */
 const QUOTATION_MARK = /["\u00ab\u00bb\u201c-\u201f\u2033\u2036\u301d-\u301f\uff02]/gu;
 const MOST_REDIRECT_URIS = 20;
 
@@ -29,7 +29,7 @@ const metadata = z.object({
 type RawMetadata = z.output<typeof metadata>;
 
 /**
- * Reads what a client says of itself.
+ * Reads a client's metadata.
  *
  * @throws OAuthError `invalid_redirect_uri` or `invalid_client_metadata`
  */
