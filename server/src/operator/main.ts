@@ -69,7 +69,7 @@ async function readKeys(): Promise<OperatorKeys> {
 function explain(error: unknown): unknown {
   const code = (error as NodeJS.ErrnoException | undefined)?.code ?? '';
   if (MISSING_SCHEMA.has(code)) {
-    return new OperatorError("The database's tables are not those of this release: start the server once.");
+    return new OperatorError('The tables of the database belong to another release: start the server once.');
   }
   if (UNREACHABLE.has(code)) return new OperatorError(`The database cannot be reached (${code}).`);
   // Class 28: not authorized.

@@ -30,7 +30,7 @@ const reviewOf = (id: string) =>
     .executeTakeFirstOrThrow();
 
 describe('a review', () => {
-  it('is listed while it waits, longest waiting first, with what its creator said', async () => {
+  it('is listed while it waits, longest waiting first, with the text of its creator', async () => {
     // A listing on sale waits for no approval.
     await insertListing(database.db, { review_state: 'pending' });
     expect(await operate('reviews')).toBe('No registration waits for a review.');

@@ -46,7 +46,7 @@ function describeProtocolCommands(): string {
 const MOST_RUNS_PER_MINUTE = 100_000;
 const MOST_REASON_CHARACTERS = 1000;
 
-/** Reads a command line. @throws OperatorError saying what is wrong with it. */
+/** Reads a command line. @throws OperatorError naming its fault. */
 export function parseCommand(argv: readonly string[]): Command {
   const { values, positionals } = readArguments(argv);
   const [name, ...operands] = positionals;

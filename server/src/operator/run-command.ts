@@ -5,7 +5,7 @@ import { runKeyCommand, type OperatorKeys } from './key-commands.js';
 import { OperatorError } from './operator-error.js';
 import type { Command } from './parse-command.js';
 
-/** Does what the operator asks for; gives what to print. @throws OperatorError when it cannot be done. */
+/** Runs a command; returns the text to print. @throws OperatorError when it cannot be done. */
 export async function runCommand(
   db: Db,
   command: Exclude<Command, { name: 'help' }>,
@@ -78,13 +78,13 @@ function requireFound(found: boolean, listingId: string, which: 'unpublished' | 
   const hint =
     which === undefined
       ? 'GET /v1/listings finds the published ones.'
-      : 'The command reviews lists those that wait.';
+      : 'The command reviews lists the waiting ones.';
   throw new OperatorError(
     `There is no ${which ? `${which} ` : ''}listing ${JSON.stringify(listingId)}. ${hint}`,
   );
 }
 
-/** A creator's words are shown as data: on one line, without what a terminal would obey. */
+/** A creator's words are shown as data: on one line, without control characters of a terminal. */
 function describePending(row: PendingReview): string {
   const terms =
     row.rental_model === null || row.price_lamports === null

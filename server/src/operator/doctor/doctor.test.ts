@@ -148,7 +148,7 @@ async function found(changes: Record<string, string> = {}, now?: () => number): 
   return examine({ ...healthy, ...changes }, now);
 }
 
-/** One line of what is found. */
+/** One line of the findings. */
 async function line(
   name: string,
   changes: Record<string, string> = {},
@@ -232,7 +232,7 @@ describe('the doctor', () => {
     ['disk', () => ({ STATE_DIR: '/proc' }), /0\.0 GiB free/],
     ['public url', () => ({ PUBLIC_URL: `http://127.0.0.1:${closedPort}` }), /does not answer/],
   ] as const)(
-    'says what is wrong with the %s, and what to do [OPS-76]',
+    'names the fault of the %s, and the remedy [OPS-76]',
     async (name, changes, said) => {
       const finding = await line(name, changes());
       expect(finding).toMatchObject({ name, status: 'problem' });

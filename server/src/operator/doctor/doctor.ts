@@ -73,7 +73,7 @@ function findEmbedded(stateDir: string): string | undefined {
   }
 }
 
-/** A line for each finding, and what they come to. */
+/** A line for each finding, and a summary. */
 export function describeFindings(findings: readonly Checked[]): string {
   const width = Math.max(...findings.map(({ name }) => name.length)) + 2;
   const lines = findings.map(

@@ -103,7 +103,7 @@ export const PROTOCOL_COMMANDS: Readonly<Record<ProtocolAction['name'], Descript
   },
 };
 
-/** Reads a command line. Undefined where it names no command of this kind. @throws OperatorError saying what is wrong with it. */
+/** Reads a command line. Undefined where it names no command of this kind. @throws OperatorError naming its fault. */
 export function parseProtocolCommand(
   argv: readonly string[],
 ): ProtocolCommand | { help: string } | undefined {

@@ -12,7 +12,7 @@ import type { Plan } from './plan.js';
 /** Lamports of the network for a transaction with one signature. */
 const FEE_LAMPORTS = 5_000n;
 
-/** A transaction in words: what it calls, with which accounts and values, who signs, what it costs. */
+/** A transaction in words: its instruction, accounts, values, signers and cost. */
 export function describePlan(plan: Plan, programId: PublicKey, genesisHash: string): string {
   const { instruction, signer, rentLamports } = plan;
   const decoded = decodeInstruction(instruction.data, instruction.keys);
@@ -84,7 +84,7 @@ function table(rows: readonly Row[]): string[] {
   return rows.map(([name, value]) => `  ${name.padEnd(width)}${value}`);
 }
 
-/** A value of an instruction or an account; null is what an update leaves as it is. */
+/** A value of an instruction or an account. Null: the update does not change it. */
 function valueText(value: BorshValue | undefined): string {
   if (value === null || value === undefined) return 'unchanged';
   if (value instanceof PublicKey) return value.equals(PublicKey.default) ? 'none' : value.toBase58();

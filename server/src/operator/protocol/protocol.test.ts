@@ -130,7 +130,7 @@ describe('before the program is initialised', () => {
 
   it('an initialization is refused that mixes the hot key with a cold one, or names a treasury without rent [OPS-71]', async () => {
     const mixed = INITIALIZE().map((text) => (text === addressOf('authority') ? addressOf('admin') : text));
-    await expect(operate(...mixed, '--dry-run')).rejects.toThrow(/needs a key of its own/);
+    await expect(operate(...mixed, '--dry-run')).rejects.toThrow(/needs a separate key/);
     const poor = INITIALIZE().map((text) =>
       text === addressOf('treasury') ? addressOf('nextTreasury') : text,
     );
@@ -174,7 +174,7 @@ describe('once it is initialised', () => {
     expect(await connection.getBalance(roles.admin.publicKey)).toBe(balance);
   });
 
-  it('every command changes what it says, told by the event that landed [OPS-72, OPS-73]', async () => {
+  it('every command makes its change, and reports it from the landed event [OPS-72, OPS-73]', async () => {
     const after: Record<string, object>[] = [
       { pause: { paused: true } },
       { unpause: { paused: false } },

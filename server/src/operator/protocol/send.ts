@@ -54,7 +54,7 @@ export async function sendPlan(
   if (event) return { signature, event };
   throw new OperatorError(
     `The transaction ${signature} landed, and the RPC endpoint does not show its event ${plan.event}. ` +
-      'Look with the command protocol what it changed.',
+      'Look at the change with the command protocol.',
   );
 }
 
