@@ -19,7 +19,7 @@ export function cleanLine(text: string): string {
 }
 
 /**
- * Stands for what was cut out. ASCII: by one character beyond Latin-1 V8 keeps the whole page in two bytes a character,
- * and sending it costs twice as much.
+ * Marks a cut. ASCII, because one character beyond Latin-1 makes V8 keep the whole page in two bytes a character.
+ * Then sending it costs twice as much.
  */
 export const ELLIPSIS = '...';

@@ -15,7 +15,7 @@ export class WorkerPool<Question, Answer> {
   readonly #busy = new Set<Worker>();
   readonly #waiting: Waiting<Question, Answer>[] = [];
 
-  /** @param program path of what a thread runs; it says `begun` and then its answer to each question */
+  /** @param program path of a thread's program, which sends `begun` and then its answer to each question */
   constructor(program: string, { most, deadlineMs }: { most: number; deadlineMs: number }) {
     this.#program = program;
     this.#most = most;
@@ -72,7 +72,7 @@ export class WorkerPool<Question, Answer> {
       };
       const onMessage = (answer: Answer | 'begun') => {
         if (answer !== 'begun') settle(true, () => resolve(answer));
-        // From here on: a new thread first has to load what it runs.
+        // From here on, because a new thread has to load its program first.
         else timer = setTimeout(() => settle(false, () => resolve('late')), this.#deadlineMs);
       };
       const onError = (error: Error) => settle(false, () => reject(error));

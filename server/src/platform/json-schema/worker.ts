@@ -1,4 +1,7 @@
-/** Checks schemas and values in a thread of its own, one at a time; the thread's owner ends it when it takes too long. */
+/**
+ * Checks schemas and values in a separate thread, one at a time. The owner ends the thread when a check takes too
+ * long.
+ */
 import { parentPort } from 'node:worker_threads';
 import { withoutAbsentNulls } from './absent-nulls.js';
 import { checkSchema, InvalidSchemaError, schemaViolations, type SchemaViolation } from './compile.js';
@@ -10,7 +13,7 @@ export type SchemaQuestion = { schema: object } & (
   | { check: 'nulls'; value: unknown }
 );
 
-/** Comes after `begun`, which says that the work on a question begins. */
+/** The answer to a question. The thread sends `begun` first, when it starts the work. */
 export type SchemaAnswer =
   | { violations: SchemaViolation[] }
   | { value: unknown }

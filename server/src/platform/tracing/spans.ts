@@ -20,10 +20,10 @@ interface SpanOptions {
 }
 
 /**
- * Runs work as a span of the current trace. Of an error the span has its name alone, because messages may repeat what
- * callers wrote.
+ * Runs work as a span of the current trace. The span holds only the name of an error, because messages may repeat
+ * texts of callers.
  *
- * @throws what the work throws
+ * @throws the error of the work
  */
 export async function traced<Result>(
   name: string,
@@ -51,8 +51,8 @@ export function isTraced(): boolean {
 }
 
 /**
- * The header by which another service joins the current trace (W3C Trace Context); empty where nothing is traced. Only
- * `traceparent`: what a caller put into `tracestate` or `baggage` is not for others to read.
+ * The header by which another service joins the current trace (W3C Trace Context); empty where nothing is traced.
+ * Only `traceparent`: others must not read a caller's `tracestate` or `baggage`.
  */
 export function traceHeaders(): Record<string, string> {
   const span = trace.getSpanContext(context.active());

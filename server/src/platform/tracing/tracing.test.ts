@@ -54,7 +54,7 @@ it.each([
   `${CALLER}-more`,
   CALLER.toUpperCase(),
   'x'.repeat(100_000),
-])('a traceparent that is none begins a trace of its own: %.60s', async (traceparent) => {
+])('an invalid traceparent starts a new trace: %.60s', async (traceparent) => {
   await start(collectorUrl);
   const { traceparent: told } = await headersWithin(traceparent);
   expect(told).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
