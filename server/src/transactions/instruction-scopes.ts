@@ -6,7 +6,7 @@ import {
 } from '@agent-rental/program-client';
 import { PublicKey, type VersionedMessage } from '@solana/web3.js';
 
-/** What an API key needs to send each instruction: what is no renter's needs the right to publish. */
+/** The scope that an API key needs for each instruction. Instructions of creators need the right to publish. */
 const SCOPES = {
   purchase_one_time: 'rent',
   purchase_subscription: 'rent',

@@ -3,12 +3,12 @@ import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import type { AuthoritySigner } from '../chain/index.js';
 import type { ListingState } from './listing-state.js';
 
-/** Instructions for a wallet to sign, with what they cost it and bring it. */
+/** Instructions for a wallet to sign, with the amounts that it pays and gets. */
 export interface Plan {
   instructions: TransactionInstruction[];
   /** Who signs beside the wallet. */
   coSigner?: AuthoritySigner;
-  /** For people: what the transaction does. */
+  /** For people: the effect of the transaction. */
   message: string;
   /** Leaves the wallet as a price or a deposit. */
   priceLamports?: bigint;

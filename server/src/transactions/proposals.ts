@@ -41,7 +41,7 @@ export function createProposalBuilder(deps: {
   const { chain, authority, protocol, fees, network } = deps;
   const { programId } = chain;
 
-  /** The instructions that pay a priority fee, and what it comes to. */
+  /** The instructions that pay a priority fee, and its amount. */
   async function prioritize(
     instructions: readonly TransactionInstruction[],
   ): Promise<{ budget: TransactionInstruction[]; feeLamports: bigint }> {

@@ -24,7 +24,7 @@ export function rentalSpendsOf(message: VersionedMessage, programId: PublicKey):
   const keys = message.staticAccountKeys;
   return message.compiledInstructions.flatMap((instruction) => {
     if (!keys[instruction.programIdIndex]?.equals(programId)) return [];
-    // What a lookup table holds is not known here: it stands for no listing.
+    // The addresses of a lookup table are not known here: the default key matches no listing.
     const accounts = instruction.accountKeyIndexes.map((index) => keys[index] ?? PublicKey.default);
     const decoded = decodeInstruction(instruction.data, accounts);
     const amount = decoded ? AMOUNT[decoded.name] : undefined;
