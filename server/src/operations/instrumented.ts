@@ -24,9 +24,9 @@ interface CountedRuns {
 export function countRuns<R extends CountedRuns>(runs: R, metrics: Metrics): R {
   const counted: CountedRuns = {
     async begin(run, how) {
-      const begun = await runs.begin(run, how);
-      if (begun !== undefined) metrics.runBegan();
-      return begun;
+      const entry = await runs.begin(run, how);
+      if (entry !== undefined) metrics.runBegan();
+      return entry;
     },
     async finish(run, salt) {
       await runs.finish(run, salt);
