@@ -36,7 +36,7 @@ export function createChainLog(deps: {
         .slice(0, MOST_READ);
       if (ahead.length === 0) return undefined;
       const keys = await authorities();
-      // Newest first, and batches stand on-chain in their order: the first one that is ours is the newest.
+      // Newest first, and batches land in order: our first batch here is the newest.
       for (const { signature } of ahead) {
         const transaction = await chain.transactionOf(signature);
         const batch = transaction && batchOf(transaction, keys);
