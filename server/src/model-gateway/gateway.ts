@@ -44,11 +44,11 @@ export interface ModelGateway {
 export interface ModelSession {
   readonly usage: ModelUsage;
   /**
-   * One completion. The system prompt and the key are added here; the caller passes on what the runner asked.
+   * One completion. The gateway adds the system prompt and the key; the caller passes on the runner's request.
    *
-   * `onAnswer` is called once, when the model begins to answer: from there on it has worked, and costs its owner.
+   * Calls `onAnswer` once, when the model starts to answer: from then on it costs its owner.
    *
-   * @throws ModelUnavailableError; ModelLimitError when the run has used up what it may; the signal's reason when
+   * @throws ModelUnavailableError; ModelLimitError when the run has used up its limits; the signal's reason when
    * aborted.
    */
   complete(
@@ -183,8 +183,7 @@ function limitIn(cause: unknown): ModelLimitError | undefined {
 }
 
 /**
- * What went wrong, in words of ours: errors of vendors repeat what they were sent, key and prompt included, and
- * this one is logged.
+ * The failure in our own words, for the log: errors of vendors repeat the request, key and prompt included.
  */
 function reasonOf(cause: unknown): { reason: string; httpStatus?: number } {
   for (let error = cause, depth = 0; error instanceof Error && depth < 5; depth += 1) {

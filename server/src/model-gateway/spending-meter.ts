@@ -18,7 +18,7 @@ export const DEFAULT_MODEL_LIMITS: ModelLimits = {
   totalBytes: 96 * 1024 * 1024,
 };
 
-/** An agent used up what it may use of its model. The message is for the renter. */
+/** An agent used up the limits on its model. The message is for the renter. */
 export class ModelLimitError extends Error {
   override readonly name = 'ModelLimitError';
 }
@@ -31,7 +31,7 @@ export interface ModelUsage {
   readonly bytes: number;
 }
 
-/** Counts what one run uses, and ends it at the limit. */
+/** Counts the model use of one run, and ends the run at the limit. */
 export class ModelMeter {
   readonly #limits: ModelLimits;
   #calls = 0;
