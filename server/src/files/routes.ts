@@ -6,7 +6,7 @@ import type { FileService } from './service.js';
 
 /** Routes of the caller's files. */
 export async function fileRoutes(app: FastifyInstance, files: FileService): Promise<void> {
-  // A scope of its own: here a body of any type is an unread stream.
+  // A separate scope: here a body of any type is an unread stream.
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));

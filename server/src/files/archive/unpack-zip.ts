@@ -38,7 +38,7 @@ export async function unpackZip(
   }
 }
 
-/** @throws ArchiveError for what is neither a file nor a folder, and for what only its owner can read. */
+/** @throws ArchiveError for an entry that is neither a file nor a folder, and for an encrypted one. */
 function requireOrdinary(entry: Entry): void {
   const shown = JSON.stringify(entry.fileName.slice(0, 100));
   if (entry.isEncrypted()) throw new ArchiveError(`${shown} is encrypted`);
