@@ -22,7 +22,7 @@ export function testFundsRoute(app: FastifyInstance, giveTestFunds: TestFunds): 
   });
 }
 
-/** @throws ApiError for what is no address, or one without a private key, as the system's own. */
+/** @throws ApiError for an invalid address, or one without a private key, such as the system program's. */
 function addressOf(text: string): PublicKey {
   const bytes = bs58.decodeUnsafe(text);
   if (bytes === undefined || !isPublicKey(bytes)) {

@@ -192,7 +192,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
         await logIn(page);
         await page.getByLabel('Manifest', { exact: true }).fill(JSON.stringify({ ...next, description: 7 }));
         await page.getByRole('button', { name: 'Send this version' }).click();
-        await says(page, 'It was not updated. See below what is wrong');
+        await says(page, 'It was not updated. See the faults of the manifest');
         expect(await page.locator('#manifest-wrong').textContent()).toMatch(/^description /);
         await page.getByLabel('Manifest', { exact: true }).fill(JSON.stringify(next));
         await page.getByRole('button', { name: 'Send this version' }).click();

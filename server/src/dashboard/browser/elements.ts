@@ -4,7 +4,7 @@ interface Parts {
   /** Shown as text; markup in it is not parsed. */
   text?: string;
   href?: string;
-  /** Of a button: what it does. */
+  /** The action of a button. */
   onClick?: () => void;
 }
 

@@ -28,9 +28,9 @@ export interface Choice {
 }
 
 /**
- * Reads what the page's attributes say, and what was chosen.
+ * Reads the page's attributes and the renter's choices.
  *
- * @throws Error saying what is wrong with the deposit.
+ * @throws Error naming the fault of the deposit.
  */
 export function readPayment(
   data: Readonly<Record<string, string | undefined>>,

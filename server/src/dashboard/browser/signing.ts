@@ -3,10 +3,10 @@ import type { SignOptions } from '@agent-rental/sdk/solana';
 import { say, type Session } from './wallets.js';
 
 /**
- * Options of a call that signs: says what the wallet is about to ask for, once the sdk has found that the transaction does that and
- * takes no more.
+ * Options of a call that signs. Announces the wallet's question, once the sdk has checked that the transaction does
+ * exactly that.
  *
- * @param what the transaction does, as a sentence
+ * @param what a sentence about the effect of the transaction
  */
 export function announced(root: HTMLElement, { name }: Session, what: string): SignOptions {
   return {

@@ -19,7 +19,7 @@ interface CostsProps {
   costs: RentalCosts | undefined;
 }
 
-/** What a renter pays in all for a first rental: each window, with what the network takes beside the price. */
+/** The full cost of a first rental: each window, with the costs of the network beside the price. */
 export function Costs({ model, priceLamports, minDepositLamports, costs }: CostsProps) {
   if (!costs) {
     return (

@@ -14,10 +14,10 @@ const SAMPLE_CHARACTERS = 4_000;
 const REVIEW_CHARACTERS = 1_000;
 const FIELD_CHARACTERS = 300;
 const SCHEMA_CHARACTERS = 20_000;
-/** Fields of an input that stand in the table; the schema beside it has all. */
+/** Fields of an input in the table; the schema beside it has all. */
 const MOST_FIELDS = 40;
 
-/** What the page of a listing shows. */
+/** The content of a listing's page. */
 export interface ListingPageContent {
   readonly listing: Listing;
   readonly reviews: readonly Review[];
@@ -30,7 +30,7 @@ export interface ListingPageContent {
   readonly nonce: string;
 }
 
-/** The page of a listing: what it costs, how it has done, what it takes and gives, and how to use it. */
+/** The page of a listing: its price, track record, inputs, outputs and use. */
 export function listingPage(content: ListingPageContent): string {
   const { listing, reviews, costs, baseUrl, chain, nonce } = content;
   const { id, title, description, status } = listing;

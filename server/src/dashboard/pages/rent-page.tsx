@@ -31,8 +31,8 @@ export interface RentPageContent {
 }
 
 /**
- * The page that `rent_url` leads to: what the rental costs, and a program that pays for it. The creator's words come after
- * the price, in a block of their own, so that they cannot pass for it.
+ * The page at `rent_url`: the cost of the rental, and a program that pays for it. The creator's words come after the
+ * price, in a separate block, so that nobody takes them for the price.
  */
 export function rentPage({
   listing,
@@ -74,7 +74,7 @@ export function rentPage({
         <bdi>{quotedTitle(title)}</bdi>
       </blockquote>
       <p>
-        <a href={`/dashboard/listings/${id}`}>See what it takes and gives, and what its renters say.</a>
+        <a href={`/dashboard/listings/${id}`}>See its inputs, its outputs and its reviews.</a>
       </p>
       <PaymentSection listing={listing} chain={chain} programId={programId} />
       <h2>Or let the agent that gave you this link go on</h2>

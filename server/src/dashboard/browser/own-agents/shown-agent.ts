@@ -11,6 +11,6 @@ export interface ShownAgent {
   readonly listing: Listing | undefined;
   /** Where its next version is typed. */
   readonly manifest: ManifestInput;
-  /** Reads everything again, then says what was done. */
+  /** Reads everything again, then shows the text `done`. */
   readonly refresh: (done: string) => Promise<void>;
 }

@@ -36,7 +36,7 @@ export function showRun(root: HTMLElement): void {
   });
 }
 
-/** How the run stands; undefined once its result was removed. */
+/** The state of the run; undefined once its result was removed. */
 async function firstState({ client }: Session, id: string): Promise<RunState | undefined> {
   try {
     return await client.getRun(id);

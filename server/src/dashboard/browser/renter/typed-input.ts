@@ -12,9 +12,9 @@ export interface TypedField {
 }
 
 /**
- * Makes the input of a run of what was typed. What was left empty is left out.
+ * Makes the input of a run from the typed fields. Leaves out empty ones.
  *
- * @throws Error that names the field whose text is not what it should be.
+ * @throws Error that names the field with a wrong text.
  */
 export function inputOf(fields: readonly TypedField[]): TypedInput {
   const members: [string, unknown][] = [];

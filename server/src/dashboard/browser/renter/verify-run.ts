@@ -85,7 +85,7 @@ async function finalReceipt(
 }
 
 async function serviceKeys(): Promise<unknown> {
-  // Not those that the browser keeps: one that leaked may be replaced since.
+  // Not from the browser's cache: a leaked key may be replaced since.
   const response = await fetch(serviceEndpoints.getReceiptKeys.path, { cache: 'no-cache' });
   if (!response.ok) throw new Error('The keys of the service cannot be read. Try again.');
   return response.json();

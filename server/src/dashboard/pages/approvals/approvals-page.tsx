@@ -56,7 +56,7 @@ export function approvalPage({ baseUrl, chain, nonce, id }: ApprovalPageContent 
     head,
     <>
       <h1>May your agent spend this?</h1>
-      <p>Log in with the wallet that the agent acts for, to see what it asks.</p>
+      <p>Log in with the wallet that the agent acts for, to see its question.</p>
       <NoScript />
       <section id="approval" hidden data-chain={chain} data-approval={id}>
         <h2>Your wallet</h2>

@@ -17,8 +17,8 @@ export interface ConsentPageContent {
 const NAME_CHARACTERS = 60;
 
 /**
- * The page where a person decides what an app may do with the wallet. What the app says of itself stands apart from what the service
- * knows: where the answer goes.
+ * The page where a person decides an app's rights over the wallet. It separates the app's claims from the address of
+ * the answer, which the service knows.
  */
 export function consentPage({ asked, chain, nonce }: ConsentPageContent): string {
   const { request, client, name, redirectHost, resource, scopes, denial } = asked;
@@ -34,7 +34,7 @@ export function consentPage({ asked, chain, nonce }: ConsentPageContent): string
       <h1>Connect an app to your wallet?</h1>
       <p>
         An app that ends your login at <strong>{redirectHost}</strong> asks to use this marketplace for you.
-        Go on only if you have just begun this in that app.
+        Go on only if you have just started this in that app.
       </p>
       <Claims asked={asked} />
       <noscript>
@@ -98,7 +98,7 @@ export function consentPage({ asked, chain, nonce }: ConsentPageContent): string
   );
 }
 
-/** What is known of the app, and what it merely says. */
+/** The known facts of the app, and its own claims. */
 function Claims({
   asked: { request, publisher, name, site, redirectHost, resource },
 }: {

@@ -30,7 +30,7 @@ export function AgentForm() {
           </select>
         </label>
         <label>
-          Description: what it does, for what input, and what it returns
+          Description: its task, its input and its result
           <textarea data-path="description" rows={4} maxLength={4000} />
         </label>
       </fieldset>
@@ -79,7 +79,7 @@ export function AgentForm() {
           <textarea data-path="listing.sample_input" rows={3} spellcheck={false} class="code" />
         </label>
         <label>
-          A sample output; empty: that of the marketplace’s try
+          A sample output; empty: from the marketplace’s trial run
           <textarea data-path="listing.sample_output" rows={3} />
         </label>
       </fieldset>

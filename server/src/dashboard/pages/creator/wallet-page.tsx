@@ -29,10 +29,10 @@ interface WalletPage {
 }
 
 /**
- * A page that shows a wallet what is its own. The script fills it once the wallet is logged in: nothing of the wallet is in the
- * page itself.
+ * A page with the private data of a wallet. The script fills it once the wallet is logged in: the page itself holds
+ * nothing of the wallet.
  *
- * @param children what is shown once the wallet is logged in
+ * @param children the elements for a logged-in wallet
  */
 export function renderWalletPage(
   { title, description, path, part, listingId, intro }: WalletPage,

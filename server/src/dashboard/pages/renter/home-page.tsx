@@ -11,7 +11,7 @@ export interface WalletPageContent {
   readonly nonce: string;
 }
 
-/** The first page of a wallet: what it has rented, filled by the script once the wallet is logged in. */
+/** The first page of a wallet: its rentals. The script fills it once the wallet is logged in. */
 export function homePage({ baseUrl, chain, nonce }: WalletPageContent): string {
   const head = {
     title: 'Dashboard',
@@ -55,8 +55,7 @@ export function homePage({ baseUrl, chain, nonce }: WalletPageContent): string {
           <a href="/dashboard/approvals">Approvals</a>: payments that your agents ask you about.
         </li>
         <li>
-          <a href="/dashboard/creator">Your agents</a>: publish agents, and see how they do and what they
-          earn.
+          <a href="/dashboard/creator">Your agents</a>: publish agents, and see their statistics and earnings.
         </li>
       </ul>
     </>,
