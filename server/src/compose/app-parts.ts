@@ -12,18 +12,18 @@ export interface AppParts {
   logger: Logger;
   database: OpenDatabase;
   chain: Chain;
-  /** An RPC endpoint of that chain which anybody may use; those of the server's own may hold keys. */
+  /** A public RPC endpoint of that chain; the server's own endpoints may hold keys. */
   publicRpcUrl: string | undefined;
   history: ProgramHistory;
   /** Signs with the hot key. */
   authority: RotatingSigner;
   keys: Keys;
   driver: SandboxDriver;
-  /** Folder of public content. With DATABASE_URL it is only read, for what an earlier release left there. */
+  /** Folder of public content. With DATABASE_URL it is only read, for the files of an earlier release. */
   contentFolder: string;
-  /** Origins that may be called although they are on loopback: the embedded default's own examples. */
+  /** Allowed origins on loopback: the embedded default's own examples. */
   allowedOrigins: ReadonlySet<string>;
-  /** True when no other server shares the database: what an earlier process left is then certainly dead. */
+  /** True when no other server shares the database. Then the runs of an earlier process are certainly dead. */
   alone: boolean;
   /** Watches the disk of the state folder, where database and chain are on it. */
   diskSpace: DiskSpace | undefined;

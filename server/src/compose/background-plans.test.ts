@@ -63,7 +63,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** A history in which all is over, as most of any history is. */
+/** A history without open runs, like most of a real history. */
 async function seed(): Promise<void> {
   const { db } = database;
   await sql`

@@ -113,7 +113,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
     logger,
     { crontab: [EXPIRY_CRONTAB, LAPSE_CRONTAB, HEALTH_CRONTAB, RECONCILIATION_CRONTAB].join('\n') },
   );
-  // In a queue of its own: a sample run may take a minute, and no registration waits for it.
+  // In a separate queue, because a sample run may take a minute and must not delay a registration.
   const sampleJobs = await startJobs(
     pool,
     {

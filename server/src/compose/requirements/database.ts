@@ -45,7 +45,7 @@ export async function requireDatabase(pool: Pool, url: string): Promise<void> {
   }
 }
 
-/** The error that says what an operator does about one of the database. */
+/** An operator's error for an error of the database, with the remedy. */
 export function databaseError(cause: unknown, url: string): StartError {
   const chain = causes(cause);
   const advice = chain.map(({ code }) => ADVICE[code ?? '']).find((text) => text !== undefined);

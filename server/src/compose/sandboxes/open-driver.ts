@@ -54,7 +54,7 @@ async function openLocal(
   logger: Pick<Logger, 'info'>,
 ): Promise<SandboxDriver> {
   const cgroups = findDelegatedCgroup();
-  if (typeof cgroups === 'string') logger.info({ reason: cgroups }, 'sandboxes have no cgroups of their own');
+  if (typeof cgroups === 'string') logger.info({ reason: cgroups }, 'sandboxes have no separate cgroups');
   return createLocalDriver({
     stateDir,
     choice,
@@ -88,7 +88,7 @@ async function openE2b(
     onLeft: (sandboxId) =>
       logger.warn(
         { sandbox_id: sandboxId },
-        'a sandbox of E2B could not be ended; it ends when its time is over',
+        'a sandbox of E2B could not be ended; it ends when its time runs out',
       ),
   });
   try {
