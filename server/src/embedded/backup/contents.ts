@@ -59,7 +59,7 @@ async function copyPrivate(from: string, to: string): Promise<void> {
   await chmod(to, 0o600);
 }
 
-/** Writes down what a backup holds, with a hash of each file. */
+/** Writes the list of a backup's files, with a hash of each. */
 export async function writeManifest(folder: string, release: string): Promise<BackupManifest> {
   const paths = (await filesBelow(folder)).toSorted();
   const files: BackupManifest['files'] = [];
@@ -72,7 +72,11 @@ export async function writeManifest(folder: string, release: string): Promise<Ba
   return manifest;
 }
 
-/** Reads what a backup holds, and checks each file against its hash. @throws BackupError for one that is not whole. */
+/**
+ * Reads the list of a backup's files, and checks each against its hash.
+ *
+ * @throws BackupError for an incomplete backup.
+ */
 export async function readBackup(folder: string): Promise<BackupManifest> {
   const text = await readFile(join(folder, MANIFEST_FILE), 'utf8').catch(() => {
     throw new BackupError(`${folder} is no backup: it has no ${MANIFEST_FILE}.`);
@@ -130,7 +134,7 @@ export async function newFolderFor(target: string): Promise<string> {
   await mkdir(draft, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     throw new BackupError(
       error.code === 'EEXIST'
-        ? `${draft} is what an interrupted backup left: remove it.`
+        ? `${draft} was left by an interrupted backup: remove it.`
         : `${draft} cannot be made: ${error.code}.`,
     );
   });

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 
-/** The examples are a program of their own: they play a creator's and a renter's machine. */
+/** The examples are a separate program: they play a creator's and a renter's machine. */
 export const EXAMPLES_ENTRY = fileURLToPath(
   new URL('../../../../examples/dist/marketplace.js', import.meta.url),
 );
@@ -59,7 +59,7 @@ export async function startExamples(options: {
   allowOrigins(origins: string[]): void;
 }): Promise<Examples> {
   const child = fork(options.entry, [], {
-    // A clean environment: the examples are a stranger to the server and need nothing of its own.
+    // A clean environment: the examples are a stranger to the server and need nothing from it.
     env: {
       ...options.modelSettings,
       PATH: process.env['PATH'] ?? '',

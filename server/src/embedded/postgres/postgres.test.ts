@@ -129,7 +129,7 @@ async function expectGone(pid: number): Promise<void> {
 }
 
 describe('startEmbeddedPostgres', () => {
-  it('creates the database, then keeps what was written over a stop', async () => {
+  it('creates the database, then keeps its rows over a stop', async () => {
     const folder = await openStateFolder(join(shared, 'new state folder'));
     const steps: string[] = [];
     const first = await start(folder.path, { steps });
@@ -193,7 +193,7 @@ describe('startEmbeddedPostgres', () => {
     await start(stateDir);
   });
 
-  it('tells when PostgreSQL dies, and recovers what was committed', async () => {
+  it('tells when PostgreSQL dies, and recovers committed rows', async () => {
     const first = await start(stateDir);
     await query(first.url, "INSERT INTO note VALUES ('crash')");
     process.kill(first.pid, 'SIGKILL');
@@ -323,7 +323,7 @@ describe('startEmbeddedPostgres', () => {
 });
 
 describe.runIf(isRoot)('startEmbeddedPostgres started by root', () => {
-  it('works for an ordinary user, in a folder of its own, without symbolic links in the package', async () => {
+  it('works for an ordinary user, in a separate folder, without symbolic links in the package', async () => {
     const parent = join(shared, 'home of no one');
     mkdirSync(parent);
     chownSync(parent, ordinaryUser.uid ?? 0, ordinaryUser.gid ?? 0);

@@ -45,7 +45,7 @@ export interface EmbeddedPostgresOptions {
   readonly stateDir: string;
   /** Told each step that takes noticeable time, in the present tense, for the person at the terminal. */
   readonly onStep?: (text: string) => void;
-  /** Told what is of interest afterwards, as by pino. */
+  /** Told later events of interest, as by pino. */
   readonly logger?: { info(message: string): void; warn(message: string): void };
   /** Where root keeps data that PostgreSQL's user could not reach below the state folder; /var/lib/agent-rental by default. */
   readonly systemDir?: string;

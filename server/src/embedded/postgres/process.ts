@@ -65,9 +65,9 @@ export async function launchPostmaster(
 const MEGABYTE = 1024 * 1024;
 
 /**
- * A quarter of the memory, as PostgreSQL's manual has it ("Resource Consumption"), up to what a million listings need:
- * counting what a search finds visits most pages of its table, and from the system's cache each takes a call. What is
- * not used takes no memory.
+ * A quarter of the memory, as PostgreSQL's manual advises ("Resource Consumption"), up to the need of a million
+ * listings. Counting the results of a search visits most pages of its table, and each page from the system's cache
+ * takes a call. Unused buffers take no memory.
  */
 function sharedBuffersMb(): number {
   const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
@@ -161,8 +161,8 @@ const GUARD_SCRIPT = `
 `;
 
 /**
- * Starts a shell that waits for the end of its input, which the system closes when this process ends in
- * any way, and then shuts PostgreSQL down. Should it be killed too, the next start stops what is left.
+ * Starts a shell that waits for the end of its input, which the system closes when this process ends in any way, and
+ * then shuts PostgreSQL down. If the shell is killed too, the next start stops PostgreSQL.
  */
 function spawnGuard(pid: number, { account, dataDir }: PostgresHome): ChildProcess {
   const pidFile = join(dataDir, 'postmaster.pid');
@@ -172,7 +172,7 @@ function spawnGuard(pid: number, { account, dataDir }: PostgresHome): ChildProce
     ['-c', GUARD_SCRIPT, 'agent-rental-postgres-guard', `${pid}`, pidFile],
     { cwd: '/', detached: true, stdio: ['pipe', 'ignore', 'ignore'] },
   );
-  // It only adds to what the next start does anyway, so a system without it is no failure.
+  // The next start stops PostgreSQL anyway, so a system without a shell is no failure.
   guard.on('error', () => undefined);
   guard.stdin?.on('error', () => undefined);
   guard.unref();

@@ -106,7 +106,7 @@ function publish(folder: string, generation: number): boolean {
     linkSync(draft, lockPath(folder, generation));
     return true;
   } catch (error) {
-    // ENOENT: a winner swept our draft away together with those of starters that died.
+    // ENOENT: a winner swept our draft away, together with the drafts of dead starters.
     if (isMissing(error) || (error instanceof Error && 'code' in error && error.code === 'EEXIST')) {
       return false;
     }

@@ -181,7 +181,7 @@ describe('openStateFolder', () => {
     await expect(open(path)).resolves.toMatchObject({ path });
   });
 
-  it('keeps the beat of its own lock', async () => {
+  it('keeps the beat of the lock it holds', async () => {
     const folder = await open(newPath());
     const lock = latestLock(folder.path);
     const before = statSync(lock).mtimeMs;
