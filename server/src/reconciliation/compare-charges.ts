@@ -19,9 +19,9 @@ export interface CompareChargesDeps {
 }
 
 /**
- * Compares the charges of each prepaid balance: what the database has as taken with what the account has spent at
- * `finalized`. Only where the sums differ, or for every balance on request, the transactions of the balance are read and
- * compared one by one.
+ * Compares the charges of each prepaid balance in the database with the account's spent sum at `finalized`. Only
+ * where the sums differ, or on request for every balance, reads the balance's transactions and compares them one by
+ * one.
  *
  * @param options `everyTransaction` reads them for every balance; `counted` is told how many balances were compared.
  */

@@ -84,7 +84,7 @@ export async function* compareIndex(
   }
 }
 
-/** Whether a row says what the account says. */
+/** Whether a row has the values of the account. */
 function isSame(account: IndexedAccount, row: Readonly<Record<string, unknown>> | undefined): boolean {
   if (account.kind === 'absent') return row === undefined || row['status'] === 'draft';
   if (row === undefined) return false;

@@ -1,4 +1,4 @@
-/** Each way in which the database can differ from the chain, with what is done about it. */
+/** Each way in which the database can differ from the chain, with its repair. */
 export const DIFFERENCES = {
   /** An account's row is missing, is of no account, or has other values. */
   index: {

@@ -12,7 +12,7 @@ import { createChargeStates } from '../settlement/index.js';
 import { describeReport, toJson } from './describe-report.js';
 import { reconcileWithChain } from './reconcile.js';
 
-const USAGE = `Compares the database with the chain, both ways, and repairs what is safe to repair.
+const USAGE = `Compares the database with the chain, both ways, and makes the safe repairs.
 
   npm run reconcile                        accounts with the index, and each balance with its charges
   npm run reconcile -- --every-transaction reads the transactions of all balances, not only where sums differ
@@ -76,7 +76,7 @@ function readOptions() {
   }
 }
 
-/** The database and the chain that are compared: those of the environment, or of the server on the state folder. */
+/** The database and the chain of the environment, or of the server on the state folder. */
 async function findParts(): Promise<{
   databaseUrl: string;
   rpcUrls: readonly string[];
