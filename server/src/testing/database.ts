@@ -53,7 +53,7 @@ export interface RestartableDatabase extends TemporaryDatabase {
   restart(settings: Readonly<Record<string, string>>): Promise<void>;
 }
 
-/** Opens an empty database on a PostgreSQL of its own, which writes every commit through to the disk. */
+/** Opens an empty database on a separate PostgreSQL, which writes every commit through to the disk. */
 export async function openRestartableDatabase(): Promise<RestartableDatabase> {
   const { removeEmbeddedPostgres, startEmbeddedPostgres } = await import('../embedded/postgres/postgres.js');
   const stateDir = newStateDir();
@@ -91,7 +91,7 @@ export async function openRestartableDatabase(): Promise<RestartableDatabase> {
   };
 }
 
-/** A PostgreSQL of its own with an empty database, which is started again at the same address when it is killed. */
+/** A separate PostgreSQL with an empty database. It starts again at the same address when it is killed. */
 export interface KeptDatabase {
   readonly url: string;
   /** Of the present process. */
@@ -146,8 +146,8 @@ export interface SharedTestServer {
 }
 
 /**
- * Starts a PostgreSQL for a test run and migrates a database for copies on it. The full form takes that of
- * `TEST_DATABASE_URL`. Its own one does not wait for the disk: a copy takes a sixth of the time.
+ * Starts a PostgreSQL for a test run and migrates a database for copies on it. The full form uses the server at
+ * `TEST_DATABASE_URL`. The started one does not wait for the disk: a copy takes a sixth of the time.
  */
 export async function startSharedTestServer(): Promise<SharedTestServer> {
   const given = process.env['TEST_FORM'] === 'full' ? process.env['TEST_DATABASE_URL'] : undefined;
