@@ -131,7 +131,7 @@ describe('a change of where data goes', () => {
     expect(await codeOf(twice)).toBe('invalid_signature');
   });
 
-  it('without a signature says what text to sign', async () => {
+  it('without a signature names the text to sign', async () => {
     const refusal = await refusalOf(confirmations.require(login, requestWith({}), ASKED));
     expect(refusal?.code).toBe('invalid_signature');
     const [how = '', text = ''] = refusal?.message.split('\n\n') ?? [];

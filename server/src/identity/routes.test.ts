@@ -43,7 +43,7 @@ async function start(publicUrl?: string) {
 
 type App = Awaited<ReturnType<typeof start>>['app'];
 
-/** What a wallet is offered to sign by a page that reached the service under that name. */
+/** The sign-in text that a wallet gets from a page that reached the service under that name. */
 async function offer(app: App, host: string) {
   const url = `/v1/auth/challenge?wallet=${address}&sign_in=true`;
   const response = await app.inject({ url, headers: { host } });

@@ -12,7 +12,7 @@ const offered = signInFor({ origin: 'https://market.example:8443', network: 'dev
 const now = new Date('2026-01-05T10:00:30.000Z');
 const accepted = (text: string, at = now) => isSignInFor(text, offered, at);
 
-/** What a wallet signs for the offer, as the Wallet Standard's specification writes it. */
+/** The text that a wallet signs for the offer, as the Wallet Standard's specification writes it. */
 const full = `market.example:8443 wants you to sign in with your Solana account:
 ${wallet}
 

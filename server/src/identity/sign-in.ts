@@ -27,7 +27,7 @@ interface SignInMessage {
   fields: Partial<Record<(typeof FIELDS)[number], string>>;
 }
 
-/** What a wallet is asked to sign: `solana:signIn` of the Wallet Standard takes it as it is. */
+/** The input of the Wallet Standard's `solana:signIn`, without changes. */
 export function signInFor(
   site: SignInSite,
   wallet: string,
@@ -64,7 +64,7 @@ export function isSignInFor(text: string, offered: SignInInput, now: Date): bool
     (fields.URI === undefined || isWithin(fields.URI, offered.uri)) &&
     (fields.Version === undefined || fields.Version === offered.version) &&
     (chain === undefined || chain === offered.chainId || `solana:${chain}` === offered.chainId) &&
-    // A wallet's clock may be off; the challenge's own life is what counts.
+    // A wallet's clock may be off: only the challenge's own expiry counts.
     (issuedAt === undefined || issuedAt < Date.parse(offered.expirationTime)) &&
     (expiresAt === undefined || expiresAt > now.getTime()) &&
     (notBefore === undefined || notBefore <= now.getTime())

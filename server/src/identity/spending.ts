@@ -11,7 +11,7 @@ export interface Spend {
   /** Runs draw from a prepaid balance; rentals, renewals and deposits from the wallet. Counted apart. */
   kind: 'run' | 'rental';
   lamports: bigint;
-  /** What the owner of the wallet is asked about it, where the policy asks; absent for what needs no approval. */
+  /** The question to the owner of the wallet, where the policy asks; absent for a spend without approval. */
   call?: SpendingCall;
 }
 
@@ -44,7 +44,7 @@ export interface SpendingApprovals {
   giveBack(apiKeyId: string, spendId: string): Promise<void>;
 }
 
-/** What one caller may spend. A wallet's own login, and a key without a policy, may spend all that the wallet can. */
+/** The limits of one caller's spending. A wallet's own login, and a key without a policy, have none. */
 export interface Allowance {
   /** @throws ApiError 403 when the key may not be used for this listing. */
   requireListing(listingId: string): void;

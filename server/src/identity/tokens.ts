@@ -97,7 +97,7 @@ function notOurs(cause?: unknown): ApiError {
   return new ApiError('unauthorized', 'The bearer token is not one of ours.', { cause });
 }
 
-/** What a token says is the name of its key, unverified. */
+/** The key name in a token, unverified. */
 function kidOf(token: string): string | undefined {
   try {
     const header = JSON.parse(
@@ -110,7 +110,7 @@ function kidOf(token: string): string | undefined {
   }
 }
 
-/** Makes what belongs to a key once. */
+/** Makes a value of each key once. */
 function ofEachKey<T>(make: (key: ServiceKey) => T): (key: ServiceKey) => T {
   const made = new LRUCache<string, { value: T }>({ max: MOST_KEYS });
   return (key) => {

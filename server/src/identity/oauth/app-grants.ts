@@ -6,10 +6,10 @@ import { requireRoomForKey } from '../api-keys.js';
 import { OAuthError } from './oauth-error.js';
 import { issueTokens, type IssuedTokens } from './app-tokens.js';
 
-/** What a wallet has granted, and by which request. */
+/** A wallet's grant to an app, and the request for it. */
 export interface NewGrant {
   wallet: string;
-  /** What the client calls itself. */
+  /** The client's own name. */
   name: string;
   /** The address of its metadata document, or a hash of its id. */
   client: string;

@@ -21,7 +21,7 @@ import type { ServiceUrls, UrlsOf } from './service-urls.js';
 /** A registration that no connected app uses ends after so many days. */
 const UNUSED_REGISTRATION_DAYS = 30;
 
-/** What an app asks a person for. */
+/** An app's request to a person. */
 export interface AskedGrant {
   /** The request, as it is sent again with the wallet's signature. */
   request: AuthorizationRequest;
@@ -35,7 +35,7 @@ export interface AskedGrant {
   site: string | undefined;
   redirectHost: string;
   resource: string;
-  /** What it asks for, of what there is. */
+  /** The requested scopes that exist. */
   scopes: readonly AppScope[];
   /** Tells the app that the person said no. */
   denial: string;
@@ -62,7 +62,7 @@ export interface Authorization {
   connect(body: z.output<typeof connectAppBody>, where: Where): Promise<string>;
 }
 
-/** What the authorization endpoint works with. */
+/** The dependencies of the authorization endpoint. */
 interface AuthorizationDeps {
   challenges: Pick<Challenges, 'redeem'>;
   grants: Pick<AppGrants, 'connect' | 'hasClient'>;
@@ -186,7 +186,7 @@ async function findClient(
   };
 }
 
-/** What the client is told that is wrong with its request. */
+/** The error that the client gets for its request. */
 function findRefusal(request: AuthorizationRequest, urls: readonly ServiceUrls[]): OAuthError | undefined {
   const { response_type, code_challenge = '', code_challenge_method, resource } = request;
   if (response_type !== 'code') {

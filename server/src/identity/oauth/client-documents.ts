@@ -84,7 +84,7 @@ export function createClientDocuments(outbound: Pick<OutboundHttp, 'fetch'>): Cl
   };
 }
 
-/** What is wrong with the address of a document. */
+/** The fault in the address of a document; undefined without one. */
 function addressProblem(id: string): string | undefined {
   if (id.length > MOST_URL_CHARACTERS) return `it is longer than ${MOST_URL_CHARACTERS} characters`;
   if (!/^[\x21-\x7e]+$/.test(id) || !URL.canParse(id)) return 'it is not a URL';

@@ -24,7 +24,7 @@ interface RegisteredClient extends ClientMetadata {
 /** Registers clients and knows them again. */
 export interface RegisteredClients {
   /**
-   * Registers a client. Gives what RFC 7591, section 3.2.1, answers: the client's id and the metadata that counts.
+   * Registers a client. Returns the answer of RFC 7591, section 3.2.1: the client's id and its used metadata.
    *
    * @throws OAuthError `invalid_redirect_uri` or `invalid_client_metadata`
    */

@@ -14,7 +14,7 @@ import { authorizationServerMetadata, protectedResourceMetadata, type UrlsOf } f
 /** Largest body of the endpoints that clients call. */
 const MOST_BODY_BYTES = 16 * 1024;
 
-/** What the endpoints of OAuth are served with. */
+/** The dependencies of the OAuth endpoints. */
 export interface OAuthDeps {
   authorization: Authorization;
   grants: AppGrants;
