@@ -132,11 +132,11 @@ function describeRotated(purpose: KeyPurposeName, rotated: Rotated, atOnce: bool
     case 'rotated': {
       const name = `${purpose}: ${rotated.kid.slice(0, 16)}`;
       if (atOnce)
-        return `${name} signs, on every replica within seconds. Nothing that a key before it signed counts any more.`;
+        return `${name} signs, on every replica within seconds. The signatures of all former keys count no more.`;
       const { previousUntil } = rotated;
       const before =
         purpose === 'receipts'
-          ? 'What the key before signed stays good for ever'
+          ? 'The signatures of the former key count for ever'
           : `The signatures of the former key count ${previousUntil ? `until ${previousUntil.toISOString()}` : 'without an end'}`;
       return `${name} signs from ${rotated.signsFrom.toISOString()}: ${KEY_PURPOSES[purpose].signs}. ${before}.`;
     }

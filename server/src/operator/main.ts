@@ -43,7 +43,7 @@ async function mainDoctor({ help, json }: { help: boolean; json: boolean }): Pro
   const text = json
     ? JSON.stringify({ ok: isHealthy, checks: findings }, null, 2)
     : describeFindings(findings);
-  // What hangs must not keep the command.
+  // A hanging connection must not delay the end of the command.
   process.stdout.write(`${text}\n`, () => process.exit(isHealthy ? 0 : 1));
 }
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** What a command line prints. */
+/** The printed text of a command line. */
 async function operate(...argv: string[]): Promise<string> {
   const command = parseCommand(argv);
   return command.name === 'help'

@@ -1,7 +1,7 @@
 import { KEY_PURPOSE_NAMES, KEYS_READ_EVERY_MS, type KeyPurposeName } from '../service-keys/index.js';
 import { OperatorError } from './operator-error.js';
 
-/** What an operator asks for about keys. */
+/** An operator's command about keys. */
 export type KeyCommand =
   | { name: 'keys' }
   /** Seals anew all that is sealed, with SEALING_KEY or else MASTER_KEY. */
@@ -38,7 +38,7 @@ export function parseRotateKey(
 ): RotateKey {
   const purposes = key === 'all' ? KEY_PURPOSE_NAMES : KEY_PURPOSE_NAMES.filter((name) => name === key);
   if (purposes.length === 0) {
-    // What was typed may be a key.
+    // The typed text may be a key.
     throw new OperatorError(`There is no such key. It is one of: ${KEY_PURPOSE_NAMES.join(', ')}, all.`);
   }
   if (lead === undefined) return { name: 'rotate-key', purposes, atOnce };

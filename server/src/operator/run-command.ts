@@ -65,7 +65,7 @@ function requireDecided(decided: Decided, listingId: string): void {
       return;
     case 'changed':
       throw new OperatorError(
-        `${listingId} was changed: what waits is version ${decided.version}. Look at it (the command reviews), then: ` +
+        `${listingId} was changed: version ${decided.version} waits now. Look at it (the command reviews), then: ` +
           `approve ${listingId} --version ${decided.version}`,
       );
     default:

@@ -1,9 +1,9 @@
 /** How one part is. */
 export interface Finding {
   status: 'ok' | 'warning' | 'problem';
-  /** What was found, without a secret. */
+  /** The finding, without a secret. */
   detail: string;
-  /** What to do; empty where all is well. */
+  /** The remedy; empty where all is well. */
   advice: string;
 }
 
@@ -22,7 +22,7 @@ export const notChecked = (what: string): Finding => warning(`not checked: ${wha
 /**Time limit of every check, except the sandbox's, which starts processes. */
 const CHECK_TIMEOUT_MS = 10_000;
 
-/** Runs a check within a bounded time. What it throws is a problem, in the words of its message. */
+/** Runs a check within a bounded time. An error is a problem, in the words of its message. */
 export async function check(
   name: string,
   find: () => Finding | Promise<Finding>,

@@ -143,7 +143,7 @@ async function send(instruction: TransactionInstruction, signer: Keypair): Promi
   await sendAndConfirmTransaction(connection, new Transaction().add(instruction), [signer]);
 }
 
-/** What is found with some variables changed. */
+/** The findings with some changed variables. */
 async function found(changes: Record<string, string> = {}, now?: () => number): Promise<Checked[]> {
   return examine({ ...healthy, ...changes }, now);
 }

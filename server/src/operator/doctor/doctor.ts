@@ -14,7 +14,7 @@ import { checkService } from './service-checks.js';
 export const DOCTOR_HELP = `npm run operator -- doctor [--json]
 
 Examines everything that the server needs, with the server's environment, while it runs or before: a line each, ok, warning or
-problem with what to do. Changes nothing, prints no secret, and ends with 1 where there is a problem.
+problem with its remedy. Changes nothing, prints no secret, and ends with 1 where there is a problem.
 `;
 
 /** Reads a command line that begins with `doctor`; undefined for any other. @throws OperatorError */

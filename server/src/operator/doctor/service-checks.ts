@@ -121,7 +121,7 @@ async function findStorage({ storage, databaseUrl, stateDir }: Config): Promise<
   return ok(`in ${folder}; ${asked.length} services outside answer`);
 }
 
-/** What is wrong with a service; undefined where it answers. A missing page is an answer, a refused token is not. */
+/** The fault of a service; undefined where it answers. A missing page is an answer, a refused token is not. */
 async function ask(
   variable: string,
   url: string,

@@ -43,7 +43,7 @@ export function describePlan(plan: Plan, programId: PublicKey, genesisHash: stri
   ].join('\n');
 }
 
-/** What the program logged when a transaction took effect. */
+/** The event that the program logged for a transaction. */
 export function describeEvent({ name, data }: MarketplaceEvent): string {
   const rows = Object.entries(data as Record<string, BorshValue>).map(([field, value]): Row => [
     field,
@@ -61,7 +61,7 @@ export function describeProtocol(protocol: Protocol): string {
   );
 }
 
-/** What is deployed, held against the committed program. */
+/** The deployment, compared with the committed program. */
 export function describeDeployment(deployment: Deployment, protocol: Protocol | undefined): string {
   const { upgradeAuthority, slot, sha256, committedSha256, isCommitted } = deployment;
   return table([

@@ -22,11 +22,11 @@ export interface Plan {
   instruction: TransactionInstruction;
   /** Signs, and pays the network fee. */
   signer: { role: string; address: PublicKey };
-  /** What the program logs once it has happened. */
+  /** The event that the program logs for it. */
   event: MarketplaceEventName;
   /** Lamports that new accounts hold; 0 where none is made. */
   rentLamports: bigint;
-  /** What comes next, for the operator. */
+  /** The operator's next step. */
   next: string;
 }
 
