@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { ApiError } from '../errors/api-error.js';
 
-/** What is still running after its time was up is waited for this much longer, to be handed over in order. */
+/** Extra time for work that still runs after its time, so that it is handed over in order. */
 const HAND_OVER_MS = 5_000;
 
 const NO_NEW_RUNS = 'The server is shutting down and takes no new runs.';
@@ -18,7 +18,7 @@ export interface Drain {
   /** Aborted when running work has to be handed over. The reason is the ApiError for the caller. */
   readonly timeUp: AbortSignal;
   /**
-   * Counts a piece of work in; gives what counts it out again.
+   * Counts a piece of work in; returns the function that counts it out.
    *
    * @throws ApiError `service_unavailable` with `Retry-After` while draining.
    */

@@ -34,7 +34,7 @@ it('does not open shortened bytes, down to a shorter tag', () => {
   }
 });
 
-it('does not open what another master key sealed', () => {
+it('does not open bytes that another master key sealed', () => {
   const others = deriveKeys(new Uint8Array(32).fill(2));
   expect(() => others.open(keys.seal('text', 'row:1'), 'row:1')).toThrow();
 });

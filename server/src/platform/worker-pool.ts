@@ -35,7 +35,7 @@ export class WorkerPool<Question, Answer> {
     });
   }
 
-  /** Ends the threads; rejects what waits. */
+  /** Ends the threads; rejects the waiting questions. */
   async close(): Promise<void> {
     for (const { reject } of this.#waiting.splice(0)) reject(new Error('The server is stopping.'));
     await Promise.all([...this.#idle.splice(0), ...this.#busy].map((worker) => worker.terminate()));

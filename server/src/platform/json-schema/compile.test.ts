@@ -144,7 +144,7 @@ describe('a violation', () => {
     expect(violations[0]?.message).not.toBe('');
   });
 
-  it('is not seen in what every object inherits', () => {
+  it('is not seen in the inherited members of every object', () => {
     const schema = { properties: { constructor: { type: 'string' }, toString: { type: 'string' } } };
     expect(schemaViolations(schema, {})).toEqual([]);
     const strict: object = JSON.parse('{"required":["__proto__"]}') as object;

@@ -6,7 +6,7 @@ import { parentPort } from 'node:worker_threads';
 import { withoutAbsentNulls } from './absent-nulls.js';
 import { checkSchema, InvalidSchemaError, schemaViolations, type SchemaViolation } from './compile.js';
 
-/** What is asked: whether a schema can be used, how a value breaks it, or the value without the nulls that break it. */
+/** A question: whether a schema is usable, how a value breaks it, or the value without the nulls that break it. */
 export type SchemaQuestion = { schema: object } & (
   | { check: 'schema' }
   | { check: 'value'; value: unknown }

@@ -1,7 +1,7 @@
 /** Deepest nesting that is let in; nothing that we or a creator's schema describe comes near it. */
 const MAX_DEPTH = 200;
 
-/** What is wrong with a JSON value before any schema looks at it. */
+/** The fault of a JSON value, found before any schema checks it. */
 export interface JsonProblem {
   /** The field of the value in which it is; empty for the value itself. */
   field: string;

@@ -12,7 +12,7 @@ import {
 /** Before tracing is started, its spans record nothing and cost next to nothing. */
 const tracer = () => trace.getTracer('agent-rental');
 
-/** What a span says of its work. Attributes never hold prompts, inputs, outputs, keys or addresses of creators. */
+/** The attributes of a span. They never hold prompts, inputs, outputs, keys or addresses of creators. */
 interface SpanOptions {
   readonly attributes?: Attributes;
   /** `client`: it waits for another service. Default `internal`. */
@@ -65,7 +65,7 @@ const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-
 
 /** The span of a request to this server. */
 export interface RequestSpan {
-  /** Runs what serves the request; spans that it begins are below this one. */
+  /** Runs the work of the request; its spans are below this one. */
   run(work: () => void): void;
   /** @param route pattern of the route */
   end(route: string, status: number): void;

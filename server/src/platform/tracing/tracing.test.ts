@@ -31,7 +31,7 @@ const start = async (endpoint: string, sampleRatio = 1) => {
   tracing = await startTracing(options, logger as never);
 };
 
-/** What a service that is called from within a request is told. */
+/** The tracing headers of a call to another service within a request. */
 const headersWithin = (traceparent: string | undefined) =>
   new Promise<Record<string, string>>((resolve) => {
     const request = beginRequest('POST', traceparent);
