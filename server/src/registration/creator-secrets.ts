@@ -40,7 +40,7 @@ export function createCreatorSecrets(repository: RegistrationRepository, keys: K
     replacedUntil?: Date,
   ) => {
     const { listing, version } = await findOwnListing(repository, wallet, listingId);
-    // What cannot be changed needs no signature.
+    // An impossible change needs no signature.
     const present = to(openPrivatePart(keys, version.id, version.private_part));
     await confirm();
     const resealed = (each: RunnableVersion, isPresent: boolean) => {

@@ -7,7 +7,7 @@ import type { ListingColumns } from './manifest/listing-terms.js';
 import { findOverflow, lockCreator, MOST_FAILED_JOBS } from './drafts/creator-limits.js';
 import { reviewStateAfterChange, type ReviewMode } from './approvals/approval-state.js';
 
-/** What a registration writes. */
+/** The rows of a registration. */
 interface NewDraft {
   listing: Insertable<Database['listings']>;
   version: Insertable<Database['agent_versions']>;
@@ -16,7 +16,7 @@ interface NewDraft {
   warnings: readonly Warning[];
 }
 
-/** What an update writes. */
+/** The rows of an update. */
 interface VersionUpdate {
   wallet: string;
   listingId: string;
@@ -29,10 +29,10 @@ interface VersionUpdate {
   review: ReviewMode;
   /** The review is to run the agent, should the listing be without samples. */
   wantsSamples: boolean;
-  /** What is known of how the agent is reached holds for the new version. */
+  /** The result of the last probe holds for the new version. */
   isReachedAsBefore: boolean;
   warnings: readonly Warning[];
-  /** What an older version keeps that can run so far; null where it cannot any more. */
+  /** The new private part of a runnable older version; null if the version cannot run any more. */
   older(version: RunnableVersion): Buffer | null;
 }
 
@@ -48,7 +48,7 @@ interface Warning {
   message: string;
 }
 
-/** What follows the end of a job, in its transaction. */
+/** The work that follows the end of a job, in its transaction. */
 interface FollowUps {
   /** Queues a run for samples; false for a listing that has some. */
   requestSamples(tx: Db, listingId: string): Promise<boolean>;
@@ -186,7 +186,7 @@ export function createJobEnds(db: Db, { requestSamples, requestProbe }: FollowUp
             ...listing,
             version_id: version.id,
             updated_at: new Date(),
-            // What is on-chain says the URI of a published listing.
+            // The chain decides the URI of a published listing.
             ...(isDraft ? { metadata_uri: version.metadata_uri } : {}),
             review_state: reviewState,
             review_reason: null,

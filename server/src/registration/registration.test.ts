@@ -311,7 +311,7 @@ describe('an update', () => {
     return jobSchema.parse(await registration.getJob(jobId, wallet));
   }
 
-  it('of two that come at once keeps what each changed, and a key that is replaced meanwhile', async () => {
+  it('of two that come at once keeps both changes, and a key that is replaced meanwhile', async () => {
     const wallet = newWallet();
     const { job } = await register(wallet, { ...MANIFEST, listing: TERMS, model_key: KEY });
     const id = job.result?.listing_id ?? '';
@@ -331,7 +331,7 @@ describe('an update', () => {
       tools: [],
       model: { key: 'sk-REPLACED' },
     });
-    // A draft is published with the URI of what runs.
+    // A draft is published with the URI of the running version.
     expect(listing.metadata_uri).toBe(version.metadata_uri);
     expect(await dump()).not.toContain('sk-REPLACED');
   });
@@ -357,7 +357,7 @@ describe('an update', () => {
     );
   });
 
-  it('does not approve what still waits for the operator', async () => {
+  it('does not approve a draft that still waits for the operator', async () => {
     const wallet = newWallet();
     const { job } = await register(wallet, { ...MANIFEST, listing: TERMS });
     const id = job.result?.listing_id ?? '';

@@ -66,7 +66,7 @@ export interface RegistrationRepository extends JobEnds, ProbeRecords {
   ): Promise<boolean>;
   /** Queues a run for samples, of a listing that has none. */
   requestSamples(listingId: string): Promise<void>;
-  /** Queues what tells whether an agent can be reached: the run for samples, or a probe where it has samples. */
+  /** Queues the check whether an agent can be reached: the run for samples, or a probe where it has samples. */
   requestLook(listingId: string): Promise<void>;
   /** The version that runs, of a listing that is not closed. */
   findPresentVersion(listingId: string): Promise<VersionRow | undefined>;

@@ -7,7 +7,7 @@ import type { DraftRemoval } from './drafts/draft-removal.js';
 import type { OwnAgents } from './own-agents.js';
 import type { RegistrationService } from './service.js';
 
-/** What registration is served with. */
+/** The dependencies of the routes of registration. */
 export interface RegistrationRouteDeps {
   registration: RegistrationService;
   secrets: CreatorSecrets;

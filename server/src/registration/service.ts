@@ -27,7 +27,7 @@ interface AcceptedUpdate {
   job_id: string;
   status: 'queued';
   webhook_secret?: string;
-  /** What a change of the manifest means for renters, should it be valid. */
+  /** The effect of a valid change of the manifest on renters. */
   change?: VersionChange;
 }
 

@@ -17,11 +17,11 @@ export function reviewStateOf(
     : listing.review_state;
 }
 
-/** What becomes of the review when a draft gets another version that has passed the checks. */
+/** The state of the review after a draft gets another version that passed the checks. */
 export function reviewStateAfterChange(
   state: DraftRow['review_state'],
   mode: ReviewMode,
 ): DraftRow['review_state'] {
-  // What an operator was asked to look at is not approved by switching to the automatic review.
+  // Switching to the automatic review does not approve a draft that waits for an operator.
   return mode === 'operator' || state === 'pending' ? 'pending' : 'approved';
 }

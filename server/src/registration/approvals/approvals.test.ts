@@ -53,7 +53,7 @@ describe('an approval', () => {
     expect(await fixture.listing(id)).toMatchObject({ review_state: 'pending', approved_version_id: null });
   });
 
-  it('holds for what runs when a change comes between co-signature and landing [REG-40]', async () => {
+  it('holds for the running version when a change comes between co-signature and landing [REG-40]', async () => {
     const { wallet, id } = await draft();
     await approve(id);
     const { metadataUri } = await publish(wallet, id);

@@ -22,7 +22,10 @@ export type PendingReview = Pick<
 /** An approval is of one version; without a number, of the only one that there is. */
 type ReviewDecision = { approved: true; version?: number | undefined } | { approved: false; reason: string };
 
-/** What became of a decision. `changed`: nothing; the draft's present version is another than the one that was decided on. */
+/**
+ * The result of a decision. `changed`: nothing is stored, because the draft has another version than the decision
+ * names.
+ */
 export type Decided = { outcome: 'decided' | 'not_found' } | { outcome: 'changed'; version: number };
 
 /** The operator's decisions on first versions. */

@@ -58,7 +58,7 @@ async function outcomeOf(attempts: Promise<unknown>[]): Promise<{ accepted: numb
 }
 
 describe('unpublished agents of a wallet', () => {
-  it('are at most 20, however many registrations come at once, and its creator is told what to do [REG-41]', async () => {
+  it('are at most 20, however many registrations come at once, and the refusal names the remedy [REG-41]', async () => {
     const wallet = newWallet();
     const [first] = await withDrafts(wallet, MOST - 3);
     const { accepted, codes } = await outcomeOf(Array.from({ length: 12 }, () => queue(wallet)));
@@ -113,7 +113,7 @@ describe('unpublished agents of a wallet', () => {
     const id = idOf(await register(wallet));
     const { bytes } = DRAFT_LIMITS.beforePublication;
     await withDrafts(wallet, 1, bytes - 100_000);
-    // There is room for the change itself; what comes of it is larger.
+    // There is room for the change itself, but not for the changed draft.
     const before = fixture.documents();
     const job = await fixture.update('automatic', wallet, id, { system_prompt: 'x'.repeat(60_000) });
     expect(job.status).toBe('failed');

@@ -5,7 +5,7 @@ import type { Db } from '../../database/connection.js';
 
 const MIB = 1024 * 1024;
 
-/** What a wallet may keep of agents that it has not published. */
+/** The limits on a wallet's unpublished agents. */
 interface DraftLimits {
   drafts: number;
   /** Of all their versions, as the database holds them. */
@@ -32,7 +32,7 @@ const SAMPLE_RUN_DAY = sql<Date>`now() - interval '24 hours'`;
 const HOW_TO_MAKE_ROOM =
   'Publish one (POST /v1/transactions {"action": "publish", ...}) or delete one (DELETE /v1/agents/:listing_id)';
 
-/** What a request is about to store. */
+/** The data that a request wants to store. */
 export interface Storing {
   wallet: string;
   /** Of the request's body, as it waits for its job. */

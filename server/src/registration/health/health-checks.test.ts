@@ -257,7 +257,7 @@ describe('the runs of a night', () => {
     const creator = wanted.find(({ id }) => id === one?.listingId)?.creator;
     expect(one).toMatchObject({
       task: HEALTH_TASK,
-      // After what creators wait for, and beside other creators' runs.
+      // After the jobs that creators wait for, and beside other creators' runs.
       options: { queue: `review-runs:${creator}`, maxAttempts: 1, priority: 1_000 },
     });
   });

@@ -24,7 +24,7 @@ type Fields = Record<string, unknown>;
  * Other changes only need the right to publish.
  *
  * @param base the version to change
- * @param manifest what comes of it, valid or not
+ * @param manifest the changed manifest, valid or not
  * @param bringsKey whether the update has a model key
  */
 export function redirectingMembers(base: PrivatePart, manifest: Fields, bringsKey: boolean): string[] {
@@ -38,7 +38,7 @@ export function redirectingMembers(base: PrivatePart, manifest: Fields, bringsKe
   ];
 }
 
-/** What is told of members that changed without the wallet's confirmation. */
+/** The violations for members that changed without the wallet's confirmation. */
 export function unconfirmed(members: readonly string[]): Violation[] {
   return members.map((path) => ({
     path,

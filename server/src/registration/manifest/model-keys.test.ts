@@ -143,7 +143,7 @@ describe('a change of where data goes', () => {
       code: 'invalid_signature',
     });
     expect(await modelOf(id)).toMatchObject({ key: KEY });
-    // What could not be done in any case is told without a signature.
+    // An impossible change is refused without asking for a signature.
     await expect(secrets.rotateWebhookSecret(wallet, id, refuse)).rejects.toMatchObject({
       code: 'invalid_request',
     });

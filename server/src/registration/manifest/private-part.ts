@@ -42,7 +42,7 @@ export type PrivatePart = z.infer<typeof privatePart>;
 export type DeclarativeAgent = Extract<PrivatePart, { mode: 'declarative' }>;
 export type ConnectedAgent = Extract<PrivatePart, { mode: 'connected' }>;
 
-/** What the private part of a version is sealed for. */
+/** The context that binds a sealed private part to its version. */
 export const privatePartContext = (versionId: string) => `agent-version:${versionId}`;
 
 /** Seals the private part of one version. */

@@ -3,7 +3,7 @@ import type { Manifest } from '@agent-rental/contract';
 import { modelOrigin } from './model-origin.js';
 import type { DeclarativeAgent, PrivatePart } from './private-part.js';
 
-/** What a version is made of beside its manifest. */
+/** The parts of a version beside its manifest. */
 export interface VersionSecrets {
   /** The manifest as it was sent, defaults not filled in. */
   manifest: Record<string, unknown>;

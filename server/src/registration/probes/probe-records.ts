@@ -15,10 +15,10 @@ const DETAIL_CHARACTERS = 300;
 /** The time that bounds on probes are counted over. */
 const PROBE_DAY = sql<Date>`now() - interval '24 hours'`;
 
-/** What is on record of whether an agent can be reached. */
+/** The record of an agent's last probe. */
 export type ProbeRow = Selectable<Database['agent_probes']>;
 
-/** Writes down what probes learn. */
+/** Stores the results of probes. */
 export interface ProbeRecords {
   findProbe(listingId: string): Promise<ProbeRow | undefined>;
   /** Asks for a probe of a listing's agent. False at the creator's daily limit. */

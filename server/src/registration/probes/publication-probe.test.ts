@@ -93,7 +93,7 @@ describe('a publication', () => {
     ],
     ['no key', {}, 'reached', /asks for a key.*PUT \/v1\/listings\/:id\/model-key/],
   ])(
-    'of an agent with %s is refused, and says why and what to do [REG-123]',
+    'of an agent with %s is refused, with the reason and the remedy [REG-123]',
     async (_, fields, learned, told) => {
       const { id, publish, reasons } = await draft(fields);
       expect(requests(id)).toBe(1);

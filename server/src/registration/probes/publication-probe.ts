@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 200;
 const PUBLISH_ANYWAY =
   'Correct it and publish again; or publish with "unverified": true, and renters are told that the agent was not reached.';
 
-/** What publishing needs to know of probes. */
+/** The probes, as publishing uses them. */
 export interface PublicationProbes extends Pick<ProbeRecords, 'findProbe' | 'requestProbe'> {
   /** How long a publication waits for the probe, in milliseconds. */
   waitMs: number;

@@ -5,7 +5,7 @@ import type { DraftRow } from '../drafts/draft-row.js';
 /** How often a publication looks whether the sample run has ended. */
 const LOOK_EVERY_MS = 200;
 
-/** What publishing needs to know of samples. */
+/** The samples, as publishing uses them. */
 export interface PublicationSamples {
   /** The listing as it is now. */
   find(listingId: string): Promise<DraftRow | undefined>;

@@ -9,7 +9,7 @@ const MAX_PARTS = 2_000;
 const MAX_ITEMS = 3;
 const MAX_TEXT_CHARACTERS = 1_000;
 
-/** What a word of such a format looks like. */
+/** An example of each format. */
 const FORMATS: Readonly<Record<string, string>> = {
   date: '2026-01-31',
   'date-time': '2026-01-31T09:30:00Z',
@@ -97,7 +97,7 @@ function textOf(schema: Schema): string {
   return words.padEnd(least, '.').slice(0, most);
 }
 
-/** What a reference inside the schema leads to. */
+/** The schema at a reference inside the root. */
 function resolve(reference: string, root: Schema): unknown {
   if (!reference.startsWith('#')) return undefined;
   let found: unknown = root;

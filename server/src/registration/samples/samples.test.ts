@@ -94,7 +94,7 @@ it('the agent gets the sample input of its creator', async () => {
   expect(asked).toMatchObject([{ input: { given: true } }]);
 });
 
-it('text is shown as it is, without what a database cannot hold, and cut', async () => {
+it('text is shown unchanged, but cut, and without characters that a database cannot hold', async () => {
   const { id } = await listingOf();
   answer = async () => ({ output: `a\0b${'x'.repeat(5_000)}` });
   await samples().take(id);

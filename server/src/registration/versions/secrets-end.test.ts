@@ -69,7 +69,7 @@ describe('a dump opened with the master key', () => {
     const dump = await opened(id);
     expect(dump).toContain('agent.example.com');
     expect(dump).not.toMatch(/PROMPT|KEY-/);
-    // What is public of them stays.
+    // Their public parts stay.
     expect(dump.match(/"listing_id":"[^"]+","input_schema":\{"type":"object"\}/g)).toHaveLength(3);
     expect(dump).toMatch(/"number":1[^]*"number":2[^]*"number":3/);
   });
@@ -179,7 +179,7 @@ describe('the sealing key', () => {
     for (const purpose of ['jwt', 'receipt']) expect(rotating.derive(purpose)).toEqual(old.derive(purpose));
   });
 
-  it('alone opens what agents are made of, once all is sealed anew [REG-76]', async () => {
+  it('alone opens the private parts of agents, once all are sealed anew [REG-76]', async () => {
     const { id } = await published({ system_prompt: 'PROMPT-1', model_key: 'KEY-1' });
     const other = await published({ system_prompt: 'PROMPT-OTHER' });
     const { version_id: version } = await fixture.listing(other.id);

@@ -72,7 +72,7 @@ describe('a pinned version', () => {
         message: expect.stringContaining(`version ${number} does not run any more`) as string,
       });
     }
-    // What is public of it can still be read.
+    // Its public part can still be read.
     expect(await listings.detail(id, 2)).toMatchObject({ version: 2, input_schema: BREAKING.input_schema });
   });
 
