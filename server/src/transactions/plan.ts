@@ -12,7 +12,7 @@ export interface Plan {
   message: string;
   /** Leaves the wallet as a price or a deposit. */
   priceLamports?: bigint;
-  /** What the transaction agrees to at most: in all, or per task. */
+  /** The highest amount that the transaction agrees to: in all, or per task. */
   maxPriceLamports?: bigint;
   /** Accounts whose rent the wallet pays. */
   createdAccounts?: readonly AccountName[];
@@ -20,7 +20,7 @@ export interface Plan {
   returnedLamports?: bigint;
 }
 
-/** What every plan is made from. Plans are pure: the same input gives the same instructions. */
+/** The input of every plan. Plans are pure: the same input gives the same instructions. */
 export interface PlanContext {
   wallet: PublicKey;
   state: ListingState;

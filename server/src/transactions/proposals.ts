@@ -17,7 +17,7 @@ import type { Plan } from './plan.js';
 import { SIGNATURE_FEE_LAMPORTS } from './rental-costs.js';
 
 const MICRO_LAMPORTS = 1_000_000n;
-/** Several times what any of these transactions needs: a bound, so that the fee of a priority price stays small. */
+/** Several times the need of any of these transactions: a bound that keeps the fee of a priority price small. */
 const COMPUTE_UNIT_LIMIT = 100_000;
 
 /** Builds the transactions that wallets sign. Each throws ApiError when the action makes no sense now. */

@@ -1,7 +1,7 @@
 import { decodeInstruction, type InstructionName } from '@agent-rental/program-client';
 import { PublicKey, type VersionedMessage } from '@solana/web3.js';
 
-/** What an instruction takes out of the wallet for a rental. */
+/** The amount that an instruction takes out of the wallet for a rental. */
 export interface RentalSpend {
   listingAddress: string;
   /** The price that it agrees to at most, or the deposit. */
@@ -19,7 +19,7 @@ const AMOUNT: Partial<Record<InstructionName, string>> = {
   topup_balance: 'amountLamports',
 };
 
-/** What a transaction spends on rentals, by its own instructions of the program. */
+/** The amounts that a transaction spends on rentals, by its own instructions of the program. */
 export function rentalSpendsOf(message: VersionedMessage, programId: PublicKey): RentalSpend[] {
   const keys = message.staticAccountKeys;
   return message.compiledInstructions.flatMap((instruction) => {

@@ -48,7 +48,11 @@ export function createTransactionService(deps: {
   credentials: CredentialService;
   indexer: Indexer;
 }): TransactionService {
-  /** What a transaction spends on rentals in all. @throws ApiError for a listing that the caller may not rent. */
+  /**
+   * The whole amount that a transaction spends on rentals.
+   *
+   * @throws ApiError for a listing that the caller may not rent.
+   */
   async function requireRentals(
     message: VersionedMessage,
     allowance: Allowance,
@@ -79,7 +83,7 @@ export function createTransactionService(deps: {
     return { lamports, call };
   }
 
-  /** What the accounts of new listings hold, out of their creator's wallet. */
+  /** The rent of new listings' accounts, from their creator's wallet. */
   async function listingRent(message: VersionedMessage): Promise<bigint> {
     const listings = createdListings(message, deps.chain.programId);
     if (listings === 0) return 0n;
