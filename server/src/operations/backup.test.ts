@@ -216,7 +216,7 @@ test.skipIf(!canBackUp)(
     await execute('pg_dump', ['--format=custom', `--file=${archive}`, firstUrl]);
     await cp(content, join(folder, 'content.backup'), { recursive: true });
 
-    // What happens after the backup is in no backup.
+    // Later events are in no backup.
     for (const task of ['four', 'five', 'six']) await run(renter, task);
     await topUp(renter, early, agentId, { amount_lamports: PRICE });
     await rent(clientOf(first.baseUrl, late), late, agentId, { deposit_lamports: DEPOSIT });
@@ -228,7 +228,7 @@ test.skipIf(!canBackUp)(
     await execute('pg_restore', ['--no-owner', '--exit-on-error', `--dbname=${secondUrl}`, archive]);
     const second = await startServer(secondUrl, join(folder, 'content.backup'));
     try {
-      // Credentials: index and chain agree, on what came after the backup too.
+      // Credentials: index and chain agree, also on later changes.
       const again = createClient({ baseUrl: second.baseUrl, apiKey: key, retries: 0 });
       const spent = DEPOSIT + PRICE - 6 * PRICE;
       for (const [client, balance] of [

@@ -10,7 +10,7 @@ interface EndedRun {
   failure?: { class: RunFailureClass };
 }
 
-/** What is counted of the store of runs. */
+/** The counted calls of the store of runs. */
 interface CountedRuns {
   /** Resolves with undefined when the run does not begin. */
   begin(run: never, how?: never): Promise<object | undefined>;

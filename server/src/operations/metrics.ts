@@ -315,13 +315,17 @@ function watch(sources: MetricSources, registers: Registry[]): void {
       const funds = sources.funds();
       if (funds) metric.set(Number(read(funds)));
     });
-  ofFunds('authority_lamports', 'What the authority holds.', ({ authorityLamports }) => authorityLamports);
+  ofFunds(
+    'authority_lamports',
+    'The balance of the authority.',
+    ({ authorityLamports }) => authorityLamports,
+  );
   ofFunds(
     'authority_reserve_lamports',
     'Below it no Per-Task run is taken.',
     ({ authorityReserveLamports }) => authorityReserveLamports,
   );
-  ofFunds('treasury_lamports', 'What the treasury holds.', ({ treasuryLamports }) => treasuryLamports);
+  ofFunds('treasury_lamports', 'The balance of the treasury.', ({ treasuryLamports }) => treasuryLamports);
   ofFunds(
     'treasury_minimum_lamports',
     'Below it charges are refused on-chain.',
