@@ -82,7 +82,7 @@ export function createRunLogPublisher(deps: {
     }
   }
 
-  /** What has become of a batch's transactions. */
+  /** The state of a batch's transactions. */
   async function judge(signatures: readonly SignedBatch[]): Promise<BatchVerdict> {
     if (signatures.length === 0) return { is: 'over' };
     // The heights first: a transaction that lands after them is seen in the statuses, or is not over by them.

@@ -122,7 +122,8 @@ export function createRunLogRepository(
     head: () => headOf(db),
 
     makeBatch: (leafOf, chainHead) =>
-      // What is due, the number and the runs are of one snapshot: of two at once one fails by the other's rows.
+      // Reads the due time, the number and the runs in one snapshot. Of two calls at once, one fails by the other's
+      // rows.
       inSnapshot(db, async (tx) => {
         if (!(await isDue(tx))) return undefined;
         const own = await headOf(tx);
@@ -315,7 +316,7 @@ async function fillBatch(
   return Buffer.concat(pages);
 }
 
-/** What becomes of a page of runs that wait: some have a leaf, some a final charge, and the others wait on. */
+/** Judges a page of waiting runs: some get a leaf, some have a final charge, and the others wait on. */
 async function judgePage(tx: Tx, ids: string[], leafOf: (run: LoggedRun) => Buffer) {
   // By their keys, one table after the other: a join would be planned by statistics that may be an hour old.
   const runs = await tx
@@ -358,7 +359,7 @@ async function judgePage(tx: Tx, ids: string[], leafOf: (run: LoggedRun) => Buff
   return judged;
 }
 
-/** What a run's charge, if it has one, says of its place in the log. */
+/** A run's place in the log, by its charge if it has one. */
 function endOf(charge: ChargeState | undefined): 'charged' | 'free' | 'open' {
   if (charge === undefined) return 'free';
   const { isOpen, isPaid } = CHARGE_STATES[charge];

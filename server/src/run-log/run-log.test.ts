@@ -229,7 +229,7 @@ describe('a batch', () => {
   it('that never landed is signed anew once it no longer can, over the same root [MON-32]', async () => {
     const { endRun, newPublisher, onChain, db, publisher, settle } = await world();
     await endRun();
-    // What is sent gets lost on its way.
+    // Sent transactions get lost on the way.
     const silent = newPublisher((parts) => ({
       ...parts,
       chain: { ...parts.chain, send: async () => undefined },
