@@ -8,7 +8,7 @@ export interface ServiceKey {
   readonly secret: Buffer;
 }
 
-/** What the world may know of a key that signs for it. */
+/** The public part of a signing key. */
 export interface PublishedKey {
   readonly kid: string;
   /** 32 bytes. */

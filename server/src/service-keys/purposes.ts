@@ -46,7 +46,7 @@ export const KEY_PURPOSES = {
     derivedBy: 'mcp',
     leadSeconds: MINUTE,
     acceptedSeconds: 30 * DAY,
-    signs: 'what MCP clients carry: sessions, ids of events and tasks, questions',
+    signs: 'values for MCP clients: sessions, ids of events and tasks, questions',
   },
   clients: {
     kind: 'secret',
@@ -58,7 +58,7 @@ export const KEY_PURPOSES = {
   },
 } as const satisfies Record<string, KeyPurpose>;
 
-/** What a key is for. */
+/** The purpose of a key. */
 export type KeyPurposeName = keyof typeof KEY_PURPOSES;
 
 /** All purposes. */

@@ -13,7 +13,7 @@ interface Rotation {
   readonly leadSeconds?: number | undefined;
 }
 
-/** What a rotation did, or why it did nothing. */
+/** The result of a rotation, or the reason why it did nothing. */
 export type Rotated =
   | { outcome: 'rotated'; kid: string; signsFrom: Date; previousUntil: Date | null }
   /** No server has started on this database since it has keys. */
@@ -40,7 +40,7 @@ export function rotateKey(
     const newest = await findNewest(tx, purpose);
     if (newest === undefined) return { outcome: 'no_keys' };
     const { number: previous, sealed, signs_from: signsFrom, waits } = newest;
-    // What replicas cannot open would leave them without a key once the one before has ended.
+    // Replicas that cannot open the new key would have none once the former one ends.
     if (sealed === null || !keys.isSealedByPresent(sealed, serviceKeyContext(purpose, previous)))
       return { outcome: 'other_sealing_key' };
     if (waits && !atOnce) return { outcome: 'waits', signsFrom };

@@ -55,7 +55,7 @@ describe('the keys of the service', () => {
     expect(await listKeys(database.db)).toHaveLength(KEY_PURPOSE_NAMES.length);
   });
 
-  it('that the environment cannot open end the start with what to do', async () => {
+  it('that the environment cannot open end the start, with the remedy', async () => {
     await openRing();
     await expect(openRing(deriveKeys(SEALING))).rejects.toThrow('Add that key to OTHER_SEALING_KEYS');
   });
