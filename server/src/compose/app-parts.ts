@@ -6,7 +6,7 @@ import type { Keys } from '../platform/keys.js';
 import type { DiskSpace } from '../platform/disk-space.js';
 import type { Logger } from '../platform/logger.js';
 
-/** What `createApp` composes the server from. The embedded default and production bring different ones. */
+/** The parts that `createApp` composes into the server. The embedded default and production bring different ones. */
 export interface AppParts {
   config: Config;
   logger: Logger;

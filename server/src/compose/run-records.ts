@@ -14,7 +14,7 @@ import type { AppParts } from './app-parts.js';
 import { concurrentRunsPerListing } from './sandboxes/pool-share.js';
 import type { SandboxShares } from './sandboxes/sandboxes.js';
 
-/** What is on record of runs, and how replicas hear of each other's. */
+/** The records of runs, and the messages by which replicas hear of each other's. */
 export type RunRecords = Awaited<ReturnType<typeof composeRunRecords>>;
 
 /** Runs without a process are looked for this often, and only runs at least this old. */

@@ -91,7 +91,7 @@ describe('the sandboxes of a server', () => {
     expect(left.filter((name) => name.endsWith('.json'))).toEqual([]);
   });
 
-  it('tell the log what keeps them from being stronger', async () => {
+  it('log the reason against stronger ones', async () => {
     const driver = await openSandboxes(
       { ...limits, driver: 'auto', minIsolation: 'runtime' },
       stateDir,
