@@ -25,7 +25,7 @@ import { withRetries } from './vendor-retries.js';
 /** The agent's model cannot be used: its vendor is down, or its key is dead. Not the agent's failure. */
 export class ModelUnavailableError extends Error {
   override readonly name = 'ModelUnavailableError';
-  /** What the vendor answered, where it answered. */
+  /** The status of the vendor's answer, if it answered. */
   readonly httpStatus: number | undefined;
 
   constructor(message: string, httpStatus?: number) {
@@ -141,7 +141,7 @@ function openSession(
   };
 }
 
-/** What a vendor's model is asked. */
+/** The options of a call to a vendor's model. */
 function callOptions(
   systemPrompt: string,
   { messages, tools, toolChoice }: ModelCompleteParams,
@@ -173,7 +173,7 @@ class IncompleteAnswerError extends Error {
   override readonly name = 'IncompleteAnswerError';
 }
 
-/** The limit that an error comes of: the vendors' packages wrap what broke their request. */
+/** The limit that caused an error: the vendors' packages wrap the cause. */
 function limitIn(cause: unknown): ModelLimitError | undefined {
   for (let error = cause, depth = 0; error instanceof Error && depth < 5; depth += 1) {
     if (error instanceof ModelLimitError) return error;

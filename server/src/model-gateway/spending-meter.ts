@@ -1,4 +1,4 @@
-/** What an agent may use of its model in one run, however it behaves. Calls are counted where the runner is driven. */
+/** The limits on an agent's model use in one run, however it behaves. Calls are counted where the runner is driven. */
 export interface ModelLimits {
   /** Input and output together, as the vendor counts them. */
   tokens: number;
@@ -23,7 +23,7 @@ export class ModelLimitError extends Error {
   override readonly name = 'ModelLimitError';
 }
 
-/** What one run has used of its model so far. */
+/** The model use of one run so far. */
 export interface ModelUsage {
   readonly calls: number;
   readonly inputTokens: number;
