@@ -5,11 +5,11 @@ import type { ArchivedFile } from './archive/snapshot.js';
 import { ARCHIVE_LIMITS, ArchiveError, SnapshotBuilder } from './archive/snapshot.js';
 import { isArchive, unpackArchive } from './archive/unpack.js';
 
-/** What a file is as the input of a run. */
+/** A file as the input of a run. */
 export interface FileInput {
   /** The JSON value of a JSON file, the text of a text file, and of any other its bytes in an object. */
   value: Json;
-  /** What an archive holds, for agents that read repositories. */
+  /** The content of an archive, for agents that read repositories. */
   files?: ArchivedFile[];
 }
 

@@ -20,7 +20,7 @@ export async function fileRoutes(app: FastifyInstance, files: FileService): Prom
         if (raw.destroyed && !raw.complete) throw new ApiError('invalid_request', 'The upload broke off.');
         throw error;
       } finally {
-        // What is refused is read to its end and thrown away, so that its sender sees the answer.
+        // A refused body is read to its end and thrown away, so that its sender sees the answer.
         raw.resume();
       }
     });

@@ -14,7 +14,7 @@ export async function unpackZip(
 ): Promise<void> {
   const zip = await fromBufferPromise(archive, {
     lazyEntries: true,
-    // The library's own checks of paths, and of sizes against what really comes out.
+    // The library's own checks of paths, and of sizes against the unpacked bytes.
     decodeStrings: true,
     strictFileNames: true,
     validateEntrySizes: true,
