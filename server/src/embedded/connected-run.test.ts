@@ -41,7 +41,7 @@ let secret: string;
 let participant: () => Promise<[RentalClient, WalletSigner]>;
 /** Registers and publishes an agent at the creator's endpoint; gives its id and its webhook's secret. */
 let publishAgent: (timeoutSeconds: number) => Promise<{ id: string; secret: string }>;
-/** What the creator's endpoint does with the next task. */
+/** The answer of the creator's endpoint to the next task. */
 let answer: Answer;
 /** Called when the headers of a stream have come. */
 let streamBegun: () => void = () => undefined;
@@ -92,7 +92,7 @@ beforeAll(async () => {
     const signature = await connection.requestAirdrop(wallet.publicKey, LAMPORTS_PER_SOL);
     await connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) });
     const signer = keypairSigner(wallet);
-    // No retries: a 503 is what some of these tests look at.
+    // No retries: some of these tests look at a 503.
     return [createClient({ baseUrl: dev.base_url, signer, retries: 0, fetch: watchedFetch }), signer];
   };
   const [creator, creatorSigner] = await participant();

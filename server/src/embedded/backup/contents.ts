@@ -18,11 +18,12 @@ const manifestSchema = z.object({
   files: z.array(z.object({ path: z.string(), bytes: z.int().min(0), sha256: z.string() })),
 });
 
-/** What a backup holds. */
+/** The list of a backup's files. */
 export type BackupManifest = z.infer<typeof manifestSchema>;
 
 /**
- * Copies a folder, files readable by their owner alone. What goes away meanwhile is left out, as it would be a moment later.
+ * Copies a folder, files readable by their owner alone. Leaves out files that vanish meanwhile, as a later copy
+ * would.
  *
  * @param isWanted is asked for each entry by its path from the folder
  */

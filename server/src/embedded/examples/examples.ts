@@ -30,7 +30,7 @@ const message = z.discriminatedUnion('type', [
   z.object({ type: z.literal('failed'), message: z.string() }),
 ]);
 
-/** What the examples say once their agents are published and rented. */
+/** The message of the examples once their agents are published and rented. */
 export type ReadyExamples = Extract<z.infer<typeof message>, { type: 'ready' }>;
 
 export interface Examples {
@@ -43,7 +43,7 @@ export interface Examples {
 /**
  * Starts the examples and waits until their agents are published and rented.
  *
- * @throws Error with what went wrong, in words for the terminal.
+ * @throws Error with the reason, in words for the terminal.
  */
 export async function startExamples(options: {
   /** The program; {@link EXAMPLES_ENTRY}, or a test's own. */

@@ -96,7 +96,7 @@ export function installPostgresBinaries(
 
 const FOLDER_PREFIX = 'postgresql-';
 
-/** What a server never reads: static libraries, build settings, translated messages. */
+/** Files that a server never reads: static libraries, build settings, translated messages. */
 function isNeeded(name: string): boolean {
   return !name.endsWith('.a') && name !== 'pkgconfig' && name !== 'locale';
 }

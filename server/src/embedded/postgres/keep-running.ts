@@ -11,7 +11,7 @@ const FIRST_RESTART_DELAY_MS = 50;
  * whenever it ends unasked, for instance when the system kills it for its memory. `pid` names the present process.
  * `exited` resolves when PostgreSQL is gone for good: stopped, impossible to start again, or ended too often.
  *
- * @throws {EmbeddedPostgresError} when the first start fails, with one line that says what to do.
+ * @throws {EmbeddedPostgresError} when the first start fails, with the remedy in one line.
  */
 export async function keepEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { logger } = options;

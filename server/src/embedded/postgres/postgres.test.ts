@@ -184,7 +184,7 @@ describe('startEmbeddedPostgres', () => {
     expect(await query(url, 'SELECT count(*) >= 0 FROM note')).toEqual([true]);
   });
 
-  it('says what to do when the password file is not the right one', async () => {
+  it('names the remedy when the password file is not the right one', async () => {
     const path = join(stateDir, 'postgres-password');
     const right = readFileSync(path);
     writeFileSync(path, 'x'.repeat(43));
@@ -303,7 +303,7 @@ describe('startEmbeddedPostgres', () => {
     expect(readdirSync(home).filter((name) => name.startsWith('postgresql-'))).toHaveLength(1);
   });
 
-  it('says what PostgreSQL said when it does not start', async () => {
+  it('repeats the message of PostgreSQL when it does not start', async () => {
     const config = join(stateDir, 'postgres', 'data', 'postgresql.conf');
     const right = readFileSync(config, 'utf8');
     writeFileSync(config, 'no_such_setting = 1\n');

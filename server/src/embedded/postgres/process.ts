@@ -149,9 +149,9 @@ function superviseChild(child: ChildProcess, port: number, home: PostgresHome): 
 }
 
 /**
- * What the guard does. A fast shutdown writes a checkpoint, which a slow disk may hold up; after half a second an immediate
- * one follows, which the next start recovers from as from a crash. PostgreSQL removes `postmaster.pid` as it ends: a stranger
- * that got its pid meanwhile is never signalled.
+ * The program of the guard. A fast shutdown writes a checkpoint, which a slow disk may hold up; after half a second
+ * an immediate one follows, which the next start recovers from as from a crash. PostgreSQL removes `postmaster.pid`
+ * as it ends: a stranger that got its pid meanwhile is never signalled.
  */
 const GUARD_SCRIPT = `
   read -r _
@@ -196,7 +196,7 @@ async function waitUntilReady(home: PostgresHome, postmaster: Postmaster, log: P
   }
 }
 
-/** Reads what pg_ctl reads: the pid in the first line of `postmaster.pid` and the status in the eighth. */
+/** Reads as pg_ctl does: the pid in the first line of `postmaster.pid` and the status in the eighth. */
 function isReady(dataDir: string, pid: number): boolean {
   try {
     const lines = readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n');

@@ -14,7 +14,7 @@ export interface StateFolderLock {
 const BEAT_INTERVAL_MS = 1_000;
 /** How long a holder whose pid cannot be checked from here is watched for a beat. */
 const BEAT_WATCH_MS = 3_500;
-/** A beat older than this needs no watching. Larger than what clocks of two machines differ by. */
+/** A beat older than this needs no watching. Larger than the difference between the clocks of two machines. */
 const BEAT_EXPIRED_MS = 60_000;
 const MAX_ATTEMPTS = 100;
 

@@ -26,7 +26,7 @@ import {
   type StateFolder,
 } from './state-folder.js';
 
-/** Opens the folder when told `open`, and tells what came of it. */
+/** Opens the folder at the command `open`, and reports the result. */
 const OPENER = `
   import { createInterface } from 'node:readline';
   import { openStateFolder } from './state-folder.js';
