@@ -10,7 +10,7 @@ import type { FoundDifference } from './differences.js';
 /** Accounts that one call of the RPC gives. */
 const BALANCES_PER_PAGE = 100;
 
-/** What comparing needs. */
+/** The dependencies of the comparison. */
 export interface CompareChargesDeps {
   chain: Pick<Chain, 'programId' | 'getAccounts' | 'statuses'>;
   history: Pick<ProgramHistory, 'transactionsOf' | 'chargesIn'>;
@@ -94,7 +94,7 @@ function isTaken(state: ChargeState): boolean {
   return CHARGE_STATES[state].isPaid && !CHARGE_STATES[state].isOpen;
 }
 
-/** What the account has spent; undefined where there is none. */
+/** The spent sum of the account; undefined without an account. */
 function spentOf(
   account: { owner: PublicKey; data: Buffer } | null | undefined,
   programId: PublicKey,

@@ -30,17 +30,17 @@ export interface Difference {
   lamports?: bigint;
 }
 
-/** A difference that was found, with what mends it where that is safe. */
+/** A found difference, with its repair if that is safe. */
 export interface FoundDifference extends Difference {
   repair?: () => Promise<void>;
 }
 
-/** What a comparison found. */
+/** The result of a comparison. */
 export interface ReconciliationReport {
   /** How many accounts of the program, and charges of the database, were compared. */
   accounts: number;
   balances: number;
   repaired: Difference[];
-  /** What an operator has to look into. */
+  /** The differences for an operator. */
   open: Difference[];
 }
