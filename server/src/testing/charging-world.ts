@@ -196,7 +196,7 @@ export async function openChargingWorld() {
     return agentId;
   }
 
-  /** What the admin changes of the protocol. */
+  /** The admin's changes of the protocol. */
   const changeProtocol = (changes: { authority?: PublicKey; nextAuthority?: PublicKey | null }) =>
     sendAndConfirmTransaction(
       connection,

@@ -139,7 +139,7 @@ export async function openTestDatabase(): Promise<TemporaryDatabase> {
   return database;
 }
 
-/** What the processes that run test files inherit: where PostgreSQL is, and which of its databases to copy. */
+/** The settings for processes that run test files: the address of PostgreSQL, and the database to copy. */
 export interface SharedTestServer {
   readonly environment: { SHARED_TEST_DATABASE_URL?: string; TEST_DATABASE_TEMPLATE: string };
   close(): Promise<void>;
@@ -186,7 +186,10 @@ async function createDatabase(shared: string, template?: string): Promise<TestPo
 /** How long connections that were closed a moment ago may take to leave, each with its process. */
 const LEAVING_MS = 1_000;
 
-/** Drops a database. Waits before that for what leaves it: a connection that is ended by force breaks its owner's test. */
+/**
+ * Drops a database. First waits for closing connections, because a connection that is ended by force breaks its
+ * owner's test.
+ */
 async function dropDatabase(shared: string, name: string): Promise<void> {
   const client = new Client({ connectionString: shared });
   await client.connect();

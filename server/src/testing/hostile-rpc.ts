@@ -106,7 +106,7 @@ const status = (slot: number, level: string, err: unknown) => ({
   confirmationStatus: level,
 });
 
-/** What an RPC endpoint may do wrong. */
+/** The possible faults of an RPC endpoint. */
 export const rpcFaults = {
   /** Answers when the test says so. */
   late:

@@ -59,7 +59,7 @@ export async function startTestMarket({ db }: TemporaryDatabase): Promise<TestMa
   }
   async function warp(slots: number): Promise<void> {
     await hook('localchain_warp', { slots });
-    // What is signed from now on is valid.
+    // Signatures from now on are valid.
     await market.chain.latestBlockhash(true);
   }
   return {
