@@ -37,7 +37,7 @@ const PAGE_SIZE = 24;
 /** The newest reviews that a listing's page shows. */
 const REVIEWS_SHOWN = 10;
 
-/** What the pages read. */
+/** The data sources of the pages. */
 export interface DashboardDeps {
   listings: Pick<ListingService, 'find' | 'search' | 'detail'>;
   reviews: Pick<ReturnType<typeof createReviews>, 'list'>;

@@ -204,7 +204,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
         expect(await fact(page, 'Price')).toBe('0.0005 SOL per task');
         expect(await fact(page, 'Title')).toBe('Renamed');
         await page.getByRole('button', { name: 'Compare' }).click();
-        await says(page, 'What version 2 has other than version 1');
+        await says(page, 'See below how version 2 differs from version 1');
         const changes = page.locator('#version-changes');
         const description = changes.getByLabel('Changes of description');
         expect(await description.locator('del').allTextContents()).toEqual([`- ${SCRIPT}`]);
@@ -216,7 +216,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
         );
         expect(await changes.locator('h3').allTextContents()).toEqual(['description', 'output_schema']);
         await page.getByRole('button', { name: 'Go back to the first of the two' }).click();
-        await says(page, 'It runs what version 1 was, as its next version.');
+        await says(page, 'Version 1 runs again, as the next version.');
         expect(await fact(page, 'Version')).toBe('3');
         expect(await page.title()).not.toBe('taken');
       },

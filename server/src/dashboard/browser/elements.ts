@@ -1,4 +1,4 @@
-/** What {@link element} makes an element with. */
+/** The options of {@link element}. */
 interface Parts {
   class?: string;
   /** Shown as text; markup in it is not parsed. */

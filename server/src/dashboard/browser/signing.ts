@@ -6,7 +6,7 @@ import { say, type Session } from './wallets.js';
  * Options of a call that signs. Announces the wallet's question, once the sdk has checked that the transaction does
  * exactly that.
  *
- * @param what a sentence about the effect of the transaction
+ * @param what the effect of the transaction, in a sentence
  */
 export function announced(root: HTMLElement, { name }: Session, what: string): SignOptions {
   return {

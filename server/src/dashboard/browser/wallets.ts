@@ -58,8 +58,8 @@ export async function accountsOf(
 }
 
 /**
- * Asks a wallet for an account, which signs what follows: transactions of the program that the page names, and no other. It logs in with the first call,
- * unless this tab has its login.
+ * Asks a wallet for an account, which then signs only transactions of the page's program. The session logs in with
+ * the first call, unless this tab has a login.
  */
 export async function connect(root: HTMLElement, wallet: Wallet): Promise<Session> {
   say(root, `Waiting for ${wallet.name} to connect.`);

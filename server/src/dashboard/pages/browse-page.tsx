@@ -26,7 +26,7 @@ const SORT_WORDS: Readonly<Record<SortOrder, string>> = {
 };
 const DESCRIPTION_CHARACTERS = 200;
 
-/** The first page: what this service is, and the agents that can be rented, found by words and filters. */
+/** The first page: a description of this service, and a search for agents by words and filters. */
 export function browsePage(query: BrowseQuery, found: ListingPage, baseUrl: string): string {
   const head = {
     title: 'Agent Rental Marketplace',

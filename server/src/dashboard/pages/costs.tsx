@@ -9,7 +9,7 @@ import type { RentalCosts } from '../../transactions/index.js';
 
 const DAY_SECONDS = 86_400;
 
-/** What a first rental is paid with. */
+/** The price and the costs of a first rental. */
 interface CostsProps {
   model: RentalModel;
   /** Per task for a Per-Task listing, for 30 days for a subscription. */
@@ -34,7 +34,7 @@ export function Costs({ model, priceLamports, minDepositLamports, costs }: Costs
   const rows = windowsOf({ model, priceLamports, minDepositLamports });
   return (
     <table class="costs">
-      <caption>What a first rental takes out of your wallet</caption>
+      <caption>Full cost of a first rental</caption>
       <thead>
         <tr>
           <th scope="col">Rental</th>

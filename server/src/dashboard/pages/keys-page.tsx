@@ -2,7 +2,7 @@ import { renderPage } from './page.js';
 import { PAGE_SCRIPT_URL } from './page-script.js';
 import { elementId } from '../element-ids.js';
 
-/** What the page of API keys is made with. */
+/** The content of the page of API keys. */
 export interface KeysPageContent {
   readonly baseUrl: string;
   readonly mcpUrl: string;

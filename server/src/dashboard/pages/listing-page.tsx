@@ -21,7 +21,7 @@ const MOST_FIELDS = 40;
 export interface ListingPageContent {
   readonly listing: Listing;
   readonly reviews: readonly Review[];
-  /** What a rental costs beside its price; undefined while the chain cannot be asked. */
+  /** The costs of a rental beside its price; undefined while the chain cannot be asked. */
   readonly costs: RentalCosts | undefined;
   readonly baseUrl: string;
   /** The network, as wallets name it. */
@@ -67,7 +67,7 @@ export function listingPage(content: ListingPageContent): string {
       <blockquote>
         <Words text={description} characters={DESCRIPTION_CHARACTERS} />
       </blockquote>
-      <h2>What it takes</h2>
+      <h2>Input</h2>
       <Fields schema={listing.input_schema} />
       <TrySection listing={listing} chain={chain} />
       <h2>{listing.sample_output.length > 1 ? 'Sample outputs' : 'Sample output'}</h2>
@@ -150,7 +150,7 @@ function Facts({ listing }: { listing: Listing }) {
   );
 }
 
-/** What the marketplace's own tests of the agent say. */
+/** The results of the marketplace's own tests of the agent. */
 function healthWords({ failing_since: failing, unverified_since: unverified }: Listing): string {
   if (failing !== undefined) return `fails its own tests since ${dayOf(failing)}`;
   return unverified === undefined ? 'no fault is known' : 'not reached yet';

@@ -10,13 +10,13 @@ import { Costs } from './costs.js';
 
 const DAYS_30_SECONDS = 2_592_000;
 
-/** What the page of a rental shows. */
+/** The content of the page of a rental. */
 export interface RentPageContent {
   readonly listing: Pick<
     PublishedListing,
     'id' | 'title' | 'rentalModel' | 'priceLamports' | 'minDepositLamports'
   >;
-  /** What it costs beside its price; undefined while the chain cannot be asked. */
+  /** The costs beside its price; undefined while the chain cannot be asked. */
   readonly costs: RentalCosts | undefined;
   /** Where the marketplace is reached. */
   readonly baseUrl: string;
@@ -26,7 +26,7 @@ export interface RentPageContent {
   readonly programId: string;
   /** Of the response: the page's script carries it. */
   readonly nonce: string;
-  /** What the link says that it was offered at; nothing has checked it. */
+  /** The highest total that the link names; nothing has checked it. */
   readonly maxTotalLamports: bigint | undefined;
 }
 
@@ -66,7 +66,7 @@ export function rentPage({
       {maxTotalLamports === undefined ? null : (
         <p>
           Your link names {formatSol(maxTotalLamports)} as the most in all, with the network’s fee and
-          deposits. Only what your wallet shows before you sign counts.
+          deposits. Only the amount that your wallet shows before you sign counts.
         </p>
       )}
       <p>Its creator calls it, in the creator’s own words:</p>
@@ -79,8 +79,8 @@ export function rentPage({
       <PaymentSection listing={listing} chain={chain} programId={programId} />
       <h2>Or let the agent that gave you this link go on</h2>
       <p>
-        Tell it to call <code>rent_listing</code> with <code>transaction: true</code>. Your wallet signs what
-        it answers, the agent sends it back, and the rental works as soon as it is paid.
+        Tell it to call <code>rent_listing</code> with <code>transaction: true</code>. Your wallet signs the
+        transaction in its answer, and the agent sends it back. The rental works as soon as it is paid.
       </p>
       <h2>Or pay with a program</h2>
       <p>
@@ -112,7 +112,7 @@ function programFor(
     per_query: [
       'rent, topUp',
       [
-        `const lamports = ${minDepositLamports}; // what you prepay`,
+        `const lamports = ${minDepositLamports}; // your prepayment`,
         `if (isNew) await rent(client, signer, id, { deposit_lamports: lamports, ${price} });`,
         `else await topUp(client, signer, id, { amount_lamports: lamports, ${price} });`,
       ],

@@ -66,7 +66,10 @@ const POLICY = [
   "base-uri 'none'",
 ];
 
-/** What a page may do: show its own style sheet, and send its form to this service. It loads, runs and frames nothing. */
+/**
+ * The rights of a page: it may show its own style sheet, and send its form to this service. It loads, runs and frames
+ * nothing.
+ */
 export const CONTENT_SECURITY_POLICY = POLICY.join('; ');
 
 /** The same of a page that runs the one script with this nonce, which calls this service alone. */

@@ -66,7 +66,7 @@ function show(root: HTMLElement, approval: SpendingApproval): void {
   find(root, '#question').hidden = false;
 }
 
-/** What happens next. */
+/** The next step. */
 function nextOf(state: SpendingApproval['state']): string {
   switch (state) {
     case 'open':

@@ -10,7 +10,7 @@ export interface ChangedLine {
   readonly text: string;
 }
 
-/** What differs in one field. */
+/** The differences in one field. */
 export interface FieldChange {
   readonly field: string;
   readonly lines: readonly ChangedLine[];

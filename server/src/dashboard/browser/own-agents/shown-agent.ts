@@ -7,7 +7,7 @@ export interface ShownAgent {
   readonly root: HTMLElement;
   readonly session: Session;
   readonly agent: OwnAgent;
-  /** What everyone sees of it; undefined for a draft. */
+  /** Its public listing; undefined for a draft. */
   readonly listing: Listing | undefined;
   /** Where its next version is typed. */
   readonly manifest: ManifestInput;

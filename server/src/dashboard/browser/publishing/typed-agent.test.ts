@@ -57,7 +57,7 @@ describe('the form of an agent', () => {
     expect(connected.faults).toEqual([]);
     expect(connected.body).toMatchObject({
       entrypoint_url: 'https://agent.example/run',
-      // What the format asks for and nothing reads.
+      // A member that the format requires and nothing reads.
       model: { provider: 'self_hosted', endpoint_url: 'https://agent.example/run' },
     });
     expect(Object.keys(connected.body)).not.toEqual(expect.arrayContaining(['system_prompt']));

@@ -75,7 +75,7 @@ export function documentOf(text: string, key: string): Draft {
   return withFaults({ ...fields, ...(key === '' ? {} : { model_key: key }) }, faults);
 }
 
-/** The terms that are typed where a registration had none. @throws Error saying what to type. */
+/** The typed terms for a registration without terms. @throws Error naming the expected text. */
 export function termsOf(fields: ReadonlyMap<string, string>): JsonObject {
   const terms: Record<string, unknown> = {};
   for (const [path, text] of fields) {
@@ -93,7 +93,7 @@ function withFaults(given: Record<string, unknown>, faults: readonly Violation[]
   return { body, faults: [...faults, ...found] };
 }
 
-/** The value that a field gives. @throws Error saying what to type. */
+/** The value of a field. @throws Error naming the expected text. */
 function valueOf(path: string, text: string): unknown {
   switch (path) {
     case 'input_schema':

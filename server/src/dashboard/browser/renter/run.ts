@@ -30,7 +30,7 @@ export function showRun(root: HTMLElement): void {
       if (state?.status === 'running') follow(root, given, id);
       if (state === undefined) {
         find(root, '#ended').hidden = false;
-        say(root, 'The result of this run is not kept any more. Its receipt still says what happened.');
+        say(root, 'The result of this run is not kept any more. Its receipt still records it.');
       }
     },
   });

@@ -1,6 +1,6 @@
 import { boundedText } from '../../words.js';
 
-/** What a form gives as the input of a run. */
+/** The input of a run, as a form gives it. */
 export type TypedInput = string | Record<string, unknown> | undefined;
 
 /** A control of the form, as the page marks it: of which member it is, and how its text is read. */

@@ -14,12 +14,12 @@ import { type Session } from '../wallets.js';
 const RETRY_MS = 2_000;
 const MOST_TRIES = 30;
 
-/** What a browser found out about a receipt. */
+/** The result of verifying a receipt. */
 export interface VerifiedRun {
   isRight: boolean;
-  /** What was checked, or the first thing that is wrong. */
+  /** The passed checks, or the first fault. */
   checked: string[];
-  /** What this page cannot know, and how to check it elsewhere. */
+  /** The facts that this page cannot check, and the way to check them elsewhere. */
   unchecked: string[];
 }
 

@@ -4,9 +4,9 @@ import { getWallets } from '@wallet-standard/app';
 import { accountsOf, connect, find, offerWallets, say, work, type Session } from '../wallets.js';
 import { forgetTabLogin, readTabLogin, tabLoginStore } from './tab-login.js';
 
-/** What a part of a page does for a wallet that is logged in. */
+/** The work of a page's part for a logged-in wallet. */
 export interface LoggedInPart {
-  /** What is said first of what goes wrong. */
+  /** The text before an error message. */
   failed: string;
   onSession: (session: Session) => Promise<void>;
 }

@@ -5,7 +5,7 @@ import { renderPage } from '../page.js';
 import { PAGE_SCRIPT_URL } from '../page-script.js';
 import { elementId } from '../../element-ids.js';
 
-/** What the page of consent is made with. */
+/** The content of the page of consent. */
 export interface ConsentPageContent {
   readonly asked: AskedGrant;
   /** The network, as wallets name it. */
@@ -47,7 +47,7 @@ export function consentPage({ asked, chain, nonce }: ConsentPageContent): string
         data-request={JSON.stringify(request)}
         data-grant={JSON.stringify(grant)}
       >
-        <h2>What it may do</h2>
+        <h2>Its rights</h2>
         <form id={elementId('limits')}>
           <label class="check wide">
             <input type="checkbox" checked disabled />

@@ -35,8 +35,8 @@ export function creatorPage(context: WalletPageContext): string {
       </p>
       <h2>Earnings</h2>
       <p>
-        What renters pay, less the protocol’s fee, is held on-chain for each agent until you withdraw it. What
-        is pending is the price of runs whose charge is not confirmed yet.
+        Payments of renters, less the protocol’s fee, stay on-chain for each agent until you withdraw them.
+        Pending earnings are the prices of runs whose charge is not confirmed yet.
       </p>
       <dl class="facts" id={elementId('earned')} />
       <ul class="cards" id={elementId('earnings')} />

@@ -89,7 +89,7 @@ export function ownAgentPage(listingId: string, context: WalletPageContext): str
   );
 }
 
-/** What is changed on-chain. */
+/** The part for on-chain changes. */
 function SaleSection() {
   return (
     <div id={elementId('sale')} hidden>

@@ -10,7 +10,7 @@ export function PublicationSection() {
       <ul id={elementId('review-notes')} />
       <form id={elementId('publish')} class="tall" noValidate>
         <fieldset id={elementId('missing-terms')} hidden>
-          <legend>What a rental costs</legend>
+          <legend>Price</legend>
           <TermsFields />
         </fieldset>
         <label>

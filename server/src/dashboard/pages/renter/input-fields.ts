@@ -41,7 +41,7 @@ export function inputFields(schema: Readonly<Record<string, unknown>>): InputFie
   const isPlain = members.length > 0 && members.length <= MOST_FIELDS;
   if (!isPlain || COMBINING.some((keyword) => keyword in schema)) return whole({ kind: 'json' });
   const required = new Set(Array.isArray(schema['required']) ? (schema['required'] as unknown[]) : []);
-  // What has to be typed comes first.
+  // Required fields come first.
   const isRequired = ([name]: [string, unknown]) => Number(required.has(name));
   const sorted = members.toSorted((one, other) => isRequired(other) - isRequired(one));
   return sorted.map(([name, member]) => ({
