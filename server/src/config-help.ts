@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { environment } from './config.js';
 
-/** What each variable means, in the order in which `--help` shows them. A variable without an entry does not compile. */
+/** The meaning of each variable, in the order of `--help`. A variable without an entry does not compile. */
 const MEANINGS: Readonly<Record<keyof typeof environment.shape, string>> = {
   PORT: 'port of the HTTP API',
   HOST: 'address on which the HTTP API listens',
@@ -17,7 +17,7 @@ const MEANINGS: Readonly<Record<keyof typeof environment.shape, string>> = {
   MODEL_API_KEY: 'key for MODEL_BASE_URL',
   LOCAL_CHAIN_PORT: "port of the local chain's RPC; its websocket is on the next one",
   LOCAL_CHAIN_SLOT_MS: 'time of a slot of the local chain; a transaction is final after 33 slots',
-  SANDBOX_DRIVER: 'what isolates agents; auto takes the strongest that works',
+  SANDBOX_DRIVER: 'isolation of agents; auto takes the strongest that works',
   SANDBOX_MIN_ISOLATION: 'refuses to start below this isolation',
   SANDBOX_POOL_SIZE: 'sandboxes that are started before they are needed',
   SANDBOX_MAX_ACTIVE: 'sandboxes at once',

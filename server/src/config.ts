@@ -177,10 +177,10 @@ export const environment = z.object({
   MODEL_API_KEY: z.string().optional(),
 });
 
-/** What an operator runs for others. */
+/** The parts that only a production server has. */
 const PRODUCTION_PARTS = ['DATABASE_URL', 'SOLANA_RPC_URLS', 'REDIS_URL'] as const;
 
-/** What the server was told, checked and frozen. */
+/** The server's configuration, checked and frozen. */
 export interface Config {
   readonly production: boolean;
   readonly host: string;
@@ -211,7 +211,7 @@ export interface Config {
   readonly sealingKeys: SealingKeysConfig;
   /** The most that one transaction pays beyond the base fee. */
   readonly maxPriorityFeeLamports: bigint;
-  /** What the authority keeps for the charges in flight; new Per-Task runs are refused below it. */
+  /** The authority's reserve for the charges in flight; new Per-Task runs are refused below it. */
   readonly authorityReserveLamports: bigint;
   /** The most that charges of one wallet add up to that are not final yet and whose output has left. */
   readonly unfinalizedCapLamports: bigint;
@@ -296,7 +296,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** What the operator's command line is told. */
+/** The configuration of the operator's command line. */
 export interface OperatorConfig {
   /** Absent: the database of the server that runs on the state folder. */
   readonly databaseUrl: string | undefined;
@@ -316,7 +316,7 @@ export interface SealingKeysConfig {
   readonly others: readonly Uint8Array[];
 }
 
-/** What the operator's commands know of keys. */
+/** The keys for the operator's commands. */
 interface KeysConfig {
   /** Absent: the embedded default's, in the state folder. */
   readonly masterKey: Uint8Array | undefined;
@@ -325,7 +325,7 @@ interface KeysConfig {
   readonly others: readonly Uint8Array[];
 }
 
-/** Reads what commands about keys need. @throws ConfigError naming every variable that is wrong. */
+/** Reads the variables of commands about keys. @throws ConfigError naming every wrong variable. */
 export function readKeysConfig(env: NodeJS.ProcessEnv): KeysConfig {
   const names = { MASTER_KEY: true, SEALING_KEY: true, OTHER_SEALING_KEYS: true } as const;
   const value = parseEnvironment(environment.pick(names), env);
@@ -353,7 +353,7 @@ function sealingKeysOf({
   };
 }
 
-/** What the comparison of database and chain is told. */
+/** The configuration of the comparison of database and chain. */
 export interface ReconciliationConfig extends OperatorConfig {
   readonly rpcUrls: readonly string[] | undefined;
   /** Absent: the published program. */

@@ -28,7 +28,7 @@ Environment (docs/operations.md says more):
 
 ${environmentHelp()}`;
 
-/** The person at the terminal can do something about these; a stack would only hide what. */
+/** The person at the terminal can act on these errors; a stack would hide the remedy. */
 function isPlain(error: unknown): error is Error {
   return (
     error instanceof ConfigError ||
