@@ -21,7 +21,7 @@ const urls = list.pipe(z.array(z.url({ protocol: /^https?$/ })).min(1));
 /** Names of this machine, to itself. */
 const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
-/** Where the sdk serves an agent, and the command line its practice model, when nothing else is said. */
+/** The default origins of an agent that the sdk serves, and of the command line's practice model. */
 const TRIED_ORIGINS: readonly string[] = ['http://127.0.0.1:8788', 'http://127.0.0.1:8789'];
 
 const publicKey = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'must be a public key in base58');

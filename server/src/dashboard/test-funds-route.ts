@@ -7,7 +7,7 @@ import type { TestFunds } from '../chain/index.js';
 import { ApiError } from '../errors/api-error.js';
 import { checkBySchema } from '../http/check-by-schema.js';
 
-/** Gives the development wallet its test money. It is there on the embedded default alone. */
+/** Gives the development wallet its test money. Only the embedded default has this route. */
 export function testFundsRoute(app: FastifyInstance, giveTestFunds: TestFunds): void {
   app.post(TEST_FUNDS_PATH, { config: { auth: 'none' } }, async ({ body }): Promise<TestFundsGiven> => {
     if (body === undefined || body === null) {

@@ -139,7 +139,7 @@ export async function startEmbedded(
       void examples.exited.then(() =>
         logger.warn('the examples ended; their connected agent is out of reach'),
       );
-      // The examples serve an agent of running runs: they stop after those have ended.
+      // The examples serve the agents of running runs, so they stop after these runs.
       stops.push(() => app.drain());
       const { wallets, listings, api_key_file } = examples.ready;
       Object.assign(dev, { wallets, listings, api_key_file });

@@ -51,7 +51,7 @@ const agentOf = (provider: VendorName, model: string, key: string): DeclarativeA
   salt: '',
 });
 
-/** The tests of every vendor, real or replaced by a stand-in. */
+/** The tests of every vendor, real or imitated. */
 function conversationTests(open: () => ModelSession, openWithBadKey: () => ModelSession): void {
   it('streams its text, and reports its stop reason and its tokens', async () => {
     const session = open();

@@ -23,7 +23,7 @@ import type { KeyCommand } from './parse-key-command.js';
 /** The keys of the environment. */
 export interface OperatorKeys {
   readonly keys: Keys;
-  /** Those of OTHER_SEALING_KEYS as they are. */
+  /** The raw keys of OTHER_SEALING_KEYS. */
   readonly others: readonly Uint8Array[];
 }
 

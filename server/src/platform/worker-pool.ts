@@ -15,7 +15,9 @@ export class WorkerPool<Question, Answer> {
   readonly #busy = new Set<Worker>();
   readonly #waiting: Waiting<Question, Answer>[] = [];
 
-  /** @param program path of a thread's program, which sends `begun` and then its answer to each question */
+  /**
+   * @param program path of a thread's program. It announces the start of each question's work, then sends the answer.
+   */
   constructor(program: string, { most, deadlineMs }: { most: number; deadlineMs: number }) {
     this.#program = program;
     this.#most = most;

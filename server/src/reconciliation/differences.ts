@@ -14,7 +14,7 @@ export const DIFFERENCES = {
   },
   /** The chain took a charge whose run the database does not know. */
   unknown_charge: { repair: null, says: 'the chain took a charge that the database does not know' },
-  /** The database has a charge as taken, of which the chain has no transaction. */
+  /** The database has a charge as taken, but the chain has no transaction for it. */
   charge_missing: { repair: null, says: 'the database has a charge as taken that the chain did not take' },
 } as const satisfies Record<string, { repair: string | null; says: string }>;
 

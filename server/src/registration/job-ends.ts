@@ -20,10 +20,10 @@ interface NewDraft {
 interface VersionUpdate {
   wallet: string;
   listingId: string;
-  /** The version that the update was made of, as it was read. */
+  /** The version from which the update was made. */
   base: Selectable<Database['agent_versions']>;
   version: Insertable<Database['agent_versions']> & { metadata_uri: string };
-  /** The listing as it was when the update was made. */
+  /** The listing at the time of the update. */
   present: Pick<DraftRow, 'status'>;
   listing: ListingColumns & Pick<Insertable<Database['listings']>, 'description' | 'category'>;
   review: ReviewMode;
@@ -171,7 +171,7 @@ export function createJobEnds(db: Db, { requestSamples, requestProbe }: FollowUp
           .select('private_part')
           .where('id', '=', base.id)
           .executeTakeFirstOrThrow();
-        // A key that was replaced meanwhile is in the same version, sealed anew.
+        // A key that was replaced meanwhile is in the same version, sealed again.
         if (part === null || base.private_part === null || !part.equals(base.private_part)) {
           return { end: 'outdated' };
         }

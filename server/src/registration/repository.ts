@@ -54,8 +54,8 @@ export interface RegistrationRepository extends JobEnds, ProbeRecords {
   /** A listing of that creator in any state, with its present version; undefined when it is another creator's. */
   findOwn(listingId: string, creator: string): Promise<OwnListing | undefined>;
   /**
-   * Seals the private parts of the versions that can run anew, under the listing's lock. `change` gives a part as it is where
-   * nothing of it changes; `isPresent` is true of the version that runs by default. What a secret was before is removed at
+   * Seals the private parts of the runnable versions again, under the listing's lock. `change` returns an unchanged
+   * part as it is. `isPresent` is true for the version that runs by default. Replaced secrets are removed at
    * `replacedUntil`.
    */
   reseal(

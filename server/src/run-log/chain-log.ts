@@ -10,7 +10,7 @@ const MOST_READ = 50;
 /** The run log as the chain has it. */
 export interface ChainLog {
   /**
-   * The newest batch on-chain, where the chain is ahead of the database, as it is of one that was restored from a
+   * The newest batch on-chain, where the chain is ahead of the database, for instance of one that was restored from a
    * backup. Reads its transaction and checks its signature: others can write data in the form of a batch.
    */
   newestAfter(head: LogHead | undefined): Promise<LogHead | undefined>;

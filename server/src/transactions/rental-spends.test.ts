@@ -89,7 +89,7 @@ describe('the most that a transaction takes out of the wallet', () => {
 });
 
 describe('a submitted transaction', () => {
-  /** The service on a chain that answers as it is told, and an allowance that keeps a list. */
+  /** The service on a chain with chosen answers, and an allowance that keeps a list. */
   function serviceWith(chain: Partial<Chain>) {
     const asked: string[] = [];
     const held = new Map<string, { kind: string; lamports: bigint }>();

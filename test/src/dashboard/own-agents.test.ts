@@ -178,7 +178,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
     });
   });
 
-  test('updates an agent, sees what two versions differ in, and goes back [SVC-33]', async () => {
+  test('updates an agent, sees the differences of two versions, and goes back [SVC-33]', async () => {
     const { owner, id, manifest } = await listed({ description: `Line one.\n${SCRIPT}\nLine \u202ethree.` });
     const next = {
       ...manifest,
@@ -331,7 +331,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
         }
         if (name === 'one agent') {
           await page.getByRole('button', { name: 'Compare' }).click();
-          await says(page, 'What version 2 has other');
+          await says(page, 'See below how version 2 differs');
           await page.getByLabel('Manifest', { exact: true }).fill('{}');
         }
         await page.locator('details').evaluateAll((all) => all.map((one) => one.setAttribute('open', '')));

@@ -9,7 +9,7 @@ import { connect, offerWallets, say, type Session } from './wallets.js';
  * transaction must match this page and take no more.
  */
 export function offerPayment(root: HTMLElement): void {
-  // Enter in the deposit would load the page anew, and which wallet pays is not said by it.
+  // Enter in the deposit would reload the page, and it chooses no wallet.
   root.querySelector('form')?.addEventListener('submit', (event) => event.preventDefault());
   offerWallets(root, {
     verb: 'Pay with',

@@ -6,12 +6,12 @@ import { say, type Session } from './wallets.js';
  * Options of a call that signs. Announces the wallet's question, once the sdk has checked that the transaction does
  * exactly that.
  *
- * @param what the effect of the transaction, in a sentence
+ * @param effect of the transaction, in a sentence
  */
-export function announced(root: HTMLElement, { name }: Session, what: string): SignOptions {
+export function announced(root: HTMLElement, { name }: Session, effect: string): SignOptions {
   return {
     approve: ({ total_lamports: lamports }) => {
-      say(root, `${name} asks you to sign: ${what} At most ${formatSol(lamports)} leave your wallet.`);
+      say(root, `${name} asks you to sign: ${effect} At most ${formatSol(lamports)} leave your wallet.`);
       return true;
     },
   };

@@ -37,7 +37,7 @@ export interface AskedGrant {
   resource: string;
   /** The requested scopes that exist. */
   scopes: readonly AppScope[];
-  /** Tells the app that the person said no. */
+  /** Tells the app that the person refused. */
   denial: string;
 }
 

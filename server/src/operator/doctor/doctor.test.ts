@@ -45,7 +45,7 @@ let connection: Connection;
 const ends: (() => Promise<unknown> | void)[] = [];
 /** The environment of a server for which all is well. */
 let healthy: Record<string, string>;
-/** An address where nothing listens, and one where connections are taken and nothing is said. */
+/** An address where nothing listens, and one that accepts connections and stays silent. */
 let closedPort: number;
 let silentPort: number;
 let rpcOf: Record<'healthy' | 'uninitialized' | 'foreign', string>;

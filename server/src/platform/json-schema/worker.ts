@@ -13,7 +13,7 @@ export type SchemaQuestion = { schema: object } & (
   | { check: 'nulls'; value: unknown }
 );
 
-/** The answer to a question. The thread sends `begun` first, when it starts the work. */
+/** The answer to a question. A message about the start of the work comes first. */
 export type SchemaAnswer =
   | { violations: SchemaViolation[] }
   | { value: unknown }

@@ -109,7 +109,7 @@ export async function hasPublished(db: Db, wallet: string): Promise<boolean> {
   return published !== undefined;
 }
 
-/** Runs that the agents of one wallet get in 24 hours, of each kind: the nightly ones take none of those for samples. */
+/** Runs that the agents of one wallet get in 24 hours, of each kind: nightly runs and sample runs count separately. */
 const RUNS_PER_DAY = { review: SAMPLE_RUNS_PER_DAY, health: HEALTH_RUNS_PER_DAY } as const;
 
 /** Counts one run for samples, unless the wallet has had as many of its kind as it may; says which. */

@@ -158,7 +158,7 @@ describe('a listing whose nightly runs fail', () => {
     await foldCounts(database.db);
     expect(await service().detail(id)).not.toHaveProperty('failing_since');
     expect(await isFound(id)).toBe(true);
-    // It begins to count anew, and is not run in the night after.
+    // The count starts again, and the listing does not run in the next night.
     await nights(1, id);
     expect(await service().detail(id)).not.toHaveProperty('failing_since');
     await makeDue();

@@ -30,7 +30,7 @@ async function draft(creator: string, entrypointUrl: string): Promise<string> {
   return id;
 }
 
-it('an endpoint that does not answer delays the probes of its own creator alone [REG-122]', async () => {
+it('a silent endpoint delays only the probes of its creator [REG-122]', async () => {
   const started: string[] = [];
   let onStarted: () => void = () => undefined;
   let release: () => void = () => undefined;

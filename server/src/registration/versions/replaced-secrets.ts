@@ -14,7 +14,7 @@ export const REPLACED_SECRETS_TASK = 'end_replaced_secrets';
  */
 export async function endReplacedSecrets(db: Db, keys: Keys, listingId: string): Promise<void> {
   const early = await db.transaction().execute(async (tx) => {
-    // Locked: an update that was made of the version as it is now is made again.
+    // Locked, so that an update made from this version is made again.
     await tx.selectFrom('listings').select('id').where('id', '=', listingId).forUpdate().execute();
     let waiting = false;
     for (const version of await runnableVersions(tx, listingId)) {

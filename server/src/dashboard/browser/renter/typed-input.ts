@@ -3,7 +3,7 @@ import { boundedText } from '../../words.js';
 /** The input of a run, as a form gives it. */
 export type TypedInput = string | Record<string, unknown> | undefined;
 
-/** A control of the form, as the page marks it: of which member it is, and how its text is read. */
+/** A control of the form, as the page marks it: its member, and the kind of its text. */
 export interface TypedField {
   /** Undefined: it is the whole input. */
   name: string | undefined;
