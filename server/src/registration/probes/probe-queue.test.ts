@@ -30,7 +30,7 @@ async function draft(creator: string, entrypointUrl: string): Promise<string> {
   return id;
 }
 
-it('a silent endpoint delays only the probes of its creator [REG-122]', async () => {
+it('a silent endpoint delays only the probes of its creator [REG-120]', async () => {
   const started: string[] = [];
   let onStarted: () => void = () => undefined;
   let release: () => void = () => undefined;

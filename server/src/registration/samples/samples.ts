@@ -107,7 +107,10 @@ export function createSampleTaker(deps: {
 /** Why an output is not shown to everyone; undefined where it holds no secret. */
 function secretIn(output: Json): string | undefined {
   const [secret] = findSecrets(output);
-  return secret && `The output holds what looks like ${secret.kind}: take it out of the agent, and replace the key.`;
+  return (
+    secret &&
+    `The output holds what looks like ${secret.kind}: take it out of the agent, and replace the key.`
+  );
 }
 
 function shown(output: Json): string {
