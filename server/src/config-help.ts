@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { environment } from './config.js';
 
-/** What each variable means, in the order in which `--help` shows them. A variable without an entry does not compile. */
+/** The meaning of each variable, in the order of `--help`. A variable without an entry does not compile. */
 const MEANINGS: Readonly<Record<keyof typeof environment.shape, string>> = {
   PORT: 'port of the HTTP API',
   HOST: 'address on which the HTTP API listens',
@@ -17,7 +17,7 @@ const MEANINGS: Readonly<Record<keyof typeof environment.shape, string>> = {
   MODEL_API_KEY: 'key for MODEL_BASE_URL',
   LOCAL_CHAIN_PORT: "port of the local chain's RPC; its websocket is on the next one",
   LOCAL_CHAIN_SLOT_MS: 'time of a slot of the local chain; a transaction is final after 33 slots',
-  SANDBOX_DRIVER: 'what isolates agents; auto takes the strongest that works',
+  SANDBOX_DRIVER: 'isolation of agents; auto takes the strongest that works',
   SANDBOX_MIN_ISOLATION: 'refuses to start below this isolation',
   SANDBOX_POOL_SIZE: 'sandboxes that are started before they are needed',
   SANDBOX_MAX_ACTIVE: 'sandboxes at once',
@@ -45,7 +45,7 @@ const MEANINGS: Readonly<Record<keyof typeof environment.shape, string>> = {
   IPFS_GATEWAY_URLS: 'IPFS gateways for inputs at ipfs://, separated by commas',
   IPFS_API_URL: 'HTTP API of an IPFS node (Kubo) that stores manifests, too',
   IPFS_API_TOKEN: 'bearer token for it',
-  IPFS_PINNING_URL: 'pinning service that keeps what the IPFS node stores',
+  IPFS_PINNING_URL: 'pinning service that keeps the content of the IPFS node',
   IPFS_PINNING_TOKEN: 'bearer token for it',
   CONTENT_STORES: 'where manifests are stored: ipfs, arweave or ipfs,arweave',
   ARWEAVE_GATEWAY_URLS: 'Arweave gateways for inputs at ar://, separated by commas',
@@ -65,7 +65,7 @@ const MEANINGS: Readonly<Record<keyof typeof environment.shape, string>> = {
   NEXT_AUTHORITY_PUBLIC_KEY: 'the same, of a key of the signer',
   MASTER_KEY: '32 bytes in base64, from which all keys for stored data are derived',
   SEALING_KEY: '32 bytes in base64 that seal stored data in place of MASTER_KEY; can be rotated',
-  OTHER_SEALING_KEYS: 'keys that open what they sealed, separated by commas, while SEALING_KEY is rotated',
+  OTHER_SEALING_KEYS: 'former or coming sealing keys, separated by commas, while SEALING_KEY is rotated',
   SOLANA_NETWORK: 'network, which decides the prefix of API keys',
   PROGRAM_ID: 'address of the program, where it is not the default one',
   MAX_PRIORITY_FEE_LAMPORTS: 'lamports that a transaction pays beyond the base fee at most',
@@ -77,7 +77,7 @@ const MEANINGS: Readonly<Record<keyof typeof environment.shape, string>> = {
   REPLICAS: 'replicas that share the limits',
 };
 
-/** A variable's JSON Schema, as far as it says what a person sets. */
+/** The members of a variable's JSON Schema that the help shows. */
 interface ShownSchema {
   enum?: string[];
   default?: string | number;

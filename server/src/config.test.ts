@@ -220,7 +220,7 @@ describe('the environment', () => {
     expect(readConfig({ PORT: '', DATABASE_URL: '' })).toEqual(readConfig({}));
   });
 
-  it('names what is set and has no effect on the embedded default', () => {
+  it('names the variables that have no effect on the embedded default', () => {
     const { unused } = readConfig({ E2B_API_KEY: 'key', MASTER_KEY: Buffer.alloc(32).toString('base64') });
     expect(unused.map((sentence) => sentence.split(' ')[0])).toEqual(['E2B_API_KEY', 'MASTER_KEY']);
     expect(readConfig(PRODUCTION).unused).toEqual([]);

@@ -21,7 +21,7 @@ const urls = list.pipe(z.array(z.url({ protocol: /^https?$/ })).min(1));
 /** Names of this machine, to itself. */
 const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
-/** Where the sdk serves an agent, and the command line its practice model, when nothing else is said. */
+/** The default origins of an agent that the sdk serves, and of the command line's practice model. */
 const TRIED_ORIGINS: readonly string[] = ['http://127.0.0.1:8788', 'http://127.0.0.1:8789'];
 
 const publicKey = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'must be a public key in base58');
@@ -73,9 +73,9 @@ export const environment = z.object({
   NEXT_AUTHORITY_PUBLIC_KEY: publicKey.optional(),
   /** 32 bytes in base64, from which every key that protects stored data is derived. */
   MASTER_KEY: key32.optional(),
-  /** Seals what is stored, in place of the master key; can be rotated while the server runs. */
+  /** Seals stored data, in place of the master key; can be rotated while the server runs. */
   SEALING_KEY: key32.optional(),
-  /** Former or coming sealing keys, separated by commas: what they sealed can still be opened. */
+  /** Former or coming sealing keys, separated by commas. They only open sealed data. */
   OTHER_SEALING_KEYS: z
     .string()
     .transform((text) => text.split(',').map((each) => each.trim()))
@@ -157,14 +157,14 @@ export const environment = z.object({
   /** Kubo's HTTP API, where documents are stored, too. */
   IPFS_API_URL: z.url({ protocol: /^https?$/ }).optional(),
   IPFS_API_TOKEN: z.string().min(1).optional(),
-  /** Pins what the node of IPFS_API_URL has. */
+  /** Pins the content of the node at IPFS_API_URL. */
   IPFS_PINNING_URL: z.url({ protocol: /^https?$/ }).optional(),
   IPFS_PINNING_TOKEN: z.string().min(1).optional(),
   /** Where documents are stored; with both kinds, the IPFS address goes on-chain. */
   CONTENT_STORES: z.enum(['ipfs', 'arweave', 'ipfs,arweave']).default('ipfs'),
-  /** Read `ar://`, and confirm what the bundler took, the first one first. */
+  /** Read `ar://`, and confirm the uploads to the bundler, in this order. */
   ARWEAVE_GATEWAY_URLS: urls.optional(),
-  /** What stands before `/tx/arweave` of a bundler. */
+  /** The address of a bundler, without `/tx/arweave`. */
   ARWEAVE_BUNDLER_URL: z.url({ protocol: /^https?$/ }).optional(),
   ARWEAVE_KEY_FILE: z.string().min(1).optional(),
   REVIEW: z.enum(['automatic', 'operator']).optional(),
@@ -177,10 +177,10 @@ export const environment = z.object({
   MODEL_API_KEY: z.string().optional(),
 });
 
-/** What an operator runs for others. */
+/** The parts that only a production server has. */
 const PRODUCTION_PARTS = ['DATABASE_URL', 'SOLANA_RPC_URLS', 'REDIS_URL'] as const;
 
-/** What the server was told, checked and frozen. */
+/** The server's configuration, checked and frozen. */
 export interface Config {
   readonly production: boolean;
   readonly host: string;
@@ -211,7 +211,7 @@ export interface Config {
   readonly sealingKeys: SealingKeysConfig;
   /** The most that one transaction pays beyond the base fee. */
   readonly maxPriorityFeeLamports: bigint;
-  /** What the authority keeps for the charges in flight; new Per-Task runs are refused below it. */
+  /** The authority's reserve for the charges in flight; new Per-Task runs are refused below it. */
   readonly authorityReserveLamports: bigint;
   /** The most that charges of one wallet add up to that are not final yet and whose output has left. */
   readonly unfinalizedCapLamports: bigint;
@@ -266,7 +266,7 @@ export interface AuthoritySignerConfig {
 
 /** Where public content is read and written, beside the server's own store. */
 export interface StorageConfig {
-  /** Empty: only what the server stored itself is read at `ipfs://`. */
+  /** Empty: `ipfs://` reads only content that the server stored. */
   readonly ipfsGateways: readonly string[];
   /** Empty: `ar://` is not read. */
   readonly arweaveGateways: readonly string[];
@@ -296,27 +296,27 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** What the operator's command line is told. */
+/** The configuration of the operator's command line. */
 export interface OperatorConfig {
   /** Absent: the database of the server that runs on the state folder. */
   readonly databaseUrl: string | undefined;
   readonly stateDir: string;
 }
 
-/** Reads what the operator's command line needs. @throws ConfigError naming every variable that is wrong. */
+/** Reads the variables of the operator's command line. @throws ConfigError naming every wrong variable. */
 export function readOperatorConfig(env: NodeJS.ProcessEnv): OperatorConfig {
   const value = parseEnvironment(environment.pick({ DATABASE_URL: true, STATE_DIR: true }), env);
   return { databaseUrl: value.DATABASE_URL, stateDir: value.STATE_DIR };
 }
 
-/** The keys of what is stored. */
+/** The keys of stored data. */
 export interface SealingKeysConfig {
   /** Absent: the master key's. */
   readonly present: Uint8Array | undefined;
   readonly others: readonly Uint8Array[];
 }
 
-/** What the operator's commands know of keys. */
+/** The keys for the operator's commands. */
 interface KeysConfig {
   /** Absent: the embedded default's, in the state folder. */
   readonly masterKey: Uint8Array | undefined;
@@ -325,7 +325,7 @@ interface KeysConfig {
   readonly others: readonly Uint8Array[];
 }
 
-/** Reads what commands about keys need. @throws ConfigError naming every variable that is wrong. */
+/** Reads the variables of commands about keys. @throws ConfigError naming every wrong variable. */
 export function readKeysConfig(env: NodeJS.ProcessEnv): KeysConfig {
   const names = { MASTER_KEY: true, SEALING_KEY: true, OTHER_SEALING_KEYS: true } as const;
   const value = parseEnvironment(environment.pick(names), env);
@@ -336,7 +336,7 @@ export function readKeysConfig(env: NodeJS.ProcessEnv): KeysConfig {
   };
 }
 
-/** With a SEALING_KEY, the master key still opens what it sealed before. */
+/** With a SEALING_KEY, the master key still opens its older sealed data. */
 function sealingKeysOf({
   MASTER_KEY: master,
   SEALING_KEY: present,
@@ -353,14 +353,14 @@ function sealingKeysOf({
   };
 }
 
-/** What the comparison of database and chain is told. */
+/** The configuration of the comparison of database and chain. */
 export interface ReconciliationConfig extends OperatorConfig {
   readonly rpcUrls: readonly string[] | undefined;
   /** Absent: the published program. */
   readonly programId: string | undefined;
 }
 
-/** Reads what that comparison needs. @throws ConfigError naming every variable that is wrong. */
+/** Reads the variables of that comparison. @throws ConfigError naming every wrong variable. */
 export function readReconciliationConfig(env: NodeJS.ProcessEnv): ReconciliationConfig {
   const value = parseEnvironment(environment.pick({ SOLANA_RPC_URLS: true, PROGRAM_ID: true }), env);
   return { ...readOperatorConfig(env), rpcUrls: value.SOLANA_RPC_URLS, programId: value.PROGRAM_ID };
@@ -393,7 +393,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   if (parts.length > 0 && value.SANDBOX_MIN_ISOLATION === 'runtime') {
     throw new ConfigError(
       `SANDBOX_MIN_ISOLATION=runtime is for the embedded default, and ${parts.join(', ')} is set. At level "runtime" a ` +
-        'flaw of Deno reaches what the server reaches. Unset SANDBOX_MIN_ISOLATION and install bubblewrap, or set ' +
+        'flaw of Deno opens all that the server can reach. Unset SANDBOX_MIN_ISOLATION and install bubblewrap, or set ' +
         'E2B_API_KEY.',
     );
   }
@@ -451,7 +451,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       e2b: e2bConfig(value, embedded),
     },
     mcpWaitMs: value.MCP_WAIT_SECONDS * 1000,
-    // A server for this machine alone is what a web page in its browser would try to reach.
+    // A web page in the browser could attack a server for this machine alone.
     mcpAllowedHosts:
       embedded && value.PUBLIC_URL === undefined && LOOPBACK.includes(value.HOST) ? LOOPBACK : undefined,
     metricsToken: value.METRICS_TOKEN,
@@ -497,11 +497,11 @@ function unusedWhenEmbedded(value: z.output<typeof environment>): string[] {
       : []),
     ...ofProduction
       .filter((name) => value[name] !== undefined)
-      .map((name) => `${name} is not used: the embedded default makes keys of its own.`),
+      .map((name) => `${name} is not used: the embedded default makes its own keys.`),
   ];
 }
 
-/** @throws ConfigError for an external signer that lacks a part, or stands beside a keypair. */
+/** @throws ConfigError for an external signer without one of its parts, or beside a keypair. */
 function authoritySignerConfig(value: z.output<typeof environment>): AuthoritySignerConfig | undefined {
   const {
     AUTHORITY_SIGNER_URL: url,
@@ -532,7 +532,7 @@ function authoritySignerConfig(value: z.output<typeof environment>): AuthoritySi
   };
 }
 
-/** @throws ConfigError for a pinning service without a token, or without a node that has what it pins. */
+/** @throws ConfigError for a pinning service without a token, or without a node that holds the content. */
 function storageConfig(value: z.output<typeof environment>): StorageConfig {
   const { IPFS_API_URL: nodeUrl, IPFS_PINNING_URL: pinningUrl, IPFS_PINNING_TOKEN: pinningToken } = value;
   if (nodeUrl === undefined && value.IPFS_API_TOKEN !== undefined)

@@ -14,8 +14,9 @@ import { StartError } from './platform/start-error.js';
 import { createLogger, logDestination, type Logger } from './platform/logger.js';
 import type { RunningServer } from './compose/running-server.js';
 
-// V8 learns from what lives long at the start to allocate rows of query results among the old objects. There even a dead
-// one keeps what it holds through every minor collection: a fifth of the time of `GET /v1/listings` went into copying that.
+// V8 learns from long-lived objects at the start to allocate rows of query results among the old objects. There a
+// dead row keeps its members alive through every minor collection. Copying them took a fifth of the time of `GET
+// /v1/listings`.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
 const usage = () => `The agent rental marketplace.
@@ -27,7 +28,7 @@ Environment (docs/operations.md says more):
 
 ${environmentHelp()}`;
 
-/** The person at the terminal can do something about these; a stack would only hide what. */
+/** The person at the terminal can act on these errors; a stack would hide the remedy. */
 function isPlain(error: unknown): error is Error {
   return (
     error instanceof ConfigError ||
@@ -59,7 +60,7 @@ async function main(): Promise<void> {
     ? createLogger(config.logLevel, logDestination(join(folder.path, 'server.log')))
     : createLogger(config.logLevel);
 
-  // However the process ends by itself: pino does that only for what it writes asynchronously.
+  // However the process ends by itself: pino flushes only its asynchronous writes then.
   process.once('exit', () => logger.flush());
 
   let running: RunningServer | undefined;

@@ -6,24 +6,24 @@ import type { Keys } from '../platform/keys.js';
 import type { DiskSpace } from '../platform/disk-space.js';
 import type { Logger } from '../platform/logger.js';
 
-/** What `createApp` composes the server from. The embedded default and production bring different ones. */
+/** The parts that `createApp` composes into the server. The embedded default and production bring different ones. */
 export interface AppParts {
   config: Config;
   logger: Logger;
   database: OpenDatabase;
   chain: Chain;
-  /** An RPC endpoint of that chain which anybody may use; those of the server's own may hold keys. */
+  /** A public RPC endpoint of that chain; the server's own endpoints may hold keys. */
   publicRpcUrl: string | undefined;
   history: ProgramHistory;
   /** Signs with the hot key. */
   authority: RotatingSigner;
   keys: Keys;
   driver: SandboxDriver;
-  /** Folder of public content. With DATABASE_URL it is only read, for what an earlier release left there. */
+  /** Folder of public content. With DATABASE_URL it is only read, for the files of an earlier release. */
   contentFolder: string;
-  /** Origins that may be called although they are on loopback: the embedded default's own examples. */
+  /** Allowed origins on loopback: the embedded default's own examples. */
   allowedOrigins: ReadonlySet<string>;
-  /** True when no other server shares the database: what an earlier process left is then certainly dead. */
+  /** True when no other server shares the database. Then the runs of an earlier process are certainly dead. */
   alone: boolean;
   /** Watches the disk of the state folder, where database and chain are on it. */
   diskSpace: DiskSpace | undefined;

@@ -31,7 +31,7 @@ export type { AppParts } from './app-parts.js';
 /** The composed server, not yet listening. */
 export interface App {
   http: FastifyInstance;
-  /** Takes no new runs and waits for running ones, within a bound; what is left then is credited. */
+  /** Takes no new runs and waits for running ones, within a bound. Then it credits the remaining runs. */
   drain(): Promise<void>;
   /** Drains, stops taking requests, and releases everything that this module made. */
   close(): Promise<void>;
@@ -39,7 +39,7 @@ export interface App {
 
 /** The longest that a stop waits for requests that are no runs. */
 const LAST_REQUESTS_MS = 5_000;
-/** Of these, the longest that it waits for answers over MCP whose runs are over; a call that asks a person waits in vain. */
+/** Of these, the longest wait for MCP answers after their runs end. A call that asks a person waits in vain. */
 const LAST_MCP_ANSWERS_MS = 2_000;
 
 /** Composes the slices into a server. Everything that runs in the background is started here and ended by `close`. */
@@ -120,7 +120,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       background.pause();
       stopping.abort(new Error('The server is stopping.'));
       await drain.drain(config.drainTimeoutMs);
-      // The runs are over: callers that still wait for one get an answer, and connections that stay open are cut off.
+      // The runs have ended. Waiting callers get an answer, and connections that stay open are cut off.
       records.changes.close();
       const cutOff = setTimeout(() => http.server.closeAllConnections(), LAST_REQUESTS_MS);
       // A run ends before the answer to its call over MCP is written.

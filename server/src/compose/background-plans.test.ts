@@ -63,7 +63,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** A history in which all is over, as most of any history is. */
+/** A history without open runs, like most of a real history. */
 async function seed(): Promise<void> {
   const { db } = database;
   await sql`
@@ -113,7 +113,7 @@ async function seed(): Promise<void> {
   await sql`analyze`.execute(db);
 }
 
-/** What the background work sends in a round of each of its parts. */
+/** The statements of the background work in a round of each of its parts. */
 async function work(): Promise<void> {
   const { db } = database;
   const idle = {} as never;

@@ -36,7 +36,9 @@ const SAMPLE_RUNS_AT_ONCE = 4;
 /** Each waits for an answer from outside for some seconds, and does little else. */
 const PROBES_AT_ONCE = 8;
 
-/** What creators wait for, and nightly runs, which share their queues. Each ends within minutes, and may run twice. */
+/**
+ * The tasks that creators wait for, and nightly runs in the same queues. Each ends within minutes, and may run twice.
+ */
 const CREATORS_TASKS = [REGISTRATION_TASK, SAMPLES_TASK, PROBE_TASK, HEALTH_TASK];
 /** After so long a task is taken for one of a process that was killed. */
 const ABANDONED_MS = 10 * 60_000;
@@ -49,7 +51,7 @@ const LEVEL_AWAITED_MS = 10_000;
 
 /** Work that goes on without a request. */
 export interface Background {
-  /** Starts no more work; `stop` ends what works. */
+  /** Starts no more work; `stop` ends the running work. */
   pause(): void;
   stop(): Promise<void>;
 }
@@ -113,7 +115,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
     logger,
     { crontab: [EXPIRY_CRONTAB, LAPSE_CRONTAB, HEALTH_CRONTAB, RECONCILIATION_CRONTAB].join('\n') },
   );
-  // In a queue of its own: a sample run may take a minute, and no registration waits for it.
+  // In a separate queue, because a sample run may take a minute and must not delay a registration.
   const sampleJobs = await startJobs(
     pool,
     {
@@ -163,7 +165,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
   };
 }
 
-/** What one replica does for all. */
+/** The work that one replica does for all. */
 function startLeading(
   { leadership, listingsAndFiles, settlement, runLog, records }: BackgroundParts,
   { db, logger, pausing }: { db: Db; logger: AppParts['logger']; pausing: AbortSignal },

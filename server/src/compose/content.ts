@@ -20,8 +20,8 @@ import type { AppParts } from './app-parts.js';
 export type Content = Awaited<ReturnType<typeof composeContent>>;
 
 /**
- * Composes the content stores. The embedded default is one server and keeps its blocks in a folder; beside DATABASE_URL they are
- * in the database, so that every replica serves what any of them stored.
+ * Composes the content stores. The embedded default is one server and keeps its blocks in a folder; beside
+ * DATABASE_URL they are in the database, so that every replica serves the content of all.
  */
 export async function composeContent(
   { config, database, logger, contentFolder }: AppParts,

@@ -15,7 +15,7 @@ import type { Metrics } from '../operations/index.js';
 import type { KeyRing } from '../service-keys/index.js';
 import type { AppParts } from './app-parts.js';
 
-/** The HTTP server without its routes, and what its requests are checked by. */
+/** The HTTP server without its routes, and the checks of its requests. */
 export type HttpPart = Awaited<ReturnType<typeof composeHttp>>;
 
 /** Composes the HTTP server: authentication and rate limits in front of every route. */

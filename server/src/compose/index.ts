@@ -1,4 +1,4 @@
-/** What the operator's commands share with the start of the server. */
+/** The parts that the operator's commands share with the start of the server. */
 export { openAuthority } from './chain/authority.js';
 export { requireCluster } from './requirements/cluster.js';
 export { requireDatabase } from './requirements/database.js';

@@ -18,7 +18,7 @@ import type { Content } from './content.js';
 /** The slices that runs read: listings, credentials with their indexer, and files. */
 export type ListingsAndFiles = ReturnType<typeof composeListingsAndFiles>;
 
-/** Composes what is on sale, who has rented it, and the files that tasks name. */
+/** Composes listings, credentials, and the files of tasks. */
 export function composeListingsAndFiles(parts: AppParts, content: Content) {
   const { logger, database, chain, keys } = parts;
   const listings = createListingService(createListingRepository(database));

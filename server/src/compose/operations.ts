@@ -80,7 +80,7 @@ function rpcDetails(chain: AppParts['chain']): Readonly<Record<string, unknown>>
   };
 }
 
-/** What authority and treasury hold, as last read. Their balances are public. */
+/** The last read balances of authority and treasury, which are public. */
 function fundsDetails({ funds }: Protocol): Readonly<Record<string, unknown>> {
   const state = funds.state();
   if (state === undefined) return {};

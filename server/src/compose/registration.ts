@@ -20,7 +20,7 @@ import type { Content } from './content.js';
 import type { Protocol } from './chain/protocol.js';
 import type { Sandboxes } from './sandboxes/sandboxes.js';
 
-/** What creators use: registration, their secrets, drafts and sample runs. */
+/** The parts for creators: registration, their secrets, drafts and sample runs. */
 export type Registration = ReturnType<typeof composeRegistration>;
 
 /** Composes registration. @param stopping aborts sample runs when the server stops. */

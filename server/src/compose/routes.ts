@@ -36,7 +36,7 @@ import { composeExecution, composeTransactions } from './execution.js';
 import type { RoutedParts } from './routed-parts.js';
 import { boundsInForce } from './sandboxes/open-driver.js';
 
-/** Adds every slice's routes to the server, except those of operations and MCP. */
+/** Adds the routes of every slice to the server, except operations and MCP. */
 export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<void> {
   const { config, database, driver, chain } = parts;
   const { listingsAndFiles, registration, httpPart, settlement } = routed;

@@ -14,7 +14,7 @@ import type { Protocol } from './chain/protocol.js';
 /** The shortest time between two batches of the run log: each costs a signature. */
 const BATCH_INTERVAL_SECONDS = 60;
 
-/** What logs runs on-chain that no charge stands for. */
+/** The part that logs runs without a charge on-chain. */
 export type RunLogPart = ReturnType<typeof composeRunLog>;
 
 /** Composes the run log. */

@@ -14,13 +14,13 @@ import type { AppParts } from './app-parts.js';
 import { concurrentRunsPerListing } from './sandboxes/pool-share.js';
 import type { SandboxShares } from './sandboxes/sandboxes.js';
 
-/** What is on record of runs, and how replicas hear of each other's. */
+/** The records of runs, and the messages by which replicas hear of each other's. */
 export type RunRecords = Awaited<ReturnType<typeof composeRunRecords>>;
 
 /** Runs without a process are looked for this often, and only runs at least this old. */
 export const INTERRUPTED_CHECK_MS = 60_000;
 
-/** Composes the records of runs, and ends what an earlier process left running. */
+/** Composes the records of runs, and ends the unfinished runs of an earlier process. */
 export async function composeRunRecords(
   { database, keys, logger, config, alone }: AppParts,
   { share }: SandboxShares,

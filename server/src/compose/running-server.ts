@@ -8,7 +8,7 @@ export interface RunningServer {
   stop(): Promise<void>;
   /** Where its HTTP API is reached from this machine. */
   readonly baseUrl: string;
-  /** What the person at the terminal reads when it is up. */
+  /** The text for the person at the terminal when it is up. */
   readonly description: string;
   /** Every route that it serves. */
   readonly routes: readonly Route[];

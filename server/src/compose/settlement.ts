@@ -15,10 +15,10 @@ import type { AppParts } from './app-parts.js';
 import type { ListingsAndFiles } from './listings-and-files.js';
 import type { Protocol } from './chain/protocol.js';
 
-/** What charges runs, and what brings the charges to an end that a process left open. */
+/** The parts that charge runs, and that settle charges left open by an earlier process. */
 export type SettlementPart = ReturnType<typeof composeSettlement>;
 
-/** What a settled charge does to its run. */
+/** The effect of a settled charge on its run. */
 interface ChargedRuns {
   runs: ReturnType<typeof createRunRepository>;
   changes: ReturnType<typeof createRunChanges>;

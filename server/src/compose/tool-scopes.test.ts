@@ -2,7 +2,7 @@ import { runnerTools } from '@agent-rental/agent-runner';
 import { TOOL_SCOPES } from '@agent-rental/contract';
 import { expect, it } from 'vitest';
 
-it('the tools that a manifest may name are those of the runner, under the same scopes', () => {
+it('a manifest may name exactly the tools of the runner, under the same scopes', () => {
   const served = Object.values(runnerTools).map(({ name, scope }) => [name, scope]);
   expect(Object.fromEntries(served)).toEqual(TOOL_SCOPES);
 });

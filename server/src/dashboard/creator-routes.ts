@@ -7,7 +7,7 @@ import { publishPage } from './pages/creator/publish-page.js';
 import type { WalletPageContext } from './pages/creator/wallet-page.js';
 import { sendScriptedPage } from './send-page.js';
 
-/** Adds the pages of creators, which are the same for everyone: what they show is a wallet's own, and comes by the API. */
+/** Adds the pages of creators. They are the same for everyone, and load a wallet's data by the API. */
 export function addCreatorPages(
   app: FastifyInstance,
   { origin, chain, programId }: { origin: () => string; chain: string; programId: string },

@@ -7,7 +7,7 @@ import { runPage } from './pages/renter/run-page.js';
 import { runsPage, type RunsFilter } from './pages/renter/runs-page.js';
 import { sendScriptedPage } from './send-page.js';
 
-/** What a form leaves empty asks for nothing. */
+/** An empty field of a form asks for nothing. */
 const filled = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
 const runsQuery = z.object({ agent_id: filled(listingId), status: filled(runSummary.shape.status) });

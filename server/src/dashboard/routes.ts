@@ -37,7 +37,7 @@ const PAGE_SIZE = 24;
 /** The newest reviews that a listing's page shows. */
 const REVIEWS_SHOWN = 10;
 
-/** What the pages read. */
+/** The data sources of the pages. */
 export interface DashboardDeps {
   listings: Pick<ListingService, 'find' | 'search' | 'detail'>;
   reviews: Pick<ReturnType<typeof createReviews>, 'list'>;
@@ -149,10 +149,10 @@ function acceptsHtml(accept: string | undefined): boolean {
 }
 
 /**
- * The search that an address asks for. Members that a form left empty, and those that no search has (of links from elsewhere),
- * count for nothing.
+ * The search that an address asks for. Ignores members that a form left empty, and members that no search has, from
+ * foreign links.
  *
- * @throws ApiError `invalid_request` for a value that its member does not take.
+ * @throws ApiError `invalid_request` for a value that its member does not accept.
  */
 function browseQuery(query: Record<string, unknown>): BrowseQuery {
   const { q, category, rental_model, sort, offset } = query;

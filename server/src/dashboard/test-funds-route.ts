@@ -7,7 +7,7 @@ import type { TestFunds } from '../chain/index.js';
 import { ApiError } from '../errors/api-error.js';
 import { checkBySchema } from '../http/check-by-schema.js';
 
-/** Gives the development wallet its test money. It is there on the embedded default alone. */
+/** Gives the development wallet its test money. Only the embedded default has this route. */
 export function testFundsRoute(app: FastifyInstance, giveTestFunds: TestFunds): void {
   app.post(TEST_FUNDS_PATH, { config: { auth: 'none' } }, async ({ body }): Promise<TestFundsGiven> => {
     if (body === undefined || body === null) {
@@ -22,7 +22,7 @@ export function testFundsRoute(app: FastifyInstance, giveTestFunds: TestFunds): 
   });
 }
 
-/** @throws ApiError for what is no address, or one without a private key, as the system's own. */
+/** @throws ApiError for an invalid address, or one without a private key, such as the system program's. */
 function addressOf(text: string): PublicKey {
   const bytes = bs58.decodeUnsafe(text);
   if (bytes === undefined || !isPublicKey(bytes)) {

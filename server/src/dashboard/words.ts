@@ -1,7 +1,7 @@
 import type { RunSummary } from '@agent-rental/contract';
 import { cleanLine, cleanText } from '../platform/clean-text.js';
 
-/** What the statuses of runs are called. */
+/** The words for the statuses of runs. */
 export const RUN_STATUS_WORDS: Readonly<Record<RunSummary['status'], string>> = {
   running: 'Running',
   completed: 'Completed',

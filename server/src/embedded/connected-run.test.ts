@@ -41,7 +41,7 @@ let secret: string;
 let participant: () => Promise<[RentalClient, WalletSigner]>;
 /** Registers and publishes an agent at the creator's endpoint; gives its id and its webhook's secret. */
 let publishAgent: (timeoutSeconds: number) => Promise<{ id: string; secret: string }>;
-/** What the creator's endpoint does with the next task. */
+/** The answer of the creator's endpoint to the next task. */
 let answer: Answer;
 /** Called when the headers of a stream have come. */
 let streamBegun: () => void = () => undefined;
@@ -92,7 +92,7 @@ beforeAll(async () => {
     const signature = await connection.requestAirdrop(wallet.publicKey, LAMPORTS_PER_SOL);
     await connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) });
     const signer = keypairSigner(wallet);
-    // No retries: a 503 is what some of these tests look at.
+    // No retries: some of these tests look at a 503.
     return [createClient({ baseUrl: dev.base_url, signer, retries: 0, fetch: watchedFetch }), signer];
   };
   const [creator, creatorSigner] = await participant();
@@ -179,7 +179,7 @@ describe('a connected agent', () => {
   test.each([
     ['an answer that breaks its schema', sendJson(200, { answer: 42 })],
     ['an answer that is not JSON', ((_i, _b, outgoing) => void outgoing.end('<html>')) satisfies Answer],
-    ['an error of its own', sendJson(500, { stack: 'secret of the creator' })],
+    ['its own error', sendJson(500, { stack: 'secret of the creator' })],
     ['no answer in its time [EXE-19]', (() => undefined) satisfies Answer],
   ])('with %s is a failed run, HTTP 200, and charged [EXE-12, EXE-20]', async (_, behaviour: Answer) => {
     const before = await balance();
@@ -212,8 +212,8 @@ describe('a connected agent', () => {
     // An agent that was reached a moment ago is charged at the start: the stream begins while the agent has the task.
     answer = sendJson(200, { answer: 'reached' });
     await client.execute({ agent_id: id, task: 'answer' });
-    const begun = new Promise<void>((resolve) => (streamBegun = resolve));
-    answer = (incoming) => void begun.then(() => incoming.socket.destroy());
+    const started = new Promise<void>((resolve) => (streamBegun = resolve));
+    answer = (incoming) => void started.then(() => incoming.socket.destroy());
     const events = await eventsOf(client, id);
     expect(events).toHaveLength(1);
     expect(events[0]).toMatchObject({
@@ -237,8 +237,8 @@ describe('a connected agent', () => {
     const [client, signer] = await participant();
     await rent(client, signer, id, { deposit_lamports: PRICE });
     // An agent that was never reached is charged once it took the task: the stream begins then.
-    const begun = new Promise<void>((resolve) => (streamBegun = resolve));
-    answer = (incoming) => void begun.then(() => incoming.socket.destroy());
+    const started = new Promise<void>((resolve) => (streamBegun = resolve));
+    answer = (incoming) => void started.then(() => incoming.socket.destroy());
     const events = await eventsOf(client, id);
     expect(events).toHaveLength(1);
     expect(events[0]).toMatchObject({ event: 'done', data: { status: 'failed', cost_lamports: PRICE } });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import type { ReadyExamples } from './examples/examples.js';
 
-/** What scripts need of a running embedded server. */
+/** The values of a running embedded server that scripts need. */
 export interface DevFile {
   base_url: string;
   mcp_url: string;

@@ -13,7 +13,7 @@ const machine = (platform: string, arch: string, libc?: 'glibc' | 'musl'): Machi
   libc,
 });
 
-/** Each machine that the documents name, with what has no build for it. */
+/** Each machine in the documents, with the parts that have no build for it. */
 const MACHINES: readonly (readonly [string, Machine, readonly string[]])[] = [
   ['Linux with glibc on x64', machine('linux', 'x64', 'glibc'), []],
   ['Linux with glibc on arm64', machine('linux', 'arm64', 'glibc'), []],
@@ -48,7 +48,7 @@ function isLocked(family: RegExp, { platform, arch, libc }: Machine): boolean {
 }
 
 describe.each(MACHINES)('%s', (_, on, missing) => {
-  it(`${missing.length === 0 ? 'runs the embedded default' : 'is told in one line what it lacks'} [OPS-112]`, () => {
+  it(`${missing.length === 0 ? 'runs the embedded default' : 'names the missing parts in one line'} [OPS-112]`, () => {
     expect(missingParts(on)).toEqual(missing);
     if (missing.length === 0) {
       requireMachine(on);
@@ -61,7 +61,7 @@ describe.each(MACHINES)('%s', (_, on, missing) => {
     for (const part of missing) expect(() => requireMachine(on)).toThrow(part);
   });
 
-  it('gets by npm ci what its maker publishes for it [OPS-112]', () => {
+  it('gets the published builds for it from npm ci [OPS-112]', () => {
     // The registry that the file was made from has no other build of this version.
     expect(isLocked(/^litesvm-/, on)).toBe(
       on.platform === 'linux' && on.arch === 'x64' && on.libc === 'glibc',

@@ -1,6 +1,6 @@
 import { StartError } from '../platform/start-error.js';
 
-/** What decides which native builds a machine can use. */
+/** The properties of a machine that decide which native builds it can use. */
 export interface Machine {
   readonly platform: string;
   readonly arch: string;
@@ -59,7 +59,7 @@ export function missingParts({ platform, arch, libc }: Machine): string[] {
   );
 }
 
-/** @throws StartError where the embedded default has no build of a part for a machine, with what to do there. */
+/** @throws StartError where a part of the embedded default has no build for a machine, with the remedy. */
 export function requireMachine(machine: Machine): void {
   const missing = missingParts(machine);
   if (missing.length === 0) return;

@@ -28,8 +28,8 @@ import { describeRunning } from './welcome.js';
 const INDEX_POLL_MS = 800;
 
 /**
- * Starts the whole marketplace on this machine: PostgreSQL, the chain, the sandbox, the server and the examples.
- * What was started is stopped again, in reverse, when a later step fails.
+ * Starts the whole marketplace on this machine: PostgreSQL, the chain, the sandbox, the server and the examples. If a
+ * step fails, stops the started parts again, in reverse.
  */
 export async function startEmbedded(
   config: Config,
@@ -51,7 +51,7 @@ export async function startEmbedded(
     const keys = await openEmbeddedKeys(stateDir);
     const programId = config.programId ? new PublicKey(config.programId) : MARKETPLACE_PROGRAM_ID;
 
-    /** What is started is stopped again, whatever becomes of the others. */
+    /** Records a started part for the stop, even if other parts fail. */
     const begin = async <Part>(part: Promise<Part>, end: (started: Part) => Promise<void>): Promise<Part> => {
       const started = await part;
       stops.push(() => end(started));
@@ -79,7 +79,7 @@ export async function startEmbedded(
         (chain) => chain.close(),
       ),
     ] as const;
-    // Before a failure is told: what begins meanwhile has to be stopped, too.
+    // Waits for all before it reports a failure, because a part that starts meanwhile has to be stopped, too.
     await Promise.allSettled(beginning);
     const [driver, postgres, localChain] = await Promise.all(beginning);
     void postgres.exited.then(({ reason }) => reportFailure(`PostgreSQL ended: ${reason}`));
@@ -139,7 +139,7 @@ export async function startEmbedded(
       void examples.exited.then(() =>
         logger.warn('the examples ended; their connected agent is out of reach'),
       );
-      // The examples serve an agent of running runs: they stop after those have ended.
+      // The examples serve the agents of running runs, so they stop after these runs.
       stops.push(() => app.drain());
       const { wallets, listings, api_key_file } = examples.ready;
       Object.assign(dev, { wallets, listings, api_key_file });

@@ -15,7 +15,7 @@ const BOUNDED: Readonly<Record<SandboxBound, string>> = {
   none: 'not bounded on this machine',
 };
 
-/** What to try next, with values that work as they stand. */
+/** Commands to try next, with values that work without changes. */
 export function describeRunning(
   dev: DevFile,
   stateDir: string,

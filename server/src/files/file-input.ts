@@ -5,16 +5,16 @@ import type { ArchivedFile } from './archive/snapshot.js';
 import { ARCHIVE_LIMITS, ArchiveError, SnapshotBuilder } from './archive/snapshot.js';
 import { isArchive, unpackArchive } from './archive/unpack.js';
 
-/** What a file is as the input of a run. */
+/** A file as the input of a run. */
 export interface FileInput {
   /** The JSON value of a JSON file, the text of a text file, and of any other its bytes in an object. */
   value: Json;
-  /** What an archive holds, for agents that read repositories. */
+  /** The content of an archive, for agents that read repositories. */
   files?: ArchivedFile[];
 }
 
 /**
- * Makes the input that a directory stands for: what an archive of it would.
+ * Makes the input of a directory, equal to the input of an archive of it.
  *
  * @throws ApiError `invalid_request` for paths that no archive may have.
  */
@@ -41,10 +41,9 @@ interface BinaryInput {
 }
 
 /**
- * Makes the input that a file stands for. An archive is unpacked here, so that a bad one is refused before anything
- * is charged.
+ * Makes the input of a file. Unpacks an archive here, so that a bad one is refused before any charge.
  *
- * @throws ApiError `invalid_request` for a file that is not what it says it is.
+ * @throws ApiError `invalid_request` for a file that does not match its media type.
  */
 export async function toFileInput(mediaType: string, content: Buffer): Promise<FileInput> {
   if (isArchive(mediaType, content)) {

@@ -74,7 +74,7 @@ it('whose upload breaks off leaves nothing', async () => {
   expect(await left(wallet)).toEqual([]);
 });
 
-it('beyond what its wallet may keep is refused, also when many come at once, until some are deleted', async () => {
+it('beyond the limit of its wallet is refused, also when many come at once, until some are deleted', async () => {
   const wallet = newWallet();
   const { store, delete: remove } = service({ walletBytes: 2_048 * KIB });
   const content = Buffer.alloc(1_024 * KIB, 'x');

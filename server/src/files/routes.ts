@@ -6,7 +6,7 @@ import type { FileService } from './service.js';
 
 /** Routes of the caller's files. */
 export async function fileRoutes(app: FastifyInstance, files: FileService): Promise<void> {
-  // A scope of its own: here a body of any type is an unread stream.
+  // A separate scope: here a body of any type is an unread stream.
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
@@ -20,7 +20,7 @@ export async function fileRoutes(app: FastifyInstance, files: FileService): Prom
         if (raw.destroyed && !raw.complete) throw new ApiError('invalid_request', 'The upload broke off.');
         throw error;
       } finally {
-        // What is refused is read to its end and thrown away, so that its sender sees the answer.
+        // A refused body is read to its end and thrown away, so that its sender sees the answer.
         raw.resume();
       }
     });

@@ -28,10 +28,10 @@ const MEDIA_TYPE = /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}$/;
 /** Files of wallets, kept for `FILE_KEPT_HOURS` as inputs of runs. */
 export interface FileService {
   /**
-   * Stores what comes in.
+   * Stores a file.
    *
-   * @throws ApiError `credential_not_found` for a wallet that rents nothing, `invalid_request` for what is too much
-   * or has no usable type.
+   * @throws ApiError `credential_not_found` for a wallet that rents nothing, `invalid_request` for a file that is too
+   * large or has no usable type.
    */
   store(wallet: string, contentType: string | undefined, content: AsyncIterable<Buffer>): Promise<StoredFile>;
   /** @throws ApiError `not_found`, for another wallet's file too. */
@@ -39,7 +39,7 @@ export interface FileService {
   /** @throws ApiError as `find`. */
   delete(fileId: string, wallet: string): Promise<void>;
   /**
-   * The input that an `input_uri` stands for.
+   * The input at an `input_uri`.
    *
    * @throws ApiError `invalid_request`; the same for another wallet's file as for one that does not exist.
    * `service_unavailable` when the store of a content does not answer.
@@ -64,7 +64,7 @@ export function createFileService(deps: {
       const mediaType = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
       if (!MEDIA_TYPE.test(mediaType)) {
         throw new ApiError('invalid_request', 'The file has no media type.', {
-          next: 'Content-Type: say what the file is, for example text/csv or application/json.',
+          next: 'Content-Type: name the type of the file, for example text/csv or application/json.',
         });
       }
       // Wallets cost nothing, rentals do: strangers cannot fill the store.

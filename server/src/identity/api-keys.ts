@@ -35,7 +35,7 @@ export interface ApiKeys {
    */
   revoke(wallet: string, id: string): Promise<ApiKey>;
   /**
-   * The wallet of a key, what the key may be used for, and what it may spend.
+   * The wallet of a key, and the scopes and limits of the key.
    *
    * @throws ApiError `invalid_api_key` for a key that is unknown, revoked, or of another network.
    */

@@ -27,7 +27,7 @@ interface SignedChallenge {
   signature: string;
 }
 
-/** Issues challenges and checks what wallets signed. */
+/** Issues challenges and checks the signatures of wallets. */
 export interface Challenges {
   /**
    * Makes a challenge for a wallet.

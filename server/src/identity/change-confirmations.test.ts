@@ -131,7 +131,7 @@ describe('a change of where data goes', () => {
     expect(await codeOf(twice)).toBe('invalid_signature');
   });
 
-  it('without a signature says what text to sign', async () => {
+  it('without a signature names the text to sign', async () => {
     const refusal = await refusalOf(confirmations.require(login, requestWith({}), ASKED));
     expect(refusal?.code).toBe('invalid_signature');
     const [how = '', text = ''] = refusal?.message.split('\n\n') ?? [];
@@ -154,7 +154,7 @@ describe('a change of where data goes', () => {
     expect(refusal?.code).toBe('unauthorized');
   });
 
-  it('of a service on this machine alone is signed for the name in the request, if it is one of its own', async () => {
+  it('of a service on this machine alone is signed for the name in the request, if the service has that name', async () => {
     const local = createChangeConfirmations(challenges, createOriginsOf(undefined));
     const attempt = async (service: string, host: string) => {
       const request = { ...signed({ service }), host } as FastifyRequest;

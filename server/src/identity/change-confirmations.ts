@@ -20,7 +20,7 @@ interface AskedChange {
   body?: object;
 }
 
-/** Checks that the wallet itself confirms what decides where renters' data goes. */
+/** Checks that the wallet itself confirms a change of the place that gets renters' data. */
 export interface ChangeConfirmations {
   /**
    * Takes the signature that the request carries, once.

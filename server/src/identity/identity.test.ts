@@ -71,7 +71,7 @@ async function codeOf(attempt: Promise<unknown> | (() => unknown)): Promise<stri
   }
 }
 
-/** Only the clock stands still: the database's timers go on. */
+/** Only the clock stops: the timers of the database go on. */
 const setClock = (time: number) => vi.useFakeTimers({ now: time, toFake: ['Date'] });
 
 describe('a challenge', () => {
@@ -269,7 +269,7 @@ describe('a challenge', () => {
 });
 
 describe('a token', () => {
-  it('stands for its wallet for an hour [ID-9]', async () => {
+  it('identifies its wallet for an hour [ID-9]', async () => {
     const start = Date.now();
     setClock(start);
     const { token, expires_at } = tokens.issue(address);
@@ -325,7 +325,7 @@ describe('a token', () => {
 });
 
 describe('an API key', () => {
-  it('stands for its wallet on its network, and is stored only as a hash [ID-20, ID-25]', async () => {
+  it('identifies its wallet on its network, and is stored only as a hash [ID-20, ID-25]', async () => {
     const apiKeys = createApiKeys(database.db, 'devnet');
     const created = await apiKeys.create(address, { label: 'ci' });
     expect(created.key.startsWith(API_KEY_PREFIX.devnet)).toBe(true);
@@ -442,7 +442,7 @@ describe('an API key', () => {
   });
 });
 
-describe('what a wallet signs for an API key', () => {
+describe('the message that a wallet signs for an API key', () => {
   const text = (policy?: SpendingPolicy) =>
     apiKeyMessage({ label: 'ci', ...(policy ? { policy } : {}) }, 'c');
 
@@ -471,7 +471,7 @@ describe('what a wallet signs for an API key', () => {
 });
 
 describe('the Authorization header', () => {
-  /** Identifies what is sent to a route of the API. */
+  /** Identifies the caller of a request to the API. */
   const authenticateBy = (apiKeys: ReturnType<typeof createApiKeys>) => {
     const identify = createAuthenticate(
       tokens,

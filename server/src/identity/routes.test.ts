@@ -43,7 +43,7 @@ async function start(publicUrl?: string) {
 
 type App = Awaited<ReturnType<typeof start>>['app'];
 
-/** What a wallet is offered to sign by a page that reached the service under that name. */
+/** The sign-in text that a wallet gets from a page that reached the service under that name. */
 async function offer(app: App, host: string) {
   const url = `/v1/auth/challenge?wallet=${address}&sign_in=true`;
   const response = await app.inject({ url, headers: { host } });
@@ -82,7 +82,7 @@ describe('the site that a wallet signs in to', () => {
     expect(await logIn(app, '127.0.0.1:80', loopback)).toBe(401);
   });
 
-  it('is this machine where no public one is named, and never what a request says [ID-54]', async () => {
+  it('is this machine where no public one is named, and never comes from a request [ID-54]', async () => {
     const { app } = await start();
     expect((await offer(app, 'localhost')).sign_in['domain']).toBe('localhost');
     expect((await offer(app, 'evil.example')).sign_in['domain']).toBe('127.0.0.1');

@@ -7,7 +7,7 @@ import { createOriginsOf } from './origins.js';
 import { isSignInFor, signInFor, type SignInSite } from './sign-in.js';
 import type { Tokens } from './tokens.js';
 
-/** What login and API keys are served with. */
+/** The dependencies of login and API keys. */
 export interface IdentityDeps {
   challenges: Challenges;
   tokens: Tokens;

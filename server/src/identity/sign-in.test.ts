@@ -12,7 +12,7 @@ const offered = signInFor({ origin: 'https://market.example:8443', network: 'dev
 const now = new Date('2026-01-05T10:00:30.000Z');
 const accepted = (text: string, at = now) => isSignInFor(text, offered, at);
 
-/** What a wallet signs for the offer, as the Wallet Standard's specification writes it. */
+/** The text that a wallet signs for the offer, as the Wallet Standard's specification writes it. */
 const full = `market.example:8443 wants you to sign in with your Solana account:
 ${wallet}
 
@@ -89,7 +89,7 @@ describe('a sign-in message', () => {
     ],
     ['without a blank line after the wallet', full.replace(`${wallet}\n\n`, `${wallet}\nHello\n`)],
     ['to sign in to something else', full.replace('Solana account', 'Wallet account')],
-    ['whose nonce stands in the statement', `${headline}\n${wallet}\n\nHello Nonce: ${nonce}`],
+    ['with the nonce in the statement', `${headline}\n${wallet}\n\nHello Nonce: ${nonce}`],
     ['of one line', headline],
     ['that is empty', ''],
     ['that is the challenge itself', `agent-rental:auth:${issuedAt}:${nonce}`],

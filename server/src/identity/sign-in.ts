@@ -27,7 +27,7 @@ interface SignInMessage {
   fields: Partial<Record<(typeof FIELDS)[number], string>>;
 }
 
-/** What a wallet is asked to sign: `solana:signIn` of the Wallet Standard takes it as it is. */
+/** The input of the Wallet Standard's `solana:signIn`, without changes. */
 export function signInFor(
   site: SignInSite,
   wallet: string,
@@ -47,8 +47,8 @@ export function signInFor(
 }
 
 /**
- * Whether a message asks for what was offered: this site, this wallet, this nonce, which stands for one
- * challenge. What a wallet may leave out has to fit where it is there; what it may add says nothing to us.
+ * Whether a message has the offered values: this site, this wallet, and the nonce of one challenge. Optional fields
+ * must match where they are present. Additional fields are ignored.
  */
 export function isSignInFor(text: string, offered: SignInInput, now: Date): boolean {
   const message = parseSignInMessage(text);
@@ -64,7 +64,7 @@ export function isSignInFor(text: string, offered: SignInInput, now: Date): bool
     (fields.URI === undefined || isWithin(fields.URI, offered.uri)) &&
     (fields.Version === undefined || fields.Version === offered.version) &&
     (chain === undefined || chain === offered.chainId || `solana:${chain}` === offered.chainId) &&
-    // A wallet's clock may be off; the challenge's own life is what counts.
+    // A wallet's clock may be off: only the challenge's own expiry counts.
     (issuedAt === undefined || issuedAt < Date.parse(offered.expirationTime)) &&
     (expiresAt === undefined || expiresAt > now.getTime()) &&
     (notBefore === undefined || notBefore <= now.getTime())
@@ -101,7 +101,7 @@ function isField(line: string): boolean {
   return line === RESOURCES || FIELDS.some((name) => line.startsWith(`${name}: `));
 }
 
-/** Milliseconds; not a number for what is no time, which no comparison lets through. */
+/** Milliseconds. NaN for a text that is no time: every comparison with it fails. */
 function timeOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   return /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;

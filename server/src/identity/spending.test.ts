@@ -22,7 +22,7 @@ afterAll(() => database.close());
 /** Nothing here asks. */
 const NO_APPROVALS = {} as Parameters<typeof createSpending>[1];
 
-/** What a fresh key with this policy may spend, as seen by one or more replicas. */
+/** The allowance of a fresh key with this policy, as seen by one or more replicas. */
 async function keyWith(policy: SpendingPolicy | undefined, replicas = [database.db]): Promise<Allowance[]> {
   const wallet = newWallet();
   const { id } = await createApiKeys(database.db, 'devnet').create(wallet, {

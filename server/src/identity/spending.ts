@@ -11,14 +11,14 @@ export interface Spend {
   /** Runs draw from a prepaid balance; rentals, renewals and deposits from the wallet. Counted apart. */
   kind: 'run' | 'rental';
   lamports: bigint;
-  /** What the owner of the wallet is asked about it, where the policy asks; absent for what needs no approval. */
+  /** The question to the owner of the wallet, where the policy asks; absent for a spend without approval. */
   call?: SpendingCall;
 }
 
 /** A call that spends, as its approval is bound to it. */
 export interface SpendingCall {
   listingId: string;
-  /** SHA-256 of what is asked for: an equal call has the same. */
+  /** SHA-256 of the call: an equal call has the same. */
   digest: Buffer;
 }
 
@@ -33,9 +33,9 @@ export interface SpendingQuestion extends SpendingCall {
 /** Asks the owner of a wallet, and knows the answers. */
 export interface SpendingApprovals {
   /**
-   * Lets pass what has been approved and not been used; asks for what has not been asked.
+   * Accepts an approved and unused call. Asks the owner about a new one.
    *
-   * @throws ApiError 403 with the `approval` that is asked for, or after a no
+   * @throws ApiError 403 with the open `approval`, or after a refusal
    */
   require(question: SpendingQuestion): Promise<void>;
   /** Uses an approval for a spend, once. @returns false where there is none */
@@ -44,7 +44,7 @@ export interface SpendingApprovals {
   giveBack(apiKeyId: string, spendId: string): Promise<void>;
 }
 
-/** What one caller may spend. A wallet's own login, and a key without a policy, may spend all that the wallet can. */
+/** The limits of one caller's spending. A wallet's own login, and a key without a policy, have none. */
 export interface Allowance {
   /** @throws ApiError 403 when the key may not be used for this listing. */
   requireListing(listingId: string): void;
@@ -132,7 +132,7 @@ export function createSpending(db: Db, approvals: SpendingApprovals): Spending {
         async requireApproval(spend) {
           const question = questionOf(spend);
           if (question === undefined) return;
-          // There is no question about what the policy refuses anyway.
+          // A spend that the policy refuses asks no question.
           await requireRoom(spend);
           await approvals.require(question);
         },
@@ -148,7 +148,7 @@ export function createSpending(db: Db, approvals: SpendingApprovals): Spending {
           const { id, kind, lamports } = spend;
           if (policy.max_day_lamports === undefined && question === undefined) return;
           const attempt = async (tx: Db): Promise<boolean> => {
-            // One at a time for each key, or two could both take what is left.
+            // One at a time for each key, or two could both take the rest of the limit.
             await tx
               .selectFrom('api_keys')
               .select('id')
@@ -206,8 +206,8 @@ const UNLIMITED: Allowance = {
 };
 
 /**
- * The codes are the specification's, and closed: what a key may not pay is a balance that is too small, what it
- * may not touch is access that it does not have. `policy_rule` tells both from the wallet's own.
+ * The specification closes the list of codes. So a payment beyond the key's limits has the code of a small balance,
+ * and a forbidden listing has the code of missing access. `policy_rule` tells both from the wallet's own refusals.
  */
 function refusal(rule: PolicyRule, reason: string): ApiError {
   const isAmount = rule === 'max_run_lamports' || rule === 'max_day_lamports';

@@ -16,13 +16,13 @@ const MOST_KEYS = 16;
 
 const claims = z.object({ sub: z.string(), exp: z.number() });
 
-/** Issues and verifies the JWTs (EdDSA) that stand for a wallet. */
+/** Issues and verifies the JWTs (EdDSA) of wallets. */
 export interface Tokens {
   issue(wallet: string): { token: string; expires_at: number };
   /**
-   * The wallet that a token stands for.
+   * The wallet of a token.
    *
-   * @throws ApiError `jwt_expired`, or `unauthorized` for anything else that is wrong.
+   * @throws ApiError `jwt_expired`, or `unauthorized` for any other fault.
    */
   verify(token: string): Promise<string>;
   /** The wallet of a token that was verified before and has not expired; costs no check of a signature. */
@@ -55,7 +55,7 @@ export function createTokens(ring: KeyRing): Tokens {
     const known = verified.get(token);
     return known && known.exp * 1000 > Date.now() && isAccepted(known.kid) ? known.sub : undefined;
   };
-  /** The key that a token names; that of a release before there were names is the first one. */
+  /** The key that a token names. A token of an old release names none: the first key signed it. */
   const keyOf = async (token: string): Promise<ServiceKey | undefined> => {
     const kid = kidOf(token);
     const find = () =>
@@ -97,7 +97,7 @@ function notOurs(cause?: unknown): ApiError {
   return new ApiError('unauthorized', 'The bearer token is not one of ours.', { cause });
 }
 
-/** What a token says is the name of its key, unverified. */
+/** The key name in a token, unverified. */
 function kidOf(token: string): string | undefined {
   try {
     const header = JSON.parse(
@@ -110,7 +110,7 @@ function kidOf(token: string): string | undefined {
   }
 }
 
-/** Makes what belongs to a key once. */
+/** Makes a value of each key once. */
 function ofEachKey<T>(make: (key: ServiceKey) => T): (key: ServiceKey) => T {
   const made = new LRUCache<string, { value: T }>({ max: MOST_KEYS });
   return (key) => {

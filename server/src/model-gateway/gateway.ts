@@ -25,7 +25,7 @@ import { withRetries } from './vendor-retries.js';
 /** The agent's model cannot be used: its vendor is down, or its key is dead. Not the agent's failure. */
 export class ModelUnavailableError extends Error {
   override readonly name = 'ModelUnavailableError';
-  /** What the vendor answered, where it answered. */
+  /** The status of the vendor's answer, if it answered. */
   readonly httpStatus: number | undefined;
 
   constructor(message: string, httpStatus?: number) {
@@ -44,11 +44,11 @@ export interface ModelGateway {
 export interface ModelSession {
   readonly usage: ModelUsage;
   /**
-   * One completion. The system prompt and the key are added here; the caller passes on what the runner asked.
+   * One completion. The gateway adds the system prompt and the key; the caller passes on the runner's request.
    *
-   * `onAnswer` is called once, when the model begins to answer: from there on it has worked, and costs its owner.
+   * Calls `onAnswer` once, when the model starts to answer: from then on it costs its owner.
    *
-   * @throws ModelUnavailableError; ModelLimitError when the run has used up what it may; the signal's reason when
+   * @throws ModelUnavailableError; ModelLimitError when the run has used up its limits; the signal's reason when
    * aborted.
    */
   complete(
@@ -141,7 +141,7 @@ function openSession(
   };
 }
 
-/** What a vendor's model is asked. */
+/** The options of a call to a vendor's model. */
 function callOptions(
   systemPrompt: string,
   { messages, tools, toolChoice }: ModelCompleteParams,
@@ -173,7 +173,7 @@ class IncompleteAnswerError extends Error {
   override readonly name = 'IncompleteAnswerError';
 }
 
-/** The limit that an error comes of: the vendors' packages wrap what broke their request. */
+/** The limit that caused an error: the vendors' packages wrap the cause. */
 function limitIn(cause: unknown): ModelLimitError | undefined {
   for (let error = cause, depth = 0; error instanceof Error && depth < 5; depth += 1) {
     if (error instanceof ModelLimitError) return error;
@@ -183,8 +183,7 @@ function limitIn(cause: unknown): ModelLimitError | undefined {
 }
 
 /**
- * What went wrong, in words of ours: errors of vendors repeat what they were sent, key and prompt included, and
- * this one is logged.
+ * The failure in our own words, for the log: errors of vendors repeat the request, key and prompt included.
  */
 function reasonOf(cause: unknown): { reason: string; httpStatus?: number } {
   for (let error = cause, depth = 0; error instanceof Error && depth < 5; depth += 1) {

@@ -7,8 +7,8 @@ export class ForeignKeyError extends Error {
 }
 
 /**
- * The model that an agent's manifest names, with the creator's key. Provider packages are heavy and are loaded
- * when the first agent needs them. `fetch` is what makes its requests.
+ * The model that an agent's manifest names, with the creator's key. Provider packages are heavy and are loaded when
+ * the first agent needs them. `fetch` makes its requests.
  *
  * @throws ForeignKeyError for a key that was given for another origin than the model's.
  */

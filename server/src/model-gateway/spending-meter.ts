@@ -1,4 +1,4 @@
-/** What an agent may use of its model in one run, however it behaves. Calls are counted where the runner is driven. */
+/** The limits on an agent's model use in one run, however it behaves. Calls are counted where the runner is driven. */
 export interface ModelLimits {
   /** Input and output together, as the vendor counts them. */
   tokens: number;
@@ -18,12 +18,12 @@ export const DEFAULT_MODEL_LIMITS: ModelLimits = {
   totalBytes: 96 * 1024 * 1024,
 };
 
-/** An agent used up what it may use of its model. The message is for the renter. */
+/** An agent used up the limits on its model. The message is for the renter. */
 export class ModelLimitError extends Error {
   override readonly name = 'ModelLimitError';
 }
 
-/** What one run has used of its model so far. */
+/** The model use of one run so far. */
 export interface ModelUsage {
   readonly calls: number;
   readonly inputTokens: number;
@@ -31,7 +31,7 @@ export interface ModelUsage {
   readonly bytes: number;
 }
 
-/** Counts what one run uses, and ends it at the limit. */
+/** Counts the model use of one run, and ends the run at the limit. */
 export class ModelMeter {
   readonly #limits: ModelLimits;
   #calls = 0;

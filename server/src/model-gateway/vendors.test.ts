@@ -51,9 +51,9 @@ const agentOf = (provider: VendorName, model: string, key: string): DeclarativeA
   salt: '',
 });
 
-/** What every vendor does, the real one and its stand-in. */
+/** The tests of every vendor, real or imitated. */
 function conversationTests(open: () => ModelSession, openWithBadKey: () => ModelSession): void {
-  it('streams its text, says why it ended, and what it took', async () => {
+  it('streams its text, and reports its stop reason and its tokens', async () => {
     const session = open();
     const texts: string[] = [];
     const made = await session.complete(request({}), { signal: NEVER, onText: (text) => texts.push(text) });
@@ -188,7 +188,7 @@ describe.each(VENDORS)('$name, its stand-in', ({ name, origin, model }) => {
   });
 
   it.each(['error', 'silence'] as const)(
-    'that breaks in the middle (%s) cannot be used, and what it said is in no error',
+    'that breaks in the middle (%s) cannot be used, and no error repeats its text',
     async (breaks) => {
       answers = () => ({ text: ['SECRET half'], breaks });
       const made = open().complete(request({}), { signal: NEVER });
@@ -209,7 +209,7 @@ describe.each(VENDORS)('$name, its stand-in', ({ name, origin, model }) => {
     },
   );
 
-  it('that always refuses is left, and what it repeats of the request is in no error', async () => {
+  it('that always refuses is given up, and no error repeats the request from its answer', async () => {
     answers = () => ({ status: 503, headers: { 'retry-after': '0' } });
     const error = await failureOf(open().complete(request({}), { signal: NEVER }));
     expect(error).toBeInstanceOf(ModelUnavailableError);

@@ -34,7 +34,7 @@ it('the authority is handed over under load: every run is charged exactly once, 
     }
   };
   const workers = Promise.all(runsOf.map((_, index) => worker(index)));
-  /** Waits until every worker has made two more runs: those that were under way are over then. */
+  /** Waits until every worker has made two more runs: then the earlier runs have ended. */
   const allGoOn = async () => {
     const before = [...runsOf];
     const haveGoneOn = () => runsOf.every((count, index) => count >= (before[index] ?? 0) + 2);
@@ -45,7 +45,7 @@ it('the authority is handed over under load: every run is charged exactly once, 
   await allGoOn();
   expect(await payersOf()).toEqual(new Set([old.publicKey.toBase58()]));
   await changeProtocol({ nextAuthority: next.publicKey });
-  // Readiness reads the protocol anew; a charge does so when what it knows is 30 s old.
+  // Readiness reads the protocol anew; a charge does so when its copy is 30 s old.
   await vi.waitUntil(
     async () => (await server.ready()) && (await payersOf()).has(next.publicKey.toBase58()),
     {

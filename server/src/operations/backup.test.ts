@@ -216,7 +216,7 @@ test.skipIf(!canBackUp)(
     await execute('pg_dump', ['--format=custom', `--file=${archive}`, firstUrl]);
     await cp(content, join(folder, 'content.backup'), { recursive: true });
 
-    // What happens after the backup is in no backup.
+    // Later events are in no backup.
     for (const task of ['four', 'five', 'six']) await run(renter, task);
     await topUp(renter, early, agentId, { amount_lamports: PRICE });
     await rent(clientOf(first.baseUrl, late), late, agentId, { deposit_lamports: DEPOSIT });
@@ -228,7 +228,7 @@ test.skipIf(!canBackUp)(
     await execute('pg_restore', ['--no-owner', '--exit-on-error', `--dbname=${secondUrl}`, archive]);
     const second = await startServer(secondUrl, join(folder, 'content.backup'));
     try {
-      // Credentials: index and chain agree, on what came after the backup too.
+      // Credentials: index and chain agree, also on later changes.
       const again = createClient({ baseUrl: second.baseUrl, apiKey: key, retries: 0 });
       const spent = DEPOSIT + PRICE - 6 * PRICE;
       for (const [client, balance] of [
@@ -242,10 +242,10 @@ test.skipIf(!canBackUp)(
           balance_lamports: balance,
         });
       }
-      // Runs: what was paid for and is in the backup is answered without being paid again.
+      // Runs: a paid run in the backup is answered without a second payment.
       expect(await run(again, 'two')).toEqual(before[1]);
       expect((await again.verifyCredential(agentId)).balance_lamports).toBe(spent);
-      // Charges: the next one goes on above what the chain has seen, though the database had seen less.
+      // Charges: the next one goes on above the highest number on-chain, though the database has a lower one.
       expect((await balanceOnChain(early.address, agentId)).highestSequence).toBe(6n);
       const next = await run(again, 'seven');
       expect(next).toMatchObject({ status: 'completed', output: 'done: seven', cost_lamports: PRICE });
@@ -258,7 +258,7 @@ test.skipIf(!canBackUp)(
       const onChain = await balanceOnChain(early.address, agentId);
       expect(onChain.balanceLamports).toBe(BigInt(spent - PRICE));
       for (const { sequence } of charges) expect(isSequenceConsumed(onChain, sequence)).toBe(true);
-      // All of them come to their end, once their slots are final.
+      // All of them end once their slots are final.
       await letSlotsPass(FINALIZED_AFTER_SLOTS);
       await expect
         .poll(

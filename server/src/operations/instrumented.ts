@@ -10,7 +10,7 @@ interface EndedRun {
   failure?: { class: RunFailureClass };
 }
 
-/** What is counted of the store of runs. */
+/** The counted calls of the store of runs. */
 interface CountedRuns {
   /** Resolves with undefined when the run does not begin. */
   begin(run: never, how?: never): Promise<object | undefined>;
@@ -24,9 +24,9 @@ interface CountedRuns {
 export function countRuns<R extends CountedRuns>(runs: R, metrics: Metrics): R {
   const counted: CountedRuns = {
     async begin(run, how) {
-      const begun = await runs.begin(run, how);
-      if (begun !== undefined) metrics.runBegan();
-      return begun;
+      const entry = await runs.begin(run, how);
+      if (entry !== undefined) metrics.runBegan();
+      return entry;
     },
     async finish(run, salt) {
       await runs.finish(run, salt);

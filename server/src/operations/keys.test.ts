@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterEach(() => world.reset());
 afterAll(() => world?.close());
 
-/** An operator's command, with the keys of an environment. @returns what it prints */
+/** Runs an operator's command with the keys of an environment. @returns the printed text */
 async function operate(argv: string[], keys: Keys, others: Uint8Array[] = []): Promise<string> {
   const command = parseCommand(argv);
   if (command.name === 'help') throw new Error('It is no command.');
@@ -88,7 +88,7 @@ const kidOf = (token: string) =>
 const jwksOf = async (server: ChargingServer) =>
   (await (await ask(server, '/.well-known/jwks.json')).json()) as { keys: Record<string, unknown>[] };
 
-/** Verifies a receipt as its holder does, with what a replica publishes and what the chain has. */
+/** Verifies a receipt as its holder does, with a replica's published keys and the chain. */
 async function verified(answer: SignedReceipt, server: ChargingServer) {
   if (answer.log.status === 'pending') throw new Error('A charged run is in no batch.');
   const { result } = (await (
@@ -134,7 +134,7 @@ async function registerApp(server: ChargingServer): Promise<string> {
   return `/dashboard/consent?${query.toString()}`;
 }
 
-/** Work of every kind that a key stands behind, on two replicas by turns; the first failure ends it. */
+/** Work of every kind that uses a key, on two replicas by turns; the first failure ends it. */
 function startLoad(replicas: ChargingServer[], agentId: string) {
   const receipts: SignedReceipt[] = [];
   const rounds: number[] = [];
@@ -203,7 +203,7 @@ function startLoad(replicas: ChargingServer[], agentId: string) {
         Array.from({ length: kinds.length * WORKERS_OF_A_KIND }, (_, index) => worker(index)),
       );
     },
-    /** Waits until each worker has ended two more rounds: what was under way is over then. */
+    /** Waits until each worker has ended two more rounds: then the earlier rounds have ended. */
     async allGoOn() {
       const before = [...rounds];
       const haveGoneOn = () => rounds.every((count, index) => count >= (before[index] ?? 0) + 2);
@@ -226,7 +226,7 @@ async function keysByPurpose(): Promise<Record<string, { state: string; kid: str
   );
 }
 
-it('every key of the service, and a creator’s webhook secret, is rotated on two replicas under load: no request fails, and what the keys before signed counts until its end [OPS-105, ID-81]', async () => {
+it('every key of the service, and a creator’s webhook secret, is rotated on two replicas under load: no request fails, and signatures of the former keys count until their end [OPS-105, ID-81]', async () => {
   const keys = deriveKeys(world.keys.masterKey);
   const replicas = [await startReplica(keys), await startReplica(keys)];
   const [one, two] = replicas as [ChargingServer, ChargingServer];
@@ -271,7 +271,7 @@ it('every key of the service, and a creator’s webhook secret, is rotated on tw
   const keysOf = (answers: SignedReceipt[]) => new Set(answers.map(({ jws }) => kidOf(jws)));
   expect(keysOf(load.receipts)).toEqual(new Set(made['receipts']?.map(({ kid }) => kid)));
 
-  // The ends come: of what is signed for a minute or an hour, and never of receipts and registered apps.
+  // Signatures for a minute or an hour expire; receipts and registered apps never do.
   load.state.held = [late];
   await load.allGoOn();
   await sql`update service_keys set accepted_until = now()

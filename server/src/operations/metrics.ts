@@ -32,9 +32,9 @@ interface MetricSources {
   indexAgeSeconds(): number | undefined;
   /** Seconds since this replica followed all charges that were due; undefined before it ever did. */
   reconcilerAgeSeconds(): number | undefined;
-  /** Whether this replica does what one does for all. */
+  /** Whether this replica is the leader, which does the work that one replica does for all. */
   isLeader(): boolean;
-  /** What authority and treasury hold, and have to hold; undefined before it was read. */
+  /** The balances of authority and treasury, and their least balances; undefined before the first reading. */
   funds():
     | {
         authorityLamports: bigint;
@@ -80,7 +80,7 @@ export interface Metrics {
   chargeMoved(to: string): void;
   /** A request was counted by this replica alone, because Redis did not answer. */
   rateLimitFellBack(): void;
-  /** Adds what is read when it is asked for. */
+  /** Adds the sources that are read at each request for the metrics. */
   watch(sources: MetricSources): void;
   /** Everything in Prometheus' text form. */
   expose(): Promise<{ contentType: string; body: string }>;
@@ -88,7 +88,7 @@ export interface Metrics {
 
 /** How a run of this process ends. */
 const RUN_ENDS = ['completed', 'failed', 'held', 'undelivered', 'refused'] as const;
-/** Around what a start is to take: 200 ms at most, for 19 in 20. */
+/** Around the target of a start: 200 ms at most, for 19 in 20. */
 const START_BUCKETS_SECONDS = [0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1, 2.5, 10, 60];
 /** From a cached read to the longest run. */
 const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
@@ -100,7 +100,7 @@ const STEP_BUCKETS_SECONDS = [
 const EVENT_LOOP_PRECISION_MS = 50;
 const SANDBOX_STATES = ['idle', 'starting', 'active', 'ending', 'waiting'] as const;
 
-/** Makes the metrics of one process, those of Node.js itself (event loop, heap, CPU) among them. */
+/** Makes the metrics of one process, including Node.js' own (event loop, heap, CPU). */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -315,13 +315,17 @@ function watch(sources: MetricSources, registers: Registry[]): void {
       const funds = sources.funds();
       if (funds) metric.set(Number(read(funds)));
     });
-  ofFunds('authority_lamports', 'What the authority holds.', ({ authorityLamports }) => authorityLamports);
+  ofFunds(
+    'authority_lamports',
+    'The balance of the authority.',
+    ({ authorityLamports }) => authorityLamports,
+  );
   ofFunds(
     'authority_reserve_lamports',
     'Below it no Per-Task run is taken.',
     ({ authorityReserveLamports }) => authorityReserveLamports,
   );
-  ofFunds('treasury_lamports', 'What the treasury holds.', ({ treasuryLamports }) => treasuryLamports);
+  ofFunds('treasury_lamports', 'The balance of the treasury.', ({ treasuryLamports }) => treasuryLamports);
   ofFunds(
     'treasury_minimum_lamports',
     'Below it charges are refused on-chain.',

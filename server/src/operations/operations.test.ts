@@ -45,7 +45,7 @@ async function server(options: { metricsToken?: string; openOnLoopback: boolean 
   return app;
 }
 
-it('the metrics name routes by their pattern, never by what is in a path', async () => {
+it('the metrics name routes by their pattern, never by the content of a path', async () => {
   const app = await server({ openOnLoopback: true });
   await app.inject('/v1/things/7o5JQKMq5qJ7FntBcZW6cyTxW9ZGpiXeKEYCHjCnfuPk');
   await app.inject('/nowhere/7o5JQKMq5qJ7FntBcZW6cyTxW9ZGpiXeKEYCHjCnfuPk');

@@ -1,11 +1,11 @@
-/** What a server needs to be sent requests, by name; a check rejects when it does not have it. */
+/** The checks of a server that gets requests, by name. A check rejects when its part is missing. */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<void> | void>>;
 
 /** Whether the server is ready, and if not, why. */
 export interface Readiness {
   ready: boolean;
   reasons: string[];
-  /** What is worth knowing beside, by name. */
+  /** Further facts, by name. */
   details: Readonly<Record<string, unknown>>;
 }
 

@@ -12,7 +12,7 @@ export interface RunLogCounts {
   openSeconds: number;
 }
 
-/** What is asked of the database to watch it; each reads a small index and never a whole history. */
+/** The queries that watch the database. Each reads a small index and never a whole history. */
 export interface OperationsRepository {
   /** Rejects when the database does not answer. */
   requireAnswer(): Promise<void>;

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
 import { SEALED_PLACES } from './key-commands.js';
 
-/** Columns of bytes that are not sealed, by what they hold. */
+/** Columns of unsealed bytes, by their content. */
 const NOT_SEALED = {
   hashes: [
     'api_keys.digest',
@@ -21,14 +21,14 @@ const NOT_SEALED = {
     'spending_approvals.call_digest',
     'used_challenges.digest',
   ],
-  'what the chain or everybody has': [
+  'public values': [
     'balances.window_bits',
     'charge_signatures.wire',
     'content_blocks.bytes',
     'run_log_signatures.wire',
     'service_keys.public_key',
   ],
-  'what its wallet is shown': ['runs.salt'],
+  'shown to its wallet': ['runs.salt'],
 };
 
 let database: TemporaryDatabase;
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-it('reseal and the change of the master key know every column that holds what is sealed [OPS-105]', async () => {
+it('reseal and the change of the master key know every column with sealed bytes [OPS-105]', async () => {
   const { rows } = await sql<{ name: string }>`
     select table_name || '.' || column_name as name from information_schema.columns
     where table_schema = 'public' and data_type = 'bytea' order by 1`.execute(database.db);

@@ -23,11 +23,11 @@ import type { KeyCommand } from './parse-key-command.js';
 /** The keys of the environment. */
 export interface OperatorKeys {
   readonly keys: Keys;
-  /** Those of OTHER_SEALING_KEYS as they are. */
+  /** The raw keys of OTHER_SEALING_KEYS. */
   readonly others: readonly Uint8Array[];
 }
 
-/** Everything that is sealed in the database: what is not here is lost with the key before. */
+/** Every sealed column of the database. The content of a column that is missing here is lost with the former key. */
 export const SEALED_PLACES = [
   SEALED_SERVICE_KEYS,
   SEALED_AGENTS,
@@ -36,7 +36,7 @@ export const SEALED_PLACES = [
   SEALED_FILES,
 ];
 
-/** Does what the operator asks for about keys; gives what to print. @throws OperatorError when it cannot be done. */
+/** Runs a command about keys; returns the text to print. @throws OperatorError when it cannot be done. */
 export async function runKeyCommand(
   db: Db,
   command: KeyCommand,
@@ -132,12 +132,12 @@ function describeRotated(purpose: KeyPurposeName, rotated: Rotated, atOnce: bool
     case 'rotated': {
       const name = `${purpose}: ${rotated.kid.slice(0, 16)}`;
       if (atOnce)
-        return `${name} signs, on every replica within seconds. Nothing that a key before it signed counts any more.`;
+        return `${name} signs, on every replica within seconds. The signatures of all former keys count no more.`;
       const { previousUntil } = rotated;
       const before =
         purpose === 'receipts'
-          ? 'What the key before signed stays good for ever'
-          : `What the key before signed counts ${previousUntil ? `until ${previousUntil.toISOString()}` : 'without an end'}`;
+          ? 'The signatures of the former key count for ever'
+          : `The signatures of the former key count ${previousUntil ? `until ${previousUntil.toISOString()}` : 'without an end'}`;
       return `${name} signs from ${rotated.signsFrom.toISOString()}: ${KEY_PURPOSES[purpose].signs}. ${before}.`;
     }
     case 'no_keys':
@@ -148,8 +148,8 @@ function describeRotated(purpose: KeyPurposeName, rotated: Rotated, atOnce: bool
       );
     case 'other_sealing_key':
       throw new OperatorError(
-        `The keys of ${purpose} are sealed with another key than that of this environment, so the servers might not open what it ` +
-          'seals. Give the servers’ MASTER_KEY and SEALING_KEY; while the sealing key is rotated, run reseal first.',
+        `The keys of ${purpose} are sealed with another key than this environment has, so the servers might not open a new one. ` +
+          'Give the servers’ MASTER_KEY and SEALING_KEY; while the sealing key is rotated, run reseal first.',
       );
     default:
       return rotated satisfies never;

@@ -43,7 +43,7 @@ async function mainDoctor({ help, json }: { help: boolean; json: boolean }): Pro
   const text = json
     ? JSON.stringify({ ok: isHealthy, checks: findings }, null, 2)
     : describeFindings(findings);
-  // What hangs must not keep the command.
+  // A hanging connection must not delay the end of the command.
   process.stdout.write(`${text}\n`, () => process.exit(isHealthy ? 0 : 1));
 }
 
@@ -69,7 +69,7 @@ async function readKeys(): Promise<OperatorKeys> {
 function explain(error: unknown): unknown {
   const code = (error as NodeJS.ErrnoException | undefined)?.code ?? '';
   if (MISSING_SCHEMA.has(code)) {
-    return new OperatorError("The database's tables are not those of this release: start the server once.");
+    return new OperatorError('The tables of the database belong to another release: start the server once.');
   }
   if (UNREACHABLE.has(code)) return new OperatorError(`The database cannot be reached (${code}).`);
   // Class 28: not authorized.

@@ -1,4 +1,4 @@
-/** An operator's command cannot be done; the message says why and what to do. */
+/** An operator's command cannot be done. The message names the reason and the remedy. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 }

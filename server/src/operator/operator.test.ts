@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** What a command line prints. */
+/** The printed text of a command line. */
 async function operate(...argv: string[]): Promise<string> {
   const command = parseCommand(argv);
   return command.name === 'help'
@@ -30,7 +30,7 @@ const reviewOf = (id: string) =>
     .executeTakeFirstOrThrow();
 
 describe('a review', () => {
-  it('is listed while it waits, longest waiting first, with what its creator said', async () => {
+  it('is listed while it waits, longest waiting first, with the text of its creator', async () => {
     // A listing on sale waits for no approval.
     await insertListing(database.db, { review_state: 'pending' });
     expect(await operate('reviews')).toBe('No registration waits for a review.');

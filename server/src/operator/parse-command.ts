@@ -3,7 +3,7 @@ import { KEY_USAGE, type KeyCommand, parseRotateKey, parseRotateMasterKey } from
 import { OperatorError } from './operator-error.js';
 import { PROTOCOL_COMMANDS } from './protocol/index.js';
 
-/** What an operator asks for. */
+/** An operator's command. */
 export type Command =
   | { name: 'help' }
   | { name: 'reviews' }
@@ -15,7 +15,7 @@ export type Command =
   /** `null` clears. */
   | { name: 'limit'; listingId: string; runsPerMinute: number | null };
 
-export const USAGE = `What the operator of a marketplace decides.
+export const USAGE = `Commands for the operator of a marketplace.
 
   npm run operator -- reviews                           registrations that wait for a first review
   npm run operator -- approve <listing_id> [--version N] lets its creator publish that version, by default the only one
@@ -33,7 +33,7 @@ command explains it):
 ${describeProtocolCommands()}
 
 The first ones work on the database of DATABASE_URL, or of the server that runs on the state folder (STATE_DIR, default
-.agent-rental). What is decided holds from the next request on, on every replica. The second ones work on the chain of
+.agent-rental). A decision holds from the next request on, on every replica. The second ones work on the chain of
 SOLANA_RPC_URLS and PROGRAM_ID, or of that server.
 `;
 
@@ -46,7 +46,7 @@ function describeProtocolCommands(): string {
 const MOST_RUNS_PER_MINUTE = 100_000;
 const MOST_REASON_CHARACTERS = 1000;
 
-/** Reads a command line. @throws OperatorError saying what is wrong with it. */
+/** Reads a command line. @throws OperatorError naming its fault. */
 export function parseCommand(argv: readonly string[]): Command {
   const { values, positionals } = readArguments(argv);
   const [name, ...operands] = positionals;

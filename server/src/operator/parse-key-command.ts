@@ -1,7 +1,7 @@
 import { KEY_PURPOSE_NAMES, KEYS_READ_EVERY_MS, type KeyPurposeName } from '../service-keys/index.js';
 import { OperatorError } from './operator-error.js';
 
-/** What an operator asks for about keys. */
+/** An operator's command about keys. */
 export type KeyCommand =
   | { name: 'keys' }
   /** Seals anew all that is sealed, with SEALING_KEY or else MASTER_KEY. */
@@ -12,16 +12,16 @@ export type KeyCommand =
 interface RotateKey {
   name: 'rotate-key';
   purposes: readonly KeyPurposeName[];
-  /** A key has leaked: what it signed counts no more. */
+  /** A key has leaked: its signatures count no more. */
   atOnce: boolean;
-  /** Default: that of each key. */
+  /** Default: the lead of each key. */
   leadSeconds?: number;
 }
 
 export const KEY_USAGE = `  npm run operator -- keys                              the service's own keys, named and not shown, and which sign
   npm run operator -- rotate-key <key>|all [--lead SECONDS]  the next key of tokens, receipts, challenges, mcp or clients; it
                                                         signs once all replicas, and readers, know it
-  npm run operator -- rotate-key <key>|all --at-once    for a key that leaked: what it signed counts no more
+  npm run operator -- rotate-key <key>|all --at-once    for a key that leaked: its signatures count no more
   npm run operator -- reseal                            seals all that is sealed with SEALING_KEY, or else MASTER_KEY
   npm run operator -- rotate-master-key propose         servers take the key in OTHER_SEALING_KEYS as MASTER_KEY, too
   npm run operator -- rotate-master-key accept|cancel   servers take the present MASTER_KEY alone
@@ -38,7 +38,7 @@ export function parseRotateKey(
 ): RotateKey {
   const purposes = key === 'all' ? KEY_PURPOSE_NAMES : KEY_PURPOSE_NAMES.filter((name) => name === key);
   if (purposes.length === 0) {
-    // What was typed may be a key.
+    // The typed text may be a key.
     throw new OperatorError(`There is no such key. It is one of: ${KEY_PURPOSE_NAMES.join(', ')}, all.`);
   }
   if (lead === undefined) return { name: 'rotate-key', purposes, atOnce };

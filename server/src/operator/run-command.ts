@@ -1,17 +1,17 @@
 import { createOperatorLimits } from '../listings/index.js';
 import type { Db } from '../database/connection.js';
-import { createReviews, type Decided, type PendingReview } from '../registration/index.js';
+import { createApprovals, type Decided, type PendingReview } from '../registration/index.js';
 import { runKeyCommand, type OperatorKeys } from './key-commands.js';
 import { OperatorError } from './operator-error.js';
 import type { Command } from './parse-command.js';
 
-/** Does what the operator asks for; gives what to print. @throws OperatorError when it cannot be done. */
+/** Runs a command; returns the text to print. @throws OperatorError when it cannot be done. */
 export async function runCommand(
   db: Db,
   command: Exclude<Command, { name: 'help' }>,
   readKeys: () => OperatorKeys | Promise<OperatorKeys>,
 ): Promise<string> {
-  const reviews = createReviews(db);
+  const reviews = createApprovals(db);
   const limits = createOperatorLimits(db);
   switch (command.name) {
     case 'reviews': {
@@ -65,7 +65,7 @@ function requireDecided(decided: Decided, listingId: string): void {
       return;
     case 'changed':
       throw new OperatorError(
-        `${listingId} was changed: what waits is version ${decided.version}. Look at it (the command reviews), then: ` +
+        `${listingId} was changed: version ${decided.version} waits now. Look at it (the command reviews), then: ` +
           `approve ${listingId} --version ${decided.version}`,
       );
     default:
@@ -78,13 +78,13 @@ function requireFound(found: boolean, listingId: string, which: 'unpublished' | 
   const hint =
     which === undefined
       ? 'GET /v1/listings finds the published ones.'
-      : 'The command reviews lists those that wait.';
+      : 'The command reviews lists the waiting ones.';
   throw new OperatorError(
     `There is no ${which ? `${which} ` : ''}listing ${JSON.stringify(listingId)}. ${hint}`,
   );
 }
 
-/** A creator's words are shown as data: on one line, without what a terminal would obey. */
+/** A creator's words are shown as data: on one line, without control characters of a terminal. */
 function describePending(row: PendingReview): string {
   const terms =
     row.rental_model === null || row.price_lamports === null

@@ -1,7 +1,7 @@
 /** Control, formatting (zero-width, bidirectional, invisible tags) and unpaired surrogate characters. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 
-/** Of those, what ordinary text needs: line breaks, and the joiners of Persian, Indic scripts and emoji. */
+/** Of those, the characters of ordinary text: line breaks, and the joiners of Persian, Indic scripts and emoji. */
 const NEEDED = new Set(['\n', '\u200c', '\u200d']);
 
 /** Text that a user wrote for others to read: without characters that hide or reorder text, and trimmed. */
@@ -19,7 +19,7 @@ export function cleanLine(text: string): string {
 }
 
 /**
- * Stands for what was cut out. ASCII: by one character beyond Latin-1 V8 keeps the whole page in two bytes a character,
- * and sending it costs twice as much.
+ * Marks a cut. ASCII, because one character beyond Latin-1 makes V8 keep the whole page in two bytes a character.
+ * Then sending it costs twice as much.
  */
 export const ELLIPSIS = '...';

@@ -32,7 +32,7 @@ describe('a deadline', () => {
     expect(deadline.isOver).toBe(false);
   });
 
-  it('says that its time is over', async () => {
+  it('tells that its time ran out', async () => {
     const deadline = createDeadline(1);
     await reasonOf(deadline.signal);
     expect(deadline.isOver).toBe(true);

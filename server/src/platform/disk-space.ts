@@ -13,8 +13,8 @@ export interface DiskSpace {
 const LOOK_MS = 500;
 
 /**
- * Watches the disk of a folder. Below the reserve nothing new is to be begun: what is under way, and the database and the chain,
- * which end when they cannot write, need the rest.
+ * Watches the disk of a folder. Below the reserve the server starts no new runs. Running ones need the rest, and so
+ * do the database and the chain, which stop when they cannot write.
  */
 export async function watchDiskSpace(
   folder: string,
@@ -30,7 +30,7 @@ export async function watchDiskSpace(
     isShort = freeBytes < reserveBytes;
     if (isShort === wasShort) return;
     const fields = { free_bytes: freeBytes, reserve_bytes: reserveBytes };
-    if (isShort) logger.error(fields, 'the disk is nearly full: nothing new is begun');
+    if (isShort) logger.error(fields, 'the disk is nearly full: no new runs start');
     else logger.info(fields, 'the disk has room again');
   };
   await look();

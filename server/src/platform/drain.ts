@@ -1,28 +1,31 @@
 import { setMaxListeners } from 'node:events';
 import { ApiError } from '../errors/api-error.js';
 
-/** What is still running after its time was up is waited for this much longer, to be handed over in order. */
+/** Extra time for work that still runs after its time, so that it is handed over in order. */
 const HAND_OVER_MS = 5_000;
 
 const NO_NEW_RUNS = 'The server is shutting down and takes no new runs.';
 
 /** Lets work in while the server is up, and lets it end when the server goes. */
 export interface Drain {
-  /** True from the moment on which nothing new is let in. */
+  /** True once the server accepts no new runs. */
   readonly draining: boolean;
-  /** Aborted when nothing is let in any more: what has not begun need not. The reason is the ApiError for its caller. */
+  /**
+   * Aborted once the server accepts no new runs, so that waiting runs give up. The reason is the ApiError for the
+   * caller.
+   */
   readonly begun: AbortSignal;
-  /** Aborted when work that is still running has to be handed over; the reason is the ApiError for its caller. */
+  /** Aborted when running work has to be handed over. The reason is the ApiError for the caller. */
   readonly timeUp: AbortSignal;
   /**
-   * Counts a piece of work in; gives what counts it out again.
+   * Counts a piece of work in; returns the function that counts it out.
    *
    * @throws ApiError `service_unavailable` with `Retry-After` while draining.
    */
   enter(): () => void;
   /**
-   * Lets nothing more in and waits for what is running, at most for `timeoutMs` and a few seconds for handing
-   * over. Calling it again waits for the same end.
+   * Accepts no new runs and waits for the running ones, at most for `timeoutMs` and a few seconds for handing over. A
+   * second call waits for the same end.
    */
   drain(timeoutMs: number): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { deriveKeys } from './keys.js';
 
 const keys = deriveKeys(new Uint8Array(32).fill(1));
 
-it('opens what it sealed, for the same context', () => {
+it('opens its own sealed bytes, for the same context', () => {
   expect(keys.open(keys.seal('a secret prompt', 'row:1'), 'row:1').toString('utf8')).toBe('a secret prompt');
   expect(keys.open(keys.seal('', 'row:1'), 'row:1')).toHaveLength(0);
 });
@@ -14,11 +14,11 @@ it('hides the content, and seals equal contents differently', () => {
   expect(keys.seal('a secret prompt', 'row:1').equals(sealed)).toBe(false);
 });
 
-it('does not open what was moved to another context', () => {
+it('does not open bytes that moved to another context', () => {
   expect(() => keys.open(keys.seal('text', 'row:1'), 'row:2')).toThrow();
 });
 
-it('does not open what was changed in any byte', () => {
+it('does not open bytes with one changed byte', () => {
   const sealed = keys.seal('text', 'row:1');
   for (const index of sealed.keys()) {
     const changed = Buffer.from(sealed);
@@ -27,14 +27,14 @@ it('does not open what was changed in any byte', () => {
   }
 });
 
-it('does not open what was cut, down to a shorter tag', () => {
+it('does not open shortened bytes, down to a shorter tag', () => {
   const sealed = keys.seal('text', 'row:1');
   for (let length = 0; length < sealed.length; length += 1) {
     expect(() => keys.open(sealed.subarray(0, length), 'row:1'), `${length} bytes`).toThrow();
   }
 });
 
-it('does not open what another master key sealed', () => {
+it('does not open bytes that another master key sealed', () => {
   const others = deriveKeys(new Uint8Array(32).fill(2));
   expect(() => others.open(keys.seal('text', 'row:1'), 'row:1')).toThrow();
 });

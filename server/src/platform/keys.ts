@@ -12,7 +12,10 @@ const PKCS8_ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The keys that protect what the server stores, and the first ones of what it issues, all derived from the one master key. */
+/**
+ * The keys that protect stored data, and the first keys for issued tokens and receipts. All derive from the master
+ * key.
+ */
 export interface Keys {
   /** Encrypts for storage (AES-256-GCM). `context` binds the ciphertext to its place: a row cannot be moved. */
   seal(plain: Uint8Array | string, context: string): Buffer;
@@ -20,7 +23,7 @@ export interface Keys {
   open(sealed: Uint8Array, context: string): Buffer;
   /** Whether the present key sealed it, and no other. */
   isSealedByPresent(sealed: Uint8Array, context: string): boolean;
-  /** 32 bytes of the master key's for another purpose, from which neither it nor those of others can be told. */
+  /** 32 bytes for another purpose. They reveal neither the master key nor the bytes of other purposes. */
   derive(purpose: string): Buffer;
   /** Tells whether a database was written with this master key; it opens nothing. */
   readonly check: Buffer;
@@ -31,11 +34,11 @@ export function ed25519PrivateKey(seed: Uint8Array): KeyObject {
   return createPrivateKey({ key: Buffer.concat([PKCS8_ED25519, seed]), format: 'der', type: 'pkcs8' });
 }
 
-/** Keys that seal what is stored, where they are not the master key's. */
+/** Keys that seal stored data in place of the master key. */
 export interface SealingKeys {
   /** Seals from now on; absent: the master key's own. */
   present?: Uint8Array | undefined;
-  /** Further keys that open what they sealed, while a key is rotated. */
+  /** Further keys, which only open, while a key is rotated. */
   others?: readonly Uint8Array[] | undefined;
 }
 

@@ -23,8 +23,8 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
 }
 
 /**
- * Where a server's log goes: a file, or without one the standard output. What is collected is written when the process
- * ends and with every fatal line; `kill -9` loses the last half second.
+ * The target of a server's log: a file, or without one the standard output. The collected lines are written when the
+ * process ends and with every fatal line; `kill -9` loses the last half second.
  */
 export function logDestination(file?: string): DestinationStream {
   const destination = pino.destination({

@@ -14,7 +14,7 @@ export class ResponseTooLargeError extends Error {
 
 /** A request, as `fetch` takes it. */
 interface OutboundRequest extends RequestInit {
-  /** Called when the connection stands and the request goes out on it. */
+  /** Called when the connection is open and the request goes out on it. */
   onSent?: (() => void) | undefined;
 }
 
@@ -162,7 +162,7 @@ export function createOutboundHttp(
   };
 }
 
-/** A dispatcher that tells when a request goes out, which undici does once the connection stands. */
+/** A dispatcher that tells when a request goes out: once the connection is open. */
 function notifying(dispatcher: Dispatcher, onSent: () => void): Dispatcher {
   const observed = (handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler =>
     new Proxy(handler, {

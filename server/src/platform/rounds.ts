@@ -7,7 +7,7 @@ export interface Rounds {
 /**
  * Repeats work in rounds that do not overlap, because slow rounds would pile up.
  *
- * @param round must not reject; with true, for what it left, the next one begins at once
+ * @param round must not reject; it returns true if work remains, and then the next round starts at once
  * @param everyMs time between the end of a round and the next one
  */
 export function startRounds(

@@ -1,6 +1,6 @@
 /**
- * The server cannot start on what it was given. The message is for the operator: what is wrong, the variable that decides it,
- * and what to do. It never holds a secret.
+ * The server cannot start with its configuration. The message is for the operator: the fault, its variable, and the
+ * remedy. It never holds a secret.
  */
 export class StartError extends Error {
   override readonly name = 'StartError';

@@ -15,7 +15,9 @@ export class WorkerPool<Question, Answer> {
   readonly #busy = new Set<Worker>();
   readonly #waiting: Waiting<Question, Answer>[] = [];
 
-  /** @param program path of what a thread runs; it says `begun` and then its answer to each question */
+  /**
+   * @param program path of a thread's program. It announces the start of each question's work, then sends the answer.
+   */
   constructor(program: string, { most, deadlineMs }: { most: number; deadlineMs: number }) {
     this.#program = program;
     this.#most = most;
@@ -35,7 +37,7 @@ export class WorkerPool<Question, Answer> {
     });
   }
 
-  /** Ends the threads; rejects what waits. */
+  /** Ends the threads; rejects the waiting questions. */
   async close(): Promise<void> {
     for (const { reject } of this.#waiting.splice(0)) reject(new Error('The server is stopping.'));
     await Promise.all([...this.#idle.splice(0), ...this.#busy].map((worker) => worker.terminate()));
@@ -72,7 +74,7 @@ export class WorkerPool<Question, Answer> {
       };
       const onMessage = (answer: Answer | 'begun') => {
         if (answer !== 'begun') settle(true, () => resolve(answer));
-        // From here on: a new thread first has to load what it runs.
+        // From here on, because a new thread has to load its program first.
         else timer = setTimeout(() => settle(false, () => resolve('late')), this.#deadlineMs);
       };
       const onError = (error: Error) => settle(false, () => reject(error));

@@ -10,7 +10,7 @@ import type { FoundDifference } from './differences.js';
 /** Accounts that one call of the RPC gives. */
 const BALANCES_PER_PAGE = 100;
 
-/** What comparing needs. */
+/** The dependencies of the comparison. */
 export interface CompareChargesDeps {
   chain: Pick<Chain, 'programId' | 'getAccounts' | 'statuses'>;
   history: Pick<ProgramHistory, 'transactionsOf' | 'chargesIn'>;
@@ -19,9 +19,9 @@ export interface CompareChargesDeps {
 }
 
 /**
- * Compares the charges of each prepaid balance: what the database has as taken with what the account has spent at
- * `finalized`. Only where the sums differ, or for every balance on request, the transactions of the balance are read and
- * compared one by one.
+ * Compares the charges of each prepaid balance in the database with the account's spent sum at `finalized`. Only
+ * where the sums differ, or on request for every balance, reads the balance's transactions and compares them one by
+ * one.
  *
  * @param options `everyTransaction` reads them for every balance; `counted` is told how many balances were compared.
  */
@@ -94,7 +94,7 @@ function isTaken(state: ChargeState): boolean {
   return CHARGE_STATES[state].isPaid && !CHARGE_STATES[state].isOpen;
 }
 
-/** What the account has spent; undefined where there is none. */
+/** The spent sum of the account; undefined without an account. */
 function spentOf(
   account: { owner: PublicKey; data: Buffer } | null | undefined,
   programId: PublicKey,

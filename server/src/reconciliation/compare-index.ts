@@ -9,7 +9,7 @@ import type { FoundDifference } from './differences.js';
 /** Accounts that one call of the RPC gives. */
 const ACCOUNTS_PER_READ = 100;
 
-/** What comparing needs. */
+/** The dependencies of the comparison. */
 export interface CompareIndexDeps {
   chain: Pick<Chain, 'programId' | 'getAccounts'>;
   history: Pick<ProgramHistory, 'listings' | 'holdings'>;
@@ -18,8 +18,8 @@ export interface CompareIndexDeps {
 }
 
 /**
- * Compares the index with the program's accounts at `finalized`, both ways, listing by listing. The index is brought up to
- * the chain first, and again before an account counts as different: what happens meanwhile is no difference.
+ * Compares the index with the program's accounts at `finalized`, both ways, listing by listing. The index is brought
+ * up to the chain first, and again before an account counts as different: a change meanwhile is no difference.
  *
  * @param counted is told how many accounts were compared.
  */
@@ -84,7 +84,7 @@ export async function* compareIndex(
   }
 }
 
-/** Whether a row says what the account says. */
+/** Whether a row has the values of the account. */
 function isSame(account: IndexedAccount, row: Readonly<Record<string, unknown>> | undefined): boolean {
   if (account.kind === 'absent') return row === undefined || row['status'] === 'draft';
   if (row === undefined) return false;

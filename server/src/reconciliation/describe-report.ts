@@ -1,6 +1,6 @@
 import { DIFFERENCES, type Difference, type ReconciliationReport } from './differences.js';
 
-/** A report for people: what was compared, and a line for each difference. */
+/** A report for people: the extent of the comparison, and a line for each difference. */
 export function describeReport(
   { accounts, balances, repaired, open }: ReconciliationReport,
   isDryRun: boolean,

@@ -1,4 +1,4 @@
-/** Each way in which the database can differ from the chain, with what is done about it. */
+/** Each way in which the database can differ from the chain, with its repair. */
 export const DIFFERENCES = {
   /** An account's row is missing, is of no account, or has other values. */
   index: {
@@ -14,7 +14,7 @@ export const DIFFERENCES = {
   },
   /** The chain took a charge whose run the database does not know. */
   unknown_charge: { repair: null, says: 'the chain took a charge that the database does not know' },
-  /** The database has a charge as taken, of which the chain has no transaction. */
+  /** The database has a charge as taken, but the chain has no transaction for it. */
   charge_missing: { repair: null, says: 'the database has a charge as taken that the chain did not take' },
 } as const satisfies Record<string, { repair: string | null; says: string }>;
 
@@ -30,17 +30,17 @@ export interface Difference {
   lamports?: bigint;
 }
 
-/** A difference that was found, with what mends it where that is safe. */
+/** A found difference, with its repair if that is safe. */
 export interface FoundDifference extends Difference {
   repair?: () => Promise<void>;
 }
 
-/** What a comparison found. */
+/** The result of a comparison. */
 export interface ReconciliationReport {
   /** How many accounts of the program, and charges of the database, were compared. */
   accounts: number;
   balances: number;
   repaired: Difference[];
-  /** What an operator has to look into. */
+  /** The differences for an operator. */
   open: Difference[];
 }

@@ -12,7 +12,7 @@ import { createChargeStates } from '../settlement/index.js';
 import { describeReport, toJson } from './describe-report.js';
 import { reconcileWithChain } from './reconcile.js';
 
-const USAGE = `Compares the database with the chain, both ways, and repairs what is safe to repair.
+const USAGE = `Compares the database with the chain, both ways, and makes the safe repairs.
 
   npm run reconcile                        accounts with the index, and each balance with its charges
   npm run reconcile -- --every-transaction reads the transactions of all balances, not only where sums differ
@@ -24,7 +24,7 @@ runs on the state folder (STATE_DIR, default .agent-rental). Exit code: 0 when n
 that an operator has to look into, 2 when the comparison could not be made.
 `;
 
-/** The comparison cannot be made; the message says why and what to do. */
+/** The comparison cannot be made. The message names the reason and the remedy. */
 class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -39,7 +39,7 @@ async function main(): Promise<number> {
   const logger = createLogger('silent');
   const database = openDatabase(databaseUrl, () => undefined);
   const interrupt = new AbortController();
-  process.once('SIGINT', () => interrupt.abort(new UsageError('Interrupted. What was repaired stays so.')));
+  process.once('SIGINT', () => interrupt.abort(new UsageError('Interrupted. Repairs so far stay.')));
   try {
     const chain = createChain(rpcUrls, programId);
     const history = createProgramHistory(rpcUrls, programId);
@@ -76,7 +76,7 @@ function readOptions() {
   }
 }
 
-/** The database and the chain that are compared: those of the environment, or of the server on the state folder. */
+/** The database and the chain of the environment, or of the server on the state folder. */
 async function findParts(): Promise<{
   databaseUrl: string;
   rpcUrls: readonly string[];

@@ -8,9 +8,9 @@ const MOST_LISTED = 10_000;
 
 /** How much is compared, and whether differences are repaired. */
 export interface ReconcileOptions {
-  /** Reads the transactions of every balance, not only of those whose sums differ. */
+  /** Reads the transactions of every balance, not only of balances with different sums. */
   everyTransaction?: boolean;
-  /** Reports what would be repaired, and changes nothing but the index, which is brought up to the chain first. */
+  /** Reports the repairs without making them. Only the index changes, which first catches up with the chain. */
   dryRun?: boolean;
   /** Is told now and then how far it is. */
   onProgress?: (progress: Pick<ReconciliationReport, 'accounts' | 'balances'>) => void;
@@ -18,9 +18,9 @@ export interface ReconcileOptions {
 }
 
 /**
- * Compares the database with the chain, both ways, and repairs what is safe to repair.
+ * Compares the database with the chain, both ways, and makes the safe repairs.
  *
- * @returns every difference: those that were repaired, and those that an operator has to look into
+ * @returns every difference: the repaired ones, and the ones for an operator
  * @throws ApiError `service_unavailable` when the chain cannot be reached; the signal's reason
  */
 export async function reconcileWithChain(

@@ -15,8 +15,8 @@ const PREVIOUS_SECRET_MS = PREVIOUS_SECRET_HOURS * 60 * 60 * 1000;
 type Confirm = () => Promise<void>;
 
 /**
- * Replaces what a creator keeps with us, without a new version: nothing that a renter sees changes. `confirm` is called for
- * a change that could be made.
+ * Replaces the secrets that a creator keeps with us. It makes no new version, because nothing changes for a renter.
+ * Every method calls `confirm` once the change is known to be possible.
  */
 export interface CreatorSecrets {
   /** @throws ApiError `listing_not_found`, or `invalid_request` for a connected agent, which has no key here. */
@@ -40,7 +40,7 @@ export function createCreatorSecrets(repository: RegistrationRepository, keys: K
     replacedUntil?: Date,
   ) => {
     const { listing, version } = await findOwnListing(repository, wallet, listingId);
-    // What cannot be changed needs no signature.
+    // An impossible change needs no signature.
     const present = to(openPrivatePart(keys, version.id, version.private_part));
     await confirm();
     const resealed = (each: RunnableVersion, isPresent: boolean) => {

@@ -7,7 +7,7 @@ import type { ListingColumns } from './manifest/listing-terms.js';
 import { findOverflow, lockCreator, MOST_FAILED_JOBS } from './drafts/creator-limits.js';
 import { reviewStateAfterChange, type ReviewMode } from './approvals/approval-state.js';
 
-/** What a registration writes. */
+/** The rows of a registration. */
 interface NewDraft {
   listing: Insertable<Database['listings']>;
   version: Insertable<Database['agent_versions']>;
@@ -16,29 +16,29 @@ interface NewDraft {
   warnings: readonly Warning[];
 }
 
-/** What an update writes. */
+/** The rows of an update. */
 interface VersionUpdate {
   wallet: string;
   listingId: string;
-  /** The version that the update was made of, as it was read. */
+  /** The version from which the update was made. */
   base: Selectable<Database['agent_versions']>;
   version: Insertable<Database['agent_versions']> & { metadata_uri: string };
-  /** The listing as it was when the update was made. */
+  /** The listing at the time of the update. */
   present: Pick<DraftRow, 'status'>;
   listing: ListingColumns & Pick<Insertable<Database['listings']>, 'description' | 'category'>;
   review: ReviewMode;
   /** The review is to run the agent, should the listing be without samples. */
   wantsSamples: boolean;
-  /** What is known of how the agent is reached holds for the new version. */
+  /** The result of the last probe holds for the new version. */
   isReachedAsBefore: boolean;
   warnings: readonly Warning[];
-  /** What an older version keeps that can run so far; null where it cannot any more. */
+  /** The new private part of a runnable older version; null if the version cannot run any more. */
   older(version: RunnableVersion): Buffer | null;
 }
 
 /**
- * How the end of a job was written down. `refused`: nothing was, because the creator's unpublished agents would be larger
- * than they may be. `outdated`: nothing was, because what it was made of has changed, or the job has ended before.
+ * The result of storing a job's end. `refused`: nothing is stored, because the creator's unpublished agents would
+ * exceed their limit. `outdated`: nothing is stored, because the job's source has changed, or the job ended before.
  */
 type JobEnd = { end: 'done' } | { end: 'outdated' } | { end: 'refused'; reason: string };
 
@@ -48,7 +48,7 @@ interface Warning {
   message: string;
 }
 
-/** What follows the end of a job, in its transaction. */
+/** The work that follows the end of a job, in its transaction. */
 interface FollowUps {
   /** Queues a run for samples; false for a listing that has some. */
   requestSamples(tx: Db, listingId: string): Promise<boolean>;
@@ -61,11 +61,14 @@ export interface JobEnds {
   rejectJob(id: string, error: Record<string, unknown>): Promise<void>;
   completeJob(id: string, draft: NewDraft): Promise<JobEnd>;
   /**
-   * Makes a new version the one that runs, if the present one is still what the update was made of: otherwise the update
-   * has to be made again, of what is there now. A draft's approval stays with the version that it was given for.
+   * Makes a new version the running one, if the update was made from the present version. Otherwise the caller makes
+   * the update again, from the present version. A draft's approval stays with its version.
    */
   completeUpdate(jobId: string, update: VersionUpdate): Promise<JobEnd>;
-  /** Stores what is said of a listing, without a new version; false when the listing has been published or closed meanwhile. */
+  /**
+   * Stores the changed columns of a listing, without a new version. False when the listing was published or closed
+   * meanwhile.
+   */
   completeListingChange(
     jobId: string,
     present: Pick<DraftRow, 'id' | 'creator' | 'status'>,
@@ -115,7 +118,7 @@ export function createJobEnds(db: Db, { requestSamples, requestProbe }: FollowUp
           .where('id', '=', id)
           .where('status', '=', 'queued')
           .executeTakeFirst();
-        // The task ran twice: the first time stands.
+        // The task ran twice: the first result counts.
         if (done.numUpdatedRows !== 1n) return { end: 'outdated' };
         await tx
           .insertInto('creators')
@@ -154,7 +157,7 @@ export function createJobEnds(db: Db, { requestSamples, requestProbe }: FollowUp
     ) =>
       endJob(db, async (tx) => {
         await lockCreator(tx, wallet);
-        // The task ran twice: the first time stands.
+        // The task ran twice: the first result counts.
         if (!(await isQueued(tx, jobId))) return { end: 'done' };
         const present = await tx
           .selectFrom('listings')
@@ -168,7 +171,7 @@ export function createJobEnds(db: Db, { requestSamples, requestProbe }: FollowUp
           .select('private_part')
           .where('id', '=', base.id)
           .executeTakeFirstOrThrow();
-        // A key that was replaced meanwhile is in the same version, sealed anew.
+        // A key that was replaced meanwhile is in the same version, sealed again.
         if (part === null || base.private_part === null || !part.equals(base.private_part)) {
           return { end: 'outdated' };
         }
@@ -183,7 +186,7 @@ export function createJobEnds(db: Db, { requestSamples, requestProbe }: FollowUp
             ...listing,
             version_id: version.id,
             updated_at: new Date(),
-            // What is on-chain says the URI of a published listing.
+            // The chain decides the URI of a published listing.
             ...(isDraft ? { metadata_uri: version.metadata_uri } : {}),
             review_state: reviewState,
             review_reason: null,
@@ -227,7 +230,7 @@ export function createJobEnds(db: Db, { requestSamples, requestProbe }: FollowUp
     completeListingChange: (jobId, present, columns, warnings) =>
       db.transaction().execute(async (tx) => {
         await lockCreator(tx, present.creator);
-        // The task ran twice: the first time stands.
+        // The task ran twice: the first result counts.
         if (!(await isQueued(tx, jobId))) return true;
         const changed = await tx
           .updateTable('listings')
@@ -257,10 +260,10 @@ async function isQueued(tx: Db, jobId: string): Promise<boolean> {
   return job?.status === 'queued';
 }
 
-/** Takes back what a job's end has written. */
+/** Rolls back the transaction of a job's end. */
 class OverflowError extends Error {}
 
-/** Runs what ends a job, in a transaction; what {@link requireNoOverflow} refuses is as if it had not been written. */
+/** Ends a job in a transaction. A refusal by {@link requireNoOverflow} rolls it back. */
 async function endJob(db: Db, write: (tx: Db) => Promise<JobEnd>): Promise<JobEnd> {
   try {
     return await db.transaction().execute(write);

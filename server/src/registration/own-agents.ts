@@ -9,7 +9,7 @@ import { readListPage } from '../database/list-page.js';
 import { toUnreachable, type FailureColumns } from './probe-outcome.js';
 import { SUCCEEDED_SINCE } from './probes/probe-records.js';
 
-/** What a listing's id is made of. */
+/** The pattern of a listing's id. */
 const LISTING_ID = /^[a-z0-9-]{1,64}$/;
 
 type OwnAgentRow = Pick<

@@ -4,24 +4,24 @@ import type { PrivatePart } from './manifest/private-part.js';
 /** Why an agent could not be worked with. */
 export interface ProbeFailure {
   reason: UnreachableReason;
-  /** What the endpoint or the model's vendor answered. */
+  /** The answer of the endpoint or of the model's vendor. */
   httpStatus?: number | undefined;
   /** In words that its creator may see: nothing of keys, prompts or internal addresses. */
   detail?: string | undefined;
 }
 
-/** What a probe of an agent learned. */
+/** The result of a probe of an agent. */
 export type ProbeOutcome = 'reached' | ProbeFailure;
 
 /**
  * Tries whether the service can work with an agent: a connected one by a signed handshake, a declarative one by a short question
  * to its model. Bounded in time and size.
  *
- * @throws what ends the server, to be tried again.
+ * @throws the reason of a stopping server, so that the queue tries again.
  */
 export type AgentProbe = (agent: PrivatePart, listingId: string) => Promise<ProbeOutcome>;
 
-/** What a creator is told of an agent that could not be worked with. */
+/** The text for a creator about an agent that cannot be reached. */
 export function describeUnreachable({ reason, httpStatus, detail }: ProbeFailure): string {
   const { what, next } = UNREACHABLE_REASONS[reason];
   const why = httpStatus === undefined ? detail : `it answered ${httpStatus}`;

@@ -5,7 +5,7 @@ import type { ReviewMode } from './approvals/approval-state.js';
 import type { RegistrationRules } from './manifest/validate.js';
 import type { RegistrationRepository } from './repository.js';
 
-/** What registration needs. */
+/** The dependencies of registration. */
 export interface RegistrationDeps {
   repository: RegistrationRepository;
   keys: Keys;

@@ -48,7 +48,7 @@ it('all that is said of a listing when it is published is stored [REG-70]', asyn
   });
 });
 
-it('an update changes what was said of a listing, without a new version [REG-70]', async () => {
+it('an update changes texts and terms of a listing, without a new version [REG-70]', async () => {
   const { wallet, id } = await draft();
   const { version_id: version } = await fixture.listing(id);
   const listing = { title: 'Better', runs_per_minute: 3, sample_output: ['a', 'b'], price_lamports: 700_000 };
@@ -94,7 +94,7 @@ it('a creator offers a free first run, when the agent is registered or later, an
   expect(await offers((await draft({ listing: { ...TERMS, free_trial: true } })).id)).toBe(true);
 });
 
-it('what the chain holds of a published listing is not changed by an update, which says what changes it [REG-70]', async () => {
+it('an update leaves the on-chain terms of a published listing, and names the way to change them [REG-70]', async () => {
   const { wallet, id } = await draft();
   await fixture.land(id, 10n);
   const listing = {
@@ -115,7 +115,7 @@ it('what the chain holds of a published listing is not changed by an update, whi
   expect(await fixture.listing(id)).toMatchObject({ title: 'Better', status: 'active' });
 });
 
-it('changes of a listing are judged with those of the manifest, and none is stored where one is wrong [REG-70]', async () => {
+it('an update checks changes of listing and manifest together, and stores none if one is wrong [REG-70]', async () => {
   const { wallet, id } = await draft();
   const job = await fixture.update('automatic', wallet, id, {
     timeout_seconds: 301,

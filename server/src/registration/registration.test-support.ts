@@ -33,10 +33,10 @@ export const TERMS = {
 
 export const keys = deriveKeys(new Uint8Array(32).fill(3));
 
-/** A wallet that confirms what it is asked. */
+/** A wallet that confirms every change. */
 export const confirmed = async () => undefined;
 
-/** Registration on a database of its own, whose jobs are done at once. */
+/** Registration with its own database, which runs every job at once. */
 export interface RegistrationFixture {
   readonly database: TemporaryDatabase;
   readonly repository: RegistrationRepository;

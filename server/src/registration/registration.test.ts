@@ -29,7 +29,7 @@ const MANIFEST = {
   output_schema: { type: 'string' },
   timeout_seconds: 30,
 };
-/** A wallet that confirms what it is asked. */
+/** A wallet that confirms every change. */
 const confirmed = async () => undefined;
 const TERMS = {
   rental_model: 'per_query',
@@ -149,7 +149,7 @@ describe('a registration', () => {
     });
   });
 
-  it('keeps what the agent is made of where neither a dump nor the public store shows it [REG-20]', async () => {
+  it('keeps the private parts of an agent out of database dumps and of the public store [REG-20]', async () => {
     const { job } = await register(newWallet(), { ...MANIFEST, listing: TERMS, model_key: KEY });
     const listing = await listingOf(job);
     const version = await versionOf(listing.version_id);
@@ -234,7 +234,7 @@ describe('a registration', () => {
     expect(listings).toHaveLength(2);
   });
 
-  it('of a bare manifest completes, and names what is missing to publish [REG-5]', async () => {
+  it('of a bare manifest completes, and names the members that publishing needs [REG-5]', async () => {
     const wallet = newWallet();
     const { job } = await register(wallet, MANIFEST);
     expect(job.status).toBe('completed');
@@ -311,7 +311,7 @@ describe('an update', () => {
     return jobSchema.parse(await registration.getJob(jobId, wallet));
   }
 
-  it('of two that come at once keeps what each changed, and a key that is replaced meanwhile', async () => {
+  it('of two that come at once keeps both changes, and a key that is replaced meanwhile', async () => {
     const wallet = newWallet();
     const { job } = await register(wallet, { ...MANIFEST, listing: TERMS, model_key: KEY });
     const id = job.result?.listing_id ?? '';
@@ -331,7 +331,7 @@ describe('an update', () => {
       tools: [],
       model: { key: 'sk-REPLACED' },
     });
-    // A draft is published with the URI of what runs.
+    // A draft is published with the URI of the running version.
     expect(listing.metadata_uri).toBe(version.metadata_uri);
     expect(await dump()).not.toContain('sk-REPLACED');
   });
@@ -357,7 +357,7 @@ describe('an update', () => {
     );
   });
 
-  it('does not approve what still waits for the operator', async () => {
+  it('does not approve a draft that still waits for the operator', async () => {
     const wallet = newWallet();
     const { job } = await register(wallet, { ...MANIFEST, listing: TERMS });
     const id = job.result?.listing_id ?? '';

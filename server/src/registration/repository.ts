@@ -41,7 +41,7 @@ export interface RegistrationRepository extends JobEnds, ProbeRecords {
   /**
    * Queues a job in the same transaction as its row, so that neither exists without the other.
    *
-   * @throws ApiError for what the wallet has no room for.
+   * @throws ApiError where the wallet has no room.
    */
   createJob(
     row: { id: string; wallet: string; body: Buffer; updates: string | null },
@@ -54,8 +54,8 @@ export interface RegistrationRepository extends JobEnds, ProbeRecords {
   /** A listing of that creator in any state, with its present version; undefined when it is another creator's. */
   findOwn(listingId: string, creator: string): Promise<OwnListing | undefined>;
   /**
-   * Seals the private parts of the versions that can run anew, under the listing's lock. `change` gives a part as it is where
-   * nothing of it changes; `isPresent` is true of the version that runs by default. What a secret was before is removed at
+   * Seals the private parts of the runnable versions again, under the listing's lock. `change` returns an unchanged
+   * part as it is. `isPresent` is true for the version that runs by default. Replaced secrets are removed at
    * `replacedUntil`.
    */
   reseal(
@@ -66,15 +66,15 @@ export interface RegistrationRepository extends JobEnds, ProbeRecords {
   ): Promise<boolean>;
   /** Queues a run for samples, of a listing that has none. */
   requestSamples(listingId: string): Promise<void>;
-  /** Queues what tells whether an agent can be reached: the run for samples, or a probe where it has samples. */
+  /** Queues the check whether an agent can be reached: the run for samples, or a probe where it has samples. */
   requestLook(listingId: string): Promise<void>;
   /** The version that runs, of a listing that is not closed. */
   findPresentVersion(listingId: string): Promise<VersionRow | undefined>;
   /** The running version of a listing that has no sample. */
   findVersionWithoutSamples(listingId: string): Promise<UnshownVersion | undefined>;
-  /** Counts one run for samples; false when the wallet has had as many today as it may. */
+  /** Counts one run for samples. False at the wallet's daily limit. */
   beginSampleRun(wallet: string): Promise<boolean>;
-  /** Stores what a run of that version gave, unless there are samples meanwhile or another version runs. */
+  /** Stores the samples from a run of that version, unless there are samples meanwhile or another version runs. */
   storeSamples(
     listingId: string,
     versionId: string,
@@ -82,8 +82,8 @@ export interface RegistrationRepository extends JobEnds, ProbeRecords {
   ): Promise<void>;
   findDraft(listingId: string): Promise<DraftRow | undefined>;
   /**
-   * Notes that a transaction which publishes a draft is about to be made, and stores what is said of the listing with it.
-   * The row is locked while `check` looks at it, and throws to refuse.
+   * Records the coming transaction that publishes a draft, and stores the changed columns of the listing. The row is
+   * locked while `check` reads it; `check` throws to refuse.
    */
   beginPublication(
     listingId: string,
@@ -102,8 +102,8 @@ export const SAMPLES_TASK = 'take_samples';
 const SAMPLES_ATTEMPTS = 5;
 
 /**
- * The sample runs of one creator run one after another, and those of a creator with many drafts after those of others: an
- * agent that does not answer uses its whole time limit, and delays only its own creator.
+ * The sample runs of one creator run one after another, and creators with many drafts come after others. So a silent
+ * agent, which uses its whole time limit, delays only its own creator.
  */
 async function samplesQueue(tx: Db, creator: string): Promise<TaskOptions> {
   const { waiting } = await tx
@@ -240,7 +240,7 @@ export function createRegistrationRepository(db: Db, enqueue: Enqueue): Registra
         .set({
           sample_output: JSON.stringify(output),
           sample_problem: problem,
-          // What a creator gave stays, whatever came of it; what was made up is made up again.
+          // A creator's input stays after a failure. The next run makes a new input in place of a made one.
           ...(output.length > 0 ? { sample_input: input } : {}),
         })
         .where('id', '=', listingId)

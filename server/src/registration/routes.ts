@@ -7,7 +7,7 @@ import type { DraftRemoval } from './drafts/draft-removal.js';
 import type { OwnAgents } from './own-agents.js';
 import type { RegistrationService } from './service.js';
 
-/** What registration is served with. */
+/** The dependencies of the routes of registration. */
 export interface RegistrationRouteDeps {
   registration: RegistrationService;
   secrets: CreatorSecrets;
@@ -16,7 +16,7 @@ export interface RegistrationRouteDeps {
   ownAgents: OwnAgents;
 }
 
-/** Routes of registration, its jobs, and what a creator changes afterwards. */
+/** Routes of registration, its jobs, and a creator's later changes. */
 export function registrationRoutes(app: FastifyInstance, deps: RegistrationRouteDeps): void {
   const { registration, secrets, removal, confirmations, ownAgents } = deps;
 

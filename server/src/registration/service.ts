@@ -27,7 +27,7 @@ interface AcceptedUpdate {
   job_id: string;
   status: 'queued';
   webhook_secret?: string;
-  /** What a change of the manifest means for renters, should it be valid. */
+  /** The effect of a valid change of the manifest on renters. */
   change?: VersionChange;
 }
 
@@ -38,10 +38,10 @@ export interface RegistrationService extends Publication {
     body: Record<string, unknown>,
   ): Promise<{ job_id: string; status: 'queued'; webhook_secret?: string }>;
   /**
-   * Accepts a change of an own agent's manifest; the job validates what comes of it, and only then it runs.
+   * Accepts a change of an own agent's manifest. The job validates the changed manifest before it runs.
    *
-   * @param confirm asked for where the change decides where renters' data goes; throws unless the wallet confirms it
-   * @throws ApiError `listing_not_found` for what is not the wallet's, `invalid_request` when nothing changes.
+   * @param confirm called for a change of the place that gets renters' data; throws unless the wallet confirms it
+   * @throws ApiError `listing_not_found` for another wallet's listing, `invalid_request` when nothing changes.
    */
   update(
     wallet: string,
@@ -50,7 +50,8 @@ export interface RegistrationService extends Publication {
     confirm: () => Promise<void>,
   ): Promise<AcceptedUpdate>;
   /**
-   * Accepts that what an earlier version was becomes the next one; the job validates it as any update.
+   * Accepts a rollback: the manifest of an earlier version becomes the next version. The job validates it as any
+   * update.
    *
    * @throws ApiError `listing_not_found`; `invalid_request` for a version that there is not, or whose parts are gone.
    */
@@ -81,7 +82,7 @@ interface QueuedBody {
 /** How long a publication waits for the sample run, or the probe: a client gives up after half a minute. */
 const LOOK_WAIT_MS = 20_000;
 
-/** Characters of a rejected job's details: violations repeat what a request holds. */
+/** Characters of a rejected job's details: violations repeat parts of the request. */
 const MOST_DETAIL_CHARACTERS = 8_000;
 
 export function createRegistrationService(deps: RegistrationDeps): RegistrationService {
@@ -191,7 +192,7 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
       if (!manifest || !present) {
         throw new ApiError(
           'invalid_request',
-          `version: what is private of version ${number} is not kept any more.`,
+          `version: the private parts of version ${number} are deleted.`,
           {
             next: 'Send its manifest with PATCH /v1/agents/:listing_id.',
           },
@@ -320,7 +321,7 @@ function withinBounds(violations: readonly Violation[]): Violation[] {
     .filter(({ path, message }) => (characters += path.length + message.length) <= MOST_DETAIL_CHARACTERS);
 }
 
-/** Checks what no job can store; a job reports all other errors. @throws ApiError `invalid_request`. */
+/** Refuses a body that no job can store. A job reports all other errors. @throws ApiError `invalid_request`. */
 function requireWritable(body: unknown): void {
   if (findJsonProblem(body)?.kind === 'depth') {
     throw new ApiError('invalid_request', 'The body is nested too deeply.');
@@ -335,7 +336,7 @@ function isToBeSampled(draft: DraftRow, part: PrivatePart): boolean {
   return canBeSampled(part) && (draft.sample_problem === null || part.mode === 'connected');
 }
 
-/** The request that gets the publishing transaction; placeholders stand where the creator must still decide. */
+/** The request that gets the publishing transaction, with placeholders for the creator's decisions. */
 function publishAction(draft: DraftRow, isSampled: boolean): NonNullable<Job['next_action']> {
   const lacksTerms = draft.rental_model === null;
   const lacksSamples = !isSampled && draft.sample_output.length === 0;

@@ -29,7 +29,7 @@ export interface AgentUpdate {
   listingId: string;
   /** A merge patch (RFC 7396) on the top level of the manifest. */
   changes: Record<string, unknown>;
-  /** Changes of what was said about the listing. */
+  /** Changes of the listing's texts and terms. */
   listing: unknown;
   modelKey: string | undefined;
   /** Of an agent that becomes a connected one. */
@@ -38,7 +38,7 @@ export interface AgentUpdate {
   confirmed: boolean;
 }
 
-/** Validates what comes of a change and makes it the version that runs; gives what is wrong with it otherwise. */
+/** Validates the changed manifest and makes it the running version. Otherwise returns its violations. */
 export async function validateUpdate(deps: RegistrationDeps, update: AgentUpdate): Promise<Violation[]> {
   const { repository, keys } = deps;
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
@@ -119,8 +119,8 @@ function nameViolations(base: PrivatePart, whole: Record<string, unknown>): Viol
 }
 
 /**
- * What an older version keeps beside a new one. One that is made in the other way cannot run any more: its creator has moved, and
- * what is secret of it goes. A key that is replaced is replaced in all versions that have one of the same origin.
+ * The private part that an older version keeps beside a new one. A version of the other mode cannot run any more: its
+ * creator has moved, so its secrets go. A new key replaces the key in all versions with the same origin.
  */
 function olderPart(keys: Keys, version: RunnableVersion, present: PrivatePart, newKey: string | undefined) {
   const part = openPrivatePart(keys, version.id, version.private_part);

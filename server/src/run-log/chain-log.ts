@@ -10,8 +10,8 @@ const MOST_READ = 50;
 /** The run log as the chain has it. */
 export interface ChainLog {
   /**
-   * The newest batch on-chain, where the chain is ahead of the database, as it is of one that was restored from a backup.
-   * Its transaction is read, and its signature checked: what others write in the form of a batch is none.
+   * The newest batch on-chain, where the chain is ahead of the database, for instance of one that was restored from a
+   * backup. Reads its transaction and checks its signature: others can write data in the form of a batch.
    */
   newestAfter(head: LogHead | undefined): Promise<LogHead | undefined>;
 }
@@ -36,7 +36,7 @@ export function createChainLog(deps: {
         .slice(0, MOST_READ);
       if (ahead.length === 0) return undefined;
       const keys = await authorities();
-      // Newest first, and batches stand on-chain in their order: the first one that is ours is the newest.
+      // Newest first, and batches land in order: our first batch here is the newest.
       for (const { signature } of ahead) {
         const transaction = await chain.transactionOf(signature);
         const batch = transaction && batchOf(transaction, keys);

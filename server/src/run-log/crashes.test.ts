@@ -88,7 +88,7 @@ it('a process that is killed before or after any of its steps leaves a log that 
   await world.endRun();
   const whole = new Process();
   await live(whole);
-  // The steps that must be among those at which processes are killed.
+  // The test must kill processes at these steps, too.
   expect(whole.steps).toEqual(
     expect.arrayContaining([
       'repository.makeBatch',

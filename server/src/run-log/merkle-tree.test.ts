@@ -26,7 +26,7 @@ it('a leaf is SHA-256 over a zero byte and its content [MON-8]', () => {
   expect(leafOf(Buffer.from('x'))).toEqual(sha256(Buffer.of(0), Buffer.from('x')));
 });
 
-it('trees and proofs of 1 to 300 leaves are those of RFC 6962: an odd leaf is not doubled [MON-8]', async () => {
+it('trees and proofs of 1 to 300 leaves match RFC 6962: an odd leaf is not doubled [MON-8]', async () => {
   for (let count = 1; count <= 300; count += 1) {
     const leaves = leavesOf(count);
     const nodes = await merkleTree(Buffer.concat(leaves));

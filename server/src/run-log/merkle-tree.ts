@@ -55,7 +55,7 @@ export async function merkleTree(leaves: Buffer): Promise<Buffer> {
   return nodes;
 }
 
-/** Where in a tree's nodes the proof of a leaf stands (RFC 6962, section 2.1.1), in bytes, the leaf's neighbour first. */
+/** The offsets of a leaf's proof in a tree's nodes (RFC 6962, section 2.1.1), in bytes, the leaf's neighbour first. */
 export function proofOffsets(leaves: number, leafIndex: number): number[] {
   const offsets: number[] = [];
   let start = 0;

@@ -22,9 +22,9 @@ export interface RunLogPublisher {
 }
 
 /**
- * Makes the publisher. A batch is written down before any of its transactions is signed, and each transaction before it is
- * sent. Another one is signed only when none can land any more: each left no trace and the finalized height has passed its
- * last block, or it failed for good. So a number stands on-chain with one root, at most once as far as the chain tells.
+ * Makes the publisher. It stores a batch before it signs any transaction of it, and each transaction before it sends
+ * it. It signs another one only when none can land any more: each failed for good, or left no trace and the finalized
+ * height passed its last block. So a number is on-chain with one root, at most once as far as the chain tells.
  */
 export function createRunLogPublisher(deps: {
   chain: Pick<Chain, 'blockHeight' | 'statuses' | 'send' | 'simulate'>;
@@ -82,7 +82,7 @@ export function createRunLogPublisher(deps: {
     }
   }
 
-  /** What has become of a batch's transactions. */
+  /** The state of a batch's transactions. */
   async function judge(signatures: readonly SignedBatch[]): Promise<BatchVerdict> {
     if (signatures.length === 0) return { is: 'over' };
     // The heights first: a transaction that lands after them is seen in the statuses, or is not over by them.
@@ -131,7 +131,7 @@ const MOST_SIGNATURES = 256;
 /** The state of a batch, judged by its transactions. */
 type BatchVerdict =
   | { is: 'final'; signature: string }
-  /** A transaction may still land, or has landed and is not final; those that were not seen are sent again. */
+  /** A transaction may still land, or has landed and is not final. Unseen ones are sent again. */
   | { is: 'open'; unseen: Buffer[] }
   /** None can land any more, and none took effect. */
   | { is: 'over' };

@@ -9,7 +9,7 @@ import { merkleTree, NODE_BYTES } from './merkle-tree.js';
 /** Runs that are read, hashed and written between two turns of the event loop. */
 const PAGE = 100;
 
-/** What stands on-chain of a batch. */
+/** The on-chain members of a batch. */
 export interface Batch {
   number: bigint;
   count: number;
@@ -24,7 +24,7 @@ export interface SignedBatch {
   lastValidBlockHeight: bigint;
 }
 
-/** A batch of which no transaction is known to stand on-chain for good, with all its transactions, oldest first. */
+/** A batch without a known final transaction, with all its transactions, oldest first. */
 export interface OpenBatch extends Batch {
   signatures: SignedBatch[];
 }
@@ -37,7 +37,7 @@ export interface LogHead {
   signature: string | null;
 }
 
-/** Where a run stands in the log. */
+/** The place of a run in the log. */
 type LogPlace =
   | {
       is: 'logged';
@@ -58,9 +58,9 @@ export interface RunLogRepository {
   /** The newest batch of the database. */
   head(): Promise<LogHead | undefined>;
   /**
-   * Puts the waiting runs into a batch, in order of arrival, and stores it: runs, number, previous root and root. Two replicas
-   * may do this at once while the leader changes: one gets the number, and the call of the other rejects. Runs whose charge
-   * has become final leave the log, and those whose charge is open go on waiting.
+   * Puts the waiting runs into a batch, in order of arrival, and stores it: runs, number, previous root and root. Two
+   * replicas may do this at once while the leader changes: one gets the number, and the call of the other rejects.
+   * Runs with a final charge leave the log, and runs with an open charge go on waiting.
    *
    * @param leafOf the leaf of a run
    * @param chainHead the newest batch on-chain; the number of a batch is above it, also where the database is older
@@ -75,9 +75,9 @@ export interface RunLogRepository {
    * this one must not be sent.
    */
   recordSignature(batch: OpenBatch, signed: SignedBatch): Promise<boolean>;
-  /** Ends an open batch by the transaction that stands on-chain for good. */
+  /** Ends an open batch by its final transaction. */
   close(batch: bigint, signature: string): Promise<void>;
-  /** Where a run stands; undefined for one that is not for the log. */
+  /** The place of a run; undefined for a run that is not for the log. */
   placeOf(runId: string): Promise<LogPlace | undefined>;
   /** Nodes of a batch's tree, by their offsets. */
   nodes(batch: bigint, offsets: readonly number[]): Promise<Buffer[]>;
@@ -122,7 +122,8 @@ export function createRunLogRepository(
     head: () => headOf(db),
 
     makeBatch: (leafOf, chainHead) =>
-      // What is due, the number and the runs are of one snapshot: of two at once one fails by the other's rows.
+      // Reads the due time, the number and the runs in one snapshot. Of two calls at once, one fails by the other's
+      // rows.
       inSnapshot(db, async (tx) => {
         if (!(await isDue(tx))) return undefined;
         const own = await headOf(tx);
@@ -213,7 +214,7 @@ export function createRunLogRepository(
             last_valid_block_height: signed.lastValidBlockHeight,
           })
           .execute();
-        // What was signed anew is looked at as often as what was signed first.
+        // A new transaction is looked at as often as the first one.
         await tx
           .updateTable('run_log_batches')
           .set({ attempts: 0 })
@@ -315,7 +316,7 @@ async function fillBatch(
   return Buffer.concat(pages);
 }
 
-/** What becomes of a page of runs that wait: some have a leaf, some a final charge, and the others wait on. */
+/** Judges a page of waiting runs: some get a leaf, some have a final charge, and the others wait on. */
 async function judgePage(tx: Tx, ids: string[], leafOf: (run: LoggedRun) => Buffer) {
   // By their keys, one table after the other: a join would be planned by statistics that may be an hour old.
   const runs = await tx
@@ -358,7 +359,7 @@ async function judgePage(tx: Tx, ids: string[], leafOf: (run: LoggedRun) => Buff
   return judged;
 }
 
-/** What a run's charge, if it has one, says of its place in the log. */
+/** A run's place in the log, by its charge if it has one. */
 function endOf(charge: ChargeState | undefined): 'charged' | 'free' | 'open' {
   if (charge === undefined) return 'free';
   const { isOpen, isPaid } = CHARGE_STATES[charge];

@@ -29,7 +29,7 @@ const keys = deriveKeys(new Uint8Array(32).fill(9));
 /** Beyond it a slot is final. */
 const FINALIZED_AFTER_SLOTS = 33;
 
-/** A local chain on which time stands still unless a test moves it. */
+/** A local chain whose clock moves only when a test moves it. */
 export async function startTestChain() {
   const folder = await mkdtemp(join(tmpdir(), 'run-log-'));
   const localChain = await startLocalChain({
@@ -68,7 +68,7 @@ type Changed = (
   parts: Parameters<typeof createRunLogPublisher>[0],
 ) => Parameters<typeof createRunLogPublisher>[0];
 
-/** A database with a listing, an authority with SOL, and a run log of its own on the chain. */
+/** A database with a listing, an authority with SOL, and a separate run log on the chain. */
 export async function runLogWorld(
   local: TestLocalChain,
   { intervalSeconds = 0, mostRuns }: { intervalSeconds?: number; mostRuns?: number } = {},
@@ -100,7 +100,7 @@ export async function runLogWorld(
       leafOf(receiptPayload(receiptOf(run, undefined, origin))),
     logger,
   };
-  /** What a process has of its own. */
+  /** The publisher of one process. */
   const newPublisher = (changed: Changed = (all) => all) => createRunLogPublisher(changed(parts));
   const signer = createReceiptSigner(firstKeyRing(keys));
   const runLog = createRunLog(repository);
@@ -150,7 +150,7 @@ export async function runLogWorld(
         await by.round('all');
         if (!(await waiting(db))) return;
       }
-      throw new Error('The run log does not come to an end.');
+      throw new Error('The run log does not end.');
     },
     receipt: (runId: string): Promise<SignedReceipt> => receipts.find(runId, wallet),
     /** Verifies a receipt as its holder does: by keys, transaction, and the authority's address. */
@@ -165,7 +165,7 @@ export async function runLogWorld(
         programId: programId.toBase58(),
       });
     },
-    /** Verifies a receipt by what the service hands over for it, as a page of a browser does. */
+    /** Verifies a receipt by the service's evidence, as a page of a browser does. */
     async verifyByEvidence(runId: string) {
       const answer = await receipts.find(runId, wallet, true);
       const { evidence } = answer;

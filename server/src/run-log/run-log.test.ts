@@ -31,7 +31,7 @@ async function world(options: Parameters<typeof runLogWorld>[1] = {}): Promise<R
 }
 
 describe('runs without a charge', () => {
-  it('stand in one batch in the order of their ends, and their receipts are verified by it [MON-8, MON-32]', async () => {
+  it('are in one batch in the order of their ends, which verifies their receipts [MON-8, MON-32]', async () => {
     const { endRun, settle, onChain, receipt, verify } = await world();
     const runs = [await endRun('completed'), await endRun('failed'), await endRun('undelivered')];
     await settle();
@@ -50,7 +50,7 @@ describe('runs without a charge', () => {
     }
   });
 
-  it('are verified by what the service hands over for them, once it has it [SVC-23]', async () => {
+  it('are verified by the evidence of the service, once it has it [SVC-23]', async () => {
     const { endRun, settle, verifyByEvidence } = await world();
     const run = await endRun();
     expect(await verifyByEvidence(run)).toMatchObject({ ok: false, part: 'log' });
@@ -229,7 +229,7 @@ describe('a batch', () => {
   it('that never landed is signed anew once it no longer can, over the same root [MON-32]', async () => {
     const { endRun, newPublisher, onChain, db, publisher, settle } = await world();
     await endRun();
-    // What is sent gets lost on its way.
+    // Sent transactions get lost on the way.
     const silent = newPublisher((parts) => ({
       ...parts,
       chain: { ...parts.chain, send: async () => undefined },
@@ -326,7 +326,7 @@ describe('a batch', () => {
 });
 
 describe('a database that is older than the chain', () => {
-  /** As after a restore: what was written of the log since the backup is gone. */
+  /** As after a restore: the newer rows of the log are gone. */
   async function restore({ db }: RunLogWorld, newest: bigint): Promise<void> {
     await db.deleteFrom('run_log_signatures').where('batch', '>', newest).execute();
     await db.deleteFrom('run_log_batches').where('number', '>', newest).execute();

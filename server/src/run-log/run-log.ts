@@ -2,15 +2,15 @@ import type { RunLogEntry } from '@agent-rental/contract';
 import { leafOf, NODE_BYTES, proofOffsets } from './merkle-tree.js';
 import type { RunLogRepository } from './repository.js';
 
-/** What a batch takes, once it is made, until its transaction is final. */
+/** Time from a batch until its transaction is final. */
 const FINAL_AFTER_SECONDS = 30;
 
-/** Says where runs stand in the log. */
+/** Finds the places of runs in the log. */
 export interface RunLog {
   /**
-   * Where a run without a charge of its own stands, with its proof.
+   * The place of a run without a charge, with its proof.
    *
-   * @param payloads what may have been signed of its receipt, the present form first
+   * @param payloads the possible forms of its receipt, the present one first
    * @returns also the index of the payload that was logged; 0 while none is
    * @throws Error when the log has another receipt of the run: a proof of it would prove nothing.
    */

@@ -6,7 +6,7 @@ const KEY_BYTES = 32;
 /** Characters of the name of a key that has no public part. */
 const NAME_CHARACTERS = 22;
 
-/** A key, with what may be known of it. */
+/** A key, with its public properties. */
 export interface KeyMaterial {
   /** Names it: the thumbprint (RFC 7638) of its public part, else a hash. Nothing can be derived from it. */
   readonly kid: string;

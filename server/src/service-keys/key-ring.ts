@@ -8,7 +8,7 @@ export interface ServiceKey {
   readonly secret: Buffer;
 }
 
-/** What the world may know of a key that signs for it. */
+/** The public part of a signing key. */
 export interface PublishedKey {
   readonly kid: string;
   /** 32 bytes. */
@@ -28,25 +28,25 @@ export interface TimedKey extends ServiceKey {
   readonly endsAtMs: number;
 }
 
-/** The keys of one purpose; those that sign have a public part, and stay published after their end. */
+/** The keys of one purpose. A signing key has a public part, which stays published after its end. */
 export interface KeysOfPurpose {
   readonly open: readonly TimedKey[];
   readonly published: readonly PublishedKey[];
 }
 
-/** The service's keys, as this replica knows them. A rotation changes what it answers, without a restart. */
+/** The service's keys, as this replica knows them. A rotation changes them without a restart. */
 export interface KeyRing {
   /** The key that signs now. */
   present(purpose: KeyPurposeName): ServiceKey;
   /** The keys whose signatures count now: the newest first, the next one, which does not sign yet, included. */
   accepted(purpose: KeyPurposeName): readonly ServiceKey[];
-  /** All keys of a purpose with public parts, also those that have ended. */
+  /** All keys of a purpose with public parts, also ended keys. */
   published(purpose: KeyPurposeName): readonly PublishedKey[];
-  /** Reads the keys anew, for one that is not known here; at most once a second. */
+  /** Reads the keys anew, for an unknown key; at most once a second. */
   refresh(): Promise<void>;
 }
 
-/** Answers what a ring is asked, of the keys that `current` gives. */
+/** Makes a ring of the keys that `current` returns. */
 export function createKeyRing(
   current: () => ReadonlyMap<KeyPurposeName, KeysOfPurpose>,
   refresh: () => Promise<void> = async () => undefined,

@@ -2,7 +2,7 @@ import type { Db } from '../database/connection.js';
 import { countSealedByOthers, type SealedPlace } from '../database/sealed-places.js';
 import type { Keys } from '../platform/keys.js';
 
-/** What became of a step to another master key. */
+/** The result of a step to another master key. */
 export type MasterKeyStep =
   | { outcome: 'done' }
   /** The environment has another master key than the step is for. */

@@ -20,7 +20,8 @@ interface OpenKeyRing extends KeyRing {
 }
 
 /**
- * Opens the service's keys, and follows their rotations. The first start stores those that come from the master key.
+ * Opens the service's keys, and follows their rotations. The first start derives keys from the master key and stores
+ * them.
  *
  * @throws StartError where the keys of the environment do not open them.
  */
@@ -46,7 +47,7 @@ export async function openKeyRing(
     try {
       current = await readKeys(db, keys, opened);
     } catch (err) {
-      logger.warn({ err }, 'the keys of the service could not be read; those that are known stay in use');
+      logger.warn({ err }, 'the keys of the service could not be read; the known ones stay in use');
     }
   };
   const readOnce = () => (reading ??= read().finally(() => (reading = undefined)));

@@ -1,12 +1,12 @@
 /** How keys of a purpose are made, and how one takes over from another. */
 interface KeyPurpose {
-  /** `ed25519`: others may check what it signs; `secret`: the service alone does (HMAC). */
+  /** `ed25519`: others may check its signatures; `secret`: only the service checks them (HMAC). */
   readonly kind: 'ed25519' | 'secret';
-  /** What it is derived from the master key by, for the first one. */
+  /** The purpose string that derives the first key from the master key. */
   readonly derivedBy: string;
   /** How long a new key is known to all before it signs. */
   readonly leadSeconds: number;
-  /** How long what the previous key signed is still accepted once the new one signs; null: without an end. */
+  /** How long the previous key's signatures are accepted once the new key signs; null: without an end. */
   readonly acceptedSeconds: number | null;
   readonly signs: string;
 }
@@ -46,7 +46,7 @@ export const KEY_PURPOSES = {
     derivedBy: 'mcp',
     leadSeconds: MINUTE,
     acceptedSeconds: 30 * DAY,
-    signs: 'what MCP clients carry: sessions, ids of events and tasks, questions',
+    signs: 'values for MCP clients: sessions, ids of events and tasks, questions',
   },
   clients: {
     kind: 'secret',
@@ -58,7 +58,7 @@ export const KEY_PURPOSES = {
   },
 } as const satisfies Record<string, KeyPurpose>;
 
-/** What a key is for. */
+/** The purpose of a key. */
 export type KeyPurposeName = keyof typeof KEY_PURPOSES;
 
 /** All purposes. */

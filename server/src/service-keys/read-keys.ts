@@ -25,7 +25,7 @@ async function readRows(db: Db) {
 }
 
 /**
- * Reads all keys. Their times are turned into those of this process's monotonic clock, so that replicas whose clocks differ
+ * Reads all keys. Converts their times to this process's monotonic clock, so that replicas with different clocks
  * change over together.
  *
  * @throws UnopenedKeyError

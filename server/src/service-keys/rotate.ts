@@ -7,25 +7,27 @@ import { KEY_PURPOSES, type KeyPurposeName } from './purposes.js';
 
 /** How a key is rotated. */
 interface Rotation {
-  /** The key has leaked: nothing that it signed counts any more. */
+  /** The key has leaked: its signatures count no more. */
   readonly atOnce: boolean;
-  /** How long all know the new key before it signs. Default: that of the purpose. */
+  /** How long all replicas know the new key before it signs. Default: the lead of the purpose. */
   readonly leadSeconds?: number | undefined;
 }
 
-/** What a rotation did, or why it did nothing. */
+/** The result of a rotation, or the reason why it did nothing. */
 export type Rotated =
   | { outcome: 'rotated'; kid: string; signsFrom: Date; previousUntil: Date | null }
   /** No server has started on this database since it has keys. */
   | { outcome: 'no_keys' }
-  /** The key before waits for its time. */
+  /** The last key still waits for its time to sign. */
   | { outcome: 'waits'; signsFrom: Date }
-  /** The servers' keys are sealed by another key than the environment's: they may be unable to open what it seals. */
+  /**
+   * The servers' keys are sealed by another key than the environment's: the servers may be unable to open a new key.
+   */
   | { outcome: 'other_sealing_key' };
 
 /**
- * Makes the next key of a purpose, sealed by the present sealing key. Every replica knows it within seconds and signs with it
- * from the same moment on; what the keys before it signed counts until it would have ended anyhow.
+ * Makes the next key of a purpose, sealed by the present sealing key. Every replica knows it within seconds, and all
+ * sign with it from the same moment. Signatures of the former keys count until their normal end.
  */
 export function rotateKey(
   db: Db,
@@ -38,7 +40,7 @@ export function rotateKey(
     const newest = await findNewest(tx, purpose);
     if (newest === undefined) return { outcome: 'no_keys' };
     const { number: previous, sealed, signs_from: signsFrom, waits } = newest;
-    // What replicas cannot open would leave them without a key once the one before has ended.
+    // Replicas that cannot open the new key would have none once the former one ends.
     if (sealed === null || !keys.isSealedByPresent(sealed, serviceKeyContext(purpose, previous)))
       return { outcome: 'other_sealing_key' };
     if (waits && !atOnce) return { outcome: 'waits', signsFrom };
@@ -76,7 +78,7 @@ function findNewest(tx: Transaction<Database>, purpose: KeyPurposeName) {
     .executeTakeFirst();
 }
 
-/** Ends the keys before at once; those that had ended without a leak stay as they are. */
+/** Ends the former keys at once. Keys that had ended without a leak do not change. */
 async function revokeBefore(tx: Transaction<Database>, purpose: KeyPurposeName, number: number) {
   await tx
     .updateTable('service_keys')

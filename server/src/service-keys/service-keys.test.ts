@@ -47,7 +47,7 @@ async function operate(argv: string[], given: Keys = keys): Promise<string> {
 }
 
 describe('the keys of the service', () => {
-  it('are those of the master key at first, on every replica, also with two that start at once [OPS-105]', async () => {
+  it('come from the master key at first, on every replica, also with two that start at once [OPS-105]', async () => {
     const rings = await Promise.all([openRing(), openRing()]);
     for (const ring of rings)
       for (const purpose of KEY_PURPOSE_NAMES)
@@ -55,7 +55,7 @@ describe('the keys of the service', () => {
     expect(await listKeys(database.db)).toHaveLength(KEY_PURPOSE_NAMES.length);
   });
 
-  it('that the environment cannot open end the start with what to do', async () => {
+  it('that the environment cannot open end the start, with the remedy', async () => {
     await openRing();
     await expect(openRing(deriveKeys(SEALING))).rejects.toThrow('Add that key to OTHER_SEALING_KEYS');
   });
@@ -79,7 +79,7 @@ describe('the keys of the service', () => {
     expect(await tokens.verify(late)).toBe('w');
   });
 
-  it('of which one leaked take nothing that it signed, not even what was verified a moment ago [OPS-105, ID-81]', async () => {
+  it('accept no signature of a leaked key, not even one verified a moment ago [OPS-105, ID-81]', async () => {
     const ring = await openRing();
     const tokens = createTokens(ring);
     const { token } = tokens.issue('w');
@@ -166,7 +166,7 @@ it('a key that has ended is forgotten; the public part of one that signed receip
   expect(again.accepted('challenges').map(({ number }) => number)).toEqual([2]);
 });
 
-it('the keys are sealed anew with the next sealing key, and stay what they were [OPS-105]', async () => {
+it('the keys are sealed anew with the next sealing key, and do not change [OPS-105]', async () => {
   const ring = await openRing();
   const changing = deriveKeys(MASTER, { present: SEALING, others: [MASTER] });
   expect(await resealAll(database.db, changing, [SEALED_SERVICE_KEYS])).toEqual({

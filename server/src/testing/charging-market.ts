@@ -79,7 +79,7 @@ export interface ChargingMarket {
   ): Promise<ReservedCharge>;
 }
 
-/** Initializes the protocol on a chain of the test's own, and composes what charges runs there. */
+/** Initializes the protocol on the test's own chain, and composes the parts that charge runs there. */
 export async function openChargingMarket(node: FundedChain, db: Db): Promise<ChargingMarket> {
   const connection = new Connection(node.rpcUrl, { commitment: 'confirmed', wsEndpoint: node.wsUrl });
   const chain = createChain(node.rpcUrl, MARKETPLACE_PROGRAM_ID);

@@ -81,7 +81,7 @@ export async function openChargingWorld() {
   await fund(keys.admin.publicKey, LAMPORTS_PER_SOL);
   const [creator, renter] = await Promise.all([fundedSigner(), fundedSigner()]);
   const stops: (() => Promise<void>)[] = [];
-  /** Sees the calls of the agent; what it throws, the agent answers with a 500. */
+  /** Sees the calls of the agent. If it throws, the agent answers with a 500. */
   const calls: { seen?: ((headers: Record<string, string>, body: string) => void) | undefined } = {};
   const agent = await startHttpStandIn(async (request, response) => {
     const body = await readBody(request);
@@ -196,7 +196,7 @@ export async function openChargingWorld() {
     return agentId;
   }
 
-  /** What the admin changes of the protocol. */
+  /** The admin's changes of the protocol. */
   const changeProtocol = (changes: { authority?: PublicKey; nextAuthority?: PublicKey | null }) =>
     sendAndConfirmTransaction(
       connection,
@@ -253,7 +253,7 @@ export async function openChargingWorld() {
     );
   }
 
-  /** How many free runs of a listing are owed, or were. */
+  /** The number of free runs that a listing's renters got as credits, used or not. */
   const creditsOf = async (agentId: string) =>
     (await database.db.selectFrom('credits').select('run_id').where('listing_id', '=', agentId).execute())
       .length;

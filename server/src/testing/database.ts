@@ -53,7 +53,7 @@ export interface RestartableDatabase extends TemporaryDatabase {
   restart(settings: Readonly<Record<string, string>>): Promise<void>;
 }
 
-/** Opens an empty database on a PostgreSQL of its own, which writes every commit through to the disk. */
+/** Opens an empty database on a separate PostgreSQL, which writes every commit through to the disk. */
 export async function openRestartableDatabase(): Promise<RestartableDatabase> {
   const { removeEmbeddedPostgres, startEmbeddedPostgres } = await import('../embedded/postgres/postgres.js');
   const stateDir = newStateDir();
@@ -91,7 +91,7 @@ export async function openRestartableDatabase(): Promise<RestartableDatabase> {
   };
 }
 
-/** A PostgreSQL of its own with an empty database, which is started again at the same address when it is killed. */
+/** A separate PostgreSQL with an empty database. It starts again at the same address when it is killed. */
 export interface KeptDatabase {
   readonly url: string;
   /** Of the present process. */
@@ -139,15 +139,15 @@ export async function openTestDatabase(): Promise<TemporaryDatabase> {
   return database;
 }
 
-/** What the processes that run test files inherit: where PostgreSQL is, and which of its databases to copy. */
+/** The settings for processes that run test files: the address of PostgreSQL, and the database to copy. */
 export interface SharedTestServer {
   readonly environment: { SHARED_TEST_DATABASE_URL?: string; TEST_DATABASE_TEMPLATE: string };
   close(): Promise<void>;
 }
 
 /**
- * Starts a PostgreSQL for a test run and migrates a database for copies on it. The full form takes that of
- * `TEST_DATABASE_URL`. Its own one does not wait for the disk: a copy takes a sixth of the time.
+ * Starts a PostgreSQL for a test run and migrates a database for copies on it. The full form uses the server at
+ * `TEST_DATABASE_URL`. The started one does not wait for the disk: a copy takes a sixth of the time.
  */
 export async function startSharedTestServer(): Promise<SharedTestServer> {
   const given = process.env['TEST_FORM'] === 'full' ? process.env['TEST_DATABASE_URL'] : undefined;
@@ -186,7 +186,10 @@ async function createDatabase(shared: string, template?: string): Promise<TestPo
 /** How long connections that were closed a moment ago may take to leave, each with its process. */
 const LEAVING_MS = 1_000;
 
-/** Drops a database. Waits before that for what leaves it: a connection that is ended by force breaks its owner's test. */
+/**
+ * Drops a database. First waits for closing connections, because a connection that is ended by force breaks its
+ * owner's test.
+ */
 async function dropDatabase(shared: string, name: string): Promise<void> {
   const client = new Client({ connectionString: shared });
   await client.connect();

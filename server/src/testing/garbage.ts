@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 
 const INTERVAL_MS = 10;
 
-/** Collects all garbage every few milliseconds while an action runs: what nothing holds does not survive it. */
+/** Collects all garbage every few milliseconds while an action runs: unreferenced objects do not survive it. */
 export async function collectingGarbage<T>(action: () => Promise<T>): Promise<T> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

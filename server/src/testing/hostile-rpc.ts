@@ -22,10 +22,10 @@ export interface ProxiedCall {
   readonly response: ServerResponse;
 }
 
-/** What an endpoint does wrong with a call: gives its answer, or undefined where it has dealt with the response itself. */
+/** A fault of an endpoint: gives the wrong answer to a call, or undefined where it has written the response itself. */
 export type RpcFault = (call: ProxiedCall) => Promise<RpcAnswer | undefined>;
 
-/** A proxy before an RPC endpoint that does wrong what a test says. */
+/** A proxy before an RPC endpoint, with the faults that a test chooses. */
 export interface HostileRpc {
   readonly url: string;
   /** The methods that were called, in order. */
@@ -79,7 +79,7 @@ export const onlyFor =
   (call) =>
     methods.includes(call.method) ? fault(call) : call.forward();
 
-/** Several faults, each of its own methods. */
+/** Several faults, each for other methods. */
 export const eachFor =
   (faults: Readonly<Record<string, RpcFault>>): RpcFault =>
   (call) =>
@@ -106,7 +106,7 @@ const status = (slot: number, level: string, err: unknown) => ({
   confirmationStatus: level,
 });
 
-/** What an RPC endpoint may do wrong. */
+/** The possible faults of an RPC endpoint. */
 export const rpcFaults = {
   /** Answers when the test says so. */
   late:

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Answers a request; what goes wrong in it fails the test as an unhandled rejection. */
+/** Answers a request. An error in it fails the test as an unhandled rejection. */
 export type StandInListener = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 /** A third party's server, on loopback. */

@@ -13,7 +13,7 @@ const FINALIZED_AFTER_SLOTS = 33;
 /** A blockhash lives for 150 slots; after so many that is final. */
 const EXPIRED_AFTER_SLOTS = 200;
 
-/** A market on an embedded chain of its own, on which time passes when the test says so. */
+/** A market on a separate embedded chain, whose time passes on a test's command. */
 export interface TestMarket extends ChargingMarket {
   /** All that has landed becomes final. */
   finalize(): Promise<void>;
@@ -59,7 +59,7 @@ export async function startTestMarket({ db }: TemporaryDatabase): Promise<TestMa
   }
   async function warp(slots: number): Promise<void> {
     await hook('localchain_warp', { slots });
-    // What is signed from now on is valid.
+    // Signatures from now on are valid.
     await market.chain.latestBlockhash(true);
   }
   return {

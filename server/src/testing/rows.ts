@@ -29,7 +29,7 @@ export async function insertListing(
     id,
     creator: newWallet(),
     title: 'Test agent',
-    description: 'Does what it is told.',
+    description: 'A test agent.',
     category: ['finance'],
     rental_model: 'per_query',
     price_lamports: 1_000_000n,

@@ -9,8 +9,8 @@ const noKeys = () => {
 };
 
 /**
- * Reads what an operator lists, and compares the first page of balances with the chain as the hourly comparison does, which
- * comes to them after all listings.
+ * Reads the lists of an operator. Compares the first page of balances with the chain as the hourly comparison does,
+ * after all listings.
  */
 export async function readWhatIsSeldomRead(databaseUrl: string, rpcUrl: string): Promise<void> {
   const { db, close } = openDatabase(databaseUrl, () => undefined);

@@ -15,11 +15,11 @@ import {
 
 const BOUNDS = { slots: 20, queueLength: 20, ownLength: 10, leaseMs: 60_000, claimMs: 15_000 };
 
-/** Parts of the server by themselves, on a database and a chain: for measuring what no request shows alone. */
+/** Separate parts of the server, on a database and a chain, for measurements that no request shows alone. */
 export interface ServerParts extends OpenDatabase {
   /** A round of the reconciler over a database in which nothing is open. */
   reconcilerRound(): Promise<void>;
-  /** What the index says of a wallet's access to a listing, as each run asks. */
+  /** A wallet's access to a listing by the index, as each run asks. */
   accessOf(wallet: string, listingId: string): Promise<string>;
   /** Takes a slot of a listing for a run on record, and frees it. */
   takeSlot(listingId: string, runId: string, wallet: string): Promise<void>;

@@ -4,7 +4,10 @@ import type { Keypair } from '@solana/web3.js';
 import { ed25519PrivateKey } from '../platform/keys.js';
 import { readBody, startHttpStandIn } from './http-stand-in.js';
 
-/** A signing service in the shape of a key management service: it holds keys, and tells its callers by their token. */
+/**
+ * A signing service in the shape of a key management service: it holds keys, and identifies its callers by their
+ * token.
+ */
 export interface SigningService {
   readonly url: string;
   /** The requests that it answered with a signature, by public key. */

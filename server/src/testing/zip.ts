@@ -11,7 +11,7 @@ export interface ZipEntry {
   statedBytes?: number;
 }
 
-/** Writes a zip file by hand, so that it may be what no tool would write. */
+/** Writes a zip file by hand, also one that no tool would write. */
 export function zipOf(entries: ZipEntry[]): Buffer {
   const locals: Buffer[] = [];
   const central: Buffer[] = [];

@@ -85,7 +85,7 @@ export function resumePlan(context: PlanContext): Plan {
   };
 }
 
-/** Withdraws what was earned and closes for ever. @throws ApiError while a subscription is running. */
+/** Withdraws the earnings and closes the listing for ever. @throws ApiError while a subscription is running. */
 export function closePlan(context: PlanContext): Plan {
   const { listing, earningsLamports } = requireOpen(context);
   const { latestSubscriptionExpiry } = listing;

@@ -81,7 +81,7 @@ test.each([
     'publish',
   ],
   [
-    'what cannot be read',
+    'an unreadable instruction',
     new TransactionInstruction({ programId: MARKETPLACE_PROGRAM_ID, keys: [], data: Buffer.alloc(8) }),
     'publish',
   ],

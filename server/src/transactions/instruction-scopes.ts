@@ -6,7 +6,7 @@ import {
 } from '@agent-rental/program-client';
 import { PublicKey, type VersionedMessage } from '@solana/web3.js';
 
-/** What an API key needs to send each instruction: what is no renter's needs the right to publish. */
+/** The scope that an API key needs for each instruction. Instructions of creators need the right to publish. */
 const SCOPES = {
   purchase_one_time: 'rent',
   purchase_subscription: 'rent',
@@ -35,7 +35,7 @@ export function transactionScopes(
 ): Set<ApiKeyScope> {
   return new Set(
     programCalls(message, programId).map((call) => {
-      // What cannot be read may be anything.
+      // An unreadable instruction may be anything.
       if (call === null) return 'publish';
       const isReclaim =
         call.name === 'revoke_per_query_access' && call.accounts['buyer']?.toBase58() === wallet;
@@ -55,7 +55,7 @@ function programCalls(message: VersionedMessage, programId: PublicKey): (Decoded
   return message.compiledInstructions
     .filter(({ programIdIndex }) => keys[programIdIndex]?.equals(programId))
     .map(({ data, accountKeyIndexes }) =>
-      // What a lookup table holds is not known here.
+      // The addresses of a lookup table are not known here.
       decodeInstruction(
         data,
         accountKeyIndexes.map((index) => keys[index] ?? PublicKey.default),

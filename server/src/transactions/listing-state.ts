@@ -15,7 +15,7 @@ import { PublicKey } from '@solana/web3.js';
 import type { Chain } from '../chain/index.js';
 import { ApiError } from '../errors/api-error.js';
 
-/** A published listing as the chain has it, and what one wallet holds of it: all that a plan is made from. */
+/** A published listing on-chain, and one wallet's rental of it: the whole input of a plan. */
 export interface ListingState {
   listing: Listing;
   /** Not withdrawn yet. */

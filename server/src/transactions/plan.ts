@@ -3,16 +3,16 @@ import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import type { AuthoritySigner } from '../chain/index.js';
 import type { ListingState } from './listing-state.js';
 
-/** Instructions for a wallet to sign, with what they cost it and bring it. */
+/** Instructions for a wallet to sign, with the amounts that it pays and gets. */
 export interface Plan {
   instructions: TransactionInstruction[];
   /** Who signs beside the wallet. */
   coSigner?: AuthoritySigner;
-  /** For people: what the transaction does. */
+  /** For people: the effect of the transaction. */
   message: string;
   /** Leaves the wallet as a price or a deposit. */
   priceLamports?: bigint;
-  /** What the transaction agrees to at most: in all, or per task. */
+  /** The highest amount that the transaction agrees to: in all, or per task. */
   maxPriceLamports?: bigint;
   /** Accounts whose rent the wallet pays. */
   createdAccounts?: readonly AccountName[];
@@ -20,7 +20,7 @@ export interface Plan {
   returnedLamports?: bigint;
 }
 
-/** What every plan is made from. Plans are pure: the same input gives the same instructions. */
+/** The input of every plan. Plans are pure: the same input gives the same instructions. */
 export interface PlanContext {
   wallet: PublicKey;
   state: ListingState;

@@ -219,7 +219,7 @@ describe('taking a balance back', () => {
     }
   });
 
-  test('is refused with the time from which on it works, or with what has to happen', () => {
+  test('is refused with the time from which it works, or with the missing condition', () => {
     const messageOf = (state: Partial<ListingState>): string => {
       try {
         plan(request, state);
@@ -256,7 +256,7 @@ describe('a creator', () => {
   const closed = { listing: listing({ status: 'closed' }) };
   const nothing = { priceLamports: null, minDepositLamports: null, metadataUri: null, paused: null };
 
-  test('changes what is named', () => {
+  test('changes the named members', () => {
     const request = { action: 'update', price_lamports: 1_500_000, metadata_uri: 'ipfs://y' };
     expect(decoded(plan(request))).toEqual([
       ['update_listing', { ...nothing, priceLamports: 1_500_000n, metadataUri: 'ipfs://y' }],
@@ -275,7 +275,7 @@ describe('a creator', () => {
     expect(codeOf(() => plan({ action: 'resume' }))).toBe('invalid_request');
   });
 
-  test('closes, withdrawing first what was earned [TXN-12]', () => {
+  test('closes, and first withdraws the earnings [TXN-12]', () => {
     expect(decoded(plan({ action: 'close' }))).toEqual([['close_listing', {}]]);
     const made = plan({ action: 'close' }, { earningsLamports: 7n });
     expect(decoded(made)).toEqual([

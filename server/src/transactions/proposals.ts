@@ -17,7 +17,7 @@ import type { Plan } from './plan.js';
 import { SIGNATURE_FEE_LAMPORTS } from './rental-costs.js';
 
 const MICRO_LAMPORTS = 1_000_000n;
-/** Several times what any of these transactions needs: a bound, so that the fee of a priority price stays small. */
+/** Several times the need of any of these transactions: a bound that keeps the fee of a priority price small. */
 const COMPUTE_UNIT_LIMIT = 100_000;
 
 /** Builds the transactions that wallets sign. Each throws ApiError when the action makes no sense now. */
@@ -41,7 +41,7 @@ export function createProposalBuilder(deps: {
   const { chain, authority, protocol, fees, network } = deps;
   const { programId } = chain;
 
-  /** The instructions that pay a priority fee, and what it comes to. */
+  /** The instructions that pay a priority fee, and its amount. */
   async function prioritize(
     instructions: readonly TransactionInstruction[],
   ): Promise<{ budget: TransactionInstruction[]; feeLamports: bigint }> {

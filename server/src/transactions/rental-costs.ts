@@ -12,7 +12,7 @@ export const ACCOUNTS_OF_RENTAL = {
   per_query: ['AccessCredential', 'PerQueryBalance'],
 } as const satisfies Readonly<Record<RentalModel, readonly (keyof typeof ACCOUNT_SIZES)[]>>;
 
-/** What a first rental costs beside its price or deposit, in lamports. */
+/** The costs of a first rental beside its price or deposit, in lamports. */
 export interface RentalCosts {
   rentLamports: bigint;
   /** Without a priority fee, which depends on the moment. */
@@ -20,7 +20,7 @@ export interface RentalCosts {
 }
 
 /**
- * Makes what tells the costs of a rental. What the network asks for an account of a size is asked once.
+ * Makes the reader of a rental's costs. It reads the network's rent for each account size once.
  *
  * @throws the made function: ApiError `service_unavailable` when the chain is out of reach
  */

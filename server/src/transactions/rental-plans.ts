@@ -151,7 +151,7 @@ export function reclaimPlan(context: PlanContext): Plan {
   return { ...plan, returnedLamports: balance.balanceLamports };
 }
 
-/** What to do instead of renting again. */
+/** The way to continue a rental, in place of a second one. */
 const AGAIN: Record<RentalModel, string> = {
   one_time: 'The credential is permanent.',
   subscription: 'Extend it with the action renew.',

@@ -46,14 +46,14 @@ const window = { ...rental, treasury, durationSeconds: 2_592_000 };
 const deposit = purchasePerQuery({ ...rental, depositLamports: 50n });
 const topup = topupBalance({ ...rental, listingId: otherId, amountLamports: 30n });
 
-describe('what a transaction takes out of the wallet', () => {
+describe('the most that a transaction takes out of the wallet', () => {
   test.each([
     ['a purchase for good', purchaseOneTime({ ...rental, treasury }), 7n],
     ['a subscription', purchaseSubscription(window), 7n],
     ['a renewal', renewSubscription(window), 7n],
     ['the first deposit', deposit, 50n],
     ['a top-up', topupBalance({ ...rental, amountLamports: 30n }), 30n],
-  ])('by %s is what it agrees to at most [ID-32]', (_, instruction, lamports) => {
+  ])('by %s is its highest agreed amount [ID-32]', (_, instruction, lamports) => {
     const { message } = signed([instruction]);
     expect(rentalSpendsOf(message, MARKETPLACE_PROGRAM_ID)).toEqual([
       { listingAddress: addressOf(listingId), lamports, terms: expect.any(String) },
@@ -89,7 +89,7 @@ describe('what a transaction takes out of the wallet', () => {
 });
 
 describe('a submitted transaction', () => {
-  /** The service on a chain that answers as it is told, and an allowance that keeps a list. */
+  /** The service on a chain with chosen answers, and an allowance that keeps a list. */
   function serviceWith(chain: Partial<Chain>) {
     const asked: string[] = [];
     const held = new Map<string, { kind: string; lamports: bigint }>();

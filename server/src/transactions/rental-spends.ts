@@ -1,7 +1,7 @@
 import { decodeInstruction, type InstructionName } from '@agent-rental/program-client';
 import { PublicKey, type VersionedMessage } from '@solana/web3.js';
 
-/** What an instruction takes out of the wallet for a rental. */
+/** The amount that an instruction takes out of the wallet for a rental. */
 export interface RentalSpend {
   listingAddress: string;
   /** The price that it agrees to at most, or the deposit. */
@@ -19,12 +19,12 @@ const AMOUNT: Partial<Record<InstructionName, string>> = {
   topup_balance: 'amountLamports',
 };
 
-/** What a transaction spends on rentals, by its own instructions of the program. */
+/** The amounts that a transaction spends on rentals, by its own instructions of the program. */
 export function rentalSpendsOf(message: VersionedMessage, programId: PublicKey): RentalSpend[] {
   const keys = message.staticAccountKeys;
   return message.compiledInstructions.flatMap((instruction) => {
     if (!keys[instruction.programIdIndex]?.equals(programId)) return [];
-    // What a lookup table holds is not known here: it stands for no listing.
+    // The addresses of a lookup table are not known here: the default key matches no listing.
     const accounts = instruction.accountKeyIndexes.map((index) => keys[index] ?? PublicKey.default);
     const decoded = decodeInstruction(instruction.data, accounts);
     const amount = decoded ? AMOUNT[decoded.name] : undefined;

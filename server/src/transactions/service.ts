@@ -21,9 +21,9 @@ import { parseSignedTransaction, submitAndConfirm } from './submit.js';
 
 export interface TransactionService {
   /**
-   * Builds what the wallet wants to sign.
+   * Builds the transaction that the wallet wants to sign.
    *
-   * @throws ApiError when it makes no sense for that listing, or spends more than the caller may.
+   * @throws ApiError when the action does not fit the listing, or spends more than the caller may.
    */
   propose(wallet: string, request: TransactionRequest, allowance: Allowance): Promise<TransactionProposal>;
   /** The scopes that an API key needs, all of them, to submit it. @throws ApiError when it is not the wallet's to submit. */
@@ -48,7 +48,11 @@ export function createTransactionService(deps: {
   credentials: CredentialService;
   indexer: Indexer;
 }): TransactionService {
-  /** What a transaction spends on rentals in all. @throws ApiError for a listing that the caller may not rent. */
+  /**
+   * The whole amount that a transaction spends on rentals.
+   *
+   * @throws ApiError for a listing that the caller may not rent.
+   */
   async function requireRentals(
     message: VersionedMessage,
     allowance: Allowance,
@@ -65,21 +69,21 @@ export function createTransactionService(deps: {
     }
     const [listingId, ...others] = listingIds;
     if (listingId === undefined) return { lamports };
-    // By what it does and not by its bytes: a transaction that waits for its approval ends meanwhile, and is signed anew.
+    // By its terms, not by its bytes: a transaction expires while it waits for approval, and is signed anew.
     const call = { listingId, digest: createHash('sha256').update(terms.join('\n')).digest() };
     if (others.length > 0 && allowance.asksFor({ kind: 'rental', lamports, call })) {
       throw new ApiError(
         'invalid_request',
         'transaction: rents several agents, and its amount needs an approval.',
         {
-          next: 'Rent each with a transaction of its own.',
+          next: 'Rent each with a separate transaction.',
         },
       );
     }
     return { lamports, call };
   }
 
-  /** What the accounts of new listings hold, out of their creator's wallet. */
+  /** The rent of new listings' accounts, from their creator's wallet. */
   async function listingRent(message: VersionedMessage): Promise<bigint> {
     const listings = createdListings(message, deps.chain.programId);
     if (listings === 0) return 0n;

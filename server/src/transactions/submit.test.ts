@@ -122,7 +122,7 @@ describe('submitting', () => {
     expect(state.sends).toBe(2);
   });
 
-  test('is over when the blockhash has expired [TXN-4]', async () => {
+  test('ends when the blockhash has expired [TXN-4]', async () => {
     const { state, chain } = fakeChain();
     state.landsAtSend = 2;
     state.height = 151n;
@@ -151,7 +151,7 @@ describe('submitting', () => {
     });
   });
 
-  test('of what has landed before says how it ended then [TXN-4]', async () => {
+  test('of a transaction that landed before reports its first result [TXN-4]', async () => {
     const { state, chain } = fakeChain();
     state.preflight = { error: 'AlreadyProcessed', logs: [] };
     state.known = confirmed;

@@ -23,7 +23,7 @@ export interface SignedTransaction {
 /**
  * Reads a signed transaction that a caller wants submitted: paid by its own wallet, calling our program.
  *
- * @throws ApiError `invalid_request` saying what is wrong.
+ * @throws ApiError `invalid_request` naming the fault.
  */
 export function parseSignedTransaction(
   base64: string,
@@ -58,7 +58,7 @@ export function parseSignedTransaction(
 export async function submitAndConfirm(chain: Chain, transaction: SignedTransaction): Promise<void> {
   const { signature, wire } = transaction;
   const failure = await chain.preflight(wire);
-  // A transaction that landed before is refused by a second simulation: what it did then is what counts.
+  // A second simulation refuses a transaction that landed before. Its first result counts.
   const landed = failure ? (await chain.statuses([signature], true))[0] : undefined;
   if (failure && !landed) throw apiErrorOfTransaction(failure.error, failure.logs, chain.programId);
   const status = landed && isSettled(landed) ? landed : await sendUntilConfirmed(chain, transaction);

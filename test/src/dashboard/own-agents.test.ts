@@ -178,7 +178,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
     });
   });
 
-  test('updates an agent, sees what two versions differ in, and goes back [SVC-30]', async () => {
+  test('updates an agent, sees the differences of two versions, and goes back [SVC-30]', async () => {
     const { owner, id, manifest } = await listed({ description: `Line one.\n${SCRIPT}\nLine \u202ethree.` });
     const next = {
       ...manifest,
@@ -192,7 +192,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
         await logIn(page);
         await page.getByLabel('Manifest', { exact: true }).fill(JSON.stringify({ ...next, description: 7 }));
         await page.getByRole('button', { name: 'Send this version' }).click();
-        await says(page, 'It was not updated. See below what is wrong');
+        await says(page, 'It was not updated. See the faults of the manifest');
         expect(await page.locator('#manifest-wrong').textContent()).toMatch(/^description /);
         await page.getByLabel('Manifest', { exact: true }).fill(JSON.stringify(next));
         await page.getByRole('button', { name: 'Send this version' }).click();
@@ -204,7 +204,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
         expect(await fact(page, 'Price')).toBe('0.0005 SOL per task');
         expect(await fact(page, 'Title')).toBe('Renamed');
         await page.getByRole('button', { name: 'Compare' }).click();
-        await says(page, 'What version 2 has other than version 1');
+        await says(page, 'See below how version 2 differs from version 1');
         const changes = page.locator('#version-changes');
         const description = changes.getByLabel('Changes of description');
         expect(await description.locator('del').allTextContents()).toEqual([`- ${SCRIPT}`]);
@@ -216,7 +216,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
         );
         expect(await changes.locator('h3').allTextContents()).toEqual(['description', 'output_schema']);
         await page.getByRole('button', { name: 'Go back to the first of the two' }).click();
-        await says(page, 'It runs what version 1 was, as its next version.');
+        await says(page, 'Version 1 runs again, as the next version.');
         expect(await fact(page, 'Version')).toBe('3');
         expect(await page.title()).not.toBe('taken');
       },
@@ -331,7 +331,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
         }
         if (name === 'one agent') {
           await page.getByRole('button', { name: 'Compare' }).click();
-          await says(page, 'What version 2 has other');
+          await says(page, 'See below how version 2 differs');
           await page.getByLabel('Manifest', { exact: true }).fill('{}');
         }
         await page.locator('details').evaluateAll((all) => all.map((one) => one.setAttribute('open', '')));

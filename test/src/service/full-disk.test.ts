@@ -89,7 +89,7 @@ describe.runIf(disk !== undefined)('the embedded default on a disk that fills up
     expect((await execute('while-full')).status).toBe(200);
     expect((await execute('before')).body).toMatchObject({ status: 'completed' });
     const log = await readFile(join(folder, 'state', 'server.log'), 'utf8');
-    expect(log).toContain('the disk is nearly full: nothing new is begun');
+    expect(log).toContain('the disk is nearly full: no new runs start');
     await expect
       .poll(() => readFile(join(folder, 'state', 'server.log'), 'utf8'))
       .toContain('the disk has room again');

@@ -14,7 +14,7 @@ import { ConfigError, type AuthoritySignerConfig, type Config } from '../../conf
 const KEYPAIR_ADVICE = 'It is the file that solana-keygen writes: a JSON array of 64 numbers.';
 
 /**
- * Opens what signs for the authority: keypairs in files, or an external signer.
+ * Opens the signer of the authority: keypairs in files, or an external signer.
  *
  * @throws ConfigError, or StartError naming a file that cannot be read.
  */

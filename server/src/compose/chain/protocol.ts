@@ -6,7 +6,7 @@ import type { AppParts } from '../app-parts.js';
 export type Protocol = Awaited<ReturnType<typeof composeProtocol>>;
 
 /**
- * Composes what reads the protocol's accounts.
+ * Composes the reader of the protocol's accounts.
  *
  * @throws StartError when the program is not initialised on this network, or the authority's key is not one of its authorities.
  */

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { StartError } from '../../platform/start-error.js';
 
-/** What to do about an error of PostgreSQL, by its SQLSTATE, or of the connection to it, by its system error. */
+/** The remedy for an error of PostgreSQL, by its SQLSTATE, or of the connection to it, by its system error. */
 const ADVICE: Readonly<Record<string, string>> = {
   '28P01': 'the password is wrong. Put the password of that role into DATABASE_URL.',
   '28000':
@@ -45,7 +45,7 @@ export async function requireDatabase(pool: Pool, url: string): Promise<void> {
   }
 }
 
-/** The error that says what an operator does about one of the database. */
+/** An operator's error for an error of the database, with the remedy. */
 export function databaseError(cause: unknown, url: string): StartError {
   const chain = causes(cause);
   const advice = chain.map(({ code }) => ADVICE[code ?? '']).find((text) => text !== undefined);
@@ -54,7 +54,7 @@ export function databaseError(cause: unknown, url: string): StartError {
   return new StartError(`The database at ${place(url)} cannot be used: ${reason}`, { cause });
 }
 
-/** An error and what caused it, the outermost first. */
+/** An error and its causes, the outermost first. */
 function causes(error: unknown): (Error & { code?: string })[] {
   const found: (Error & { code?: string })[] = [];
   let next = error;

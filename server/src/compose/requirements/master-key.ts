@@ -22,7 +22,7 @@ export async function requireMasterKey(db: Db, keys: Keys): Promise<void> {
   if (!kept.some(({ value }) => value.equals(keys.check))) throw wrongKey();
 }
 
-/** Whether the keys open what the newest agent keeps sealed; true where there is none. */
+/** Whether the keys open the newest agent's sealed part; true without an agent. */
 async function opensAnAgent(db: Db, keys: Keys): Promise<boolean> {
   const newest = await db
     .selectFrom('agent_versions')

@@ -45,7 +45,7 @@ describe('the bounds in force', () => {
   const bounds = (isolation: IsolationLevel, guarantees: Partial<SandboxDriver['guarantees']>): object =>
     boundsInForce({ isolation, guarantees: { memoryBounded: true, endsWithHost: true, ...guarantees } });
 
-  it('are those that the driver announces, or what follows from its promises [OPS-1]', () => {
+  it('come from the driver, or follow from its guarantees [OPS-1]', () => {
     expect(bounds('microvm', {})).toEqual({ memoryBound: 'machine', threadsBound: 'machine' });
     expect(bounds('runtime', {})).toEqual({ memoryBound: 'rlimit', threadsBound: 'none' });
     expect(bounds('runtime', { memoryBounded: false })).toEqual({
@@ -70,7 +70,7 @@ describe('the sandboxes of a server', () => {
   const logger = { info: () => undefined, warn: (_fields: unknown, text: string) => told.push(text) };
   const limits = { poolSize: 1, maxActive: 1, e2b: undefined, leastIsolation: 'runtime' } as const;
 
-  it('are those that were chosen, and tried out', async () => {
+  it('come from the chosen driver, after a trial start', async () => {
     const driver = await openSandboxes(
       { ...limits, driver: 'deno', minIsolation: 'runtime' },
       stateDir,
@@ -91,7 +91,7 @@ describe('the sandboxes of a server', () => {
     expect(left.filter((name) => name.endsWith('.json'))).toEqual([]);
   });
 
-  it('tell the log what keeps them from being stronger', async () => {
+  it('log the reason against stronger ones', async () => {
     const driver = await openSandboxes(
       { ...limits, driver: 'auto', minIsolation: 'runtime' },
       stateDir,

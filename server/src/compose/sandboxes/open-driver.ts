@@ -54,7 +54,7 @@ async function openLocal(
   logger: Pick<Logger, 'info'>,
 ): Promise<SandboxDriver> {
   const cgroups = findDelegatedCgroup();
-  if (typeof cgroups === 'string') logger.info({ reason: cgroups }, 'sandboxes have no cgroups of their own');
+  if (typeof cgroups === 'string') logger.info({ reason: cgroups }, 'sandboxes have no separate cgroups');
   return createLocalDriver({
     stateDir,
     choice,
@@ -62,7 +62,7 @@ async function openLocal(
   });
 }
 
-/** What bounds the memory and the threads of a driver's sandboxes. */
+/** The mechanisms that bound the memory and the threads of a driver's sandboxes. */
 export function boundsInForce({ isolation, guarantees }: Pick<SandboxDriver, 'isolation' | 'guarantees'>): {
   memoryBound: SandboxBound;
   threadsBound: SandboxBound;
@@ -88,7 +88,7 @@ async function openE2b(
     onLeft: (sandboxId) =>
       logger.warn(
         { sandbox_id: sandboxId },
-        'a sandbox of E2B could not be ended; it ends when its time is over',
+        'a sandbox of E2B could not be ended; it ends when its time runs out',
       ),
   });
   try {
@@ -104,7 +104,7 @@ async function openE2b(
  * Refuses a sandbox that is weaker than the operator allows. There is no silent fallback.
  *
  * @param allowed the lowest level that the operator may ask for.
- * @throws ConfigError naming both levels, why there is nothing stronger, and what to do.
+ * @throws ConfigError naming both levels, the reason, and the remedy.
  */
 export function requireIsolation(
   driver: Pick<SandboxDriver, 'name' | 'isolation' | 'notices'>,

@@ -16,8 +16,8 @@ export interface PoolShare {
 const REMOTE_CONCURRENT_STARTS = 8;
 
 /**
- * One pool's share of the driver. A run holds a sandbox of its own and at most one more for its model's code, each
- * from its own pool, so that with equal shares no run waits for another one to end.
+ * One pool's share of the driver. A run holds one sandbox, and at most one more for its model's code. Each comes from
+ * its own pool, so that with equal shares no run waits for the end of another.
  */
 export function poolShare(
   { capacity }: Pick<SandboxDriver, 'capacity'>,

@@ -10,7 +10,7 @@ import { poolShare, type PoolShare } from './pool-share.js';
 /** The pools of sandboxes and the agents that run in them. */
 export type Sandboxes = Awaited<ReturnType<typeof composeSandboxes>>;
 
-/** What each pool may have of the driver's sandboxes. */
+/** Each pool's share of the driver's sandboxes. */
 export interface SandboxShares {
   share: PoolShare;
   runsPython: boolean;
@@ -24,7 +24,7 @@ export function sandboxShares({ driver, config }: Pick<AppParts, 'driver' | 'con
 
 const SANDBOX_MAX_WAIT_MS = 10_000;
 
-/** Starts the pools of warm sandboxes and composes what runs declarative agents in them. */
+/** Starts the pools of warm sandboxes and composes the runner of declarative agents in them. */
 export async function composeSandboxes(
   { driver, logger }: AppParts,
   { share, runsPython }: SandboxShares,

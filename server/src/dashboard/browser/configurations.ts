@@ -1,4 +1,4 @@
-/** What to copy into a client, with a key in its place. */
+/** The texts to copy into a client, with a key in its place. */
 export interface Configuration {
   name: string;
   text: string;

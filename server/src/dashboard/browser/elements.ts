@@ -1,10 +1,10 @@
-/** What {@link element} makes an element with. */
+/** The options of {@link element}. */
 interface Parts {
   class?: string;
   /** Shown as text; markup in it is not parsed. */
   text?: string;
   href?: string;
-  /** Of a button: what it does. */
+  /** The action of a button. */
   onClick?: () => void;
 }
 

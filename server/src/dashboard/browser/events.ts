@@ -1,6 +1,8 @@
 const responding = new WeakMap<HTMLElement, AbortController>();
 
-/** Does something at an event of a part of the page, in place of what an earlier call gave; a form does not load the page anew. */
+/**
+ * Sets the action for an event of a part of the page, in place of an earlier one. A form does not reload the page.
+ */
 export function respondTo(part: HTMLElement, event: 'click' | 'submit' | 'change', act: () => void): void {
   responding.get(part)?.abort();
   const controller = new AbortController();

@@ -1,5 +1,5 @@
 import type { ElementSelector } from '../element-ids.js';
-/** What stands in the fields of a form, by the path of the member that each gives. */
+/** The texts in the fields of a form, by the path of each field's member. */
 export function typedFields(form: HTMLElement): Map<string, string> {
   const typed = new Map<string, string>();
   for (const field of form.querySelectorAll('[data-path]')) {

@@ -30,7 +30,7 @@ async function create(root: HTMLElement, session: Session): Promise<void> {
   if (label === '') throw new Error('Give it a label, so that you know it again.');
   const policy = policyOf(root);
   const mayPublish = findInput(root, '#publish').checked;
-  say(root, `${session.name} asks you to sign what the key may do. It pays nothing.`);
+  say(root, `${session.name} asks you to sign the rights of the key. It pays nothing.`);
   const { key } = await createApiKey(session.client, session.signer, label, {
     ...(Object.keys(policy).length > 0 ? { policy } : {}),
     ...(mayPublish ? { scopes: ['run', 'rent', 'publish'] } : {}),
@@ -64,7 +64,7 @@ async function showKeys(root: HTMLElement, session: Session): Promise<void> {
   find(root, '#apps').replaceChildren(
     ...apps.map((key) =>
       row(root, session, key, {
-        // The host is known, the name is what the app calls itself.
+        // The service knows the host; the app gave its own name.
         words: `At ${key.app?.redirect_host}: ${limitsOf(key)}. Connected on ${key.created_at.slice(0, 10)}. It calls itself "${key.label}".`,
         verb: 'Disconnect',
         ended: `The app ${key.label} works no more.`,

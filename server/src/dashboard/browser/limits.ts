@@ -3,7 +3,11 @@ import { lamportsOf } from './payment.js';
 import { findInput } from './wallets.js';
 import type { ElementSelector } from '../element-ids.js';
 
-/** The limits that were typed into a page's `#per-run`, `#per-day` and `#ask-above`; what is empty is no limit. @throws Error saying what to type. */
+/**
+ * The limits typed into a page's `#per-run`, `#per-day` and `#ask-above`; an empty field sets no limit.
+ *
+ * @throws Error naming the expected text.
+ */
 export function policyOf(root: HTMLElement): SpendingPolicy {
   const typed = (selector: ElementSelector) => findInput(root, selector).value.trim();
   const [run, day, ask] = [typed('#per-run'), typed('#per-day'), typed('#ask-above')];

@@ -1,7 +1,7 @@
 /** Characters that hide or reorder text, but for line breaks and the joiners of ordinary text. */
 const HIDDEN = /(?![\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 
-/** Makes an element. What is text in it is shown as text. */
+/** Makes an element. Strings in it are shown as text. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   name: K,
   attributes: Readonly<Record<string, string>> = {},

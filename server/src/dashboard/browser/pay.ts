@@ -5,11 +5,11 @@ import { readPayment, type Payment } from './payment.js';
 import { connect, offerWallets, say, type Session } from './wallets.js';
 
 /**
- * Pays for a rental with a wallet of this browser. The sdk checks the transaction before the wallet is asked: it does what this
- * page says and takes no more.
+ * Pays for a rental with a wallet of this browser. The sdk checks the transaction before it asks the wallet: the
+ * transaction must match this page and take no more.
  */
 export function offerPayment(root: HTMLElement): void {
-  // Enter in the deposit would load the page anew, and which wallet pays is not said by it.
+  // Enter in the deposit would reload the page, and it chooses no wallet.
   root.querySelector('form')?.addEventListener('submit', (event) => event.preventDefault());
   offerWallets(root, {
     verb: 'Pay with',
@@ -18,7 +18,7 @@ export function offerPayment(root: HTMLElement): void {
   });
 }
 
-/** Logs in, checks and signs the transaction, and gives what to say in the end. */
+/** Logs in, checks and signs the transaction, and returns the final status text. */
 async function pay(root: HTMLElement, wallet: Wallet): Promise<string> {
   const [window] = root.querySelector<HTMLSelectElement>('#duration')?.selectedOptions ?? [];
   const payment = readPayment(root.dataset, {

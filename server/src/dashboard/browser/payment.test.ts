@@ -9,8 +9,8 @@ const DATA = {
   chain: 'solana:devnet',
 };
 
-describe('what a page says of a payment', () => {
-  it('is read with the deposit that was typed, in lamports [SVC-19]', () => {
+describe('the payment data of a page', () => {
+  it('is read with the typed deposit, in lamports [SVC-19]', () => {
     expect(readPayment(DATA, { deposit: '0.0123' })).toMatchObject({
       listingId: 'clerk-aaaaaa',
       model: 'per_query',

@@ -11,7 +11,7 @@ export interface Payment {
   model: RentalModel;
   /** The most that the rental, or each of its runs, may cost. */
   priceLamports: number;
-  /** What is prepaid, of a Per-Task rental. */
+  /** The prepaid amount, of a Per-Task rental. */
   depositLamports: number;
   /** How long a subscription lasts; the first window for the other models. */
   durationSeconds: (typeof SUBSCRIPTION_DURATIONS_SECONDS)[number];
@@ -19,7 +19,7 @@ export interface Payment {
   chain: string;
 }
 
-/** What a person chose on the page. */
+/** The choices of a person on the page. */
 export interface Choice {
   /** In SOL, as typed; absent where nothing is prepaid. */
   deposit?: string | undefined;
@@ -28,9 +28,9 @@ export interface Choice {
 }
 
 /**
- * Reads what the page's attributes say, and what was chosen.
+ * Reads the page's attributes and the renter's choices.
  *
- * @throws Error saying what is wrong with the deposit.
+ * @throws Error naming the fault of the deposit.
  */
 export function readPayment(
   data: Readonly<Record<string, string | undefined>>,
@@ -53,7 +53,7 @@ export function readPayment(
   };
 }
 
-/** An amount of SOL, as it was typed, in lamports. @throws Error saying what to type. */
+/** A typed amount of SOL, in lamports. @throws Error naming the expected text. */
 export function lamportsOf(text: string): number {
   const sol = Number(text);
   const isAmount = text.trim() !== '' && Number.isFinite(sol) && sol >= 0;

@@ -3,15 +3,15 @@ import type { SignOptions } from '@agent-rental/sdk/solana';
 import { say, type Session } from './wallets.js';
 
 /**
- * Options of a call that signs: says what the wallet is about to ask for, once the sdk has found that the transaction does that and
- * takes no more.
+ * Options of a call that signs. Announces the wallet's question, once the sdk has checked that the transaction does
+ * exactly that.
  *
- * @param what the transaction does, as a sentence
+ * @param effect of the transaction, in a sentence
  */
-export function announced(root: HTMLElement, { name }: Session, what: string): SignOptions {
+export function announced(root: HTMLElement, { name }: Session, effect: string): SignOptions {
   return {
     approve: ({ total_lamports: lamports }) => {
-      say(root, `${name} asks you to sign: ${what} At most ${formatSol(lamports)} leave your wallet.`);
+      say(root, `${name} asks you to sign: ${effect} At most ${formatSol(lamports)} leave your wallet.`);
       return true;
     },
   };

@@ -19,10 +19,10 @@ export interface Session {
 }
 
 /**
- * Shows the wallets of this browser as buttons, also those that come later, and shows the part of the page. What goes wrong is said
- * in the part's status, after `failed`; its buttons wait meanwhile.
+ * Shows the wallets of this browser as buttons, also later ones, and shows the part of the page. The part's status
+ * shows an error, after `failed`. The buttons wait while an action runs.
  *
- * @returns what ends the offer: wallets that come later are not shown any more
+ * @returns a function that ends the offer: later wallets are not shown any more
  */
 export function offerWallets(
   root: HTMLElement,
@@ -48,7 +48,7 @@ export function offerWallets(
   return () => ends.forEach((end) => end());
 }
 
-/** The accounts that a wallet shares; with `silent`, those that it shares without asking a person. */
+/** The accounts that a wallet shares; with `silent`, only accounts that it shares without asking a person. */
 export async function accountsOf(
   wallet: Wallet,
   input?: { silent: boolean },
@@ -58,8 +58,8 @@ export async function accountsOf(
 }
 
 /**
- * Asks a wallet for an account, which signs what follows: transactions of the program that the page names, and no other. It logs in with the first call,
- * unless this tab has its login.
+ * Asks a wallet for an account, which then signs only transactions of the page's program. The session logs in with
+ * the first call, unless this tab has a login.
  */
 export async function connect(root: HTMLElement, wallet: Wallet): Promise<Session> {
   say(root, `Waiting for ${wallet.name} to connect.`);
@@ -81,7 +81,7 @@ export async function connect(root: HTMLElement, wallet: Wallet): Promise<Sessio
   };
 }
 
-/** Runs what a button began: the buttons of the part wait for it, and its error is said. */
+/** Runs the action of a button. The buttons of the part wait for it, and the status shows its error. */
 export function work(root: HTMLElement, failed: string, begin: () => Promise<void>): void {
   const buttons = root.querySelectorAll('button');
   for (const one of buttons) one.disabled = true;
@@ -116,7 +116,7 @@ export function findButton(root: HTMLElement, selector: ElementSelector): HTMLBu
   return found;
 }
 
-/** Says how it stands, also to a screen reader. */
+/** Shows a status text, also to a screen reader. */
 export function say(root: HTMLElement, text: string): void {
   find(root, '[role=status]').textContent = text;
 }

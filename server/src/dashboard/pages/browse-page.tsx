@@ -26,7 +26,7 @@ const SORT_WORDS: Readonly<Record<SortOrder, string>> = {
 };
 const DESCRIPTION_CHARACTERS = 200;
 
-/** The first page: what this service is, and the agents that can be rented, found by words and filters. */
+/** The first page: a description of this service, and a search for agents by words and filters. */
 export function browsePage(query: BrowseQuery, found: ListingPage, baseUrl: string): string {
   const head = {
     title: 'Agent Rental Marketplace',
@@ -125,7 +125,7 @@ function Card({ listing }: { listing: ListingSummary }) {
   );
 }
 
-/** How often an agent ran, how that went, and what its renters think of it. */
+/** The number of an agent's runs, their success rate, and the rating by its renters. */
 export function trackRecord({
   run_count: runs,
   success_rate: rate,
@@ -162,7 +162,7 @@ function countWords(total: number, words: string | undefined): string {
   return words === undefined ? agents : `${agents} for your search`;
 }
 
-/** The address of a page of a search; what has its default stays out. */
+/** The address of a page of a search, without members at their default. */
 function addressOf(query: BrowseQuery): string {
   const { q, category, rental_model, sort, offset } = query;
   const named = Object.entries({

@@ -9,7 +9,7 @@ import type { RentalCosts } from '../../transactions/index.js';
 
 const DAY_SECONDS = 86_400;
 
-/** What a first rental is paid with. */
+/** The price and the costs of a first rental. */
 interface CostsProps {
   model: RentalModel;
   /** Per task for a Per-Task listing, for 30 days for a subscription. */
@@ -19,7 +19,7 @@ interface CostsProps {
   costs: RentalCosts | undefined;
 }
 
-/** What a renter pays in all for a first rental: each window, with what the network takes beside the price. */
+/** The full cost of a first rental: each window, with the costs of the network beside the price. */
 export function Costs({ model, priceLamports, minDepositLamports, costs }: CostsProps) {
   if (!costs) {
     return (
@@ -34,7 +34,7 @@ export function Costs({ model, priceLamports, minDepositLamports, costs }: Costs
   const rows = windowsOf({ model, priceLamports, minDepositLamports });
   return (
     <table class="costs">
-      <caption>What a first rental takes out of your wallet</caption>
+      <caption>Full cost of a first rental</caption>
       <thead>
         <tr>
           <th scope="col">Rental</th>

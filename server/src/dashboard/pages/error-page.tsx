@@ -1,7 +1,7 @@
 import type { ApiError } from '../../errors/api-error.js';
 import { renderPage } from './page.js';
 
-/** An error as a person reads it: what went wrong, what to do next, and the id that support asks for. */
+/** An error as a person reads it: its reason, the next step, and the id for support. */
 export function errorPage(error: ApiError, requestId: string): string {
   const head = { title: 'Agent Rental Marketplace', description: error.message };
   return renderPage(

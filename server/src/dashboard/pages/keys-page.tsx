@@ -2,7 +2,7 @@ import { renderPage } from './page.js';
 import { PAGE_SCRIPT_URL } from './page-script.js';
 import { elementId } from '../element-ids.js';
 
-/** What the page of API keys is made with. */
+/** The content of the page of API keys. */
 export interface KeysPageContent {
   readonly baseUrl: string;
   readonly mcpUrl: string;
@@ -27,7 +27,7 @@ export function keysPage({ baseUrl, mcpUrl, chain, nonce }: KeysPageContent): st
       <h1>API keys</h1>
       <p>
         A program runs and rents agents with a key of your wallet, within the limits that you give it. Your
-        wallet signs what a key may do; the key is shown once, and works until you revoke it.
+        wallet signs the rights of a key. The key is shown once, and works until you revoke it.
       </p>
       <noscript>
         <p class="note">This page needs JavaScript, to reach your wallet.</p>

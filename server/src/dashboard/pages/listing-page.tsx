@@ -14,14 +14,14 @@ const SAMPLE_CHARACTERS = 4_000;
 const REVIEW_CHARACTERS = 1_000;
 const FIELD_CHARACTERS = 300;
 const SCHEMA_CHARACTERS = 20_000;
-/** Fields of an input that stand in the table; the schema beside it has all. */
+/** Fields of an input in the table; the schema beside it has all. */
 const MOST_FIELDS = 40;
 
-/** What the page of a listing shows. */
+/** The content of a listing's page. */
 export interface ListingPageContent {
   readonly listing: Listing;
   readonly reviews: readonly Review[];
-  /** What a rental costs beside its price; undefined while the chain cannot be asked. */
+  /** The costs of a rental beside its price; undefined while the chain cannot be asked. */
   readonly costs: RentalCosts | undefined;
   readonly baseUrl: string;
   /** The network, as wallets name it. */
@@ -30,7 +30,7 @@ export interface ListingPageContent {
   readonly nonce: string;
 }
 
-/** The page of a listing: what it costs, how it has done, what it takes and gives, and how to use it. */
+/** The page of a listing: its price, track record, inputs, outputs and use. */
 export function listingPage(content: ListingPageContent): string {
   const { listing, reviews, costs, baseUrl, chain, nonce } = content;
   const { id, title, description, status } = listing;
@@ -67,7 +67,7 @@ export function listingPage(content: ListingPageContent): string {
       <blockquote>
         <Words text={description} characters={DESCRIPTION_CHARACTERS} />
       </blockquote>
-      <h2>What it takes</h2>
+      <h2>Input</h2>
       <Fields schema={listing.input_schema} />
       <TrySection listing={listing} chain={chain} />
       <h2>{listing.sample_output.length > 1 ? 'Sample outputs' : 'Sample output'}</h2>
@@ -150,7 +150,7 @@ function Facts({ listing }: { listing: Listing }) {
   );
 }
 
-/** What the marketplace's own tests of the agent say. */
+/** The results of the marketplace's own tests of the agent. */
 function healthWords({ failing_since: failing, unverified_since: unverified }: Listing): string {
   if (failing !== undefined) return `fails its own tests since ${dayOf(failing)}`;
   return unverified === undefined ? 'no fault is known' : 'not reached yet';

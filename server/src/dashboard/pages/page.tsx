@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { STYLES } from './styles.js';
 
-/** What a page says of itself. */
+/** The head of a page. */
 export interface PageHead {
   /** Of the tab and of link previews. */
   title: string;

@@ -5,7 +5,7 @@ import { elementId } from '../element-ids.js';
 
 const DAY_SECONDS = 86_400;
 
-/** What the script of the page reads. */
+/** The data for the script of the page. */
 interface PaymentProps {
   listing: Pick<PublishedListing, 'id' | 'rentalModel' | 'priceLamports' | 'minDepositLamports'>;
   /** The network, as wallets name it. */

@@ -19,13 +19,13 @@ const page = (listing: Partial<typeof LISTING | { title: string }> = {}, maxTota
     maxTotalLamports,
   });
 
-it('shows what a creator wrote as text', () => {
+it('shows the words of a creator as text', () => {
   const html = page({ title: `<img src=x onerror="alert('1')"> & co` });
   expect(html).not.toContain('<img');
   expect(html).toContain("&quot;&lt;img src=x onerror='alert('1')'> &amp; co&quot;");
 });
 
-it('shows the price first, and a creator’s words in a block of their own behind it [REN-4]', () => {
+it('shows the price first, and a creator’s words in a separate block behind it [REN-4]', () => {
   const title = `Clerk" costs 0.000001 SOL.\n\u202e\u2028<p>It costs 0 SOL</p>${'x'.repeat(500)}`;
   const html = page({ title });
   const [before = '', words = ''] = html.split('<blockquote><bdi>');

@@ -10,13 +10,13 @@ import { Costs } from './costs.js';
 
 const DAYS_30_SECONDS = 2_592_000;
 
-/** What the page of a rental shows. */
+/** The content of the page of a rental. */
 export interface RentPageContent {
   readonly listing: Pick<
     PublishedListing,
     'id' | 'title' | 'rentalModel' | 'priceLamports' | 'minDepositLamports'
   >;
-  /** What it costs beside its price; undefined while the chain cannot be asked. */
+  /** The costs beside its price; undefined while the chain cannot be asked. */
   readonly costs: RentalCosts | undefined;
   /** Where the marketplace is reached. */
   readonly baseUrl: string;
@@ -26,13 +26,13 @@ export interface RentPageContent {
   readonly programId: string;
   /** Of the response: the page's script carries it. */
   readonly nonce: string;
-  /** What the link says that it was offered at; nothing has checked it. */
+  /** The highest total that the link names; nothing has checked it. */
   readonly maxTotalLamports: bigint | undefined;
 }
 
 /**
- * The page that `rent_url` leads to: what the rental costs, and a program that pays for it. The creator's words come after
- * the price, in a block of their own, so that they cannot pass for it.
+ * The page at `rent_url`: the cost of the rental, and a program that pays for it. The creator's words come after the
+ * price, in a separate block, so that no reader takes them for the price.
  */
 export function rentPage({
   listing,
@@ -66,7 +66,7 @@ export function rentPage({
       {maxTotalLamports === undefined ? null : (
         <p>
           Your link names {formatSol(maxTotalLamports)} as the most in all, with the network’s fee and
-          deposits. Only what your wallet shows before you sign counts.
+          deposits. Only the amount that your wallet shows before you sign counts.
         </p>
       )}
       <p>Its creator calls it, in the creator’s own words:</p>
@@ -74,13 +74,13 @@ export function rentPage({
         <bdi>{quotedTitle(title)}</bdi>
       </blockquote>
       <p>
-        <a href={`/dashboard/listings/${id}`}>See what it takes and gives, and what its renters say.</a>
+        <a href={`/dashboard/listings/${id}`}>See its inputs, its outputs and its reviews.</a>
       </p>
       <PaymentSection listing={listing} chain={chain} programId={programId} />
       <h2>Or let the agent that gave you this link go on</h2>
       <p>
-        Tell it to call <code>rent_listing</code> with <code>transaction: true</code>. Your wallet signs what
-        it answers, the agent sends it back, and the rental works as soon as it is paid.
+        Tell it to call <code>rent_listing</code> with <code>transaction: true</code>. Your wallet signs the
+        transaction in its answer, and the agent sends it back. The rental works as soon as it is paid.
       </p>
       <h2>Or pay with a program</h2>
       <p>
@@ -112,7 +112,7 @@ function programFor(
     per_query: [
       'rent, topUp',
       [
-        `const lamports = ${minDepositLamports}; // what you prepay`,
+        `const lamports = ${minDepositLamports}; // your prepayment`,
         `if (isNew) await rent(client, signer, id, { deposit_lamports: lamports, ${price} });`,
         `else await topUp(client, signer, id, { amount_lamports: lamports, ${price} });`,
       ],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The one style sheet: tokens for light and dark, then what the pages are made of. It stands in each page. */
+/** The one style sheet: tokens for light and dark, then the elements of the pages. Each page holds it. */
 export const STYLES = `
 :root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--line:#d0d7de;--ground:#fff;--raised:#f6f8fa;--accent:#0b57a4;--on-accent:#fff;--warn:#7a4100;--warn-ground:#fff4e0}
 @media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--soft:#a0abb7;--line:#3d444d;--ground:#0d1117;--raised:#161b22;--accent:#79b8ff;--on-accent:#06203c;--warn:#ffcf87;--warn-ground:#33240a}}
@@ -66,7 +66,10 @@ const POLICY = [
   "base-uri 'none'",
 ];
 
-/** What a page may do: show its own style sheet, and send its form to this service. It loads, runs and frames nothing. */
+/**
+ * The rights of a page: it may show its own style sheet, and send its form to this service. It loads, runs and frames
+ * nothing.
+ */
 export const CONTENT_SECURITY_POLICY = POLICY.join('; ');
 
 /** The same of a page that runs the one script with this nonce, which calls this service alone. */

@@ -16,18 +16,19 @@ import {
 import { copyRunningDatabase, copyStoppedDatabase } from './copy-database.js';
 
 const CHAIN = 'chain';
-/** Of the chain's folder: what has to be newer than the snapshots beside it. */
+/** The parts of the chain's folder that must be newer than the snapshots beside them. */
 const NEWEST_OF_CHAIN = /^(journal|clock)(\/|$)/;
-/** What a start makes anew, and what belongs to a running server; the database is copied apart. */
+/** Files that a start makes anew, and files of a running server. The database is copied separately. */
 const NOT_KEPT = /^(postgres|postgres\.json|sandbox|dev\.json|lock[.-].*|[^/]*\.log(\..*)?)(\/|$)/;
 
 /**
- * Copies everything that the embedded default keeps, while it runs or stopped, to a folder that is there only once it is whole.
+ * Copies the whole state of the embedded default, running or stopped. The target folder exists only once the copy is
+ * complete.
  *
- * The database comes first and the chain after it, so that the copy's database is never ahead of its chain: a start indexes
- * what the chain has more, and follows its charges.
+ * Copies the database before the chain, so that the copy's database is never ahead of its chain. A start then indexes
+ * the newer part of the chain, and follows its charges.
  *
- * @param onStep is told what comes next, and waited for
+ * @param onStep called with the next step, and awaited
  * @throws BackupError, StateFolderError
  */
 export async function backUp(

@@ -18,11 +18,12 @@ const manifestSchema = z.object({
   files: z.array(z.object({ path: z.string(), bytes: z.int().min(0), sha256: z.string() })),
 });
 
-/** What a backup holds. */
+/** The list of a backup's files. */
 export type BackupManifest = z.infer<typeof manifestSchema>;
 
 /**
- * Copies a folder, files readable by their owner alone. What goes away meanwhile is left out, as it would be a moment later.
+ * Copies a folder, files readable by their owner alone. Leaves out files that vanish meanwhile, as a later copy
+ * would.
  *
  * @param isWanted is asked for each entry by its path from the folder
  */
@@ -59,7 +60,7 @@ async function copyPrivate(from: string, to: string): Promise<void> {
   await chmod(to, 0o600);
 }
 
-/** Writes down what a backup holds, with a hash of each file. */
+/** Writes the list of a backup's files, with a hash of each. */
 export async function writeManifest(folder: string, release: string): Promise<BackupManifest> {
   const paths = (await filesBelow(folder)).toSorted();
   const files: BackupManifest['files'] = [];
@@ -72,7 +73,11 @@ export async function writeManifest(folder: string, release: string): Promise<Ba
   return manifest;
 }
 
-/** Reads what a backup holds, and checks each file against its hash. @throws BackupError for one that is not whole. */
+/**
+ * Reads the list of a backup's files, and checks each against its hash.
+ *
+ * @throws BackupError for an incomplete backup.
+ */
 export async function readBackup(folder: string): Promise<BackupManifest> {
   const text = await readFile(join(folder, MANIFEST_FILE), 'utf8').catch(() => {
     throw new BackupError(`${folder} is no backup: it has no ${MANIFEST_FILE}.`);
@@ -130,7 +135,7 @@ export async function newFolderFor(target: string): Promise<string> {
   await mkdir(draft, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     throw new BackupError(
       error.code === 'EEXIST'
-        ? `${draft} is what an interrupted backup left: remove it.`
+        ? `${draft} was left by an interrupted backup: remove it.`
         : `${draft} cannot be made: ${error.code}.`,
     );
   });

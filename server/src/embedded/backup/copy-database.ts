@@ -5,7 +5,7 @@ import { BackupError } from './backup-error.js';
 import { copyFolder } from './contents.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** What belongs to a running process, and is made anew by the next one (PostgreSQL's documentation, 25.3.4). */
+/** Files of a running process, which the next one makes anew (PostgreSQL's documentation, 25.3.4). */
 const OF_A_PROCESS =
   /^(postmaster\.(pid|opts)|backup_label.*)$|^(pg_dynshmem|pg_notify|pg_replslot|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\/|(^|\/)pgsql_tmp|\/pg_internal\.init/;
 const WAL = 'pg_wal';
@@ -18,8 +18,8 @@ export function copyStoppedDatabase(dataDir: string, to: string): Promise<void> 
 }
 
 /**
- * Copies the data folder of a running PostgreSQL by its low-level backup: files as they are, and then the log of what
- * happened to them meanwhile, which the next start replays. Sessions go on.
+ * Copies the data folder of a running PostgreSQL by its low-level backup: first the files, and then the log of their
+ * changes meanwhile, which the next start replays. Sessions go on.
  *
  * @param url of the running server; undefined is answered where nothing listens there
  * @returns false where no server answers at the URL

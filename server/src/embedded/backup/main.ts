@@ -11,7 +11,7 @@ const USAGE = `Copies everything that the embedded default keeps, and makes a st
   npm run backup -- <folder>    of the state folder (STATE_DIR, default .agent-rental), while the server runs or stopped
   npm run restore -- <folder>   makes the state folder of a backup; it must be new or empty, and no server run on it
 
-A backup holds keys beside what they protect: keep it as you keep the keys. With DATABASE_URL, see docs/operations.md.
+A backup holds keys beside their data: keep it as you keep the keys. With DATABASE_URL, see docs/operations.md.
 `;
 
 const PLAIN = [BackupError, ConfigError, EmbeddedPostgresError, StateFolderError];

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 
-/** The examples are a program of their own: they play a creator's and a renter's machine. */
+/** The examples are a separate program: they play a creator's and a renter's machine. */
 export const EXAMPLES_ENTRY = fileURLToPath(
   new URL('../../../../examples/dist/marketplace.js', import.meta.url),
 );
@@ -30,7 +30,7 @@ const message = z.discriminatedUnion('type', [
   z.object({ type: z.literal('failed'), message: z.string() }),
 ]);
 
-/** What the examples say once their agents are published and rented. */
+/** The message of the examples once their agents are published and rented. */
 export type ReadyExamples = Extract<z.infer<typeof message>, { type: 'ready' }>;
 
 export interface Examples {
@@ -43,7 +43,7 @@ export interface Examples {
 /**
  * Starts the examples and waits until their agents are published and rented.
  *
- * @throws Error with what went wrong, in words for the terminal.
+ * @throws Error with the reason, in words for the terminal.
  */
 export async function startExamples(options: {
   /** The program; {@link EXAMPLES_ENTRY}, or a test's own. */
@@ -59,7 +59,7 @@ export async function startExamples(options: {
   allowOrigins(origins: string[]): void;
 }): Promise<Examples> {
   const child = fork(options.entry, [], {
-    // A clean environment: the examples are a stranger to the server and need nothing of its own.
+    // A clean environment: the examples are a stranger to the server and need nothing from it.
     env: {
       ...options.modelSettings,
       PATH: process.env['PATH'] ?? '',

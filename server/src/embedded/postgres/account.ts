@@ -11,7 +11,7 @@ export interface ServiceAccount {
 /** In this order, because the first exists to own databases and the second exists nearly everywhere. */
 const SERVICE_ACCOUNT_NAMES = ['postgres', '_postgres', 'nobody'];
 
-/** The account that stands in for root, which PostgreSQL refuses to run as; undefined if there is none. */
+/** The account that replaces root, because PostgreSQL refuses to run as root; undefined if there is none. */
 export function findServiceAccount(): ServiceAccount | undefined {
   const accounts = new Map<string, ServiceAccount>();
   for (const line of readUserDatabase().split('\n')) {

@@ -59,7 +59,7 @@ export function locatePostgresPackage(): PostgresPackage {
 }
 
 /**
- * Copies the package's binaries into `home` unless they are there, and removes those of other versions.
+ * Copies the package's binaries into `home` unless they are there, and removes other versions.
  *
  * They are copied because the account that runs them may not be able to reach `node_modules`, because
  * `npm ci` deletes it under a running server, and because its symbolic links may be missing: npm leaves
@@ -96,14 +96,15 @@ export function installPostgresBinaries(
 
 const FOLDER_PREFIX = 'postgresql-';
 
-/** What a server never reads: static libraries, build settings, translated messages. */
+/** Files that a server never reads: static libraries, build settings, translated messages. */
 function isNeeded(name: string): boolean {
   return !name.endsWith('.a') && name !== 'pkgconfig' && name !== 'locale';
 }
 
 /** Blocks the event loop for about 0.3 s, once per version; the asynchronous copy takes twice as long. */
 function copyTree(from: string, to: string): void {
-  // Modes are set, not copied and not masked: another account has to read what a strict umask would hide.
+  // Modes are set, not copied and not masked, because another account has to read files that a strict umask would
+  // hide.
   mkdirSync(to, { recursive: true });
   chmodSync(to, 0o755);
   for (const entry of readdirSync(from, { withFileTypes: true })) {

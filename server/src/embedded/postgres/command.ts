@@ -59,12 +59,12 @@ export function spawnAsAccount(
   }
 }
 
-/** Turns the error of a spawn of PostgreSQL's binaries into what the person at the terminal can act on. */
+/** Turns an error of starting PostgreSQL's binaries into a message with a remedy, for the person at the terminal. */
 export function explainSpawnFailure(error: Error): EmbeddedPostgresError {
   const code = 'code' in error ? error.code : undefined;
   const reason =
     code === 'ENOENT'
-      ? // The file was just copied there; what is missing is the loader that it names.
+      ? // The file was just copied there: the loader that it names is missing.
         'its binaries need glibc, which this system (Alpine?) does not have'
       : code === 'EACCES'
         ? 'its binaries may not be executed where the state folder is (mounted noexec?)'

@@ -1,4 +1,7 @@
-/** The embedded PostgreSQL cannot run. The message says why and what to do, for the person who started the server. */
+/**
+ * The embedded PostgreSQL cannot run. The message names the reason and the remedy, for the person who started the
+ * server.
+ */
 export class EmbeddedPostgresError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -24,7 +24,7 @@ export interface PostgresHome {
   /** PostgreSQL's data folder; it exists only when it is complete. */
   readonly dataDir: string;
   readonly account: ServiceAccount;
-  /** Whether the state folder already names this home as that of its database. */
+  /** Whether the state folder already names this home for its database. */
   readonly recorded: boolean;
 }
 
@@ -63,8 +63,8 @@ export function recordHome(stateDir: string, home: PostgresHome): void {
 }
 
 /**
- * Moves away data that no record names: that of a state folder which was deleted to start afresh, or whose
- * record was. One generation is kept, in case the folder was only absent, like a disk that is not mounted.
+ * Moves away data that no record names, because the state folder or its record was deleted. One generation is kept,
+ * in case the folder was only absent, like a disk that is not mounted.
  */
 export function setAbandonedDataAside(home: PostgresHome): void {
   if (home.recorded || !existsSync(home.dataDir)) return;

@@ -7,11 +7,11 @@ const MAX_CRASHES_IN_WINDOW = 5;
 const FIRST_RESTART_DELAY_MS = 50;
 
 /**
- * Starts PostgreSQL as {@link startEmbeddedPostgres} does, and again on the same data, at the same address, whenever it ends
- * without being told to, for instance when the system kills it for its memory. `pid` is that of the present one; `exited`
- * resolves when it is gone for good: stopped, not to be started again, or ended too often.
+ * Starts PostgreSQL as {@link startEmbeddedPostgres} does. Starts it again on the same data, at the same address,
+ * whenever it ends unasked, for instance when the system kills it for its memory. `pid` names the present process.
+ * `exited` resolves when PostgreSQL is gone for good: stopped, impossible to start again, or ended too often.
  *
- * @throws {EmbeddedPostgresError} when the first start fails, with one line that says what to do.
+ * @throws {EmbeddedPostgresError} when the first start fails, with the remedy in one line.
  */
 export async function keepEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { logger } = options;

@@ -30,7 +30,7 @@ describe('openPostgresLog', () => {
     log.close();
   });
 
-  it('reads back only what the last child wrote, and of that the end', () => {
+  it('reads back only the end of the output of the last child', () => {
     const log = openPostgresLog(path);
     const first = log.openForChild();
     writeSync(first, 'earlier');

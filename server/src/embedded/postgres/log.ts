@@ -7,7 +7,7 @@ const DEFAULT_MAX_BYTES = 8 * 1024 * 1024;
 export interface PostgresLog {
   /** Opens the file for appending, for a child's standard output and error. The caller closes it. */
   openForChild(): number;
-  /** The last part of what was written since the last `openForChild`. */
+  /** The end of the text since the last `openForChild`. */
   readTail(): string;
   /** Moves the content to the predecessor if there is more than the maximum. */
   rotate(): void;

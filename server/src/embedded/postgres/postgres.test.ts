@@ -129,7 +129,7 @@ async function expectGone(pid: number): Promise<void> {
 }
 
 describe('startEmbeddedPostgres', () => {
-  it('creates the database, then keeps what was written over a stop', async () => {
+  it('creates the database, then keeps its rows over a stop', async () => {
     const folder = await openStateFolder(join(shared, 'new state folder'));
     const steps: string[] = [];
     const first = await start(folder.path, { steps });
@@ -184,7 +184,7 @@ describe('startEmbeddedPostgres', () => {
     expect(await query(url, 'SELECT count(*) >= 0 FROM note')).toEqual([true]);
   });
 
-  it('says what to do when the password file is not the right one', async () => {
+  it('names the remedy when the password file is not the right one', async () => {
     const path = join(stateDir, 'postgres-password');
     const right = readFileSync(path);
     writeFileSync(path, 'x'.repeat(43));
@@ -193,7 +193,7 @@ describe('startEmbeddedPostgres', () => {
     await start(stateDir);
   });
 
-  it('tells when PostgreSQL dies, and recovers what was committed', async () => {
+  it('tells when PostgreSQL dies, and recovers committed rows', async () => {
     const first = await start(stateDir);
     await query(first.url, "INSERT INTO note VALUES ('crash')");
     process.kill(first.pid, 'SIGKILL');
@@ -303,7 +303,7 @@ describe('startEmbeddedPostgres', () => {
     expect(readdirSync(home).filter((name) => name.startsWith('postgresql-'))).toHaveLength(1);
   });
 
-  it('says what PostgreSQL said when it does not start', async () => {
+  it('repeats the message of PostgreSQL when it does not start', async () => {
     const config = join(stateDir, 'postgres', 'data', 'postgresql.conf');
     const right = readFileSync(config, 'utf8');
     writeFileSync(config, 'no_such_setting = 1\n');
@@ -323,7 +323,7 @@ describe('startEmbeddedPostgres', () => {
 });
 
 describe.runIf(isRoot)('startEmbeddedPostgres started by root', () => {
-  it('works for an ordinary user, in a folder of its own, without symbolic links in the package', async () => {
+  it('works for an ordinary user, in a separate folder, without symbolic links in the package', async () => {
     const parent = join(shared, 'home of no one');
     mkdirSync(parent);
     chownSync(parent, ordinaryUser.uid ?? 0, ordinaryUser.gid ?? 0);

@@ -39,13 +39,13 @@ export interface EmbeddedPostgres {
   readonly exited: Promise<{ reason: string }>;
 }
 
-/** What `startEmbeddedPostgres` needs. */
+/** The options of `startEmbeddedPostgres`. */
 export interface EmbeddedPostgresOptions {
   /** An open state folder (`openStateFolder`), whose lock keeps every other process off the database. */
   readonly stateDir: string;
   /** Told each step that takes noticeable time, in the present tense, for the person at the terminal. */
   readonly onStep?: (text: string) => void;
-  /** Told what is of interest afterwards, as by pino. */
+  /** Told later events of interest, as by pino. */
   readonly logger?: { info(message: string): void; warn(message: string): void };
   /** Where root keeps data that PostgreSQL's user could not reach below the state folder; /var/lib/agent-rental by default. */
   readonly systemDir?: string;
@@ -64,7 +64,7 @@ export interface EmbeddedPostgresOptions {
  * In the state folder it keeps `postgres/` (binaries and data), `postgres.json` (where they are, if not
  * there), `postgres-password` and `postgres.log`.
  *
- * @throws {EmbeddedPostgresError} with one line that says what to do.
+ * @throws {EmbeddedPostgresError} with the remedy in one line.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { onStep = () => undefined, logger } = options;
@@ -98,7 +98,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 /**
- * Stops what still runs on the state folder's database and removes the database if it is kept outside of
+ * Stops a PostgreSQL that still runs on the state folder's database and removes the database if it is kept outside of
  * the state folder, before that is deleted. The state folder must not be in use.
  */
 export async function removeEmbeddedPostgres(

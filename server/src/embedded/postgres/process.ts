@@ -65,9 +65,9 @@ export async function launchPostmaster(
 const MEGABYTE = 1024 * 1024;
 
 /**
- * A quarter of the memory, as PostgreSQL's manual has it ("Resource Consumption"), up to what a million listings need:
- * counting what a search finds visits most pages of its table, and from the system's cache each takes a call. What is
- * not used takes no memory.
+ * A quarter of the memory, as PostgreSQL's manual advises ("Resource Consumption"), up to the need of a million
+ * listings. Counting the results of a search visits most pages of its table, and each page from the system's cache
+ * takes a call. Unused buffers take no memory.
  */
 function sharedBuffersMb(): number {
   const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
@@ -149,9 +149,9 @@ function superviseChild(child: ChildProcess, port: number, home: PostgresHome): 
 }
 
 /**
- * What the guard does. A fast shutdown writes a checkpoint, which a slow disk may hold up; after half a second an immediate
- * one follows, which the next start recovers from as from a crash. PostgreSQL removes `postmaster.pid` as it ends: a stranger
- * that got its pid meanwhile is never signalled.
+ * The program of the guard. A fast shutdown writes a checkpoint, which a slow disk may hold up; after half a second
+ * an immediate one follows, which the next start recovers from as from a crash. PostgreSQL removes `postmaster.pid`
+ * as it ends: a stranger that got its pid meanwhile is never signalled.
  */
 const GUARD_SCRIPT = `
   read -r _
@@ -161,8 +161,8 @@ const GUARD_SCRIPT = `
 `;
 
 /**
- * Starts a shell that waits for the end of its input, which the system closes when this process ends in
- * any way, and then shuts PostgreSQL down. Should it be killed too, the next start stops what is left.
+ * Starts a shell that waits for the end of its input, which the system closes when this process ends in any way, and
+ * then shuts PostgreSQL down. If the shell is killed too, the next start stops PostgreSQL.
  */
 function spawnGuard(pid: number, { account, dataDir }: PostgresHome): ChildProcess {
   const pidFile = join(dataDir, 'postmaster.pid');
@@ -172,7 +172,7 @@ function spawnGuard(pid: number, { account, dataDir }: PostgresHome): ChildProce
     ['-c', GUARD_SCRIPT, 'agent-rental-postgres-guard', `${pid}`, pidFile],
     { cwd: '/', detached: true, stdio: ['pipe', 'ignore', 'ignore'] },
   );
-  // It only adds to what the next start does anyway, so a system without it is no failure.
+  // The next start stops PostgreSQL anyway, so a system without a shell is no failure.
   guard.on('error', () => undefined);
   guard.stdin?.on('error', () => undefined);
   guard.unref();
@@ -196,7 +196,7 @@ async function waitUntilReady(home: PostgresHome, postmaster: Postmaster, log: P
   }
 }
 
-/** Reads what pg_ctl reads: the pid in the first line of `postmaster.pid` and the status in the eighth. */
+/** Reads as pg_ctl does: the pid in the first line of `postmaster.pid` and the status in the eighth. */
 function isReady(dataDir: string, pid: number): boolean {
   try {
     const lines = readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n');

@@ -14,7 +14,7 @@ export interface StateFolderLock {
 const BEAT_INTERVAL_MS = 1_000;
 /** How long a holder whose pid cannot be checked from here is watched for a beat. */
 const BEAT_WATCH_MS = 3_500;
-/** A beat older than this needs no watching. Larger than what clocks of two machines differ by. */
+/** A beat older than this needs no watching. Larger than the difference between the clocks of two machines. */
 const BEAT_EXPIRED_MS = 60_000;
 const MAX_ATTEMPTS = 100;
 
@@ -106,7 +106,7 @@ function publish(folder: string, generation: number): boolean {
     linkSync(draft, lockPath(folder, generation));
     return true;
   } catch (error) {
-    // ENOENT: a winner swept our draft away together with those of starters that died.
+    // ENOENT: a winner swept our draft away, together with the drafts of dead starters.
     if (isMissing(error) || (error instanceof Error && 'code' in error && error.code === 'EEXIST')) {
       return false;
     }

@@ -26,7 +26,7 @@ import {
   type StateFolder,
 } from './state-folder.js';
 
-/** Opens the folder when told `open`, and tells what came of it. */
+/** Opens the folder at the command `open`, and reports the result. */
 const OPENER = `
   import { createInterface } from 'node:readline';
   import { openStateFolder } from './state-folder.js';
@@ -181,7 +181,7 @@ describe('openStateFolder', () => {
     await expect(open(path)).resolves.toMatchObject({ path });
   });
 
-  it('keeps the beat of its own lock', async () => {
+  it('keeps the beat of the lock it holds', async () => {
     const folder = await open(newPath());
     const lock = latestLock(folder.path);
     const before = statSync(lock).mtimeMs;

@@ -23,8 +23,8 @@ export interface StateFolder {
  * list). Files with secrets in it are therefore written 0600 in either case.
  *
  * @throws {StateFolderInUseError} if another process holds the folder.
- * @throws {StateFolderError} if it cannot be made, is not a folder, belongs to another user, or can be
- * written by others. The message is one line that says what to do.
+ * @throws {StateFolderError} if it cannot be made, is not a folder, belongs to another user, or can be written by
+ * others. The message names the remedy in one line.
  */
 export async function openStateFolder(dir: string): Promise<StateFolder> {
   const wanted = resolve(dir);

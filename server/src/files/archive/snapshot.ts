@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** What an archive may unpack to. Whatever is beyond refuses it whole. */
+/** The limits of an unpacked archive. An archive beyond them is refused whole. */
 export interface ArchiveLimits {
   /** Files and folders. */
   entries: number;

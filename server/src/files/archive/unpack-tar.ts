@@ -17,7 +17,7 @@ export async function unpackTar(
 ): Promise<void> {
   const mostBytes = limits.totalBytes + limits.entries * OVERHEAD_BYTES_PER_ENTRY;
   let bytes = 0;
-  // What is between the files counts, too: a bomb may be made of nothing else.
+  // Bytes between the files count, too: a bomb may consist only of them.
   const counted = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;

@@ -14,7 +14,7 @@ export async function unpackZip(
 ): Promise<void> {
   const zip = await fromBufferPromise(archive, {
     lazyEntries: true,
-    // The library's own checks of paths, and of sizes against what really comes out.
+    // The library's own checks of paths, and of sizes against the unpacked bytes.
     decodeStrings: true,
     strictFileNames: true,
     validateEntrySizes: true,
@@ -38,7 +38,7 @@ export async function unpackZip(
   }
 }
 
-/** @throws ArchiveError for what is neither a file nor a folder, and for what only its owner can read. */
+/** @throws ArchiveError for an entry that is neither a file nor a folder, and for an encrypted one. */
 function requireOrdinary(entry: Entry): void {
   const shown = JSON.stringify(entry.fileName.slice(0, 100));
   if (entry.isEncrypted()) throw new ArchiveError(`${shown} is encrypted`);

@@ -20,7 +20,7 @@ const MEDIA_TYPES = new Set([
   'application/x-compressed-tar',
 ]);
 const UNSAID = 'application/octet-stream';
-/** Where a tar header says what it is. */
+/** The place of the magic text in a tar header. */
 const TAR_MAGIC_OFFSET = 257;
 
 type Format = 'zip' | 'tar' | 'tar.gz';
@@ -33,7 +33,7 @@ function formatOf(bytes: Buffer): Format | undefined {
   return magic === 'ustar' ? 'tar' : undefined;
 }
 
-/** Whether a file is an archive by what its sender says, or by its bytes where the sender said nothing. */
+/** Whether a file is an archive, by its media type, or by its bytes where the sender gave no type. */
 export function isArchive(mediaType: string, bytes: Buffer): boolean {
   return MEDIA_TYPES.has(mediaType) || (mediaType === UNSAID && formatOf(bytes) !== undefined);
 }
@@ -58,7 +58,7 @@ export async function unpackArchive(
   } catch (error) {
     if (error instanceof ArchiveError) throw error;
     if (signal.aborted) throw new ArchiveError('it takes too long');
-    // The libraries say what is wrong with the bytes; it is the sender's to know.
+    // The message of the library names the fault of the bytes, which the sender may know.
     throw new ArchiveError(`it is broken: ${(error as Error).message.slice(0, 200)}`, { cause: error });
   } finally {
     deadline.clear();

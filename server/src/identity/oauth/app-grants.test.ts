@@ -64,7 +64,7 @@ async function age(wallet: string, seconds: number): Promise<void> {
 }
 
 describe('a connected app', () => {
-  it('acts for its wallet with what the wallet signed, at its resource alone [ID-41]', async () => {
+  it('acts for its wallet within the signed grant, at its resource alone [ID-41]', async () => {
     const { tokens, grant, issued } = await connected({ policy: { max_day_lamports: 5 } });
     expect(await tokens.verify(issued.access_token, ['https://other.example/mcp', RESOURCE])).toEqual({
       wallet: grant.wallet,
@@ -138,7 +138,7 @@ describe('a connected app', () => {
     await expect(
       createApiKeys(database.db, 'devnet').create(wallet, { label: 'one more' }),
     ).rejects.toMatchObject({ code: 'invalid_request' });
-    // Those whose codes were never redeemed are over after a minute.
+    // An app with an unused code ends after a minute.
     await age(wallet, 61);
     await grants.connect(grantOf({ wallet }));
   });
@@ -189,7 +189,7 @@ describe('on two replicas', () => {
 });
 
 describe('the background work', () => {
-  it('removes what is over and keeps what works, or counts spends [ID-44]', async () => {
+  it('removes ended apps, and keeps apps that work or count spends [ID-44]', async () => {
     const [over, spent, working] = [await connected(), await connected(), await connected()];
     const { db } = database;
     await age(over.grant.wallet, 40 * 24 * 3600);

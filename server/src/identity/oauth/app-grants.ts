@@ -6,10 +6,10 @@ import { requireRoomForKey } from '../api-keys.js';
 import { OAuthError } from './oauth-error.js';
 import { issueTokens, type IssuedTokens } from './app-tokens.js';
 
-/** What a wallet has granted, and by which request. */
+/** A wallet's grant to an app, and the request for it. */
 export interface NewGrant {
   wallet: string;
-  /** What the client calls itself. */
+  /** The client's own name. */
   name: string;
   /** The address of its metadata document, or a hash of its id. */
   client: string;
@@ -73,7 +73,7 @@ const digestOf = (secret: string) => hash('sha256', secret, 'buffer');
 
 /** Makes the store of connected apps. Decides by the database's clock and under its locks, for any number of replicas. */
 export function createAppGrants(db: Db): AppGrants {
-  /** An outcome is decided inside of a transaction and thrown after it: what a reuse ends stays ended. */
+  /** Throws an error after its transaction, not inside: an app that a reuse ends stays ended. */
   const decide = async (work: (tx: Db) => Promise<Outcome>): Promise<IssuedTokens> => {
     const outcome = await db.transaction().execute(work);
     if (outcome instanceof OAuthError) throw outcome;
@@ -247,7 +247,7 @@ function foreignResource(): OAuthError {
   return new OAuthError('invalid_target', 'The resource is not the one that the login was for.');
 }
 
-/** Whether a scope parameter names exactly what was granted, in any order. */
+/** Whether a scope parameter names exactly the granted scopes, in any order. */
 function isWhole(scope: string, granted: readonly string[]): boolean {
   const asked = new Set(scope.split(' ').filter((name) => name !== ''));
   return asked.size === granted.length && granted.every((name) => asked.has(name));

@@ -27,7 +27,7 @@ export interface IssuedTokens {
   scope: string;
 }
 
-/** What an access token stands for. */
+/** The wallet and the API key of an access token. */
 interface Verified {
   wallet: string;
   apiKey: NonNullable<Principal['apiKey']>;
@@ -82,7 +82,7 @@ export function createAppTokens(db: Db): AppTokens {
   };
 }
 
-/** Gives an app its next tokens, and more time. To be called under the lock of what they are exchanged for. */
+/** Gives an app its next tokens, and more time. Call it under the lock of the code or token that they replace. */
 export async function issueTokens(
   tx: Db,
   app: { api_key_id: string; client_digest: Buffer; scopes: readonly string[] },
@@ -113,7 +113,7 @@ export async function issueTokens(
   };
 }
 
-/** Removes tokens and codes whose time is over, and apps that ended and count no spends any more. */
+/** Removes expired tokens and codes, and ended apps that count no spends any more. */
 export async function removeEndedApps(db: Db): Promise<void> {
   await db
     .deleteFrom('oauth_tokens')

@@ -21,13 +21,13 @@ import type { ServiceUrls, UrlsOf } from './service-urls.js';
 /** A registration that no connected app uses ends after so many days. */
 const UNUSED_REGISTRATION_DAYS = 30;
 
-/** What an app asks a person for. */
+/** An app's request to a person. */
 export interface AskedGrant {
   /** The request, as it is sent again with the wallet's signature. */
   request: AuthorizationRequest;
   /** The address of the client's metadata document, or a hash of the id of a client that registered itself. */
   client: string;
-  /** The host that published the document; undefined: a program that says of itself what it is. */
+  /** The host that published the document; undefined: a program that registered itself. */
   publisher: string | undefined;
   /** A stranger's claim, cleaned. */
   name: string;
@@ -35,15 +35,15 @@ export interface AskedGrant {
   site: string | undefined;
   redirectHost: string;
   resource: string;
-  /** What it asks for, of what there is. */
+  /** The requested scopes that exist. */
   scopes: readonly AppScope[];
-  /** Tells the app that the person said no. */
+  /** Tells the app that the person refused. */
   denial: string;
 }
 
 type Where = Parameters<UrlsOf>[0];
 
-/** The authorization endpoint: what an app asks for, and what a wallet grants. */
+/** The authorization endpoint: an app asks, and a wallet grants. */
 export interface Authorization {
   /**
    * Judges an authorization request. Decides by the client's own metadata alone where an answer may go.
@@ -54,14 +54,15 @@ export interface Authorization {
    */
   read(query: Readonly<Record<string, unknown>>, where: Where): Promise<AskedGrant>;
   /**
-   * Connects an app with the wallet's fresh signature over exactly what is granted. Gives where the browser goes.
+   * Connects an app with the wallet's fresh signature over exactly this grant. Returns the next address of the
+   * browser.
    *
    * @throws ApiError `invalid_signature`, and as `read` does
    */
   connect(body: z.output<typeof connectAppBody>, where: Where): Promise<string>;
 }
 
-/** What the authorization endpoint works with. */
+/** The dependencies of the authorization endpoint. */
 interface AuthorizationDeps {
   challenges: Pick<Challenges, 'redeem'>;
   grants: Pick<AppGrants, 'connect' | 'hasClient'>;
@@ -142,7 +143,7 @@ export function createAuthorization(deps: AuthorizationDeps): Authorization {
   };
 }
 
-/** Parameters that say nothing here are left out; those that come twice make the request invalid (RFC 6749, section 3.1). */
+/** Leaves out unknown parameters. A parameter that comes twice makes the request invalid (RFC 6749, section 3.1). */
 function parseRequest(query: Readonly<Record<string, unknown>>): AuthorizationRequest {
   const named = Object.keys(authorizationRequest.shape)
     .filter((name) => Object.hasOwn(query, name) && query[name] !== '')
@@ -185,7 +186,7 @@ async function findClient(
   };
 }
 
-/** What the client is told that is wrong with its request. */
+/** The error that the client gets for its request. */
 function findRefusal(request: AuthorizationRequest, urls: readonly ServiceUrls[]): OAuthError | undefined {
   const { response_type, code_challenge = '', code_challenge_method, resource } = request;
   if (response_type !== 'code') {

@@ -24,7 +24,7 @@ export interface ClientDocuments {
   /**
    * Fetches the document, or gives the one of the last minutes.
    *
-   * @throws OAuthError `invalid_client` saying what is wrong with address or document, `temporarily_unavailable`
+   * @throws OAuthError `invalid_client` naming the fault of address or document, `temporarily_unavailable`
    */
   read(id: string): Promise<ClientMetadata>;
 }
@@ -84,7 +84,7 @@ export function createClientDocuments(outbound: Pick<OutboundHttp, 'fetch'>): Cl
   };
 }
 
-/** What is wrong with the address of a document. */
+/** The fault in the address of a document; undefined without one. */
 function addressProblem(id: string): string | undefined {
   if (id.length > MOST_URL_CHARACTERS) return `it is longer than ${MOST_URL_CHARACTERS} characters`;
   if (!/^[\x21-\x7e]+$/.test(id) || !URL.canParse(id)) return 'it is not a URL';

@@ -4,11 +4,11 @@ import { OAuthError } from './oauth-error.js';
 import { redirectUriProblem } from './redirect-uris.js';
 
 const NAME_CHARACTERS = 60;
-/** Characters that read as a double quotation mark: a name stands between two. */
+/** Characters that read as a double quotation mark: the page puts a name between two. */
 const QUOTATION_MARK = /["\u00ab\u00bb\u201c-\u201f\u2033\u2036\u301d-\u301f\uff02]/gu;
 const MOST_REDIRECT_URIS = 20;
 
-/** What a client says of itself, as far as it counts (RFC 7591, section 2). Everything in it is a stranger's claim. */
+/** The used members of a client's metadata (RFC 7591, section 2). All of them are a stranger's claims. */
 export interface ClientMetadata {
   /** One line, without a double quotation mark. */
   name: string;
@@ -17,7 +17,7 @@ export interface ClientMetadata {
   redirectUris: readonly string[];
 }
 
-/** As registered clients and metadata documents write it. What is not named here is ignored, as RFC 7591 wants. */
+/** As registered clients and metadata documents write it. Other members are ignored, as RFC 7591 wants. */
 const metadata = z.object({
   redirect_uris: z.array(z.string()).min(1).max(MOST_REDIRECT_URIS),
   client_name: z.string().nullish(),
@@ -29,7 +29,7 @@ const metadata = z.object({
 type RawMetadata = z.output<typeof metadata>;
 
 /**
- * Reads what a client says of itself.
+ * Reads a client's metadata.
  *
  * @throws OAuthError `invalid_redirect_uri` or `invalid_client_metadata`
  */
@@ -67,7 +67,7 @@ function requireOffered(field: string, asked: readonly string[] | null | undefin
   );
 }
 
-/** Cleaned of what hides or reorders text, and cut. */
+/** Without characters that hide or reorder text, and cut. */
 function nameOf(text: string): string {
   const line = cleanLine(text.slice(0, NAME_CHARACTERS * 4)).replaceAll(QUOTATION_MARK, "'");
   const name = Array.from(line).slice(0, NAME_CHARACTERS).join('').trim();

@@ -19,7 +19,7 @@ const STATUS: Partial<Record<OAuthErrorCode, number>> = {
   temporarily_unavailable: 503,
 };
 
-/** A refusal in the words of OAuth. The description is shown to people: it says what to do, and nothing internal. */
+/** A refusal in the words of OAuth. The description is shown to people: it names the remedy, and nothing internal. */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
   readonly code: OAuthErrorCode;

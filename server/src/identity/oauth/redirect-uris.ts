@@ -3,14 +3,15 @@ const MOST_CHARACTERS = 500;
 const LOOPBACK_HOSTS = ['127.0.0.1', '[::1]', 'localhost'];
 
 /**
- * Schemes of known MCP clients on a person's machine. RFC 8252, section 7.1, wants private schemes to be reversed domain names, which
- * these are not; any other without a dot is refused, since browsers and systems give such names meanings of their own.
+ * Schemes of known MCP clients on a person's machine. RFC 8252, section 7.1, wants private schemes to be reversed
+ * domain names. These are not. Any other scheme without a dot is refused, because browsers and systems give such
+ * names other meanings.
  */
 const KNOWN_SCHEMES = ['cursor:', 'vscode:', 'vscode-insiders:', 'windsurf:', 'claude:', 'kiro:', 'zed:'];
 
 /**
- * What is wrong with a redirect URI: only https, http on loopback (RFC 8252, section 7.3) and private schemes are taken, written as
- * URLs are normally, so that no two readers see different hosts in it.
+ * The fault of a redirect URI. Only https, http on loopback (RFC 8252, section 7.3) and private schemes are taken,
+ * written as URLs are normally, so that no two readers see different hosts in it.
  */
 export function redirectUriProblem(text: string): string | undefined {
   if (text.length > MOST_CHARACTERS) return `is longer than ${MOST_CHARACTERS} characters`;
@@ -44,7 +45,7 @@ export function redirectHostOf(redirectUri: string): string {
   return /^https?:$/.test(url.protocol) ? url.host : url.protocol.slice(0, -1);
 }
 
-/** A redirect URI with the parameters of a response. Those that it has of its own stay. */
+/** A redirect URI with the parameters of a response beside its own. */
 export function withParameters(redirectUri: string, parameters: Record<string, string | undefined>): string {
   const given = Object.entries(parameters).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,

@@ -24,7 +24,7 @@ interface RegisteredClient extends ClientMetadata {
 /** Registers clients and knows them again. */
 export interface RegisteredClients {
   /**
-   * Registers a client. Gives what RFC 7591, section 3.2.1, answers: the client's id and the metadata that counts.
+   * Registers a client. Returns the answer of RFC 7591, section 3.2.1: the client's id and its used metadata.
    *
    * @throws OAuthError `invalid_redirect_uri` or `invalid_client_metadata`
    */
@@ -34,8 +34,8 @@ export interface RegisteredClients {
 }
 
 /**
- * The id of a client holds what it registered, with a proof (RFC 7591, appendix A.5.2): strangers register as they like and fill
- * nothing, every replica knows every client, and there is nothing to clean up.
+ * The id of a client holds its metadata, with a proof (RFC 7591, appendix A.5.2). So strangers cannot fill the
+ * database, every replica knows every client, and nothing needs to be cleaned up.
  */
 export function createRegisteredClients(ring: KeyRing): RegisteredClients {
   const proofOf = ({ secret }: ServiceKey, payload: string) =>

@@ -14,7 +14,7 @@ import { authorizationServerMetadata, protectedResourceMetadata, type UrlsOf } f
 /** Largest body of the endpoints that clients call. */
 const MOST_BODY_BYTES = 16 * 1024;
 
-/** What the endpoints of OAuth are served with. */
+/** The dependencies of the OAuth endpoints. */
 export interface OAuthDeps {
   authorization: Authorization;
   grants: AppGrants;
@@ -34,7 +34,7 @@ export function oauthRoutes(app: FastifyInstance, deps: OAuthDeps): void {
     [serviceEndpoints.getProtectedResourceOfMcp, protectedResourceMetadata],
   ] as const;
   for (const [{ path }, write] of documents) {
-    // Not cached for long: the address of the service stands in it.
+    // Not cached for long: it holds the address of the service.
     app.get(path, async (request, reply) =>
       reply.header('cache-control', 'public, max-age=60').send(write(urlsOf(request)[0])),
     );
@@ -124,7 +124,7 @@ class Form {
     return this.#parameters.get(name) || undefined;
   }
 
-  /** @throws OAuthError naming what is missing. */
+  /** @throws OAuthError naming the missing parameter. */
   need(name: string): string {
     const value = this.take(name);
     if (value === undefined) throw new OAuthError('invalid_request', `${name} is missing.`);

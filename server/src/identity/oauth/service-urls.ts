@@ -1,7 +1,7 @@
 import { APP_SCOPES, MCP_PATH, OAUTH_PATHS } from '@agent-rental/contract';
 import { createOriginsOf, type OriginsOf } from '../origins.js';
 
-/** Where the service is as an authorization server, and what its tokens are for. */
+/** The addresses of the service as an authorization server, and of the resource of its tokens. */
 export interface ServiceUrls {
   /** The issuer identifier (RFC 8414): without a slash at its end. */
   readonly issuer: string;
@@ -9,7 +9,7 @@ export interface ServiceUrls {
   readonly resource: string;
 }
 
-/** The service's addresses, first those that fit the request. They never come from the request itself. */
+/** The service's addresses, the matching ones of a request first. They never come from the request itself. */
 export type UrlsOf = (request: Parameters<OriginsOf>[0]) => readonly [ServiceUrls, ...ServiceUrls[]];
 
 /** Makes the list: the configured address, or without one this machine's names. */

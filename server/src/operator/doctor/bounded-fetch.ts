@@ -1,6 +1,6 @@
 import { createDeadline } from '../../platform/deadline.js';
 
-/** `fetch` that gives up when no answer has begun within so many milliseconds. */
+/** `fetch` that fails if no answer starts within `timeoutMs`. */
 export async function boundedFetch(
   url: string,
   timeoutMs: number,

@@ -1,9 +1,9 @@
 /** How one part is. */
 export interface Finding {
   status: 'ok' | 'warning' | 'problem';
-  /** What was found, without a secret. */
+  /** The finding, without a secret. */
   detail: string;
-  /** What to do; empty where all is well. */
+  /** The remedy; empty where all is well. */
   advice: string;
 }
 
@@ -16,13 +16,13 @@ export const ok = (detail: string): Finding => ({ status: 'ok', detail, advice: 
 export const warning = (detail: string, advice: string): Finding => ({ status: 'warning', detail, advice });
 export const problem = (detail: string, advice: string): Finding => ({ status: 'problem', detail, advice });
 
-/** Something that this part is built on is not there, which has a line of its own. */
+/** A finding for a part that needs a missing part. The missing part has its own line. */
 export const notChecked = (what: string): Finding => warning(`not checked: ${what}`, 'Mend that first.');
 
-/** What a part is given, the sandbox apart, which starts processes. */
+/**Time limit of every check, except the sandbox's, which starts processes. */
 const CHECK_TIMEOUT_MS = 10_000;
 
-/** Runs a check within a bounded time. What it throws is a problem, in the words of its message. */
+/** Runs a check within a bounded time. An error is a problem, in the words of its message. */
 export async function check(
   name: string,
   find: () => Finding | Promise<Finding>,

@@ -5,12 +5,12 @@ import { requireMigrated } from '../../database/migrate.js';
 import { deriveKeys } from '../../platform/keys.js';
 import { check, notChecked, ok, problem, warning, type Checked, type Finding } from './check.js';
 
-/** A login is good for a minute, and so is what is signed for one. */
+/** A login challenge is valid for a minute, and so is its signature. */
 const MOST_SKEW_SECONDS = 5;
 const WORST_SKEW_SECONDS = 30;
 const UNREACHABLE = 'the database cannot be used';
 
-/** Examines the database, what is in it, and this machine's clock by it. */
+/** Examines the database, its content, and this machine's clock by the database's. */
 export async function checkDatabase(
   url: string | undefined,
   { masterKey, sealingKeys, stateDir }: Pick<Config, 'masterKey' | 'sealingKeys' | 'stateDir'>,
@@ -66,7 +66,7 @@ async function findVersion({ pool }: OpenDatabase, url: string): Promise<Finding
 async function findMigrations({ db }: OpenDatabase): Promise<Finding> {
   try {
     await requireMigrated(db);
-    return ok('the tables and functions are those of this release');
+    return ok('the tables and functions belong to this release');
   } catch (error) {
     return problem((error as Error).message, 'Start the server once: it migrates its database.');
   }

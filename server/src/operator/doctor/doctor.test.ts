@@ -45,7 +45,7 @@ let connection: Connection;
 const ends: (() => Promise<unknown> | void)[] = [];
 /** The environment of a server for which all is well. */
 let healthy: Record<string, string>;
-/** An address where nothing listens, and one where connections are taken and nothing is said. */
+/** An address where nothing listens, and one that accepts connections and stays silent. */
 let closedPort: number;
 let silentPort: number;
 let rpcOf: Record<'healthy' | 'uninitialized' | 'foreign', string>;
@@ -143,12 +143,12 @@ async function send(instruction: TransactionInstruction, signer: Keypair): Promi
   await sendAndConfirmTransaction(connection, new Transaction().add(instruction), [signer]);
 }
 
-/** What is found with some variables changed. */
+/** The findings with some changed variables. */
 async function found(changes: Record<string, string> = {}, now?: () => number): Promise<Checked[]> {
   return examine({ ...healthy, ...changes }, now);
 }
 
-/** One line of what is found. */
+/** One line of the findings. */
 async function line(
   name: string,
   changes: Record<string, string> = {},
@@ -232,7 +232,7 @@ describe('the doctor', () => {
     ['disk', () => ({ STATE_DIR: '/proc' }), /0\.0 GiB free/],
     ['public url', () => ({ PUBLIC_URL: `http://127.0.0.1:${closedPort}` }), /does not answer/],
   ] as const)(
-    'says what is wrong with the %s, and what to do [OPS-76]',
+    'names the fault of the %s, and the remedy [OPS-76]',
     async (name, changes, said) => {
       const finding = await line(name, changes());
       expect(finding).toMatchObject({ name, status: 'problem' });

@@ -14,7 +14,7 @@ import { checkService } from './service-checks.js';
 export const DOCTOR_HELP = `npm run operator -- doctor [--json]
 
 Examines everything that the server needs, with the server's environment, while it runs or before: a line each, ok, warning or
-problem with what to do. Changes nothing, prints no secret, and ends with 1 where there is a problem.
+problem with its remedy. Changes nothing, prints no secret, and ends with 1 where there is a problem.
 `;
 
 /** Reads a command line that begins with `doctor`; undefined for any other. @throws OperatorError */
@@ -73,7 +73,7 @@ function findEmbedded(stateDir: string): string | undefined {
   }
 }
 
-/** A line for each finding, and what they come to. */
+/** A line for each finding, and a summary. */
 export function describeFindings(findings: readonly Checked[]): string {
   const width = Math.max(...findings.map(({ name }) => name.length)) + 2;
   const lines = findings.map(

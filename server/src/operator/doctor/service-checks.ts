@@ -17,7 +17,7 @@ const COMFORTABLE_FREE_BYTES = 2 * GIB;
 const EMPTY_CID = 'bafkqaaa';
 const SILENT = { info: () => undefined, warn: () => undefined };
 
-/** Examines what the service uses beside its database and the chain. */
+/** Examines the other parts of the service, beside its database and the chain. */
 export function checkService(config: Config, address: ServiceAddress): Promise<Checked[]> {
   return Promise.all([
     check('redis', () => findRedis(config)),
@@ -67,7 +67,7 @@ async function findRedis({ redisUrl, replicas }: Config): Promise<Finding> {
 }
 
 async function findSandbox(config: Config): Promise<Finding> {
-  // A folder of its own: that of a running server holds sandboxes in use.
+  // A new folder: a running server's folder holds sandboxes in use.
   const folder = await mkdtemp(join(tmpdir(), 'agent-rental-doctor-'));
   try {
     const driver = await openSandboxes(config.sandbox, folder, SILENT);
@@ -121,7 +121,7 @@ async function findStorage({ storage, databaseUrl, stateDir }: Config): Promise<
   return ok(`in ${folder}; ${asked.length} services outside answer`);
 }
 
-/** What is wrong with a service; undefined where it answers. A missing page is an answer, a refused token is not. */
+/** The fault of a service; undefined where it answers. A missing page is an answer, a refused token is not. */
 async function ask(
   variable: string,
   url: string,

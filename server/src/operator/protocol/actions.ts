@@ -3,7 +3,7 @@ import { PublicKey } from '@solana/web3.js';
 import { parseArgs } from 'node:util';
 import { OperatorError } from '../operator-error.js';
 
-/** What an operator does with a key of the program, beside the options that all have. */
+/** An operator's action with a key of the program, without the common options. */
 export type ProtocolAction =
   | { name: 'protocol' }
   | { name: 'deploy-check' }
@@ -37,7 +37,7 @@ export interface ProtocolCommand {
 }
 
 interface Description {
-  /** What follows the name. */
+  /** The operands after the name. */
   usage: string;
   /** Which key signs; absent where none does. */
   signer?: string;
@@ -103,7 +103,7 @@ export const PROTOCOL_COMMANDS: Readonly<Record<ProtocolAction['name'], Descript
   },
 };
 
-/** Reads a command line. Undefined where it names no command of this kind. @throws OperatorError saying what is wrong with it. */
+/** Reads a command line. Undefined where it names no command of this kind. @throws OperatorError naming its fault. */
 export function parseProtocolCommand(
   argv: readonly string[],
 ): ProtocolCommand | { help: string } | undefined {
@@ -156,7 +156,7 @@ function actionOf(name: ProtocolAction['name'], operands: readonly string[], val
       requireOperands(0);
       const changes = amounts(values);
       if (Object.keys(changes).length === 0) {
-        throw new OperatorError('Say what changes: --fee-bps N, --min-query-price LAMPORTS, or both.');
+        throw new OperatorError('Name the change: --fee-bps N, --min-query-price LAMPORTS, or both.');
       }
       return { name, ...changes };
     }
@@ -246,7 +246,7 @@ function amounts(values: Values): { feeBps?: number; minQueryPriceLamports?: big
   };
 }
 
-/** What was given is not repeated: it may be a key by mistake. */
+/** The message does not repeat the argument: it may be a key by mistake. */
 function address(text: string | undefined, what: string): PublicKey {
   if (text === undefined) throw new OperatorError(`${what} is missing: it is followed by an address.`);
   try {

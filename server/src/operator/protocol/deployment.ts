@@ -31,7 +31,7 @@ const HAS_AUTHORITY_OFFSET = 12;
 const AUTHORITY_OFFSET = 13;
 const CODE_OFFSET = 45;
 
-/** Reads what is deployed at the program's address; undefined where no program of the upgradeable loader is. */
+/** Reads the deployment at the program's address; undefined without a program of the upgradeable loader. */
 export async function readDeployment(
   chain: Pick<Chain, 'programId' | 'getAccounts'>,
 ): Promise<Deployment | undefined> {

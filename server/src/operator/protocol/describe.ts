@@ -12,7 +12,7 @@ import type { Plan } from './plan.js';
 /** Lamports of the network for a transaction with one signature. */
 const FEE_LAMPORTS = 5_000n;
 
-/** A transaction in words: what it calls, with which accounts and values, who signs, what it costs. */
+/** A transaction in words: its instruction, accounts, values, signers and cost. */
 export function describePlan(plan: Plan, programId: PublicKey, genesisHash: string): string {
   const { instruction, signer, rentLamports } = plan;
   const decoded = decodeInstruction(instruction.data, instruction.keys);
@@ -43,7 +43,7 @@ export function describePlan(plan: Plan, programId: PublicKey, genesisHash: stri
   ].join('\n');
 }
 
-/** What the program logged when a transaction took effect. */
+/** The event that the program logged for a transaction. */
 export function describeEvent({ name, data }: MarketplaceEvent): string {
   const rows = Object.entries(data as Record<string, BorshValue>).map(([field, value]): Row => [
     field,
@@ -61,7 +61,7 @@ export function describeProtocol(protocol: Protocol): string {
   );
 }
 
-/** What is deployed, held against the committed program. */
+/** The deployment, compared with the committed program. */
 export function describeDeployment(deployment: Deployment, protocol: Protocol | undefined): string {
   const { upgradeAuthority, slot, sha256, committedSha256, isCommitted } = deployment;
   return table([
@@ -84,7 +84,7 @@ function table(rows: readonly Row[]): string[] {
   return rows.map(([name, value]) => `  ${name.padEnd(width)}${value}`);
 }
 
-/** A value of an instruction or an account; null is what an update leaves as it is. */
+/** A value of an instruction or an account. Null: the update does not change it. */
 function valueText(value: BorshValue | undefined): string {
   if (value === null || value === undefined) return 'unchanged';
   if (value instanceof PublicKey) return value.equals(PublicKey.default) ? 'none' : value.toBase58();

@@ -22,20 +22,20 @@ export interface Plan {
   instruction: TransactionInstruction;
   /** Signs, and pays the network fee. */
   signer: { role: string; address: PublicKey };
-  /** What the program logs once it has happened. */
+  /** The event that the program logs for it. */
   event: MarketplaceEventName;
   /** Lamports that new accounts hold; 0 where none is made. */
   rentLamports: bigint;
-  /** What comes next, for the operator. */
+  /** The operator's next step. */
   next: string;
 }
 
 type SignedAction = Exclude<ProtocolAction, { name: 'protocol' | 'deploy-check' }>;
 
 /**
- * Builds the transaction of an action from what the chain says now.
+ * Builds the transaction of an action from the present state of the chain.
  *
- * @throws OperatorError where it could not work, saying why; ApiError `service_unavailable`.
+ * @throws OperatorError with the reason, for an action that cannot work; ApiError `service_unavailable`.
  */
 export async function planAction(chain: Chain, action: SignedAction): Promise<Plan> {
   const { programId } = chain;
@@ -150,7 +150,7 @@ async function planInitialize(
   };
 }
 
-/** The hot key, which a server holds, must not be able to do what the cold ones can. @throws OperatorError */
+/** The hot key, which a server holds, must not have the rights of the cold keys. @throws OperatorError */
 function requireApart(roles: Record<string, PublicKey>): void {
   const seen = new Map<string, string>();
   for (const [name, address] of Object.entries(roles)) {
@@ -158,7 +158,7 @@ function requireApart(roles: Record<string, PublicKey>): void {
     const other = seen.get(key);
     if (other !== undefined && (name === 'authority' || other === 'authority')) {
       throw new OperatorError(
-        `${key} is named as ${other} and as ${name}: the authority signs on a server and needs a key of its own.`,
+        `${key} is named as ${other} and as ${name}: the authority signs on a server and needs a separate key.`,
       );
     }
     seen.set(key, name);

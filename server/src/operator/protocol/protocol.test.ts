@@ -76,7 +76,7 @@ afterAll(async () => {
 const fileOf = (role: Role) => join(folder, `${role}.json`);
 const signedBy = (role: Role) => ['--keypair', fileOf(role)];
 
-/** What a command line prints, the transaction included. */
+/** The printed text of a command line, the transaction included. */
 async function operate(...argv: string[]): Promise<string> {
   const command = parseProtocolCommand(argv);
   if (!command) throw new Error(`${argv[0]} is not known.`);
@@ -123,14 +123,14 @@ describe('before the program is initialised', () => {
     expect(text).toContain('no: send initialize');
   });
 
-  it('a change is refused, saying what to do first', async () => {
+  it('a change is refused, with the step to take first', async () => {
     await expect(operate('pause', ...signedBy('admin'))).rejects.toThrow(/not initialised.*initialize first/);
     await expect(operate('protocol')).rejects.toThrow(OperatorError);
   });
 
   it('an initialization is refused that mixes the hot key with a cold one, or names a treasury without rent [OPS-70]', async () => {
     const mixed = INITIALIZE().map((text) => (text === addressOf('authority') ? addressOf('admin') : text));
-    await expect(operate(...mixed, '--dry-run')).rejects.toThrow(/needs a key of its own/);
+    await expect(operate(...mixed, '--dry-run')).rejects.toThrow(/needs a separate key/);
     const poor = INITIALIZE().map((text) =>
       text === addressOf('treasury') ? addressOf('nextTreasury') : text,
     );
@@ -174,7 +174,7 @@ describe('once it is initialised', () => {
     expect(await connection.getBalance(roles.admin.publicKey)).toBe(balance);
   });
 
-  it('every command changes what it says, told by the event that landed [OPS-70]', async () => {
+  it('every command makes its change, and reports it from the landed event [OPS-70]', async () => {
     const after: Record<string, object>[] = [
       { pause: { paused: true } },
       { unpause: { paused: false } },
@@ -324,7 +324,7 @@ describe('a command line of the program', () => {
     [['deploy-check', '--dry-run'], /signs nothing/],
     [['initialize', '--dry-run'], /--admin is missing/],
     [['initialize', '--admin', 'x', '--dry-run'], /--admin is not an address/],
-    [['update-protocol', '--dry-run'], /Say what changes/],
+    [['update-protocol', '--dry-run'], /Name the change/],
     [['update-protocol', '--fee-bps', '1001', '--dry-run'], /0 to 1000/],
     [['update-protocol', '--min-query-price', '1e9', '--dry-run'], /whole number of lamports/],
     [['rotate-authority', '--dry-run'], /propose <address> \| accept \| cancel/],

@@ -7,9 +7,9 @@ import { planAction } from './plan.js';
 import { openSigner, sendPlan, simulatePlan } from './send.js';
 
 /**
- * Does what the operator asks of the program; gives what to print.
+ * Runs a command about the program; returns the text to print.
  *
- * @param onStep is told what is about to be sent
+ * @param onStep called with each transaction's text before it is sent
  * @throws OperatorError when it cannot be done; ApiError `service_unavailable` where the chain is out of reach.
  */
 export async function runProtocolCommand(

@@ -54,7 +54,7 @@ export async function sendPlan(
   if (event) return { signature, event };
   throw new OperatorError(
     `The transaction ${signature} landed, and the RPC endpoint does not show its event ${plan.event}. ` +
-      'Look with the command protocol what it changed.',
+      'Look at the change with the command protocol.',
   );
 }
 
@@ -89,7 +89,7 @@ async function signNew(
 export async function openSigner(file: string, { signer }: Plan): Promise<Keypair> {
   if (/^\s*\[/.test(file) || /^[1-9A-HJ-NP-Za-km-z]{60,}$/.test(file)) {
     throw new OperatorError(
-      '--keypair takes the path of a file and never a key. What you typed may be in the history of your shell: treat that key as known to others.',
+      '--keypair takes the path of a file and never a key. The typed text may be in the history of your shell: treat that key as known to others.',
     );
   }
   const keypair = await loadKeypair(file).catch((cause: unknown) => {

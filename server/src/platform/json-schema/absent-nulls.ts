@@ -53,7 +53,7 @@ function withoutNamedNull(value: unknown, [part, ...rest]: readonly string[]): u
     const changed = withoutNamedNull(member, rest);
     return changed === undefined ? undefined : withMember(value, part, changed);
   }
-  // An item of an array has a place of its own.
+  // An array keeps a null item, because removing it would move the others.
   return member === null && !Array.isArray(value) ? withoutMember(value, part) : undefined;
 }
 

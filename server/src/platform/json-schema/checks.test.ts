@@ -20,7 +20,7 @@ const VICTIM = Object.fromEntries(
 );
 
 describe('schema checks', () => {
-  it('say what the schema says', async () => {
+  it('report each violation of the schema', async () => {
     const schema = { type: 'object', required: ['a'], properties: { a: { type: 'integer' } } };
     expect(await checks.violations(schema, { a: 1 })).toEqual([]);
     expect(await checks.violations(schema, { a: 'x' })).toEqual([{ path: '/a', message: 'must be integer' }]);

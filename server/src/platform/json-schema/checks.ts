@@ -12,7 +12,7 @@ const DEADLINE_MS = { schema: 5_000, value: 5_000 };
 /** How long a schema whose check did not end is not tried again: it would keep the others waiting. */
 const PENALTY_MS = 60_000;
 const MAX_PENALTIES = 1_000;
-/** How many values are checked at once; schemas that are registered have a thread of their own. */
+/** How many values are checked at once. Registered schemas have a separate thread. */
 const VALUE_THREADS = 2;
 
 /** Checks of schemas and values by strangers, outside the event loop and within a time. */

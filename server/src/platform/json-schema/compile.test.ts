@@ -77,7 +77,7 @@ describe('a schema that a stranger wrote', () => {
     expect(() => checkSchema({ properties: { a: { $dynamicRef: $ref } } })).toThrow(InvalidSchemaError);
   });
 
-  it('may refer inside itself, also when it has an $id of its own', () => {
+  it('may refer inside itself, also with its own $id', () => {
     const schema = {
       $id: 'https://example.com/mine',
       $defs: { name: { type: 'string' } },
@@ -144,7 +144,7 @@ describe('a violation', () => {
     expect(violations[0]?.message).not.toBe('');
   });
 
-  it('is not seen in what every object inherits', () => {
+  it('is not seen in the inherited members of every object', () => {
     const schema = { properties: { constructor: { type: 'string' }, toString: { type: 'string' } } };
     expect(schemaViolations(schema, {})).toEqual([]);
     const strict: object = JSON.parse('{"required":["__proto__"]}') as object;
@@ -152,7 +152,7 @@ describe('a violation', () => {
     expect(schemaViolations(strict, JSON.parse('{"__proto__":1}'))).toEqual([]);
   });
 
-  it('is what a value too deep for its schema gets', () => {
+  it('is the result for a value too deep for its schema', () => {
     const schema = { type: 'array', items: { $ref: '#' } };
     expect(schemaViolations(schema, nested(100_000))).toEqual([
       { path: '', message: 'is too deep or too intricate to be checked' },

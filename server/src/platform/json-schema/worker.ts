@@ -1,16 +1,19 @@
-/** Checks schemas and values in a thread of its own, one at a time; the thread's owner ends it when it takes too long. */
+/**
+ * Checks schemas and values in a separate thread, one at a time. The owner ends the thread when a check takes too
+ * long.
+ */
 import { parentPort } from 'node:worker_threads';
 import { withoutAbsentNulls } from './absent-nulls.js';
 import { checkSchema, InvalidSchemaError, schemaViolations, type SchemaViolation } from './compile.js';
 
-/** What is asked: whether a schema can be used, how a value breaks it, or the value without the nulls that break it. */
+/** A question: whether a schema is usable, how a value breaks it, or the value without the nulls that break it. */
 export type SchemaQuestion = { schema: object } & (
   | { check: 'schema' }
   | { check: 'value'; value: unknown }
   | { check: 'nulls'; value: unknown }
 );
 
-/** Comes after `begun`, which says that the work on a question begins. */
+/** The answer to a question. A message about the start of the work comes first. */
 export type SchemaAnswer =
   | { violations: SchemaViolation[] }
   | { value: unknown }

@@ -1,7 +1,7 @@
 /** Deepest nesting that is let in; nothing that we or a creator's schema describe comes near it. */
 const MAX_DEPTH = 200;
 
-/** What is wrong with a JSON value before any schema looks at it. */
+/** The fault of a JSON value, found before any schema checks it. */
 export interface JsonProblem {
   /** The field of the value in which it is; empty for the value itself. */
   field: string;
@@ -13,8 +13,8 @@ const NULL_CHARACTER = { kind: 'null_character', message: 'holds a null characte
 const TOO_DEEP = { kind: 'depth', message: `is nested deeper than ${MAX_DEPTH} levels` } as const;
 
 /**
- * Finds what no schema of ours should have to bear: nesting so deep that recursion fails, and null characters,
- * which PostgreSQL's text cannot hold. Walks without recursion.
+ * Finds nesting so deep that recursion fails, and null characters, which PostgreSQL's text cannot hold. Walks without
+ * recursion.
  */
 export function findJsonProblem(value: unknown): JsonProblem | undefined {
   const waiting: { value: unknown; depth: number; field: string }[] = [{ value, depth: 0, field: '' }];

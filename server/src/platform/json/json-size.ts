@@ -1,6 +1,6 @@
-/** What a JSON text would cost to walk, as far as it was looked at. */
+/** The size of a JSON text, as far as it was counted: the cost of walking it. */
 export interface JsonSize {
-  /** Values and member names, give or take those of empty objects and arrays. */
+  /** Values and member names, roughly: empty objects and arrays may count one too many or too few. */
   values: number;
   depth: number;
 }
@@ -9,8 +9,8 @@ const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Counts what a JSON text consists of, in one pass over its bytes and without building anything; ends as soon as there is
- * more than `most`. What is no JSON is counted too: that is for the parser to find.
+ * Counts the parts of a JSON text, in one pass over its bytes and without building values. Stops above `most`. Counts
+ * invalid JSON, too: the parser refuses it later.
  */
 export function measureJson(bytes: Uint8Array, most: JsonSize): JsonSize {
   let values = 1;

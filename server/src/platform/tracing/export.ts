@@ -15,7 +15,7 @@ export interface TracingOptions {
 
 /** Traces that are exported. */
 export interface Tracing {
-  /** Exports what is left, for a few seconds at most. */
+  /** Exports the remaining traces, for a few seconds at most. */
   stop(): Promise<void>;
 }
 

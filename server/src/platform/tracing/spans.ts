@@ -12,7 +12,7 @@ import {
 /** Before tracing is started, its spans record nothing and cost next to nothing. */
 const tracer = () => trace.getTracer('agent-rental');
 
-/** What a span says of its work. Attributes never hold prompts, inputs, outputs, keys or addresses of creators. */
+/** The attributes of a span. They never hold prompts, inputs, outputs, keys or addresses of creators. */
 interface SpanOptions {
   readonly attributes?: Attributes;
   /** `client`: it waits for another service. Default `internal`. */
@@ -20,10 +20,10 @@ interface SpanOptions {
 }
 
 /**
- * Runs work as a span of the current trace. Of an error the span has its name alone, because messages may repeat what
- * callers wrote.
+ * Runs work as a span of the current trace. The span holds only the name of an error, because messages may repeat
+ * texts of callers.
  *
- * @throws what the work throws
+ * @throws the error of the work
  */
 export async function traced<Result>(
   name: string,
@@ -51,8 +51,8 @@ export function isTraced(): boolean {
 }
 
 /**
- * The header by which another service joins the current trace (W3C Trace Context); empty where nothing is traced. Only
- * `traceparent`: what a caller put into `tracestate` or `baggage` is not for others to read.
+ * The header by which another service joins the current trace (W3C Trace Context); empty where nothing is traced.
+ * Only `traceparent`: others must not read a caller's `tracestate` or `baggage`.
  */
 export function traceHeaders(): Record<string, string> {
   const span = trace.getSpanContext(context.active());
@@ -65,7 +65,7 @@ const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-
 
 /** The span of a request to this server. */
 export interface RequestSpan {
-  /** Runs what serves the request; spans that it begins are below this one. */
+  /** Runs the work of the request; its spans are below this one. */
   run(work: () => void): void;
   /** @param route pattern of the route */
   end(route: string, status: number): void;

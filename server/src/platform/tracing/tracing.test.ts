@@ -31,7 +31,7 @@ const start = async (endpoint: string, sampleRatio = 1) => {
   tracing = await startTracing(options, logger as never);
 };
 
-/** What a service that is called from within a request is told. */
+/** The tracing headers of a call to another service within a request. */
 const headersWithin = (traceparent: string | undefined) =>
   new Promise<Record<string, string>>((resolve) => {
     const request = beginRequest('POST', traceparent);
@@ -54,7 +54,7 @@ it.each([
   `${CALLER}-more`,
   CALLER.toUpperCase(),
   'x'.repeat(100_000),
-])('a traceparent that is none begins a trace of its own: %.60s', async (traceparent) => {
+])('an invalid traceparent starts a new trace: %.60s', async (traceparent) => {
   await start(collectorUrl);
   const { traceparent: told } = await headersWithin(traceparent);
   expect(told).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);

@@ -4,8 +4,8 @@ import type { DraftRow } from '../drafts/draft-row.js';
 export type ReviewMode = 'automatic' | 'operator';
 
 /**
- * Where the review of a listing stands. An approval is of one version: a draft that was changed afterwards waits for
- * another one, except where every version that passes the checks is approved.
+ * The state of a listing's review. An approval covers one version. A draft that changed afterwards waits for another
+ * approval, except in the automatic mode, which approves every version that passes the checks.
  */
 export function reviewStateOf(
   listing: Pick<DraftRow, 'status' | 'review_state' | 'version_id' | 'approved_version_id'>,
@@ -17,11 +17,11 @@ export function reviewStateOf(
     : listing.review_state;
 }
 
-/** What becomes of the review when a draft gets another version that has passed the checks. */
+/** The state of the review after a draft gets another version that passed the checks. */
 export function reviewStateAfterChange(
   state: DraftRow['review_state'],
   mode: ReviewMode,
 ): DraftRow['review_state'] {
-  // What an operator was asked to look at is not approved by switching to the automatic review.
+  // Switching to the automatic review does not approve a draft that waits for an operator.
   return mode === 'operator' || state === 'pending' ? 'pending' : 'approved';
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newWallet } from '../../testing/index.js';
-import { createReviews, type Reviews } from './approvals.js';
+import { createApprovals, type Reviews } from './approvals.js';
 import { idOf, openRegistration, type RegistrationFixture } from '../registration.test-support.js';
 
 const SEEN = 'The prompt that was looked at.';
@@ -10,7 +10,7 @@ let fixture: RegistrationFixture;
 let reviews: Reviews;
 beforeAll(async () => {
   fixture = await openRegistration();
-  reviews = createReviews(fixture.database.db);
+  reviews = createApprovals(fixture.database.db);
 });
 afterAll(() => fixture.close());
 
@@ -53,7 +53,7 @@ describe('an approval', () => {
     expect(await fixture.listing(id)).toMatchObject({ review_state: 'pending', approved_version_id: null });
   });
 
-  it('holds for what runs when a change comes between co-signature and landing [REG-13]', async () => {
+  it('holds for the running version when a change comes between co-signature and landing [REG-13]', async () => {
     const { wallet, id } = await draft();
     await approve(id);
     const { metadataUri } = await publish(wallet, id);

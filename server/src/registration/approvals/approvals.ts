@@ -22,7 +22,10 @@ export type PendingReview = Pick<
 /** An approval is of one version; without a number, of the only one that there is. */
 type ReviewDecision = { approved: true; version?: number | undefined } | { approved: false; reason: string };
 
-/** What became of a decision. `changed`: nothing; the draft's present version is another than the one that was decided on. */
+/**
+ * The result of a decision. `changed`: nothing is stored, because the draft has another version than the decision
+ * names.
+ */
 export type Decided = { outcome: 'decided' | 'not_found' } | { outcome: 'changed'; version: number };
 
 /** The operator's decisions on first versions. */
@@ -33,7 +36,7 @@ export interface Reviews {
   decide(listingId: string, decision: ReviewDecision): Promise<Decided>;
 }
 
-export function createReviews(db: Db): Reviews {
+export function createApprovals(db: Db): Reviews {
   return {
     async pending() {
       const rows = await db
@@ -73,7 +76,7 @@ export function createReviews(db: Db): Reviews {
           .forUpdate()
           .executeTakeFirst();
         if (!draft) return { outcome: 'not_found' };
-        // After the lock, so that the number is that of the version which is there now.
+        // After the lock, so that the number belongs to the present version.
         const { version } = await tx
           .selectFrom('listings')
           .select(versionNumber.as('version'))

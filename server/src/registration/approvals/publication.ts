@@ -24,10 +24,10 @@ export interface PublishableListing {
   metadataUri: string;
 }
 
-/** Decides what may be published. */
+/** Decides which drafts a wallet may publish. */
 export interface Publication {
   /**
-   * What to publish on-chain for a reviewed draft of this wallet; stores what is said of the listing with it.
+   * The on-chain values for a reviewed draft of this wallet. Also stores the changes of the listing in the request.
    *
    * @param options `isUnverified` publishes an agent that was not reached, and marks it
    */
@@ -82,7 +82,7 @@ export function createPublication({
   };
 }
 
-/** @throws ApiError for what is not that wallet's draft, or whose present version is not approved. */
+/** @throws ApiError for a draft of another wallet, and for a present version without an approval. */
 function approvedDraft(draft: DraftRow | undefined, wallet: string, mode: ReviewMode): DraftRow {
   if (!draft || draft.creator !== wallet) throw notYours();
   if (draft.status !== 'draft') throw new ApiError('invalid_request', 'The listing is published already.');

@@ -58,7 +58,7 @@ async function outcomeOf(attempts: Promise<unknown>[]): Promise<{ accepted: numb
 }
 
 describe('unpublished agents of a wallet', () => {
-  it('are at most 20, however many registrations come at once, and its creator is told what to do [REG-41]', async () => {
+  it('are at most 20, however many registrations come at once, and the refusal names the remedy [REG-41]', async () => {
     const wallet = newWallet();
     const [first] = await withDrafts(wallet, MOST - 3);
     const { accepted, codes } = await outcomeOf(Array.from({ length: 12 }, () => queue(wallet)));
@@ -113,7 +113,7 @@ describe('unpublished agents of a wallet', () => {
     const id = idOf(await register(wallet));
     const { bytes } = DRAFT_LIMITS.beforePublication;
     await withDrafts(wallet, 1, bytes - 100_000);
-    // There is room for the change itself; what comes of it is larger.
+    // There is room for the change itself, but not for the changed draft.
     const before = fixture.documents();
     const job = await fixture.update('automatic', wallet, id, { system_prompt: 'x'.repeat(60_000) });
     expect(job.status).toBe('failed');
@@ -135,7 +135,7 @@ describe('jobs of a wallet', () => {
     expect([...codes]).toEqual(['rate_limit_exceeded']);
   });
 
-  it('that failed are kept to a number, and what they say to a length', async () => {
+  it('that failed are kept to a number, and their details to a length', async () => {
     const wallet = newWallet();
     const id = '00000000-0000-4000-8000-';
     await fixture.database.db
@@ -188,11 +188,11 @@ it('new versions of published agents take a bounded number of bytes a day', asyn
   expect(await change()).toMatchObject({ status: 'queued' });
 });
 
-it('runs for samples are bounded for each wallet, however many begin at once [REG-44]', async () => {
+it('runs for samples are bounded for each wallet, however many start at once [REG-44]', async () => {
   const { db } = fixture.database;
   const wallet = newWallet();
-  const begun = await Promise.all(Array.from({ length: 30 }, () => beginSampleRun(db, wallet)));
-  expect(begun.filter(Boolean)).toHaveLength(SAMPLE_RUNS_PER_DAY);
+  const started = await Promise.all(Array.from({ length: 30 }, () => beginSampleRun(db, wallet)));
+  expect(started.filter(Boolean)).toHaveLength(SAMPLE_RUNS_PER_DAY);
   expect(await beginSampleRun(db, newWallet())).toBe(true);
   const yesterday = new Date(Date.now() - 25 * 3_600_000);
   await db.updateTable('sample_runs').set({ created_at: yesterday }).where('wallet', '=', wallet).execute();

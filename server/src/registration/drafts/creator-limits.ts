@@ -5,7 +5,7 @@ import type { Db } from '../../database/connection.js';
 
 const MIB = 1024 * 1024;
 
-/** What a wallet may keep of agents that it has not published. */
+/** The limits on a wallet's unpublished agents. */
 interface DraftLimits {
   drafts: number;
   /** Of all their versions, as the database holds them. */
@@ -32,7 +32,7 @@ const SAMPLE_RUN_DAY = sql<Date>`now() - interval '24 hours'`;
 const HOW_TO_MAKE_ROOM =
   'Publish one (POST /v1/transactions {"action": "publish", ...}) or delete one (DELETE /v1/agents/:listing_id)';
 
-/** What a request is about to store. */
+/** The data that a request wants to store. */
 export interface Storing {
   wallet: string;
   /** Of the request's body, as it waits for its job. */
@@ -41,16 +41,15 @@ export interface Storing {
   kind: 'registration' | 'draft' | 'listed';
 }
 
-/** One at a time for each wallet, or two could both take what is left. To be called first in a transaction. */
+/** Locks a creator, so that two requests cannot both take the last place. Call it first in a transaction. */
 export async function lockCreator(tx: Db, wallet: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`creator:${wallet}`}, 0))`.execute(tx);
 }
 
 /**
- * Refuses what a wallet may not store. What waits for its job is counted, so that a registration that is accepted has its
- * place.
+ * Refuses data beyond the limits of a wallet. Waiting jobs count, so that an accepted registration has its place.
  *
- * @throws ApiError 429 `rate_limit_exceeded` for what has room later, 400 `invalid_request` for what has none.
+ * @throws ApiError 429 `rate_limit_exceeded` if there is room later, 400 `invalid_request` if there is never room.
  */
 export async function requireRoom(tx: Db, { wallet, bytes, kind }: Storing): Promise<void> {
   const waiting = await waitingJobs(tx, wallet);
@@ -91,7 +90,7 @@ export async function requireRoom(tx: Db, { wallet, bytes, kind }: Storing): Pro
   }
 }
 
-/** What is wrong with what a wallet has stored now, its unpublished agents being larger than they may be. */
+/** The problem with a wallet whose unpublished agents are larger than its limit; undefined without one. */
 export async function findOverflow(tx: Db, wallet: string): Promise<string | undefined> {
   const limits = await draftLimits(tx, wallet);
   const { bytes } = await storedDrafts(tx, wallet);
@@ -110,7 +109,7 @@ export async function hasPublished(db: Db, wallet: string): Promise<boolean> {
   return published !== undefined;
 }
 
-/** Runs that the agents of one wallet get in 24 hours, of each kind: the nightly ones take none of those for samples. */
+/** Runs that the agents of one wallet get in 24 hours, of each kind: nightly runs and sample runs count separately. */
 const RUNS_PER_DAY = { review: SAMPLE_RUNS_PER_DAY, health: HEALTH_RUNS_PER_DAY } as const;
 
 /** Counts one run for samples, unless the wallet has had as many of its kind as it may; says which. */
@@ -138,7 +137,7 @@ export async function beginSampleRun(
   });
 }
 
-/** Removes what no bound on sample runs counts any more. */
+/** Removes the records of sample runs that no limit counts any more. */
 export async function removeOldSampleRuns(db: Db): Promise<void> {
   await db.deleteFrom('sample_runs').where('created_at', '<=', SAMPLE_RUN_DAY).execute();
 }

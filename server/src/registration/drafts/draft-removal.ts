@@ -23,7 +23,8 @@ export interface DraftRemoval {
   /**
    * Removes a draft of that wallet.
    *
-   * @throws ApiError `listing_not_found` for what is not the wallet's; `invalid_request` for what is or may be on-chain.
+   * @throws ApiError `listing_not_found` for a listing of another wallet; `invalid_request` for one that is or may be
+   * on-chain.
    */
   remove(wallet: string, listingId: string): Promise<void>;
   /** The background task: removes the drafts that have neither been changed nor published for {@link DRAFT_DAYS} days. */

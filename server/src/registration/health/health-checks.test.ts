@@ -158,7 +158,7 @@ describe('a listing whose nightly runs fail', () => {
     await foldCounts(database.db);
     expect(await service().detail(id)).not.toHaveProperty('failing_since');
     expect(await isFound(id)).toBe(true);
-    // It begins to count anew, and is not run in the night after.
+    // The count starts again, and the listing does not run in the next night.
     await nights(1, id);
     expect(await service().detail(id)).not.toHaveProperty('failing_since');
     await makeDue();
@@ -240,7 +240,7 @@ describe('the runs of a night', () => {
     expect(await places()).toEqual(first);
   });
 
-  it('are so many at most in a round, once each, and none of what is not to be run [REG-145]', async () => {
+  it('are limited in each round, run each listing once, and leave out listings that need no check [REG-145]', async () => {
     const wanted = await Promise.all(Array.from({ length: 5 }, () => listed()));
     await listed({ health_checks: false });
     const paused = await listed();
@@ -257,12 +257,12 @@ describe('the runs of a night', () => {
     const creator = wanted.find(({ id }) => id === one?.listingId)?.creator;
     expect(one).toMatchObject({
       task: HEALTH_TASK,
-      // After what creators wait for, and beside other creators' runs.
+      // After the jobs that creators wait for, and beside other creators' runs.
       options: { queue: `review-runs:${creator}`, maxAttempts: 1, priority: 1_000 },
     });
   });
 
-  it('are bounded for each creator, and what is left over comes first in the next night [REG-145]', async () => {
+  it('are bounded for each creator, and the remaining listings come first in the next night [REG-145]', async () => {
     answer = working;
     const creator = newWallet();
     const rows = [];

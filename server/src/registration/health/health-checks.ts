@@ -11,7 +11,7 @@ import type { HealthRepository } from './health-repository.js';
 export const HEALTH_ROUND_TASK = 'queue_health_checks';
 export const HEALTH_CRONTAB = `*/10 0-5 * * * ${HEALTH_ROUND_TASK}`;
 
-/** Runs that a round queues: what four at once, of a minute each, get done until the next round. */
+/** Runs that a round queues: as many as four at once, of a minute each, finish until the next round. */
 const MOST_OF_ROUND = 40;
 const PROBLEM_CHARACTERS = 500;
 /** As plain as a renter's: an agent cannot tell that it is only checked. */
@@ -78,7 +78,7 @@ export function createHealthChecks(deps: {
   };
 }
 
-/** What the creator gave, where the agent takes it still; else one that is made of the schema. */
+/** The creator's sample input, if the schema still accepts it; otherwise an input made from the schema. */
 async function inputOf(schema: Record<string, unknown>, given: ListingTerms['sample_input']) {
   const isTaken = given !== undefined && (await schemaViolations(schema, given)).length === 0;
   return isTaken ? given : sampleInputOf(schema);

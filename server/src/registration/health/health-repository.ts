@@ -5,31 +5,35 @@ import type { enqueueTask } from '../../jobs/jobs.js';
 import { beginSampleRun } from '../drafts/creator-limits.js';
 import type { VersionRow } from '../repository.js';
 
-/** Name of the background task that runs a listing to see whether it works. */
+/** Name of the background task that runs a listing to check whether it works. */
 export const HEALTH_TASK = 'check_health';
 
-/** After those that a registration or a publication waits for. */
+/** A lower priority than the tasks of registrations and publications. */
 const PRIORITY = 1_000;
 
-/** A listing that is to be run. */
+/** A listing to run. */
 interface CheckedListing {
   creator: string;
   version: VersionRow;
   sampleInput: ListingTerms['sample_input'];
 }
 
-/** Keeps which listings are to be run, and what came of it. */
+/** Keeps the schedule of health checks, and their results. */
 export interface HealthRepository {
   /**
-   * Queues the runs of listings that are due, at most so many; those that need none are due again the next night: what is not on
-   * sale, what its creator has taken out, and what a renter had a result of within a day. Gives how many were queued.
+   * Queues the runs of due listings, at most `most`, and returns their number. Some listings need no run and are due
+   * again the next night: listings not on sale, listings that their creator excluded, and listings with a renter's
+   * result in the last day.
    */
   queueDue(most: number): Promise<number>;
-  /** An active listing whose creator wants it to be run. */
+  /** An active listing whose creator allows health checks. */
   find(listingId: string): Promise<CheckedListing | undefined>;
-  /** Counts a run of a creator's listing; false when it has had as many today as it may: the listing is the next night's first. */
+  /**
+   * Counts a run of a creator's listing. False at the creator's daily limit: then the listing comes first in the next
+   * night.
+   */
   begin(listingId: string, creator: string): Promise<boolean>;
-  /** Notes what a run came to. @param problem why it failed */
+  /** Stores the result of a run. @param problem why it failed */
   note(listingId: string, versionId: string, problem: string | null): Promise<void>;
 }
 

@@ -24,7 +24,7 @@ const connected: PrivatePart = {
 const membersOf = (base: PrivatePart, changes: Record<string, unknown>, bringsKey = false) =>
   redirectingMembers(base, mergePatch(base.manifest ?? {}, changes), bringsKey);
 
-describe('what decides where renters’ data goes', () => {
+describe('a change of the place that gets renters’ data', () => {
   it.each<[string, PrivatePart, Record<string, unknown>, string[]]>([
     [
       'another endpoint of a model',
@@ -59,7 +59,7 @@ describe('what decides where renters’ data goes', () => {
     ],
     ['access to the web', declarative(), { tools: [WEB] }, ['tools']],
     [
-      'what an agent on the web is told',
+      'the system prompt of an agent on the web',
       declarative({ tools: [WEB] }),
       { system_prompt: 'y' },
       ['system_prompt'],

@@ -2,7 +2,7 @@ import { type AgentToolName, canonicalJson } from '@agent-rental/contract';
 import type { PrivatePart } from './private-part.js';
 import type { Violation } from './validate.js';
 
-/** Whether a tool takes what an agent knows out into the web. */
+/** Whether a tool can send an agent's data to the web. */
 const REACHES_WEB: Readonly<Record<AgentToolName, boolean>> = {
   read_input: false,
   list_inputs: false,
@@ -19,12 +19,12 @@ const WEB_TOOLS = new Set(Object.entries(REACHES_WEB).flatMap(([name, isWeb]) =>
 type Fields = Record<string, unknown>;
 
 /**
- * The members of an update that decide where renters' tasks and inputs go: another endpoint or model, another key for it,
- * and what an agent with access to the web is told to do. The wallet has to confirm these; other changes need no more than
- * the right to publish.
+ * The members of an update that decide where renters' tasks and inputs go. These are another endpoint or model,
+ * another model key, and another system prompt of an agent with access to the web. The wallet must confirm them.
+ * Other changes only need the right to publish.
  *
- * @param base the version that is changed
- * @param manifest what comes of it, valid or not
+ * @param base the version to change
+ * @param manifest the changed manifest, valid or not
  * @param bringsKey whether the update has a model key
  */
 export function redirectingMembers(base: PrivatePart, manifest: Fields, bringsKey: boolean): string[] {
@@ -38,7 +38,7 @@ export function redirectingMembers(base: PrivatePart, manifest: Fields, bringsKe
   ];
 }
 
-/** What is told of members that changed without the wallet's confirmation. */
+/** The violations for members that changed without the wallet's confirmation. */
 export function unconfirmed(members: readonly string[]): Violation[] {
   return members.map((path) => ({
     path,

@@ -9,7 +9,7 @@ import type { Database } from '../../database/schema.js';
 import type { DraftRow } from '../drafts/draft-row.js';
 import { termViolations, type RegistrationRules, type Violation } from './validate.js';
 
-/** What is said about a listing, as it is stored. */
+/** The stored texts and terms of a listing. */
 export type ListingColumns = Partial<
   Pick<
     Insertable<Database['listings']>,
@@ -28,14 +28,14 @@ export type ListingColumns = Partial<
 
 type Terms = Pick<ListingTerms, 'rental_model' | 'price_lamports' | 'min_deposit_lamports'>;
 
-/** What only the chain can change, once a listing is published. */
+/** Members that only the chain can change, once a listing is published. */
 const ON_CHAIN = {
   rental_model: 'never changes once a listing is published',
   price_lamports: 'of a published listing is changed on-chain: POST /v1/transactions, action update',
   min_deposit_lamports: 'of a published listing is changed on-chain: POST /v1/transactions, action update',
 } as const satisfies Partial<Record<keyof ListingChanges, string>>;
 
-/** What is wrong with changes of a listing beyond their form. */
+/** The violations in changes of a listing, beyond their form. */
 export function listingViolations(
   changes: ListingChanges,
   present: DraftRow,
@@ -84,7 +84,7 @@ export function listingColumns(changes: ListingChanges, present?: DraftRow): Lis
 const changesTerms = (changes: ListingChanges) =>
   Object.keys(ON_CHAIN).some((member) => changes[member as keyof typeof ON_CHAIN] !== undefined);
 
-/** What a listing costs once it is changed; undefined while model or price are not known. */
+/** The terms of a listing after its change; undefined while model or price are not known. */
 function termsAfter(changes: ListingChanges, present: DraftRow | undefined): Terms | undefined {
   const model = changes.rental_model ?? present?.rental_model ?? undefined;
   const price = changes.price_lamports ?? numberOf(present?.price_lamports);

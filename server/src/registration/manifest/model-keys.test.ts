@@ -126,7 +126,7 @@ describe('a change of where data goes', () => {
   it('that was none when it was accepted is refused by its job [ID-52]', async () => {
     const { wallet, id } = await registered({ model: SELF_HOSTED });
     const service = fixture.service('automatic');
-    // Names what is there already: nothing to confirm.
+    // It names the present model: nothing to confirm.
     const queued = await service.update(wallet, id, { model: SELF_HOSTED }, refuse);
     await update(wallet, id, { model: { provider: 'openai', model: 'm' } });
     await service.validate(queued.job_id);
@@ -143,7 +143,7 @@ describe('a change of where data goes', () => {
       code: 'invalid_signature',
     });
     expect(await modelOf(id)).toMatchObject({ key: KEY });
-    // What could not be done in any case is told without a signature.
+    // An impossible change is refused without asking for a signature.
     await expect(secrets.rotateWebhookSecret(wallet, id, refuse)).rejects.toMatchObject({
       code: 'invalid_request',
     });

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Keys } from '../../platform/keys.js';
 import { modelOrigin } from './model-origin.js';
 
-/** The manifest as it was registered: what an update changes. */
+/** The registered manifest, which an update changes. */
 const manifest = z.record(z.string(), z.unknown()).optional();
 
 /**
@@ -42,7 +42,7 @@ export type PrivatePart = z.infer<typeof privatePart>;
 export type DeclarativeAgent = Extract<PrivatePart, { mode: 'declarative' }>;
 export type ConnectedAgent = Extract<PrivatePart, { mode: 'connected' }>;
 
-/** What the private part of a version is sealed for. */
+/** The context that binds a sealed private part to its version. */
 export const privatePartContext = (versionId: string) => `agent-version:${versionId}`;
 
 /** Seals the private part of one version. */
@@ -63,7 +63,7 @@ export function openPrivatePart(keys: Keys, versionId: string, sealed: Buffer | 
   return { ...part, model: { ...part.model, keyOrigin: modelOrigin(part.model) } };
 }
 
-/** A part without the replaced webhook secret, where the time of that is over; the same part otherwise. */
+/** The part without its replaced webhook secret, if that secret has expired. Otherwise the same part. */
 export function withoutEndedSecret(part: PrivatePart, nowMs: number): PrivatePart {
   if (part.mode !== 'connected' || !part.previousWebhookSecret) return part;
   if (part.previousWebhookSecret.until > nowMs) return part;

@@ -65,7 +65,7 @@ describe('an address on this machine', () => {
     ]);
   });
 
-  it('is refused without that elsewhere, and so is what no setting allows', async () => {
+  it('is refused without that setting, and some addresses are refused with every setting', async () => {
     for (const [manifest, canAllow] of [
       [{ ...CONNECTED, entrypoint_url: local }, false],
       [{ ...CONNECTED, entrypoint_url: 'https://10.0.0.1/run' }, true],
@@ -85,7 +85,7 @@ describe('a manifest is accepted', () => {
     ['without tools [MAN-12]', without('tools')],
     ['with an empty list of tools, connected', { ...CONNECTED, tools: [] }],
     [
-      'with a model of its own',
+      'with its own model',
       { ...DECLARATIVE, model: { provider: 'self_hosted', endpoint_url: 'https://llm.example.com/v1' } },
     ],
     ['at an origin that the operator allows', { ...CONNECTED, entrypoint_url: 'http://127.0.0.1:4000/run' }],

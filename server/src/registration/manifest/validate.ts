@@ -22,14 +22,14 @@ export interface Violation {
   message: string;
 }
 
-/** What a registration is judged against. */
+/** The settings for validating a registration. */
 export interface RegistrationRules {
   outbound: OutboundHttp;
   /** Whether addresses on the server's own machine can be allowed: on the embedded default. */
   canAllowLoopback?: boolean;
   /** Names of the tools that the sandbox in use can serve. */
   servedTools: ReadonlySet<string>;
-  /** Why a tool is not served here, and what would serve it. */
+  /** The reason why this server does not offer a tool, and the remedy. */
   unservedReasons?: Readonly<Record<string, string>>;
   /** The least price of a Per-Task listing, in lamports, from the protocol's account. */
   minQueryPriceLamports: bigint;
@@ -40,7 +40,7 @@ export type Validated =
       valid: true;
       manifest: Manifest;
       terms: ListingTerms | undefined;
-      /** What refuses nothing. */
+      /** Advice, which refuses nothing. */
       warnings: Violation[];
     }
   | { valid: false; violations: Violation[] };
@@ -59,7 +59,7 @@ export async function validateRegistration(
   await setImmediate();
   const size = Buffer.byteLength(JSON.stringify(body.manifest));
   if (size > MANIFEST_MAX_BYTES) {
-    // What else is wrong with it does not matter, and would take long to find.
+    // Further faults do not matter, and would take long to find.
     const message = `the manifest has ${size} bytes; the most is ${MANIFEST_MAX_BYTES}`;
     return { valid: false, violations: [{ path: '', message }] };
   }
@@ -86,7 +86,7 @@ export async function validateRegistration(
   return { valid: true, manifest: parsed.data, terms: terms?.data, warnings };
 }
 
-/** What is wrong with a listing's terms beyond their form. */
+/** The violations in a listing's terms, beyond their form. */
 export function termViolations(
   terms: Pick<ListingTerms, 'rental_model' | 'price_lamports' | 'min_deposit_lamports'>,
   rules: Pick<RegistrationRules, 'minQueryPriceLamports'>,
@@ -158,7 +158,7 @@ async function manifestViolations(value: Manifest, rules: RegistrationRules): Pr
   return violations;
 }
 
-/** What zod found, in the form of violations. */
+/** The issues of zod as violations. */
 export function fromZod(error: z.ZodError, prefix: string): Violation[] {
   return error.issues.map(({ path, message }) => ({
     path: (prefix + path.join('.')).replace(/\.$/, ''),

@@ -3,7 +3,7 @@ import type { Manifest } from '@agent-rental/contract';
 import { modelOrigin } from './model-origin.js';
 import type { DeclarativeAgent, PrivatePart } from './private-part.js';
 
-/** What a version is made of beside its manifest. */
+/** The parts of a version beside its manifest. */
 export interface VersionSecrets {
   /** The manifest as it was sent, defaults not filled in. */
   manifest: Record<string, unknown>;
@@ -58,8 +58,8 @@ function withKey(
 }
 
 /**
- * What permanent storage may hold: nothing of how the agent works, and a salted commitment to the whole, so
- * that its creator can later prove what was registered.
+ * The public part of a manifest, for permanent storage. It hides how the agent works. It holds a salted commitment to
+ * the whole manifest, so that the creator can later prove the registration.
  */
 export function publicPart(
   manifest: Manifest,

@@ -35,14 +35,14 @@ it('a completed job warns of a key in the prompt and of a schema that tells litt
   expect(JSON.stringify(job)).not.toContain(SECRET.slice(0, 12));
   const worse = await fixture.update('automatic', wallet, idOf(job), {
     system_prompt: 'Answer.',
-    output_schema: { type: 'string', description: 'What is due.' },
+    output_schema: { type: 'string', description: 'The amount due.' },
   });
   expect(worse.warnings?.map(({ path }) => path)).toEqual(['description', 'input_schema.properties.text']);
   const better = await fixture.update('automatic', wallet, idOf(job), {
     system_prompt: 'Answer.',
-    description: 'Reads an invoice in plain text and says what is due, when, and to whom.',
+    description: 'Reads an invoice in plain text and names the amount, the date and the recipient.',
     input_schema: { type: 'object', properties: { text: { type: 'string', description: 'The invoice.' } } },
-    output_schema: { type: 'string', description: 'What is due.' },
+    output_schema: { type: 'string', description: 'The amount due.' },
   });
   expect(better).not.toHaveProperty('warnings');
 });
@@ -65,7 +65,7 @@ it.each([
   expect(changed.error?.details.map((detail) => detail.path)).toEqual([path]);
 });
 
-it('a key in what is published with it is refused [REG-127]', async () => {
+it('a key in the sample output of a publication is refused [REG-127]', async () => {
   const wallet = newWallet();
   const id = idOf(await fixture.register('automatic', wallet));
   const publishing = fixture.service('automatic').prepareToPublish(wallet, id, { sample_output: [SECRET] });

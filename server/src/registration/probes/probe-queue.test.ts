@@ -30,14 +30,14 @@ async function draft(creator: string, entrypointUrl: string): Promise<string> {
   return id;
 }
 
-it('an endpoint that does not answer delays the probes of its own creator alone [REG-120]', async () => {
-  const begun: string[] = [];
-  let onBegun: () => void = () => undefined;
+it('a silent endpoint delays only the probes of its creator [REG-120]', async () => {
+  const started: string[] = [];
+  let onStarted: () => void = () => undefined;
   let release: () => void = () => undefined;
   const deadline = new Promise<void>((resolve) => (release = resolve));
-  const began = async (count: number) => {
-    while (begun.length < count) await new Promise<void>((resolve) => (onBegun = resolve));
-    return [...begun];
+  const waitForStarts = async (count: number) => {
+    while (started.length < count) await new Promise<void>((resolve) => (onStarted = resolve));
+    return [...started];
   };
   const silent = newWallet();
   for (let at = 0; at < 5; at += 1) await draft(silent, `silent ${at}`);
@@ -46,8 +46,8 @@ it('an endpoint that does not answer delays the probes of its own creator alone 
     keys,
     probe: async (agent) => {
       const name = agent.mode === 'connected' ? agent.entrypointUrl : '';
-      begun.push(name);
-      onBegun();
+      started.push(name);
+      onStarted();
       if (name.startsWith('silent')) await deadline;
       return 'reached';
     },
@@ -58,12 +58,12 @@ it('an endpoint that does not answer delays the probes of its own creator alone 
     createLogger('silent'),
     { concurrency: 4 },
   );
-  await began(1);
+  await waitForStarts(1);
   const honest = await Promise.all(Array.from({ length: 6 }, (_, at) => draft(newWallet(), `honest ${at}`)));
-  const all = await began(7);
+  const all = await waitForStarts(7);
   expect(all.filter((name) => name.startsWith('silent'))).toEqual(['silent 0']);
   release();
-  await began(11);
+  await waitForStarts(11);
   await jobs.stop();
   for (const id of honest)
     expect(await repository.findProbe(id)).toMatchObject({ requested_at: null, reason: null });

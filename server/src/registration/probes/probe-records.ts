@@ -15,17 +15,17 @@ const DETAIL_CHARACTERS = 300;
 /** The time that bounds on probes are counted over. */
 const PROBE_DAY = sql<Date>`now() - interval '24 hours'`;
 
-/** What is on record of whether an agent can be reached. */
+/** The record of an agent's last probe. */
 export type ProbeRow = Selectable<Database['agent_probes']>;
 
-/** Writes down what probes learn. */
+/** Stores the results of probes. */
 export interface ProbeRecords {
   findProbe(listingId: string): Promise<ProbeRow | undefined>;
-  /** Asks for a probe of a listing's agent; false when its creator has asked for as many today as it may. */
+  /** Asks for a probe of a listing's agent. False at the creator's daily limit. */
   requestProbe(listingId: string): Promise<boolean>;
   /**
-   * Stores what a probe or a sample run of that version learned; false when another version runs by then, and nothing is
-   * stored.
+   * Stores the result of a probe or a sample run of that version. False, and nothing stored, when another version
+   * runs by then.
    */
   storeProbe(listingId: string, versionId: string, outcome: ProbeOutcome): Promise<boolean>;
 }
@@ -39,10 +39,10 @@ type Enqueue = (
 ) => Promise<void>;
 
 /**
- * Asks for a probe, in a transaction. The probes of one creator run one after another: an endpoint that does not answer uses the
- * whole time of its probe, and delays only its own creator.
+ * Asks for a probe, in a transaction. The probes of one creator run one after another. So a silent endpoint, which
+ * uses its whole time limit, delays only its own creator.
  *
- * @param forgets what was learned before is of another address or key, and does not hold any more
+ * @param forgets whether the former result is for another address or key, and is deleted
  */
 export async function requestProbe(
   tx: Db,
@@ -121,7 +121,7 @@ export function createProbeRecords(db: Db, enqueue: Enqueue): ProbeRecords {
   };
 }
 
-/** Removes what no bound on probes counts any more. */
+/** Removes the requests for probes that no limit counts any more. */
 export async function removeOldProbeRequests(db: Db): Promise<void> {
   await db.deleteFrom('probe_requests').where('created_at', '<=', PROBE_DAY).execute();
 }
@@ -138,7 +138,10 @@ export async function storeRunFailure(db: Db, versionId: string, failure: ProbeF
   if (listing) await storeFailure(db, listing.id, failure);
 }
 
-/** In SQL: whether a run has succeeded since an agent failed last. It stands in the runs, so that a run that succeeds writes nothing. */
+/**
+ * In SQL: whether a run succeeded since the agent's last failure. It reads the runs, so that a successful run writes
+ * nothing.
+ */
 export const SUCCEEDED_SINCE = `exists (
   select from runs where runs.listing_id = agent_probes.listing_id and runs.created_at > agent_probes.failed_at
     and runs.status = 'completed')`;

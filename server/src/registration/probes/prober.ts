@@ -10,9 +10,10 @@ const TRIES = 5;
 /** Probes agents in the background. */
 export interface Prober {
   /**
-   * The background task. Tries whether the service can work with the version that runs, and stores what it learned.
+   * The background task. Checks whether the service can reach the agent of the running version, and stores the
+   * result.
    *
-   * @throws what the probe throws when it could not be made: to be tried again.
+   * @throws the error of a probe that could not be made; the queue tries again.
    */
   probe(listingId: string): Promise<void>;
 }
@@ -38,7 +39,7 @@ export function createProber(deps: {
   };
 }
 
-/** Whether what is known of how an agent is reached holds for another version of it, too. */
+/** Whether two versions reach their agent in the same way, so that one probe covers both. */
 export function isReachedAs(before: PrivatePart, after: PrivatePart): boolean {
   if (before.mode === 'connected') {
     return (

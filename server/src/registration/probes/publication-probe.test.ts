@@ -93,7 +93,7 @@ describe('a publication', () => {
     ],
     ['no key', {}, 'reached', /asks for a key.*PUT \/v1\/listings\/:id\/model-key/],
   ])(
-    'of an agent with %s is refused, and says why and what to do [REG-123]',
+    'of an agent with %s is refused, with the reason and the remedy [REG-123]',
     async (_, fields, learned, told) => {
       const { id, publish, reasons } = await draft(fields);
       expect(requests(id)).toBe(1);
@@ -108,7 +108,7 @@ describe('a publication', () => {
     },
   );
 
-  it('waits for a probe that is under way, and tries again what was not reached [REG-123]', async () => {
+  it('waits for a probe that is under way, and probes an unreachable agent again [REG-123]', async () => {
     const { id, publish } = await draft(CONNECTED);
     await expect(publish()).rejects.toMatchObject({ code: 'service_unavailable', retryAfterSeconds: 5 });
     outcome = DEAD;
@@ -135,7 +135,7 @@ describe('a publication', () => {
 });
 
 describe('a probe', () => {
-  it('comes with a registration and with each change of what is reached, and no other [REG-120]', async () => {
+  it('comes with a registration and with each change of the address or key, and no other change [REG-120]', async () => {
     const { wallet, id } = await draft(CONNECTED);
     await probe(id);
     const change = (changes: Record<string, unknown>) => fixture.update('automatic', wallet, id, changes);
@@ -196,7 +196,7 @@ describe('a probe', () => {
     expect(await fixture.repository.findProbe(id)).toMatchObject({ reason: null });
   });
 
-  it('is made so often a day for a wallet and no more, and publishing then tells what is known [REG-120]', async () => {
+  it('has a daily limit for each wallet, after which publishing reports the last result [REG-120]', async () => {
     const { wallet, id, publish } = await draft(CONNECTED);
     outcome = DEAD;
     await probe(id);

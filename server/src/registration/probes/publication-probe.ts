@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 200;
 const PUBLISH_ANYWAY =
   'Correct it and publish again; or publish with "unverified": true, and renters are told that the agent was not reached.';
 
-/** What publishing needs to know of probes. */
+/** The probes, as publishing uses them. */
 export interface PublicationProbes extends Pick<ProbeRecords, 'findProbe' | 'requestProbe'> {
   /** How long a publication waits for the probe, in milliseconds. */
   waitMs: number;
@@ -22,8 +22,8 @@ const isReached = (row: ProbeRow | undefined) =>
   row !== undefined && row.reached_at !== null && row.reason === null && row.requested_at === null;
 
 /**
- * Sees to it that the service can work with an agent that is published. One that was not reached is probed again: its creator may
- * have corrected what was wrong.
+ * Ensures that the service can reach an agent before its publication. It probes an unreachable agent again, because
+ * the creator may have corrected the fault.
  *
  * @param isUnverified publishes without waiting for a probe, also where the last one failed
  * @returns whether it was reached

@@ -5,7 +5,7 @@ import type { DraftRow } from '../drafts/draft-row.js';
 /** How often a publication looks whether the sample run has ended. */
 const LOOK_EVERY_MS = 200;
 
-/** What publishing needs to know of samples. */
+/** The samples, as publishing uses them. */
 export interface PublicationSamples {
   /** The listing as it is now. */
   find(listingId: string): Promise<DraftRow | undefined>;
@@ -37,7 +37,7 @@ export function sampleUnderWay(): ApiError {
 export async function requireSamples(draft: DraftRow, samples: PublicationSamples): Promise<void> {
   if (hasSamples(draft)) return;
   if (!(await samples.canBeSampled(draft))) {
-    throw withoutSamples('the agent cannot be run without a model key, so no run shows what it does');
+    throw withoutSamples('the agent cannot run without a model key, so there is no sample run');
   }
   if (draft.sample_problem !== null) await samples.request(draft.id);
   for (const until = performance.now() + samples.waitMs; ;) {

@@ -39,14 +39,14 @@ it.each([
 
 it.each([
   ['a pattern that nothing made up matches', { type: 'string', pattern: '^[0-9]{9}$' }],
-  ['what no input can be', { type: 'array', items: {} }],
+  ['a schema of no input', { type: 'array', items: {} }],
   ['an example that breaks its own schema', { type: 'string', examples: ['long'], maxLength: 2 }],
   ['a schema that nothing matches', { not: {} }],
 ])('makes none for %s', async (_, schema) => {
   expect(await sampleInputOf(schema)).toBeUndefined();
 });
 
-it('comes to an end for a schema that refers to itself', async () => {
+it('ends for a schema that refers to itself', async () => {
   const tree = {
     $ref: '#/$defs/t',
     $defs: { t: { type: 'object', properties: { t: { $ref: '#/$defs/t' } } } },

@@ -9,7 +9,7 @@ const MAX_PARTS = 2_000;
 const MAX_ITEMS = 3;
 const MAX_TEXT_CHARACTERS = 1_000;
 
-/** What a word of such a format looks like. */
+/** An example of each format. */
 const FORMATS: Readonly<Record<string, string>> = {
   date: '2026-01-31',
   'date-time': '2026-01-31T09:30:00Z',
@@ -51,7 +51,7 @@ function exampleOf(schema: unknown, making: Making, depth: number): Json | undef
   if (typeof referred === 'string') return exampleOf(resolve(referred, making.root), making, depth + 1);
   for (const keyword of ['anyOf', 'oneOf', 'allOf']) {
     const choices = schema[keyword];
-    // A root that says what it is beside its choices is made of what it says.
+    // A root with a type beside its choices is made from that type.
     if (Array.isArray(choices) && schema['type'] === undefined)
       return exampleOf(choices[0], making, depth + 1);
   }
@@ -76,7 +76,7 @@ function exampleOf(schema: unknown, making: Making, depth: number): Json | undef
   }
 }
 
-/** Every property that has an example of some kind, required or not: a sample shows what the agent can take. */
+/** Every property with any kind of example, required or not: a sample shows all inputs of the agent. */
 function objectOf(schema: Schema, making: Making, depth: number): Record<string, Json> {
   const properties = isSchema(schema['properties']) ? schema['properties'] : {};
   const made: [string, Json][] = [];
@@ -97,7 +97,7 @@ function textOf(schema: Schema): string {
   return words.padEnd(least, '.').slice(0, most);
 }
 
-/** What a reference inside the schema leads to. */
+/** The schema at a reference inside the root. */
 function resolve(reference: string, root: Schema): unknown {
   if (!reference.startsWith('#')) return undefined;
   let found: unknown = root;

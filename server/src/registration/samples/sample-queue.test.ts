@@ -15,9 +15,9 @@ const promptOf = (agent: PrivatePart) => (agent.mode === 'declarative' ? agent.s
 let database: TemporaryDatabase;
 let repository: RegistrationRepository;
 let jobs: Awaited<ReturnType<typeof startJobs>> | undefined;
-/** Names of the agents that were run, in the order in which they were. */
-let begun: string[];
-let onBegun: () => void;
+/** Names of the agents that ran, in order. */
+let started: string[];
+let onStarted: () => void;
 /** Ends the runs of agents that do not answer, as their deadline would. */
 let release: () => void;
 
@@ -28,15 +28,15 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 beforeEach(() => {
-  begun = [];
-  onBegun = () => undefined;
+  started = [];
+  onStarted = () => undefined;
 });
 
 function start(concurrency: number) {
   const deadline = new Promise<void>((resolve) => (release = resolve));
   const run: ReviewRun = async (agent) => {
-    begun.push(promptOf(agent));
-    onBegun();
+    started.push(promptOf(agent));
+    onStarted();
     if (!promptOf(agent).startsWith('silent')) return { output: 'a sample' };
     await deadline;
     return { problem: 'The agent did not finish.' };
@@ -69,8 +69,8 @@ async function draft(name: string, creator: string): Promise<void> {
 
 /** Waits until that many agents were run. */
 async function runs(count: number): Promise<string[]> {
-  while (begun.length < count) await new Promise<void>((resolve) => (onBegun = resolve));
-  return [...begun];
+  while (started.length < count) await new Promise<void>((resolve) => (onStarted = resolve));
+  return [...started];
 }
 
 it('an agent that does not answer delays no sample of another creator [EXE-62]', async () => {

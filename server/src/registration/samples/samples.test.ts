@@ -88,13 +88,13 @@ it('a listing without samples gets them of one run, on an input made of its sche
   expect(asked).toHaveLength(1);
 });
 
-it('the sample input of its creator is what the agent gets', async () => {
+it('the agent gets the sample input of its creator', async () => {
   const { id } = await listingOf(AGENT, { sample_input: JSON.stringify({ given: true }) });
   await samples().take(id);
   expect(asked).toMatchObject([{ input: { given: true } }]);
 });
 
-it('text is shown as it is, without what a database cannot hold, and cut', async () => {
+it('text is shown unchanged, but cut, and without characters that a database cannot hold', async () => {
   const { id } = await listingOf();
   answer = async () => ({ output: `a\0b${'x'.repeat(5_000)}` });
   await samples().take(id);
@@ -123,7 +123,7 @@ it('where no input can be made up nothing is run, and the creator is told', asyn
   expect((await shownOf(id)).sample_problem).toContain('sample_output');
 });
 
-it('what a run gave is dropped when another version runs by then', async () => {
+it('the result of a run is dropped when another version runs by then', async () => {
   const { id } = await listingOf();
   answer = async () => {
     await database.db

@@ -28,13 +28,13 @@ export type ReviewRun = (
   },
 ) => Promise<{ output: Json } | { problem: string; failure?: ProbeFailure | undefined }>;
 
-/** The part of a review that shows what an agent does, for listings whose creators sent no sample. */
+/** The part of a review that makes a sample, for listings whose creators sent none. */
 export interface SampleTaker {
   /**
-   * The background task. Runs the agent once and stores what it was given and what it answered; does nothing for a
-   * listing that has samples, or whose agent cannot be run by the service.
+   * The background task. Runs the agent once, and stores its input and its answer. Does nothing for a listing with
+   * samples, or with an agent that the service cannot run.
    *
-   * @throws what the run throws when it could not be made at all: to be tried again.
+   * @throws the error of a run that could not be made; the queue tries again.
    */
   take(listingId: string): Promise<void>;
 }
@@ -73,7 +73,7 @@ export function createSampleTaker(deps: {
       // Each try may cost the creator's model, and takes a turn of the shared queue.
       if (!(await deps.repository.beginSampleRun(creator))) {
         const problem =
-          `The review did not run the agent: those of this wallet were run ${SAMPLE_RUNS_PER_DAY} times within 24 hours. ` +
+          `The review did not run the agent: the agents of this wallet ran ${SAMPLE_RUNS_PER_DAY} times within 24 hours. ` +
           'Send listing.sample_output with the registration, or change the agent tomorrow.';
         await store({ input: null, output: [], problem });
         await deps.repository.requestProbe(listingId);
@@ -88,7 +88,7 @@ export function createSampleTaker(deps: {
         // Registering is free: without this the service would be an anonymous proxy for GET requests.
         readsWeb: isPublisher,
       });
-      // A run tells what a probe would.
+      // A run has the result of a probe, too.
       const failure = 'problem' in made ? made.failure : undefined;
       await deps.repository.storeProbe(listingId, version.id, failure ?? 'reached');
       const problem = 'problem' in made ? made.problem : secretIn(made.output);

@@ -7,13 +7,14 @@ import { runnableVersions, setPrivatePart } from './runnable-versions.js';
 export const REPLACED_SECRETS_TASK = 'end_replaced_secrets';
 
 /**
- * The background task: takes a replaced webhook secret out of all versions of a listing once its time is over.
+ * The background task: removes an expired webhook secret from all versions of a listing.
  *
- * @throws Error before that time, so that the task is tried again: the clocks of the database and of this process may differ.
+ * @throws Error before the secret expires, so that the queue tries again: the clocks of database and process may
+ * differ.
  */
 export async function endReplacedSecrets(db: Db, keys: Keys, listingId: string): Promise<void> {
   const early = await db.transaction().execute(async (tx) => {
-    // Locked: an update that was made of the version as it is now is made again.
+    // Locked, so that an update made from this version is made again.
     await tx.selectFrom('listings').select('id').where('id', '=', listingId).forUpdate().execute();
     let waiting = false;
     for (const version of await runnableVersions(tx, listingId)) {

@@ -17,7 +17,7 @@ export async function runnableVersions(tx: Db, listingId: string): Promise<Runna
   return versions.filter((version): version is RunnableVersion => version.private_part !== null);
 }
 
-/** Replaces what is secret of a version. Null: the version cannot run any more. */
+/** Replaces the private part of a version. Null: the version cannot run any more. */
 export async function setPrivatePart(tx: Db, versionId: string, part: Buffer | null): Promise<void> {
   await tx.updateTable('agent_versions').set({ private_part: part }).where('id', '=', versionId).execute();
 }

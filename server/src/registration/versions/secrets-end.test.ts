@@ -69,7 +69,7 @@ describe('a dump opened with the master key', () => {
     const dump = await opened(id);
     expect(dump).toContain('agent.example.com');
     expect(dump).not.toMatch(/PROMPT|KEY-/);
-    // What is public of them stays.
+    // Their public parts stay.
     expect(dump.match(/"listing_id":"[^"]+","input_schema":\{"type":"object"\}/g)).toHaveLength(3);
     expect(dump).toMatch(/"number":1[^]*"number":2[^]*"number":3/);
   });
@@ -130,7 +130,7 @@ describe('a dump opened with the master key', () => {
     await endReplacedSecrets(db, keys, id);
   });
 
-  it('has no webhook secret in a new version whose time was over when it was made [REG-20]', async () => {
+  it('has no expired webhook secret in a new version [REG-20]', async () => {
     const { id, wallet, update } = await published({
       system_prompt: undefined,
       entrypoint_url: 'https://agent.example.com/run',
@@ -143,7 +143,7 @@ describe('a dump opened with the master key', () => {
     expect(await fixture.running(id)).not.toHaveProperty('previousWebhookSecret');
   });
 
-  it('has nothing of what a draft was before [REG-20]', async () => {
+  it('has nothing of the earlier versions of a draft [REG-20]', async () => {
     const wallet = newWallet();
     const id = idOf(await fixture.register('automatic', wallet, { system_prompt: 'PROMPT-1' }));
     await fixture.update('automatic', wallet, id, { system_prompt: 'PROMPT-2' });
@@ -179,7 +179,7 @@ describe('the sealing key', () => {
     for (const purpose of ['jwt', 'receipt']) expect(rotating.derive(purpose)).toEqual(old.derive(purpose));
   });
 
-  it('alone opens what agents are made of, once all is sealed anew [OPS-105]', async () => {
+  it('alone opens the private parts of agents, once all are sealed anew [OPS-105]', async () => {
     const { id } = await published({ system_prompt: 'PROMPT-1', model_key: 'KEY-1' });
     const other = await published({ system_prompt: 'PROMPT-OTHER' });
     const { version_id: version } = await fixture.listing(other.id);

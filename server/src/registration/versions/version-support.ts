@@ -5,8 +5,8 @@ import type { Db } from '../../database/connection.js';
 export const VERSION_SUPPORT_DAYS = 30;
 
 /**
- * The background task: takes what is secret of versions that were replaced longer ago than {@link VERSION_SUPPORT_DAYS}, and that
- * no valid rental was made under. They cannot run any more; what is public of them stays.
+ * The background task: removes the private parts of versions that were replaced over {@link VERSION_SUPPORT_DAYS}
+ * days ago and have no valid rental. They cannot run any more; their public parts stay.
  */
 export async function endVersionSupport(db: Db): Promise<number> {
   const ended = await sql`

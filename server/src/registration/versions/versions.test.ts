@@ -46,7 +46,7 @@ const promptOf = ({ version }: Awaited<ReturnType<ListingService['find']>>) => {
 };
 
 describe('a pinned version', () => {
-  it('runs as it was and shows what it showed, after a breaking update [REG-77]', async () => {
+  it('runs and shows its own manifest after a breaking update [REG-77]', async () => {
     const { id, before } = await twoVersions();
     expect(before.version).toBe(1);
     const [pinned, latest] = [await listings.find(id, 1), await listings.find(id)];
@@ -72,7 +72,7 @@ describe('a pinned version', () => {
         message: expect.stringContaining(`version ${number} does not run any more`) as string,
       });
     }
-    // What is public of it can still be read.
+    // Its public part can still be read.
     expect(await listings.detail(id, 2)).toMatchObject({ version: 2, input_schema: BREAKING.input_schema });
   });
 
@@ -140,7 +140,7 @@ describe('a version that was replaced', () => {
 });
 
 describe('a rollback', () => {
-  it('makes what a version was the next one, in one call [REG-77]', async () => {
+  it('makes an earlier manifest the next version, in one call [REG-77]', async () => {
     const { id, wallet } = await twoVersions();
     const service = fixture.service('automatic');
     const accepted = await service.rollback(wallet, id, 1, confirmed);

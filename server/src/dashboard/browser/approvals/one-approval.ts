@@ -42,7 +42,7 @@ async function refuse(root: HTMLElement, { client }: Session): Promise<void> {
   say(root, 'Refused.');
 }
 
-/** Amounts and facts of the service first; the creator's words stand last. */
+/** Amounts and facts of the service first, the creator's words last. */
 function show(root: HTMLElement, approval: SpendingApproval): void {
   const { kind, lamports, listing_id, listing_title, api_key_label, state, expires_at } = approval;
   const put = (selector: ElementSelector, text: string) => (find(root, selector).textContent = text);
@@ -66,7 +66,7 @@ function show(root: HTMLElement, approval: SpendingApproval): void {
   find(root, '#question').hidden = false;
 }
 
-/** What happens next. */
+/** The next step. */
 function nextOf(state: SpendingApproval['state']): string {
   switch (state) {
     case 'open':

@@ -5,7 +5,7 @@ import { logIn } from '../session/log-in.js';
 import { find, say } from '../wallets.js';
 import { quoted } from './quoted.js';
 
-/** Lists what the API keys of a wallet ask, each with the page where it is answered. */
+/** Lists the questions of a wallet's API keys, each with the page of its answer. */
 export function listApprovals(root: HTMLElement): void {
   logIn(root, {
     failed: 'The questions of your keys cannot be shown.',

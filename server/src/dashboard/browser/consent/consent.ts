@@ -3,7 +3,7 @@ import { connectApp } from '@agent-rental/sdk/solana';
 import { policyOf } from '../limits.js';
 import { connect, find, findInput, offerWallets, say } from '../wallets.js';
 
-/** Has a wallet of this browser sign what an app may do, and brings the browser back to the app. */
+/** Asks a wallet of this browser to sign an app's rights, and sends the browser back to the app. */
 export function askConsent(root: HTMLElement): void {
   find(root, '#limits').addEventListener('submit', (event) => event.preventDefault());
   offerWallets(root, {
@@ -13,7 +13,7 @@ export function askConsent(root: HTMLElement): void {
       const policy = policyOf(root);
       const mayRent = findInput(root, '#rent').checked;
       const { name, signer, client } = await connect(root, wallet);
-      say(root, `${name} asks you to sign what the app may do. It pays nothing.`);
+      say(root, `${name} asks you to sign the rights of the app. It pays nothing.`);
       const { redirect_to: next } = await connectApp(
         client,
         signer,

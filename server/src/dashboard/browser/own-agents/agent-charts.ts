@@ -5,8 +5,10 @@ import { chartFigure } from './chart.js';
 /** Characters of a time that say its day, and its hour where the window has hours. */
 const TIME_CHARACTERS = { '24h': 16, '7d': 10, '30d': 10 } as const;
 
-/** Shows how an agent does over time: its runs, how many succeeded, how long they took, what it earned; and what of that can
- * be withdrawn. */
+/**
+ * Shows the statistics of an agent over time: runs, successes, durations and earnings. Also shows the balance to
+ * withdraw.
+ */
 export function showCharts(
   place: HTMLElement,
   { window, series = [] }: AgentStats,

@@ -52,7 +52,7 @@ export function offerSale({ root, session, agent, listing, refresh }: ShownAgent
   respondTo(findForm(root, '#close-form'), 'submit', () =>
     work(root, 'It was not closed.', async () => {
       await close(client, signer, id, announced(root, session, `it closes ${id} for ever.`));
-      await refresh('It is closed for ever; what it earned is in your wallet.');
+      await refresh('It is closed for ever; its earnings are in your wallet.');
     }),
   );
 }

@@ -19,10 +19,10 @@ const OPTIONAL_FIELDS = ['system_prompt', 'entrypoint_url', 'tools', 'timeout_se
 const ON_CHAIN = ['rental_model', 'price_lamports', 'min_deposit_lamports'];
 const REASON_CHARACTERS = 500;
 
-/** What an update changes on-chain. */
+/** The on-chain members of an update. */
 type OnChain = Parameters<typeof update>[3];
 
-/** Takes the next version of an agent as a manifest, shows what it changes, and sends it with the wallet's signature. */
+/** Takes the next version of an agent as a manifest, shows its changes, and sends it with the wallet's signature. */
 export function offerUpdate(shown: ShownAgent): void {
   const { root, agent, manifest } = shown;
   find(root, '#update').hidden = agent.status === 'closed';
@@ -32,11 +32,11 @@ export function offerUpdate(shown: ShownAgent): void {
     work(root, 'It was not updated.', async () => {
       const draft = manifest.read();
       showViolations(form, manifest.list, draft.faults);
-      if (draft.faults.length > 0) throw new Error('See below what is wrong with the manifest.');
+      if (draft.faults.length > 0) throw new Error('See the faults of the manifest below.');
       compare(shown, draft);
       const refused = await send(shown, draft);
       showViolations(form, manifest.list, refused);
-      if (refused.length > 0) throw new Error('See below what the marketplace refuses.');
+      if (refused.length > 0) throw new Error('See below why the marketplace refuses it.');
       manifest.forgetKey();
       await shown.refresh('Updated: the next run runs the new version.');
     }),
@@ -52,7 +52,7 @@ function compare({ root, listing }: ShownAgent, { body }: Draft): void {
   );
 }
 
-/** Sends a version and what it says of the listing. @returns what the marketplace refuses of it */
+/** Sends a version and its listing members. @returns the violations that the marketplace found */
 async function send(shown: ShownAgent, { body }: Draft): Promise<readonly Violation[]> {
   const { root, session, agent } = shown;
   const { listing: terms, ...fields } = body;
@@ -77,10 +77,10 @@ async function send(shown: ShownAgent, { body }: Draft): Promise<readonly Violat
 }
 
 /**
- * Follows the job of a change to its end, and writes on-chain what it asks for.
+ * Follows the job of a change to its end, and makes its on-chain changes.
  *
- * @param onChain what is changed on-chain beside that
- * @returns what the marketplace refuses of it
+ * @param onChain further on-chain changes
+ * @returns the violations that the marketplace found
  */
 export async function settleUpdate(
   { root, session, agent }: ShownAgent,
@@ -102,7 +102,7 @@ export async function settleUpdate(
   return [];
 }
 
-/** What a manifest says of a published listing, but for what the chain keeps. */
+/** The listing members of a manifest, without the on-chain ones. */
 function saidOf(terms: unknown): Record<string, unknown> | undefined {
   if (terms === undefined) return undefined;
   const said = Object.entries(Object(terms) as object).filter(([name]) => !ON_CHAIN.includes(name));
@@ -115,7 +115,7 @@ function priceChange({ listing }: ShownAgent, terms: unknown): OnChain {
   if (listing === undefined || typeof price !== 'number' || price === listing.price_lamports) return {};
   return {
     price_lamports: price,
-    // Without a deposit of its own, the price is the deposit, too.
+    // Without a deposit, the price is the deposit, too.
     ...(RENTAL_TERMS[listing.rental_model].isPrepaid
       ? { min_deposit_lamports: typeof deposit === 'number' ? deposit : price }
       : {}),

@@ -33,7 +33,7 @@ export function offerVersions(shown: ShownAgent): void {
         client.getListing(id, { version: other }),
       ]);
       showChanges(place, changesBetween(publicPartOf(old), publicPartOf(present)));
-      say(root, `What version ${other} has other than version ${one} is shown below.`);
+      say(root, `See below how version ${other} differs from version ${one}.`);
     }),
   );
   const rollback = find(root, '#rollback');
@@ -47,7 +47,7 @@ export function offerVersions(shown: ShownAgent): void {
       if (refused.length > 0) {
         throw new Error(refused.map(({ path, message }) => `${path} ${message}`.trim()).join('; '));
       }
-      await refresh(`It runs what version ${version} was, as its next version.`);
+      await refresh(`Version ${version} runs again, as the next version.`);
     }),
   );
 }

@@ -10,7 +10,7 @@ const PAID: Readonly<Record<RentalModel, string>> = {
   per_query: 'per task',
 };
 
-/** What an agent costs; undefined where that is not said yet. */
+/** The price of an agent in words; undefined before it has one. */
 export function priceWords({
   rental_model: model,
   price_lamports: price,
@@ -18,7 +18,7 @@ export function priceWords({
   return model === null || price === null ? undefined : `${formatSol(price)} ${PAID[model]}`;
 }
 
-/** What is wrong with an agent, and since when. */
+/** The problems of an agent, each with its first day. */
 export function agentProblems(agent: OwnAgent): string[] {
   const { unreachable, unverified_since: unverified, failing_since: failing, hidden_since: hidden } = agent;
   const since = (text: string, at: string | undefined) =>

@@ -10,7 +10,7 @@ const BARS = 0.8;
 /** Numbers over time, or over other things. */
 export interface Chart {
   readonly title: string;
-  /** What is counted, with the look of its bars. */
+  /** The counted things, with the look of their bars. */
   readonly series: readonly { readonly name: string; readonly look: 'ok' | 'bad' | 'dim' }[];
   /** A value for each series; null where there is none. */
   readonly periods: readonly { readonly label: string; readonly values: readonly (number | null)[] }[];

@@ -12,7 +12,7 @@ import type { ElementSelector } from '../../element-ids.js';
 const PAGE = 50;
 const TITLE_CHARACTERS = 120;
 
-/** Shows the agents of a wallet of this browser and what they earn, and withdraws it. */
+/** Shows the agents of a wallet of this browser with their earnings, and withdraws these. */
 export function showOwnAgents(root: HTMLElement): void {
   logIn(root, {
     failed: 'You are not logged in.',
@@ -49,7 +49,7 @@ function agentCard(agent: OwnAgent): HTMLElement {
   );
 }
 
-/** Shows the first page of earnings in place of what was shown, or the page at a cursor after it. */
+/** Shows the first page of earnings in place of the old list, or adds the page at a cursor. */
 async function showEarnings(root: HTMLElement, session: Session, cursor?: string): Promise<void> {
   const page = await session.client.getEarnings({ limit: PAGE, ...(cursor && { cursor }) });
   find(root, '#earned').replaceChildren(...facts(amountsOf(page.sum)));
@@ -64,7 +64,7 @@ function earningsCard(root: HTMLElement, session: Session, earned: ListingEarnin
   const take = buttonOf(`Withdraw ${formatSol(lamports)}`, () =>
     work(root, 'Nothing was withdrawn.', async () => {
       const what = `it withdraws ${formatSol(lamports)} of ${id} to your wallet.`;
-      // The amount that was shown: what is earned meanwhile stays for the next time.
+      // Withdraws the shown amount: later earnings stay for the next time.
       const terms = { amount_lamports: lamports };
       await withdraw(session.client, session.signer, id, terms, announced(root, session, what));
       await showEarnings(root, session);

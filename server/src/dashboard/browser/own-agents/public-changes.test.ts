@@ -8,7 +8,7 @@ const VERSION = {
   output_schema: { type: 'string' },
 };
 
-describe('what two versions differ in', () => {
+describe('the differences of two versions', () => {
   it('is nothing where the order of a schema alone differs [SVC-30]', () => {
     const manifest = {
       ...VERSION,

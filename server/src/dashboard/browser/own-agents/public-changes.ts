@@ -1,22 +1,22 @@
 import { canonicalJson, type Listing } from '@agent-rental/contract';
 import { structuredPatch } from 'diff';
 
-/** What everyone can read of a version, by field, as lines of text. */
+/** The public part of a version, by field, as lines of text. */
 export type PublicPart = ReadonlyMap<string, string>;
 
-/** A line of a comparison; a gap stands for lines that are the same. */
+/** A line of a comparison; a gap replaces equal lines. */
 export interface ChangedLine {
   readonly kind: 'same' | 'added' | 'removed' | 'gap';
   readonly text: string;
 }
 
-/** What differs in one field. */
+/** The differences in one field. */
 export interface FieldChange {
   readonly field: string;
   readonly lines: readonly ChangedLine[];
 }
 
-/** Lines that are the same, around those that differ. */
+/** Equal lines shown beside each change. */
 const CONTEXT_LINES = 3;
 /** A longer comparison would hold up the page, and no person reads it. */
 const MOST_MS = 500;

@@ -4,7 +4,7 @@ import type { ChangedLine, FieldChange } from './public-changes.js';
 const LINE_CHARACTERS = 4_000;
 const MOST_LINES = 1_000;
 
-/** Shows what differs between two versions, line by line, and what is compared at all. */
+/** Shows the differences between two versions, line by line, and names the compared fields. */
 export function showChanges(place: HTMLElement, changes: readonly FieldChange[]): void {
   const found = changes.flatMap(({ field, lines }) => {
     const left = lines.length - MOST_LINES;

@@ -7,10 +7,10 @@ export interface ShownAgent {
   readonly root: HTMLElement;
   readonly session: Session;
   readonly agent: OwnAgent;
-  /** What everyone sees of it; undefined for a draft. */
+  /** Its public listing; undefined for a draft. */
   readonly listing: Listing | undefined;
   /** Where its next version is typed. */
   readonly manifest: ManifestInput;
-  /** Reads everything again, then says what was done. */
+  /** Reads everything again, then shows the text `done`. */
   readonly refresh: (done: string) => Promise<void>;
 }

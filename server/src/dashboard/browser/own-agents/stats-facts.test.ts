@@ -35,7 +35,7 @@ it('says how the nightly runs went, and why [SVC-30]', () => {
   expect(nightly({ is_checked: false })).toMatch(/not run at night/);
 });
 
-it('says why runs failed and what was refused, where there was something [SVC-30]', () => {
+it('shows failures and refusals of runs with their reasons, where there are any [SVC-30]', () => {
   expect(factsOf({})).toHaveLength(1);
   const told = factsOf({
     failures: [

@@ -3,7 +3,7 @@ import { visible } from '../markup.js';
 
 const PROBLEM_CHARACTERS = 1_000;
 
-/** What statistics say beside their numbers over time: how the nightly runs went, why runs failed, and what was refused. */
+/** The facts beside the charts: results of the nightly runs, reasons of failures, and refused runs. */
 export function statsFacts({ failures, refusals, health }: AgentStats): [string, string][] {
   const refused = Object.entries(refusals) as [RunRefusal, number][];
   return [

@@ -7,7 +7,7 @@ const MOST_WAIT_MS = 10 * 60_000;
 /**
  * Waits for the end of a registration's or an update's job.
  *
- * @throws Error saying what to do when it takes too long.
+ * @throws Error with the remedy when it takes too long.
  */
 export async function endOfJob(client: RentalClient, jobId: string): Promise<Job> {
   const giveUpAt = Date.now() + MOST_WAIT_MS;

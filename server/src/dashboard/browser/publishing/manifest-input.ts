@@ -3,18 +3,18 @@ import { find, findInput, say, work } from '../wallets.js';
 import { findTextArea } from '../fields.js';
 import { documentOf, type Draft } from './typed-agent.js';
 
-/** Terms and key stand beside the manifest in its file. */
+/** The file holds terms and key beside the manifest. */
 const MOST_BYTES = 4 * MANIFEST_MAX_BYTES;
 
 /** A manifest that is typed, or read from a file, on a page. */
 export interface ManifestInput {
-  /** What stands there now, and what is wrong with it. */
+  /** The present text as a draft, with its faults. */
   read(): Draft;
   /** Where violations are shown. */
   readonly list: HTMLElement;
-  /** Takes the key of the model away, once it was sent. */
+  /** Clears the key of the model, once it was sent. */
   forgetKey(): void;
-  /** Calls what is given when another manifest stands there; a second call replaces the first. */
+  /** Calls `changed` when the manifest changes; a second call replaces the first. */
   whenChanged(changed: () => void): void;
 }
 
@@ -33,7 +33,7 @@ export function manifestInput(root: HTMLElement): ManifestInput {
     }
     work(root, 'The file was not read.', async () => {
       text.value = await chosen.text();
-      say(root, 'The file was read. See below what it holds.');
+      say(root, 'The file was read. See its content below.');
       onChanged();
     });
   });

@@ -24,7 +24,10 @@ const REVIEW_WORDS = {
   rejected: 'Its review rejected it.',
 } as const;
 
-/** Offers to publish an agent, with what its review said. The sdk checks the transaction before the wallet is asked. */
+/**
+ * Offers to publish an agent, with the result of its review. The sdk checks the transaction before it asks the
+ * wallet.
+ */
 export function offerPublication(
   root: HTMLElement,
   session: Session,

@@ -68,7 +68,7 @@ export function publishAgent(root: HTMLElement): void {
   respondTo(manifestForm, 'submit', () => begin(input.read(), manifestForm, input.list, input.forgetKey));
 }
 
-/** Follows a job to its end, and offers to publish what comes of it. */
+/** Follows a job to its end, and offers to publish its draft. */
 async function follow(
   root: HTMLElement,
   session: Session,

@@ -32,7 +32,7 @@ const typed = (over: Partial<Record<keyof typeof FIELDS, string>> = {}, rest: Pa
   });
 
 describe('the form of an agent', () => {
-  it('gives the registration of the mode that was chosen, without what was left empty [SVC-30]', () => {
+  it('gives the registration of the chosen mode, without the empty fields [SVC-30]', () => {
     const { body, faults } = typed({}, { tools: ['read_input'], hasFreeTrial: true });
     expect(faults).toEqual([]);
     expect(body).toEqual({
@@ -57,7 +57,7 @@ describe('the form of an agent', () => {
     expect(connected.faults).toEqual([]);
     expect(connected.body).toMatchObject({
       entrypoint_url: 'https://agent.example/run',
-      // What the format asks for and nothing reads.
+      // A member that the format requires and nothing reads.
       model: { provider: 'self_hosted', endpoint_url: 'https://agent.example/run' },
     });
     expect(Object.keys(connected.body)).not.toEqual(expect.arrayContaining(['system_prompt']));
@@ -89,7 +89,7 @@ describe('a manifest file', () => {
     expect(documentOf(text, '').faults).toHaveLength(1);
   });
 
-  it('is the one of the command line, and is told what only that reads [SVC-30]', () => {
+  it('matches the one of the command line, and refuses members that only the command line reads [SVC-30]', () => {
     const { listing, ...manifest } = typed().body;
     const { body, faults } = documentOf(JSON.stringify({ ...manifest, listing }), 'other-key');
     expect(faults).toEqual([]);
@@ -100,7 +100,7 @@ describe('a manifest file', () => {
   });
 });
 
-it('terms have what was typed alone', () => {
+it('terms have only the typed members', () => {
   const fields = new Map([
     ['listing.rental_model', 'one_time'],
     ['listing.price_lamports', '1'],

@@ -3,16 +3,16 @@ import { checkAgent, completeConnected } from '@agent-rental/sdk/creator/fetch';
 import { lamportsOf } from '../payment.js';
 import type { Violation } from './violations.js';
 
-/** What was typed into the form of an agent. */
+/** The typed form of an agent. */
 export interface TypedAgent {
   mode: 'declarative' | 'connected';
-  /** By the path of the member that a field gives; what was left empty is the empty text. */
+  /** By the path of a field's member. An empty field has the empty text. */
   fields: ReadonlyMap<string, string>;
   tools: readonly AgentToolName[];
   hasFreeTrial: boolean;
 }
 
-/** A registration, and what is wrong with it as far as that can be known here. */
+/** A registration, and its faults as far as the browser can find them. */
 export interface Draft {
   body: Record<string, unknown>;
   faults: readonly Violation[];
@@ -24,10 +24,10 @@ const OF_MODE = {
   connected: ['entrypoint_url'],
 } as const;
 
-/** What the schemas say of a member that is not there. */
+/** The message of the schemas for an absent member. */
 const ABSENT = /received undefined$/;
 
-/** Makes the body of a registration of what was typed, with everything that is wrong with it. */
+/** Makes the body of a registration from the typed form, with all its faults. */
 export function registrationOf({ mode, fields, tools, hasFreeTrial }: TypedAgent): Draft {
   const faults: Violation[] = [];
   const body: Record<string, unknown> = {};
@@ -75,7 +75,7 @@ export function documentOf(text: string, key: string): Draft {
   return withFaults({ ...fields, ...(key === '' ? {} : { model_key: key }) }, faults);
 }
 
-/** The terms that are typed where a registration had none. @throws Error saying what to type. */
+/** The typed terms for a registration without terms. @throws Error naming the expected text. */
 export function termsOf(fields: ReadonlyMap<string, string>): JsonObject {
   const terms: Record<string, unknown> = {};
   for (const [path, text] of fields) {
@@ -93,7 +93,7 @@ function withFaults(given: Record<string, unknown>, faults: readonly Violation[]
   return { body, faults: [...faults, ...found] };
 }
 
-/** The value that a field gives. @throws Error saying what to type. */
+/** The value of a field. @throws Error naming the expected text. */
 function valueOf(path: string, text: string): unknown {
   switch (path) {
     case 'input_schema':

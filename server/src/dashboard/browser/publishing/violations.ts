@@ -10,10 +10,10 @@ const MESSAGE_CHARACTERS = 500;
 let count = 0;
 
 /**
- * Shows violations with their paths, each beside the field that it is about; those of no visible field in the list. The first field
- * gets the focus. What was shown before goes.
+ * Shows violations with their paths, each beside its field, or in the list without a visible field. Focuses the first
+ * field. Removes the violations that were shown before.
  *
- * @param fields holds the fields, each with the path of what it gives in `data-path`
+ * @param fields holds the fields, each with the path of its member in `data-path`
  */
 export function showViolations(
   fields: HTMLElement,
@@ -41,7 +41,7 @@ function isAbout(field: string, path: string): boolean {
 
 const isShown = (field: HTMLElement) => field.closest('[hidden]') === null;
 
-/** Puts what is wrong below a field, and names it as the field's description. */
+/** Puts a fault below a field, and names it as the field's description. */
 function attach(field: HTMLElement, text: string): void {
   const id = `wrong-${(count += 1)}`;
   field.setAttribute('aria-invalid', 'true');

@@ -4,8 +4,8 @@ import { boundedText } from '../../words.js';
 export const MOST_CHARACTERS = 100_000;
 
 /**
- * What an agent returned, as text: JSON is indented, nothing is read as HTML, and characters that hide or reorder text are taken
- * out. What is longer than {@link MOST_CHARACTERS} is cut.
+ * The output of an agent as text. Indents JSON, reads nothing as HTML, and removes characters that hide or reorder
+ * text. Cuts the text at {@link MOST_CHARACTERS}.
  */
 export function outputText(output: unknown): { text: string; isCut: boolean } {
   const whole = typeof output === 'string' ? output : JSON.stringify(output, null, 2);

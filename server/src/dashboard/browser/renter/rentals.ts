@@ -8,7 +8,7 @@ type Rental = CredentialPage['credentials'][number];
 
 const PAGE_SIZE = 24;
 
-/** Shows what a wallet has rented, page by page, with what can be done next. */
+/** Shows the rentals of a wallet, page by page, with links to the next steps. */
 export function showRentals(root: HTMLElement): void {
   let showNext: (() => Promise<void>) | undefined;
   logIn(root, {
@@ -65,7 +65,7 @@ function cardOf(rental: Rental): HTMLElement {
     'li',
     { class: 'card' },
     element('h3', {}, element('a', { href: `/dashboard/listings/${id}` }, name)),
-    element('p', { text: standingOf(rental) }),
+    element('p', { text: stateOf(rental) }),
     ...(listing?.failing_since === undefined
       ? []
       : [
@@ -82,8 +82,8 @@ function cardOf(rental: Rental): HTMLElement {
             text:
               `Version ${update.version} took the place of ${update.from_version}` +
               (update.kind === 'breaking'
-                ? ': it may refuse what it took before.'
-                : ', and takes what it took.'),
+                ? ': it may refuse inputs that the old one accepted.'
+                : ', and accepts the same inputs.'),
           }),
         ]),
     element('p', { class: 'links' }, ...links),
@@ -91,8 +91,8 @@ function cardOf(rental: Rental): HTMLElement {
   );
 }
 
-/** Whether a rental works, until when, and what is left. */
-function standingOf({
+/** The state of a rental, its end, and its balance. */
+function stateOf({
   status,
   rental_model: model,
   expires_at: end,

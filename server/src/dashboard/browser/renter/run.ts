@@ -30,13 +30,13 @@ export function showRun(root: HTMLElement): void {
       if (state?.status === 'running') follow(root, given, id);
       if (state === undefined) {
         find(root, '#ended').hidden = false;
-        say(root, 'The result of this run is not kept any more. Its receipt still says what happened.');
+        say(root, 'The result of this run is not kept any more. Its receipt still records it.');
       }
     },
   });
 }
 
-/** How the run stands; undefined once its result was removed. */
+/** The state of the run; undefined once its result was removed. */
 async function firstState({ client }: Session, id: string): Promise<RunState | undefined> {
   try {
     return await client.getRun(id);

@@ -29,7 +29,7 @@ export function offerTry(root: HTMLElement): void {
   });
 }
 
-/** What a run costs the wallet; undefined where it may not run. */
+/** The cost of a run for the wallet; undefined where it may not run. */
 function termsOf({ dataset }: HTMLElement, { valid, status }: CredentialVerification): string | undefined {
   if (!valid) {
     const isFree = status === 'not_found' && dataset['trial'] === 'true';

@@ -1,9 +1,9 @@
 import { boundedText } from '../../words.js';
 
-/** What a form gives as the input of a run. */
+/** The input of a run, as a form gives it. */
 export type TypedInput = string | Record<string, unknown> | undefined;
 
-/** A control of the form, as the page marks it: of which member it is, and how its text is read. */
+/** A control of the form, as the page marks it: its member, and the kind of its text. */
 export interface TypedField {
   /** Undefined: it is the whole input. */
   name: string | undefined;
@@ -12,9 +12,9 @@ export interface TypedField {
 }
 
 /**
- * Makes the input of a run of what was typed. What was left empty is left out.
+ * Makes the input of a run from the typed fields. Leaves out empty ones.
  *
- * @throws Error that names the field whose text is not what it should be.
+ * @throws Error that names the field with a wrong text.
  */
 export function inputOf(fields: readonly TypedField[]): TypedInput {
   const members: [string, unknown][] = [];

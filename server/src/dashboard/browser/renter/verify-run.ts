@@ -14,12 +14,12 @@ import { type Session } from '../wallets.js';
 const RETRY_MS = 2_000;
 const MOST_TRIES = 30;
 
-/** What a browser found out about a receipt. */
+/** The result of verifying a receipt. */
 export interface VerifiedRun {
   isRight: boolean;
-  /** What was checked, or the first thing that is wrong. */
+  /** The passed checks, or the first fault. */
   checked: string[];
-  /** What this page cannot know, and how to check it elsewhere. */
+  /** The facts that this page cannot check, and the way to check them elsewhere. */
   unchecked: string[];
 }
 
@@ -85,7 +85,7 @@ async function finalReceipt(
 }
 
 async function serviceKeys(): Promise<unknown> {
-  // Not those that the browser keeps: one that leaked may be replaced since.
+  // Not from the browser's cache: a leaked key may be replaced since.
   const response = await fetch(serviceEndpoints.getReceiptKeys.path, { cache: 'no-cache' });
   if (!response.ok) throw new Error('The keys of the service cannot be read. Try again.');
   return response.json();

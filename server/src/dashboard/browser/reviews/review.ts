@@ -3,7 +3,7 @@ import type { ElementSelector } from '../../element-ids.js';
 
 /** Reviews the listing of a page with a wallet that has run it; a second review replaces the first. */
 export function offerReview(root: HTMLElement): void {
-  // Which wallet reviews is not said by Enter in a field.
+  // Enter in a field chooses no wallet.
   root.querySelector('form')?.addEventListener('submit', (event) => event.preventDefault());
   offerWallets(root, {
     verb: 'Review with',

@@ -4,7 +4,7 @@ import { Keypair } from '@solana/web3.js';
 import { getWallets } from '@wallet-standard/app';
 import type { IdentifierArray, Wallet, WalletAccount } from '@wallet-standard/base';
 
-/** The one network that it is for: that of the embedded default, whose money is worth nothing. */
+/** The only network of this wallet: the embedded default's, with worthless money. */
 const CHAIN = 'solana:localnet';
 const NAME = 'Development wallet (test money)';
 /** Where its key lies in the browser's local storage, in plain text: it is a key of test money. */

@@ -4,16 +4,16 @@ import { getWallets } from '@wallet-standard/app';
 import { accountsOf, connect, find, offerWallets, say, work, type Session } from '../wallets.js';
 import { forgetTabLogin, readTabLogin, tabLoginStore } from './tab-login.js';
 
-/** What a part of a page does for a wallet that is logged in. */
+/** The work of a page's part for a logged-in wallet. */
 export interface LoggedInPart {
-  /** What is said first of what goes wrong. */
+  /** The text before an error message. */
   failed: string;
   onSession: (session: Session) => Promise<void>;
 }
 
 /**
- * Shows a part of the page to a wallet that is logged in: at once where this tab has a login, else once a person has chosen a
- * wallet. A login that the service no longer takes is asked for anew.
+ * Shows a part of the page to a wallet that is logged in: at once where this tab has a login, else once a person has
+ * chosen a wallet. Asks for a new login when the service no longer accepts the old one.
  */
 export function logIn(root: HTMLElement, { failed, onSession }: LoggedInPart): void {
   const begin = async (session: Session) => {
@@ -66,7 +66,7 @@ function resume(root: HTMLElement): Session | undefined {
   };
 }
 
-/** Signs with the wallet of the login, which is connected once something is to be signed. */
+/** Signs with the wallet of the login, which it connects at the first signature. */
 function signerOnDemand(name: string, address: string, chain: string | undefined): WalletSigner {
   const walletOf = () =>
     getWallets()

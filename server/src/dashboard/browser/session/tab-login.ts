@@ -3,7 +3,7 @@ import * as z from 'zod';
 
 /** Where it lies in the tab's session storage, which ends with the tab and which no other site reads. */
 const ITEM = 'agent-rental-login';
-/** One that ends sooner is not begun with. */
+/** A page does not start with a login that ends sooner. */
 const LEAST_LEFT_SECONDS = 60;
 
 const tabLogin = z.object({

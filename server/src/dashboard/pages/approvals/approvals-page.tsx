@@ -2,7 +2,7 @@ import { renderPage } from '../page.js';
 import { PAGE_SCRIPT_URL } from '../page-script.js';
 import { elementId } from '../../element-ids.js';
 
-/** What the pages of approvals are made with. The questions themselves are the wallet's alone: the script reads them. */
+/** The content of the pages of approvals. The questions themselves are the wallet's alone: the script reads them. */
 export interface ApprovalPageContent {
   readonly baseUrl: string;
   /** The network, as wallets name it. */
@@ -15,7 +15,7 @@ export interface ApprovalPageContent {
 export function approvalsPage({ baseUrl, chain, nonce }: ApprovalPageContent): string {
   const head = {
     title: 'Approvals',
-    description: 'What your API keys ask to spend, and wait for your answer.',
+    description: 'The payments that your API keys ask you to approve.',
     url: `${baseUrl}/dashboard/approvals`,
     script: { source: PAGE_SCRIPT_URL, nonce },
     isDashboard: true,
@@ -56,7 +56,7 @@ export function approvalPage({ baseUrl, chain, nonce, id }: ApprovalPageContent 
     head,
     <>
       <h1>May your agent spend this?</h1>
-      <p>Log in with the wallet that the agent acts for, to see what it asks.</p>
+      <p>Log in with the wallet that the agent acts for, to see its question.</p>
       <NoScript />
       <section id="approval" hidden data-chain={chain} data-approval={id}>
         <h2>Your wallet</h2>

@@ -5,7 +5,7 @@ import { renderPage } from '../page.js';
 import { PAGE_SCRIPT_URL } from '../page-script.js';
 import { elementId } from '../../element-ids.js';
 
-/** What the page of consent is made with. */
+/** The content of the page of consent. */
 export interface ConsentPageContent {
   readonly asked: AskedGrant;
   /** The network, as wallets name it. */
@@ -17,8 +17,8 @@ export interface ConsentPageContent {
 const NAME_CHARACTERS = 60;
 
 /**
- * The page where a person decides what an app may do with the wallet. What the app says of itself stands apart from what the service
- * knows: where the answer goes.
+ * The page where a person decides an app's rights over the wallet. It separates the app's claims from the address of
+ * the answer, which the service knows.
  */
 export function consentPage({ asked, chain, nonce }: ConsentPageContent): string {
   const { request, client, name, redirectHost, resource, scopes, denial } = asked;
@@ -34,7 +34,7 @@ export function consentPage({ asked, chain, nonce }: ConsentPageContent): string
       <h1>Connect an app to your wallet?</h1>
       <p>
         An app that ends your login at <strong>{redirectHost}</strong> asks to use this marketplace for you.
-        Go on only if you have just begun this in that app.
+        Go on only if you have just started this in that app.
       </p>
       <Claims asked={asked} />
       <noscript>
@@ -47,7 +47,7 @@ export function consentPage({ asked, chain, nonce }: ConsentPageContent): string
         data-request={JSON.stringify(request)}
         data-grant={JSON.stringify(grant)}
       >
-        <h2>What it may do</h2>
+        <h2>Its rights</h2>
         <form id={elementId('limits')}>
           <label class="check wide">
             <input type="checkbox" checked disabled />
@@ -98,7 +98,7 @@ export function consentPage({ asked, chain, nonce }: ConsentPageContent): string
   );
 }
 
-/** What is known of the app, and what it merely says. */
+/** The known facts of the app, and its own claims. */
 function Claims({
   asked: { request, publisher, name, site, redirectHost, resource },
 }: {

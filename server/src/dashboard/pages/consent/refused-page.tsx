@@ -2,7 +2,7 @@ import type { AuthorizationError } from '../../../identity/index.js';
 import { renderPage } from '../page.js';
 
 /**
- * A request of an app that cannot be granted, of which the app may be told. It is told by a link and not by a redirect: clients are
+ * A refused request of an app, with the refusal for the app. A link carries it and not a redirect: clients are
  * strangers, and an address of this service that leads on by itself would be theirs to misuse.
  */
 export function refusedPage(error: AuthorizationError): string {

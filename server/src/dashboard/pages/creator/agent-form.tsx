@@ -10,7 +10,7 @@ export function AgentForm() {
   return (
     <form id={elementId('agent-form')} class="tall" noValidate>
       <fieldset>
-        <legend>What it is</legend>
+        <legend>Name and description</legend>
         <label>
           Name, in kebab-case; the listing’s id is made of it
           <input data-path="name" maxLength={64} autocomplete="off" placeholder="invoice-reader" />
@@ -30,7 +30,7 @@ export function AgentForm() {
           </select>
         </label>
         <label>
-          Description: what it does, for what input, and what it returns
+          Description: its task, its input and its result
           <textarea data-path="description" rows={4} maxLength={4000} />
         </label>
       </fieldset>
@@ -61,7 +61,7 @@ export function AgentForm() {
         </label>
       </fieldset>
       <fieldset>
-        <legend>What it takes and gives</legend>
+        <legend>Input and output</legend>
         <label>
           JSON Schema of the input
           <textarea data-path="input_schema" rows={8} spellcheck={false} class="code">
@@ -79,12 +79,12 @@ export function AgentForm() {
           <textarea data-path="listing.sample_input" rows={3} spellcheck={false} class="code" />
         </label>
         <label>
-          A sample output; empty: that of the marketplace’s try
+          A sample output; empty: from the marketplace’s trial run
           <textarea data-path="listing.sample_output" rows={3} />
         </label>
       </fieldset>
       <fieldset>
-        <legend>What a rental costs</legend>
+        <legend>Price</legend>
         <TermsFields />
         <label class="check">
           <input type="checkbox" id={elementId('free-trial')} /> The first run of each wallet is free

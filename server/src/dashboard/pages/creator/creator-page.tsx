@@ -2,17 +2,17 @@ import { CREATOR_PAGE_PATH, PUBLISH_PAGE_PATH } from '@agent-rental/contract';
 import { renderWalletPage, type WalletPageContext } from './wallet-page.js';
 import { elementId } from '../../element-ids.js';
 
-/** The page where a creator sees its agents, whether they work, and what they earn. */
+/** The page with a creator's agents, their health and their earnings. */
 export function creatorPage(context: WalletPageContext): string {
   return renderWalletPage(
     {
       title: 'Your agents',
-      description: 'The agents that you publish, whether they work, and what they earn.',
+      description: 'The agents that you publish, whether they work, and their earnings.',
       path: CREATOR_PAGE_PATH,
       part: 'creator',
       intro: (
         <>
-          <p>The agents that your wallet publishes, whether they work, and what they earn.</p>
+          <p>The agents that your wallet publishes, whether they work, and their earnings.</p>
           <p>
             <a class="button" href={PUBLISH_PAGE_PATH}>
               Publish an agent
@@ -35,8 +35,8 @@ export function creatorPage(context: WalletPageContext): string {
       </p>
       <h2>Earnings</h2>
       <p>
-        What renters pay, less the protocol’s fee, is held on-chain for each agent until you withdraw it. What
-        is pending is the price of runs whose charge is not confirmed yet.
+        Payments of renters, less the protocol’s fee, stay on-chain for each agent until you withdraw them.
+        Pending earnings are the prices of runs whose charge is not confirmed yet.
       </p>
       <dl class="facts" id={elementId('earned')} />
       <ul class="cards" id={elementId('earnings')} />

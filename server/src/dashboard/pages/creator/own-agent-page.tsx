@@ -12,11 +12,11 @@ export function ownAgentPage(listingId: string, context: WalletPageContext): str
   return renderWalletPage(
     {
       title: listingId,
-      description: 'How an agent of yours does, its versions, and what can be changed about it.',
+      description: 'An agent of yours: its statistics, its versions, and the changes that you can make.',
       path: OWN_AGENT_PAGE_PATH.replace(':listing_id', listingId),
       part: 'own-agent',
       listingId,
-      intro: <p>How your agent does, its versions, and what can be changed about it.</p>,
+      intro: <p>The statistics of your agent, its versions, and the changes that you can make.</p>,
     },
     context,
     <>
@@ -89,7 +89,7 @@ export function ownAgentPage(listingId: string, context: WalletPageContext): str
   );
 }
 
-/** What is changed on-chain. */
+/** The part for on-chain changes. */
 function SaleSection() {
   return (
     <div id={elementId('sale')} hidden>
@@ -108,7 +108,7 @@ function SaleSection() {
       <h2>On sale</h2>
       <p>
         A paused agent runs nothing and cannot be rented. A closed one stays closed for ever: its rentals end,
-        and what it earned goes to your wallet.
+        and its earnings go to your wallet.
       </p>
       <p class="row">
         <button type="button" id={elementId('pause')}>

@@ -1,7 +1,7 @@
 import { TermsFields } from './terms-fields.js';
 import { elementId } from '../../element-ids.js';
 
-/** Publishes an agent that is registered: what its review says, what is still missing, and the wallet's transaction. */
+/** Publishes a registered agent: the result of its review, the missing parts, and the wallet's transaction. */
 export function PublicationSection() {
   return (
     <div id={elementId('publication')} hidden>
@@ -10,7 +10,7 @@ export function PublicationSection() {
       <ul id={elementId('review-notes')} />
       <form id={elementId('publish')} class="tall" noValidate>
         <fieldset id={elementId('missing-terms')} hidden>
-          <legend>What a rental costs</legend>
+          <legend>Price</legend>
           <TermsFields />
         </fieldset>
         <label>

@@ -10,12 +10,12 @@ export function publishPage(context: WalletPageContext): string {
   return renderWalletPage(
     {
       title: 'Publish an agent',
-      description: 'Offer an AI agent for rent: describe it, say what it costs, and sign one transaction.',
+      description: 'Offer an AI agent for rent: describe it, set its price, and sign one transaction.',
       path: PUBLISH_PAGE_PATH,
       part: 'publish-agent',
       intro: (
         <p>
-          Describe the agent and what it costs. The marketplace checks it and tries it; then your wallet signs
+          Describe the agent and set its price. The marketplace checks it and tries it; then your wallet signs
           the transaction that publishes it. Name, category, description and schemas become public for good.
           Prompt, tools, model, endpoint and key stay private.
         </p>

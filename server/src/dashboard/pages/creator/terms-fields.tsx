@@ -1,7 +1,7 @@
 import { RENTAL_MODELS } from '@agent-rental/contract';
 import { MODEL_WORDS } from '../price.js';
 
-/** The fields of what a rental costs. `data-path` names the member of the request, as violations do. */
+/** The fields for the terms of a rental. `data-path` names the member of the request, as violations do. */
 export function TermsFields() {
   return (
     <>

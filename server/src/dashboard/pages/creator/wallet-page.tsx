@@ -3,7 +3,7 @@ import { PAGE_SCRIPT_URL } from '../page-script.js';
 import { renderPage } from '../page.js';
 import { elementId } from '../../element-ids.js';
 
-/** What a page of a creator is made with. */
+/** The context of a creator's page. */
 export interface WalletPageContext {
   readonly baseUrl: string;
   /** The network, as wallets name it. */
@@ -14,7 +14,7 @@ export interface WalletPageContext {
   readonly nonce: string;
 }
 
-/** What one of these pages is. */
+/** The content of one of these pages. */
 interface WalletPage {
   title: string;
   /** One sentence, for link previews. */
@@ -29,10 +29,10 @@ interface WalletPage {
 }
 
 /**
- * A page that shows a wallet what is its own. The script fills it once the wallet is logged in: nothing of the wallet is in the
- * page itself.
+ * A page with the private data of a wallet. The script fills it once the wallet is logged in: the page itself holds
+ * nothing of the wallet.
  *
- * @param children what is shown once the wallet is logged in
+ * @param children the elements for a logged-in wallet
  */
 export function renderWalletPage(
   { title, description, path, part, listingId, intro }: WalletPage,

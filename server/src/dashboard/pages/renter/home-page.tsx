@@ -2,7 +2,7 @@ import { renderPage } from '../page.js';
 import { PAGE_SCRIPT_URL } from '../page-script.js';
 import { elementId } from '../../element-ids.js';
 
-/** What the pages of a wallet are made with; the wallet's own data are never in them. */
+/** The content of the pages of a wallet, without the wallet's own data. */
 export interface WalletPageContent {
   readonly baseUrl: string;
   /** The network, as wallets name it. */
@@ -11,11 +11,11 @@ export interface WalletPageContent {
   readonly nonce: string;
 }
 
-/** The first page of a wallet: what it has rented, filled by the script once the wallet is logged in. */
+/** The first page of a wallet: its rentals. The script fills it once the wallet is logged in. */
 export function homePage({ baseUrl, chain, nonce }: WalletPageContent): string {
   const head = {
     title: 'Dashboard',
-    description: 'What your wallet has rented, and what else you do here.',
+    description: 'The rentals of your wallet, and links to its other pages.',
     url: `${baseUrl}/dashboard`,
     script: { source: PAGE_SCRIPT_URL, nonce },
     isDashboard: true,
@@ -42,21 +42,20 @@ export function homePage({ baseUrl, chain, nonce }: WalletPageContent): string {
           </p>
         </div>
       </section>
-      <h2>What else is here</h2>
+      <h2>Other pages</h2>
       <ul>
         <li>
-          <a href="/dashboard/runs">Runs</a>: what your wallet and its keys have run, with outputs, costs and
+          <a href="/dashboard/runs">Runs</a>: the runs of your wallet and its keys, with outputs, costs and
           receipts.
         </li>
         <li>
-          <a href="/dashboard/keys">API keys</a>: what your programs rent and run agents with.
+          <a href="/dashboard/keys">API keys</a>: for your programs, to rent and run agents.
         </li>
         <li>
           <a href="/dashboard/approvals">Approvals</a>: payments that your agents ask you about.
         </li>
         <li>
-          <a href="/dashboard/creator">Your agents</a>: publish agents, and see how they do and what they
-          earn.
+          <a href="/dashboard/creator">Your agents</a>: publish agents, and see their statistics and earnings.
         </li>
       </ul>
     </>,

@@ -28,8 +28,8 @@ const LINE_CHARACTERS = 100;
 const COMBINING = ['$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'not'];
 
 /**
- * The fields of a form for an input schema, which a creator wrote: one for each member of an object, of the simple types as such
- * and of all others as JSON. The service checks what was typed; the form only helps to type it.
+ * The fields of a form for an input schema, which a creator wrote. Each member of an object has one field:
+ * typed if it is simple, else as JSON text. The service checks the input; the form only helps to type it.
  */
 export function inputFields(schema: Readonly<Record<string, unknown>>): InputField[] {
   const whole = (kind: FieldKind): InputField[] => [
@@ -41,7 +41,7 @@ export function inputFields(schema: Readonly<Record<string, unknown>>): InputFie
   const isPlain = members.length > 0 && members.length <= MOST_FIELDS;
   if (!isPlain || COMBINING.some((keyword) => keyword in schema)) return whole({ kind: 'json' });
   const required = new Set(Array.isArray(schema['required']) ? (schema['required'] as unknown[]) : []);
-  // What has to be typed comes first.
+  // Required fields come first.
   const isRequired = ([name]: [string, unknown]) => Number(required.has(name));
   const sorted = members.toSorted((one, other) => isRequired(other) - isRequired(one));
   return sorted.map(([name, member]) => ({

@@ -3,7 +3,7 @@ import { PAGE_SCRIPT_URL } from '../page-script.js';
 import { NeedsScript, type WalletPageContent } from './home-page.js';
 import { elementId } from '../../element-ids.js';
 
-/** The page of one run, which the script fills: how it stands, its output as text, and its receipt. */
+/** The page of one run, which the script fills: its state, its output as text, and its receipt. */
 export function runPage({
   baseUrl,
   chain,
@@ -13,7 +13,7 @@ export function runPage({
 }: WalletPageContent & { runId: string; programId: string }): string {
   const head = {
     title: 'Run',
-    description: 'A run of an agent: its output, what it cost, and its receipt.',
+    description: 'A run of an agent: its output, its cost, and its receipt.',
     url: `${baseUrl}/dashboard/runs/${runId}`,
     script: { source: PAGE_SCRIPT_URL, nonce },
     isDashboard: true,
@@ -42,7 +42,7 @@ export function runPage({
             <pre id={elementId('output')} tabIndex={0} aria-label="Output" />
             <h2>Receipt</h2>
             <p>
-              The service signs what happened in a run, and the run stands on Solana. Your browser can verify
+              The service signs a receipt of each run, and records the run on Solana. Your browser can verify
               both.
             </p>
             <p>

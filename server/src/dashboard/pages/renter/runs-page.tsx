@@ -20,7 +20,7 @@ export function runsPage({
 }: WalletPageContent & { filter: RunsFilter }): string {
   const head = {
     title: 'Runs',
-    description: 'What your wallet and its keys have run.',
+    description: 'The runs of your wallet and its keys.',
     url: `${baseUrl}/dashboard/runs`,
     script: { source: PAGE_SCRIPT_URL, nonce },
     isDashboard: true,

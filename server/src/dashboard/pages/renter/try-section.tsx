@@ -55,7 +55,7 @@ export function TrySection({ listing, chain }: { listing: Listing; chain: string
   );
 }
 
-/** A field, marked so that the script makes the input of it. What the creator wrote stands apart from the service's words. */
+/** A field, marked so that the script reads the input from it. The creator's words are separate from the service's. */
 function Field({ field }: { field: InputField }) {
   const { name, kind, isRequired, description } = field;
   const isOptional = isRequired ? '' : ', optional';
