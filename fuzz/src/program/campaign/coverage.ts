@@ -1,6 +1,6 @@
 import type { InstructionName } from '../model/instruction-table.js';
 import { endingName, type Verdict } from '../model/errors.js';
-import type { Way } from '../model/ways.js';
+import type { Way } from '../model/errors.js';
 import type { StepReport } from '../world/world.js';
 
 /** Counts what a campaign has seen: how each instruction ended, and which followed which. */

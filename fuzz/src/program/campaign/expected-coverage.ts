@@ -15,7 +15,7 @@ import {
   type AccountRule,
   type InstructionName,
 } from '../model/instruction-table.js';
-import { WAYS } from '../model/ways.js';
+import { WAYS } from '../model/errors.js';
 
 /** What the rules of a charge can refuse with. */
 const CHARGE_ERRORS = [

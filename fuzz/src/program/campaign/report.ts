@@ -1,10 +1,11 @@
 import type { CampaignFailure } from './campaign.js';
 import type { Coverage } from './coverage.js';
 import { reachableVerdicts } from './expected-coverage.js';
-import { decodeArgs, instructionOf, isList, type Args, type ArgValue } from '../model/arguments.js';
+import { isList, type Values, type Value } from '../model/borsh.js';
+import { decodeArgs, instructionOf } from '../model/instruction-table.js';
 import { endingName } from '../model/errors.js';
 import { INSTRUCTION_NAMES, instructionRule } from '../model/instruction-table.js';
-import { WAYS } from '../model/ways.js';
+import { WAYS } from '../model/errors.js';
 import type { Operation } from '../world/operations.js';
 import type { Universe } from '../world/universe.js';
 
@@ -77,13 +78,13 @@ function describeInstruction(
   return `${name ?? 'no instruction'}(${values}) on [${accounts.join(', ')}]${spoiled}`;
 }
 
-function describeArgs(args: Args, universe: Universe): string {
+function describeArgs(args: Values, universe: Universe): string {
   return Object.entries(args)
     .map(([arg, value]) => `${arg}=${describeValue(value, universe)}`)
     .join(', ');
 }
 
-function describeValue(value: ArgValue, universe: Universe): string {
+function describeValue(value: Value, universe: Universe): string {
   if (isList(value)) {
     return `[${value.map((member) => `{${describeArgs(member, universe)}}`).join(', ')}]`;
   }

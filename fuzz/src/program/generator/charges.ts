@@ -1,4 +1,4 @@
-import type { Args } from '../model/arguments.js';
+import { type Values } from '../model/borsh.js';
 import type { Meta } from '../model/call.js';
 import { MAX_JUMP, WINDOW_WIDTH } from '../model/charge-window.js';
 import { PREVIOUS_PRICE } from '../model/money.js';
@@ -88,7 +88,7 @@ export function consumeQueries(view: View, random: Random): Intention {
   const [isMixed, wrongAt] = [random.chance(75), random.below(count + 1)];
   const highest = new Map<AddressId, bigint>();
   const behind: Meta[] = [];
-  const charges: Args[] = [];
+  const charges: Values[] = [];
   for (let index = 0; index < count; index += 1) {
     const payer = isMixed && random.chance(80) ? random.pick(buyers) : buyer;
     const last = highest.get(payer) ?? view.balance(payer, listing)?.highest ?? 0n;

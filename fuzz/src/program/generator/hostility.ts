@@ -1,5 +1,5 @@
 import type { StateType } from '../model/instruction-table.js';
-import { STATE_DISCRIMINATORS, STATE_SIZES } from '../model/state.js';
+import { beginsAs, isOfType } from '../model/state.js';
 import { TAMPERINGS } from '../world/operations.js';
 import type { Random } from '@agent-rental/test/support/random';
 import type { AddressId, PdaKind, Universe } from '../world/universe.js';
@@ -113,12 +113,8 @@ function forgeryOf(view: View, id: AddressId, random: Random): AddressId {
   const { type } = ledger.get(id).data;
   const forged = universe.hostile.filter((slot) => {
     const { owner, data } = ledger.get(slot);
-    return (
-      owner === universe.program &&
-      type !== 'raw' &&
-      data.type === 'raw' &&
-      STATE_DISCRIMINATORS[type].compare(data.bytes, 0, 8) === 0
-    );
+    const isRaw = owner === universe.program && data.type === 'raw';
+    return isRaw && type !== 'raw' && beginsAs(data.bytes, type);
   });
   return random.pick(forged.length > 0 ? forged : universe.hostile);
 }
@@ -127,12 +123,7 @@ function forgeryOf(view: View, id: AddressId, random: Random): AddressId {
 export function isForged(view: View, id: AddressId, types: readonly StateType[]): boolean {
   const { owner, data } = view.ledger.get(id);
   return (
-    owner === view.universe.program &&
-    data.type === 'raw' &&
-    types.some(
-      (type) =>
-        data.bytes.length === STATE_SIZES[type] && STATE_DISCRIMINATORS[type].compare(data.bytes, 0, 8) === 0,
-    )
+    owner === view.universe.program && data.type === 'raw' && types.some((type) => isOfType(data.bytes, type))
   );
 }
 

@@ -1,4 +1,4 @@
-import { encodeData } from '../model/arguments.js';
+import { encodeData } from '../model/instruction-table.js';
 import { instructionRule, type InstructionName, type StateType } from '../model/instruction-table.js';
 import { rentExemptMinimum } from '../model/ledger.js';
 import { U64_MAX } from '../model/money.js';

@@ -1,4 +1,4 @@
-import type { Args } from '../model/arguments.js';
+import { type Values } from '../model/borsh.js';
 import type { Meta } from '../model/call.js';
 import type { InstructionName } from '../model/instruction-table.js';
 import type { Tampering } from '../world/operations.js';
@@ -7,7 +7,7 @@ import type { AddressId } from '../world/universe.js';
 /** An instruction before it is written: what an operation takes, with the arguments still apart. */
 export interface Plan {
   name: InstructionName;
-  args: Args;
+  args: Values;
   metas: Meta[];
   data: Buffer | null;
   tampered?: { id: AddressId; how: Tampering };

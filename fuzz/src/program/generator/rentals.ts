@@ -1,4 +1,4 @@
-import type { Args } from '../model/arguments.js';
+import { type Values } from '../model/borsh.js';
 import type { Meta } from '../model/call.js';
 import { MODEL } from '../model/state.js';
 import type { Random } from '@agent-rental/test/support/random';
@@ -11,7 +11,7 @@ export interface Intention {
   accounts: Record<string, AddressId>;
   behind?: Meta[];
   tampered?: Plan['tampered'];
-  args: Args;
+  args: Values;
 }
 
 /** Every account that instructions of a listing and a buyer name. */

@@ -1,4 +1,5 @@
-import { encodeData, isList, type Args } from '../model/arguments.js';
+import { isList, type Values } from '../model/borsh.js';
+import { encodeData } from '../model/instruction-table.js';
 import { instructionRule } from '../model/instruction-table.js';
 import type { Random } from '@agent-rental/test/support/random';
 import { amountNear } from './amounts.js';
@@ -42,7 +43,7 @@ export function spoilArgument(plan: Plan, view: View, random: Random): void {
     plan.args[name] = spoilList(old, random);
     return;
   }
-  const inner = typeof type === 'object' && 'option' in type ? type.option : type;
+  const inner = type.replace('?', '');
   if (inner === 'u64') {
     plan.args[name] = typeof old === 'bigint' ? amountNear(random, old) : amountNear(random);
   } else if (inner === 'model') {
@@ -65,7 +66,7 @@ export function spoilArgument(plan: Plan, view: View, random: Random): void {
 }
 
 /** A list with a member more, one less, two that changed places, or a number in one of them changed. */
-function spoilList(members: readonly Args[], random: Random): Args[] {
+function spoilList(members: readonly Values[], random: Random): Values[] {
   const [first, other] = [random.below(members.length + 1), random.below(members.length + 1)];
   const member = members[first] ??
     members[0] ?? { sequence: 1n, run_id: Buffer.alloc(16), price_lamports: 1n };

@@ -1,5 +1,5 @@
 import type { Snapshot } from './snapshot.js';
-import { chargeOf, chargesIn, type Charge } from '../model/charge.js';
+import { chargeOf, chargesIn, type Charge } from '../model/instruction-table.js';
 import { chargePlace, withoutPlace, type Verdict } from '../model/errors.js';
 import { instructionRule, type InstructionName } from '../model/instruction-table.js';
 import type { Prediction } from '../model/predict.js';

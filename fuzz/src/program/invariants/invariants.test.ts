@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ChainAccount } from '../world/chain.js';
 import { InvariantChecker } from './invariants.js';
-import type { Args } from '../model/arguments.js';
+import { type Values } from '../model/borsh.js';
 import type { Meta } from '../model/call.js';
 import { CODE, ofCharge, type Verdict } from '../model/errors.js';
 import { instructionRule, type InstructionName } from '../model/instruction-table.js';
@@ -79,7 +79,7 @@ const PLACES: Record<string, AddressId> = {
   system_program: universe.systemProgram,
 };
 
-function chargeAt(sequence: bigint, priceLamports = 0n): Args {
+function chargeAt(sequence: bigint, priceLamports = 0n): Values {
   return { sequence, run_id: new Uint8Array(16), price_lamports: priceLamports };
 }
 
@@ -197,7 +197,7 @@ describe('the laws of several charges at once', () => {
     chain.put(balance, lamports, balanceOf(lamports, 9_000n));
 
   /** What they say of charges of one balance, from 5,000 lamports on. */
-  function judgeCharges(charges: Args[], left: bigint, verdict: Verdict = null): string | null {
+  function judgeCharges(charges: Values[], left: bigint, verdict: Verdict = null): string | null {
     const behind = charges.flatMap(() => [
       { id: credential, isSigner: false, isWritable: false },
       { id: balance, isSigner: false, isWritable: true },

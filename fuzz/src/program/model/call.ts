@@ -1,6 +1,6 @@
 import type { AddressId, Universe } from '../world/universe.js';
-import type { Args } from './arguments.js';
-import type { Way } from './ways.js';
+import { type Values } from './borsh.js';
+import type { Way } from './errors.js';
 import type { InstructionName } from './instruction-table.js';
 import type { Draft, Rent } from './ledger.js';
 import type {
@@ -22,7 +22,7 @@ export interface Meta {
 /** One instruction on its way through the model. */
 export class Call {
   readonly name: InstructionName;
-  readonly args: Args;
+  readonly args: Values;
   readonly draft: Draft;
   readonly universe: Universe;
   /** The instruction's accounts by their names. */
@@ -36,7 +36,7 @@ export class Call {
   /** By which of several ways it succeeds, for statistics. */
   way: Way | null = null;
 
-  constructor(name: InstructionName, args: Args, draft: Draft) {
+  constructor(name: InstructionName, args: Values, draft: Draft) {
     this.name = name;
     this.args = args;
     this.draft = draft;

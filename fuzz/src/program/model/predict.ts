@@ -1,6 +1,7 @@
 import type { Gift } from '../world/operations.js';
 import type { AddressId } from '../world/universe.js';
-import { decodeArgs, instructionOf, type Args } from './arguments.js';
+import { type Values } from './borsh.js';
+import { decodeArgs, instructionOf } from './instruction-table.js';
 import { Call, type Meta } from './call.js';
 import { CODE, RUNTIME, type Verdict } from './errors.js';
 import type { InstructionName } from './instruction-table.js';
@@ -10,13 +11,13 @@ import { U64_MAX } from './money.js';
 import { RULES } from './rules/index.js';
 import { dataLength, type ModelAccount } from './state.js';
 import { checkAccounts } from './structure.js';
-import type { Way } from './ways.js';
+import type { Way } from './errors.js';
 
 /** What the model says of an instruction, and what it would change. */
 export interface Prediction {
   /** The instruction that the data names, or null. */
   name: InstructionName | null;
-  args: Args | null;
+  args: Values | null;
   verdict: Verdict;
   /** What `verify_access` returns; null for the others, and where another instruction of the transaction returns last. */
   returned: boolean | null;
@@ -36,7 +37,7 @@ export function predict(ledger: Ledger, data: Buffer, metas: readonly Meta[], gi
   const refused = (
     verdict: Verdict,
     name: InstructionName | null = null,
-    args: Args | null = null,
+    args: Values | null = null,
   ): Prediction => ({
     name,
     args,
@@ -78,7 +79,7 @@ export function predict(ledger: Ledger, data: Buffer, metas: readonly Meta[], gi
 }
 
 /** The id of a new listing is a seed: 1 to 32 bytes. */
-function isIdUsable(id: Args[string] | undefined, name: InstructionName): boolean {
+function isIdUsable(id: Values[string] | undefined, name: InstructionName): boolean {
   if (name !== 'create_listing' || typeof id !== 'string') {
     return true;
   }

@@ -6,8 +6,7 @@ import {
   ACCOUNT_VERSION,
   dataLength,
   MODEL,
-  STATE_DISCRIMINATORS,
-  STATE_SIZES,
+  isOfType,
   VERSION_AT,
   type CredentialState,
   type ModelAccount,
@@ -31,7 +30,12 @@ export function checkAccounts(call: Call, metas: readonly Meta[]): number | null
   if (metas.length < accounts.length) {
     return CODE.AccountNotEnoughKeys;
   }
-  for (const [index, rule] of accounts.entries()) {
+  call.behind = metas.slice(accounts.length);
+  return checkInOrder(call, accounts, metas);
+}
+
+function checkInOrder(call: Call, rules: readonly AccountRule[], metas: readonly Meta[]): number | null {
+  for (const [index, rule] of rules.entries()) {
     const meta = metas[index];
     if (meta === undefined) {
       return CODE.AccountNotEnoughKeys;
@@ -42,18 +46,16 @@ export function checkAccounts(call: Call, metas: readonly Meta[]): number | null
       return refused;
     }
   }
-  call.behind = metas.slice(accounts.length);
   return null;
 }
 
 /** The same of the two accounts of a charge among several, which from here on are the instruction's. */
 export function checkChargeAccounts(call: Call, credential: Meta, balance: Meta): number | null {
-  const [credentialRule, balanceRule] = CHARGE_ACCOUNTS;
   const { data } = call.draft.read(credential.id);
   call.at['access_credential'] = credential.id;
   call.at['per_query_balance'] = balance.id;
   call.at['buyer'] = data.type === 'access_credential' ? data.buyer : call.universe.absent;
-  return checkAccount(call, credentialRule, credential) ?? checkAccount(call, balanceRule, balance);
+  return checkInOrder(call, CHARGE_ACCOUNTS, [credential, balance]);
 }
 
 function checkAccount(call: Call, rule: AccountRule, meta: Meta): number | null {
@@ -104,9 +106,7 @@ function checkType(call: Call, account: Readonly<ModelAccount>, type: StateType)
   if (data.type !== 'raw') {
     return data.type === type ? null : CODE.AccountDiscriminatorMismatch;
   }
-  const isOfType =
-    data.bytes.length === STATE_SIZES[type] && STATE_DISCRIMINATORS[type].compare(data.bytes, 0, 8) === 0;
-  if (!isOfType) {
+  if (!isOfType(data.bytes, type)) {
     return CODE.AccountDiscriminatorMismatch;
   }
   // One that passes is forged, at an address that its seeds do not give.

@@ -1,5 +1,6 @@
 import { Chain } from './chain.js';
-import { encodeData, type Args } from '../model/arguments.js';
+import { type Values } from '../model/borsh.js';
+import { encodeData } from '../model/instruction-table.js';
 import type { Verdict } from '../model/errors.js';
 import { instructionRule, type InstructionName } from '../model/instruction-table.js';
 import { MODEL } from '../model/state.js';
@@ -65,7 +66,7 @@ export class Shop {
   }
 
   /** Sends an instruction of a listing with its right accounts, and gives how it ended. */
-  send(name: InstructionName, listing: number, args: Args, buyer = this.universe.wallets.buyer): Verdict {
+  send(name: InstructionName, listing: number, args: Values, buyer = this.universe.wallets.buyer): Verdict {
     const accounts = this.#accounts(listing, buyer);
     const metas = instructionRule(name).accounts.map((rule) => ({
       id: accounts[rule.name] ?? this.universe.absent,
@@ -76,7 +77,7 @@ export class Shop {
   }
 
   /** As {@link send}, and fails unless it succeeds. */
-  succeed(name: InstructionName, listing: number, args: Args, buyer = this.universe.wallets.buyer): void {
+  succeed(name: InstructionName, listing: number, args: Values, buyer = this.universe.wallets.buyer): void {
     const verdict = this.send(name, listing, args, buyer);
     if (verdict !== null) {
       throw new Error(`${name} was refused with ${verdict}.`);

@@ -1,5 +1,5 @@
 import type { Call } from '../call.js';
-import { chargeOf, chargesIn, type Charge } from '../charge.js';
+import { chargeOf, chargesIn, type Charge } from '../instruction-table.js';
 import { chargeSequence } from '../charge-window.js';
 import { CODE, ofCharge, type Verdict } from '../errors.js';
 import { logCharge } from '../events.js';
