@@ -59,12 +59,12 @@ const DATA_LINE = 'Program data: ';
 
 /** The program on an embedded runtime, in this process: no signatures checked, no history. */
 export class Chain {
-  readonly #universe: Universe;
+  readonly universe: Universe;
   readonly #wire: WireCalls;
   #nonce = 0;
 
   constructor(universe: Universe, so: Uint8Array) {
-    this.#universe = universe;
+    this.universe = universe;
     const svm = new LiteSVM().withSigverify(false).withBlockhashCheck(false).withTransactionHistory(0n);
     this.#wire = (svm as unknown as { inner: WireCalls }).inner;
     this.#wire.addProgram(universe.key(universe.program), so);
@@ -82,20 +82,20 @@ export class Chain {
 
   /** Overwrites an account; 0 lamports remove it. */
   setAccount(id: AddressId, lamports: bigint, owner: AddressId, data: Uint8Array): void {
-    const account = new Account(lamports, data, this.#universe.key(owner), false, 0n);
-    this.#wire.setAccount(this.#universe.key(id), account);
+    const account = new Account(lamports, data, this.universe.key(owner), false, 0n);
+    this.#wire.setAccount(this.universe.key(id), account);
   }
 
   /** An account, or null where there is none. */
   account(id: AddressId): ChainAccount | null {
-    const found = this.#wire.getAccount(this.#universe.key(id));
+    const found = this.#wire.getAccount(this.universe.key(id));
     return found === null ? null : { lamports: found.lamports(), owner: found.owner(), data: found.data() };
   }
 
   /** Runs one instruction in a transaction of its own, with a gift behind it if there is one. */
   send(data: Uint8Array, metas: readonly Meta[], gift?: Gift): ChainOutcome {
     this.#nonce = (this.#nonce + 1) >>> 0;
-    const { bytes, signatures } = encodeTransaction(this.#universe, data, metas, this.#nonce, gift);
+    const { bytes, signatures } = encodeTransaction(this.universe, data, metas, this.#nonce, gift);
     const result = this.#wire.sendLegacyTransaction(bytes);
     const feeLamports = BigInt(signatures) * LAMPORTS_PER_SIGNATURE;
     if ('err' in result) {
