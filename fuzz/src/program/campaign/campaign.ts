@@ -3,9 +3,8 @@ import fc from 'fast-check';
 import { Chain } from '../world/chain.js';
 import { Coverage } from './coverage.js';
 import { nextOperations } from '../generator/operation.js';
-import { View } from '../generator/view.js';
+import { Scene } from '../generator/scene.js';
 import type { Operation } from '../world/operations.js';
-import { Random } from '@agent-rental/test/support/random';
 import { Universe } from '../world/universe.js';
 import { Violation, World } from '../world/world.js';
 
@@ -59,7 +58,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
     const { universe } = chain;
     const world = new World(universe, chain);
     const done: Operation[] = [];
-    const message = runWorld(world, new Random(seed * 1_000_003 + number), coverage, done);
+    const message = runWorld(world, seed * 1_000_003 + number, coverage, done);
     if (message !== null) {
       const operations = options.isMinimised === false ? done : minimise(done, universe, so);
       const failure = { message, seed, world: number, step: done.length, universe, operations };
@@ -73,12 +72,12 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
 }
 
 /** Lives a world, noting its steps in `done`; how it went wrong, or null. */
-function runWorld(world: World, random: Random, coverage: Coverage, done: Operation[]): string | null {
-  const view = new View(world.ledger);
+function runWorld(world: World, seed: number, coverage: Coverage, done: Operation[]): string | null {
+  const scene = new Scene(world.ledger, seed);
   coverage.beginWorld();
   return violationOf(() => {
     while (done.length < STEPS_PER_WORLD) {
-      for (const operation of nextOperations(view, random)) {
+      for (const operation of nextOperations(scene)) {
         done.push(operation);
         const report = world.step(operation);
         if (report !== null) {

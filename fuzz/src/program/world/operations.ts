@@ -8,6 +8,12 @@ export const TAMPERINGS = ['short', 'long', 'first byte', 'eighth byte', 'versio
 /** One of them. */
 export type Tampering = (typeof TAMPERINGS)[number];
 
+/** An account whose data is made nearly right, and how. */
+export interface Tampered {
+  id: AddressId;
+  how: Tampering;
+}
+
 /** Lamports for an address. */
 export interface Gift {
   to: AddressId;
@@ -21,7 +27,7 @@ export type Operation =
       data: Buffer;
       metas: Meta[];
       /** An account of the program whose data is tampered with for this instruction alone. */
-      tampered?: { id: AddressId; how: Tampering };
+      tampered?: Tampered;
       /** Lamports that the fee payer sends in the same transaction, behind the instruction. */
       gift?: Gift;
     }
