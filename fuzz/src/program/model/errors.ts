@@ -4,6 +4,14 @@
  */
 export type Verdict = number | string | null;
 
+/** Errors of the runtime that a sequence can provoke; the last: an account would be left with less than its rent. */
+export type RuntimeError =
+  | 'InvalidArgument'
+  | 'ExternalAccountLamportSpend'
+  | 'ArithmeticOverflow'
+  | 'UnsupportedSysvar'
+  | 'InsufficientFundsForRent';
+
 /** The codes that the program refuses with. */
 export const CODE = {
   InstructionMissing: 100,
@@ -49,15 +57,10 @@ export const CODE = {
 /** What the System program answers when the payer has too little. */
 export const SYSTEM_INSUFFICIENT_LAMPORTS = 1;
 
-/** Errors of the runtime that a sequence can provoke. */
-export const RUNTIME = {
-  InvalidArgument: 'InvalidArgument',
-  ExternalAccountLamportSpend: 'ExternalAccountLamportSpend',
-  ArithmeticOverflow: 'ArithmeticOverflow',
-  UnsupportedSysvar: 'UnsupportedSysvar',
-  /** An account would be left with less than its rent. */
-  InsufficientFundsForRent: 'InsufficientFundsForRent',
-} as const;
+/** The refusal with a code if a rule is broken. */
+export function when<T extends number | RuntimeError>(isBroken: boolean, code: T): T | null {
+  return isBroken ? code : null;
+}
 
 const names = new Map<number, string>(Object.entries(CODE).map(([name, code]) => [code, name]));
 

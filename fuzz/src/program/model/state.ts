@@ -78,6 +78,9 @@ export interface BalanceState {
 /** Any of the program's accounts. */
 export type ProgramState = ProtocolState | ListingState | EscrowState | CredentialState | BalanceState;
 
+/** The state of one type of account. */
+export type StateOf<T extends ProgramState['type']> = Extract<ProgramState, { type: T }>;
+
 /** Data of an account that the program did not write: bytes, or of the runtime's own accounts a length alone. */
 export interface RawData {
   type: 'raw';

@@ -1,6 +1,6 @@
 import { LiteSVM, Account, Clock, Rent as RentSysvar } from 'litesvm';
 import type { Meta } from '../model/call.js';
-import { RUNTIME, type Verdict } from '../model/errors.js';
+import type { RuntimeError, Verdict } from '../model/errors.js';
 import type { Rent } from '../model/ledger.js';
 import type { Gift } from './operations.js';
 import type { AddressId, Universe } from './universe.js';
@@ -46,11 +46,11 @@ interface WireCalls {
 }
 
 /** `InstructionError` without fields, by number: the runtime's own errors that sequences provoke. */
-const INSTRUCTION_ERRORS: Record<number, string> = {
-  1: RUNTIME.InvalidArgument,
-  12: RUNTIME.ExternalAccountLamportSpend,
-  45: RUNTIME.ArithmeticOverflow,
-  46: RUNTIME.UnsupportedSysvar,
+const INSTRUCTION_ERRORS: Record<number, RuntimeError> = {
+  1: 'InvalidArgument',
+  12: 'ExternalAccountLamportSpend',
+  45: 'ArithmeticOverflow',
+  46: 'UnsupportedSysvar',
 };
 
 const NOTHING = new Uint8Array();
@@ -119,7 +119,7 @@ function verdictOf(error: unknown): Verdict {
       return INSTRUCTION_ERRORS[Number(detail)] ?? `instruction error ${String(detail)}`;
     }
     return error.constructor.name === 'TransactionErrorInsufficientFundsForRent'
-      ? RUNTIME.InsufficientFundsForRent
+      ? 'InsufficientFundsForRent'
       : error.constructor.name;
   }
   return `transaction error ${String(error)}`;
