@@ -56,7 +56,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
       chain = new Chain(new Universe((seed * 1_000 + number / WORLDS_PER_UNIVERSE) >>> 0), so);
     }
     const { universe } = chain;
-    const world = new World(universe, chain);
+    const world = new World(chain);
     const done: Operation[] = [];
     const message = runWorld(world, seed * 1_000_003 + number, coverage, done);
     if (message !== null) {
@@ -92,7 +92,7 @@ function runWorld(world: World, seed: number, coverage: Coverage, done: Operatio
 /** A shortest sequence found that still breaks something in a fresh world. */
 function minimise(done: Operation[], universe: Universe, so: Uint8Array): readonly Operation[] {
   const isRight = (operations: readonly Operation[]): boolean => {
-    const world = new World(universe, new Chain(universe, so));
+    const world = new World(new Chain(universe, so));
     const message = violationOf(() => {
       operations.forEach((operation) => world.step(operation));
       world.compareAll();

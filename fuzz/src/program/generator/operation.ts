@@ -9,7 +9,7 @@ import { U64_MAX } from '../model/money.js';
 import { predict } from '../model/predict.js';
 import type { Gift, Operation } from '../world/operations.js';
 import type { AddressId } from '../world/universe.js';
-import { effectiveMetas, isReserved } from '../world/wire.js';
+import { effectiveMetas } from '../world/wire.js';
 import { environment, prelude } from './environment.js';
 import { isForged, spoil, type Plan } from './hostility.js';
 import { INTENTIONS } from './intentions.js';
@@ -150,7 +150,7 @@ function instruction(scene: Scene): Instruction {
 /** Sometimes lamports for one of the accounts in the same transaction: a closed one must not come back to life by it. */
 function giftFor({ metas }: Plan, scene: Scene): { gift?: Gift } {
   const { universe } = scene;
-  const takers = metas.filter(({ id }) => !isReserved(universe, id));
+  const takers = metas.filter(({ id }) => !universe.reserved.includes(id));
   if (takers.length === 0 || !scene.chance(GIFT_PERCENT)) {
     return {};
   }

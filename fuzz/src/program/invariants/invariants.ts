@@ -1,34 +1,33 @@
 import { heldFor, isTombstone } from './account-fields.js';
-import { attemptedCharges } from './attempted-charges.js';
-import type { Chain, ChainAccount, ChainOutcome } from '../world/chain.js';
+import { addressOf, attemptedCharges, type Attempt, type AttemptedCharge } from './attempt.js';
+import type { Chain, ChainAccount } from '../world/chain.js';
 import { ListingLaws } from './listing-laws.js';
-import { SequenceLaw } from './sequence-law.js';
-import type { Snapshot } from './snapshot.js';
+import { ChargedSet } from '../model/charge-window.js';
 import type { Meta } from '../model/call.js';
-import type { Verdict } from '../model/errors.js';
-import { instructionRule, type InstructionName } from '../model/instruction-table.js';
+import { CODE, type Verdict } from '../model/errors.js';
+import type { InstructionName } from '../model/instruction-table.js';
 import type { Prediction } from '../model/predict.js';
 import type { Gift } from '../world/operations.js';
 import type { AddressId, Universe } from '../world/universe.js';
 
+/** What is looked at of a prediction. */
+type Looked = 'name' | 'args' | 'verdict' | 'draft';
+
+type Accounts = ReadonlyMap<AddressId, ChainAccount | null>;
+
 /** Who may have more lamports after an instruction than before, by the names of its accounts. */
-const GAINERS: Record<InstructionName, readonly string[]> = {
-  initialize_protocol: ['protocol'],
-  update_protocol: [],
-  create_listing: ['listing', 'escrow'],
-  update_listing: [],
-  close_listing: [],
-  purchase_one_time: ['escrow', 'access_credential', 'treasury'],
-  purchase_subscription: ['escrow', 'access_credential', 'treasury'],
-  purchase_per_query: ['access_credential', 'per_query_balance'],
-  renew_subscription: ['escrow', 'treasury'],
-  topup_balance: ['per_query_balance'],
-  consume_query: ['escrow', 'treasury'],
-  consume_queries: ['escrow', 'treasury'],
-  revoke_access: [],
-  revoke_per_query_access: ['buyer'],
-  withdraw_earnings: ['creator'],
-  verify_access: [],
+const GAINERS: Partial<Record<InstructionName, string>> = {
+  initialize_protocol: 'protocol',
+  create_listing: 'listing escrow',
+  purchase_one_time: 'escrow access_credential treasury',
+  purchase_subscription: 'escrow access_credential treasury',
+  purchase_per_query: 'access_credential per_query_balance',
+  renew_subscription: 'escrow treasury',
+  topup_balance: 'per_query_balance',
+  consume_query: 'escrow treasury',
+  consume_queries: 'escrow treasury',
+  revoke_per_query_access: 'buyer',
+  withdraw_earnings: 'creator',
 };
 
 /**
@@ -44,89 +43,92 @@ const GAINERS: Record<InstructionName, readonly string[]> = {
 export class InvariantChecker {
   readonly #universe: Universe;
   readonly #chain: Pick<Chain, 'account'>;
-  readonly #sequences = new SequenceLaw();
+  readonly #charged = new Map<AddressId, ChargedSet>();
   readonly #listings: ListingLaws;
 
   constructor(universe: Universe, chain: Pick<Chain, 'account'>) {
     this.#universe = universe;
     this.#chain = chain;
-    this.#listings = new ListingLaws(universe, chain);
+    this.#listings = new ListingLaws(chain);
   }
 
-  /** Looks at the accounts of an instruction before it runs; of one that will be refused nothing has to be known. */
-  before(metas: readonly Meta[], verdict: Verdict): Snapshot {
-    if (verdict !== null) {
-      return { ids: [], metas, accounts: [] };
-    }
-    const ids = [...new Set(metas.filter(({ isWritable }) => isWritable).map(({ id }) => id))];
-    return { ids, metas, accounts: ids.map((id) => this.#chain.account(id)) };
+  /** Looks at the accounts of an instruction before it runs; null where no instruction is named. */
+  before(metas: readonly Meta[], prediction: Pick<Prediction, Looked>): Attempt | null {
+    const { name, args, verdict, draft } = prediction;
+    const ids = verdict === null ? metas.filter(({ isWritable }) => isWritable).map(({ id }) => id) : [];
+    const was = new Map([...new Set(ids)].map((id) => [id, this.#chain.account(id)]));
+    return name === null ? null : { name, args, metas, now: draft.ledger.now, was };
   }
 
   /** What law is broken, in words; null when all hold. */
-  after(
-    before: Snapshot,
-    found: ReadonlyMap<AddressId, ChainAccount | null>,
-    prediction: Prediction,
-    outcome: ChainOutcome,
-    gift?: Gift,
-  ): string | null {
-    const { name } = prediction;
-    if (name === null) {
-      return null;
-    }
-    const charges = attemptedCharges(before, prediction, outcome.verdict);
+  after(attempt: Attempt, found: Accounts, verdict: Verdict, gift?: Gift): string | null {
+    const charges = attemptedCharges(attempt, verdict);
     const broken =
-      this.#sequences.judge(charges, outcome.verdict) ??
-      this.#listings.judgeCharges(before, charges, prediction, outcome) ??
-      (name === 'revoke_per_query_access' ? this.#listings.judgeReclaim(before, prediction, outcome) : null);
-    if (broken !== null || outcome.verdict !== null) {
+      this.#judgeSequences(charges, verdict) ??
+      this.#listings.judgeCharges(attempt, charges, verdict) ??
+      (attempt.name === 'revoke_per_query_access' ? this.#listings.judgeReclaim(attempt, verdict) : null);
+    if (broken !== null || verdict !== null) {
       return broken;
     }
-    const after = before.ids.map((id) => found.get(id) ?? null);
-    this.#listings.note(name, before, prediction, found);
-    return this.#checkMoney(name, before, after, gift) ?? this.#checkTombstones(before, after);
+    this.#listings.note(attempt, found);
+    return this.#checkMoney(attempt, found, gift) ?? this.#checkTombstones(attempt, found);
   }
 
-  #idOf(name: InstructionName, account: string, metas: readonly Meta[]): AddressId | undefined {
-    return metas[instructionRule(name).accounts.findIndex((rule) => rule.name === account)]?.id;
+  /** A sequence is charged at most once, and never refused while the window still tells it apart. */
+  #judgeSequences(charges: readonly AttemptedCharge[], verdict: Verdict): string | null {
+    const tried = new Map<AddressId, ChargedSet>();
+    for (const { balance, sequence, refusal } of charges) {
+      const charged = tried.get(balance) ?? this.#charged.get(balance) ?? new ChargedSet();
+      const expected = charged.verdict(sequence);
+      if (refusal === null) {
+        if (expected !== null) {
+          return `sequence ${sequence} was charged, and must not have been`;
+        }
+        // What a refused instruction took is given back.
+        const noted = verdict === null || tried.has(balance) ? charged : charged.copy();
+        noted.add(sequence);
+        tried.set(balance, noted);
+      }
+      const isAboutSequence = refusal === CODE.RunAlreadyConsumed || refusal === CODE.SequenceTooFar;
+      if (isAboutSequence && refusal !== expected) {
+        return `sequence ${sequence} was refused, and must not have been`;
+      }
+    }
+    if (verdict === null) {
+      tried.forEach((charged, balance) => this.#charged.set(balance, charged));
+    }
+    return null;
   }
 
-  #checkMoney(
-    name: InstructionName,
-    before: Snapshot,
-    after: readonly (ChainAccount | null)[],
-    gift: Gift | undefined,
-  ): string | null {
-    const gainers = new Set(GAINERS[name].map((gainer) => this.#idOf(name, gainer, before.metas)));
-    const treasury = this.#idOf(name, 'treasury', before.metas);
+  #checkMoney(attempt: Attempt, found: Accounts, gift: Gift | undefined): string | null {
+    const gainers = (GAINERS[attempt.name] ?? '').split(' ').map((gainer) => addressOf(attempt, gainer));
+    const treasury = addressOf(attempt, 'treasury');
     let total = 0n;
-    for (const [index, id] of before.ids.entries()) {
-      const [was, is] = [before.accounts[index] ?? null, after[index] ?? null];
+    for (const [id, was] of attempt.was) {
+      const is = found.get(id) ?? null;
       const given = gift?.to === id ? gift.lamports : 0n;
-      const gain = lamportsOf(is) - lamportsOf(was) - given;
+      const gain = (is?.lamports ?? 0n) - (was?.lamports ?? 0n) - given;
       total += gain;
-      if (gain > 0n && !gainers.has(id)) {
+      if (gain > 0n && !gainers.includes(id)) {
         return `${this.#universe.label(id)} gained ${gain} lamports and is no party`;
       }
       // Of two accounts of the program neither new nor closed, only the fields and gifts to a treasury count.
       // The program makes none at an address with a known key: one planted there is paid as any wallet.
       const isOurs = this.#isOurs(was) && this.#isOurs(is) && !this.#universe.canSign(id);
-      if (isOurs && id !== treasury && heldFor(is) - heldFor(was) !== gain) {
-        return `${this.#universe.label(id)}: its field moved by ${heldFor(is) - heldFor(was)}, its lamports by ${gain}`;
+      const moved = isOurs ? heldFor(is) - heldFor(was) : gain;
+      if (id !== treasury && moved !== gain) {
+        return `${this.#universe.label(id)}: its field moved by ${moved}, its lamports by ${gain}`;
       }
     }
     return total === 0n ? null : `${total} lamports came out of nothing`;
   }
 
-  #checkTombstones(before: Snapshot, after: readonly (ChainAccount | null)[]): string | null {
-    for (const [index, id] of before.ids.entries()) {
-      const was = before.accounts[index] ?? null;
-      const is = after[index] ?? null;
-      if (was !== null && this.#isOurs(was) && isTombstone(was)) {
-        const isSame = is !== null && this.#isOurs(is) && Buffer.compare(was.data, is.data) === 0;
-        if (!isSame) {
-          return `${this.#universe.label(id)} was over and changed`;
-        }
+  #checkTombstones(attempt: Attempt, found: Accounts): string | null {
+    for (const [id, was] of attempt.was) {
+      const is = found.get(id) ?? null;
+      const isSame = this.#isOurs(is) && was !== null && Buffer.compare(was.data, is.data) === 0;
+      if (this.#isOurs(was) && isTombstone(was) && !isSame) {
+        return `${this.#universe.label(id)} was over and changed`;
       }
     }
     return null;
@@ -136,8 +138,4 @@ export class InvariantChecker {
     const program = this.#universe.key(this.#universe.program);
     return account !== null && Buffer.compare(account.owner, program) === 0;
   }
-}
-
-function lamportsOf(account: ChainAccount | null): bigint {
-  return account?.lamports ?? 0n;
 }

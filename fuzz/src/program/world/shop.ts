@@ -28,7 +28,7 @@ export class Shop {
   constructor(so: Uint8Array, seed: number) {
     this.universe = new Universe(seed);
     this.#chain = new Chain(this.universe, so);
-    this.world = new World(this.universe, this.#chain);
+    this.world = new World(this.#chain);
     const { wallets } = this.universe;
     this.succeed('initialize_protocol', 0, {
       admin: this.universe.key(wallets.admin),

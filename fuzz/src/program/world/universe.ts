@@ -79,6 +79,8 @@ export class Universe {
   readonly clockSysvar: AddressId;
   readonly rentSysvar: AddressId;
   readonly otherProgram: AddressId;
+  /** What the runtime reserves against writing. */
+  readonly reserved: readonly AddressId[];
   readonly feePayer: AddressId;
   readonly wallets: Record<WalletName, AddressId>;
   readonly walletIds: readonly AddressId[];
@@ -107,6 +109,7 @@ export class Universe {
     this.clockSysvar = fixed('SysvarC1ock11111111111111111111111111111111', 'clockSysvar');
     this.rentSysvar = fixed('SysvarRent111111111111111111111111111111111', 'rentSysvar');
     this.otherProgram = named('otherProgram');
+    this.reserved = [this.systemProgram, this.program, this.clockSysvar, this.rentSysvar];
     this.feePayer = named('feePayer');
     const wallets = WALLET_NAMES.map((name) => [name, named(name)] as const);
     this.wallets = Object.fromEntries(wallets) as Record<WalletName, AddressId>;
