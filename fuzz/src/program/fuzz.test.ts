@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { PROGRAM_ERRORS } from '@agent-rental/program-client';
 import { marketplaceSoPath } from '@agent-rental/program-client/artifact';
 import { describe, expect, test } from 'vitest';
 import { runCampaign } from './campaign/campaign.js';
@@ -33,4 +34,32 @@ describe('random sequences of instructions', () => {
     expect(await run(7)).toBe(first);
     expect(await run(8)).not.toBe(first);
   });
+});
+
+test('each error of the program has its number', () => {
+  const names = [...PROGRAM_ERRORS.values()].map(({ code, name }) => `${code} ${name}`);
+  expect(names).toEqual([
+    '6000 ListingNotActive',
+    '6001 CredentialNotFound',
+    '6002 CredentialExpired',
+    '6003 InsufficientBalance',
+    '6004 Unauthorized',
+    '6005 InvalidAccessType',
+    '6006 CredentialRevoked',
+    '6007 WithdrawalExceedsBalance',
+    '6008 FeeTooHigh',
+    '6009 PriceTooLow',
+    '6010 MetadataUriTooLong',
+    '6011 InvalidDuration',
+    '6012 DepositTooLow',
+    '6013 ProtocolPaused',
+    '6014 ArithmeticOverflow',
+    '6015 EscrowNotEmpty',
+    '6016 NothingToWithdraw',
+    '6100 RunAlreadyConsumed',
+    '6101 PriceAboveLimit',
+    '6102 SequenceTooFar',
+    '6103 ActiveSubscribers',
+    '6104 PriceChanged',
+  ]);
 });

@@ -14,8 +14,8 @@ import { Shop } from '../world/shop.js';
 const so = readFileSync(process.env['MARKETPLACE_SO'] ?? marketplaceSoPath());
 
 /** What the algorithm says, in the oracle's terms. */
-function verdictOf(charged: ChargeWindow | number): number | null {
-  return typeof charged === 'number' ? charged : null;
+function verdictOf(charged: ChargeWindow | string): string | null {
+  return typeof charged === 'string' ? charged : null;
 }
 
 describe('the charge window of width 8', () => {
@@ -45,7 +45,7 @@ describe('the charge window of width 8', () => {
         const charged = chargeSequence(window, sequence, WIDTH);
         expect(verdictOf(charged)).toBe(oracle.verdict(sequence));
         tried += 1;
-        if (typeof charged !== 'number' && depth > 0) {
+        if (typeof charged !== 'string' && depth > 0) {
           walk(charged, [...path, sequence], depth - 1);
         }
       }

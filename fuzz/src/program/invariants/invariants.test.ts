@@ -3,7 +3,7 @@ import type { ChainAccount } from '../world/chain.js';
 import { InvariantChecker } from './invariants.js';
 import { type Values } from '../model/borsh.js';
 import type { Meta } from '../model/call.js';
-import { CODE, ofCharge, type Verdict } from '../model/errors.js';
+import { ofCharge, type Verdict } from '../model/errors.js';
 import { instructionRule, type InstructionName } from '../model/instruction-table.js';
 import { Draft, Ledger } from '../model/ledger.js';
 import type { Prediction } from '../model/predict.js';
@@ -175,7 +175,7 @@ describe('the laws', () => {
     };
     const refusal = (maxPrice: bigint): string | null => {
       const put = (chain: FakeChain): void => rented(chain, maxPrice);
-      return judge('revoke_per_query_access', put, put, {}, CODE.Unauthorized, { revoker: buyer });
+      return judge('revoke_per_query_access', put, put, {}, 'Unauthorized', { revoker: buyer });
     };
     expect(refusal(999n)).toMatch(/refused from a listing that is too dear/);
     expect(refusal(1_000n)).toBeNull();
@@ -226,11 +226,11 @@ describe('the laws of several charges at once', () => {
 
   test('name a charge that is refused and was not made before, and one in front of it that must not be made', () => {
     const charges = [chargeAt(3n), chargeAt(4n), chargeAt(3n)];
-    const refusal = (place: number, code: number): string | null =>
+    const refusal = (place: number, code: string): string | null =>
       judgeCharges(charges, 5_000n, ofCharge(code, place));
-    expect(refusal(3, CODE.RunAlreadyConsumed)).toBeNull();
-    expect(refusal(2, CODE.RunAlreadyConsumed)).toMatch(/sequence 4 was refused/);
-    expect(judgeCharges([...charges, chargeAt(5n)], 5_000n, ofCharge(CODE.PriceChanged, 4))).toMatch(
+    expect(refusal(3, 'RunAlreadyConsumed')).toBeNull();
+    expect(refusal(2, 'RunAlreadyConsumed')).toMatch(/sequence 4 was refused/);
+    expect(judgeCharges([...charges, chargeAt(5n)], 5_000n, ofCharge('PriceChanged', 4))).toMatch(
       /sequence 3 was charged/,
     );
   });

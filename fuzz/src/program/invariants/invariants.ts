@@ -4,7 +4,7 @@ import type { Chain, ChainAccount } from '../world/chain.js';
 import { ListingLaws } from './listing-laws.js';
 import { ChargedSet } from '../model/charge-window.js';
 import type { Meta } from '../model/call.js';
-import { CODE, type Verdict } from '../model/errors.js';
+import { type Verdict } from '../model/errors.js';
 import type { InstructionName } from '../model/instruction-table.js';
 import type { Prediction } from '../model/predict.js';
 import type { Gift } from '../world/operations.js';
@@ -89,7 +89,7 @@ export class InvariantChecker {
         noted.add(sequence);
         tried.set(balance, noted);
       }
-      const isAboutSequence = refusal === CODE.RunAlreadyConsumed || refusal === CODE.SequenceTooFar;
+      const isAboutSequence = refusal === 'RunAlreadyConsumed' || refusal === 'SequenceTooFar';
       if (isAboutSequence && refusal !== expected) {
         return `sequence ${sequence} was refused, and must not have been`;
       }

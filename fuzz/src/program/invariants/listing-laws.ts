@@ -2,7 +2,7 @@ import { agreedPriceOf, factsOf, heldFor, isTombstone } from './account-fields.j
 import type { Chain, ChainAccount } from '../world/chain.js';
 import { addressOf, type Attempt, type AttemptedCharge } from './attempt.js';
 import { ListingHistory } from './listing-history.js';
-import { CODE, type Verdict } from '../model/errors.js';
+import { type Verdict } from '../model/errors.js';
 import type { AddressId } from '../world/universe.js';
 
 /** The laws about prices and pauses of listings, checked on the chain's own bytes against all that ever happened. */
@@ -36,7 +36,7 @@ export class ListingLaws {
     const history = this.#histories.get(addressOf(attempt, 'listing'));
     const facts = charges.length === 0 ? null : factsOf(this.#account(attempt, 'listing'));
     for (const { price, refusal } of charges) {
-      const isJudged = facts !== null && (refusal === null || refusal === CODE.PriceChanged);
+      const isJudged = facts !== null && (refusal === null || refusal === 'PriceChanged');
       const wrong = isJudged ? history?.judgePrice(refusal === null, price, facts, attempt.now) : null;
       if (wrong) {
         return wrong;
@@ -62,7 +62,7 @@ export class ListingLaws {
   /** What law a reclaim or its refusal breaks, in words; null when none. */
   judgeReclaim(attempt: Attempt, verdict: Verdict): string | null {
     const isBuyers = addressOf(attempt, 'revoker') === addressOf(attempt, 'buyer');
-    const isRefused = verdict === CODE.Unauthorized && isBuyers;
+    const isRefused = verdict === 'Unauthorized' && isBuyers;
     const listing = this.#account(attempt, 'listing');
     const credential = this.#account(attempt, 'access_credential');
     const facts = factsOf(listing);

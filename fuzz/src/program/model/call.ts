@@ -1,6 +1,6 @@
 import type { AddressId, Universe } from '../world/universe.js';
 import type { Value, Values } from './borsh.js';
-import { CODE, when, type Verdict, type Way } from './errors.js';
+import { when, type Verdict, type Way } from './errors.js';
 import type { InstructionName } from './instruction-table.js';
 import type { Draft } from './ledger.js';
 import { U64_MAX } from './money.js';
@@ -80,7 +80,7 @@ export class Call {
     const isTooLarge = Object.entries(fields).some(
       ([field, value]) => field !== 'window' && typeof value === 'bigint' && value > U64_MAX,
     );
-    return when(isTooLarge, CODE.ArithmeticOverflow);
+    return when(isTooLarge, 'ArithmeticOverflow');
   }
 
   get protocol(): Readonly<StateOf<'protocol'>> {

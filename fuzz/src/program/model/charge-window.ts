@@ -1,4 +1,4 @@
-import { CODE } from './errors.js';
+import type { Verdict } from './errors.js';
 
 /** How far a charge may jump above the highest sequence. */
 export const MAX_JUMP = 1_024n;
@@ -13,23 +13,23 @@ export interface ChargeWindow {
 }
 
 /**
- * Charges a sequence: the new memory, or the code of the refusal. Of any width, so that a small one can be tried
+ * Charges a sequence: the new memory, or the refusal. Of any width, so that a small one can be tried
  * exhaustively.
  */
 export function chargeSequence(
   { highest, bits }: ChargeWindow,
   sequence: bigint,
   width = WINDOW_WIDTH,
-): ChargeWindow | number {
+): ChargeWindow | string {
   if (sequence > highest) {
     const jump = sequence - highest;
     return jump > MAX_JUMP
-      ? CODE.SequenceTooFar
+      ? 'SequenceTooFar'
       : { highest: sequence, bits: BigInt.asUintN(Number(width), (bits << jump) | 1n) };
   }
   const age = highest - sequence;
   if (age >= width || ((bits >> age) & 1n) === 1n) {
-    return CODE.RunAlreadyConsumed;
+    return 'RunAlreadyConsumed';
   }
   return { highest, bits: bits | (1n << age) };
 }
@@ -60,12 +60,12 @@ export class ChargedSet {
   }
 
   /** What becomes of charging a sequence: null when it would be charged. */
-  verdict(sequence: bigint): number | null {
+  verdict(sequence: bigint): Verdict {
     if (sequence > this.#highest + MAX_JUMP) {
-      return CODE.SequenceTooFar;
+      return 'SequenceTooFar';
     }
     const isForgotten = sequence + this.#width <= this.#highest;
-    return isForgotten || this.#charged.has(sequence) ? CODE.RunAlreadyConsumed : null;
+    return isForgotten || this.#charged.has(sequence) ? 'RunAlreadyConsumed' : null;
   }
 
   /** Remembers a charge. */

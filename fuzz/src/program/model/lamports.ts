@@ -1,6 +1,6 @@
 import type { AddressId } from '../world/universe.js';
 import type { Call } from './call.js';
-import { CODE, SYSTEM_INSUFFICIENT_LAMPORTS, when, type Verdict } from './errors.js';
+import { when, type Verdict } from './errors.js';
 import { rentExemptMinimum } from './ledger.js';
 import { U64_MAX } from './money.js';
 import { dataLength, NO_DATA, STATE_SIZES, type ProgramState } from './state.js';
@@ -9,21 +9,17 @@ import { dataLength, NO_DATA, STATE_SIZES, type ProgramState } from './state.js'
 const MAX_LAMPORTS_PER_BYTE = 2n ** 40n;
 
 /** The rent of an account as the program reckons it, or the refusal. */
-export function programRent({ draft }: Call, size: number): bigint | Exclude<Verdict, null> {
+export function programRent({ draft }: Call, size: number): bigint | string {
   const { rent } = draft.ledger;
   if (rent.lamportsPerByte > MAX_LAMPORTS_PER_BYTE) {
-    return CODE.ArithmeticOverflow;
+    return 'ArithmeticOverflow';
   }
-  return rent.threshold === 1 || rent.threshold === 2 ? rentExemptMinimum(rent, size) : 'UnsupportedSysvar';
+  return rent.threshold === 1 || rent.threshold === 2
+    ? rentExemptMinimum(rent, size)
+    : 'runtime UnsupportedSysvar';
 }
 
-function move(
-  { draft }: Call,
-  from: AddressId,
-  to: AddressId,
-  lamports: bigint,
-  overflow: number | 'ArithmeticOverflow',
-): Verdict {
+function move({ draft }: Call, from: AddressId, to: AddressId, lamports: bigint, overflow: string): Verdict {
   draft.write(from).lamports -= lamports;
   const payee = draft.write(to);
   if (payee.lamports + lamports > U64_MAX) {
@@ -38,18 +34,18 @@ export function systemTransfer(call: Call, from: AddressId, to: AddressId, lampo
   const payer = call.draft.read(from);
   const isForeign = payer.owner !== call.universe.systemProgram;
   return (
-    when(dataLength(payer) > 0, 'InvalidArgument') ??
-    when(lamports > payer.lamports, SYSTEM_INSUFFICIENT_LAMPORTS) ??
-    when(lamports > 0n && isForeign, 'ExternalAccountLamportSpend') ??
-    move(call, from, to, lamports, 'ArithmeticOverflow')
+    when(dataLength(payer) > 0, 'runtime InvalidArgument') ??
+    when(lamports > payer.lamports, 'system error 1') ??
+    when(lamports > 0n && isForeign, 'runtime ExternalAccountLamportSpend') ??
+    move(call, from, to, lamports, 'runtime ArithmeticOverflow')
   );
 }
 
 /** The program moves lamports of an account of its own. */
 export function moveLamports(call: Call, from: AddressId, to: AddressId, lamports: bigint): Verdict {
   return (
-    when(call.draft.read(from).lamports < lamports, CODE.ArithmeticOverflow) ??
-    move(call, from, to, lamports, CODE.ArithmeticOverflow)
+    when(call.draft.read(from).lamports < lamports, 'ArithmeticOverflow') ??
+    move(call, from, to, lamports, 'ArithmeticOverflow')
   );
 }
 
@@ -64,8 +60,7 @@ export function createAccount(call: Call, payer: AddressId, state: ProgramState,
   }
   const present = call.draft.read(id).lamports;
   const lamports = (present < rent ? rent - present : 0n) + extra;
-  const refused =
-    when(lamports > U64_MAX, CODE.ArithmeticOverflow) ?? systemTransfer(call, payer, id, lamports);
+  const refused = when(lamports > U64_MAX, 'ArithmeticOverflow') ?? systemTransfer(call, payer, id, lamports);
   if (refused === null) {
     Object.assign(call.draft.write(id), { owner: call.universe.program, data: state });
   }

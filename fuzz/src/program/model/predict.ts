@@ -1,7 +1,7 @@
 import type { Gift } from '../world/operations.js';
 import type { Values } from './borsh.js';
 import { Call, type Meta } from './call.js';
-import { CODE, when, type Verdict, type Way } from './errors.js';
+import { when, type Verdict, type Way } from './errors.js';
 import { decodeArgs, instructionOf, type InstructionName } from './instruction-table.js';
 import { eventsOf } from './events.js';
 import { Draft, rentExemptMinimum, type Ledger, type Rent } from './ledger.js';
@@ -43,10 +43,10 @@ export function predict(ledger: Ledger, data: Buffer, metas: readonly Meta[], gi
     return { name, args, verdict, returned: null, events: [], way: null, draft };
   };
   if (name === null) {
-    return refused(data.length < 8 ? CODE.InstructionMissing : CODE.InstructionFallbackNotFound);
+    return refused(data.length < 8 ? 'InstructionMissing' : 'InstructionFallbackNotFound');
   }
   if (args === null || !isIdUsable(args['listing_id'], name)) {
-    return refused(CODE.InstructionDidNotDeserialize);
+    return refused('InstructionDidNotDeserialize');
   }
   const call = new Call(name, args, draft);
   const refusal = checkAccounts(call, metas.slice(0, MAX_ACCOUNTS)) ?? RULES[name](call);
@@ -71,7 +71,7 @@ function give(draft: Draft, gift: Gift | undefined): Verdict {
   }
   const account = draft.write(gift.to);
   account.lamports += gift.lamports;
-  return when(account.lamports > U64_MAX, 'ArithmeticOverflow');
+  return when(account.lamports > U64_MAX, 'runtime ArithmeticOverflow');
 }
 
 /** The runtime leaves no account below its rent, unless it was there before and has not become less or larger. */
@@ -81,7 +81,7 @@ function checkRent(draft: Draft, metas: readonly Meta[], gift: Gift | undefined)
   const isRefused = [...new Set([...ids, ...(gift === undefined ? [] : [gift.to])])].some(
     (id) => !isRentTransitionAllowed(ledger.rent, ledger.get(id), draft.read(id)),
   );
-  return when(isRefused, 'InsufficientFundsForRent');
+  return when(isRefused, 'runtime InsufficientFundsForRent');
 }
 
 function isRentTransitionAllowed(

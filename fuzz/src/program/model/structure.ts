@@ -1,6 +1,6 @@
 import type { AddressId } from '../world/universe.js';
 import type { Call, Meta } from './call.js';
-import { CODE, when } from './errors.js';
+import { when, type Verdict } from './errors.js';
 import { CHARGE_ACCOUNTS, instructionRule, type AccountRule, type StateType } from './instruction-table.js';
 import {
   ACCOUNT_VERSION,
@@ -13,35 +13,35 @@ import {
 } from './state.js';
 
 /** What an instruction that needs an account is refused with where none is. */
-const MISSING: Record<StateType, number> = {
-  protocol: CODE.AccountNotInitialized,
-  listing: CODE.AccountNotInitialized,
-  escrow: CODE.AccountNotInitialized,
-  access_credential: CODE.CredentialNotFound,
-  per_query_balance: CODE.InvalidAccessType,
+const MISSING: Record<StateType, string> = {
+  protocol: 'AccountNotInitialized',
+  listing: 'AccountNotInitialized',
+  escrow: 'AccountNotInitialized',
+  access_credential: 'CredentialNotFound',
+  per_query_balance: 'InvalidAccessType',
 };
 
 /**
  * The structural checks: account by account in their order, and of one account writable, signer, owner or existence,
- * type, version, address, and last whether it may be used. Gives the first refusal's code.
+ * type, version, address, and last whether it may be used. Gives the first refusal.
  */
-export function checkAccounts(call: Call, metas: readonly Meta[]): number | null {
+export function checkAccounts(call: Call, metas: readonly Meta[]): Verdict {
   const { accounts } = instructionRule(call.name);
   if (metas.length < accounts.length) {
-    return CODE.AccountNotEnoughKeys;
+    return 'AccountNotEnoughKeys';
   }
   call.behind = metas.slice(accounts.length);
   return checkInOrder(call, accounts, metas);
 }
 
 /** The same of the two accounts of a charge among several, which from here on are the instruction's. */
-export function checkChargeAccounts(call: Call, credential: Meta, balance: Meta): number | null {
+export function checkChargeAccounts(call: Call, credential: Meta, balance: Meta): Verdict {
   const { data } = call.draft.read(credential.id);
   call.at['buyer'] = data.type === 'access_credential' ? data.buyer : call.universe.absent;
   return checkInOrder(call, CHARGE_ACCOUNTS, [credential, balance]);
 }
 
-function checkInOrder(call: Call, rules: readonly AccountRule[], metas: readonly Meta[]): number | null {
+function checkInOrder(call: Call, rules: readonly AccountRule[], metas: readonly Meta[]): Verdict {
   for (const [index, meta] of metas.slice(0, rules.length).entries()) {
     const rule = rules[index];
     if (rule !== undefined) {
@@ -55,12 +55,12 @@ function checkInOrder(call: Call, rules: readonly AccountRule[], metas: readonly
   return null;
 }
 
-function checkAccount(call: Call, rule: AccountRule, { id, isWritable, isSigner }: Meta): number | null {
+function checkAccount(call: Call, rule: AccountRule, { id, isWritable, isSigner }: Meta): Verdict {
   const refused =
-    when(rule.writable === true && !isWritable, CODE.ConstraintMut) ??
-    when(rule.signer === true && !isSigner, CODE.AccountNotSigner) ??
-    when(rule.kind === 'system' && id !== call.universe.systemProgram, CODE.InvalidProgramId) ??
-    when(rule.namedByProtocol === true && id !== call.protocol.treasury, CODE.ConstraintHasOne);
+    when(rule.writable === true && !isWritable, 'ConstraintMut') ??
+    when(rule.signer === true && !isSigner, 'AccountNotSigner') ??
+    when(rule.kind === 'system' && id !== call.universe.systemProgram, 'InvalidProgramId') ??
+    when(rule.namedByProtocol === true && id !== call.protocol.treasury, 'ConstraintHasOne');
   if (refused !== null || rule.state === undefined) {
     return refused;
   }
@@ -75,7 +75,7 @@ function checkAccount(call: Call, rule: AccountRule, { id, isWritable, isSigner 
   return (
     checkType(call, account, rule.state) ??
     checkAddress(call, rule, id) ??
-    when(rule.kind === 'existing' && isRevoked, CODE.CredentialRevoked)
+    when(rule.kind === 'existing' && isRevoked, 'CredentialRevoked')
   );
 }
 
@@ -84,30 +84,30 @@ function isNothing(call: Call, account: Readonly<ModelAccount>): boolean {
   return account.owner === call.universe.systemProgram && dataLength(account) === 0;
 }
 
-function checkType(call: Call, account: Readonly<ModelAccount>, type: StateType): number | null {
+function checkType(call: Call, account: Readonly<ModelAccount>, type: StateType): Verdict {
   const { data } = account;
   if (account.owner !== call.universe.program) {
-    return isNothing(call, account) ? MISSING[type] : CODE.AccountOwnedByWrongProgram;
+    return isNothing(call, account) ? MISSING[type] : 'AccountOwnedByWrongProgram';
   }
   if (data.type !== 'raw') {
-    return when(data.type !== type, CODE.AccountDiscriminatorMismatch);
+    return when(data.type !== type, 'AccountDiscriminatorMismatch');
   }
   // One that passes is forged, at an address that its seeds do not give.
   return (
-    when(!isOfType(data.bytes, type), CODE.AccountDiscriminatorMismatch) ??
-    when(data.bytes[VERSION_AT] !== ACCOUNT_VERSION, CODE.AccountDidNotDeserialize)
+    when(!isOfType(data.bytes, type), 'AccountDiscriminatorMismatch') ??
+    when(data.bytes[VERSION_AT] !== ACCOUNT_VERSION, 'AccountDidNotDeserialize')
   );
 }
 
 /** Whether the address is the one, canonical, that the seeds give. */
-function checkAddress(call: Call, { seeds, state }: AccountRule, id: AddressId): number | null {
+function checkAddress(call: Call, { seeds, state }: AccountRule, id: AddressId): Verdict {
   const provenance = call.universe.provenance(id);
   const isRight =
     seeds === undefined ||
     (provenance?.kind === state &&
       seeds.length === provenance?.seeds.length &&
       seeds.every((seed, index) => seedOf(call, seed) === provenance.seeds[index]));
-  return when(!isRight, CODE.ConstraintSeeds);
+  return when(!isRight, 'ConstraintSeeds');
 }
 
 function seedOf(call: Call, seed: string): AddressId | string | null {
@@ -119,17 +119,17 @@ function seedOf(call: Call, seed: string): AddressId | string | null {
 }
 
 /** Whether an account can be created: one credential per wallet and listing, for ever. */
-function checkVacant(call: Call, account: Readonly<ModelAccount>, type: StateType): number | null {
+function checkVacant(call: Call, account: Readonly<ModelAccount>, type: StateType): Verdict {
   if (account.owner !== call.universe.program) {
     return null;
   }
   const { data } = account;
   return (
     checkType(call, account, type) ??
-    when(data.type !== 'access_credential', CODE.AccountDiscriminatorAlreadySet) ??
-    when(data.type === 'access_credential' && !data.valid, CODE.CredentialRevoked) ??
-    when(data.type === 'access_credential' && isExpired(data, call.now), CODE.CredentialExpired) ??
-    CODE.InvalidAccessType
+    when(data.type !== 'access_credential', 'AccountDiscriminatorAlreadySet') ??
+    when(data.type === 'access_credential' && !data.valid, 'CredentialRevoked') ??
+    when(data.type === 'access_credential' && isExpired(data, call.now), 'CredentialExpired') ??
+    'InvalidAccessType'
   );
 }
 

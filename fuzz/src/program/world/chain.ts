@@ -1,6 +1,7 @@
+import { FRAMEWORK_ERRORS, PROGRAM_ERRORS } from '@agent-rental/program-client';
 import { LiteSVM, Account, Clock, Rent as RentSysvar } from 'litesvm';
 import type { Meta } from '../model/call.js';
-import type { RuntimeError, Verdict } from '../model/errors.js';
+import { ofCharge, type Verdict } from '../model/errors.js';
 import type { Rent } from '../model/ledger.js';
 import type { Gift } from './operations.js';
 import type { AddressId, Universe } from './universe.js';
@@ -46,11 +47,11 @@ interface WireCalls {
 }
 
 /** `InstructionError` without fields, by number: the runtime's own errors that sequences provoke. */
-const INSTRUCTION_ERRORS: Record<number, RuntimeError> = {
-  1: 'InvalidArgument',
-  12: 'ExternalAccountLamportSpend',
-  45: 'ArithmeticOverflow',
-  46: 'UnsupportedSysvar',
+const INSTRUCTION_ERRORS: Record<number, string> = {
+  1: 'runtime InvalidArgument',
+  12: 'runtime ExternalAccountLamportSpend',
+  45: 'runtime ArithmeticOverflow',
+  46: 'runtime UnsupportedSysvar',
 };
 
 const NOTHING = new Uint8Array();
@@ -109,18 +110,23 @@ export class Chain {
   }
 }
 
-function verdictOf(error: unknown): Verdict {
-  if (typeof error === 'object' && error !== null) {
-    if ('err' in error && typeof error.err === 'function') {
-      const detail: unknown = error.err();
-      if (typeof detail === 'object' && detail !== null && 'code' in detail) {
-        return Number(detail.code);
-      }
-      return INSTRUCTION_ERRORS[Number(detail)] ?? `instruction error ${String(detail)}`;
-    }
-    return error.constructor.name === 'TransactionErrorInsufficientFundsForRent'
-      ? 'InsufficientFundsForRent'
-      : error.constructor.name;
+/** What a custom error says: its lower 16 bits are the code, those above the place of the refused charge. */
+function nameOf(error: number): string {
+  const code = error & 0xffff;
+  const name = (PROGRAM_ERRORS.get(code) ?? FRAMEWORK_ERRORS.get(code))?.name ?? `system error ${code}`;
+  return ofCharge(name, error >>> 16);
+}
+
+function verdictOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) {
+    return `transaction error ${String(error)}`;
   }
-  return `transaction error ${String(error)}`;
+  if ('err' in error && typeof error.err === 'function') {
+    const detail: unknown = error.err();
+    return typeof detail === 'object' && detail !== null && 'code' in detail
+      ? nameOf(Number(detail.code))
+      : (INSTRUCTION_ERRORS[Number(detail)] ?? `runtime instruction error ${String(detail)}`);
+  }
+  const name = error.constructor.name.replace('TransactionError', '');
+  return `runtime ${name}`;
 }

@@ -1,6 +1,5 @@
 import type { Chain, ChainAccount, ChainOutcome } from './chain.js';
 import { InvariantChecker } from '../invariants/invariants.js';
-import { verdictName } from '../model/errors.js';
 import { Ledger, type Rent } from '../model/ledger.js';
 import { U64_MAX } from '../model/money.js';
 import { predict, type Prediction } from '../model/predict.js';
@@ -159,7 +158,7 @@ export class World {
     const outcome = this.#chain.send(data, metas, gift);
     this.#feesPaid += outcome.feeLamports;
     if (outcome.verdict !== verdict) {
-      const [said, expected] = [outcome.verdict, verdict].map(verdictName);
+      const [said, expected] = [outcome.verdict ?? 'success', verdict ?? 'success'];
       throw new Violation(`${title}: the program says ${said}, the model ${expected}`);
     }
     const after = new Map<AddressId, ChainAccount | null>();

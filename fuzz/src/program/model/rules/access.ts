@@ -1,5 +1,5 @@
 import type { Call, Rules } from '../call.js';
-import { CODE, when } from '../errors.js';
+import { when } from '../errors.js';
 import { closeAccount, moveLamports } from '../lamports.js';
 import { RECLAIM_AFTER } from '../money.js';
 import { pausedSeconds } from '../pauses.js';
@@ -49,8 +49,8 @@ function hasAccess(call: Call): boolean {
 /** The rules about the end of access, and whether a wallet may use a listing now. */
 export const ACCESS_RULES: Rules<'revoke_access' | 'revoke_per_query_access' | 'verify_access'> = {
   revoke_access: (call) =>
-    when(call.id('admin') !== call.protocol.admin, CODE.Unauthorized) ??
-    when(call.credential.model === MODEL.perQuery, CODE.InvalidAccessType) ??
+    when(call.id('admin') !== call.protocol.admin, 'Unauthorized') ??
+    when(call.credential.model === MODEL.perQuery, 'InvalidAccessType') ??
     call.change('access_credential', { valid: false }),
 
   revoke_per_query_access(call) {
@@ -61,8 +61,8 @@ export const ACCESS_RULES: Rules<'revoke_access' | 'revoke_per_query_access' | '
       return call.change('access_credential', { valid: false }) ?? closeAccount(call, id, buyer);
     }
     return (
-      when(right === null, CODE.Unauthorized) ??
-      when(refund === 0n, CODE.NothingToWithdraw) ??
+      when(right === null, 'Unauthorized') ??
+      when(refund === 0n, 'NothingToWithdraw') ??
       call.change('per_query_balance', { balance: 0n }) ??
       moveLamports(call, id, buyer, refund)
     );

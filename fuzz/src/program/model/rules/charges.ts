@@ -1,6 +1,6 @@
 import type { Call, Rules } from '../call.js';
 import { chargeSequence } from '../charge-window.js';
-import { CODE, ofCharge, when, type Verdict } from '../errors.js';
+import { ofCharge, when, type Verdict } from '../errors.js';
 import { logCharge } from '../events.js';
 import { chargeOf, chargesIn, type Charge } from '../instruction-table.js';
 import { moveLamports } from '../lamports.js';
@@ -12,7 +12,7 @@ import { earn } from './sale.js';
 
 /** Whether runs of the listing may be charged by the signer. */
 function checkCharging(call: Call): Verdict {
-  return checkAuthority(call) ?? when(call.listing.status === STATUS.closed, CODE.ListingNotActive);
+  return checkAuthority(call) ?? when(call.listing.status === STATUS.closed, 'ListingNotActive');
 }
 
 /** A run is charged the present price, or the one before the last change, which was less than 15 minutes ago. */
@@ -23,22 +23,22 @@ function checkPrice(call: Call, price: bigint): Verdict {
   }
   const isRecent = priceChangedAt !== 0n && call.now - priceChangedAt < PREVIOUS_PRICE;
   call.way = 'at the previous price';
-  return when(price !== previousPrice || !isRecent, CODE.PriceChanged);
+  return when(price !== previousPrice || !isRecent, 'PriceChanged');
 }
 
 /** Takes the price of a run out of the balance. */
 function take(call: Call, { sequence, price }: Charge): Verdict {
   const { balance, highest, window, maxPrice, totalSpent } = call.balance;
   const charged = chargeSequence({ highest, bits: window }, sequence);
-  if (typeof charged === 'number') {
+  if (typeof charged === 'string') {
     return charged;
   }
   const from = call.id('per_query_balance');
   const fee = feeOf(price, call.protocol.feeBps);
   return (
     checkPrice(call, price) ??
-    when(price > maxPrice, CODE.PriceAboveLimit) ??
-    when(price > balance, CODE.InsufficientBalance) ??
+    when(price > maxPrice, 'PriceAboveLimit') ??
+    when(price > balance, 'InsufficientBalance') ??
     call.change('per_query_balance', {
       balance: balance - price,
       totalSpent: totalSpent + price,
@@ -65,7 +65,7 @@ export const CHARGE_RULES: Rules<'consume_query' | 'consume_queries'> = {
     for (const [index, charge] of charges.entries()) {
       const [credential, balance] = call.behind.slice(2 * index);
       if (credential === undefined || balance === undefined) {
-        return CODE.AccountNotEnoughKeys;
+        return 'AccountNotEnoughKeys';
       }
       const refusal = checkChargeAccounts(call, credential, balance) ?? take(call, charge);
       if (refusal !== null) {

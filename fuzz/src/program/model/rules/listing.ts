@@ -1,5 +1,5 @@
 import type { Rules } from '../call.js';
-import { CODE, when, type Verdict } from '../errors.js';
+import { when, type Verdict } from '../errors.js';
 import { createAccount, moveLamports } from '../lamports.js';
 import { MAX_PRICE, MIN_PRICE } from '../money.js';
 import { addPause, NEVER_PAUSED } from '../pauses.js';
@@ -15,14 +15,14 @@ function checkPrices(
   const isPerQuery = model === MODEL.perQuery;
   const floor = isPerQuery && minQueryPrice > MIN_PRICE ? minQueryPrice : MIN_PRICE;
   return (
-    when(price < floor, CODE.PriceTooLow) ??
-    when(price > MAX_PRICE || minDeposit > MAX_PRICE, CODE.ArithmeticOverflow) ??
-    when(isPerQuery && minDeposit < price, CODE.DepositTooLow)
+    when(price < floor, 'PriceTooLow') ??
+    when(price > MAX_PRICE || minDeposit > MAX_PRICE, 'ArithmeticOverflow') ??
+    when(isPerQuery && minDeposit < price, 'DepositTooLow')
   );
 }
 
 function checkUri(uri: string): Verdict {
-  return when(Buffer.byteLength(uri) > MAX_URI_BYTES, CODE.MetadataUriTooLong);
+  return when(Buffer.byteLength(uri) > MAX_URI_BYTES, 'MetadataUriTooLong');
 }
 
 /** The minimum deposit that is kept: only a Per-Task listing has one. */
@@ -54,7 +54,7 @@ export const LISTING_RULES: Rules<
     ];
     const uri = call.arg<string>('metadata_uri');
     return (
-      when(protocol.paused, CODE.ProtocolPaused) ??
+      when(protocol.paused, 'ProtocolPaused') ??
       checkAuthority(call) ??
       createAccount(call, creator, {
         type: 'listing',
@@ -96,8 +96,8 @@ export const LISTING_RULES: Rules<
     const arePricesAsked = asked.some((each) => each !== null);
     const prices = { model: listing.model, price, minDeposit };
     return (
-      when(call.id('creator') !== listing.creator, CODE.Unauthorized) ??
-      when(listing.status === STATUS.closed, CODE.ListingNotActive) ??
+      when(call.id('creator') !== listing.creator, 'Unauthorized') ??
+      when(listing.status === STATUS.closed, 'ListingNotActive') ??
       (arePricesAsked ? checkPrices(prices, call.protocol.minQueryPrice) : null) ??
       checkUri(uri) ??
       call.change('listing', {
@@ -115,10 +115,10 @@ export const LISTING_RULES: Rules<
   close_listing(call) {
     const { listing, now } = call;
     return (
-      when(call.id('creator') !== listing.creator, CODE.Unauthorized) ??
-      when(listing.status === STATUS.closed, CODE.ListingNotActive) ??
-      when(listing.latestExpiry > now, CODE.ActiveSubscribers) ??
-      when(call.escrow.earnings > 0n, CODE.EscrowNotEmpty) ??
+      when(call.id('creator') !== listing.creator, 'Unauthorized') ??
+      when(listing.status === STATUS.closed, 'ListingNotActive') ??
+      when(listing.latestExpiry > now, 'ActiveSubscribers') ??
+      when(call.escrow.earnings > 0n, 'EscrowNotEmpty') ??
       call.change('listing', { status: STATUS.closed, pausedAt: 0n, updatedAt: now })
     );
   },
@@ -128,9 +128,9 @@ export const LISTING_RULES: Rules<
     const { earnings } = call.escrow;
     const amount = call.arg<bigint | null>('amount_lamports') ?? earnings;
     return (
-      when(creator !== call.listing.creator, CODE.Unauthorized) ??
-      when(amount > earnings, CODE.WithdrawalExceedsBalance) ??
-      when(amount === 0n, CODE.NothingToWithdraw) ??
+      when(creator !== call.listing.creator, 'Unauthorized') ??
+      when(amount > earnings, 'WithdrawalExceedsBalance') ??
+      when(amount === 0n, 'NothingToWithdraw') ??
       call.change('escrow', { earnings: earnings - amount }) ??
       moveLamports(call, call.id('escrow'), creator, amount)
     );

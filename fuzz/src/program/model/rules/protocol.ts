@@ -1,6 +1,6 @@
 import type { AddressId } from '../../world/universe.js';
 import type { Call, Rules } from '../call.js';
-import { CODE, when, type Verdict } from '../errors.js';
+import { when, type Verdict } from '../errors.js';
 import { createAccount, programRent } from '../lamports.js';
 import { MAX_FEE_BPS, MAX_PRICE, MIN_PRICE } from '../money.js';
 import { dataLength } from '../state.js';
@@ -18,7 +18,7 @@ function isNamed(call: Call, signer: AddressId, role: AddressId): boolean {
 export function checkAuthority(call: Call): Verdict {
   const { authority, nextAuthority } = call.protocol;
   const signer = call.id('authority');
-  return when(signer !== authority && !isNamed(call, signer, nextAuthority), CODE.Unauthorized);
+  return when(signer !== authority && !isNamed(call, signer, nextAuthority), 'Unauthorized');
 }
 
 function checkUpgradeAuthority(call: Call): Verdict {
@@ -31,19 +31,19 @@ function checkUpgradeAuthority(call: Call): Verdict {
   const isAuthority =
     bytes[AUTHORITY_TAG_AT] === 1 && bytes.subarray(AUTHORITY_AT, AUTHORITY_AT + 32).equals(signer);
   return (
-    when(universe.provenance(id)?.kind !== 'program_data', CODE.ConstraintSeeds) ??
-    when(owner !== universe.loader, CODE.AccountOwnedByWrongProgram) ??
-    when(!isProgramData, CODE.AccountDidNotDeserialize) ??
-    when(!isAuthority, CODE.Unauthorized)
+    when(universe.provenance(id)?.kind !== 'program_data', 'ConstraintSeeds') ??
+    when(owner !== universe.loader, 'AccountOwnedByWrongProgram') ??
+    when(!isProgramData, 'AccountDidNotDeserialize') ??
+    when(!isAuthority, 'Unauthorized')
   );
 }
 
 function checkFee(feeBps: number): Verdict {
-  return when(feeBps > MAX_FEE_BPS, CODE.FeeTooHigh);
+  return when(feeBps > MAX_FEE_BPS, 'FeeTooHigh');
 }
 
 function checkPriceFloor(price: bigint): Verdict {
-  return when(price < MIN_PRICE, CODE.PriceTooLow) ?? when(price > MAX_PRICE, CODE.ArithmeticOverflow);
+  return when(price < MIN_PRICE, 'PriceTooLow') ?? when(price > MAX_PRICE, 'ArithmeticOverflow');
 }
 
 /** A treasury is owned by the System program and rent-exempt, so that a fee always reaches it. */
@@ -51,8 +51,8 @@ function checkTreasury(call: Call, id: AddressId): Verdict {
   const account = call.draft.read(id);
   const rent = programRent(call, dataLength(account));
   return (
-    when(account.owner !== call.universe.systemProgram, CODE.AccountNotSystemOwned) ??
-    (typeof rent === 'bigint' ? when(account.lamports < rent, CODE.ConstraintRentExempt) : rent)
+    when(account.owner !== call.universe.systemProgram, 'AccountNotSystemOwned') ??
+    (typeof rent === 'bigint' ? when(account.lamports < rent, 'ConstraintRentExempt') : rent)
   );
 }
 
@@ -91,7 +91,7 @@ export const PROTOCOL_RULES: Rules<'initialize_protocol' | 'update_protocol'> = 
     const minQueryPrice = call.arg<bigint | null>('min_query_price_lamports');
     const isAccepted = signer !== before.admin;
     return (
-      when(isAccepted && !isNamed(call, signer, before.pendingAdmin), CODE.Unauthorized) ??
+      when(isAccepted && !isNamed(call, signer, before.pendingAdmin), 'Unauthorized') ??
       (treasury === universe.program ? null : checkTreasury(call, treasury)) ??
       call.change('protocol', {
         admin: signer,

@@ -1,5 +1,5 @@
 import type { Call, Rules } from '../call.js';
-import { CODE, when, type Verdict } from '../errors.js';
+import { when, type Verdict } from '../errors.js';
 import { createAccount, moveLamports, systemTransfer } from '../lamports.js';
 import { DURATIONS, feeOf, I64_MAX, windowCost } from '../money.js';
 import { MODEL, STATUS } from '../state.js';
@@ -7,14 +7,13 @@ import { MODEL, STATUS } from '../state.js';
 /** Sales are on: neither the protocol nor the listing is paused. */
 function checkOnSale({ protocol, listing }: Call): Verdict {
   return (
-    when(protocol.paused, CODE.ProtocolPaused) ??
-    when(listing.status !== STATUS.active, CODE.ListingNotActive)
+    when(protocol.paused, 'ProtocolPaused') ?? when(listing.status !== STATUS.active, 'ListingNotActive')
   );
 }
 
 /** The payer agreed to the price. */
 function checkAgreed(call: Call, price: bigint): Verdict {
-  return when(price > call.arg<bigint>('max_price_lamports'), CODE.PriceAboveLimit);
+  return when(price > call.arg<bigint>('max_price_lamports'), 'PriceAboveLimit');
 }
 
 /** Creates the credential at the expense of the buyer. */
@@ -65,7 +64,7 @@ export const SALE_RULES: Rules<
     const { price, model } = call.listing;
     return (
       checkOnSale(call) ??
-      when(model !== MODEL.oneTime, CODE.InvalidAccessType) ??
+      when(model !== MODEL.oneTime, 'InvalidAccessType') ??
       checkAgreed(call, price) ??
       grant(call, 0n) ??
       takePayment(call, price)
@@ -78,10 +77,10 @@ export const SALE_RULES: Rules<
     const price = windowCost(call.listing.price, duration);
     return (
       checkOnSale(call) ??
-      when(call.listing.model !== MODEL.subscription, CODE.InvalidAccessType) ??
-      when(!DURATIONS.includes(duration), CODE.InvalidDuration) ??
+      when(call.listing.model !== MODEL.subscription, 'InvalidAccessType') ??
+      when(!DURATIONS.includes(duration), 'InvalidDuration') ??
       checkAgreed(call, price) ??
-      when(expiresAt > I64_MAX, CODE.ArithmeticOverflow) ??
+      when(expiresAt > I64_MAX, 'ArithmeticOverflow') ??
       noteSubscription(call, expiresAt) ??
       grant(call, expiresAt) ??
       takePayment(call, price)
@@ -94,10 +93,10 @@ export const SALE_RULES: Rules<
     const price = windowCost(call.listing.price, duration);
     return (
       checkOnSale(call) ??
-      when(call.credential.model !== MODEL.subscription, CODE.InvalidAccessType) ??
-      when(!DURATIONS.includes(duration), CODE.InvalidDuration) ??
-      when(expiresAt > I64_MAX, CODE.ArithmeticOverflow) ??
-      when(expiresAt <= call.credential.expiresAt, CODE.InvalidDuration) ??
+      when(call.credential.model !== MODEL.subscription, 'InvalidAccessType') ??
+      when(!DURATIONS.includes(duration), 'InvalidDuration') ??
+      when(expiresAt > I64_MAX, 'ArithmeticOverflow') ??
+      when(expiresAt <= call.credential.expiresAt, 'InvalidDuration') ??
       checkAgreed(call, price) ??
       call.change('access_credential', { expiresAt }) ??
       noteSubscription(call, expiresAt) ??
@@ -122,9 +121,9 @@ export const SALE_RULES: Rules<
     } as const;
     return (
       checkOnSale(call) ??
-      when(model !== MODEL.perQuery, CODE.InvalidAccessType) ??
+      when(model !== MODEL.perQuery, 'InvalidAccessType') ??
       checkAgreed(call, price) ??
-      when(deposit < minDeposit, CODE.DepositTooLow) ??
+      when(deposit < minDeposit, 'DepositTooLow') ??
       grant(call, 0n) ??
       createAccount(call, buyer, state, deposit)
     );
