@@ -1,5 +1,5 @@
 import type { Values } from '../model/borsh.js';
-import type { Meta } from '../model/call.js';
+import type { Meta } from '../model/instruction-table.js';
 import { MAX_JUMP, WINDOW_WIDTH } from '../model/charge-window.js';
 import { PREVIOUS_PRICE } from '../model/money.js';
 import { STATUS } from '../model/state.js';

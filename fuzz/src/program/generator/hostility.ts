@@ -5,7 +5,7 @@ import {
   type InstructionName,
   type StateType,
 } from '../model/instruction-table.js';
-import type { Meta } from '../model/call.js';
+import type { Meta } from '../model/instruction-table.js';
 import { beginsAs, isOfType } from '../model/state.js';
 import { TAMPERINGS, type Tampered } from '../world/operations.js';
 import type { AddressId, Universe } from '../world/universe.js';

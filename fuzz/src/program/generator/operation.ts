@@ -1,9 +1,4 @@
-import {
-  encodeData,
-  instructionRule,
-  type InstructionName,
-  type StateType,
-} from '../model/instruction-table.js';
+import { encodeData, metasOf, type InstructionName, type StateType } from '../model/instruction-table.js';
 import { rentExemptMinimum } from '../model/ledger.js';
 import { U64_MAX } from '../model/money.js';
 import { predict } from '../model/predict.js';
@@ -125,11 +120,7 @@ function instruction(scene: Scene): Instruction {
   const { universe } = scene;
   const name = chooseInstruction(scene);
   const { accounts, behind = [], tampered, args } = INTENTIONS[name](scene);
-  const named = instructionRule(name).accounts.map((rule) => ({
-    id: accounts[rule.name] ?? universe.absent,
-    isSigner: rule.signer === true,
-    isWritable: rule.writable === true,
-  }));
+  const named = metasOf(name, accounts, universe.absent);
   const plan: Plan = { name, args, metas: [...named, ...behind], data: null, tampered };
   if (scene.chance(SPOILED_PERCENT)) {
     spoil(plan, scene);

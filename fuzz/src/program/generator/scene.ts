@@ -1,5 +1,5 @@
 import type { Values } from '../model/borsh.js';
-import type { Meta } from '../model/call.js';
+import type { Meta } from '../model/instruction-table.js';
 import type { Ledger } from '../model/ledger.js';
 import { DURATIONS, MAX_PRICE, MIN_PRICE, U64_MAX } from '../model/money.js';
 import {

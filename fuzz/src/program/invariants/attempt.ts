@@ -1,5 +1,5 @@
 import type { ChainAccount } from '../world/chain.js';
-import type { Meta } from '../model/call.js';
+import type { Meta } from '../model/instruction-table.js';
 import { chargePlace, withoutPlace, type Verdict } from '../model/errors.js';
 import {
   chargeOf,

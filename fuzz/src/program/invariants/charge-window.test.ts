@@ -9,7 +9,7 @@ import {
   type ChargeWindow,
 } from '../model/charge-window.js';
 import { Random } from '@agent-rental/test/support/random';
-import { Shop } from '../world/shop.js';
+import { Shop } from './shop.test-support.js';
 
 const so = readFileSync(process.env['MARKETPLACE_SO'] ?? marketplaceSoPath());
 

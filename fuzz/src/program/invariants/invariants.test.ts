@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { ChainAccount } from '../world/chain.js';
 import { InvariantChecker } from './invariants.js';
 import { type Values } from '../model/borsh.js';
-import type { Meta } from '../model/call.js';
+import type { Meta } from '../model/instruction-table.js';
 import { ofCharge, type Verdict } from '../model/errors.js';
-import { instructionRule, type InstructionName } from '../model/instruction-table.js';
+import { metasOf, type InstructionName } from '../model/instruction-table.js';
 import { Draft, Ledger } from '../model/ledger.js';
 import type { Prediction } from '../model/predict.js';
 import { NEVER_PAUSED } from '../model/pauses.js';
@@ -95,12 +95,7 @@ function judge(
 ): string | null {
   const chain = new FakeChain();
   const laws = new InvariantChecker(universe, chain);
-  const named = instructionRule(name).accounts.map((rule) => ({
-    id: places[rule.name] ?? PLACES[rule.name] ?? universe.absent,
-    isSigner: rule.signer === true,
-    isWritable: rule.writable === true,
-  }));
-  const metas = [...named, ...behind];
+  const metas = [...metasOf(name, { ...PLACES, ...places }, universe.absent), ...behind];
   before(chain);
   const draft = new Draft(new Ledger(universe, DEFAULT_RENT));
   const attempt = laws.before(metas, { name, args, verdict, draft });

@@ -3,7 +3,7 @@ import { addressOf, attemptedCharges, type Attempt, type AttemptedCharge } from 
 import type { Chain, ChainAccount } from '../world/chain.js';
 import { ListingLaws } from './listing-laws.js';
 import { ChargedSet } from '../model/charge-window.js';
-import type { Meta } from '../model/call.js';
+import type { Meta } from '../model/instruction-table.js';
 import { type Verdict } from '../model/errors.js';
 import type { InstructionName } from '../model/instruction-table.js';
 import type { Prediction } from '../model/predict.js';

@@ -3,7 +3,7 @@ import { marketplaceSoPath } from '@agent-rental/program-client/artifact';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MODEL } from '../model/state.js';
-import { PER_QUERY, Shop } from '../world/shop.js';
+import { PER_QUERY, Shop } from './shop.test-support.js';
 
 const so = readFileSync(process.env['MARKETPLACE_SO'] ?? marketplaceSoPath());
 

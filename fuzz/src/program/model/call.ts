@@ -1,17 +1,10 @@
 import type { AddressId, Universe } from '../world/universe.js';
 import type { Value, Values } from './borsh.js';
 import { when, type Verdict, type Way } from './errors.js';
-import type { InstructionName } from './instruction-table.js';
+import type { InstructionName, Meta } from './instruction-table.js';
 import type { Draft } from './ledger.js';
 import { U64_MAX } from './money.js';
 import type { ProgramState, StateOf } from './state.js';
-
-/** An account of an instruction, with the privileges that it has in the whole transaction. */
-export interface Meta {
-  id: AddressId;
-  isSigner: boolean;
-  isWritable: boolean;
-}
 
 /** What some instructions do once their accounts are in order: the change of the draft, or the refusal. */
 export type Rules<Name extends InstructionName> = Record<Name, (call: Call) => Verdict>;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { AddressId } from '../world/universe.js';
 import { CHARGE_FIELDS, decode, encode, fieldsOf, isList, type Fields, type Values } from './borsh.js';
 
 /** The program's types of accounts. */
@@ -199,4 +200,20 @@ export function chargeOf({ sequence, run_id: runId, price_lamports: price }: Val
 export function chargesIn(args: Values | null): Charge[] {
   const charges = args?.['charges'];
   return isList(charges) ? charges.map(chargeOf) : [];
+}
+
+/** An account of an instruction, with the privileges that it has in the whole transaction. */
+export interface Meta {
+  id: AddressId;
+  isSigner: boolean;
+  isWritable: boolean;
+}
+
+/** The accounts of an instruction with the privileges that it asks; `absent` for those that have no address here. */
+export function metasOf(name: InstructionName, ids: Record<string, AddressId>, absent: AddressId): Meta[] {
+  return instructionRule(name).accounts.map((rule) => ({
+    id: ids[rule.name] ?? absent,
+    isSigner: rule.signer === true,
+    isWritable: rule.writable === true,
+  }));
 }

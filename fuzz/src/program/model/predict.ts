@@ -1,8 +1,8 @@
 import type { Gift } from '../world/operations.js';
 import type { Values } from './borsh.js';
-import { Call, type Meta } from './call.js';
+import { Call } from './call.js';
 import { when, type Verdict, type Way } from './errors.js';
-import { decodeArgs, instructionOf, type InstructionName } from './instruction-table.js';
+import { decodeArgs, instructionOf, type InstructionName, type Meta } from './instruction-table.js';
 import { eventsOf } from './events.js';
 import { Draft, rentExemptMinimum, type Ledger, type Rent } from './ledger.js';
 import { U64_MAX } from './money.js';

@@ -1,7 +1,13 @@
 import type { AddressId } from '../world/universe.js';
-import type { Call, Meta } from './call.js';
+import type { Call } from './call.js';
 import { when, type Verdict } from './errors.js';
-import { CHARGE_ACCOUNTS, instructionRule, type AccountRule, type StateType } from './instruction-table.js';
+import {
+  CHARGE_ACCOUNTS,
+  instructionRule,
+  type AccountRule,
+  type Meta,
+  type StateType,
+} from './instruction-table.js';
 import {
   ACCOUNT_VERSION,
   dataLength,

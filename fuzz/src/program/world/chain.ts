@@ -1,6 +1,6 @@
 import { FRAMEWORK_ERRORS, PROGRAM_ERRORS } from '@agent-rental/program-client';
 import { LiteSVM, Account, Clock, Rent as RentSysvar } from 'litesvm';
-import type { Meta } from '../model/call.js';
+import type { Meta } from '../model/instruction-table.js';
 import { ofCharge, type Verdict } from '../model/errors.js';
 import type { Rent } from '../model/ledger.js';
 import type { Gift } from './operations.js';

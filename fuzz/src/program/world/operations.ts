@@ -1,4 +1,4 @@
-import type { Meta } from '../model/call.js';
+import type { Meta } from '../model/instruction-table.js';
 import { VERSION_AT } from '../model/state.js';
 import type { AddressId } from './universe.js';
 

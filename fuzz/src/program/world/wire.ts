@@ -1,4 +1,4 @@
-import type { Meta } from '../model/call.js';
+import type { Meta } from '../model/instruction-table.js';
 import type { Gift } from './operations.js';
 import type { AddressId, Universe } from './universe.js';
 
