@@ -34,9 +34,8 @@ const copy = join(work, 'marketplace');
 cpSync(crate, copy, { recursive: true, filter: (path) => !path.endsWith('/target') });
 
 /** The flags of scripts/build-program.sh, without those that only make the bytes reproducible. */
-const FLAGS =
-  'linker=sbpf-linker target-cpu=v2 target-feature=+allows-misaligned-mem-access link-arg=--arch=v0 ' +
-  'link-arg=--llvm-args=-bpf-stack-size=4096 link-arg=--disable-math-builtins link-arg=--export=memcpy,memset';
+const script = readFileSync(join(root, 'scripts/build-program.sh'), 'utf8');
+const flags = [...script.matchAll(/^ {2}-C (\S+)$/gm)].map(([, flag]) => `-C\x1f${flag}`);
 const BUILD =
   'rustc -Z build-std=core,alloc --locked --quiet --lib --release --crate-type cdylib --target bpfel-unknown-none';
 
@@ -48,7 +47,7 @@ function build() {
     PATH: `${tools}/bin:${homedir()}/.cargo/bin:${process.env['PATH']}`,
     RUSTC: '/usr/bin/rustc',
     RUSTC_BOOTSTRAP: '1',
-    CARGO_ENCODED_RUSTFLAGS: FLAGS.replace(/^| /g, (gap) => `${gap && '\x1f'}-C\x1f`),
+    CARGO_ENCODED_RUSTFLAGS: flags.join('\x1f'),
     CARGO_TARGET_DIR: join(work, 'target'),
   };
   const { status, stderr } = spawnSync('cargo', BUILD.split(' '), { cwd: copy, encoding: 'utf8', env });

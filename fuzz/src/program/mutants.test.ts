@@ -22,6 +22,6 @@ test('each file that checks something has mutants, and no two have one name', ()
 });
 
 test('a text that stands twice is refused', () => {
-  const twice = { file: 'a.rs', does: 'breaks', replacements: [{ find: 'x', replace: 'y' }] };
+  const twice = { file: 'a.rs', does: 'breaks', replacements: [['x', 'y'] as const] };
   expect(() => breakSource('x x', twice)).toThrow('"breaks": the source has the text 2 times');
 });

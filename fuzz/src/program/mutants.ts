@@ -2,39 +2,34 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A text that a mutant replaces; it stands in its file exactly once. */
-export interface Replacement {
-  find: string;
-  replace: string;
-}
-
 /** One way to break the on-chain program. */
 export interface Mutant {
   /** Under programs/marketplace/src. */
   file: string;
   /** What the broken program does, as the rest of a sentence. */
   does: string;
-  replacements: readonly Replacement[];
+  /** Texts that the file has exactly once, each with what replaces it. */
+  replacements: readonly (readonly [find: string, replacement: string])[];
   /** Why the mutant behaves as the program does; absent where it does not. */
-  equivalent?: string;
+  equivalent?: string | undefined;
 }
 
 const LIST = fileURLToPath(new URL('../../mutants/mutants.txt', import.meta.url));
 const EQUIVALENT = 'equivalent: ';
 const INSTRUCTION_ACCOUNT = /^        (\w+): ([\w<>]+)\s*=> (\w+\([^)]*\)),$/gm;
 
-const textOf = (written: string): string => written.replaceAll('\\n', '\n');
-
 function parseMutant(file: string, line: string): Mutant {
-  const [does = '', ...parts] = line.split(' @@ ');
-  const reason = parts.find((part) => part.startsWith(EQUIVALENT))?.slice(EQUIVALENT.length);
-  const replacements = parts
-    .filter((part) => !part.startsWith(EQUIVALENT))
-    .map((part) => {
-      const [find = '', replace = ''] = part.split(' ~>');
-      return { find: textOf(find), replace: textOf(replace.slice(1)) };
-    });
-  return { file, does, replacements, ...(reason === undefined ? {} : { equivalent: reason }) };
+  const [does = '', ...parts] = line.replaceAll('\\n', '\n').split(' @@ ');
+  const changes = parts.filter((part) => !part.startsWith(EQUIVALENT));
+  return {
+    file,
+    does,
+    replacements: changes.map((part) => {
+      const [find = '', replacement = ''] = part.split(' ~>');
+      return [find, replacement.slice(1)];
+    }),
+    equivalent: parts.find((part) => part.startsWith(EQUIVALENT))?.slice(EQUIVALENT.length),
+  };
 }
 
 /** A mutant for every account whose address an instruction checks: without that check. */
@@ -46,7 +41,7 @@ function addressMutants(src: string): Mutant[] {
     return accounts.map(([find, account, kind]) => ({
       file,
       does: `takes ${account} at any address`,
-      replacements: [{ find, replace: `        ${account}: ${kind},` }],
+      replacements: [[find, `        ${account}: ${kind},`] as const],
     }));
   });
 }
@@ -57,16 +52,12 @@ function addressMutants(src: string): Mutant[] {
  * @param src the folder of the program's sources
  */
 export function allMutants(src: string): Mutant[] {
-  let file = '';
-  const written: Mutant[] = [];
-  for (const line of readFileSync(LIST, 'utf8').split('\n')) {
-    const header = /^\[(.*)\]$/.exec(line)?.[1];
-    if (header !== undefined) {
-      file = header;
-    } else if (line !== '' && !line.startsWith('#')) {
-      written.push(parseMutant(file, line));
-    }
-  }
+  const sections = readFileSync(LIST, 'utf8').split(/^\[(.*)\]$/m);
+  const written = sections.flatMap((file, at) =>
+    at % 2 === 0
+      ? []
+      : ((sections[at + 1] ?? '').match(/^.+$/gm)?.map((line) => parseMutant(file, line)) ?? []),
+  );
   return [...written, ...addressMutants(src)];
 }
 
@@ -76,11 +67,11 @@ export function allMutants(src: string): Mutant[] {
  * @throws RangeError when a text to replace is not in the source exactly once
  */
 export function breakSource(source: string, { file, does, replacements }: Mutant): string {
-  return replacements.reduce((text, { find, replace }) => {
+  return replacements.reduce((text, [find, replacement]) => {
     const found = source.split(find).length - 1;
     if (found !== 1) {
       throw new RangeError(`${file}, "${does}": the source has the text ${found} times`);
     }
-    return text.replace(find, () => replace);
+    return text.replace(find, () => replacement);
   }, source);
 }
