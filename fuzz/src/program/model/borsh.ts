@@ -22,24 +22,16 @@ export function fieldsOf(text: string): Fields {
 export const CHARGE_FIELDS = fieldsOf('sequence:u64 run_id:bytes16 price_lamports:u64');
 
 /** The bytes of each type, of a text those of its length alone. `zeros` are reserved. */
-const SIZES: Readonly<Record<string, number>> = {
-  bool: 1,
-  u8: 1,
-  model: 1,
-  u16: 2,
-  u32: 4,
-  u64: 8,
-  u256: 32,
-  pubkey: 32,
-  bytes16: 16,
-  string: 4,
-  zeros2: 2,
-  zeros32: 32,
-};
+const SIZES = new Map(
+  'bool=1 u8=1 model=1 u16=2 u32=4 string=4 u64=8 bytes16=16 u256=32 pubkey=32 zeros2=2 zeros32=32'
+    .split(' ')
+    .map((entry) => entry.split('='))
+    .map(([type = '', size]) => [type, Number(size)]),
+);
 
 /** The bytes of fields whose texts are empty. */
 export function sizeOf(fields: Fields): number {
-  return fields.reduce((sum, [, type]) => sum + (SIZES[type] ?? 0), 0);
+  return fields.reduce((sum, [, type]) => sum + (SIZES.get(type) ?? 0), 0);
 }
 
 function number(value: number | bigint | boolean, size: number): Buffer {
@@ -74,7 +66,7 @@ function encodeValue(type: string, value: Value, keyOf?: (id: number) => Uint8Ar
   if (value instanceof Uint8Array) {
     return [value];
   }
-  const size = SIZES[type] ?? 0;
+  const size = SIZES.get(type) ?? 0;
   if (typeof value === 'string') {
     const text = Buffer.from(value);
     return [number(text.length, 4), text];
@@ -130,7 +122,7 @@ export function decode(fields: Fields, data: Buffer, start: number): Values | nu
       case 'string':
         return utf8.decode(take(take(4).readUInt32LE()));
       default:
-        return take(SIZES[type] ?? 0);
+        return take(SIZES.get(type) ?? 0);
     }
   };
   try {

@@ -1,5 +1,5 @@
 import { FRAMEWORK_ERRORS, PROGRAM_ERRORS } from '@agent-rental/program-client';
-import { LiteSVM, Account, Clock, Rent as RentSysvar } from 'litesvm';
+import { LiteSVM, type TransactionMetadata, Account, Clock, Rent as RentSysvar } from 'litesvm';
 import type { Meta } from '../model/instruction-table.js';
 import { ofCharge, type Verdict } from '../model/errors.js';
 import type { Rent } from '../model/ledger.js';
@@ -27,18 +27,9 @@ export interface ChainAccount {
   data: Uint8Array;
 }
 
-interface Metadata {
-  logs(): string[];
-  returnData(): { data(): Uint8Array };
-}
-
-interface Failure {
-  err(): unknown;
-}
-
 /** The wire-bytes calls that LiteSVM's typed methods are made of; the typed ones cost more than the transaction. */
 interface WireCalls {
-  sendLegacyTransaction(bytes: Uint8Array): Metadata | Failure;
+  sendLegacyTransaction(bytes: Uint8Array): TransactionMetadata | { err(): unknown };
   setAccount(address: Uint8Array, account: Account): void;
   addProgram(programId: Uint8Array, so: Uint8Array): void;
   setClock(clock: Clock): void;
@@ -53,8 +44,6 @@ const INSTRUCTION_ERRORS: Record<number, string> = {
   45: 'runtime ArithmeticOverflow',
   46: 'runtime UnsupportedSysvar',
 };
-
-const NOTHING = new Uint8Array();
 
 const DATA_LINE = 'Program data: ';
 
@@ -100,12 +89,10 @@ export class Chain {
     const result = this.#wire.sendLegacyTransaction(bytes);
     const feeLamports = BigInt(signatures) * LAMPORTS_PER_SIGNATURE;
     if ('err' in result) {
-      return { verdict: verdictOf(result.err()), returned: NOTHING, events: [], feeLamports };
+      return { verdict: verdictOf(result.err()), returned: new Uint8Array(), events: [], feeLamports };
     }
-    const events = result
-      .logs()
-      .filter((line) => line.startsWith(DATA_LINE))
-      .map((line) => Buffer.from(line.slice(DATA_LINE.length), 'base64'));
+    const lines = result.logs().filter((line) => line.startsWith(DATA_LINE));
+    const events = lines.map((line) => Buffer.from(line.slice(DATA_LINE.length), 'base64'));
     return { verdict: null, returned: result.returnData().data(), events, feeLamports };
   }
 }

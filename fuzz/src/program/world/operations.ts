@@ -51,21 +51,11 @@ export type Operation =
 
 /** Data that is nearly an account's. */
 export function tamper(bytes: Buffer, how: Tampering): Buffer {
-  const flipped = (at: number): Buffer => {
-    const copy = Buffer.from(bytes);
-    copy[at] = (copy[at] ?? 0) ^ 1;
-    return copy;
-  };
-  switch (how) {
-    case 'short':
-      return Buffer.from(bytes.subarray(0, -1));
-    case 'long':
-      return Buffer.concat([bytes, Buffer.alloc(1)]);
-    case 'first byte':
-      return flipped(0);
-    case 'eighth byte':
-      return flipped(7);
-    default:
-      return flipped(VERSION_AT);
+  if (how === 'short' || how === 'long') {
+    return Buffer.concat([bytes], bytes.length + (how === 'short' ? -1 : 1));
   }
+  const at = { 'first byte': 0, 'eighth byte': 7, version: VERSION_AT }[how];
+  const copy = Buffer.from(bytes);
+  copy[at] = (copy[at] ?? 0) ^ 1;
+  return copy;
 }
