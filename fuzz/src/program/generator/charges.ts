@@ -40,7 +40,7 @@ export function consumeQuery(scene: Scene): Intention {
   return {
     accounts: { ...scene.accountsOf(listing, buyer), authority: scene.hotKey() },
     args: {
-      sequence: sequence(scene, scene.balance(buyer, listing)?.highest ?? 0n),
+      sequence: sequence(scene, scene.highest(buyer, listing)),
       run_id: Buffer.alloc(16, scene.below(256)),
       price_lamports: admittedPrice(scene, listing),
     },
@@ -75,7 +75,7 @@ export function consumeQueries(scene: Scene): Intention {
   const charges: Values[] = [];
   for (let index = 0; index < count; index += 1) {
     const payer = isMixed && scene.chance(80) ? scene.pick(buyers) : buyer;
-    const last = highest.get(payer) ?? scene.balance(payer, listing)?.highest ?? 0n;
+    const last = highest.get(payer) ?? scene.highest(payer, listing);
     const isSimple = isPlain || (count > 5 && index !== wrongAt) || scene.chance(PLAIN_PERCENT);
     // Often the one that was charged just before in the same instruction.
     const tried = isSimple ? clamp(last + 1n) : scene.chance(25) ? last : sequence(scene, last);

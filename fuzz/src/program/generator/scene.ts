@@ -1,5 +1,6 @@
 import type { Values } from '../model/borsh.js';
 import type { Meta } from '../model/instruction-table.js';
+import { highestOf } from '../model/charge-window.js';
 import type { Ledger } from '../model/ledger.js';
 import { DURATIONS, MAX_PRICE, MIN_PRICE, U64_MAX } from '../model/money.js';
 import {
@@ -76,6 +77,11 @@ export class Scene extends Random {
 
   balance(buyer: AddressId, listing: AddressId): Readonly<BalanceState> | null {
     return this.#state(this.universe.balanceOf(buyer, listing), 'per_query_balance');
+  }
+
+  /** The highest sequence charged of a balance. */
+  highest(buyer: AddressId, listing: AddressId): bigint {
+    return highestOf(this.balance(buyer, listing)?.charged ?? []);
   }
 
   escrowOf(listing: AddressId): AddressId {

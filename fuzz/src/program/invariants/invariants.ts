@@ -1,10 +1,9 @@
 import { heldFor, isTombstone } from './account-fields.js';
-import { addressOf, attemptedCharges, type Attempt, type AttemptedCharge } from './attempt.js';
+import { addressOf, attemptedCharges, type Attempt } from './attempt.js';
 import type { Chain, ChainAccount } from '../world/chain.js';
 import { ListingLaws } from './listing-laws.js';
-import { ChargedSet } from '../model/charge-window.js';
 import type { Meta } from '../model/instruction-table.js';
-import { type Verdict } from '../model/errors.js';
+import type { Verdict } from '../model/errors.js';
 import type { InstructionName } from '../model/instruction-table.js';
 import type { Prediction } from '../model/predict.js';
 import type { Gift } from '../world/operations.js';
@@ -35,7 +34,6 @@ const GAINERS: Partial<Record<InstructionName, string>> = {
  * - what an account of the program holds above its fields (rent and gifts) changes by gifts alone,
  * - no lamport is made or lost, and no wallet gains that is no party,
  * - tombstones never change,
- * - a sequence is charged at most once, and never refused while the window still tells it apart,
  * - what is charged is the price that the charge names, which is the listing's or was it less than 15 minutes ago,
  * - a buyer may reclaim whenever the price is above the agreed one or the listing was paused for 7 of the last 30 days,
  *   and hardly earlier.
@@ -43,7 +41,6 @@ const GAINERS: Partial<Record<InstructionName, string>> = {
 export class InvariantChecker {
   readonly #universe: Universe;
   readonly #chain: Pick<Chain, 'account'>;
-  readonly #charged = new Map<AddressId, ChargedSet>();
   readonly #listings: ListingLaws;
 
   constructor(universe: Universe, chain: Pick<Chain, 'account'>) {
@@ -64,7 +61,6 @@ export class InvariantChecker {
   after(attempt: Attempt, found: Accounts, verdict: Verdict, gift?: Gift): string | null {
     const charges = attemptedCharges(attempt, verdict);
     const broken =
-      this.#judgeSequences(charges, verdict) ??
       this.#listings.judgeCharges(attempt, charges, verdict) ??
       (attempt.name === 'revoke_per_query_access' ? this.#listings.judgeReclaim(attempt, verdict) : null);
     if (broken !== null || verdict !== null) {
@@ -72,32 +68,6 @@ export class InvariantChecker {
     }
     this.#listings.note(attempt, found);
     return this.#checkMoney(attempt, found, gift) ?? this.#checkTombstones(attempt, found);
-  }
-
-  /** A sequence is charged at most once, and never refused while the window still tells it apart. */
-  #judgeSequences(charges: readonly AttemptedCharge[], verdict: Verdict): string | null {
-    const tried = new Map<AddressId, ChargedSet>();
-    for (const { balance, sequence, refusal } of charges) {
-      const charged = tried.get(balance) ?? this.#charged.get(balance) ?? new ChargedSet();
-      const expected = charged.verdict(sequence);
-      if (refusal === null) {
-        if (expected !== null) {
-          return `sequence ${sequence} was charged, and must not have been`;
-        }
-        // What a refused instruction took is given back.
-        const noted = verdict === null || tried.has(balance) ? charged : charged.copy();
-        noted.add(sequence);
-        tried.set(balance, noted);
-      }
-      const isAboutSequence = refusal === 'RunAlreadyConsumed' || refusal === 'SequenceTooFar';
-      if (isAboutSequence && refusal !== expected) {
-        return `sequence ${sequence} was refused, and must not have been`;
-      }
-    }
-    if (verdict === null) {
-      tried.forEach((charged, balance) => this.#charged.set(balance, charged));
-    }
-    return null;
   }
 
   #checkMoney(attempt: Attempt, found: Accounts, gift: Gift | undefined): string | null {

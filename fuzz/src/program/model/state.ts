@@ -1,4 +1,5 @@
 import type { AddressId, Universe } from '../world/universe.js';
+import { highestOf, windowBits, type Charged } from './charge-window.js';
 import { pauseBits, type PauseMemory } from './pauses.js';
 import { encode, fieldsOf, sizeOf, type Fields, type Values } from './borsh.js';
 import { discriminator, type StateType } from './instruction-table.js';
@@ -62,7 +63,7 @@ export interface CredentialState {
   expiresAt: bigint;
 }
 
-/** A renter's prepaid balance; the window is a 256-bit number whose bit i is sequence `highest - i`. */
+/** A renter's prepaid balance. */
 export interface BalanceState {
   type: 'per_query_balance';
   buyer: AddressId;
@@ -71,8 +72,7 @@ export interface BalanceState {
   maxPrice: bigint;
   totalDeposited: bigint;
   totalSpent: bigint;
-  highest: bigint;
-  window: bigint;
+  charged: Charged;
 }
 
 /** Any of the program's accounts. */
@@ -160,6 +160,20 @@ export function dataLength(account: ModelAccount): number {
   return account.data.type === 'raw' ? account.data.bytes.length : STATE_SIZES[account.data.type];
 }
 
+/** What the program keeps of a state in another form. */
+function packed(state: ProgramState): Values {
+  if (state.type === 'per_query_balance') {
+    return { highest: highestOf(state.charged), window: windowBits(state.charged) };
+  }
+  return state.type === 'listing'
+    ? {
+        pauseBits: pauseBits(state.pauses),
+        latest: state.pauses.latest,
+        remainder: state.pauses.remainder,
+      }
+    : {};
+}
+
 /** The bytes of an account's data, as they must be on the chain. */
 export function encodeAccountData(universe: Universe, address: AddressId, account: ModelAccount): Buffer {
   const { data } = account;
@@ -167,8 +181,7 @@ export function encodeAccountData(universe: Universe, address: AddressId, accoun
     return data.bytes;
   }
   const bump = universe.provenance(address)?.bump ?? 0;
-  const values =
-    data.type === 'listing' ? { ...data, ...data.pauses, pauseBits: pauseBits(data.pauses) } : data;
+  const values = { ...data, ...packed(data) };
   const fields = encode(LAYOUTS[data.type], values as unknown as Values, (id) => universe.key(id));
   const parts = [DISCRIMINATORS[data.type], Uint8Array.of(ACCOUNT_VERSION, bump), ...fields];
   // What no field fills is zeros.

@@ -28,8 +28,8 @@ function checkPrice(call: Call, price: bigint): Verdict {
 
 /** Takes the price of a run out of the balance. */
 function take(call: Call, { sequence, price }: Charge): Verdict {
-  const { balance, highest, window, maxPrice, totalSpent } = call.balance;
-  const charged = chargeSequence({ highest, bits: window }, sequence);
+  const { balance, maxPrice, totalSpent } = call.balance;
+  const charged = chargeSequence(call.balance.charged, sequence);
   if (typeof charged === 'string') {
     return charged;
   }
@@ -42,8 +42,7 @@ function take(call: Call, { sequence, price }: Charge): Verdict {
     call.change('per_query_balance', {
       balance: balance - price,
       totalSpent: totalSpent + price,
-      highest: charged.highest,
-      window: charged.bits,
+      charged,
     }) ??
     earn(call, price - fee) ??
     moveLamports(call, from, call.id('escrow'), price - fee) ??

@@ -116,8 +116,7 @@ export const SALE_RULES: Rules<
       maxPrice: call.arg<bigint>('max_price_lamports'),
       totalDeposited: deposit,
       totalSpent: 0n,
-      highest: 0n,
-      window: 0n,
+      charged: [],
     } as const;
     return (
       checkOnSale(call) ??
