@@ -1,5 +1,5 @@
 import { heldFor, isTombstone } from './account-fields.js';
-import { addressOf, attemptedCharges, type Attempt } from './attempt.js';
+import { addressOf, pricesOf, type Attempt } from './attempt.js';
 import type { Chain, ChainAccount } from '../world/chain.js';
 import { ListingLaws } from './listing-laws.js';
 import type { Meta } from '../model/instruction-table.js';
@@ -34,7 +34,7 @@ const GAINERS: Partial<Record<InstructionName, string>> = {
  * - what an account of the program holds above its fields (rent and gifts) changes by gifts alone,
  * - no lamport is made or lost, and no wallet gains that is no party,
  * - tombstones never change,
- * - what is charged is the price that the charge names, which is the listing's or was it less than 15 minutes ago,
+ * - what is charged of a balance is the sum of the prices that its charges name,
  * - a buyer may reclaim whenever the price is above the agreed one or the listing was paused for 7 of the last 30 days,
  *   and hardly earlier.
  */
@@ -59,15 +59,17 @@ export class InvariantChecker {
 
   /** What law is broken, in words; null when all hold. */
   after(attempt: Attempt, found: Accounts, verdict: Verdict, gift?: Gift): string | null {
-    const charges = attemptedCharges(attempt, verdict);
-    const broken =
-      this.#listings.judgeCharges(attempt, charges, verdict) ??
-      (attempt.name === 'revoke_per_query_access' ? this.#listings.judgeReclaim(attempt, verdict) : null);
+    const isReclaim = attempt.name === 'revoke_per_query_access';
+    const broken = isReclaim ? this.#listings.judgeReclaim(attempt, verdict) : null;
     if (broken !== null || verdict !== null) {
       return broken;
     }
     this.#listings.note(attempt, found);
-    return this.#checkMoney(attempt, found, gift) ?? this.#checkTombstones(attempt, found);
+    return (
+      checkPrices(attempt, found) ??
+      this.#checkMoney(attempt, found, gift) ??
+      this.#checkTombstones(attempt, found)
+    );
   }
 
   #checkMoney(attempt: Attempt, found: Accounts, gift: Gift | undefined): string | null {
@@ -108,4 +110,16 @@ export class InvariantChecker {
     const program = this.#universe.key(this.#universe.program);
     return account !== null && Buffer.compare(account.owner, program) === 0;
   }
+}
+
+/** Each balance pays the prices of its charges, and nothing else. */
+function checkPrices(attempt: Attempt, found: Accounts): string | null {
+  for (const [balance, prices] of pricesOf(attempt)) {
+    const [was, is] = [attempt.was.get(balance), found.get(balance)];
+    const taken = was && is ? heldFor(was) - heldFor(is) : prices;
+    if (taken !== prices) {
+      return `${taken} lamports were charged for a price of ${prices}`;
+    }
+  }
+  return null;
 }

@@ -1,11 +1,11 @@
-import { agreedPriceOf, factsOf, heldFor, isTombstone } from './account-fields.js';
+import { agreedPriceOf, factsOf, isTombstone } from './account-fields.js';
 import type { Chain, ChainAccount } from '../world/chain.js';
-import { addressOf, type Attempt, type AttemptedCharge } from './attempt.js';
+import { addressOf, type Attempt } from './attempt.js';
 import { ListingHistory } from './listing-history.js';
-import { type Verdict } from '../model/errors.js';
+import type { Verdict } from '../model/errors.js';
 import type { AddressId } from '../world/universe.js';
 
-/** The laws about prices and pauses of listings, checked on the chain's own bytes against all that ever happened. */
+/** The law about pauses of listings, checked on the chain's own bytes against all that ever happened. */
 export class ListingLaws {
   readonly #chain: Pick<Chain, 'account'>;
   readonly #histories = new Map<AddressId | undefined, ListingHistory>();
@@ -19,7 +19,7 @@ export class ListingLaws {
     return id === undefined ? null : this.#chain.account(id);
   }
 
-  /** Takes in what a successful instruction did to a listing's price or pause. */
+  /** Takes in what a successful instruction did to a listing's pauses. */
   note(attempt: Attempt, found: ReadonlyMap<AddressId, ChainAccount | null>): void {
     const { name, now, was } = attempt;
     const id = addressOf(attempt, 'listing');
@@ -29,34 +29,6 @@ export class ListingLaws {
     } else if (id !== undefined && facts !== null && name === 'update_listing') {
       this.#histories.get(id)?.update(factsOf(was.get(id)) ?? facts, facts, now);
     }
-  }
-
-  /** What law the charges of an instruction break, in words; null when none. */
-  judgeCharges(attempt: Attempt, charges: readonly AttemptedCharge[], verdict: Verdict): string | null {
-    const history = this.#histories.get(addressOf(attempt, 'listing'));
-    const facts = charges.length === 0 ? null : factsOf(this.#account(attempt, 'listing'));
-    for (const { price, refusal } of charges) {
-      const isJudged = facts !== null && (refusal === null || refusal === 'PriceChanged');
-      const wrong = isJudged ? history?.judgePrice(refusal === null, price, facts, attempt.now) : null;
-      if (wrong) {
-        return wrong;
-      }
-    }
-    return verdict === null ? this.#judgeTaken(attempt, charges) : null;
-  }
-
-  /** Each balance pays the prices of its charges, and nothing else. */
-  #judgeTaken({ was }: Attempt, charges: readonly AttemptedCharge[]): string | null {
-    const named = new Map<AddressId, bigint>();
-    charges.forEach(({ balance, price }) => named.set(balance, (named.get(balance) ?? 0n) + price));
-    for (const [balance, prices] of named) {
-      const [before, after] = [was.get(balance), this.#chain.account(balance)];
-      const taken = before && after ? heldFor(before) - heldFor(after) : prices;
-      if (taken !== prices) {
-        return `${taken} lamports were charged for a price of ${prices}`;
-      }
-    }
-    return null;
   }
 
   /** What law a reclaim or its refusal breaks, in words; null when none. */

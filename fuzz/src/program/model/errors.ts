@@ -15,22 +15,9 @@ export function ofCharge(refusal: string, place: number): string {
   return refusal.startsWith('runtime ') || place === 0 ? refusal : `${refusal} of charge ${place}`;
 }
 
-const PLACE = / of charge (\d+)$/;
-
-/** The place of the refused charge; 0 when the verdict is about no charge among several. */
-export function chargePlace(verdict: Verdict): number {
-  return Number(PLACE.exec(verdict ?? '')?.[1] ?? 0);
-}
-
-/** A verdict without the place of a charge. */
-export function withoutPlace(verdict: Verdict): Verdict {
-  return verdict?.replace(PLACE, '') ?? null;
-}
-
 /** A verdict in words, the same for all that are counted together: which later charge was refused is not. */
 export function endingName(verdict: Verdict): string {
-  const ending = verdict ?? 'success';
-  return chargePlace(verdict) > 1 ? ending.replace(PLACE, ' of a later charge') : ending;
+  return (verdict ?? 'success').replace(/ of charge (?!1$)\d+$/, ' of a later charge');
 }
 
 /** Ways in which an instruction succeeds that are counted apart. */
