@@ -51,7 +51,7 @@ function build() {
     CARGO_TARGET_DIR: join(work, 'target'),
   };
   const { status, stderr } = spawnSync('cargo', BUILD.split(' '), { cwd: copy, encoding: 'utf8', env });
-  return status === 0 ? null : `${stderr}`.trim() || 'cargo does not run';
+  return status === 0 ? null : stderr?.trim() || 'cargo does not run';
 }
 
 /** The first violation that the fuzzer finds in the build, or null. */

@@ -46,14 +46,14 @@ export class Call {
     return id;
   }
 
-  /** An argument, of the type that the table of instructions gives it. */
-  arg<T extends Value>(name: string): T {
-    return this.args[name] as T;
+  /** An argument, of the type that the table of instructions gives it; `otherwise` where it is not given. */
+  arg<T extends Value>(name: string, otherwise: T): T {
+    return (this.args[name] ?? otherwise) as T;
   }
 
   /** An address argument; null where it is not given. */
   address(name: string): AddressId | null {
-    const bytes = this.arg<Uint8Array | null>(name);
+    const bytes = this.arg<Uint8Array | null>(name, null);
     return bytes === null ? null : this.universe.intern(bytes);
   }
 

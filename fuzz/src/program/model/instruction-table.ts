@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { AddressId } from '../world/universe.js';
+import type { AddressId, PdaKind } from '../world/universe.js';
 import { CHARGE_FIELDS, decode, encode, fieldsOf, isList, type Fields, type Values } from './borsh.js';
 
 /** The program's types of accounts. */
-export type StateType = 'protocol' | 'listing' | 'escrow' | 'access_credential' | 'per_query_balance';
+export type StateType = Exclude<PdaKind, 'program_data'>;
 
 /**
  * What an instruction asks of one account.

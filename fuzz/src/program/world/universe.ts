@@ -1,12 +1,17 @@
 import { createHash } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
-import type { StateType } from '../model/instruction-table.js';
 
 /** An address, as its place in the universe's table. */
 export type AddressId = number;
 
 /** The seeds that an address comes from. */
-export type PdaKind = StateType | 'program_data';
+export type PdaKind =
+  | 'protocol'
+  | 'listing'
+  | 'escrow'
+  | 'access_credential'
+  | 'per_query_balance'
+  | 'program_data';
 
 /** How a derived address came about: its kind and its seeds, by address or, for a listing, by id. */
 export interface Provenance {

@@ -47,12 +47,12 @@ export const LISTING_RULES: Rules<
   create_listing(call) {
     const { protocol, now } = call;
     const creator = call.id('creator');
-    const model = call.arg<number>('rental_model');
+    const model = call.arg<number>('rental_model', 0);
     const [price, minDeposit] = [
-      call.arg<bigint>('price_lamports'),
-      call.arg<bigint>('min_deposit_lamports'),
+      call.arg<bigint>('price_lamports', 0n),
+      call.arg<bigint>('min_deposit_lamports', 0n),
     ];
-    const uri = call.arg<string>('metadata_uri');
+    const uri = call.arg<string>('metadata_uri', '');
     return (
       when(protocol.paused, 'ProtocolPaused') ??
       checkAuthority(call) ??
@@ -71,7 +71,7 @@ export const LISTING_RULES: Rules<
         previousPrice: 0n,
         priceChangedAt: 0n,
         pauses: NEVER_PAUSED,
-        id: call.arg<string>('listing_id'),
+        id: call.arg<string>('listing_id', ''),
         uri,
       }) ??
       checkPrices({ model, price, minDeposit }, protocol.minQueryPrice) ??
@@ -88,11 +88,11 @@ export const LISTING_RULES: Rules<
   update_listing(call) {
     const { listing, now } = call;
     const asked = [
-      call.arg<bigint | null>('price_lamports'),
-      call.arg<bigint | null>('min_deposit_lamports'),
+      call.arg<bigint | null>('price_lamports', null),
+      call.arg<bigint | null>('min_deposit_lamports', null),
     ] as const;
     const [price, minDeposit] = [asked[0] ?? listing.price, asked[1] ?? listing.minDeposit];
-    const uri = call.arg<string | null>('metadata_uri') ?? listing.uri;
+    const uri = call.arg('metadata_uri', listing.uri);
     const arePricesAsked = asked.some((each) => each !== null);
     const prices = { model: listing.model, price, minDeposit };
     return (
@@ -105,7 +105,7 @@ export const LISTING_RULES: Rules<
         minDeposit: depositOf(listing.model, minDeposit),
         ...(price === listing.price ? {} : { previousPrice: listing.price, priceChangedAt: now }),
         uri,
-        ...pauseChange(listing, call.arg<boolean | null>('paused'), now),
+        ...pauseChange(listing, call.arg<boolean | null>('paused', null), now),
         revision: listing.revision + 1n,
         updatedAt: now,
       })
@@ -126,7 +126,7 @@ export const LISTING_RULES: Rules<
   withdraw_earnings(call) {
     const creator = call.id('creator');
     const { earnings } = call.escrow;
-    const amount = call.arg<bigint | null>('amount_lamports') ?? earnings;
+    const amount = call.arg('amount_lamports', earnings);
     return (
       when(creator !== call.listing.creator, 'Unauthorized') ??
       when(amount > earnings, 'WithdrawalExceedsBalance') ??

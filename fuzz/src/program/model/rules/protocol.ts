@@ -59,8 +59,8 @@ function checkTreasury(call: Call, id: AddressId): Verdict {
 /** The rules about the protocol: the upgrade authority alone creates it; the pending admin accepts by signing. */
 export const PROTOCOL_RULES: Rules<'initialize_protocol' | 'update_protocol'> = {
   initialize_protocol(call) {
-    const minQueryPrice = call.arg<bigint>('min_query_price_lamports');
-    const feeBps = call.arg<number>('fee_bps');
+    const minQueryPrice = call.arg<bigint>('min_query_price_lamports', 0n);
+    const feeBps = call.arg<number>('fee_bps', 0);
     const treasury = call.id('treasury');
     const nobody = call.universe.systemProgram;
     return (
@@ -87,8 +87,8 @@ export const PROTOCOL_RULES: Rules<'initialize_protocol' | 'update_protocol'> = 
     const before = call.protocol;
     const signer = call.id('admin');
     const treasury = call.id('new_treasury');
-    const feeBps = call.arg<number | null>('fee_bps');
-    const minQueryPrice = call.arg<bigint | null>('min_query_price_lamports');
+    const feeBps = call.arg<number | null>('fee_bps', null);
+    const minQueryPrice = call.arg<bigint | null>('min_query_price_lamports', null);
     const isAccepted = signer !== before.admin;
     return (
       when(isAccepted && !isNamed(call, signer, before.pendingAdmin), 'Unauthorized') ??
@@ -102,7 +102,7 @@ export const PROTOCOL_RULES: Rules<'initialize_protocol' | 'update_protocol'> = 
         treasury: treasury === universe.program ? before.treasury : treasury,
         feeBps: feeBps ?? before.feeBps,
         minQueryPrice: minQueryPrice ?? before.minQueryPrice,
-        paused: call.arg<boolean | null>('paused') ?? before.paused,
+        paused: call.arg('paused', before.paused),
       }) ??
       (feeBps === null ? null : checkFee(feeBps)) ??
       (minQueryPrice === null ? null : checkPriceFloor(minQueryPrice))

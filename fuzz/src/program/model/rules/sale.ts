@@ -13,7 +13,7 @@ function checkOnSale({ protocol, listing }: Call): Verdict {
 
 /** The payer agreed to the price. */
 function checkAgreed(call: Call, price: bigint): Verdict {
-  return when(price > call.arg<bigint>('max_price_lamports'), 'PriceAboveLimit');
+  return when(price > call.arg<bigint>('max_price_lamports', 0n), 'PriceAboveLimit');
 }
 
 /** Creates the credential at the expense of the buyer. */
@@ -72,7 +72,7 @@ export const SALE_RULES: Rules<
   },
 
   purchase_subscription(call) {
-    const duration = call.arg<bigint>('duration_seconds');
+    const duration = call.arg<bigint>('duration_seconds', 0n);
     const expiresAt = call.now + duration;
     const price = windowCost(call.listing.price, duration);
     return (
@@ -88,7 +88,7 @@ export const SALE_RULES: Rules<
   },
 
   renew_subscription(call) {
-    const duration = call.arg<bigint>('duration_seconds');
+    const duration = call.arg<bigint>('duration_seconds', 0n);
     const expiresAt = call.now + duration;
     const price = windowCost(call.listing.price, duration);
     return (
@@ -107,13 +107,13 @@ export const SALE_RULES: Rules<
   purchase_per_query(call) {
     const [buyer, listing] = [call.id('buyer'), call.id('listing')];
     const { price, model, minDeposit } = call.listing;
-    const deposit = call.arg<bigint>('deposit_lamports');
+    const deposit = call.arg<bigint>('deposit_lamports', 0n);
     const state = {
       type: 'per_query_balance',
       buyer,
       listing,
       balance: deposit,
-      maxPrice: call.arg<bigint>('max_price_lamports'),
+      maxPrice: call.arg<bigint>('max_price_lamports', 0n),
       totalDeposited: deposit,
       totalSpent: 0n,
       charged: [],
@@ -129,7 +129,7 @@ export const SALE_RULES: Rules<
   },
 
   topup_balance(call) {
-    const amount = call.arg<bigint>('amount_lamports');
+    const amount = call.arg<bigint>('amount_lamports', 0n);
     const { balance, totalDeposited } = call.balance;
     return (
       checkOnSale(call) ??
@@ -137,7 +137,7 @@ export const SALE_RULES: Rules<
       call.change('per_query_balance', {
         balance: balance + amount,
         totalDeposited: totalDeposited + amount,
-        maxPrice: call.arg<bigint>('max_price_lamports'),
+        maxPrice: call.arg<bigint>('max_price_lamports', 0n),
       }) ??
       systemTransfer(call, call.id('buyer'), call.id('per_query_balance'), amount)
     );
