@@ -1,10 +1,8 @@
-import { heldFor, isTombstone } from './account-fields.js';
-import { addressOf, pricesOf, type Attempt } from './attempt.js';
+import { agreedPriceOf, factsOf, heldFor, isTombstone } from './account-fields.js';
 import type { Chain, ChainAccount } from '../world/chain.js';
-import { ListingLaws } from './listing-laws.js';
-import type { Meta } from '../model/instruction-table.js';
+import { ListingHistory } from './listing-history.js';
 import type { Verdict } from '../model/errors.js';
-import type { InstructionName } from '../model/instruction-table.js';
+import { chargesIn, instructionRule, type InstructionName, type Meta } from '../model/instruction-table.js';
 import type { Prediction } from '../model/predict.js';
 import type { Gift } from '../world/operations.js';
 import type { AddressId, Universe } from '../world/universe.js';
@@ -13,6 +11,17 @@ import type { AddressId, Universe } from '../world/universe.js';
 type Looked = 'name' | 'args' | 'verdict' | 'draft';
 
 type Accounts = ReadonlyMap<AddressId, ChainAccount | null>;
+
+/** An instruction, and what its writable accounts held on the chain before it. */
+interface Attempt {
+  name: InstructionName;
+  args: Prediction['args'];
+  metas: readonly Meta[];
+  /** Unix seconds. */
+  now: bigint;
+  /** Empty for an instruction that will be refused. */
+  was: Accounts;
+}
 
 /** Who may have more lamports after an instruction than before, by the names of its accounts. */
 const GAINERS: Partial<Record<InstructionName, string>> = {
@@ -41,12 +50,11 @@ const GAINERS: Partial<Record<InstructionName, string>> = {
 export class InvariantChecker {
   readonly #universe: Universe;
   readonly #chain: Pick<Chain, 'account'>;
-  readonly #listings: ListingLaws;
+  readonly #histories = new Map<AddressId, ListingHistory>();
 
   constructor(universe: Universe, chain: Pick<Chain, 'account'>) {
     this.#universe = universe;
     this.#chain = chain;
-    this.#listings = new ListingLaws(chain);
   }
 
   /** Looks at the accounts of an instruction before it runs; null where no instruction is named. */
@@ -60,16 +68,52 @@ export class InvariantChecker {
   /** What law is broken, in words; null when all hold. */
   after(attempt: Attempt, found: Accounts, verdict: Verdict, gift?: Gift): string | null {
     const isReclaim = attempt.name === 'revoke_per_query_access';
-    const broken = isReclaim ? this.#listings.judgeReclaim(attempt, verdict) : null;
+    const broken = isReclaim ? this.#judgeReclaim(attempt, verdict) : null;
     if (broken !== null || verdict !== null) {
       return broken;
     }
-    this.#listings.note(attempt, found);
+    this.#notePauses(attempt, found);
     return (
       checkPrices(attempt, found) ??
       this.#checkMoney(attempt, found, gift) ??
       this.#checkTombstones(attempt, found)
     );
+  }
+
+  #account(attempt: Attempt, name: string): ChainAccount | null {
+    return this.#chain.account(addressOf(attempt, name) ?? this.#universe.absent);
+  }
+
+  /** Takes in what a successful instruction did to a listing's pauses. */
+  #notePauses(attempt: Attempt, found: Accounts): void {
+    const { name, now, was } = attempt;
+    const id = addressOf(attempt, 'listing') ?? this.#universe.absent;
+    const facts = factsOf(found.get(id));
+    if (facts !== null && name === 'create_listing') {
+      this.#histories.set(id, new ListingHistory(facts, now));
+    } else if (facts !== null && name === 'update_listing') {
+      this.#histories.get(id)?.update(factsOf(was.get(id)) ?? facts, facts, now);
+    }
+  }
+
+  /** What law a reclaim or its refusal breaks, in words; null when none. */
+  #judgeReclaim(attempt: Attempt, verdict: Verdict): string | null {
+    const isBuyers = addressOf(attempt, 'revoker') === addressOf(attempt, 'buyer');
+    const isRefused = verdict === 'Unauthorized' && isBuyers;
+    const listing = this.#account(attempt, 'listing');
+    const credential = this.#account(attempt, 'access_credential');
+    const facts = factsOf(listing);
+    const isReclaimed = verdict === null && credential !== null && !isTombstone(credential);
+    if (listing === null || credential === null || facts === null || (!isRefused && !isReclaimed)) {
+      return null;
+    }
+    const agreed = agreedPriceOf(this.#account(attempt, 'per_query_balance'));
+    const isTooDear = agreed !== null && facts.price > agreed;
+    if (isRefused && (isTooDear || isTombstone(listing))) {
+      return `a reclaim was refused from a listing that is ${isTooDear ? 'too dear' : 'closed'}`;
+    }
+    const history = this.#histories.get(addressOf(attempt, 'listing') ?? this.#universe.absent);
+    return isTooDear ? null : (history?.judgeReclaim(isReclaimed, facts, attempt.now) ?? null);
   }
 
   #checkMoney(attempt: Attempt, found: Accounts, gift: Gift | undefined): string | null {
@@ -112,13 +156,25 @@ export class InvariantChecker {
   }
 }
 
+/** The address of an account by its name in the instruction. */
+function addressOf({ name, metas }: Attempt, account: string): AddressId | undefined {
+  return metas[instructionRule(name).accounts.findIndex((rule) => rule.name === account)]?.id;
+}
+
 /** Each balance pays the prices of its charges, and nothing else. */
 function checkPrices(attempt: Attempt, found: Accounts): string | null {
-  for (const [balance, prices] of pricesOf(attempt)) {
-    const [was, is] = [attempt.was.get(balance), found.get(balance)];
-    const taken = was && is ? heldFor(was) - heldFor(is) : prices;
-    if (taken !== prices) {
-      return `${taken} lamports were charged for a price of ${prices}`;
+  const { args, metas, name, was } = attempt;
+  const behind = metas.slice(instructionRule(name).accounts.length);
+  const prices = new Map<AddressId, bigint>();
+  for (const [index, { price_lamports: price }] of chargesIn(args ?? {}).entries()) {
+    const balance = addressOf(attempt, 'per_query_balance') ?? behind[2 * index + 1]?.id ?? -1;
+    prices.set(balance, (prices.get(balance) ?? 0n) + price);
+  }
+  for (const [balance, named] of prices) {
+    const [before, after] = [was.get(balance), found.get(balance)];
+    const taken = before && after ? heldFor(before) - heldFor(after) : named;
+    if (taken !== named) {
+      return `${taken} lamports were charged for a price of ${named}`;
     }
   }
   return null;

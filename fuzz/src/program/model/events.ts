@@ -1,6 +1,6 @@
 import type { Call } from './call.js';
 import { encode, fieldsOf, type Fields, type Value, type Values } from './borsh.js';
-import { chargeOf, discriminator, type Charge, type InstructionName } from './instruction-table.js';
+import { chargesIn, discriminator, type Charge, type InstructionName } from './instruction-table.js';
 import { feeOf, windowCost } from './money.js';
 import { STATUS, type BalanceState, type EscrowState } from './state.js';
 
@@ -28,7 +28,7 @@ const EVENTS = {
   purchase_per_query: `PerQueryPurchased ${RENTAL} arg.deposit_lamports:u64 arg.max_price_lamports:u64`,
   topup_balance: `BalanceToppedUp ${RENTAL} arg.amount_lamports:u64 per_query_balance.balance:u64
     arg.max_price_lamports:u64`,
-  consume_query: `QueryConsumed ${RENTAL} runId:bytes16 sequence:u64 ${PAYMENT} per_query_balance.balance:u64`,
+  consume_query: `QueryConsumed ${RENTAL} run_id:bytes16 sequence:u64 ${PAYMENT} per_query_balance.balance:u64`,
   // Each charge logs its own, with the balance that it leaves.
   consume_queries: null,
   revoke_access: `AccessRevoked ${RENTAL}`,
@@ -60,11 +60,11 @@ function valueOf(call: Call, source: string, charge: Charge | null): Value {
   const before = (account: string): unknown => call.draft.ledger.get(call.id(account)).data;
   switch (source) {
     case 'price':
-      return charge?.price ?? priceOf(call);
+      return charge?.price_lamports ?? priceOf(call);
     case 'fee':
-      return feeOf(charge?.price ?? priceOf(call), call.protocol.feeBps);
+      return feeOf(charge?.price_lamports ?? priceOf(call), call.protocol.feeBps);
     case 'sequence':
-    case 'runId':
+    case 'run_id':
       return charge?.[source];
     case 'isPaused':
       return call.listing.status === STATUS.paused;
@@ -94,8 +94,7 @@ function encodeEvent(call: Call, text: string, charge: Charge | null): Buffer {
 /** What an instruction that has succeeded has logged: at most one event, or one of each charge. */
 export function eventsOf(call: Call): Buffer[] {
   const event = EVENTS[call.name];
-  const charge = call.name === 'consume_query' ? chargeOf(call.args) : null;
-  return event === null ? call.logged : [encodeEvent(call, event, charge)];
+  return event === null ? call.logged : [encodeEvent(call, event, chargesIn(call.args)[0] ?? null)];
 }
 
 /** Logs a charge that was just made. */

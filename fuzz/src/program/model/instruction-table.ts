@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AddressId, PdaKind } from '../world/universe.js';
-import { CHARGE_FIELDS, decode, encode, fieldsOf, isList, type Fields, type Values } from './borsh.js';
+import { CHARGE_FIELDS, decode, encode, fieldsOf, type Fields, type Values } from './borsh.js';
 
 /** The program's types of accounts. */
 export type StateType = Exclude<PdaKind, 'program_data'>;
@@ -180,26 +180,17 @@ export function decodeArgs(name: InstructionName, data: Buffer): Values | null {
   return decode(instructionRule(name).args, data, 8);
 }
 
-/** One charge of a run. */
-export interface Charge {
+/** One charge of a run, as its arguments are named. */
+export interface Charge extends Values {
   sequence: bigint;
-  runId: Uint8Array;
-  /** Lamports. */
-  price: bigint;
+  run_id: Uint8Array;
+  price_lamports: bigint;
 }
 
-/** The charge that arguments describe. */
-export function chargeOf({ sequence, run_id: runId, price_lamports: price }: Values): Charge {
-  if (typeof sequence !== 'bigint' || !(runId instanceof Uint8Array) || typeof price !== 'bigint') {
-    throw new TypeError('These are not the arguments of a charge.');
-  }
-  return { sequence, runId, price };
-}
-
-/** The charges that the arguments of `consume_queries` list; none of others. */
-export function chargesIn(args: Values | null): Charge[] {
-  const charges = args?.['charges'];
-  return isList(charges) ? charges.map(chargeOf) : [];
+/** The charges that the arguments of an instruction name: one, a list, or none. */
+export function chargesIn(args: Values): readonly Charge[] {
+  const { charges = 'sequence' in args ? [args] : [] } = args;
+  return charges as readonly Charge[];
 }
 
 /** An account of an instruction, with the privileges that it has in the whole transaction. */

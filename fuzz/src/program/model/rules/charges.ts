@@ -2,7 +2,7 @@ import type { Call, Rules } from '../call.js';
 import { chargeSequence } from '../charge-window.js';
 import { ofCharge, when, type Verdict } from '../errors.js';
 import { logCharge } from '../events.js';
-import { chargeOf, chargesIn, type Charge } from '../instruction-table.js';
+import { chargesIn, type Charge } from '../instruction-table.js';
 import { moveLamports } from '../lamports.js';
 import { feeOf, PREVIOUS_PRICE } from '../money.js';
 import { STATUS } from '../state.js';
@@ -27,7 +27,7 @@ function checkPrice(call: Call, price: bigint): Verdict {
 }
 
 /** Takes the price of a run out of the balance. */
-function take(call: Call, { sequence, price }: Charge): Verdict {
+function take(call: Call, { sequence, price_lamports: price }: Charge): Verdict {
   const { balance, maxPrice, totalSpent } = call.balance;
   const charged = chargeSequence(call.balance.charged, sequence);
   if (typeof charged === 'string') {
@@ -52,7 +52,10 @@ function take(call: Call, { sequence, price }: Charge): Verdict {
 
 /** The rules about charges: several runs of one listing are charged each as if it came alone, or none. */
 export const CHARGE_RULES: Rules<'consume_query' | 'consume_queries'> = {
-  consume_query: (call) => checkCharging(call) ?? take(call, chargeOf(call.args)),
+  consume_query(call) {
+    const [charge] = chargesIn(call.args);
+    return checkCharging(call) ?? (charge === undefined ? null : take(call, charge));
+  },
 
   consume_queries(call) {
     const charges = chargesIn(call.args);
