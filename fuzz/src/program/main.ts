@@ -62,7 +62,7 @@ async function runHere(): Promise<{ coverage: Coverage; failures: string[] }> {
   return { coverage, failures: failure === null ? [] : [describeFailure(failure)] };
 }
 
-/** Runs a share of the instructions in a process of its own, which writes its progress to this one's stderr. */
+/** Runs a share of the instructions in another process, which writes its progress to this one's stderr. */
 async function runWorker(index: number): Promise<Report> {
   const share = ['--seed', `${seed + index}`, '--instructions', `${Math.ceil(instructions / workers)}`];
   const flags = ['--worker', '--json', ...(options['no-minimise'] ? ['--no-minimise'] : [])];

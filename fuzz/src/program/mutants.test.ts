@@ -21,7 +21,7 @@ test('each file that checks something has mutants, and no two have one name', ()
   expect(mutants.length).toBeGreaterThanOrEqual(370);
 });
 
-test('a text that stands twice is refused', () => {
+test('a text that the source has twice is refused', () => {
   const twice = { file: 'a.rs', does: 'breaks', replacements: [['x', 'y'] as const] };
   expect(() => breakSource('x x', twice)).toThrow('"breaks": the source has the text 2 times');
 });

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 export interface Mutant {
   /** Under programs/marketplace/src. */
   file: string;
-  /** What the broken program does, as the rest of a sentence. */
+  /** The fault of the broken program, as the rest of a sentence. */
   does: string;
   /** Texts that the file has exactly once, each with what replaces it. */
   replacements: readonly (readonly [find: string, replacement: string])[];

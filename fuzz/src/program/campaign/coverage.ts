@@ -2,7 +2,7 @@ import type { InstructionName } from '../model/instruction-table.js';
 import { endingName } from '../model/errors.js';
 import type { StepReport } from '../world/world.js';
 
-/** What is counted: `instruction ending`, successes as `first second`, and ways to succeed. */
+/** The kinds of counts: `instruction ending`, successes as `first second`, and ways to succeed. */
 const KINDS = ['counts', 'pairs', 'ways'] as const;
 type Kind = (typeof KINDS)[number];
 

@@ -8,7 +8,7 @@ import {
   type InstructionName,
 } from '../model/instruction-table.js';
 
-/** The errors that a text lists; those of the runtime have a `~` in front, which stands for `runtime`. */
+/** The errors that a text lists; a `~` in front of those of the runtime means `runtime`. */
 function errorsIn(text: string): string[] {
   return (text.match(/\S+/g) ?? []).map((word) => word.replace('~', 'runtime '));
 }

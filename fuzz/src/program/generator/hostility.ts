@@ -158,7 +158,7 @@ function spoiledData(data: Buffer, scene: Scene): Buffer {
 
 const TEXTS = ['', 'b', 'x'.repeat(31), 'x'.repeat(33), 'u'.repeat(201), 'ü'.repeat(101)];
 
-/** Changes one argument to what is at a limit, or makes no sense. */
+/** Changes one argument to a value at a limit, or to one that makes no sense. */
 function spoilArgument({ name: instruction, args }: Plan, scene: Scene): void {
   const fields = instructionRule(instruction).args;
   if (fields.length === 0) {

@@ -22,46 +22,42 @@ const KNOWN_BY_FIELDS: Partial<Record<InstructionName, readonly StateType[]>> = 
   consume_queries: ['escrow', 'per_query_balance'],
 };
 
-/** How many of a hundred steps are something other than an instruction. */
-const ENVIRONMENT_PERCENT = 12;
-
-/** How many of a hundred instructions are made wrong on purpose, and of those once more. */
-const SPOILED_PERCENT = 42;
-const SPOILED_TWICE_PERCENT = 15;
-
-/** Before the protocol exists, how many of a hundred steps prepare what its creation looks at. */
-const PRELUDE_PERCENT = 30;
-
-/** How many of a hundred instructions are paid for by a wallet that has just enough, or not quite. */
-const TIGHT_PERCENT = 5;
-
-/** How many of a hundred instructions have a wallet among their accounts that can take hardly a lamport more. */
-const BRIMFUL_PERCENT = 5;
-
-/** How many of a hundred instructions are paid for by a key whose account holds data or is a program's. */
-const ODD_PAYER_PERCENT = 3;
-
-/** How many of a hundred transactions hold a transfer behind the instruction, and of those to an address apart from it. */
-const GIFT_PERCENT = 7;
-const GIFT_APART_PERCENT = 25;
+/** How many of a hundred steps or instructions are special, each kind for itself. */
+const PERCENT = {
+  /** Steps that are no instruction, and those before the protocol exists that prepare its creation. */
+  environment: 12,
+  prelude: 30,
+  /** Instructions made wrong on purpose, and of those once more. */
+  spoiled: 42,
+  spoiledTwice: 15,
+  /** Instructions that a wallet pays which has just enough, or not quite. */
+  tight: 5,
+  /** Instructions with a wallet among their accounts that can take hardly a lamport more. */
+  brimful: 5,
+  /** Instructions that a key pays whose account holds data or is a program's. */
+  oddPayer: 3,
+  /** Transactions with a transfer behind the instruction, and of those to an address apart from it. */
+  gift: 7,
+  giftApart: 25,
+};
 
 /** Makes up the next steps of a world. */
 export function nextOperations(scene: Scene): Operation[] {
-  if (scene.protocol === null && scene.chance(PRELUDE_PERCENT)) {
+  if (scene.protocol === null && scene.chance(PERCENT.prelude)) {
     return [prelude(scene)];
   }
-  if (scene.chance(ENVIRONMENT_PERCENT)) {
+  if (scene.chance(PERCENT.environment)) {
     return [environment(scene)];
   }
   const operation = instruction(scene);
-  if (scene.chance(BRIMFUL_PERCENT)) {
+  if (scene.chance(PERCENT.brimful)) {
     return withBrimfulWallet(operation, scene);
   }
   // A world sees the beginning of the protocol once: what can happen there must not become too rare.
-  if (scene.chance(scene.protocol === null ? 2 * ODD_PAYER_PERCENT : ODD_PAYER_PERCENT)) {
+  if (scene.chance(scene.protocol === null ? 2 * PERCENT.oddPayer : PERCENT.oddPayer)) {
     return withOddPayer(operation, scene);
   }
-  return scene.chance(TIGHT_PERCENT) ? onTightBudget(operation, scene) : [operation];
+  return scene.chance(PERCENT.tight) ? onTightBudget(operation, scene) : [operation];
 }
 
 /** An instruction while a wallet has other lamports than before and afterwards. */
@@ -122,9 +118,9 @@ function instruction(scene: Scene): Instruction {
   const { accounts, behind = [], tampered, args } = INTENTIONS[name](scene);
   const named = metasOf(name, accounts, universe.absent);
   const plan: Plan = { name, args, metas: [...named, ...behind], data: null, tampered };
-  if (scene.chance(SPOILED_PERCENT)) {
+  if (scene.chance(PERCENT.spoiled)) {
     spoil(plan, scene);
-    if (scene.chance(SPOILED_TWICE_PERCENT) && plan.metas.length > 0) {
+    if (scene.chance(PERCENT.spoiledTwice) && plan.metas.length > 0) {
       spoil(plan, scene);
     }
   }
@@ -142,10 +138,10 @@ function instruction(scene: Scene): Instruction {
 function giftFor({ metas }: Plan, scene: Scene): { gift?: Gift } {
   const { universe } = scene;
   const takers = metas.filter(({ id }) => !universe.reserved.includes(id));
-  if (takers.length === 0 || !scene.chance(GIFT_PERCENT)) {
+  if (takers.length === 0 || !scene.chance(PERCENT.gift)) {
     return {};
   }
-  const to = scene.chance(GIFT_APART_PERCENT)
+  const to = scene.chance(PERCENT.giftApart)
     ? scene.pick([universe.absent, ...universe.nonCanonical])
     : scene.chance(50)
       ? takers.at(-1)?.id

@@ -40,7 +40,7 @@ export function clamp(value: bigint): bigint {
   return value < 0n ? 0n : value > U64_MAX ? U64_MAX : value;
 }
 
-/** What the generator sees of a world, so that most of what it makes up has a chance, and the chance that decides. */
+/** The generator's view of a world, so that most instructions have a chance, and the random numbers that decide. */
 export class Scene extends Random {
   readonly ledger: Ledger;
   readonly universe: Universe;

@@ -7,12 +7,12 @@ import type { Prediction } from '../model/predict.js';
 import type { Gift } from '../world/operations.js';
 import type { AddressId, Universe } from '../world/universe.js';
 
-/** What is looked at of a prediction. */
+/** The fields of a prediction that the laws look at. */
 type Looked = 'name' | 'args' | 'verdict' | 'draft';
 
 type Accounts = ReadonlyMap<AddressId, ChainAccount | null>;
 
-/** An instruction, and what its writable accounts held on the chain before it. */
+/** An instruction, and its writable accounts on the chain before it. */
 interface Attempt {
   name: InstructionName;
   args: Prediction['args'];
@@ -43,7 +43,7 @@ const GAINERS: Partial<Record<InstructionName, string>> = {
  * - what an account of the program holds above its fields (rent and gifts) changes by gifts alone,
  * - no lamport is made or lost, and no wallet gains that is no party,
  * - tombstones never change,
- * - what is charged of a balance is the sum of the prices that its charges name,
+ * - a balance pays exactly the prices that its charges name,
  * - a buyer may reclaim whenever the price is above the agreed one or the listing was paused for 7 of the last 30 days,
  *   and hardly earlier.
  */

@@ -15,7 +15,7 @@ export function highestOf(charged: Charged): bigint {
 /**
  * Charges a sequence, unless it was charged before, is too far below the highest one to tell, or too far above it.
  *
- * @returns what is remembered then, or the refusal
+ * @returns the new memory, or the refusal
  */
 export function chargeSequence(charged: Charged, sequence: bigint): Charged | string {
   const highest = highestOf(charged);

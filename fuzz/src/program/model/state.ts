@@ -160,7 +160,7 @@ export function dataLength(account: ModelAccount): number {
   return account.data.type === 'raw' ? account.data.bytes.length : STATE_SIZES[account.data.type];
 }
 
-/** What the program keeps of a state in another form. */
+/** The fields that the program keeps in another form. */
 function packed(state: ProgramState): Values {
   if (state.type === 'per_query_balance') {
     return { highest: highestOf(state.charged), window: windowBits(state.charged) };

@@ -18,11 +18,8 @@ import {
   type ModelAccount,
 } from './state.js';
 
-/** What an instruction that needs an account is refused with where none is. */
-const MISSING: Record<StateType, string> = {
-  protocol: 'AccountNotInitialized',
-  listing: 'AccountNotInitialized',
-  escrow: 'AccountNotInitialized',
+/** The refusals of an instruction whose account does not exist; of other types `AccountNotInitialized`. */
+const MISSING: Partial<Record<StateType, string>> = {
   access_credential: 'CredentialNotFound',
   per_query_balance: 'InvalidAccessType',
 };
@@ -93,7 +90,9 @@ function isNothing(call: Call, account: Readonly<ModelAccount>): boolean {
 function checkType(call: Call, account: Readonly<ModelAccount>, type: StateType): Verdict {
   const { data } = account;
   if (account.owner !== call.universe.program) {
-    return isNothing(call, account) ? MISSING[type] : 'AccountOwnedByWrongProgram';
+    return isNothing(call, account)
+      ? (MISSING[type] ?? 'AccountNotInitialized')
+      : 'AccountOwnedByWrongProgram';
   }
   if (data.type !== 'raw') {
     return when(data.type !== type, 'AccountDiscriminatorMismatch');

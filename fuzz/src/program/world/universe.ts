@@ -63,7 +63,7 @@ export class Universe {
   readonly rentSysvar = this.#fixed('SysvarRent111111111111111111111111111111111', 'rentSysvar');
   readonly program: AddressId;
   readonly otherProgram: AddressId;
-  /** What the runtime reserves against writing. */
+  /** Addresses that the runtime reserves against writing. */
   readonly reserved: readonly AddressId[];
   readonly feePayer: AddressId;
   readonly wallets: Record<(typeof WALLET_NAMES)[number], AddressId>;
@@ -178,7 +178,7 @@ export class Universe {
     return this.#add(new PublicKey(base58).toBytes(), label, null);
   }
 
-  /** The canonical address of seeds with its bump, and what it is derived from. */
+  /** The canonical address of seeds with its bump, and the bytes and owner behind it. */
   #find(
     kind: PdaKind,
     seeds: Seeds,

@@ -32,7 +32,7 @@ export class World {
   readonly universe: Universe;
   readonly #chain: Chain;
   readonly #invariants: InvariantChecker;
-  /** What the runtime itself holds: the model copies it, and nothing changes it. */
+  /** Accounts of the runtime: the model copies them, and nothing changes them. */
   readonly #fixed: ReadonlySet<AddressId>;
   #feesPaid = 0n;
 
@@ -178,7 +178,7 @@ export class World {
     return { name, verdict, way };
   }
 
-  /** Compares an account with the model's, and gives what the chain holds. */
+  /** Compares the chain's account with the model's, and gives it. */
   #compareAccount(id: AddressId): ChainAccount | null {
     const { universe } = this;
     const found = this.#chain.account(id);

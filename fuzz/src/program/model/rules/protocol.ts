@@ -9,7 +9,7 @@ const PROGRAM_DATA_TAG = 3;
 const AUTHORITY_TAG_AT = 12;
 const AUTHORITY_AT = 13;
 
-/** All zeros stand for no wallet; that they are the System program's address gives it no role. */
+/** All zeros mean no wallet: the System program, whose address they are, has no role. */
 function isNamed(call: Call, signer: AddressId, role: AddressId): boolean {
   return signer === role && signer !== call.universe.systemProgram;
 }
