@@ -1,7 +1,7 @@
 import { rentExemptMinimum } from '../model/ledger.js';
 import { PREVIOUS_PRICE, RECLAIM_AFTER, U64_MAX } from '../model/money.js';
 import { nextForgotten, pausedSeconds, PAUSE_UNIT, PAUSE_WINDOW } from '../model/pauses.js';
-import { encodeAccountData, MODEL, NO_DATA, STATUS, type ListingState } from '../model/state.js';
+import { encodeAccountData, MODEL, NO_DATA, STATUS, type StateOf } from '../model/state.js';
 import { TAMPERINGS, tamper, type Operation } from '../world/operations.js';
 import type { AddressId } from '../world/universe.js';
 import { DEFAULT_RENT, GENESIS } from '../world/world.js';
@@ -58,7 +58,7 @@ function nextTime(scene: Scene): bigint {
 }
 
 /** Times at which something about a listing ends: a subscription, a price, the wait for a reclaim, a pause that counts. */
-function eventsOf(listing: Readonly<ListingState>, now: bigint): bigint[] {
+function eventsOf(listing: Readonly<StateOf<'listing'>>, now: bigint): bigint[] {
   const { latestExpiry, status, pausedAt, pauses, priceChangedAt } = listing;
   const paused = pausedSeconds(pauses, status === STATUS.paused ? pausedAt : null, now);
   return [

@@ -3,15 +3,8 @@ import type { Meta } from '../model/instruction-table.js';
 import { highestOf } from '../model/charge-window.js';
 import type { Ledger } from '../model/ledger.js';
 import { DURATIONS, MAX_PRICE, MIN_PRICE, U64_MAX } from '../model/money.js';
-import {
-  MODEL,
-  type BalanceState,
-  type CredentialState,
-  type EscrowState,
-  type ListingState,
-  type ProgramState,
-  type ProtocolState,
-} from '../model/state.js';
+import type { StateType } from '../model/instruction-table.js';
+import { MODEL, type StateOf } from '../model/state.js';
 import type { Tampered } from '../world/operations.js';
 import { Random } from '@agent-rental/test/support/random';
 import type { AddressId, Universe } from '../world/universe.js';
@@ -31,9 +24,9 @@ export interface Rental {
 }
 
 /** A test of a listing. */
-export type ListingTest = (listing: Readonly<ListingState>, id: AddressId) => boolean;
+export type ListingTest = (listing: Readonly<StateOf<'listing'>>, id: AddressId) => boolean;
 /** A test of a credential. */
-export type CredentialTest = (credential: Readonly<CredentialState>) => boolean;
+export type CredentialTest = (credential: Readonly<StateOf<'access_credential'>>) => boolean;
 
 /** Cuts a number to what a u64 holds. */
 export function clamp(value: bigint): bigint {
@@ -51,31 +44,28 @@ export class Scene extends Random {
     this.universe = ledger.universe;
   }
 
-  #state<T extends ProgramState['type']>(
-    id: AddressId,
-    type: T,
-  ): Readonly<Extract<ProgramState, { type: T }>> | null {
+  #state<T extends StateType>(id: AddressId, type: T): Readonly<StateOf<T>> | null {
     const { data } = this.ledger.get(id);
-    return data.type === type ? (data as Extract<ProgramState, { type: T }>) : null;
+    return data.type === type ? (data as StateOf<T>) : null;
   }
 
-  get protocol(): Readonly<ProtocolState> | null {
+  get protocol(): Readonly<StateOf<'protocol'>> | null {
     return this.#state(this.universe.protocol, 'protocol');
   }
 
-  listing(id: AddressId): Readonly<ListingState> | null {
+  listing(id: AddressId): Readonly<StateOf<'listing'>> | null {
     return this.#state(id, 'listing');
   }
 
-  escrow(listing: AddressId): Readonly<EscrowState> | null {
+  escrow(listing: AddressId): Readonly<StateOf<'escrow'>> | null {
     return this.#state(this.escrowOf(listing), 'escrow');
   }
 
-  credential(buyer: AddressId, listing: AddressId): Readonly<CredentialState> | null {
+  credential(buyer: AddressId, listing: AddressId): Readonly<StateOf<'access_credential'>> | null {
     return this.#state(this.universe.credentialOf(buyer, listing), 'access_credential');
   }
 
-  balance(buyer: AddressId, listing: AddressId): Readonly<BalanceState> | null {
+  balance(buyer: AddressId, listing: AddressId): Readonly<StateOf<'per_query_balance'>> | null {
     return this.#state(this.universe.balanceOf(buyer, listing), 'per_query_balance');
   }
 

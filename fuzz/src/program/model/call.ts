@@ -1,10 +1,10 @@
 import type { AddressId, Universe } from '../world/universe.js';
 import type { Value, Values } from './borsh.js';
 import { when, type Verdict, type Way } from './errors.js';
-import type { InstructionName, Meta } from './instruction-table.js';
+import type { InstructionName, Meta, StateType } from './instruction-table.js';
 import type { Draft } from './ledger.js';
 import { U64_MAX } from './money.js';
-import type { ProgramState, StateOf } from './state.js';
+import type { StateOf } from './state.js';
 
 /** What some instructions do once their accounts are in order: the change of the draft, or the refusal. */
 export type Rules<Name extends InstructionName> = Record<Name, (call: Call) => Verdict>;
@@ -58,7 +58,7 @@ export class Call {
   }
 
   /** The program's state at the account that has its type for a name. */
-  state<T extends ProgramState['type']>(type: T): Readonly<StateOf<T>> {
+  state<T extends StateType>(type: T): Readonly<StateOf<T>> {
     const { data } = this.draft.read(this.id(type));
     if (data.type !== type) {
       throw new TypeError(`Expected ${type}, found ${data.type}.`);
@@ -67,7 +67,7 @@ export class Call {
   }
 
   /** Changes fields of that state; the refusal where an amount does not fit its field. */
-  change<T extends ProgramState['type']>(type: T, fields: Partial<StateOf<T>>): Verdict {
+  change<T extends StateType>(type: T, fields: Partial<StateOf<T>>): Verdict {
     this.state(type);
     Object.assign(this.draft.write(this.id(type)).data, fields);
     const isTooLarge = Object.values(fields).some((value) => typeof value === 'bigint' && value > U64_MAX);

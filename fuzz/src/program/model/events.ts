@@ -2,7 +2,7 @@ import type { Call } from './call.js';
 import { encode, fieldsOf, type Fields, type Value, type Values } from './borsh.js';
 import { chargesIn, discriminator, type Charge, type InstructionName } from './instruction-table.js';
 import { feeOf, windowCost } from './money.js';
-import { STATUS, type BalanceState, type EscrowState } from './state.js';
+import { STATUS, type StateOf } from './state.js';
 
 const RENTAL = '@listing:pubkey @buyer:pubkey';
 const PAYMENT = 'price:u64 fee:u64';
@@ -71,9 +71,9 @@ function valueOf(call: Call, source: string, charge: Charge | null): Value {
     case 'isEnded':
       return !call.credential.valid;
     case 'refund':
-      return (before('per_query_balance') as BalanceState).balance;
+      return (before('per_query_balance') as StateOf<'per_query_balance'>).balance;
     case 'withdrawn':
-      return (before('escrow') as EscrowState).earnings - call.escrow.earnings;
+      return (before('escrow') as StateOf<'escrow'>).earnings - call.escrow.earnings;
     default: {
       const [place = '', field = ''] = source.split('.');
       const values = place === 'arg' ? call.args : { ...call.draft.read(call.id(place)).data };

@@ -10,76 +10,61 @@ export const MODEL = { oneTime: 0, subscription: 1, perQuery: 2 } as const;
 /** A listing's status, by its tag. */
 export const STATUS = { active: 0, paused: 1, closed: 2 } as const;
 
-/** The protocol's configuration. Roles are raw addresses: anything can be named. */
-export interface ProtocolState {
-  type: 'protocol';
-  admin: AddressId;
-  pendingAdmin: AddressId;
-  authority: AddressId;
-  nextAuthority: AddressId;
-  treasury: AddressId;
-  feeBps: number;
-  minQueryPrice: bigint;
-  paused: boolean;
-}
-
-/** A listing. Times are Unix seconds, amounts lamports. */
-export interface ListingState {
-  type: 'listing';
-  creator: AddressId;
-  model: number;
-  status: number;
-  price: bigint;
-  minDeposit: bigint;
-  pausedAt: bigint;
-  latestExpiry: bigint;
-  revision: bigint;
-  createdAt: bigint;
-  updatedAt: bigint;
-  /** The price before the last change, and when that was; 0 before the first. */
-  previousPrice: bigint;
-  priceChangedAt: bigint;
-  pauses: PauseMemory;
-  id: string;
-  uri: string;
-}
-
-/** A listing's earnings. */
-export interface EscrowState {
-  type: 'escrow';
-  listing: AddressId;
-  earnings: bigint;
-  totalEarned: bigint;
-}
-
-/** A renter's credential. */
-export interface CredentialState {
-  type: 'access_credential';
-  buyer: AddressId;
-  listing: AddressId;
-  model: number;
-  valid: boolean;
-  purchasedAt: bigint;
-  expiresAt: bigint;
-}
-
-/** A renter's prepaid balance. */
-export interface BalanceState {
-  type: 'per_query_balance';
-  buyer: AddressId;
-  listing: AddressId;
-  balance: bigint;
-  maxPrice: bigint;
-  totalDeposited: bigint;
-  totalSpent: bigint;
-  charged: Charged;
+/** The fields of each type of account. Roles are raw addresses: anything can be named. Times are Unix seconds. */
+interface States {
+  protocol: {
+    admin: AddressId;
+    pendingAdmin: AddressId;
+    authority: AddressId;
+    nextAuthority: AddressId;
+    treasury: AddressId;
+    feeBps: number;
+    minQueryPrice: bigint;
+    paused: boolean;
+  };
+  listing: {
+    creator: AddressId;
+    model: number;
+    status: number;
+    price: bigint;
+    minDeposit: bigint;
+    pausedAt: bigint;
+    latestExpiry: bigint;
+    revision: bigint;
+    createdAt: bigint;
+    updatedAt: bigint;
+    /** The price before the last change, and when that was; 0 before the first. */
+    previousPrice: bigint;
+    priceChangedAt: bigint;
+    pauses: PauseMemory;
+    id: string;
+    uri: string;
+  };
+  escrow: { listing: AddressId; earnings: bigint; totalEarned: bigint };
+  access_credential: {
+    buyer: AddressId;
+    listing: AddressId;
+    model: number;
+    valid: boolean;
+    purchasedAt: bigint;
+    expiresAt: bigint;
+  };
+  per_query_balance: {
+    buyer: AddressId;
+    listing: AddressId;
+    balance: bigint;
+    maxPrice: bigint;
+    totalDeposited: bigint;
+    totalSpent: bigint;
+    charged: Charged;
+  };
 }
 
 /** Any of the program's accounts. */
-export type ProgramState = ProtocolState | ListingState | EscrowState | CredentialState | BalanceState;
+export type ProgramState = { [T in StateType]: { type: T } & States[T] }[StateType];
 
 /** The state of one type of account. */
-export type StateOf<T extends ProgramState['type']> = Extract<ProgramState, { type: T }>;
+export type StateOf<T extends StateType> = Extract<ProgramState, { type: T }>;
 
 /** Data of an account that the program did not write: bytes, or of the runtime's own accounts a length alone. */
 export interface RawData {

@@ -14,8 +14,8 @@ import {
   isOfType,
   MODEL,
   VERSION_AT,
-  type CredentialState,
   type ModelAccount,
+  type StateOf,
 } from './state.js';
 
 /** The refusals of an instruction whose account does not exist; of other types `AccountNotInitialized`. */
@@ -139,6 +139,6 @@ function checkVacant(call: Call, account: Readonly<ModelAccount>, type: StateTyp
 }
 
 /** A subscription whose end is not in the future. */
-export function isExpired(credential: Readonly<CredentialState>, now: bigint): boolean {
+export function isExpired(credential: Readonly<StateOf<'access_credential'>>, now: bigint): boolean {
   return credential.model === MODEL.subscription && credential.expiresAt <= now;
 }

@@ -3,13 +3,13 @@ import { when, type Verdict } from '../errors.js';
 import { createAccount, moveLamports } from '../lamports.js';
 import { MAX_PRICE, MIN_PRICE } from '../money.js';
 import { addPause, NEVER_PAUSED } from '../pauses.js';
-import { MODEL, STATUS, type ListingState } from '../state.js';
+import { MODEL, STATUS, type StateOf } from '../state.js';
 import { checkAuthority } from './protocol.js';
 
 const MAX_URI_BYTES = 200;
 
 function checkPrices(
-  { model, price, minDeposit }: Pick<ListingState, 'model' | 'price' | 'minDeposit'>,
+  { model, price, minDeposit }: Pick<StateOf<'listing'>, 'model' | 'price' | 'minDeposit'>,
   minQueryPrice: bigint,
 ): Verdict {
   const isPerQuery = model === MODEL.perQuery;
@@ -31,7 +31,11 @@ function depositOf(model: number, minDeposit: bigint): bigint {
 }
 
 /** What a pause or its end makes of a listing. */
-function pauseChange(listing: ListingState, paused: boolean | null, now: bigint): Partial<ListingState> {
+function pauseChange(
+  listing: StateOf<'listing'>,
+  paused: boolean | null,
+  now: bigint,
+): Partial<StateOf<'listing'>> {
   if (paused === true && listing.status === STATUS.active) {
     return { status: STATUS.paused, pausedAt: now };
   }
