@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { PROGRAM_ERRORS } from '@agent-rental/program-client';
 import { marketplaceSoPath } from '@agent-rental/program-client/artifact';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { runCampaign } from './campaign/campaign.js';
 import { missingCoverage, reachableEndings, reachablePairs } from './campaign/expected-coverage.js';
 import { INSTRUCTION_NAMES } from './model/instruction-table.js';
 import { describeFailure } from './campaign/report.js';
+import { Chain } from './world/chain.js';
 import { FORM, IS_QUICK } from '@agent-rental/test/support/form';
 
 const SEED = 1;
@@ -34,6 +35,21 @@ describe('random sequences of instructions', () => {
     expect(await run(7)).toBe(first);
     expect(await run(8)).not.toBe(first);
   });
+});
+
+test('a violation is told with a shortest sequence that shows it', async () => {
+  const { send } = Chain.prototype;
+  const broken = vi.spyOn(Chain.prototype, 'send').mockImplementation(function (this: Chain, ...sent) {
+    const outcome = send.apply(this, sent);
+    return outcome.returned.length > 0 ? { ...outcome, returned: Uint8Array.of(1) } : outcome;
+  });
+  const { failure } = await runCampaign({ so, seed: SEED, instructions: 2_000 });
+  broken.mockRestore();
+  expect(failure?.step).toBeGreaterThan(1);
+  const [message, sequence, ...steps] = failure === null ? [] : describeFailure(failure).split('\n');
+  expect(message).toBe('violation: verify_access: the program returns [1], the model [0]');
+  expect(sequence).toMatch(/^seed 1, world \d+, step \d+; 1 steps are enough:$/);
+  expect(steps).toEqual([expect.stringContaining('1. verify_access(buyer=')]);
 });
 
 test('each error of the program has its number', () => {
