@@ -1,24 +1,21 @@
-import { fork } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { marketplaceSoPath } from '@agent-rental/program-client/artifact';
 import { readCommandLine } from '@agent-rental/test/support/command-line/options';
-import { runCampaign, type CampaignFailure } from './campaign/campaign.js';
-import { Coverage } from './campaign/coverage.js';
+import { runCampaign } from './campaign/campaign.js';
+import { Coverage, type CoverageData } from './campaign/coverage.js';
 import { missingCoverage } from './campaign/expected-coverage.js';
 import { coverageTable, describeFailure, summary } from './campaign/report.js';
 
-const PROGRESS_INTERVAL_MS = 5_000;
+const PROGRESS_INTERVAL_SECONDS = 5;
 
 /** From here on every reachable pair of instruction and error must have been seen a hundred times. */
 const LONG_RUN = 5_000_000;
 
-/** What a worker process tells its parent. */
-interface WorkerMessage {
-  coverage: ReturnType<Coverage['toJSON']>;
-  isDone: boolean;
-  failure: string | null;
-}
+/** What a campaign tells on stdout with `--json`. */
+type Report = CoverageData & { failures: string[] };
 
 const { values: options } = readCommandLine({
   command: 'npm run fuzz -- program',
@@ -40,113 +37,60 @@ shortest sequence found that shows it, and when a run of this length did not rea
 const { instructions, seed, workers } = options;
 const soPath = options.so ?? process.env['MARKETPLACE_SO'] ?? marketplaceSoPath();
 
-function runInThisProcess(onProgress: (coverage: Coverage) => void): Promise<{
-  coverage: Coverage;
-  failure: CampaignFailure | null;
-}> {
-  let last = performance.now();
-  return runCampaign({
+const start = performance.now();
+const seconds = (): number => (performance.now() - start) / 1_000;
+
+async function runHere(): Promise<{ coverage: Coverage; failures: string[] }> {
+  const parent = process.ppid;
+  let lastLine = 0;
+  const { coverage, failure } = await runCampaign({
     so: readFileSync(soPath),
     seed,
     instructions,
     isMinimised: !options['no-minimise'],
     onProgress: (coverage) => {
-      const now = performance.now();
-      if (now - last > PROGRESS_INTERVAL_MS) {
-        last = now;
-        onProgress(coverage);
+      // A worker whose parent is gone has nobody to work for.
+      if (options.worker && process.ppid !== parent) {
+        process.exit(1);
+      }
+      if (seconds() - lastLine > PROGRESS_INTERVAL_SECONDS) {
+        lastLine = seconds();
+        process.stderr.write(`${summary(coverage, seconds())}\n`);
       }
     },
   });
-}
-
-async function runAsWorker(): Promise<void> {
-  const send = (message: WorkerMessage, onSent?: () => void): void => {
-    process.send?.(message, undefined, undefined, onSent);
-  };
-  const parent = process.ppid;
-  const result = await runInThisProcess((coverage) => {
-    // The campaign gives the event loop little time: the parent's id tells earlier than an event that it is gone.
-    if (process.ppid !== parent) {
-      process.exit(1);
-    }
-    send({ coverage: coverage.toJSON(), isDone: false, failure: null });
-  });
-  const failure = result.failure === null ? null : describeFailure(result.failure);
-  // The open channel would keep this process alive.
-  send({ coverage: result.coverage.toJSON(), isDone: true, failure }, () => process.exit(0));
-}
-
-async function runWorkers(
-  onProgress: (coverage: Coverage) => void,
-): Promise<{ coverage: Coverage; failures: string[] }> {
-  const latest: WorkerMessage[] = [];
-  const failures: string[] = [];
-  const merged = (): Coverage => {
-    const coverage = new Coverage();
-    for (const message of latest.filter((each) => each !== undefined)) {
-      coverage.merge(message.coverage);
-    }
-    return coverage;
-  };
-  const runs = Array.from({ length: workers }, (_, index) => {
-    const share = Math.ceil(instructions / workers);
-    const args = ['--worker', '--seed', `${seed + index}`, '--instructions', `${share}`, '--so', soPath];
-    const child = fork(fileURLToPath(import.meta.url), args);
-    return new Promise<void>((resolve, reject) => {
-      child.on('message', (message: WorkerMessage) => {
-        latest[index] = message;
-        onProgress(merged());
-        if (message.failure !== null) {
-          failures.push(message.failure);
-        }
-      });
-      child.on('error', reject);
-      child.on('exit', (code) =>
-        latest[index]?.isDone === true
-          ? resolve()
-          : reject(new Error(`Worker ${index} ended early with ${String(code)}.`)),
-      );
-    });
-  });
-  await Promise.all(runs);
-  return { coverage: merged(), failures };
-}
-
-async function main(): Promise<void> {
-  const start = performance.now();
-  const seconds = (): number => (performance.now() - start) / 1_000;
-  let lastLine = 0;
-  const onProgress = (coverage: Coverage): void => {
-    if (seconds() - lastLine > PROGRESS_INTERVAL_MS / 1_000) {
-      lastLine = seconds();
-      process.stderr.write(`${summary(coverage, seconds())}\n`);
-    }
-  };
-  const result = workers > 1 ? await runWorkers(onProgress) : await runAlone(onProgress);
-  const { coverage, failures } = result;
-  const [leastPerVerdict, leastPerPair] = instructions >= LONG_RUN ? [100, 1] : [0, 0];
-  const missing = missingCoverage(coverage, leastPerVerdict, leastPerPair);
-  if (options.json) {
-    const report = { seed, workers, seconds: seconds(), ...coverage.toJSON(), missing, failures };
-    process.stdout.write(`${JSON.stringify(report)}\n`);
-  } else {
-    process.stdout.write(`${coverageTable(coverage)}\n\n${summary(coverage, seconds())}\n`);
-    process.stdout.write(missing.map((each) => `missing coverage: ${each}\n`).join(''));
-    process.stdout.write(failures.map((each) => `${each}\n`).join(''));
-  }
-  process.exitCode = failures.length > 0 || missing.length > 0 ? 1 : 0;
-}
-
-async function runAlone(
-  onProgress: (coverage: Coverage) => void,
-): Promise<{ coverage: Coverage; failures: string[] }> {
-  const { coverage, failure } = await runInThisProcess(onProgress);
   return { coverage, failures: failure === null ? [] : [describeFailure(failure)] };
 }
 
-if (options.worker) {
-  await runAsWorker();
-} else {
-  await main();
+/** Runs a share of the instructions in another process, which writes its progress to this one's stderr. */
+async function runWorker(index: number): Promise<Report> {
+  const share = ['--seed', `${seed + index}`, '--instructions', `${Math.ceil(instructions / workers)}`];
+  const flags = ['--worker', '--json', ...(options['no-minimise'] ? ['--no-minimise'] : [])];
+  const args = [fileURLToPath(import.meta.url), ...share, '--so', soPath, ...flags];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const report = await text(child.stdout);
+  if (report === '') {
+    throw new Error(`Worker ${index} ended early.`);
+  }
+  return JSON.parse(report) as Report;
 }
+
+async function runWorkers(): Promise<{ coverage: Coverage; failures: string[] }> {
+  const coverage = new Coverage();
+  const reports = await Promise.all(Array.from({ length: workers }, (_, index) => runWorker(index)));
+  reports.forEach((report) => coverage.merge(report));
+  return { coverage, failures: reports.flatMap(({ failures }) => failures) };
+}
+
+const { coverage, failures } = workers > 1 ? await runWorkers() : await runHere();
+const [leastPerEnding, leastPerPair] = instructions >= LONG_RUN ? [100, 1] : [0, 0];
+const missing = missingCoverage(coverage, leastPerEnding, leastPerPair);
+if (options.json) {
+  const report = { seed, workers, seconds: seconds(), ...coverage.toJSON(), missing, failures };
+  process.stdout.write(`${JSON.stringify(report)}\n`);
+} else {
+  process.stdout.write(`${coverageTable(coverage)}\n\n${summary(coverage, seconds())}\n`);
+  process.stdout.write(missing.map((each) => `missing coverage: ${each}\n`).join(''));
+  process.stdout.write(failures.map((each) => `${each}\n`).join(''));
+}
+process.exitCode = failures.length > 0 || missing.length > 0 ? 1 : 0;

@@ -1,11 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
+import fc from 'fast-check';
 import { Chain } from '../world/chain.js';
 import { Coverage } from './coverage.js';
 import { nextOperations } from '../generator/operation.js';
-import { View } from '../generator/view.js';
-import { minimise } from './minimise.js';
+import { Scene } from '../generator/scene.js';
 import type { Operation } from '../world/operations.js';
-import { Random } from '@agent-rental/test/support/random';
 import { Universe } from '../world/universe.js';
 import { Violation, World } from '../world/world.js';
 
@@ -38,7 +37,7 @@ export interface CampaignFailure {
   step: number;
   universe: Universe;
   /** A shortest sequence found that goes wrong alike. */
-  operations: Operation[];
+  operations: readonly Operation[];
 }
 
 /** What became of a campaign. */
@@ -49,40 +48,36 @@ export interface CampaignResult {
 
 /** Runs random sequences in one world after another until the instructions are used up or something is wrong. */
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
+  const { so, seed, instructions } = options;
   const coverage = new Coverage();
-  for (let number = 0; ; number += WORLDS_PER_UNIVERSE) {
-    const universe = new Universe((options.seed * 1_000 + number / WORLDS_PER_UNIVERSE) >>> 0);
-    const chain = new Chain(universe, options.so);
-    for (let world = number; world < number + WORLDS_PER_UNIVERSE; world += 1) {
-      if (coverage.instructions >= options.instructions) {
-        return { coverage, failure: null };
-      }
-      const failure = runWorld(options, universe, chain, world, coverage);
-      if (failure !== null) {
-        return { coverage, failure };
-      }
-      options.onProgress?.(coverage);
-      // The runtime's native objects are freed by the event loop alone: without a turn of it memory only grows.
-      await setImmediate();
+  let chain: Chain | null = null;
+  for (let number = 0; coverage.instructions < instructions; number += 1) {
+    if (chain === null || number % WORLDS_PER_UNIVERSE === 0) {
+      chain = new Chain(new Universe((seed * 1_000 + number / WORLDS_PER_UNIVERSE) >>> 0), so);
     }
+    const { universe } = chain;
+    const world = new World(chain);
+    const done: Operation[] = [];
+    const message = runWorld(world, seed * 1_000_003 + number, coverage, done);
+    if (message !== null) {
+      const operations = options.isMinimised === false ? done : minimise(done, universe, so);
+      const failure = { message, seed, world: number, step: done.length, universe, operations };
+      return { coverage, failure };
+    }
+    options.onProgress?.(coverage);
+    // The runtime's native objects are freed by the event loop alone: without a turn of it memory only grows.
+    await setImmediate();
   }
+  return { coverage, failure: null };
 }
 
-function runWorld(
-  options: CampaignOptions,
-  universe: Universe,
-  chain: Chain,
-  number: number,
-  coverage: Coverage,
-): CampaignFailure | null {
-  const random = new Random(options.seed * 1_000_003 + number);
-  const world = new World(universe, chain);
-  const view = new View(world.ledger);
-  const done: Operation[] = [];
+/** Lives a world, noting its steps in `done`; how it went wrong, or null. */
+function runWorld(world: World, seed: number, coverage: Coverage, done: Operation[]): string | null {
+  const scene = new Scene(world.ledger, seed);
   coverage.beginWorld();
-  try {
+  return violationOf(() => {
     while (done.length < STEPS_PER_WORLD) {
-      for (const operation of nextOperations(view, random)) {
+      for (const operation of nextOperations(scene)) {
         done.push(operation);
         const report = world.step(operation);
         if (report !== null) {
@@ -91,38 +86,33 @@ function runWorld(
       }
     }
     world.compareAll();
-    return null;
-  } catch (error) {
-    if (!(error instanceof Violation)) {
-      throw error;
-    }
-    const operations =
-      options.isMinimised === false
-        ? done
-        : minimise(done, (operations) => goesWrong(universe, options.so, operations));
-    return {
-      message: error.message,
-      seed: options.seed,
-      world: number,
-      step: done.length,
-      universe,
-      operations,
-    };
-  }
+  });
 }
 
-/** Whether a sequence still breaks something in a fresh world. */
-function goesWrong(universe: Universe, so: Uint8Array, operations: readonly Operation[]): boolean {
-  const world = new World(universe, new Chain(universe, so));
+/** A shortest sequence found that still breaks something in a fresh world. */
+function minimise(done: Operation[], universe: Universe, so: Uint8Array): readonly Operation[] {
+  const isRight = (operations: readonly Operation[]): boolean => {
+    const world = new World(new Chain(universe, so));
+    const message = violationOf(() => {
+      operations.forEach((operation) => world.step(operation));
+      world.compareAll();
+    });
+    return message === null;
+  };
+  const { counterexample } = fc.check(fc.property(fc.subarray(done), isRight), {
+    examples: [[done]],
+    numRuns: 1,
+  });
+  return counterexample?.[0] ?? done;
+}
+
+function violationOf(run: () => void): string | null {
   try {
-    for (const operation of operations) {
-      world.step(operation);
-    }
-    world.compareAll();
-    return false;
+    run();
+    return null;
   } catch (error) {
     if (error instanceof Violation) {
-      return true;
+      return error.message;
     }
     throw error;
   }

@@ -1,13 +1,5 @@
 import type { Coverage } from './coverage.js';
-import {
-  CODE,
-  endingName,
-  LATER,
-  ofCharge,
-  RUNTIME,
-  SYSTEM_INSUFFICIENT_LAMPORTS,
-  type Verdict,
-} from '../model/errors.js';
+import { WAYS } from '../model/errors.js';
 import {
   CHARGE_ACCOUNTS,
   INSTRUCTION_NAMES,
@@ -15,249 +7,131 @@ import {
   type AccountRule,
   type InstructionName,
 } from '../model/instruction-table.js';
-import { WAYS } from '../model/ways.js';
+
+/** The errors that a text lists; a `~` in front of those of the runtime means `runtime`. */
+function errorsIn(text: string): string[] {
+  return (text.match(/\S+/g) ?? []).map((word) => word.replace('~', 'runtime '));
+}
 
 /** What the rules of a charge can refuse with. */
-const CHARGE_ERRORS = [
-  CODE.RunAlreadyConsumed,
-  CODE.SequenceTooFar,
-  CODE.PriceChanged,
-  CODE.PriceAboveLimit,
-  CODE.InsufficientBalance,
-  CODE.ArithmeticOverflow,
-] as const;
+const CHARGE_ERRORS =
+  'RunAlreadyConsumed SequenceTooFar PriceChanged PriceAboveLimit InsufficientBalance ArithmeticOverflow';
+
+const SALE_ERRORS = 'ProtocolPaused ListingNotActive PriceAboveLimit ArithmeticOverflow';
 
 /** What the rules of an instruction, behind its structural checks, can refuse with. */
-const RULE_ERRORS: Record<InstructionName, readonly Verdict[]> = {
-  initialize_protocol: [
-    CODE.ConstraintSeeds,
-    CODE.AccountOwnedByWrongProgram,
-    CODE.AccountDidNotDeserialize,
-    CODE.Unauthorized,
-    CODE.FeeTooHigh,
-    CODE.PriceTooLow,
-    CODE.ArithmeticOverflow,
-    CODE.AccountNotSystemOwned,
-    CODE.ConstraintRentExempt,
-    RUNTIME.UnsupportedSysvar,
-  ],
-  update_protocol: [
-    CODE.Unauthorized,
-    CODE.AccountNotSystemOwned,
-    CODE.ConstraintRentExempt,
-    CODE.FeeTooHigh,
-    CODE.PriceTooLow,
-    CODE.ArithmeticOverflow,
-    RUNTIME.UnsupportedSysvar,
-  ],
-  create_listing: [
-    CODE.ProtocolPaused,
-    CODE.Unauthorized,
-    CODE.PriceTooLow,
-    CODE.ArithmeticOverflow,
-    CODE.DepositTooLow,
-    CODE.MetadataUriTooLong,
-    RUNTIME.UnsupportedSysvar,
-  ],
-  update_listing: [
-    CODE.Unauthorized,
-    CODE.ListingNotActive,
-    CODE.PriceTooLow,
-    CODE.ArithmeticOverflow,
-    CODE.DepositTooLow,
-    CODE.MetadataUriTooLong,
-  ],
-  close_listing: [CODE.Unauthorized, CODE.ListingNotActive, CODE.ActiveSubscribers, CODE.EscrowNotEmpty],
-  purchase_one_time: [
-    CODE.ProtocolPaused,
-    CODE.ListingNotActive,
-    CODE.InvalidAccessType,
-    CODE.PriceAboveLimit,
-    CODE.ArithmeticOverflow,
-    RUNTIME.UnsupportedSysvar,
-  ],
-  purchase_subscription: [
-    CODE.ProtocolPaused,
-    CODE.ListingNotActive,
-    CODE.InvalidAccessType,
-    CODE.InvalidDuration,
-    CODE.PriceAboveLimit,
-    CODE.ArithmeticOverflow,
-    RUNTIME.UnsupportedSysvar,
-  ],
-  purchase_per_query: [
-    CODE.ProtocolPaused,
-    CODE.ListingNotActive,
-    CODE.InvalidAccessType,
-    CODE.PriceAboveLimit,
-    CODE.DepositTooLow,
-    CODE.ArithmeticOverflow,
-    RUNTIME.UnsupportedSysvar,
-  ],
-  renew_subscription: [
-    CODE.ProtocolPaused,
-    CODE.ListingNotActive,
-    CODE.InvalidAccessType,
-    CODE.InvalidDuration,
-    CODE.PriceAboveLimit,
-    CODE.ArithmeticOverflow,
-  ],
-  topup_balance: [CODE.ProtocolPaused, CODE.ListingNotActive, CODE.PriceAboveLimit, CODE.ArithmeticOverflow],
-  consume_query: [CODE.Unauthorized, CODE.ListingNotActive, ...CHARGE_ERRORS],
-  consume_queries: [CODE.Unauthorized, CODE.ListingNotActive],
-  revoke_access: [CODE.Unauthorized, CODE.InvalidAccessType],
-  revoke_per_query_access: [CODE.Unauthorized, CODE.NothingToWithdraw, CODE.ArithmeticOverflow],
-  withdraw_earnings: [
-    CODE.Unauthorized,
-    CODE.WithdrawalExceedsBalance,
-    CODE.NothingToWithdraw,
-    CODE.ArithmeticOverflow,
-  ],
-  verify_access: [],
+const RULE_ERRORS: Record<InstructionName, string> = {
+  initialize_protocol: `ConstraintSeeds AccountOwnedByWrongProgram AccountDidNotDeserialize Unauthorized FeeTooHigh
+    PriceTooLow ArithmeticOverflow AccountNotSystemOwned ConstraintRentExempt ~UnsupportedSysvar`,
+  update_protocol: `Unauthorized AccountNotSystemOwned ConstraintRentExempt FeeTooHigh PriceTooLow
+    ArithmeticOverflow ~UnsupportedSysvar`,
+  create_listing: `ProtocolPaused Unauthorized PriceTooLow ArithmeticOverflow DepositTooLow MetadataUriTooLong
+    ~UnsupportedSysvar`,
+  update_listing: `Unauthorized ListingNotActive PriceTooLow ArithmeticOverflow DepositTooLow MetadataUriTooLong`,
+  close_listing: 'Unauthorized ListingNotActive ActiveSubscribers EscrowNotEmpty',
+  purchase_one_time: `${SALE_ERRORS} InvalidAccessType ~UnsupportedSysvar`,
+  purchase_subscription: `${SALE_ERRORS} InvalidAccessType InvalidDuration ~UnsupportedSysvar`,
+  purchase_per_query: `${SALE_ERRORS} InvalidAccessType DepositTooLow ~UnsupportedSysvar`,
+  renew_subscription: `${SALE_ERRORS} InvalidAccessType InvalidDuration`,
+  topup_balance: SALE_ERRORS,
+  consume_query: `Unauthorized ListingNotActive ${CHARGE_ERRORS}`,
+  consume_queries: 'Unauthorized ListingNotActive',
+  revoke_access: 'Unauthorized InvalidAccessType',
+  revoke_per_query_access: 'Unauthorized NothingToWithdraw ArithmeticOverflow',
+  withdraw_earnings: 'Unauthorized WithdrawalExceedsBalance NothingToWithdraw ArithmeticOverflow',
+  verify_access: '',
 };
 
 /** What the System program answers where it moves a payer's lamports: it has data, too little, or another owner. */
-const TRANSFER_ERRORS: readonly Verdict[] = [
-  RUNTIME.InvalidArgument,
-  SYSTEM_INSUFFICIENT_LAMPORTS,
-  RUNTIME.ExternalAccountLamportSpend,
-];
+const TRANSFER_ERRORS = ['runtime InvalidArgument', 'system error 1', 'runtime ExternalAccountLamportSpend'];
 
 /** How the runtime can end a transaction whose instruction did its work: what moved afterwards does not fit. */
-const AFTERWARDS: readonly Verdict[] = [RUNTIME.InsufficientFundsForRent, RUNTIME.ArithmeticOverflow];
+const AFTERWARDS = errorsIn('~InsufficientFundsForRent ~ArithmeticOverflow');
 
-function structuralErrors(rule: AccountRule): Exclude<Verdict, null>[] {
-  const errors: Exclude<Verdict, null>[] = [];
-  if (rule.writable) {
-    errors.push(CODE.ConstraintMut);
-  }
-  if (rule.signer) {
-    errors.push(CODE.AccountNotSigner);
-  }
-  if (rule.namedByProtocol) {
-    errors.push(CODE.ConstraintHasOne);
-  }
-  if (rule.kind === 'system') {
-    errors.push(CODE.InvalidProgramId);
-  }
-  if (rule.seeds !== undefined) {
-    errors.push(CODE.ConstraintSeeds);
-  }
-  if (rule.kind === 'existing' || rule.kind === 'maybe') {
-    errors.push(
-      CODE.AccountOwnedByWrongProgram,
-      CODE.AccountDiscriminatorMismatch,
-      CODE.AccountDidNotDeserialize,
-    );
-  }
-  if (rule.kind === 'existing') {
-    errors.push(
-      rule.state === 'access_credential'
-        ? CODE.CredentialNotFound
-        : rule.state === 'per_query_balance'
-          ? CODE.InvalidAccessType
-          : CODE.AccountNotInitialized,
-    );
-    if (rule.state === 'access_credential') {
-      errors.push(CODE.CredentialRevoked);
-    }
-  }
-  if (rule.kind === 'new' && rule.state === 'access_credential') {
-    errors.push(CODE.CredentialRevoked, CODE.CredentialExpired, CODE.InvalidAccessType);
-  }
-  // An escrow exists only where its listing does, a balance only where its credential does: those come first.
-  if (rule.kind === 'new' && (rule.state === 'protocol' || rule.state === 'listing')) {
-    errors.push(CODE.AccountDiscriminatorAlreadySet);
-  }
-  if (rule.kind === 'new' && rule.state === 'protocol') {
-    errors.push(CODE.AccountDiscriminatorMismatch);
-  }
-  return errors;
+/** What an account of each type that must exist is refused with where it does not, or is not in use. */
+const MISSING: Partial<Record<string, string>> = {
+  access_credential: 'CredentialNotFound CredentialRevoked',
+  per_query_balance: 'InvalidAccessType',
+};
+
+/** What an account that must not exist is refused with where it does. Escrow and balance never exist alone. */
+const PRESENT: Partial<Record<string, string>> = {
+  access_credential: 'CredentialRevoked CredentialExpired InvalidAccessType',
+  protocol: 'AccountDiscriminatorAlreadySet AccountDiscriminatorMismatch',
+  listing: 'AccountDiscriminatorAlreadySet',
+};
+
+function structuralErrors({ kind, state, ...rule }: AccountRule): string[] {
+  const isRead = kind === 'existing' || kind === 'maybe';
+  const errors = [
+    rule.writable && 'ConstraintMut',
+    rule.signer && 'AccountNotSigner',
+    rule.namedByProtocol && 'ConstraintHasOne',
+    rule.seeds !== undefined && 'ConstraintSeeds',
+    kind === 'system' && 'InvalidProgramId',
+    isRead && 'AccountOwnedByWrongProgram AccountDiscriminatorMismatch AccountDidNotDeserialize',
+    kind === 'existing' && (MISSING[`${state}`] ?? 'AccountNotInitialized'),
+    kind === 'new' && PRESENT[`${state}`],
+  ];
+  return errors.flatMap((each) => (each ? errorsIn(each) : []));
 }
 
 /** What an instruction can be refused with because of one charge among several: of the first, and of a later one. */
-function chargeErrors(name: InstructionName): Verdict[] {
-  const errors = [...CHARGE_ACCOUNTS.flatMap(structuralErrors), ...CHARGE_ERRORS];
-  return name === 'consume_queries'
-    ? [1, LATER].flatMap((place) => errors.map((error) => ofCharge(error, place)))
-    : [];
+function chargeErrors(): string[] {
+  const errors = [...CHARGE_ACCOUNTS.flatMap(structuralErrors), ...errorsIn(CHARGE_ERRORS)];
+  return ['of charge 1', 'of a later charge'].flatMap((place) => errors.map((error) => `${error} ${place}`));
 }
 
-/** Every way in which an instruction can end. */
-export function reachableVerdicts(name: InstructionName): Verdict[] {
+/** Every way in which an instruction can end, in the words of `endingName`. */
+export function reachableEndings(name: InstructionName): string[] {
   const { accounts } = instructionRule(name);
-  const all = [
-    null,
-    CODE.InstructionDidNotDeserialize,
-    CODE.AccountNotEnoughKeys,
-    ...accounts.flatMap(structuralErrors),
-    ...RULE_ERRORS[name],
-    ...chargeErrors(name),
-    ...(accounts.some(({ kind }) => kind === 'system') ? TRANSFER_ERRORS : []),
-    ...AFTERWARDS,
+  return [
+    ...new Set([
+      ...errorsIn('success InstructionDidNotDeserialize AccountNotEnoughKeys'),
+      ...accounts.flatMap(structuralErrors),
+      ...errorsIn(RULE_ERRORS[name]),
+      ...(name === 'consume_queries' ? chargeErrors() : []),
+      ...(accounts.some(({ kind }) => kind === 'system') ? TRANSFER_ERRORS : []),
+      ...AFTERWARDS,
+    ]),
   ];
-  return [...new Set(all)];
 }
 
 /** What can succeed before there is a listing. */
 const WITHOUT_LISTING: readonly InstructionName[] = ['update_protocol', 'create_listing', 'verify_access'];
 
-/** Which success can come right after which. */
-export function reachablePairs(): [InstructionName, InstructionName][] {
-  const isReachable = (first: InstructionName, second: InstructionName): boolean => {
-    if (second === 'initialize_protocol') {
-      return first === 'verify_access';
-    }
-    return first !== 'initialize_protocol' || WITHOUT_LISTING.includes(second);
-  };
+/** Which success can come right after which, as `first second`. */
+export function reachablePairs(): string[] {
+  const isReachable = (first: InstructionName, second: InstructionName): boolean =>
+    second === 'initialize_protocol'
+      ? first === 'verify_access'
+      : first !== 'initialize_protocol' || WITHOUT_LISTING.includes(second);
   return INSTRUCTION_NAMES.flatMap((first) =>
-    INSTRUCTION_NAMES.filter((second) => isReachable(first, second)).map(
-      (second): [InstructionName, InstructionName] => [first, second],
-    ),
+    INSTRUCTION_NAMES.filter((second) => isReachable(first, second)).map((second) => `${first} ${second}`),
   );
 }
 
-/** Endings that happened and are not in the list above: the list would be wrong. */
-function unlisted(coverage: Coverage): string[] {
-  return INSTRUCTION_NAMES.flatMap((name) => {
-    const listed = new Set(reachableVerdicts(name).map(endingName));
-    return coverage
-      .endings(name)
-      .filter((ending) => !listed.has(ending))
-      .map((ending) => `${name} ${ending}: happened, and is not in the list of what can`);
-  });
-}
-
 /** What a campaign should have seen and has not seen often enough, or has seen and should not have, in words. */
-export function missingCoverage(coverage: Coverage, leastPerVerdict: number, leastPerPair: number): string[] {
-  const missing: string[] = [];
-  if (coverage.successes * 100 < coverage.instructions * 30) {
-    missing.push(`only ${coverage.successes} of ${coverage.instructions} instructions succeeded`);
-  }
-  for (const code of [CODE.InstructionMissing, CODE.InstructionFallbackNotFound]) {
-    if (coverage.count(null, code) < leastPerVerdict) {
-      missing.push(`${endingName(code)}: ${coverage.count(null, code)} times`);
-    }
-  }
-  for (const name of INSTRUCTION_NAMES) {
-    for (const verdict of reachableVerdicts(name)) {
-      const count = coverage.count(name, verdict);
-      if (count < leastPerVerdict) {
-        missing.push(`${name} ${endingName(verdict)}: ${count} times`);
-      }
-    }
-  }
-  for (const way of WAYS) {
-    if (coverage.wayCount(way) < leastPerVerdict) {
-      missing.push(`${way}: ${coverage.wayCount(way)} times`);
-    }
-  }
-  missing.push(...unlisted(coverage));
-  for (const [first, second] of reachablePairs()) {
-    const count = coverage.pairCount(first, second);
-    if (count < leastPerPair) {
-      missing.push(`${second} after ${first}: ${count} times`);
-    }
-  }
-  return missing;
+export function missingCoverage(coverage: Coverage, leastPerEnding: number, leastPerPair: number): string[] {
+  const endings = [
+    ...errorsIn('InstructionMissing InstructionFallbackNotFound').map((error) => `none ${error}`),
+    ...INSTRUCTION_NAMES.flatMap((name) => reachableEndings(name).map((ending) => `${name} ${ending}`)),
+  ];
+  const listed = new Set(endings);
+  const { counts, instructions, successes } = coverage.toJSON();
+  const tooRare = (kind: 'counts' | 'ways' | 'pairs', keys: readonly string[], least: number): string[] =>
+    keys
+      .filter((key) => coverage.times(kind, key) < least)
+      .map((key) => `${key}: ${coverage.times(kind, key)} times`);
+  return [
+    ...(successes * 100 < instructions * 30
+      ? [`only ${successes} of ${instructions} instructions succeeded`]
+      : []),
+    ...tooRare('counts', endings, leastPerEnding),
+    ...tooRare('ways', WAYS, leastPerEnding),
+    ...counts
+      .filter(([ending]) => !listed.has(ending))
+      .map(([ending]) => `${ending}: happened, and is not in the list of what can`),
+    ...tooRare('pairs', reachablePairs(), leastPerPair),
+  ];
 }

@@ -1,16 +1,14 @@
 import type { CampaignFailure } from './campaign.js';
 import type { Coverage } from './coverage.js';
-import { reachableVerdicts } from './expected-coverage.js';
-import { decodeArgs, instructionOf, isList, type Args, type ArgValue } from '../model/arguments.js';
-import { endingName } from '../model/errors.js';
-import { INSTRUCTION_NAMES, instructionRule } from '../model/instruction-table.js';
-import { WAYS } from '../model/ways.js';
+import { reachableEndings } from './expected-coverage.js';
+import { isList, type Value, type Values } from '../model/borsh.js';
+import { decodeArgs, INSTRUCTION_NAMES, instructionOf, instructionRule } from '../model/instruction-table.js';
+import { WAYS } from '../model/errors.js';
 import type { Operation } from '../world/operations.js';
 import type { Universe } from '../world/universe.js';
 
 /** One line of figures. */
-export function summary(coverage: Coverage, seconds: number): string {
-  const { instructions, successes } = coverage;
+export function summary({ instructions, successes }: Coverage, seconds: number): string {
   const share = instructions === 0 ? 0 : (100 * successes) / instructions;
   return (
     `${instructions} instructions in ${seconds.toFixed(0)} s ` +
@@ -21,11 +19,11 @@ export function summary(coverage: Coverage, seconds: number): string {
 /** How often each instruction ended in each way, as a table in Markdown. */
 export function coverageTable(coverage: Coverage): string {
   const rows = INSTRUCTION_NAMES.flatMap((name) =>
-    reachableVerdicts(name).map(
-      (verdict) => `| \`${name}\` | ${endingName(verdict)} | ${coverage.count(name, verdict)} |`,
+    reachableEndings(name).map(
+      (ending) => `| \`${name}\` | ${ending} | ${coverage.times('counts', `${name} ${ending}`)} |`,
     ),
   );
-  const ways = WAYS.map((way) => `| | success: ${way} | ${coverage.wayCount(way)} |`);
+  const ways = WAYS.map((way) => `| | success: ${way} | ${coverage.times('ways', way)} |`);
   return ['| instruction | ended with | times |', '|---|---|---:|', ...rows, ...ways].join('\n');
 }
 
@@ -40,52 +38,39 @@ export function describeFailure(failure: CampaignFailure): string {
 }
 
 function describeOperation(operation: Operation, universe: Universe): string {
-  switch (operation.kind) {
-    case 'instruction':
-      return describeInstruction(operation, universe);
-    case 'clock':
-      return `clock ${operation.now}`;
-    case 'rent':
-      return `rent ${operation.lamportsPerByte} lamports a byte, threshold ${operation.threshold}`;
-    case 'donate':
-      return `${operation.lamports} lamports arrive at ${universe.label(operation.to)}`;
-    case 'fund':
-      return `${universe.label(operation.wallet)} now has ${operation.lamports} lamports`;
-    case 'plant':
-      return (
-        `an account of ${universe.label(operation.owner)} appears at ${universe.label(operation.at)}: ` +
-        operation.bytes.toString('hex')
-      );
-    default:
-      return `${operation.counter} of ${universe.label(operation.at)} is now ${operation.value}`;
+  if (operation.kind !== 'instruction') {
+    const { kind, ...values } = operation;
+    const addresses = ['at', 'to', 'owner', 'wallet'];
+    const described = Object.entries(values).map(([field, value]): [string, Value] => [
+      field,
+      typeof value === 'number' && addresses.includes(field) ? universe.label(value) : value,
+    ]);
+    return `${kind} ${describeValues(Object.fromEntries(described), universe)}`;
   }
-}
-
-function describeInstruction(
-  { data, metas, tampered }: Operation & { kind: 'instruction' },
-  universe: Universe,
-): string {
+  const { data, metas, tampered, gift } = operation;
   const name = data.length < 8 ? null : instructionOf(data);
   const args = name === null ? null : decodeArgs(name, data);
-  const values = args === null ? data.toString('hex') : describeArgs(args, universe);
   const accounts = metas.map(({ id, isSigner, isWritable }, index) => {
     const role = (name === null ? undefined : instructionRule(name).accounts[index]?.name) ?? 'extra';
     return `${role}=${universe.label(id)}${isSigner ? ' signs' : ''}${isWritable ? ' w' : ''}`;
   });
-  const spoiled =
-    tampered === undefined ? '' : `, with ${universe.label(tampered.id)} tampered with (${tampered.how})`;
-  return `${name ?? 'no instruction'}(${values}) on [${accounts.join(', ')}]${spoiled}`;
+  return (
+    `${name ?? 'no instruction'}(${args === null ? data.toString('hex') : describeValues(args, universe)}) ` +
+    `on [${accounts.join(', ')}]` +
+    (tampered === undefined ? '' : `, with ${universe.label(tampered.id)} tampered with (${tampered.how})`) +
+    (gift === undefined ? '' : `, then ${gift.lamports} lamports for ${universe.label(gift.to)}`)
+  );
 }
 
-function describeArgs(args: Args, universe: Universe): string {
-  return Object.entries(args)
-    .map(([arg, value]) => `${arg}=${describeValue(value, universe)}`)
+function describeValues(values: Values, universe: Universe): string {
+  return Object.entries(values)
+    .map(([field, value]) => `${field}=${describeValue(value, universe)}`)
     .join(', ');
 }
 
-function describeValue(value: ArgValue, universe: Universe): string {
+function describeValue(value: Value, universe: Universe): string {
   if (isList(value)) {
-    return `[${value.map((member) => `{${describeArgs(member, universe)}}`).join(', ')}]`;
+    return `[${value.map((member) => `{${describeValues(member, universe)}}`).join(', ')}]`;
   }
   if (value instanceof Uint8Array) {
     const id = value.length === 32 ? universe.find(value) : null;

@@ -1,64 +1,48 @@
-import type { Args } from '../model/arguments.js';
-import type { Meta } from '../model/call.js';
+import type { Values } from '../model/borsh.js';
+import type { Meta } from '../model/instruction-table.js';
 import { MAX_JUMP, WINDOW_WIDTH } from '../model/charge-window.js';
 import { PREVIOUS_PRICE } from '../model/money.js';
 import { STATUS } from '../model/state.js';
 import { TAMPERINGS } from '../world/operations.js';
-import type { Random } from '@agent-rental/test/support/random';
 import type { AddressId } from '../world/universe.js';
-import { amountNear, clamp } from './amounts.js';
-import { accountsOf, hotKey, perQueryRental, type Intention } from './rentals.js';
-import type { View } from './view.js';
+import { clamp, type Intention, type Rental, type Scene } from './scene.js';
 
 /** What a run was admitted at: mostly the present price, else the previous one or another. */
-function admittedPrice(view: View, random: Random, listing: AddressId): bigint {
-  const state = view.listing(listing);
+function admittedPrice(scene: Scene, listing: AddressId): bigint {
+  const state = scene.listing(listing);
   const { price, previousPrice } = state ?? { price: 0n, previousPrice: 0n };
-  const hasChangedLately = state !== null && view.ledger.now - state.priceChangedAt <= PREVIOUS_PRICE;
-  const roll = random.below(100);
+  const hasChangedLately = state !== null && scene.ledger.now - state.priceChangedAt <= PREVIOUS_PRICE;
+  const roll = scene.below(100);
   if (roll < (hasChangedLately ? 50 : 80)) {
     return price;
   }
-  return roll < 92 ? previousPrice : amountNear(random, price, previousPrice);
+  return roll < 92 ? previousPrice : scene.amountNear(price, previousPrice);
 }
 
+/** How far from the highest sequence something changes: the ends of a jump, of the window and of its words. */
+const EDGES = [MAX_JUMP, -WINDOW_WIDTH, -63n, -64n, -128n, 64n, 256n];
+
 /** A sequence worth trying: the next, a jump, one in the window, or one at its edges. */
-function sequence(random: Random, highest: bigint): bigint {
-  switch (random.below(8)) {
-    case 0:
-    case 1:
-      return clamp(highest + 1n);
-    case 2:
-      return clamp(highest + BigInt(random.below(70)));
-    case 3:
-      return clamp(highest + BigInt(random.below(Number(MAX_JUMP) + 8)));
-    case 4:
-      return clamp(highest - BigInt(random.below(Number(WINDOW_WIDTH) + 8)));
-    case 5:
-      return clamp(highest - BigInt(random.below(12)));
-    default:
-      return amountNear(
-        random,
-        clamp(highest + MAX_JUMP),
-        clamp(highest - WINDOW_WIDTH),
-        clamp(highest - 63n),
-        clamp(highest - 64n),
-        clamp(highest - 128n),
-        clamp(highest + 64n),
-        clamp(highest + 256n),
-      );
+function sequence(scene: Scene, highest: bigint): bigint {
+  const roll = scene.below(8);
+  const above = [0, 0, 70, Number(MAX_JUMP) + 8][roll];
+  if (above !== undefined) {
+    return clamp(highest + (above === 0 ? 1n : BigInt(scene.below(above))));
   }
+  return roll < 6
+    ? clamp(highest - BigInt(scene.below(roll === 4 ? Number(WINDOW_WIDTH) + 8 : 12)))
+    : scene.amountNear(...EDGES.map((edge) => clamp(highest + edge)));
 }
 
 /** A charge of a run. */
-export function consumeQuery(view: View, random: Random): Intention {
-  const { listing, buyer } = perQueryRental(view, random, STATUS.active, STATUS.paused);
+export function consumeQuery(scene: Scene): Intention {
+  const { listing, buyer } = scene.perQueryRental(STATUS.active, STATUS.paused);
   return {
-    accounts: { ...accountsOf(view, listing, buyer), authority: hotKey(view, random) },
+    accounts: { ...scene.accountsOf(listing, buyer), authority: scene.hotKey() },
     args: {
-      sequence: sequence(random, view.balance(buyer, listing)?.highest ?? 0n),
-      run_id: Buffer.alloc(16, random.below(256)),
-      price_lamports: admittedPrice(view, random, listing),
+      sequence: sequence(scene, scene.highest(buyer, listing)),
+      run_id: Buffer.alloc(16, scene.below(256)),
+      price_lamports: admittedPrice(scene, listing),
     },
   };
 }
@@ -79,89 +63,82 @@ const TAMPERED_PERCENT = 3;
 const PLAIN_PERCENT = 82;
 
 /** Charges of several runs: of one buyer or of several, in any order, each on its own good enough or not. */
-export function consumeQueries(view: View, random: Random): Intention {
-  const { listing, buyer } = popularRental(view, random);
-  const buyers = view.holders(listing, ({ valid }) => valid || random.chance(3));
-  const count = random.chance(CROWDED_PERCENT) ? 28 + random.below(4) : random.pick(COUNTS);
+export function consumeQueries(scene: Scene): Intention {
+  const { listing, buyer } = popularRental(scene);
+  const buyers = scene.holders(listing, ({ valid }) => valid || scene.chance(3));
+  const count = scene.chance(CROWDED_PERCENT) ? 28 + scene.below(4) : scene.pick(COUNTS);
   // A transaction of many has one wrong charge at most, or none of it would ever be charged.
-  const isPlain = random.chance(count > 5 ? 70 : 35);
-  const [isMixed, wrongAt] = [random.chance(75), random.below(count + 1)];
+  const isPlain = scene.chance(count > 5 ? 70 : 35);
+  const [isMixed, wrongAt] = [scene.chance(75), scene.below(count + 1)];
   const highest = new Map<AddressId, bigint>();
   const behind: Meta[] = [];
-  const charges: Args[] = [];
+  const charges: Values[] = [];
   for (let index = 0; index < count; index += 1) {
-    const payer = isMixed && random.chance(80) ? random.pick(buyers) : buyer;
-    const last = highest.get(payer) ?? view.balance(payer, listing)?.highest ?? 0n;
-    const isSimple = isPlain || (count > 5 && index !== wrongAt) || random.chance(PLAIN_PERCENT);
-    const tried = isSimple ? clamp(last + 1n) : repeated(random, last);
+    const payer = isMixed && scene.chance(80) ? scene.pick(buyers) : buyer;
+    const last = highest.get(payer) ?? scene.highest(payer, listing);
+    const isSimple = isPlain || (count > 5 && index !== wrongAt) || scene.chance(PLAIN_PERCENT);
+    // Often the one that was charged just before in the same instruction.
+    const tried = isSimple ? clamp(last + 1n) : scene.chance(25) ? last : sequence(scene, last);
     highest.set(payer, tried > last && tried <= last + MAX_JUMP ? tried : last);
     charges.push({
       sequence: tried,
-      run_id: Buffer.alloc(16, random.below(256)),
-      price_lamports: isSimple ? (view.listing(listing)?.price ?? 0n) : admittedPrice(view, random, listing),
+      run_id: Buffer.alloc(16, scene.below(256)),
+      price_lamports: isSimple ? (scene.listing(listing)?.price ?? 0n) : admittedPrice(scene, listing),
     });
-    const isWrong = !isPlain && (count <= 5 || index === wrongAt) && random.chance(WRONG_RENTAL_PERCENT);
-    behind.push(...(isWrong ? wrongRental : rental)(view, random, listing, payer));
+    const isWrong = !isPlain && (count <= 5 || index === wrongAt) && scene.chance(WRONG_RENTAL_PERCENT);
+    behind.push(...(isWrong ? wrongRental : rental)(scene, listing, payer));
   }
+  const accounts = { ...scene.accountsOf(listing, buyer), authority: scene.hotKey() };
+  const ours = scene.chance(TAMPERED_PERCENT) ? behind.filter(({ id }) => scene.isOurs(id)) : [];
   return {
-    accounts: { ...accountsOf(view, listing, buyer), authority: hotKey(view, random) },
+    accounts,
     behind,
-    ...(random.chance(TAMPERED_PERCENT) ? tamperedAmong(view, random, behind) : {}),
+    ...(ours.length > 0 ? { tampered: { id: scene.pick(ours).id, how: scene.pick(TAMPERINGS) } } : {}),
     args: { charges },
   };
 }
 
-/** One of the accounts, with data that is nearly right. */
-function tamperedAmong(view: View, random: Random, metas: readonly Meta[]): Pick<Intention, 'tampered'> {
-  const ours = metas.filter(({ id }) => view.ledger.get(id).data.type !== 'raw');
-  return ours.length === 0 ? {} : { tampered: { id: random.pick(ours).id, how: random.pick(TAMPERINGS) } };
-}
-
 /** A Per-Task rental, of two the one whose listing more wallets rent. */
-function popularRental(view: View, random: Random): { listing: AddressId; buyer: AddressId } {
-  const one = perQueryRental(view, random, STATUS.active, STATUS.paused);
-  const other = perQueryRental(view, random, STATUS.active, STATUS.paused);
-  const renters = (listing: AddressId): number =>
-    view.universe.walletIds.filter((wallet) => view.credential(wallet, listing)?.valid === true).length;
-  return renters(one.listing) > renters(other.listing) ? one : other;
+function popularRental(scene: Scene): Rental {
+  const one = scene.perQueryRental(STATUS.active, STATUS.paused);
+  const other = scene.perQueryRental(STATUS.active, STATUS.paused);
+  const renters = ({ listing }: Rental): number =>
+    scene.universe.walletIds.filter((wallet) => scene.credential(wallet, listing)?.valid === true).length;
+  return renters(one) > renters(other) ? one : other;
 }
 
-/** As {@link sequence}, and often the one that was charged just before in the same instruction. */
-function repeated(random: Random, highest: bigint): bigint {
-  return random.chance(25) ? highest : sequence(random, highest);
-}
-
-function rental(view: View, _: Random, listing: AddressId, buyer: AddressId): Meta[] {
+function pair(credential: AddressId, balance: AddressId, isWritable = true): Meta[] {
   return [
-    { id: view.credentialOf(buyer, listing), isSigner: false, isWritable: false },
-    { id: view.balanceOf(buyer, listing), isSigner: false, isWritable: true },
+    { id: credential, isSigner: false, isWritable: false },
+    { id: balance, isSigner: false, isWritable },
   ];
+}
+
+function rental({ universe }: Scene, listing: AddressId, buyer: AddressId): Meta[] {
+  return pair(universe.credentialOf(buyer, listing), universe.balanceOf(buyer, listing));
 }
 
 /** The accounts of a charge with one of them wrong: another listing's, another buyer's, swapped, not writable. */
-function wrongRental(view: View, random: Random, listing: AddressId, buyer: AddressId): Meta[] {
-  const { universe } = view;
-  const [otherListing, otherBuyer] = [random.pick(universe.listings), random.pick(universe.walletIds)];
-  const holder = random.pick(view.holders(listing, ({ valid }) => valid));
-  const elsewhere = view.universe.listings.filter((id) => view.credential(buyer, id) !== null);
-  const [credential, balance] = rental(view, random, listing, buyer);
-  if (credential === undefined || balance === undefined) {
-    return [];
-  }
-  const ofBoth = (id: AddressId, other: AddressId): Meta[] => [
-    { ...credential, id },
-    { ...balance, id: other },
-  ];
-  return random.pick([
-    () => ofBoth(view.credentialOf(buyer, random.pick([otherListing, ...elsewhere])), balance.id),
-    () => ofBoth(credential.id, view.balanceOf(buyer, random.pick([otherListing, ...elsewhere]))),
-    () => rental(view, random, otherListing, random.pick(view.holders(otherListing, () => true))),
-    () => ofBoth(credential.id, view.balanceOf(random.chance(50) ? holder : otherBuyer, listing)),
-    () => ofBoth(view.credentialOf(random.chance(50) ? holder : otherBuyer, listing), balance.id),
-    () => ofBoth(balance.id, credential.id),
-    () => [credential, { ...balance, isWritable: false }],
-    () => ofBoth(random.pick([...universe.nonCanonical, ...universe.hostile]), balance.id),
-    () => ofBoth(credential.id, random.pick([...universe.nonCanonical, ...universe.hostile])),
-    () => rental(view, random, listing, random.pick(view.holders(listing, ({ valid }) => !valid))),
+function wrongRental(scene: Scene, listing: AddressId, buyer: AddressId): Meta[] {
+  const { universe } = scene;
+  const [otherListing, otherBuyer] = [scene.pick(universe.listings), scene.pick(universe.walletIds)];
+  const holder = scene.pick(scene.holders(listing, ({ valid }) => valid));
+  const elsewhere = universe.listings.filter((id) => scene.credential(buyer, id) !== null);
+  const anotherListing = (): AddressId => scene.pick([otherListing, ...elsewhere]);
+  const anotherBuyer = (): AddressId => (scene.chance(50) ? holder : otherBuyer);
+  const strange = (): AddressId => scene.pick([...universe.nonCanonical, ...universe.hostile]);
+  const credential = universe.credentialOf(buyer, listing);
+  const balance = universe.balanceOf(buyer, listing);
+  return scene.pick([
+    () => pair(universe.credentialOf(buyer, anotherListing()), balance),
+    () => pair(credential, universe.balanceOf(buyer, anotherListing())),
+    () => rental(scene, otherListing, scene.pick(scene.holders(otherListing))),
+    () => pair(credential, universe.balanceOf(anotherBuyer(), listing)),
+    () => pair(universe.credentialOf(anotherBuyer(), listing), balance),
+    () => pair(balance, credential),
+    () => pair(credential, balance, false),
+    () => pair(strange(), balance),
+    () => pair(credential, strange()),
+    () => rental(scene, listing, scene.pick(scene.holders(listing, ({ valid }) => !valid))),
   ])();
 }

@@ -1,15 +1,28 @@
-import type { StateType } from '../model/instruction-table.js';
-import { STATE_DISCRIMINATORS, STATE_SIZES } from '../model/state.js';
-import { TAMPERINGS } from '../world/operations.js';
-import type { Random } from '@agent-rental/test/support/random';
-import type { AddressId, PdaKind, Universe } from '../world/universe.js';
-import type { Plan } from './plan.js';
-import { spoilArgument, spoiledData } from './spoiled-data.js';
-import type { View } from './view.js';
+import { isList, type Values } from '../model/borsh.js';
+import {
+  encodeData,
+  instructionRule,
+  type InstructionName,
+  type StateType,
+} from '../model/instruction-table.js';
+import type { Meta } from '../model/instruction-table.js';
+import { beginsAs, isOfType } from '../model/state.js';
+import { TAMPERINGS, type Tampered } from '../world/operations.js';
+import type { AddressId, Universe } from '../world/universe.js';
+import type { Scene } from './scene.js';
+
+/** An instruction before it is written: what an operation takes, with the arguments still apart. */
+export interface Plan {
+  name: InstructionName;
+  args: Values;
+  metas: Meta[];
+  data: Buffer | null;
+  tampered?: Tampered | undefined;
+}
 
 /** Makes one thing about an instruction wrong, or at least strange. */
-export function spoil(plan: Plan, view: View, random: Random): void {
-  const how = random.weighted([
+export function spoil(plan: Plan, scene: Scene): void {
+  const how = scene.weighted([
     ['account', 34],
     ['signer flag', 10],
     ['writable flag', 12],
@@ -21,143 +34,174 @@ export function spoil(plan: Plan, view: View, random: Random): void {
     ['tamper', 6],
   ]);
   const { metas } = plan;
-  const index = random.below(metas.length);
-  switch (how) {
-    case 'account':
-      replaceAccount(plan, index, view, random);
-      break;
-    case 'signer flag':
-      metas.filter(({ isSigner }) => isSigner).forEach((meta) => (meta.isSigner = false));
-      break;
-    case 'writable flag': {
-      const writable = metas.filter(({ isWritable }) => isWritable);
-      if (writable.length > 0) {
-        random.pick(writable).isWritable = false;
-      }
-      break;
+  const { universe } = scene;
+  const index = scene.below(metas.length);
+  const meta = metas[index];
+  const signers = metas.filter(({ isSigner }) => isSigner);
+  const writable = metas.filter(({ isWritable }) => isWritable);
+  if (how === 'account' && meta !== undefined) {
+    meta.id = otherAccount(plan, meta.id, scene);
+  } else if (how === 'signer flag') {
+    signers.forEach((signer) => (signer.isSigner = false));
+  } else if (how === 'writable flag' && writable.length > 0) {
+    scene.pick(writable).isWritable = false;
+  } else if (how === 'caller' && signers.length > 0) {
+    const callers = [...universe.walletIds, ...universe.hostile, universe.systemProgram];
+    scene.pick(signers).id = scene.pick(callers);
+  } else if (how === 'swap') {
+    const other = metas[scene.below(metas.length)];
+    if (meta !== undefined && other !== undefined) {
+      [meta.id, other.id] = [other.id, meta.id];
     }
-    case 'caller': {
-      const signers = metas.filter(({ isSigner }) => isSigner);
-      if (signers.length > 0) {
-        const { universe } = view;
-        random.pick(signers).id = random.pick([
-          ...universe.walletIds,
-          ...universe.hostile,
-          universe.systemProgram,
-        ]);
-      }
-      break;
+  } else if (how === 'count') {
+    if (scene.chance(70)) {
+      metas.splice(scene.below(metas.length));
+    } else {
+      metas.push({ id: scene.pick(universe.walletIds), isSigner: false, isWritable: scene.chance(50) });
     }
-    case 'swap': {
-      const other = random.below(metas.length);
-      const [a, b] = [metas[index], metas[other]];
-      if (a !== undefined && b !== undefined) {
-        [a.id, b.id] = [b.id, a.id];
-      }
-      break;
-    }
-    case 'count':
-      if (random.chance(70)) {
-        metas.splice(random.below(metas.length));
-      } else {
-        metas.push({
-          id: random.pick(view.universe.walletIds),
-          isSigner: false,
-          isWritable: random.chance(50),
-        });
-      }
-      break;
-    case 'data':
-      plan.data = spoiledData(plan, random);
-      break;
-    case 'argument':
-      spoilArgument(plan, view, random);
-      break;
-    case 'tamper': {
-      const ours = metas.filter(({ id }) => view.ledger.get(id).data.type !== 'raw');
-      const treasury = view.protocol?.treasury;
-      const chosen = ours.length > 0 ? random.pick(ours).id : undefined;
-      // The treasury's data is not looked at, so that a tampered one would be paid and not refused.
-      if (chosen !== undefined && chosen !== treasury) {
-        plan.tampered = { id: chosen, how: random.pick(TAMPERINGS) };
-      }
-      break;
+  } else if (how === 'data') {
+    plan.data = spoiledData(encodeData(plan.name, plan.args), scene);
+  } else if (how === 'argument') {
+    spoilArgument(plan, scene);
+  } else if (how === 'tamper') {
+    const ours = metas.filter(({ id }) => scene.isOurs(id));
+    const id = ours.length > 0 ? scene.pick(ours).id : undefined;
+    // The treasury's data is not looked at, so that a tampered one would be paid and not refused.
+    if (id !== undefined && id !== scene.protocol?.treasury) {
+      plan.tampered = { id, how: scene.pick(TAMPERINGS) };
     }
   }
 }
 
-function replaceAccount(plan: Plan, index: number, view: View, random: Random): void {
-  const { universe } = view;
-  const meta = plan.metas[index];
-  if (meta === undefined) {
-    return;
-  }
-  meta.id = random.pick([
-    () => random.pick(universe.walletIds),
-    () => random.pick(universe.hostile),
-    () => random.pick(universe.hostile),
-    () => random.pick(universe.nonCanonical),
-    () => sibling(universe, meta.id, random),
-    () => sibling(universe, meta.id, random),
-    () => forgeryOf(view, meta.id, random),
-    () => random.pick(plan.metas).id,
-    () => random.pick([universe.clockSysvar, universe.rentSysvar, universe.systemProgram, universe.program]),
-    () => random.pick([universe.absent, universe.protocol, universe.programData]),
-    () => random.pick(universe.listings),
+function otherAccount({ metas }: Plan, id: AddressId, scene: Scene): AddressId {
+  const { universe } = scene;
+  return scene.pick([
+    () => scene.pick(universe.walletIds),
+    () => scene.pick(universe.hostile),
+    () => scene.pick(universe.hostile),
+    () => scene.pick(universe.nonCanonical),
+    () => sibling(universe, id, scene),
+    () => sibling(universe, id, scene),
+    () => forgeryOf(scene, id),
+    () => scene.pick(metas).id,
+    () => scene.pick([universe.clockSysvar, universe.rentSysvar, universe.systemProgram, universe.program]),
+    () => scene.pick([universe.absent, universe.protocol, universe.programData]),
+    () => scene.pick(universe.listings),
   ])();
 }
 
+/** The bytes at an address if they are the program's and no right account's. */
+function foreignBytes({ universe, ledger }: Scene, id: AddressId): Buffer | null {
+  const { owner, data } = ledger.get(id);
+  return owner === universe.program && data.type === 'raw' ? data.bytes : null;
+}
+
 /** Where a forged copy of an account's type is, if one was planted. */
-function forgeryOf(view: View, id: AddressId, random: Random): AddressId {
-  const { universe, ledger } = view;
-  const { type } = ledger.get(id).data;
-  const forged = universe.hostile.filter((slot) => {
-    const { owner, data } = ledger.get(slot);
-    return (
-      owner === universe.program &&
-      type !== 'raw' &&
-      data.type === 'raw' &&
-      STATE_DISCRIMINATORS[type].compare(data.bytes, 0, 8) === 0
-    );
+function forgeryOf(scene: Scene, id: AddressId): AddressId {
+  const { type } = scene.ledger.get(id).data;
+  const { hostile } = scene.universe;
+  const forged = hostile.filter((slot) => {
+    const bytes = foreignBytes(scene, slot);
+    return bytes !== null && type !== 'raw' && beginsAs(bytes, type);
   });
-  return random.pick(forged.length > 0 ? forged : universe.hostile);
+  return scene.pick(forged.length > 0 ? forged : hostile);
 }
 
 /** Whether a full copy of an account of one of these types is at an address where the program would never have put it. */
-export function isForged(view: View, id: AddressId, types: readonly StateType[]): boolean {
-  const { owner, data } = view.ledger.get(id);
-  return (
-    owner === view.universe.program &&
-    data.type === 'raw' &&
-    types.some(
-      (type) =>
-        data.bytes.length === STATE_SIZES[type] && STATE_DISCRIMINATORS[type].compare(data.bytes, 0, 8) === 0,
-    )
-  );
+export function isForged(scene: Scene, id: AddressId, types: readonly StateType[]): boolean {
+  const bytes = foreignBytes(scene, id);
+  return bytes !== null && types.some((type) => isOfType(bytes, type));
 }
 
 /** An address of the same kind, of another listing or another buyer. */
-function sibling(universe: Universe, id: AddressId, random: Random): AddressId {
+function sibling(universe: Universe, id: AddressId, scene: Scene): AddressId {
   const provenance = universe.provenance(id);
   if (provenance === null) {
-    return random.pick(universe.walletIds);
+    return scene.pick(universe.walletIds);
   }
-  const kind: PdaKind = provenance.kind;
-  const listing = random.pick(universe.listings);
-  switch (kind) {
-    case 'protocol':
-    case 'program_data':
-      return random.pick(universe.listings);
-    case 'listing':
-      return listing;
-    case 'escrow':
-      return universe.derived('escrow', listing) ?? id;
+  const { kind, seeds } = provenance;
+  const listing = scene.pick(universe.listings);
+  if (kind === 'escrow') {
+    return universe.derived(kind, listing) ?? id;
+  }
+  if (kind !== 'access_credential' && kind !== 'per_query_balance') {
+    return kind === 'listing' ? listing : scene.pick(universe.listings);
+  }
+  const [buyer = id, same = listing] = seeds;
+  const otherBuyer = scene.pick(universe.walletIds);
+  const wanted = scene.chance(50) ? [otherBuyer, same] : [buyer, listing];
+  return universe.derived(kind, ...wanted) ?? id;
+}
+
+/** The data of an instruction cut, with bytes behind it, or with a byte changed. */
+function spoiledData(data: Buffer, scene: Scene): Buffer {
+  const changed = (at: number, change: (byte: number) => number): Buffer => {
+    const copy = Buffer.from(data);
+    copy[at] = change(copy[at] ?? 0);
+    return copy;
+  };
+  switch (scene.below(5)) {
+    case 0:
+      return data.subarray(0, scene.below(data.length));
+    case 1:
+      return Buffer.concat([data, Buffer.alloc(1 + scene.below(3))]);
+    case 2:
+      return changed(scene.below(data.length), (byte) => byte ^ (1 << scene.below(8)));
+    case 3:
+      return changed(Math.min(data.length - 1, 8 + scene.below(data.length)), () =>
+        scene.pick([2, 3, 0xff, 0xc0]),
+      );
+    default:
+      return data.subarray(0, 8 + scene.below(Math.max(1, data.length - 8)));
+  }
+}
+
+const TEXTS = ['', 'b', 'x'.repeat(31), 'x'.repeat(33), 'u'.repeat(201), 'ü'.repeat(101)];
+
+/** Changes one argument to a value at a limit, or to one that makes no sense. */
+function spoilArgument({ name: instruction, args }: Plan, scene: Scene): void {
+  const fields = instructionRule(instruction).args;
+  if (fields.length === 0) {
+    return;
+  }
+  const [name, type] = scene.pick(fields);
+  const old = args[name];
+  const { universe } = scene;
+  const plain = type.replace('?', '');
+  if (isList(old)) {
+    args[name] = spoilList(old, scene);
+  } else if (plain === 'u64') {
+    args[name] = typeof old === 'bigint' ? scene.amountNear(old) : scene.amountNear();
+  } else if (plain === 'model') {
+    args[name] = scene.pick([0, 1, 2, 3, 255]);
+  } else if (plain === 'pubkey') {
+    args[name] = universe.key(
+      scene.pick([universe.systemProgram, universe.clockSysvar, ...universe.walletIds]),
+    );
+  } else if (plain === 'string') {
+    args[name] = scene.pick(TEXTS);
+  }
+}
+
+/** A list with a member more, one less, two that changed places, or a number in one of them changed. */
+function spoilList(members: readonly Values[], scene: Scene): Values[] {
+  const [first, other] = [scene.below(members.length + 1), scene.below(members.length + 1)];
+  const made: Values = { sequence: 1n, run_id: Buffer.alloc(16), price_lamports: 1n };
+  const member = members[first] ?? members[0] ?? made;
+  switch (scene.below(5)) {
+    case 0:
+      return members.toSpliced(first, 0, member);
+    case 1:
+      return members.toSpliced(first, 1);
+    case 2:
+      return members.map(
+        (each, index) => members[index === first ? other : index === other ? first : index] ?? each,
+      );
     default: {
-      const [buyer, same] = provenance.seeds;
-      const otherBuyer = random.pick(universe.walletIds);
-      return random.chance(50)
-        ? (universe.derived(kind, otherBuyer, same ?? listing) ?? id)
-        : (universe.derived(kind, buyer ?? otherBuyer, listing) ?? id);
+      const field = scene.pick(['sequence', 'price_lamports']);
+      const old = member[field];
+      const changed = { ...member, [field]: scene.amountNear(typeof old === 'bigint' ? old : 0n) };
+      return members.map((each) => (each === member ? changed : each));
     }
   }
 }

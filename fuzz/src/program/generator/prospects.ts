@@ -1,83 +1,68 @@
 import type { InstructionName } from '../model/instruction-table.js';
-import { MODEL, STATUS, type CredentialState, type ListingState } from '../model/state.js';
-import type { AddressId } from '../world/universe.js';
-import type { View } from './view.js';
-
-/** Whether an instruction has any chance to succeed in a world, as far as a glance tells. */
-export function isPromising(name: InstructionName, view: View): boolean {
-  switch (name) {
-    case 'initialize_protocol':
-      return view.protocol === null;
-    case 'update_protocol':
-    case 'verify_access':
-      return true;
-    case 'create_listing':
-      return view.universe.listings.some((id) => view.listing(id) === null);
-    case 'update_listing':
-      return hasListing(view, ({ status }) => status !== STATUS.closed);
-    case 'close_listing':
-      return hasListing(
-        view,
-        ({ status, latestExpiry }, id) =>
-          status !== STATUS.closed &&
-          latestExpiry <= view.ledger.now &&
-          (view.escrow(id)?.earnings ?? 0n) <= 1n,
-      );
-    case 'purchase_one_time':
-      return hasSale(view, MODEL.oneTime);
-    case 'purchase_subscription':
-      return hasSale(view, MODEL.subscription);
-    case 'purchase_per_query':
-      return hasSale(view, MODEL.perQuery);
-    case 'renew_subscription':
-      return hasRental(view, isOnSale, isValid(MODEL.subscription));
-    case 'topup_balance':
-      return hasRental(view, isOnSale, isValid(MODEL.perQuery));
-    case 'consume_query':
-    case 'consume_queries':
-      return hasRental(view, ({ status }) => status !== STATUS.closed, isValid(MODEL.perQuery));
-    case 'revoke_access':
-      return hasRental(
-        view,
-        () => true,
-        ({ valid, model }) => valid && model !== MODEL.perQuery,
-      );
-    case 'revoke_per_query_access':
-      return hasRental(view, () => true, isValid(MODEL.perQuery));
-    default:
-      // Withdrawing.
-      return hasListing(view, (_, id) => (view.escrow(id)?.earnings ?? 0n) > 0n);
-  }
-}
-
-type ListingTest = (listing: Readonly<ListingState>, id: AddressId) => boolean;
-type CredentialTest = (credential: Readonly<CredentialState>) => boolean;
+import { MODEL, STATUS } from '../model/state.js';
+import type { ListingTest, Scene } from './scene.js';
 
 const isOnSale: ListingTest = ({ status }) => status === STATUS.active;
 
-function isValid(model: number): CredentialTest {
-  return (credential) => credential.valid && credential.model === model;
+function hasSale(model: number): (scene: Scene) => boolean {
+  return (scene) => scene.hasListing((listing, id) => isOnSale(listing, id) && listing.model === model);
 }
 
-function hasListing(view: View, passes: ListingTest): boolean {
-  return view.universe.listings.some((id) => {
-    const listing = view.listing(id);
-    return listing !== null && passes(listing, id);
-  });
+function hasRental(isRight: ListingTest, ...models: number[]): (scene: Scene) => boolean {
+  return (scene) =>
+    scene.hasListing(
+      (listing, id) =>
+        isRight(listing, id) && scene.isRented(id, ({ valid, model }) => valid && models.includes(model)),
+    );
 }
 
-function hasSale(view: View, model: number): boolean {
-  return hasListing(view, (listing, id) => isOnSale(listing, id) && listing.model === model);
-}
+const canBeClosed =
+  (scene: Scene): ListingTest =>
+  ({ status, latestExpiry }, id) =>
+    status !== STATUS.closed && latestExpiry <= scene.ledger.now && (scene.escrow(id)?.earnings ?? 0n) <= 1n;
 
-function hasRental(view: View, ofListing: ListingTest, ofCredential: CredentialTest): boolean {
-  return hasListing(
-    view,
-    (listing, id) =>
-      ofListing(listing, id) &&
-      view.universe.walletIds.some((wallet) => {
-        const credential = view.credential(wallet, id);
-        return credential !== null && ofCredential(credential);
-      }),
-  );
+const hasCharges = hasRental(({ status }) => status !== STATUS.closed, MODEL.perQuery);
+
+/** How often each instruction is tried, and whether it has any chance to succeed, as far as a glance tells. */
+const PROSPECTS: Record<InstructionName, readonly [weight: number, isPromising: (scene: Scene) => boolean]> =
+  {
+    initialize_protocol: [2, ({ protocol }) => protocol === null],
+    update_protocol: [8, () => true],
+    create_listing: [12, (scene) => scene.universe.listings.some((id) => scene.listing(id) === null)],
+    update_listing: [10, (scene) => scene.hasListing(({ status }) => status !== STATUS.closed)],
+    close_listing: [3, (scene) => scene.hasListing(canBeClosed(scene))],
+    purchase_one_time: [9, hasSale(MODEL.oneTime)],
+    purchase_subscription: [9, hasSale(MODEL.subscription)],
+    purchase_per_query: [10, hasSale(MODEL.perQuery)],
+    renew_subscription: [9, hasRental(isOnSale, MODEL.subscription)],
+    topup_balance: [10, hasRental(isOnSale, MODEL.perQuery)],
+    consume_query: [24, hasCharges],
+    consume_queries: [18, hasCharges],
+    revoke_access: [4, hasRental(() => true, MODEL.oneTime, MODEL.subscription)],
+    revoke_per_query_access: [6, hasRental(() => true, MODEL.perQuery)],
+    withdraw_earnings: [8, (scene) => scene.hasListing((_, id) => (scene.escrow(id)?.earnings ?? 0n) > 0n)],
+    verify_access: [7, () => true],
+  };
+
+const WEIGHTS = Object.entries(PROSPECTS).map(
+  ([name, [weight]]) => [name as InstructionName, weight] as const,
+);
+
+/** How many of a hundred instructions that cannot succeed now are tried all the same. */
+const HOPELESS_PERCENT = 8;
+
+/** Chooses the next instruction. */
+export function chooseInstruction(scene: Scene): InstructionName {
+  if (scene.protocol === null) {
+    return scene.chance(50) ? 'initialize_protocol' : scene.weighted(WEIGHTS);
+  }
+  if (scene.protocol.paused && scene.chance(20)) {
+    return 'update_protocol';
+  }
+  for (;;) {
+    const name = scene.weighted(WEIGHTS);
+    if (scene.chance(HOPELESS_PERCENT) || PROSPECTS[name][1](scene)) {
+      return name;
+    }
+  }
 }

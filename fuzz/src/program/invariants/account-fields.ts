@@ -1,7 +1,6 @@
 import type { ChainAccount } from '../world/chain.js';
 import type { ListingFacts } from './listing-history.js';
-import type { StateType } from '../model/instruction-table.js';
-import { STATE_DISCRIMINATORS, STATE_SIZES } from '../model/state.js';
+import { isOfType } from '../model/state.js';
 
 /** Where the fields are that say what an account holds for a party, that tell tombstones, prices and pauses. */
 const EARNINGS_AT = 42;
@@ -14,45 +13,39 @@ const CREDENTIAL_VALID_AT = 75;
 const PAUSED = 1;
 const CLOSED = 2;
 
-function isOf(account: ChainAccount, type: StateType): boolean {
-  return (
-    account.data.length === STATE_SIZES[type] && STATE_DISCRIMINATORS[type].compare(account.data, 0, 8) === 0
-  );
-}
-
-function readU64(data: Uint8Array, at: number): bigint {
+function readU64({ data }: ChainAccount, at: number): bigint {
   return new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(at, true);
 }
 
 /** The lamports that an account's fields say it holds for a party. */
 export function heldFor(account: ChainAccount): bigint {
-  if (isOf(account, 'escrow')) {
-    return readU64(account.data, EARNINGS_AT);
+  if (isOfType(account.data, 'escrow')) {
+    return readU64(account, EARNINGS_AT);
   }
-  return isOf(account, 'per_query_balance') ? readU64(account.data, BALANCE_AT) : 0n;
+  return isOfType(account.data, 'per_query_balance') ? readU64(account, BALANCE_AT) : 0n;
 }
 
 /** The price that the owner of a balance agreed to; null where there is no balance. */
 export function agreedPriceOf(account: ChainAccount | null): bigint | null {
-  return account !== null && isOf(account, 'per_query_balance') ? readU64(account.data, MAX_PRICE_AT) : null;
+  return account !== null && isOfType(account.data, 'per_query_balance')
+    ? readU64(account, MAX_PRICE_AT)
+    : null;
 }
 
 /** A listing's facts; null where there is none. */
-export function factsOf(account: ChainAccount | null): ListingFacts | null {
-  if (account === null || !isOf(account, 'listing')) {
-    return null;
-  }
-  return {
-    isPaused: account.data[LISTING_STATUS_AT] === PAUSED,
-    pausedAt: BigInt.asIntN(64, readU64(account.data, LISTING_PAUSED_AT)),
-    price: readU64(account.data, LISTING_PRICE_AT),
-  };
+export function factsOf(account: ChainAccount | null | undefined): ListingFacts | null {
+  return account && isOfType(account.data, 'listing')
+    ? {
+        isPaused: account.data[LISTING_STATUS_AT] === PAUSED,
+        pausedAt: BigInt.asIntN(64, readU64(account, LISTING_PAUSED_AT)),
+        price: readU64(account, LISTING_PRICE_AT),
+      }
+    : null;
 }
 
 /** Whether an account is a closed listing or a revoked credential. */
-export function isTombstone(account: ChainAccount): boolean {
-  if (isOf(account, 'listing')) {
-    return account.data[LISTING_STATUS_AT] === CLOSED;
-  }
-  return isOf(account, 'access_credential') && account.data[CREDENTIAL_VALID_AT] === 0;
+export function isTombstone({ data }: ChainAccount): boolean {
+  return isOfType(data, 'listing')
+    ? data[LISTING_STATUS_AT] === CLOSED
+    : isOfType(data, 'access_credential') && data[CREDENTIAL_VALID_AT] === 0;
 }

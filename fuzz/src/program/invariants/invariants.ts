@@ -1,34 +1,41 @@
-import { heldFor, isTombstone } from './account-fields.js';
-import { attemptedCharges } from './attempted-charges.js';
-import type { Chain, ChainAccount, ChainOutcome } from '../world/chain.js';
-import { ListingLaws } from './listing-laws.js';
-import { SequenceLaw } from './sequence-law.js';
-import type { Snapshot } from './snapshot.js';
-import type { Meta } from '../model/call.js';
+import { agreedPriceOf, factsOf, heldFor, isTombstone } from './account-fields.js';
+import type { Chain, ChainAccount } from '../world/chain.js';
+import { ListingHistory } from './listing-history.js';
 import type { Verdict } from '../model/errors.js';
-import { instructionRule, type InstructionName } from '../model/instruction-table.js';
+import { chargesIn, instructionRule, type InstructionName, type Meta } from '../model/instruction-table.js';
 import type { Prediction } from '../model/predict.js';
 import type { Gift } from '../world/operations.js';
 import type { AddressId, Universe } from '../world/universe.js';
 
+/** The fields of a prediction that the laws look at. */
+type Looked = 'name' | 'args' | 'verdict' | 'draft';
+
+type Accounts = ReadonlyMap<AddressId, ChainAccount | null>;
+
+/** An instruction, and its writable accounts on the chain before it. */
+interface Attempt {
+  name: InstructionName;
+  args: Prediction['args'];
+  metas: readonly Meta[];
+  /** Unix seconds. */
+  now: bigint;
+  /** Empty for an instruction that will be refused. */
+  was: Accounts;
+}
+
 /** Who may have more lamports after an instruction than before, by the names of its accounts. */
-const GAINERS: Record<InstructionName, readonly string[]> = {
-  initialize_protocol: ['protocol'],
-  update_protocol: [],
-  create_listing: ['listing', 'escrow'],
-  update_listing: [],
-  close_listing: [],
-  purchase_one_time: ['escrow', 'access_credential', 'treasury'],
-  purchase_subscription: ['escrow', 'access_credential', 'treasury'],
-  purchase_per_query: ['access_credential', 'per_query_balance'],
-  renew_subscription: ['escrow', 'treasury'],
-  topup_balance: ['per_query_balance'],
-  consume_query: ['escrow', 'treasury'],
-  consume_queries: ['escrow', 'treasury'],
-  revoke_access: [],
-  revoke_per_query_access: ['buyer'],
-  withdraw_earnings: ['creator'],
-  verify_access: [],
+const GAINERS: Partial<Record<InstructionName, string>> = {
+  initialize_protocol: 'protocol',
+  create_listing: 'listing escrow',
+  purchase_one_time: 'escrow access_credential treasury',
+  purchase_subscription: 'escrow access_credential treasury',
+  purchase_per_query: 'access_credential per_query_balance',
+  renew_subscription: 'escrow treasury',
+  topup_balance: 'per_query_balance',
+  consume_query: 'escrow treasury',
+  consume_queries: 'escrow treasury',
+  revoke_per_query_access: 'buyer',
+  withdraw_earnings: 'creator',
 };
 
 /**
@@ -36,97 +43,108 @@ const GAINERS: Record<InstructionName, readonly string[]> = {
  * - what an account of the program holds above its fields (rent and gifts) changes by gifts alone,
  * - no lamport is made or lost, and no wallet gains that is no party,
  * - tombstones never change,
- * - a sequence is charged at most once, and never refused while the window still tells it apart,
- * - what is charged is the price that the charge names, which is the listing's or was it less than 15 minutes ago,
+ * - a balance pays exactly the prices that its charges name,
  * - a buyer may reclaim whenever the price is above the agreed one or the listing was paused for 7 of the last 30 days,
  *   and hardly earlier.
  */
 export class InvariantChecker {
   readonly #universe: Universe;
   readonly #chain: Pick<Chain, 'account'>;
-  readonly #sequences = new SequenceLaw();
-  readonly #listings: ListingLaws;
+  readonly #histories = new Map<AddressId, ListingHistory>();
 
   constructor(universe: Universe, chain: Pick<Chain, 'account'>) {
     this.#universe = universe;
     this.#chain = chain;
-    this.#listings = new ListingLaws(universe, chain);
   }
 
-  /** Looks at the accounts of an instruction before it runs; of one that will be refused nothing has to be known. */
-  before(metas: readonly Meta[], verdict: Verdict): Snapshot {
-    if (verdict !== null) {
-      return { ids: [], metas, accounts: [] };
-    }
-    const ids = [...new Set(metas.filter(({ isWritable }) => isWritable).map(({ id }) => id))];
-    return { ids, metas, accounts: ids.map((id) => this.#chain.account(id)) };
+  /** Looks at the accounts of an instruction before it runs; null where no instruction is named. */
+  before(metas: readonly Meta[], prediction: Pick<Prediction, Looked>): Attempt | null {
+    const { name, args, verdict, draft } = prediction;
+    const ids = verdict === null ? metas.filter(({ isWritable }) => isWritable).map(({ id }) => id) : [];
+    const was = new Map([...new Set(ids)].map((id) => [id, this.#chain.account(id)]));
+    return name === null ? null : { name, args, metas, now: draft.ledger.now, was };
   }
 
   /** What law is broken, in words; null when all hold. */
-  after(
-    before: Snapshot,
-    found: ReadonlyMap<AddressId, ChainAccount | null>,
-    prediction: Prediction,
-    outcome: ChainOutcome,
-    gift?: Gift,
-  ): string | null {
-    const { name } = prediction;
-    if (name === null) {
-      return null;
-    }
-    const charges = attemptedCharges(before, prediction, outcome.verdict);
-    const broken =
-      this.#sequences.judge(charges, outcome.verdict) ??
-      this.#listings.judgeCharges(before, charges, prediction, outcome) ??
-      (name === 'revoke_per_query_access' ? this.#listings.judgeReclaim(before, prediction, outcome) : null);
-    if (broken !== null || outcome.verdict !== null) {
+  after(attempt: Attempt, found: Accounts, verdict: Verdict, gift?: Gift): string | null {
+    const isReclaim = attempt.name === 'revoke_per_query_access';
+    const broken = isReclaim ? this.#judgeReclaim(attempt, verdict) : null;
+    if (broken !== null || verdict !== null) {
       return broken;
     }
-    const after = before.ids.map((id) => found.get(id) ?? null);
-    this.#listings.note(name, before, prediction, found);
-    return this.#checkMoney(name, before, after, gift) ?? this.#checkTombstones(before, after);
+    this.#notePauses(attempt, found);
+    return (
+      checkPrices(attempt, found) ??
+      this.#checkMoney(attempt, found, gift) ??
+      this.#checkTombstones(attempt, found)
+    );
   }
 
-  #idOf(name: InstructionName, account: string, metas: readonly Meta[]): AddressId | undefined {
-    return metas[instructionRule(name).accounts.findIndex((rule) => rule.name === account)]?.id;
+  #account(attempt: Attempt, name: string): ChainAccount | null {
+    return this.#chain.account(addressOf(attempt, name) ?? this.#universe.absent);
   }
 
-  #checkMoney(
-    name: InstructionName,
-    before: Snapshot,
-    after: readonly (ChainAccount | null)[],
-    gift: Gift | undefined,
-  ): string | null {
-    const gainers = new Set(GAINERS[name].map((gainer) => this.#idOf(name, gainer, before.metas)));
-    const treasury = this.#idOf(name, 'treasury', before.metas);
+  /** Takes in what a successful instruction did to a listing's pauses. */
+  #notePauses(attempt: Attempt, found: Accounts): void {
+    const { name, now, was } = attempt;
+    const id = addressOf(attempt, 'listing') ?? this.#universe.absent;
+    const facts = factsOf(found.get(id));
+    if (facts !== null && name === 'create_listing') {
+      this.#histories.set(id, new ListingHistory(facts, now));
+    } else if (facts !== null && name === 'update_listing') {
+      this.#histories.get(id)?.update(factsOf(was.get(id)) ?? facts, facts, now);
+    }
+  }
+
+  /** What law a reclaim or its refusal breaks, in words; null when none. */
+  #judgeReclaim(attempt: Attempt, verdict: Verdict): string | null {
+    const isBuyers = addressOf(attempt, 'revoker') === addressOf(attempt, 'buyer');
+    const isRefused = verdict === 'Unauthorized' && isBuyers;
+    const listing = this.#account(attempt, 'listing');
+    const credential = this.#account(attempt, 'access_credential');
+    const facts = factsOf(listing);
+    const isReclaimed = verdict === null && credential !== null && !isTombstone(credential);
+    if (listing === null || credential === null || facts === null || (!isRefused && !isReclaimed)) {
+      return null;
+    }
+    const agreed = agreedPriceOf(this.#account(attempt, 'per_query_balance'));
+    const isTooDear = agreed !== null && facts.price > agreed;
+    if (isRefused && (isTooDear || isTombstone(listing))) {
+      return `a reclaim was refused from a listing that is ${isTooDear ? 'too dear' : 'closed'}`;
+    }
+    const history = this.#histories.get(addressOf(attempt, 'listing') ?? this.#universe.absent);
+    return isTooDear ? null : (history?.judgeReclaim(isReclaimed, facts, attempt.now) ?? null);
+  }
+
+  #checkMoney(attempt: Attempt, found: Accounts, gift: Gift | undefined): string | null {
+    const gainers = (GAINERS[attempt.name] ?? '').split(' ').map((gainer) => addressOf(attempt, gainer));
+    const treasury = addressOf(attempt, 'treasury');
     let total = 0n;
-    for (const [index, id] of before.ids.entries()) {
-      const [was, is] = [before.accounts[index] ?? null, after[index] ?? null];
+    for (const [id, was] of attempt.was) {
+      const is = found.get(id) ?? null;
       const given = gift?.to === id ? gift.lamports : 0n;
-      const gain = lamportsOf(is) - lamportsOf(was) - given;
+      const gain = (is?.lamports ?? 0n) - (was?.lamports ?? 0n) - given;
       total += gain;
-      if (gain > 0n && !gainers.has(id)) {
+      if (gain > 0n && !gainers.includes(id)) {
         return `${this.#universe.label(id)} gained ${gain} lamports and is no party`;
       }
       // Of two accounts of the program neither new nor closed, only the fields and gifts to a treasury count.
       // The program makes none at an address with a known key: one planted there is paid as any wallet.
       const isOurs = this.#isOurs(was) && this.#isOurs(is) && !this.#universe.canSign(id);
-      if (isOurs && id !== treasury && heldFor(is) - heldFor(was) !== gain) {
-        return `${this.#universe.label(id)}: its field moved by ${heldFor(is) - heldFor(was)}, its lamports by ${gain}`;
+      const moved = isOurs ? heldFor(is) - heldFor(was) : gain;
+      if (id !== treasury && moved !== gain) {
+        return `${this.#universe.label(id)}: its field moved by ${moved}, its lamports by ${gain}`;
       }
     }
     return total === 0n ? null : `${total} lamports came out of nothing`;
   }
 
-  #checkTombstones(before: Snapshot, after: readonly (ChainAccount | null)[]): string | null {
-    for (const [index, id] of before.ids.entries()) {
-      const was = before.accounts[index] ?? null;
-      const is = after[index] ?? null;
-      if (was !== null && this.#isOurs(was) && isTombstone(was)) {
-        const isSame = is !== null && this.#isOurs(is) && Buffer.compare(was.data, is.data) === 0;
-        if (!isSame) {
-          return `${this.#universe.label(id)} was over and changed`;
-        }
+  #checkTombstones(attempt: Attempt, found: Accounts): string | null {
+    for (const [id, was] of attempt.was) {
+      const is = found.get(id) ?? null;
+      const isSame = this.#isOurs(is) && was !== null && Buffer.compare(was.data, is.data) === 0;
+      if (this.#isOurs(was) && isTombstone(was) && !isSame) {
+        return `${this.#universe.label(id)} was over and changed`;
       }
     }
     return null;
@@ -138,6 +156,26 @@ export class InvariantChecker {
   }
 }
 
-function lamportsOf(account: ChainAccount | null): bigint {
-  return account?.lamports ?? 0n;
+/** The address of an account by its name in the instruction. */
+function addressOf({ name, metas }: Attempt, account: string): AddressId | undefined {
+  return metas[instructionRule(name).accounts.findIndex((rule) => rule.name === account)]?.id;
+}
+
+/** Each balance pays the prices of its charges, and nothing else. */
+function checkPrices(attempt: Attempt, found: Accounts): string | null {
+  const { args, metas, name, was } = attempt;
+  const behind = metas.slice(instructionRule(name).accounts.length);
+  const prices = new Map<AddressId, bigint>();
+  for (const [index, { price_lamports: price }] of chargesIn(args ?? {}).entries()) {
+    const balance = addressOf(attempt, 'per_query_balance') ?? behind[2 * index + 1]?.id ?? -1;
+    prices.set(balance, (prices.get(balance) ?? 0n) + price);
+  }
+  for (const [balance, named] of prices) {
+    const [before, after] = [was.get(balance), found.get(balance)];
+    const taken = before && after ? heldFor(before) - heldFor(after) : named;
+    if (taken !== named) {
+      return `${taken} lamports were charged for a price of ${named}`;
+    }
+  }
+  return null;
 }

@@ -22,22 +22,10 @@ describe('the history of a listing', () => {
     expect(history.judgeReclaim(false, now, START + 8n * DAY)).toMatch(/was refused after 604800 seconds/);
   });
 
-  test('names a price that is charged after its time, or refused within it', () => {
-    const history = new ListingHistory(active(1_000n), START);
-    expect(history.judgePrice(true, 999n, active(1_000n), START)).toMatch(/999 was charged/);
-    history.update(active(1_000n), active(2_000n), START);
-    const facts = active(2_000n);
-    expect(history.judgePrice(true, 1_000n, facts, START + 899n)).toBeNull();
-    expect(history.judgePrice(false, 1_000n, facts, START + 899n)).toMatch(/1000 was refused/);
-    expect(history.judgePrice(false, 1_000n, facts, START + 900n)).toBeNull();
-    expect(history.judgePrice(true, 1_000n, facts, START + 900n)).toMatch(/1000 was charged/);
-    expect(history.judgePrice(false, 2_000n, facts, START + 900n)).toMatch(/2000 was refused/);
-  });
-
   test('judges nothing once a clock went back, or the time of a pause was set from outside', () => {
     const back = new ListingHistory(active(), START);
-    expect(back.judgePrice(true, 1n, active(), START - 1n)).toBeNull();
-    expect(back.judgePrice(true, 1n, active(), START + DAY)).toBeNull();
+    expect(back.judgeReclaim(true, active(), START - 1n)).toBeNull();
+    expect(back.judgeReclaim(true, active(), START + DAY)).toBeNull();
     const aged = new ListingHistory(active(), START);
     aged.update(active(), paused(START), START);
     aged.update(paused(START + DAY), active(), START + 9n * DAY);

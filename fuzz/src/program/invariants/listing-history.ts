@@ -1,7 +1,6 @@
 import { PAUSE_UNIT, PAUSE_WINDOW } from '../model/pauses.js';
 
 const RECLAIM_AFTER = 604_800n;
-const PREVIOUS_PRICE = 900n;
 
 /** What the chain's bytes say of a listing that is of interest here. */
 export interface ListingFacts {
@@ -11,14 +10,13 @@ export interface ListingFacts {
 }
 
 /**
- * All that ever happened to a listing's price and its pauses, seen from outside: the rules about both without the
- * economy of the few bytes in which the program remembers them. Judges nothing once a clock went back or a time in the
+ * All pauses that a listing ever had, seen from outside: the rule about them without the economy of the few bytes in
+ * which the program remembers them. Judges nothing once a clock went back or a time in the
  * account was changed by other means than an instruction.
  */
 export class ListingHistory {
   readonly #pauses: { from: bigint; to: bigint }[] = [];
   #facts: ListingFacts;
-  #previous: { price: bigint; changedAt: bigint } | null = null;
   #lastSeen: bigint;
   #isReliable: boolean;
 
@@ -32,9 +30,6 @@ export class ListingHistory {
   /** Takes in what an update made of what the listing was. */
   update(before: ListingFacts, facts: ListingFacts, now: bigint): void {
     this.#knows(before, now);
-    if (facts.price !== before.price) {
-      this.#previous = { price: before.price, changedAt: now };
-    }
     if (before.isPaused && !facts.isPaused) {
       this.#pauses.push({ from: before.pausedAt, to: now });
     }
@@ -77,17 +72,5 @@ export class ListingHistory {
     return isAllowed && most + PAUSE_UNIT <= RECLAIM_AFTER
       ? `a reclaim was allowed after ${most} seconds of pauses within 30.5 days`
       : null;
-  }
-
-  /** What is wrong about a price that was charged or refused; null when nothing is. */
-  judgePrice(isCharged: boolean, price: bigint, facts: ListingFacts, now: bigint): string | null {
-    if (!this.#knows(facts, now)) {
-      return null;
-    }
-    const previous = this.#previous;
-    const isRight =
-      price === facts.price ||
-      (previous !== null && price === previous.price && now - previous.changedAt < PREVIOUS_PRICE);
-    return isRight === isCharged ? null : `a price of ${price} was ${isCharged ? 'charged' : 'refused'}`;
   }
 }

@@ -1,28 +1,18 @@
 import type { AddressId, Universe } from '../world/universe.js';
-import type { Args } from './arguments.js';
-import type { Way } from './ways.js';
-import type { InstructionName } from './instruction-table.js';
-import type { Draft, Rent } from './ledger.js';
-import type {
-  BalanceState,
-  CredentialState,
-  EscrowState,
-  ListingState,
-  ProgramState,
-  ProtocolState,
-} from './state.js';
+import type { Value, Values } from './borsh.js';
+import { when, type Verdict, type Way } from './errors.js';
+import type { InstructionName, Meta, StateType } from './instruction-table.js';
+import type { Draft } from './ledger.js';
+import { U64_MAX } from './money.js';
+import type { StateOf } from './state.js';
 
-/** An account of an instruction, with the privileges that it has in the whole transaction. */
-export interface Meta {
-  id: AddressId;
-  isSigner: boolean;
-  isWritable: boolean;
-}
+/** What some instructions do once their accounts are in order: the change of the draft, or the refusal. */
+export type Rules<Name extends InstructionName> = Record<Name, (call: Call) => Verdict>;
 
 /** One instruction on its way through the model. */
 export class Call {
   readonly name: InstructionName;
-  readonly args: Args;
+  readonly args: Values;
   readonly draft: Draft;
   readonly universe: Universe;
   /** The instruction's accounts by their names. */
@@ -36,7 +26,7 @@ export class Call {
   /** By which of several ways it succeeds, for statistics. */
   way: Way | null = null;
 
-  constructor(name: InstructionName, args: Args, draft: Draft) {
+  constructor(name: InstructionName, args: Values, draft: Draft) {
     this.name = name;
     this.args = args;
     this.draft = draft;
@@ -45,10 +35,6 @@ export class Call {
 
   get now(): bigint {
     return this.draft.ledger.now;
-  }
-
-  get rent(): Rent {
-    return this.draft.ledger.rent;
   }
 
   /** The address that an instruction's account has. */
@@ -60,77 +46,47 @@ export class Call {
     return id;
   }
 
-  /** A u64 argument. */
-  amount(name: string): bigint {
-    const value = this.args[name];
-    if (typeof value !== 'bigint') {
-      throw new TypeError(`${this.name} has no amount ${name}.`);
-    }
-    return value;
+  /** An argument, of the type that the table of instructions gives it; `otherwise` where it is not given. */
+  arg<T extends Value>(name: string, otherwise: T): T {
+    return (this.args[name] ?? otherwise) as T;
   }
 
-  /** A u64 argument that may be left out. */
-  optionalAmount(name: string): bigint | null {
-    return this.args[name] === null ? null : this.amount(name);
+  /** An address argument; null where it is not given. */
+  address(name: string): AddressId | null {
+    const bytes = this.arg<Uint8Array | null>(name, null);
+    return bytes === null ? null : this.universe.intern(bytes);
   }
 
-  /** A text argument. */
-  text(name: string): string {
-    const value = this.args[name];
-    if (typeof value !== 'string') {
-      throw new TypeError(`${this.name} has no text ${name}.`);
-    }
-    return value;
-  }
-
-  /** An address argument. */
-  address(name: string): AddressId {
-    const value = this.args[name];
-    if (!(value instanceof Uint8Array)) {
-      throw new TypeError(`${this.name} has no address ${name}.`);
-    }
-    return this.universe.intern(value);
-  }
-
-  /** The program's state at one of the accounts, to be read. */
-  state<T extends ProgramState['type']>(type: T): Readonly<Extract<ProgramState, { type: T }>> {
+  /** The program's state at the account that has its type for a name. */
+  state<T extends StateType>(type: T): Readonly<StateOf<T>> {
     const { data } = this.draft.read(this.id(type));
-    return narrow(data, type);
+    if (data.type !== type) {
+      throw new TypeError(`Expected ${type}, found ${data.type}.`);
+    }
+    return data as StateOf<T>;
   }
 
-  /** The program's state at one of the accounts, to be changed. */
-  writeState<T extends ProgramState['type']>(type: T): Extract<ProgramState, { type: T }> {
-    const { data } = this.draft.write(this.id(type));
-    return narrow(data, type);
+  /** Changes fields of that state; the refusal where an amount does not fit its field. */
+  change<T extends StateType>(type: T, fields: Partial<StateOf<T>>): Verdict {
+    this.state(type);
+    Object.assign(this.draft.write(this.id(type)).data, fields);
+    const isTooLarge = Object.values(fields).some((value) => typeof value === 'bigint' && value > U64_MAX);
+    return when(isTooLarge, 'ArithmeticOverflow');
   }
 
-  get protocol(): Readonly<ProtocolState> {
+  get protocol(): Readonly<StateOf<'protocol'>> {
     return this.state('protocol');
   }
-
-  get listing(): Readonly<ListingState> {
+  get listing(): Readonly<StateOf<'listing'>> {
     return this.state('listing');
   }
-
-  get escrow(): Readonly<EscrowState> {
+  get escrow(): Readonly<StateOf<'escrow'>> {
     return this.state('escrow');
   }
-
-  get credential(): Readonly<CredentialState> {
+  get credential(): Readonly<StateOf<'access_credential'>> {
     return this.state('access_credential');
   }
-
-  get balance(): Readonly<BalanceState> {
+  get balance(): Readonly<StateOf<'per_query_balance'>> {
     return this.state('per_query_balance');
   }
-}
-
-function narrow<T extends ProgramState['type']>(
-  data: { type: string },
-  type: T,
-): Extract<ProgramState, { type: T }> {
-  if (data.type !== type) {
-    throw new TypeError(`Expected ${type}, found ${data.type}.`);
-  }
-  return data as Extract<ProgramState, { type: T }>;
 }

@@ -1,78 +1,37 @@
-import { CODE } from './errors.js';
-
 /** How far a charge may jump above the highest sequence. */
 export const MAX_JUMP = 1_024n;
 
 /** How many sequences are told apart. */
 export const WINDOW_WIDTH = 256n;
 
-/** What is remembered of charges: the highest sequence, and bit i for sequence `highest - i`. */
-export interface ChargeWindow {
-  highest: bigint;
-  bits: bigint;
+/** The sequences that were charged and are told apart. The program keeps the highest, and a bit for each below it. */
+export type Charged = readonly bigint[];
+
+/** The highest sequence charged; 0 before the first. */
+export function highestOf(charged: Charged): bigint {
+  return charged.reduce((highest, sequence) => (sequence > highest ? sequence : highest), 0n);
 }
 
 /**
- * Charges a sequence: the new memory, or the code of the refusal. Of any width, so that a small one can be tried
- * exhaustively.
+ * Charges a sequence, unless it was charged before, is too far below the highest one to tell, or too far above it.
+ *
+ * @returns the new memory, or the refusal
  */
-export function chargeSequence(
-  { highest, bits }: ChargeWindow,
-  sequence: bigint,
-  width = WINDOW_WIDTH,
-): ChargeWindow | number {
-  if (sequence > highest) {
-    const jump = sequence - highest;
-    return jump > MAX_JUMP
-      ? CODE.SequenceTooFar
-      : { highest: sequence, bits: BigInt.asUintN(Number(width), (bits << jump) | 1n) };
+export function chargeSequence(charged: Charged, sequence: bigint): Charged | string {
+  const highest = highestOf(charged);
+  if (sequence > highest + MAX_JUMP) {
+    return 'SequenceTooFar';
   }
-  const age = highest - sequence;
-  if (age >= width || ((bits >> age) & 1n) === 1n) {
-    return CODE.RunAlreadyConsumed;
+  if (sequence + WINDOW_WIDTH <= highest || charged.includes(sequence)) {
+    return 'RunAlreadyConsumed';
   }
-  return { highest, bits: bits | (1n << age) };
+  const all = [...charged, sequence];
+  const lowest = highestOf(all) - WINDOW_WIDTH;
+  return all.filter((each) => each > lowest);
 }
 
-/**
- * The same rule from first principles: every sequence that was ever charged, in a set. A sequence is charged unless it
- * was before, is too far below the highest one to tell, or too far above it.
- */
-export class ChargedSet {
-  readonly #charged = new Set<bigint>();
-  readonly #width: bigint;
-  #highest = 0n;
-
-  constructor(width = WINDOW_WIDTH) {
-    this.#width = width;
-  }
-
-  /** The same memory, to go on apart. */
-  copy(): ChargedSet {
-    const copy = new ChargedSet(this.#width);
-    this.#charged.forEach((sequence) => copy.add(sequence));
-    return copy;
-  }
-
-  /** The highest sequence charged; 0 before the first. */
-  get highest(): bigint {
-    return this.#highest;
-  }
-
-  /** What becomes of charging a sequence: null when it would be charged. */
-  verdict(sequence: bigint): number | null {
-    if (sequence > this.#highest + MAX_JUMP) {
-      return CODE.SequenceTooFar;
-    }
-    const isForgotten = sequence + this.#width <= this.#highest;
-    return isForgotten || this.#charged.has(sequence) ? CODE.RunAlreadyConsumed : null;
-  }
-
-  /** Remembers a charge. */
-  add(sequence: bigint): void {
-    this.#charged.add(sequence);
-    if (sequence > this.#highest) {
-      this.#highest = sequence;
-    }
-  }
+/** The memory as a number: bit i for the sequence `highest - i`. */
+export function windowBits(charged: Charged): bigint {
+  const highest = highestOf(charged);
+  return charged.reduce((bits, sequence) => bits | (1n << (highest - sequence)), 0n);
 }

@@ -1,181 +1,103 @@
-import type { AddressId } from '../world/universe.js';
 import type { Call } from './call.js';
-import { chargeOf, type Charge } from './charge.js';
-import { discriminator, type InstructionName } from './instruction-table.js';
+import { encode, fieldsOf, type Fields, type Value, type Values } from './borsh.js';
+import { chargesIn, discriminator, type Charge, type InstructionName } from './instruction-table.js';
 import { feeOf, windowCost } from './money.js';
-import { STATUS } from './state.js';
+import { STATUS, type StateOf } from './state.js';
 
-type Field =
-  | { address: AddressId }
-  | { u64: bigint }
-  | { u16: number }
-  | { flag: boolean }
-  | { byte: number }
-  | { text: string }
-  | { bytes: Uint8Array };
+const RENTAL = '@listing:pubkey @buyer:pubkey';
+const PAYMENT = 'price:u64 fee:u64';
 
-type Event = [string, ...Field[]];
-
-/** The event of each instruction: its name, and what is in it once the instruction has succeeded. */
-const EVENTS: Record<InstructionName, ((call: Call) => Event) | null> = {
-  initialize_protocol: (call) => {
-    const { admin, authority, treasury, feeBps, minQueryPrice } = call.protocol;
-    return [
-      'ProtocolInitialized',
-      { address: admin },
-      { address: authority },
-      { address: treasury },
-      { u16: feeBps },
-      { u64: minQueryPrice },
-    ];
-  },
-  update_protocol: (call) => {
-    const { protocol } = call;
-    return [
-      'ProtocolUpdated',
-      { address: protocol.admin },
-      { address: protocol.pendingAdmin },
-      { address: protocol.authority },
-      { address: protocol.nextAuthority },
-      { address: protocol.treasury },
-      { u16: protocol.feeBps },
-      { u64: protocol.minQueryPrice },
-      { flag: protocol.paused },
-    ];
-  },
-  create_listing: (call) => {
-    const { creator, model, price, minDeposit, id } = call.listing;
-    return [
-      'ListingCreated',
-      { address: call.id('listing') },
-      { address: creator },
-      { byte: model },
-      { u64: price },
-      { u64: minDeposit },
-      { text: id },
-    ];
-  },
-  update_listing: (call) => {
-    const { revision, status, price, minDeposit } = call.listing;
-    return [
-      'ListingUpdated',
-      { address: call.id('listing') },
-      { u64: revision },
-      { flag: status === STATUS.paused },
-      { u64: price },
-      { u64: minDeposit },
-    ];
-  },
-  close_listing: (call) => [
-    'ListingClosed',
-    { address: call.id('listing') },
-    { address: call.listing.creator },
-  ],
-  purchase_one_time: (call) => ['OneTimePurchased', ...rental(call), ...payment(call, call.listing.price)],
-  purchase_subscription: (call) => ['SubscriptionPurchased', ...rental(call), ...window(call)],
-  renew_subscription: (call) => ['SubscriptionRenewed', ...rental(call), ...window(call)],
-  purchase_per_query: (call) => [
-    'PerQueryPurchased',
-    ...rental(call),
-    { u64: call.amount('deposit_lamports') },
-    { u64: call.amount('max_price_lamports') },
-  ],
-  topup_balance: (call) => [
-    'BalanceToppedUp',
-    ...rental(call),
-    { u64: call.amount('amount_lamports') },
-    { u64: call.balance.balance },
-    { u64: call.amount('max_price_lamports') },
-  ],
-  consume_query: (call) => queryConsumed(call, chargeOf(call.args)),
+/**
+ * The event of each instruction: its name, and its fields, each with its type behind where its value comes from: the
+ * account `@name`, `arg.name` of the arguments, a field of a state after the instruction, or one of {@link valueOf}.
+ */
+const EVENTS = {
+  initialize_protocol: `ProtocolInitialized protocol.admin:pubkey protocol.authority:pubkey
+    protocol.treasury:pubkey protocol.feeBps:u16 protocol.minQueryPrice:u64`,
+  update_protocol: `ProtocolUpdated protocol.admin:pubkey protocol.pendingAdmin:pubkey protocol.authority:pubkey
+    protocol.nextAuthority:pubkey protocol.treasury:pubkey protocol.feeBps:u16 protocol.minQueryPrice:u64
+    protocol.paused:bool`,
+  create_listing: `ListingCreated @listing:pubkey listing.creator:pubkey listing.model:u8 listing.price:u64
+    listing.minDeposit:u64 listing.id:string`,
+  update_listing: `ListingUpdated @listing:pubkey listing.revision:u64 isPaused:bool listing.price:u64
+    listing.minDeposit:u64`,
+  close_listing: 'ListingClosed @listing:pubkey listing.creator:pubkey',
+  purchase_one_time: `OneTimePurchased ${RENTAL} ${PAYMENT}`,
+  purchase_subscription: `SubscriptionPurchased ${RENTAL} ${PAYMENT} access_credential.expiresAt:u64`,
+  renew_subscription: `SubscriptionRenewed ${RENTAL} ${PAYMENT} access_credential.expiresAt:u64`,
+  purchase_per_query: `PerQueryPurchased ${RENTAL} arg.deposit_lamports:u64 arg.max_price_lamports:u64`,
+  topup_balance: `BalanceToppedUp ${RENTAL} arg.amount_lamports:u64 per_query_balance.balance:u64
+    arg.max_price_lamports:u64`,
+  consume_query: `QueryConsumed ${RENTAL} run_id:bytes16 sequence:u64 ${PAYMENT} per_query_balance.balance:u64`,
   // Each charge logs its own, with the balance that it leaves.
   consume_queries: null,
-  revoke_access: (call) => ['AccessRevoked', ...rental(call)],
-  revoke_per_query_access: (call) => {
-    const before = call.draft.ledger.get(call.id('per_query_balance')).data;
-    return [
-      'PerQueryAccessRevoked',
-      ...rental(call),
-      { u64: before.type === 'per_query_balance' ? before.balance : 0n },
-      { flag: !call.credential.valid },
-    ];
-  },
-  withdraw_earnings: (call) => {
-    const before = call.draft.ledger.get(call.id('escrow')).data;
-    const { earnings } = call.escrow;
-    return [
-      'EarningsWithdrawn',
-      { address: call.id('listing') },
-      { address: call.id('creator') },
-      { u64: before.type === 'escrow' ? before.earnings - earnings : 0n },
-      { u64: earnings },
-    ];
-  },
+  revoke_access: `AccessRevoked ${RENTAL}`,
+  revoke_per_query_access: `PerQueryAccessRevoked ${RENTAL} refund:u64 isEnded:bool`,
+  withdraw_earnings: `EarningsWithdrawn @listing:pubkey @creator:pubkey withdrawn:u64 escrow.earnings:u64`,
   verify_access: null,
-};
+} as const satisfies Record<InstructionName, string | null>;
 
-function queryConsumed(call: Call, { sequence, runId, price }: Charge): Event {
-  return [
-    'QueryConsumed',
-    ...rental(call),
-    { bytes: runId },
-    { u64: sequence },
-    ...payment(call, price),
-    { u64: call.balance.balance },
-  ];
+const layouts = new Map<string, { tag: Buffer; fields: Fields }>();
+
+function layoutOf(text: string): { tag: Buffer; fields: Fields } {
+  let layout = layouts.get(text);
+  if (layout === undefined) {
+    const [name = '', ...fields] = text.split(/\s+/);
+    layout = { tag: discriminator(`event:${name}`), fields: fieldsOf(fields.join(' ')) };
+    layouts.set(text, layout);
+  }
+  return layout;
 }
 
-function rental(call: Call): Field[] {
-  return [{ address: call.id('listing') }, { address: call.id('buyer') }];
+function priceOf({ name, args, listing }: Call): bigint {
+  const { duration_seconds: seconds } = args;
+  return name === 'purchase_one_time' || typeof seconds !== 'bigint'
+    ? listing.price
+    : windowCost(listing.price, seconds);
 }
 
-function payment(call: Call, price: bigint): Field[] {
-  return [{ u64: price }, { u64: feeOf(price, call.protocol.feeBps) }];
+function valueOf(call: Call, source: string, charge: Charge | null): Value {
+  const before = (account: string): unknown => call.draft.ledger.get(call.id(account)).data;
+  switch (source) {
+    case 'price':
+      return charge?.price_lamports ?? priceOf(call);
+    case 'fee':
+      return feeOf(charge?.price_lamports ?? priceOf(call), call.protocol.feeBps);
+    case 'sequence':
+    case 'run_id':
+      return charge?.[source];
+    case 'isPaused':
+      return call.listing.status === STATUS.paused;
+    case 'isEnded':
+      return !call.credential.valid;
+    case 'refund':
+      return (before('per_query_balance') as StateOf<'per_query_balance'>).balance;
+    case 'withdrawn':
+      return (before('escrow') as StateOf<'escrow'>).earnings - call.escrow.earnings;
+    default: {
+      const [place = '', field = ''] = source.split('.');
+      const values = place === 'arg' ? call.args : { ...call.draft.read(call.id(place)).data };
+      return (values as Values)[field];
+    }
+  }
 }
 
-function window(call: Call): Field[] {
-  const price = windowCost(call.listing.price, call.amount('duration_seconds'));
-  return [...payment(call, price), { u64: call.credential.expiresAt }];
+function encodeEvent(call: Call, text: string, charge: Charge | null): Buffer {
+  const { tag, fields } = layoutOf(text);
+  const values = fields.map(([source]): [string, Value] => [
+    source,
+    source.startsWith('@') ? call.id(source.slice(1)) : valueOf(call, source, charge),
+  ]);
+  return Buffer.concat([tag, ...encode(fields, Object.fromEntries(values), (id) => call.universe.key(id))]);
 }
 
 /** What an instruction that has succeeded has logged: at most one event, or one of each charge. */
 export function eventsOf(call: Call): Buffer[] {
-  const describe = EVENTS[call.name];
-  return describe === null ? call.logged : [encodeEvent(call, describe(call))];
+  const event = EVENTS[call.name];
+  return event === null ? call.logged : [encodeEvent(call, event, chargesIn(call.args)[0] ?? null)];
 }
 
 /** Logs a charge that was just made. */
 export function logCharge(call: Call, charge: Charge): void {
-  call.logged.push(encodeEvent(call, queryConsumed(call, charge)));
-}
-
-function encodeEvent(call: Call, [name, ...fields]: Event): Buffer {
-  return Buffer.concat([discriminator(`event:${name}`), ...fields.map((field) => encode(call, field))]);
-}
-
-function encode(call: Call, field: Field): Uint8Array {
-  if ('address' in field) {
-    return call.universe.key(field.address);
-  }
-  if ('bytes' in field) {
-    return field.bytes;
-  }
-  if ('flag' in field) {
-    return Uint8Array.of(field.flag ? 1 : 0);
-  }
-  if ('byte' in field) {
-    return Uint8Array.of(field.byte);
-  }
-  if ('u16' in field) {
-    return Uint8Array.of(field.u16 & 0xff, field.u16 >> 8);
-  }
-  if ('u64' in field) {
-    const bytes = Buffer.alloc(8);
-    bytes.writeBigUInt64LE(BigInt.asUintN(64, field.u64));
-    return bytes;
-  }
-  const text = Buffer.from(field.text);
-  const length = Buffer.alloc(4);
-  length.writeUInt32LE(text.length);
-  return Buffer.concat([length, text]);
+  call.logged.push(encodeEvent(call, EVENTS.consume_query, charge));
 }

@@ -1,19 +1,9 @@
 import { createHash } from 'node:crypto';
-
-/** The types that arguments have. */
-export type ArgType =
-  | 'bool'
-  | 'u16'
-  | 'u64'
-  | 'pubkey'
-  | 'string'
-  | 'model'
-  | 'bytes16'
-  | { option: 'bool' | 'u16' | 'u64' | 'pubkey' | 'string' }
-  | { list: readonly (readonly [string, 'u64' | 'bytes16'])[] };
+import type { AddressId, PdaKind } from '../world/universe.js';
+import { CHARGE_FIELDS, decode, encode, fieldsOf, type Fields, type Values } from './borsh.js';
 
 /** The program's types of accounts. */
-export type StateType = 'protocol' | 'listing' | 'escrow' | 'access_credential' | 'per_query_balance';
+export type StateType = Exclude<PdaKind, 'program_data'>;
 
 /**
  * What an instruction asks of one account.
@@ -33,16 +23,9 @@ export interface AccountRule {
 
 /** One instruction: arguments, then accounts, in their order on the wire; `consume_queries` takes further ones behind. */
 export interface InstructionRule {
-  args: readonly (readonly [string, ArgType])[];
+  args: Fields;
   accounts: readonly AccountRule[];
 }
-
-const signer = (name: string): AccountRule => ({ name, kind: 'wallet', signer: true });
-const payer = (name: string): AccountRule => ({ name, kind: 'wallet', signer: true, writable: true });
-const wallet = (name: string): AccountRule => ({ name, kind: 'wallet' });
-const payee = (name: string): AccountRule => ({ name, kind: 'wallet', writable: true });
-const treasury: AccountRule = { name: 'treasury', kind: 'wallet', writable: true, namedByProtocol: true };
-const system: AccountRule = { name: 'system_program', kind: 'system' };
 
 const SEEDS: Record<StateType, readonly string[] | undefined> = {
   protocol: [],
@@ -53,215 +36,112 @@ const SEEDS: Record<StateType, readonly string[] | undefined> = {
   per_query_balance: ['buyer', 'listing'],
 };
 
-function stateRule(kind: 'existing' | 'new', state: StateType, writable: boolean): AccountRule {
-  const seeds = SEEDS[state];
-  return {
-    name: state,
-    kind,
-    state,
-    ...(writable ? { writable: true } : {}),
-    ...(seeds === undefined ? {} : { seeds }),
-  };
+/** What each word of the table asks of an account. */
+const ASKED = {
+  signer: { kind: 'wallet', signer: true },
+  payer: { kind: 'wallet', signer: true, writable: true },
+  wallet: { kind: 'wallet' },
+  payee: { kind: 'wallet', writable: true },
+  named: { kind: 'wallet', writable: true, namedByProtocol: true },
+  optional: { kind: 'optional' },
+  program: { kind: 'system' },
+  reads: { kind: 'existing' },
+  writes: { kind: 'existing', writable: true },
+  creates: { kind: 'new', writable: true },
+  maybe: { kind: 'maybe' },
+} as const satisfies Record<string, Omit<AccountRule, 'name'>>;
+
+/** The rules of accounts that a text lists as `word name`, with the seeds behind it where they are not the type's. */
+function accountsOf(text: string): AccountRule[] {
+  return text.split(/,\s+/).map((each) => {
+    const [word = '', name = '', ...given] = each.split(' ');
+    const asked = ASKED[word as keyof typeof ASKED];
+    if (!(name in SEEDS)) {
+      return { name, ...asked };
+    }
+    const state = name as StateType;
+    const seeds = given.length > 0 ? given : SEEDS[state];
+    return { name, state, ...asked, ...(seeds === undefined ? {} : { seeds }) };
+  });
 }
-const reads = (state: StateType): AccountRule => stateRule('existing', state, false);
-const writes = (state: StateType): AccountRule => stateRule('existing', state, true);
-const creates = (state: StateType): AccountRule => stateRule('new', state, true);
-const maybe = (state: StateType, seeds: readonly string[]): AccountRule => ({
-  name: state,
-  kind: 'maybe',
-  state,
-  seeds,
+
+const rule = (args: string, accounts: string): InstructionRule => ({
+  args: fieldsOf(args),
+  accounts: accountsOf(accounts),
 });
 
-/** What one charge says of its run. */
-const CHARGE_FIELDS = [
-  ['sequence', 'u64'],
-  ['run_id', 'bytes16'],
-  ['price_lamports', 'u64'],
-] as const;
-
 /** What `consume_queries` asks of the two accounts of a charge. The buyer of the second is the one in the first. */
-export const CHARGE_ACCOUNTS = [reads('access_credential'), writes('per_query_balance')] as const;
+export const CHARGE_ACCOUNTS = accountsOf('reads access_credential, writes per_query_balance');
+
+const SALE = 'payer buyer, reads protocol';
+const PAID = 'named treasury, program system_program';
 
 /** Every instruction, as the design gives it. */
 const INSTRUCTION_RULES = {
-  initialize_protocol: {
-    args: [
-      ['admin', 'pubkey'],
-      ['authority', 'pubkey'],
-      ['fee_bps', 'u16'],
-      ['min_query_price_lamports', 'u64'],
-    ],
-    accounts: [
-      payer('upgrade_authority'),
-      creates('protocol'),
-      wallet('program_data'),
-      wallet('treasury'),
-      system,
-    ],
-  },
-  update_protocol: {
-    args: [
-      ['pending_admin', { option: 'pubkey' }],
-      ['authority', { option: 'pubkey' }],
-      ['next_authority', { option: 'pubkey' }],
-      ['fee_bps', { option: 'u16' }],
-      ['min_query_price_lamports', { option: 'u64' }],
-      ['paused', { option: 'bool' }],
-    ],
-    accounts: [signer('admin'), writes('protocol'), { name: 'new_treasury', kind: 'optional' }],
-  },
-  create_listing: {
-    args: [
-      ['listing_id', 'string'],
-      ['rental_model', 'model'],
-      ['price_lamports', 'u64'],
-      ['min_deposit_lamports', 'u64'],
-      ['metadata_uri', 'string'],
-    ],
-    accounts: [
-      payer('creator'),
-      signer('authority'),
-      reads('protocol'),
-      { ...creates('listing'), seeds: ['arg:listing_id'] },
-      creates('escrow'),
-      system,
-    ],
-  },
-  update_listing: {
-    args: [
-      ['price_lamports', { option: 'u64' }],
-      ['min_deposit_lamports', { option: 'u64' }],
-      ['metadata_uri', { option: 'string' }],
-      ['paused', { option: 'bool' }],
-    ],
-    accounts: [signer('creator'), reads('protocol'), writes('listing')],
-  },
-  close_listing: { args: [], accounts: [signer('creator'), writes('listing'), reads('escrow')] },
-  purchase_one_time: {
-    args: [['max_price_lamports', 'u64']],
-    accounts: [
-      payer('buyer'),
-      reads('protocol'),
-      reads('listing'),
-      writes('escrow'),
-      creates('access_credential'),
-      treasury,
-      system,
-    ],
-  },
-  purchase_subscription: {
-    args: [
-      ['duration_seconds', 'u64'],
-      ['max_price_lamports', 'u64'],
-    ],
-    accounts: [
-      payer('buyer'),
-      reads('protocol'),
-      writes('listing'),
-      writes('escrow'),
-      creates('access_credential'),
-      treasury,
-      system,
-    ],
-  },
-  purchase_per_query: {
-    args: [
-      ['deposit_lamports', 'u64'],
-      ['max_price_lamports', 'u64'],
-    ],
-    accounts: [
-      payer('buyer'),
-      reads('protocol'),
-      reads('listing'),
-      creates('access_credential'),
-      creates('per_query_balance'),
-      system,
-    ],
-  },
-  renew_subscription: {
-    args: [
-      ['duration_seconds', 'u64'],
-      ['max_price_lamports', 'u64'],
-    ],
-    accounts: [
-      payer('buyer'),
-      reads('protocol'),
-      writes('listing'),
-      writes('escrow'),
-      writes('access_credential'),
-      treasury,
-      system,
-    ],
-  },
-  topup_balance: {
-    args: [
-      ['amount_lamports', 'u64'],
-      ['max_price_lamports', 'u64'],
-    ],
-    accounts: [
-      payer('buyer'),
-      reads('protocol'),
-      reads('listing'),
-      reads('access_credential'),
-      writes('per_query_balance'),
-      system,
-    ],
-  },
+  initialize_protocol: rule(
+    'admin:pubkey authority:pubkey fee_bps:u16 min_query_price_lamports:u64',
+    'payer upgrade_authority, creates protocol, wallet program_data, wallet treasury, program system_program',
+  ),
+  update_protocol: rule(
+    `pending_admin:?pubkey authority:?pubkey next_authority:?pubkey
+      fee_bps:?u16 min_query_price_lamports:?u64 paused:?bool`,
+    'signer admin, writes protocol, optional new_treasury',
+  ),
+  create_listing: rule(
+    'listing_id:string rental_model:model price_lamports:u64 min_deposit_lamports:u64 metadata_uri:string',
+    `payer creator, signer authority, reads protocol,
+      creates listing arg:listing_id, creates escrow, program system_program`,
+  ),
+  update_listing: rule(
+    'price_lamports:?u64 min_deposit_lamports:?u64 metadata_uri:?string paused:?bool',
+    'signer creator, reads protocol, writes listing',
+  ),
+  close_listing: rule('', 'signer creator, writes listing, reads escrow'),
+  purchase_one_time: rule(
+    'max_price_lamports:u64',
+    `${SALE}, reads listing, writes escrow, creates access_credential, ${PAID}`,
+  ),
+  purchase_subscription: rule(
+    'duration_seconds:u64 max_price_lamports:u64',
+    `${SALE}, writes listing, writes escrow, creates access_credential, ${PAID}`,
+  ),
+  purchase_per_query: rule(
+    'deposit_lamports:u64 max_price_lamports:u64',
+    `${SALE}, reads listing, creates access_credential, creates per_query_balance, program system_program`,
+  ),
+  renew_subscription: rule(
+    'duration_seconds:u64 max_price_lamports:u64',
+    `${SALE}, writes listing, writes escrow, writes access_credential, ${PAID}`,
+  ),
+  topup_balance: rule(
+    'amount_lamports:u64 max_price_lamports:u64',
+    `${SALE}, reads listing, reads access_credential, writes per_query_balance, program system_program`,
+  ),
   consume_query: {
     args: CHARGE_FIELDS,
-    accounts: [
-      signer('authority'),
-      reads('protocol'),
-      reads('listing'),
-      writes('escrow'),
-      wallet('buyer'),
-      reads('access_credential'),
-      writes('per_query_balance'),
-      treasury,
-    ],
+    accounts: accountsOf(
+      `signer authority, reads protocol, reads listing, writes escrow, wallet buyer,
+        reads access_credential, writes per_query_balance, named treasury`,
+    ),
   },
-  consume_queries: {
-    args: [['charges', { list: CHARGE_FIELDS }]],
-    accounts: [signer('authority'), reads('protocol'), reads('listing'), writes('escrow'), treasury],
-  },
-  revoke_access: {
-    args: [],
-    accounts: [
-      signer('admin'),
-      reads('protocol'),
-      reads('listing'),
-      wallet('buyer'),
-      writes('access_credential'),
-    ],
-  },
-  revoke_per_query_access: {
-    args: [],
-    accounts: [
-      signer('revoker'),
-      reads('protocol'),
-      reads('listing'),
-      payee('buyer'),
-      writes('access_credential'),
-      writes('per_query_balance'),
-    ],
-  },
-  withdraw_earnings: {
-    args: [['amount_lamports', { option: 'u64' }]],
-    accounts: [payer('creator'), reads('listing'), writes('escrow')],
-  },
-  verify_access: {
-    args: [
-      ['buyer', 'pubkey'],
-      ['listing_id', 'string'],
-    ],
-    accounts: [
-      maybe('listing', ['arg:listing_id']),
-      maybe('access_credential', ['arg:buyer', 'listing']),
-      maybe('per_query_balance', ['arg:buyer', 'listing']),
-    ],
-  },
-} as const satisfies Record<string, InstructionRule>;
+  consume_queries: rule(
+    'charges:charge[]',
+    'signer authority, reads protocol, reads listing, writes escrow, named treasury',
+  ),
+  revoke_access: rule(
+    '',
+    'signer admin, reads protocol, reads listing, wallet buyer, writes access_credential',
+  ),
+  revoke_per_query_access: rule(
+    '',
+    'signer revoker, reads protocol, reads listing, payee buyer, writes access_credential, writes per_query_balance',
+  ),
+  withdraw_earnings: rule('amount_lamports:?u64', 'payer creator, reads listing, writes escrow'),
+  verify_access: rule(
+    'buyer:pubkey listing_id:string',
+    'maybe listing arg:listing_id, maybe access_credential arg:buyer listing, maybe per_query_balance arg:buyer listing',
+  ),
+};
 
 /** The name of an instruction. */
 export type InstructionName = keyof typeof INSTRUCTION_RULES;
@@ -274,12 +154,57 @@ export function instructionRule(name: InstructionName): InstructionRule {
   return INSTRUCTION_RULES[name];
 }
 
-/** What the data of an instruction begins with: Anchor's discriminator. */
-export const DISCRIMINATORS: Readonly<Record<InstructionName, Buffer>> = Object.fromEntries(
-  INSTRUCTION_NAMES.map((name) => [name, discriminator(`global:${name}`)]),
-) as Record<InstructionName, Buffer>;
-
 /** The first eight bytes of the sha256 of a name in Anchor's name space. */
 export function discriminator(name: string): Buffer {
   return createHash('sha256').update(name).digest().subarray(0, 8);
+}
+
+const discriminators = new Map(INSTRUCTION_NAMES.map((name) => [name, discriminator(`global:${name}`)]));
+const byDiscriminator = new Map([...discriminators].map(([name, bytes]) => [bytes.readBigUInt64LE(), name]));
+
+/** The instruction that data begins like, or null. */
+export function instructionOf(data: Buffer): InstructionName | null {
+  return byDiscriminator.get(data.readBigUInt64LE()) ?? null;
+}
+
+/** The data of an instruction. */
+export function encodeData(name: InstructionName, args: Values): Buffer {
+  return Buffer.concat([
+    discriminators.get(name) ?? Buffer.alloc(8),
+    ...encode(instructionRule(name).args, args),
+  ]);
+}
+
+/** The arguments behind the discriminator; null when the data is not exactly them. */
+export function decodeArgs(name: InstructionName, data: Buffer): Values | null {
+  return decode(instructionRule(name).args, data, 8);
+}
+
+/** One charge of a run, as its arguments are named. */
+export interface Charge extends Values {
+  sequence: bigint;
+  run_id: Uint8Array;
+  price_lamports: bigint;
+}
+
+/** The charges that the arguments of an instruction name: one, a list, or none. */
+export function chargesIn(args: Values): readonly Charge[] {
+  const { charges = 'sequence' in args ? [args] : [] } = args;
+  return charges as readonly Charge[];
+}
+
+/** An account of an instruction, with the privileges that it has in the whole transaction. */
+export interface Meta {
+  id: AddressId;
+  isSigner: boolean;
+  isWritable: boolean;
+}
+
+/** The accounts of an instruction with the privileges that it asks; `absent` for those that have no address here. */
+export function metasOf(name: InstructionName, ids: Record<string, AddressId>, absent: AddressId): Meta[] {
+  return instructionRule(name).accounts.map((rule) => ({
+    id: ids[rule.name] ?? absent,
+    isSigner: rule.signer === true,
+    isWritable: rule.writable === true,
+  }));
 }

@@ -1,99 +1,77 @@
 import type { AddressId } from '../world/universe.js';
 import type { Call } from './call.js';
-import { CODE, RUNTIME, SYSTEM_INSUFFICIENT_LAMPORTS, type Verdict } from './errors.js';
-import type { StateType } from './instruction-table.js';
+import { when, type Verdict } from './errors.js';
 import { rentExemptMinimum } from './ledger.js';
 import { U64_MAX } from './money.js';
-import { dataLength, NO_DATA, type ProgramState } from './state.js';
+import { dataLength, NO_DATA, STATE_SIZES, type ProgramState } from './state.js';
 
 /** Lamports per byte above which the program does not reckon. */
 const MAX_LAMPORTS_PER_BYTE = 2n ** 40n;
 
 /** The rent of an account as the program reckons it, or the refusal. */
-export function programRent(call: Call, size: number): bigint | Exclude<Verdict, null> {
-  const { rent } = call;
+export function programRent({ draft }: Call, size: number): bigint | string {
+  const { rent } = draft.ledger;
   if (rent.lamportsPerByte > MAX_LAMPORTS_PER_BYTE) {
-    return CODE.ArithmeticOverflow;
+    return 'ArithmeticOverflow';
   }
   return rent.threshold === 1 || rent.threshold === 2
     ? rentExemptMinimum(rent, size)
-    : RUNTIME.UnsupportedSysvar;
+    : 'runtime UnsupportedSysvar';
+}
+
+function move({ draft }: Call, from: AddressId, to: AddressId, lamports: bigint, overflow: string): Verdict {
+  draft.write(from).lamports -= lamports;
+  const payee = draft.write(to);
+  if (payee.lamports + lamports > U64_MAX) {
+    return overflow;
+  }
+  payee.lamports += lamports;
+  return null;
 }
 
 /** A transfer by the System program, with its own checks in its own order. */
 export function systemTransfer(call: Call, from: AddressId, to: AddressId, lamports: bigint): Verdict {
-  const payer = call.draft.write(from);
-  if (dataLength(payer) > 0) {
-    return RUNTIME.InvalidArgument;
-  }
-  if (lamports > payer.lamports) {
-    return SYSTEM_INSUFFICIENT_LAMPORTS;
-  }
-  if (lamports > 0n && payer.owner !== call.universe.systemProgram) {
-    return RUNTIME.ExternalAccountLamportSpend;
-  }
-  payer.lamports -= lamports;
-  const payee = call.draft.write(to);
-  if (payee.lamports + lamports > U64_MAX) {
-    return RUNTIME.ArithmeticOverflow;
-  }
-  payee.lamports += lamports;
-  return null;
+  const payer = call.draft.read(from);
+  const isForeign = payer.owner !== call.universe.systemProgram;
+  return (
+    when(dataLength(payer) > 0, 'runtime InvalidArgument') ??
+    when(lamports > payer.lamports, 'system error 1') ??
+    when(lamports > 0n && isForeign, 'runtime ExternalAccountLamportSpend') ??
+    move(call, from, to, lamports, 'runtime ArithmeticOverflow')
+  );
 }
 
 /** The program moves lamports of an account of its own. */
 export function moveLamports(call: Call, from: AddressId, to: AddressId, lamports: bigint): Verdict {
-  const payer = call.draft.write(from);
-  if (payer.lamports < lamports) {
-    return CODE.ArithmeticOverflow;
-  }
-  payer.lamports -= lamports;
-  const payee = call.draft.write(to);
-  if (payee.lamports + lamports > U64_MAX) {
-    return CODE.ArithmeticOverflow;
-  }
-  payee.lamports += lamports;
-  return null;
+  return (
+    when(call.draft.read(from).lamports < lamports, 'ArithmeticOverflow') ??
+    move(call, from, to, lamports, 'ArithmeticOverflow')
+  );
 }
 
 /**
  * Creates an account: what is at the address counts towards its rent, never towards `extra`; the payer adds the rest.
  */
-export function createAccount(
-  call: Call,
-  payer: AddressId,
-  state: ProgramState,
-  size: number,
-  extra = 0n,
-): Verdict {
-  const id = call.id(state.type satisfies StateType);
-  const rent = programRent(call, size);
+export function createAccount(call: Call, payer: AddressId, state: ProgramState, extra = 0n): Verdict {
+  const id = call.id(state.type);
+  const rent = programRent(call, STATE_SIZES[state.type]);
   if (typeof rent !== 'bigint') {
     return rent;
   }
   const present = call.draft.read(id).lamports;
   const lamports = (present < rent ? rent - present : 0n) + extra;
-  if (lamports > U64_MAX) {
-    return CODE.ArithmeticOverflow;
+  const refused = when(lamports > U64_MAX, 'ArithmeticOverflow') ?? systemTransfer(call, payer, id, lamports);
+  if (refused === null) {
+    Object.assign(call.draft.write(id), { owner: call.universe.program, data: state });
   }
-  const refused = systemTransfer(call, payer, id, lamports);
-  if (refused !== null) {
-    return refused;
-  }
-  const account = call.draft.write(id);
-  account.owner = call.universe.program;
-  account.data = state;
-  return null;
+  return refused;
 }
 
 /** Closes an account of the program: every lamport in it, donated ones too, goes to `to`. */
 export function closeAccount(call: Call, id: AddressId, to: AddressId): Verdict {
   const refused = moveLamports(call, id, to, call.draft.read(id).lamports);
-  if (refused !== null) {
-    return refused;
+  if (refused === null) {
+    Object.assign(call.draft.write(id), { owner: call.universe.systemProgram, data: NO_DATA });
   }
-  const account = call.draft.write(id);
-  account.owner = call.universe.systemProgram;
-  account.data = NO_DATA;
-  return null;
+  return refused;
 }

@@ -1,22 +1,26 @@
 import type { Gift } from '../world/operations.js';
-import type { AddressId } from '../world/universe.js';
-import { decodeArgs, instructionOf, type Args } from './arguments.js';
-import { Call, type Meta } from './call.js';
-import { CODE, RUNTIME, type Verdict } from './errors.js';
-import type { InstructionName } from './instruction-table.js';
+import type { Values } from './borsh.js';
+import { Call } from './call.js';
+import { when, type Verdict, type Way } from './errors.js';
+import { decodeArgs, instructionOf, type InstructionName, type Meta } from './instruction-table.js';
 import { eventsOf } from './events.js';
 import { Draft, rentExemptMinimum, type Ledger, type Rent } from './ledger.js';
 import { U64_MAX } from './money.js';
-import { RULES } from './rules/index.js';
+import { ACCESS_RULES } from './rules/access.js';
+import { CHARGE_RULES } from './rules/charges.js';
+import { LISTING_RULES } from './rules/listing.js';
+import { PROTOCOL_RULES } from './rules/protocol.js';
+import { SALE_RULES } from './rules/sale.js';
 import { dataLength, type ModelAccount } from './state.js';
 import { checkAccounts } from './structure.js';
-import type { Way } from './ways.js';
+
+const RULES = { ...PROTOCOL_RULES, ...LISTING_RULES, ...SALE_RULES, ...CHARGE_RULES, ...ACCESS_RULES };
 
 /** What the model says of an instruction, and what it would change. */
 export interface Prediction {
   /** The instruction that the data names, or null. */
   name: InstructionName | null;
-  args: Args | null;
+  args: Values | null;
   verdict: Verdict;
   /** What `verify_access` returns; null for the others, and where another instruction of the transaction returns last. */
   returned: boolean | null;
@@ -33,79 +37,51 @@ const MAX_ACCOUNTS = 64;
 /** Predicts how an instruction ends, for any data and accounts; a gift comes behind it. */
 export function predict(ledger: Ledger, data: Buffer, metas: readonly Meta[], gift?: Gift): Prediction {
   const draft = new Draft(ledger);
-  const refused = (
-    verdict: Verdict,
-    name: InstructionName | null = null,
-    args: Args | null = null,
-  ): Prediction => ({
-    name,
-    args,
-    verdict,
-    returned: null,
-    events: [],
-    way: null,
-    draft,
-  });
-  if (data.length < 8) {
-    return refused(CODE.InstructionMissing);
-  }
-  const name = instructionOf(data);
+  const name = data.length < 8 ? null : instructionOf(data);
+  const args = name === null ? null : decodeArgs(name, data);
+  const refused = (verdict: Verdict): Prediction => {
+    return { name, args, verdict, returned: null, events: [], way: null, draft };
+  };
   if (name === null) {
-    return refused(CODE.InstructionFallbackNotFound);
+    return refused(data.length < 8 ? 'InstructionMissing' : 'InstructionFallbackNotFound');
   }
-  const args = decodeArgs(name, data);
   if (args === null || !isIdUsable(args['listing_id'], name)) {
-    return refused(CODE.InstructionDidNotDeserialize, name);
+    return refused('InstructionDidNotDeserialize');
   }
   const call = new Call(name, args, draft);
   const refusal = checkAccounts(call, metas.slice(0, MAX_ACCOUNTS)) ?? RULES[name](call);
   if (refusal !== null) {
-    return refused(refusal, name, args);
+    return refused(refusal);
   }
   const events = eventsOf(call);
-  const verdict = (gift === undefined ? null : give(draft, gift)) ?? rentRefusal(draft, metas, gift);
-  return verdict === null
-    ? {
-        name,
-        args,
-        verdict,
-        returned: gift === undefined ? call.returned : null,
-        events,
-        way: call.way,
-        draft,
-      }
-    : refused(verdict, name, args);
+  const verdict = give(draft, gift) ?? checkRent(draft, metas, gift);
+  const returned = gift === undefined ? call.returned : null;
+  return verdict === null ? { ...refused(null), returned, events, way: call.way } : refused(verdict);
 }
 
 /** The id of a new listing is a seed: 1 to 32 bytes. */
-function isIdUsable(id: Args[string] | undefined, name: InstructionName): boolean {
-  if (name !== 'create_listing' || typeof id !== 'string') {
-    return true;
-  }
-  const length = Buffer.byteLength(id);
-  return length >= 1 && length <= 32;
+function isIdUsable(id: Values[string], name: InstructionName): boolean {
+  const length = typeof id === 'string' ? Buffer.byteLength(id) : 1;
+  return name !== 'create_listing' || (length >= 1 && length <= 32);
 }
 
-function give(draft: Draft, { to, lamports }: Gift): Verdict {
-  const account = draft.write(to);
-  account.lamports += lamports;
-  return account.lamports > U64_MAX ? RUNTIME.ArithmeticOverflow : null;
+function give(draft: Draft, gift: Gift | undefined): Verdict {
+  if (gift === undefined) {
+    return null;
+  }
+  const account = draft.write(gift.to);
+  account.lamports += gift.lamports;
+  return when(account.lamports > U64_MAX, 'runtime ArithmeticOverflow');
 }
 
 /** The runtime leaves no account below its rent, unless it was there before and has not become less or larger. */
-function rentRefusal(draft: Draft, metas: readonly Meta[], gift: Gift | undefined): Verdict {
+function checkRent(draft: Draft, metas: readonly Meta[], gift: Gift | undefined): Verdict {
   const { ledger } = draft;
-  const seen = new Set<AddressId>();
-  const given = gift === undefined ? [] : [{ id: gift.to, isWritable: true }];
-  for (const { id, isWritable } of [...metas, ...given]) {
-    if (isWritable && !seen.has(id)) {
-      seen.add(id);
-      if (!isRentTransitionAllowed(ledger.rent, ledger.get(id), draft.read(id))) {
-        return RUNTIME.InsufficientFundsForRent;
-      }
-    }
-  }
-  return null;
+  const ids = metas.filter(({ isWritable }) => isWritable).map(({ id }) => id);
+  const isRefused = [...new Set([...ids, ...(gift === undefined ? [] : [gift.to])])].some(
+    (id) => !isRentTransitionAllowed(ledger.rent, ledger.get(id), draft.read(id)),
+  );
+  return when(isRefused, 'runtime InsufficientFundsForRent');
 }
 
 function isRentTransitionAllowed(
@@ -113,10 +89,10 @@ function isRentTransitionAllowed(
   before: Readonly<ModelAccount>,
   after: Readonly<ModelAccount>,
 ): boolean {
-  if (after.lamports === 0n || after.lamports >= rentExemptMinimum(rent, dataLength(after))) {
-    return true;
-  }
+  const isSameSize = before.lamports > 0n && dataLength(before) === dataLength(after);
   return (
-    before.lamports > 0n && dataLength(before) === dataLength(after) && after.lamports >= before.lamports
+    after.lamports === 0n ||
+    after.lamports >= rentExemptMinimum(rent, dataLength(after)) ||
+    (isSameSize && after.lamports >= before.lamports)
   );
 }

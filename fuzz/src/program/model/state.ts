@@ -1,5 +1,7 @@
 import type { AddressId, Universe } from '../world/universe.js';
+import { highestOf, windowBits, type Charged } from './charge-window.js';
 import { pauseBits, type PauseMemory } from './pauses.js';
+import { encode, fieldsOf, sizeOf, type Fields, type Values } from './borsh.js';
 import { discriminator, type StateType } from './instruction-table.js';
 
 /** How a listing is rented, by its tag. */
@@ -8,74 +10,61 @@ export const MODEL = { oneTime: 0, subscription: 1, perQuery: 2 } as const;
 /** A listing's status, by its tag. */
 export const STATUS = { active: 0, paused: 1, closed: 2 } as const;
 
-/** The protocol's configuration. Roles are raw addresses: anything can be named. */
-export interface ProtocolState {
-  type: 'protocol';
-  admin: AddressId;
-  pendingAdmin: AddressId;
-  authority: AddressId;
-  nextAuthority: AddressId;
-  treasury: AddressId;
-  feeBps: number;
-  minQueryPrice: bigint;
-  paused: boolean;
-}
-
-/** A listing. Times are Unix seconds, amounts lamports. */
-export interface ListingState {
-  type: 'listing';
-  creator: AddressId;
-  model: number;
-  status: number;
-  price: bigint;
-  minDeposit: bigint;
-  pausedAt: bigint;
-  latestExpiry: bigint;
-  revision: bigint;
-  createdAt: bigint;
-  updatedAt: bigint;
-  /** The price before the last change, and when that was; 0 before the first. */
-  previousPrice: bigint;
-  priceChangedAt: bigint;
-  pauses: PauseMemory;
-  id: string;
-  uri: string;
-}
-
-/** A listing's earnings. */
-export interface EscrowState {
-  type: 'escrow';
-  listing: AddressId;
-  earnings: bigint;
-  totalEarned: bigint;
-}
-
-/** A renter's credential. */
-export interface CredentialState {
-  type: 'access_credential';
-  buyer: AddressId;
-  listing: AddressId;
-  model: number;
-  valid: boolean;
-  purchasedAt: bigint;
-  expiresAt: bigint;
-}
-
-/** A renter's prepaid balance; the window is a 256-bit number whose bit i is sequence `highest - i`. */
-export interface BalanceState {
-  type: 'per_query_balance';
-  buyer: AddressId;
-  listing: AddressId;
-  balance: bigint;
-  maxPrice: bigint;
-  totalDeposited: bigint;
-  totalSpent: bigint;
-  highest: bigint;
-  window: bigint;
+/** The fields of each type of account. Roles are raw addresses: anything can be named. Times are Unix seconds. */
+interface States {
+  protocol: {
+    admin: AddressId;
+    pendingAdmin: AddressId;
+    authority: AddressId;
+    nextAuthority: AddressId;
+    treasury: AddressId;
+    feeBps: number;
+    minQueryPrice: bigint;
+    paused: boolean;
+  };
+  listing: {
+    creator: AddressId;
+    model: number;
+    status: number;
+    price: bigint;
+    minDeposit: bigint;
+    pausedAt: bigint;
+    latestExpiry: bigint;
+    revision: bigint;
+    createdAt: bigint;
+    updatedAt: bigint;
+    /** The price before the last change, and when that was; 0 before the first. */
+    previousPrice: bigint;
+    priceChangedAt: bigint;
+    pauses: PauseMemory;
+    id: string;
+    uri: string;
+  };
+  escrow: { listing: AddressId; earnings: bigint; totalEarned: bigint };
+  access_credential: {
+    buyer: AddressId;
+    listing: AddressId;
+    model: number;
+    valid: boolean;
+    purchasedAt: bigint;
+    expiresAt: bigint;
+  };
+  per_query_balance: {
+    buyer: AddressId;
+    listing: AddressId;
+    balance: bigint;
+    maxPrice: bigint;
+    totalDeposited: bigint;
+    totalSpent: bigint;
+    charged: Charged;
+  };
 }
 
 /** Any of the program's accounts. */
-export type ProgramState = ProtocolState | ListingState | EscrowState | CredentialState | BalanceState;
+export type ProgramState = { [T in StateType]: { type: T } & States[T] }[StateType];
+
+/** The state of one type of account. */
+export type StateOf<T extends StateType> = Extract<ProgramState, { type: T }>;
 
 /** Data of an account that the program did not write: bytes, or of the runtime's own accounts a length alone. */
 export interface RawData {
@@ -99,34 +88,75 @@ export const ACCOUNT_VERSION = 1;
 /** Where the layout version is. */
 export const VERSION_AT = 8;
 
-const HEAD = 8 + 1 + 1;
-const RESERVED = 32;
-/** Of a listing's reserved bytes, those that hold its price history and its pauses. */
-const LATER_LISTING_FIELDS = 3 * 8 + 4 + 2;
-const ID_ROOM = 32;
-const URI_ROOM = 200;
+/** The discriminator, the version and the bump. */
+const HEAD_BYTES = 10;
+
+/** The longest id and the longest URI. */
+const LISTING_TEXT_BYTES = 32 + 200;
+
+const LAYOUTS: Readonly<Record<StateType, Fields>> = {
+  protocol: fieldsOf(
+    `admin:pubkey pendingAdmin:pubkey authority:pubkey nextAuthority:pubkey treasury:pubkey
+      feeBps:u16 minQueryPrice:u64 paused:bool reserved:zeros32`,
+  ),
+  // The price history and the pauses are in what was reserved once.
+  listing: fieldsOf(
+    `creator:pubkey model:u8 status:u8 price:u64 minDeposit:u64 pausedAt:u64 latestExpiry:u64 revision:u64
+      createdAt:u64 updatedAt:u64 previousPrice:u64 priceChangedAt:u64 pauseBits:u64 latest:u32 remainder:u16
+      reserved:zeros2 id:string uri:string`,
+  ),
+  escrow: fieldsOf('listing:pubkey earnings:u64 totalEarned:u64 reserved:zeros32'),
+  access_credential: fieldsOf(
+    'buyer:pubkey listing:pubkey model:u8 valid:bool purchasedAt:u64 expiresAt:u64 reserved:zeros32',
+  ),
+  per_query_balance: fieldsOf(
+    `buyer:pubkey listing:pubkey balance:u64 maxPrice:u64 totalDeposited:u64 totalSpent:u64 highest:u64
+      window:u256 reserved:zeros32`,
+  ),
+};
+
+function forEachType<T>(make: (type: StateType) => T): Readonly<Record<StateType, T>> {
+  const types = Object.keys(LAYOUTS) as StateType[];
+  return Object.fromEntries(types.map((type) => [type, make(type)])) as Record<StateType, T>;
+}
 
 /** The size of each account in bytes. */
-export const STATE_SIZES: Readonly<Record<StateType, number>> = {
-  protocol: HEAD + 5 * 32 + 2 + 8 + 1 + RESERVED,
-  listing: HEAD + 32 + 2 + 7 * 8 + RESERVED + 4 + ID_ROOM + 4 + URI_ROOM,
-  escrow: HEAD + 32 + 2 * 8 + RESERVED,
-  access_credential: HEAD + 2 * 32 + 2 + 2 * 8 + RESERVED,
-  per_query_balance: HEAD + 2 * 32 + 5 * 8 + 32 + RESERVED,
-};
+export const STATE_SIZES = forEachType(
+  (type) => HEAD_BYTES + sizeOf(LAYOUTS[type]) + (type === 'listing' ? LISTING_TEXT_BYTES : 0),
+);
 
-/** The first eight bytes of each account type. */
-export const STATE_DISCRIMINATORS: Readonly<Record<StateType, Buffer>> = {
-  protocol: discriminator('account:Protocol'),
-  listing: discriminator('account:Listing'),
-  escrow: discriminator('account:Escrow'),
-  access_credential: discriminator('account:AccessCredential'),
-  per_query_balance: discriminator('account:PerQueryBalance'),
-};
+const DISCRIMINATORS = forEachType((type) => {
+  const words = type.split('_').map((word) => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`);
+  return discriminator(`account:${words.join('')}`);
+});
+
+/** Whether bytes begin as a type of account does. */
+export function beginsAs(bytes: Uint8Array, type: StateType): boolean {
+  return DISCRIMINATORS[type].compare(bytes, 0, 8) === 0;
+}
+
+/** Whether bytes also have the size of a type of account. */
+export function isOfType(bytes: Uint8Array, type: StateType): boolean {
+  return bytes.length === STATE_SIZES[type] && beginsAs(bytes, type);
+}
 
 /** The length of an account's data. */
 export function dataLength(account: ModelAccount): number {
   return account.data.type === 'raw' ? account.data.bytes.length : STATE_SIZES[account.data.type];
+}
+
+/** The fields that the program keeps in another form. */
+function packed(state: ProgramState): Values {
+  if (state.type === 'per_query_balance') {
+    return { highest: highestOf(state.charged), window: windowBits(state.charged) };
+  }
+  return state.type === 'listing'
+    ? {
+        pauseBits: pauseBits(state.pauses),
+        latest: state.pauses.latest,
+        remainder: state.pauses.remainder,
+      }
+    : {};
 }
 
 /** The bytes of an account's data, as they must be on the chain. */
@@ -135,98 +165,10 @@ export function encodeAccountData(universe: Universe, address: AddressId, accoun
   if (data.type === 'raw') {
     return data.bytes;
   }
-  const writer = new Writer(universe, STATE_SIZES[data.type]);
-  writer.bytes(STATE_DISCRIMINATORS[data.type]);
-  writer.byte(ACCOUNT_VERSION);
-  writer.byte(universe.provenance(address)?.bump ?? 0);
-  switch (data.type) {
-    case 'protocol':
-      writer.addresses(data.admin, data.pendingAdmin, data.authority, data.nextAuthority, data.treasury);
-      writer.byte(data.feeBps & 0xff);
-      writer.byte(data.feeBps >> 8);
-      writer.words(data.minQueryPrice);
-      writer.byte(data.paused ? 1 : 0);
-      break;
-    case 'listing':
-      writer.addresses(data.creator);
-      writer.byte(data.model);
-      writer.byte(data.status);
-      writer.words(data.price, data.minDeposit, data.pausedAt, data.latestExpiry, data.revision);
-      writer.words(data.createdAt, data.updatedAt);
-      writer.words(data.previousPrice, data.priceChangedAt, pauseBits(data.pauses));
-      writer.short(data.pauses.latest, 4);
-      writer.short(data.pauses.remainder, 2);
-      writer.skip(RESERVED - LATER_LISTING_FIELDS);
-      writer.text(data.id);
-      writer.text(data.uri);
-      break;
-    case 'escrow':
-      writer.addresses(data.listing);
-      writer.words(data.earnings, data.totalEarned);
-      break;
-    case 'access_credential':
-      writer.addresses(data.buyer, data.listing);
-      writer.byte(data.model);
-      writer.byte(data.valid ? 1 : 0);
-      writer.words(data.purchasedAt, data.expiresAt);
-      break;
-    case 'per_query_balance':
-      writer.addresses(data.buyer, data.listing);
-      writer.words(data.balance, data.maxPrice, data.totalDeposited, data.totalSpent, data.highest);
-      writer.words(data.window, data.window >> 64n, data.window >> 128n, data.window >> 192n);
-      break;
-  }
-  return writer.out;
-}
-
-class Writer {
-  readonly out: Buffer;
-  readonly #universe: Universe;
-  #at = 0;
-
-  constructor(universe: Universe, size: number) {
-    this.#universe = universe;
-    this.out = Buffer.alloc(size);
-  }
-
-  bytes(bytes: Uint8Array): void {
-    this.out.set(bytes, this.#at);
-    this.#at += bytes.length;
-  }
-
-  byte(value: number): void {
-    this.out[this.#at] = value;
-    this.#at += 1;
-  }
-
-  skip(size: number): void {
-    this.#at += size;
-  }
-
-  addresses(...ids: AddressId[]): void {
-    for (const id of ids) {
-      this.bytes(this.#universe.key(id));
-    }
-  }
-
-  /** 64-bit words; signed and wider numbers are cut to their lowest 64 bits. */
-  words(...values: bigint[]): void {
-    for (const value of values) {
-      this.out.writeBigUInt64LE(BigInt.asUintN(64, value), this.#at);
-      this.#at += 8;
-    }
-  }
-
-  /** An unsigned number of fewer bytes. */
-  short(value: bigint, size: number): void {
-    this.out.writeUIntLE(Number(value), this.#at, size);
-    this.#at += size;
-  }
-
-  text(text: string): void {
-    const bytes = Buffer.from(text);
-    this.out.writeUInt32LE(bytes.length, this.#at);
-    this.#at += 4;
-    this.bytes(bytes);
-  }
+  const bump = universe.provenance(address)?.bump ?? 0;
+  const values = { ...data, ...packed(data) };
+  const fields = encode(LAYOUTS[data.type], values as unknown as Values, (id) => universe.key(id));
+  const parts = [DISCRIMINATORS[data.type], Uint8Array.of(ACCOUNT_VERSION, bump), ...fields];
+  // What no field fills is zeros.
+  return Buffer.concat(parts, STATE_SIZES[data.type]);
 }

@@ -1,94 +1,85 @@
 import type { AddressId } from '../world/universe.js';
-import type { Call, Meta } from './call.js';
-import { CODE } from './errors.js';
-import { CHARGE_ACCOUNTS, instructionRule, type AccountRule, type StateType } from './instruction-table.js';
+import type { Call } from './call.js';
+import { when, type Verdict } from './errors.js';
+import {
+  CHARGE_ACCOUNTS,
+  instructionRule,
+  type AccountRule,
+  type Meta,
+  type StateType,
+} from './instruction-table.js';
 import {
   ACCOUNT_VERSION,
   dataLength,
+  isOfType,
   MODEL,
-  STATE_DISCRIMINATORS,
-  STATE_SIZES,
   VERSION_AT,
-  type CredentialState,
   type ModelAccount,
+  type StateOf,
 } from './state.js';
 
-/** What an instruction that needs an account is refused with where none is. */
-const MISSING: Record<StateType, number> = {
-  protocol: CODE.AccountNotInitialized,
-  listing: CODE.AccountNotInitialized,
-  escrow: CODE.AccountNotInitialized,
-  access_credential: CODE.CredentialNotFound,
-  per_query_balance: CODE.InvalidAccessType,
+/** The refusals of an instruction whose account does not exist; of other types `AccountNotInitialized`. */
+const MISSING: Partial<Record<StateType, string>> = {
+  access_credential: 'CredentialNotFound',
+  per_query_balance: 'InvalidAccessType',
 };
 
 /**
  * The structural checks: account by account in their order, and of one account writable, signer, owner or existence,
- * type, version, address, and last whether it may be used. Gives the first refusal's code.
+ * type, version, address, and last whether it may be used. Gives the first refusal.
  */
-export function checkAccounts(call: Call, metas: readonly Meta[]): number | null {
+export function checkAccounts(call: Call, metas: readonly Meta[]): Verdict {
   const { accounts } = instructionRule(call.name);
   if (metas.length < accounts.length) {
-    return CODE.AccountNotEnoughKeys;
-  }
-  for (const [index, rule] of accounts.entries()) {
-    const meta = metas[index];
-    if (meta === undefined) {
-      return CODE.AccountNotEnoughKeys;
-    }
-    call.at[rule.name] = meta.id;
-    const refused = checkAccount(call, rule, meta);
-    if (refused !== null) {
-      return refused;
-    }
+    return 'AccountNotEnoughKeys';
   }
   call.behind = metas.slice(accounts.length);
-  return null;
+  return checkInOrder(call, accounts, metas);
 }
 
 /** The same of the two accounts of a charge among several, which from here on are the instruction's. */
-export function checkChargeAccounts(call: Call, credential: Meta, balance: Meta): number | null {
-  const [credentialRule, balanceRule] = CHARGE_ACCOUNTS;
+export function checkChargeAccounts(call: Call, credential: Meta, balance: Meta): Verdict {
   const { data } = call.draft.read(credential.id);
-  call.at['access_credential'] = credential.id;
-  call.at['per_query_balance'] = balance.id;
   call.at['buyer'] = data.type === 'access_credential' ? data.buyer : call.universe.absent;
-  return checkAccount(call, credentialRule, credential) ?? checkAccount(call, balanceRule, balance);
+  return checkInOrder(call, CHARGE_ACCOUNTS, [credential, balance]);
 }
 
-function checkAccount(call: Call, rule: AccountRule, meta: Meta): number | null {
-  if (rule.writable && !meta.isWritable) {
-    return CODE.ConstraintMut;
+function checkInOrder(call: Call, rules: readonly AccountRule[], metas: readonly Meta[]): Verdict {
+  for (const [index, meta] of metas.slice(0, rules.length).entries()) {
+    const rule = rules[index];
+    if (rule !== undefined) {
+      call.at[rule.name] = meta.id;
+      const refused = checkAccount(call, rule, meta);
+      if (refused !== null) {
+        return refused;
+      }
+    }
   }
-  if (rule.signer && !meta.isSigner) {
-    return CODE.AccountNotSigner;
+  return null;
+}
+
+function checkAccount(call: Call, rule: AccountRule, { id, isWritable, isSigner }: Meta): Verdict {
+  const refused =
+    when(rule.writable === true && !isWritable, 'ConstraintMut') ??
+    when(rule.signer === true && !isSigner, 'AccountNotSigner') ??
+    when(rule.kind === 'system' && id !== call.universe.systemProgram, 'InvalidProgramId') ??
+    when(rule.namedByProtocol === true && id !== call.protocol.treasury, 'ConstraintHasOne');
+  if (refused !== null || rule.state === undefined) {
+    return refused;
   }
-  if (rule.kind === 'system') {
-    return meta.id === call.universe.systemProgram ? null : CODE.InvalidProgramId;
+  const account = call.draft.read(id);
+  if (rule.kind === 'new') {
+    return checkAddress(call, rule, id) ?? checkVacant(call, account, rule.state);
   }
-  if (rule.namedByProtocol) {
-    return call.protocol.treasury === meta.id ? null : CODE.ConstraintHasOne;
-  }
-  if (rule.state === undefined) {
+  if (rule.kind === 'maybe' && isNothing(call, account)) {
     return null;
   }
-  const account = call.draft.read(meta.id);
-  switch (rule.kind) {
-    case 'existing':
-      return (
-        checkType(call, account, rule.state) ??
-        checkAddress(call, rule, rule.state, meta.id) ??
-        (isRevoked(account) ? CODE.CredentialRevoked : null)
-      );
-    case 'maybe':
-      return isNothing(call, account)
-        ? null
-        : (checkType(call, account, rule.state) ?? checkAddress(call, rule, rule.state, meta.id));
-    case 'new':
-      return checkAddress(call, rule, rule.state, meta.id) ?? checkVacant(call, account, rule.state);
-    default:
-      return null;
-  }
+  const isRevoked = account.data.type === 'access_credential' && !account.data.valid;
+  return (
+    checkType(call, account, rule.state) ??
+    checkAddress(call, rule, id) ??
+    when(rule.kind === 'existing' && isRevoked, 'CredentialRevoked')
+  );
 }
 
 /** Nothing was created there; lamports sent there do not count. */
@@ -96,67 +87,58 @@ function isNothing(call: Call, account: Readonly<ModelAccount>): boolean {
   return account.owner === call.universe.systemProgram && dataLength(account) === 0;
 }
 
-function checkType(call: Call, account: Readonly<ModelAccount>, type: StateType): number | null {
-  if (account.owner !== call.universe.program) {
-    return isNothing(call, account) ? MISSING[type] : CODE.AccountOwnedByWrongProgram;
-  }
+function checkType(call: Call, account: Readonly<ModelAccount>, type: StateType): Verdict {
   const { data } = account;
-  if (data.type !== 'raw') {
-    return data.type === type ? null : CODE.AccountDiscriminatorMismatch;
+  if (account.owner !== call.universe.program) {
+    return isNothing(call, account)
+      ? (MISSING[type] ?? 'AccountNotInitialized')
+      : 'AccountOwnedByWrongProgram';
   }
-  const isOfType =
-    data.bytes.length === STATE_SIZES[type] && STATE_DISCRIMINATORS[type].compare(data.bytes, 0, 8) === 0;
-  if (!isOfType) {
-    return CODE.AccountDiscriminatorMismatch;
+  if (data.type !== 'raw') {
+    return when(data.type !== type, 'AccountDiscriminatorMismatch');
   }
   // One that passes is forged, at an address that its seeds do not give.
-  return data.bytes[VERSION_AT] === ACCOUNT_VERSION ? null : CODE.AccountDidNotDeserialize;
+  return (
+    when(!isOfType(data.bytes, type), 'AccountDiscriminatorMismatch') ??
+    when(data.bytes[VERSION_AT] !== ACCOUNT_VERSION, 'AccountDidNotDeserialize')
+  );
 }
 
 /** Whether the address is the one, canonical, that the seeds give. */
-function checkAddress(call: Call, rule: AccountRule, type: StateType, id: AddressId): number | null {
-  if (rule.seeds === undefined) {
-    return null;
-  }
+function checkAddress(call: Call, { seeds, state }: AccountRule, id: AddressId): Verdict {
   const provenance = call.universe.provenance(id);
   const isRight =
-    provenance?.kind === type &&
-    rule.seeds.length === provenance.seeds.length &&
-    rule.seeds.every((seed, index) => seedOf(call, seed) === provenance.seeds[index]);
-  return isRight ? null : CODE.ConstraintSeeds;
+    seeds === undefined ||
+    (provenance?.kind === state &&
+      seeds.length === provenance?.seeds.length &&
+      seeds.every((seed, index) => seedOf(call, seed) === provenance.seeds[index]));
+  return when(!isRight, 'ConstraintSeeds');
 }
 
-function seedOf(call: Call, seed: string): AddressId | string {
+function seedOf(call: Call, seed: string): AddressId | string | null {
   if (!seed.startsWith('arg:')) {
     return call.id(seed);
   }
-  const arg = seed.slice('arg:'.length);
-  return typeof call.args[arg] === 'string' ? call.text(arg) : call.address(arg);
-}
-
-function isRevoked(account: Readonly<ModelAccount>): boolean {
-  return account.data.type === 'access_credential' && !account.data.valid;
+  const arg = call.args[seed.slice('arg:'.length)];
+  return typeof arg === 'string' ? arg : call.address(seed.slice('arg:'.length));
 }
 
 /** Whether an account can be created: one credential per wallet and listing, for ever. */
-function checkVacant(call: Call, account: Readonly<ModelAccount>, type: StateType): number | null {
+function checkVacant(call: Call, account: Readonly<ModelAccount>, type: StateType): Verdict {
   if (account.owner !== call.universe.program) {
     return null;
   }
-  const mismatch = checkType(call, account, type);
-  if (mismatch !== null) {
-    return mismatch;
-  }
-  if (account.data.type !== 'access_credential') {
-    return CODE.AccountDiscriminatorAlreadySet;
-  }
-  if (!account.data.valid) {
-    return CODE.CredentialRevoked;
-  }
-  return isExpired(account.data, call.now) ? CODE.CredentialExpired : CODE.InvalidAccessType;
+  const { data } = account;
+  return (
+    checkType(call, account, type) ??
+    when(data.type !== 'access_credential', 'AccountDiscriminatorAlreadySet') ??
+    when(data.type === 'access_credential' && !data.valid, 'CredentialRevoked') ??
+    when(data.type === 'access_credential' && isExpired(data, call.now), 'CredentialExpired') ??
+    'InvalidAccessType'
+  );
 }
 
 /** A subscription whose end is not in the future. */
-export function isExpired(credential: Readonly<CredentialState>, now: bigint): boolean {
+export function isExpired(credential: Readonly<StateOf<'access_credential'>>, now: bigint): boolean {
   return credential.model === MODEL.subscription && credential.expiresAt <= now;
 }

@@ -1,6 +1,7 @@
-import { LiteSVM, Account, Clock, Rent as RentSysvar } from 'litesvm';
-import type { Meta } from '../model/call.js';
-import { RUNTIME, type Verdict } from '../model/errors.js';
+import { FRAMEWORK_ERRORS, PROGRAM_ERRORS } from '@agent-rental/program-client';
+import { LiteSVM, type TransactionMetadata, Account, Clock, Rent as RentSysvar } from 'litesvm';
+import type { Meta } from '../model/instruction-table.js';
+import { ofCharge, type Verdict } from '../model/errors.js';
 import type { Rent } from '../model/ledger.js';
 import type { Gift } from './operations.js';
 import type { AddressId, Universe } from './universe.js';
@@ -26,18 +27,9 @@ export interface ChainAccount {
   data: Uint8Array;
 }
 
-interface Metadata {
-  logs(): string[];
-  returnData(): { data(): Uint8Array };
-}
-
-interface Failure {
-  err(): unknown;
-}
-
 /** The wire-bytes calls that LiteSVM's typed methods are made of; the typed ones cost more than the transaction. */
 interface WireCalls {
-  sendLegacyTransaction(bytes: Uint8Array): Metadata | Failure;
+  sendLegacyTransaction(bytes: Uint8Array): TransactionMetadata | { err(): unknown };
   setAccount(address: Uint8Array, account: Account): void;
   addProgram(programId: Uint8Array, so: Uint8Array): void;
   setClock(clock: Clock): void;
@@ -47,24 +39,22 @@ interface WireCalls {
 
 /** `InstructionError` without fields, by number: the runtime's own errors that sequences provoke. */
 const INSTRUCTION_ERRORS: Record<number, string> = {
-  1: RUNTIME.InvalidArgument,
-  12: RUNTIME.ExternalAccountLamportSpend,
-  45: RUNTIME.ArithmeticOverflow,
-  46: RUNTIME.UnsupportedSysvar,
+  1: 'runtime InvalidArgument',
+  12: 'runtime ExternalAccountLamportSpend',
+  45: 'runtime ArithmeticOverflow',
+  46: 'runtime UnsupportedSysvar',
 };
-
-const NOTHING = new Uint8Array();
 
 const DATA_LINE = 'Program data: ';
 
 /** The program on an embedded runtime, in this process: no signatures checked, no history. */
 export class Chain {
-  readonly #universe: Universe;
+  readonly universe: Universe;
   readonly #wire: WireCalls;
   #nonce = 0;
 
   constructor(universe: Universe, so: Uint8Array) {
-    this.#universe = universe;
+    this.universe = universe;
     const svm = new LiteSVM().withSigverify(false).withBlockhashCheck(false).withTransactionHistory(0n);
     this.#wire = (svm as unknown as { inner: WireCalls }).inner;
     this.#wire.addProgram(universe.key(universe.program), so);
@@ -82,45 +72,48 @@ export class Chain {
 
   /** Overwrites an account; 0 lamports remove it. */
   setAccount(id: AddressId, lamports: bigint, owner: AddressId, data: Uint8Array): void {
-    const account = new Account(lamports, data, this.#universe.key(owner), false, 0n);
-    this.#wire.setAccount(this.#universe.key(id), account);
+    const account = new Account(lamports, data, this.universe.key(owner), false, 0n);
+    this.#wire.setAccount(this.universe.key(id), account);
   }
 
   /** An account, or null where there is none. */
   account(id: AddressId): ChainAccount | null {
-    const found = this.#wire.getAccount(this.#universe.key(id));
+    const found = this.#wire.getAccount(this.universe.key(id));
     return found === null ? null : { lamports: found.lamports(), owner: found.owner(), data: found.data() };
   }
 
   /** Runs one instruction in a transaction of its own, with a gift behind it if there is one. */
   send(data: Uint8Array, metas: readonly Meta[], gift?: Gift): ChainOutcome {
     this.#nonce = (this.#nonce + 1) >>> 0;
-    const { bytes, signatures } = encodeTransaction(this.#universe, data, metas, this.#nonce, gift);
+    const { bytes, signatures } = encodeTransaction(this.universe, data, metas, this.#nonce, gift);
     const result = this.#wire.sendLegacyTransaction(bytes);
     const feeLamports = BigInt(signatures) * LAMPORTS_PER_SIGNATURE;
     if ('err' in result) {
-      return { verdict: verdictOf(result.err()), returned: NOTHING, events: [], feeLamports };
+      return { verdict: verdictOf(result.err()), returned: new Uint8Array(), events: [], feeLamports };
     }
-    const events = result
-      .logs()
-      .filter((line) => line.startsWith(DATA_LINE))
-      .map((line) => Buffer.from(line.slice(DATA_LINE.length), 'base64'));
+    const lines = result.logs().filter((line) => line.startsWith(DATA_LINE));
+    const events = lines.map((line) => Buffer.from(line.slice(DATA_LINE.length), 'base64'));
     return { verdict: null, returned: result.returnData().data(), events, feeLamports };
   }
 }
 
-function verdictOf(error: unknown): Verdict {
-  if (typeof error === 'object' && error !== null) {
-    if ('err' in error && typeof error.err === 'function') {
-      const detail: unknown = error.err();
-      if (typeof detail === 'object' && detail !== null && 'code' in detail) {
-        return Number(detail.code);
-      }
-      return INSTRUCTION_ERRORS[Number(detail)] ?? `instruction error ${String(detail)}`;
-    }
-    return error.constructor.name === 'TransactionErrorInsufficientFundsForRent'
-      ? RUNTIME.InsufficientFundsForRent
-      : error.constructor.name;
+/** What a custom error says: its lower 16 bits are the code, those above the place of the refused charge. */
+function nameOf(error: number): string {
+  const code = error & 0xffff;
+  const name = (PROGRAM_ERRORS.get(code) ?? FRAMEWORK_ERRORS.get(code))?.name ?? `system error ${code}`;
+  return ofCharge(name, error >>> 16);
+}
+
+function verdictOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) {
+    return `transaction error ${String(error)}`;
   }
-  return `transaction error ${String(error)}`;
+  if ('err' in error && typeof error.err === 'function') {
+    const detail: unknown = error.err();
+    return typeof detail === 'object' && detail !== null && 'code' in detail
+      ? nameOf(Number(detail.code))
+      : (INSTRUCTION_ERRORS[Number(detail)] ?? `runtime instruction error ${String(detail)}`);
+  }
+  const name = error.constructor.name.replace('TransactionError', '');
+  return `runtime ${name}`;
 }

@@ -1,4 +1,4 @@
-import type { Meta } from '../model/call.js';
+import type { Meta } from '../model/instruction-table.js';
 import { VERSION_AT } from '../model/state.js';
 import type { AddressId } from './universe.js';
 
@@ -7,6 +7,12 @@ export const TAMPERINGS = ['short', 'long', 'first byte', 'eighth byte', 'versio
 
 /** One of them. */
 export type Tampering = (typeof TAMPERINGS)[number];
+
+/** An account whose data is made nearly right, and how. */
+export interface Tampered {
+  id: AddressId;
+  how: Tampering;
+}
 
 /** Lamports for an address. */
 export interface Gift {
@@ -21,7 +27,7 @@ export type Operation =
       data: Buffer;
       metas: Meta[];
       /** An account of the program whose data is tampered with for this instruction alone. */
-      tampered?: { id: AddressId; how: Tampering };
+      tampered?: Tampered;
       /** Lamports that the fee payer sends in the same transaction, behind the instruction. */
       gift?: Gift;
     }
@@ -45,21 +51,11 @@ export type Operation =
 
 /** Data that is nearly an account's. */
 export function tamper(bytes: Buffer, how: Tampering): Buffer {
-  const flipped = (at: number): Buffer => {
-    const copy = Buffer.from(bytes);
-    copy[at] = (copy[at] ?? 0) ^ 1;
-    return copy;
-  };
-  switch (how) {
-    case 'short':
-      return Buffer.from(bytes.subarray(0, -1));
-    case 'long':
-      return Buffer.concat([bytes, Buffer.alloc(1)]);
-    case 'first byte':
-      return flipped(0);
-    case 'eighth byte':
-      return flipped(7);
-    default:
-      return flipped(VERSION_AT);
+  if (how === 'short' || how === 'long') {
+    return Buffer.concat([bytes], bytes.length + (how === 'short' ? -1 : 1));
   }
+  const at = { 'first byte': 0, 'eighth byte': 7, version: VERSION_AT }[how];
+  const copy = Buffer.from(bytes);
+  copy[at] = (copy[at] ?? 0) ^ 1;
+  return copy;
 }

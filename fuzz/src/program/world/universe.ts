@@ -22,24 +22,10 @@ export interface Provenance {
 
 /** The wallets that take part. Each may play every role: a creator buys, an admin sells. */
 const WALLET_NAMES = [
-  'upgradeAuthority',
-  'admin',
-  'secondAdmin',
-  'authority',
-  'secondAuthority',
-  'creator',
-  'secondCreator',
-  'buyer',
-  'secondBuyer',
-  'thirdBuyer',
-  'stranger',
-  'treasury',
-  'secondTreasury',
-  'pauper',
-] as const;
-
-/** The name of a wallet. */
-export type WalletName = (typeof WALLET_NAMES)[number];
+  ...(['upgradeAuthority', 'admin', 'secondAdmin', 'authority', 'secondAuthority'] as const),
+  ...(['creator', 'secondCreator', 'buyer', 'secondBuyer', 'thirdBuyer', 'stranger'] as const),
+  ...(['treasury', 'secondTreasury', 'pauper'] as const),
+];
 
 /** Ids that listings are created with: the shortest, the longest, and one that is not ASCII. */
 export const LISTING_IDS = [
@@ -49,13 +35,12 @@ export const LISTING_IDS = [
   'contract-review-aaaaaa',
   'übersetzer-b2c3d4',
   'prospect-finder-zzzzzz',
-] as const;
+];
 
 /** How many slots there are for accounts of hostile making. */
 const HOSTILE_SLOTS = 10;
 
-/** More than there are addresses. */
-const PAIR_FACTOR = 65_536;
+type Seeds = readonly (AddressId | string)[];
 
 /**
  * Every address that a sequence can name, derived once: two address tables of different seeds have other bumps.
@@ -63,24 +48,25 @@ const PAIR_FACTOR = 65_536;
  */
 export class Universe {
   readonly keys: Uint8Array[] = [];
-  readonly labels: string[] = [];
+  readonly #labels: string[] = [];
   readonly #provenances: (Provenance | null)[] = [];
   readonly #byDerivation = new Map<string, AddressId>();
-  /** Credentials and balances by wallet and listing: the sum of both and a factor, since they are looked up most. */
-  readonly #credentials = new Map<number, AddressId>();
-  readonly #balances = new Map<number, AddressId>();
+  /** Credentials and balances by wallet and listing, since they are looked up most. */
+  readonly #rentals = new Map<AddressId, Map<AddressId, { credential: AddressId; balance: AddressId }>>();
   readonly #byKey = new Map<string, AddressId>();
 
-  readonly systemProgram: AddressId;
+  readonly systemProgram = this.#fixed('11111111111111111111111111111111', 'systemProgram');
+  readonly loader = this.#fixed('BPFLoaderUpgradeab1e11111111111111111111111', 'loader');
+  readonly nativeLoader = this.#fixed('NativeLoader1111111111111111111111111111111', 'nativeLoader');
+  readonly sysvarOwner = this.#fixed('Sysvar1111111111111111111111111111111111111', 'sysvarOwner');
+  readonly clockSysvar = this.#fixed('SysvarC1ock11111111111111111111111111111111', 'clockSysvar');
+  readonly rentSysvar = this.#fixed('SysvarRent111111111111111111111111111111111', 'rentSysvar');
   readonly program: AddressId;
-  readonly loader: AddressId;
-  readonly nativeLoader: AddressId;
-  readonly sysvarOwner: AddressId;
-  readonly clockSysvar: AddressId;
-  readonly rentSysvar: AddressId;
   readonly otherProgram: AddressId;
+  /** Addresses that the runtime reserves against writing. */
+  readonly reserved: readonly AddressId[];
   readonly feePayer: AddressId;
-  readonly wallets: Record<WalletName, AddressId>;
+  readonly wallets: Record<(typeof WALLET_NAMES)[number], AddressId>;
   readonly walletIds: readonly AddressId[];
   readonly protocol: AddressId;
   readonly programData: AddressId;
@@ -96,20 +82,12 @@ export class Universe {
   constructor(seed: number) {
     const named = (label: string): AddressId =>
       this.#add(createHash('sha256').update(`${seed} ${label}`).digest(), label, null);
-    const fixed = (base58: string, label: string): AddressId =>
-      this.#add(new PublicKey(base58).toBytes(), label, null);
-
-    this.systemProgram = fixed('11111111111111111111111111111111', 'systemProgram');
     this.program = named('program');
-    this.loader = fixed('BPFLoaderUpgradeab1e11111111111111111111111', 'loader');
-    this.nativeLoader = fixed('NativeLoader1111111111111111111111111111111', 'nativeLoader');
-    this.sysvarOwner = fixed('Sysvar1111111111111111111111111111111111111', 'sysvarOwner');
-    this.clockSysvar = fixed('SysvarC1ock11111111111111111111111111111111', 'clockSysvar');
-    this.rentSysvar = fixed('SysvarRent111111111111111111111111111111111', 'rentSysvar');
     this.otherProgram = named('otherProgram');
+    this.reserved = [this.systemProgram, this.program, this.clockSysvar, this.rentSysvar];
     this.feePayer = named('feePayer');
     const wallets = WALLET_NAMES.map((name) => [name, named(name)] as const);
-    this.wallets = Object.fromEntries(wallets) as Record<WalletName, AddressId>;
+    this.wallets = Object.fromEntries(wallets) as typeof this.wallets;
     this.walletIds = wallets.map(([, id]) => id);
     this.absent = named('absent');
     this.hostile = Array.from({ length: HOSTILE_SLOTS }, (_, slot) => named(`hostile${slot}`));
@@ -124,16 +102,16 @@ export class Universe {
     ];
     for (const [index, listing] of this.listings.entries()) {
       nonCanonical.push(this.#deriveBelow('escrow', [listing], `escrow${index}`));
-      for (const [name, wallet] of wallets) {
-        const pair = wallet * PAIR_FACTOR + listing;
+      const rentals = wallets.map(([name, wallet]) => {
         const of = `of ${name}, listing${index}`;
-        this.#credentials.set(pair, this.#derive('access_credential', [wallet, listing], `credential ${of}`));
-        this.#balances.set(pair, this.#derive('per_query_balance', [wallet, listing], `balance ${of}`));
-        if (name === 'buyer') {
-          nonCanonical.push(this.#deriveBelow('access_credential', [wallet, listing], 'credential'));
-          nonCanonical.push(this.#deriveBelow('per_query_balance', [wallet, listing], 'balance'));
-        }
-      }
+        const credential = this.#derive('access_credential', [wallet, listing], `credential ${of}`);
+        const balance = this.#derive('per_query_balance', [wallet, listing], `balance ${of}`);
+        return [wallet, { credential, balance }] as const;
+      });
+      this.#rentals.set(listing, new Map(rentals));
+      const seeds = [this.wallets.buyer, listing];
+      nonCanonical.push(this.#deriveBelow('access_credential', seeds, 'credential'));
+      nonCanonical.push(this.#deriveBelow('per_query_balance', seeds, 'balance'));
     }
     this.nonCanonical = nonCanonical;
   }
@@ -149,7 +127,7 @@ export class Universe {
 
   /** The name of an address, for messages. */
   label(id: AddressId): string {
-    return this.labels[id] ?? `address ${id}`;
+    return this.#labels[id] ?? `address ${id}`;
   }
 
   /** The address with these bytes, or null. */
@@ -179,46 +157,52 @@ export class Universe {
 
   /** The address of a wallet's credential; one that nothing is at for who is no wallet of this universe. */
   credentialOf(buyer: AddressId, listing: AddressId): AddressId {
-    return this.#credentials.get(buyer * PAIR_FACTOR + listing) ?? this.absent;
+    return this.#rentals.get(listing)?.get(buyer)?.credential ?? this.absent;
   }
 
   /** The address of a wallet's prepaid balance, likewise. */
   balanceOf(buyer: AddressId, listing: AddressId): AddressId {
-    return this.#balances.get(buyer * PAIR_FACTOR + listing) ?? this.absent;
+    return this.#rentals.get(listing)?.get(buyer)?.balance ?? this.absent;
   }
 
   #add(key: Uint8Array, label: string, provenance: Provenance | null): AddressId {
     const id = this.keys.length;
     this.keys.push(Uint8Array.from(key));
-    this.labels.push(label);
+    this.#labels.push(label);
     this.#provenances.push(provenance);
     this.#byKey.set(Buffer.from(key).toString('latin1'), id);
     return id;
   }
 
-  #seedBytes(kind: PdaKind, seeds: readonly (AddressId | string)[]): Uint8Array[] {
-    const bytes = seeds.map((seed) => (typeof seed === 'string' ? Buffer.from(seed) : this.key(seed)));
-    return kind === 'program_data' ? bytes : [Buffer.from(kind), ...bytes];
+  #fixed(base58: string, label: string): AddressId {
+    return this.#add(new PublicKey(base58).toBytes(), label, null);
   }
 
-  #owner(kind: PdaKind): PublicKey {
-    return new PublicKey(this.key(kind === 'program_data' ? this.loader : this.program));
+  /** The canonical address of seeds with its bump, and the bytes and owner behind it. */
+  #find(
+    kind: PdaKind,
+    seeds: Seeds,
+  ): { bytes: Uint8Array[]; owner: PublicKey; key: Uint8Array; bump: number } {
+    const isLoaders = kind === 'program_data';
+    const owner = new PublicKey(this.key(isLoaders ? this.loader : this.program));
+    const given = seeds.map((seed) => (typeof seed === 'string' ? Buffer.from(seed) : this.key(seed)));
+    const bytes = isLoaders ? given : [Buffer.from(kind), ...given];
+    const [address, bump] = PublicKey.findProgramAddressSync(bytes, owner);
+    return { bytes, owner, key: address.toBytes(), bump };
   }
 
-  #derive(kind: PdaKind, seeds: readonly (AddressId | string)[], label: string): AddressId {
-    const [address, bump] = PublicKey.findProgramAddressSync(this.#seedBytes(kind, seeds), this.#owner(kind));
-    const id = this.#add(address.toBytes(), label, { kind, seeds, bump });
+  #derive(kind: PdaKind, seeds: Seeds, label: string): AddressId {
+    const { key, bump } = this.#find(kind, seeds);
+    const id = this.#add(key, label, { kind, seeds, bump });
     this.#byDerivation.set(`${kind} ${seeds.join(' ')}`, id);
     return id;
   }
 
-  #deriveBelow(kind: PdaKind, seeds: readonly (AddressId | string)[], label: string): AddressId {
-    const bytes = this.#seedBytes(kind, seeds);
-    const [, bump] = PublicKey.findProgramAddressSync(bytes, this.#owner(kind));
+  #deriveBelow(kind: PdaKind, seeds: Seeds, label: string): AddressId {
+    const { bytes, owner, bump } = this.#find(kind, seeds);
     for (let lower = bump - 1; lower > 0; lower -= 1) {
       try {
-        const all = [...bytes, Uint8Array.of(lower)];
-        const address = PublicKey.createProgramAddressSync(all, this.#owner(kind));
+        const address = PublicKey.createProgramAddressSync([...bytes, Uint8Array.of(lower)], owner);
         return this.#add(address.toBytes(), `${label} at bump ${lower}`, null);
       } catch {
         // On the curve: not an address of a program.

@@ -1,9 +1,9 @@
-import type { Meta } from '../model/call.js';
+import type { Meta } from '../model/instruction-table.js';
 import type { Gift } from './operations.js';
 import type { AddressId, Universe } from './universe.js';
 
 const SIGNATURE_BYTES = 64;
-const ADDRESS_BYTES = 32;
+const TRANSFER_TAG = 2;
 
 /** A transaction of one instruction, ready to be sent. */
 export interface WireTransaction {
@@ -21,23 +21,15 @@ export function effectiveMetas(universe: Universe, metas: readonly Meta[], gift?
     id,
     isSigner: metas.some((meta) => meta.id === id && meta.isSigner),
     isWritable:
-      !isReserved(universe, id) &&
+      !universe.reserved.includes(id) &&
       (gift?.to === id || metas.some((meta) => meta.id === id && meta.isWritable)),
   }));
 }
 
-/** Whether the runtime reserves an address against writing. */
-export function isReserved(universe: Universe, id: AddressId): boolean {
-  return (
-    id === universe.systemProgram ||
-    id === universe.program ||
-    id === universe.clockSysvar ||
-    id === universe.rentSysvar
-  );
+/** A compact-u16: two bytes beyond 127. */
+function compact(value: number): Uint8Array {
+  return value > 0x7f ? Uint8Array.of((value & 0x7f) | 0x80, value >> 7) : Uint8Array.of(value);
 }
-
-const TRANSFER_BYTES = 12;
-const TRANSFER_TAG = 2;
 
 /**
  * Writes a legacy transaction with zeros for signatures and the fee payer in front. The nonce makes it unlike any other.
@@ -51,86 +43,53 @@ export function encodeTransaction(
   gift?: Gift,
 ): WireTransaction {
   const flags = new Map<AddressId, { isSigner: boolean; isWritable: boolean }>();
-  flags.set(universe.feePayer, { isSigner: true, isWritable: true });
-  for (const { id, isSigner, isWritable } of metas) {
+  const name = (id: AddressId, isSigner: boolean, isWritable: boolean): void => {
     const known = flags.get(id);
     flags.set(id, {
       isSigner: isSigner || known?.isSigner === true,
       isWritable: isWritable || known?.isWritable === true,
     });
-  }
-  if (gift !== undefined) {
-    flags.set(gift.to, { isSigner: flags.get(gift.to)?.isSigner === true, isWritable: true });
-    flags.set(
-      universe.systemProgram,
-      flags.get(universe.systemProgram) ?? { isSigner: false, isWritable: false },
-    );
-  }
-  if (!flags.has(universe.program)) {
-    flags.set(universe.program, { isSigner: false, isWritable: false });
-  }
-  const all = [...flags];
-  const ordered = [
-    ...all.filter(([, flag]) => flag.isSigner && flag.isWritable),
-    ...all.filter(([, flag]) => flag.isSigner && !flag.isWritable),
-    ...all.filter(([, flag]) => !flag.isSigner && flag.isWritable),
-    ...all.filter(([, flag]) => !flag.isSigner && !flag.isWritable),
-  ];
-  const signatures = ordered.filter(([, flag]) => flag.isSigner).length;
-  const index = new Map(ordered.map(([id], at) => [id, at]));
-
-  const bytes = Buffer.alloc(
-    1 +
-      signatures * SIGNATURE_BYTES +
-      4 +
-      (ordered.length + 1) * ADDRESS_BYTES +
-      3 +
-      metas.length +
-      2 +
-      data.length +
-      (gift === undefined ? 0 : 5 + TRANSFER_BYTES),
-  );
-  let at = 0;
-  const byte = (value: number): void => {
-    bytes[at] = value;
-    at += 1;
   };
-  byte(signatures);
-  at += signatures * SIGNATURE_BYTES;
-  byte(signatures);
-  byte(ordered.filter(([, flag]) => flag.isSigner && !flag.isWritable).length);
-  byte(ordered.filter(([, flag]) => !flag.isSigner && !flag.isWritable).length);
-  byte(ordered.length);
-  for (const [id] of ordered) {
-    bytes.set(universe.key(id), at);
-    at += ADDRESS_BYTES;
-  }
-  bytes.writeUInt32LE(nonce, at);
-  at += ADDRESS_BYTES;
-  byte(gift === undefined ? 1 : 2);
-  byte(index.get(universe.program) ?? 0);
-  byte(metas.length);
-  for (const { id } of metas) {
-    byte(index.get(id) ?? 0);
-  }
-  // Compact-u16: two bytes beyond 127.
-  if (data.length > 0x7f) {
-    byte((data.length & 0x7f) | 0x80);
-    byte(data.length >> 7);
-  } else {
-    byte(data.length);
-  }
-  bytes.set(data, at);
-  at += data.length;
+  name(universe.feePayer, true, true);
+  metas.forEach(({ id, isSigner, isWritable }) => name(id, isSigner, isWritable));
   if (gift !== undefined) {
-    byte(index.get(universe.systemProgram) ?? 0);
-    byte(2);
-    byte(0);
-    byte(index.get(gift.to) ?? 0);
-    byte(TRANSFER_BYTES);
-    bytes.writeUInt32LE(TRANSFER_TAG, at);
-    bytes.writeBigUInt64LE(gift.lamports, at + 4);
-    at += TRANSFER_BYTES;
+    name(gift.to, false, true);
+    name(universe.systemProgram, false, false);
   }
-  return { bytes: bytes.subarray(0, at), signatures };
+  name(universe.program, false, false);
+  const of = (isSigner: boolean, isWritable: boolean): AddressId[] =>
+    [...flags].filter(([, f]) => f.isSigner === isSigner && f.isWritable === isWritable).map(([id]) => id);
+  const groups = [of(true, true), of(true, false), of(false, true), of(false, false)];
+  const [writableSigners = [], readonlySigners = [], , readonlyOthers = []] = groups;
+  const signatures = writableSigners.length + readonlySigners.length;
+  const ordered = groups.flat();
+  const places = new Map(ordered.map((id, at) => [id, at]));
+  const place = (id: AddressId): number => places.get(id) ?? 0;
+  const instruction = (program: AddressId, ids: readonly AddressId[], bytes: Uint8Array): Uint8Array[] => [
+    Uint8Array.of(place(program), ids.length, ...ids.map(place)),
+    compact(bytes.length),
+    bytes,
+  ];
+  const blockhash = Buffer.alloc(32);
+  blockhash.writeUInt32LE(nonce);
+  const parts = [
+    Uint8Array.of(signatures),
+    new Uint8Array(signatures * SIGNATURE_BYTES),
+    Uint8Array.of(signatures, readonlySigners.length, readonlyOthers.length, ordered.length),
+    ...ordered.map((id) => universe.key(id)),
+    blockhash,
+    Uint8Array.of(gift === undefined ? 1 : 2),
+    ...instruction(
+      universe.program,
+      metas.map(({ id }) => id),
+      data,
+    ),
+  ];
+  if (gift !== undefined) {
+    const transfer = Buffer.alloc(12);
+    transfer.writeUInt32LE(TRANSFER_TAG);
+    transfer.writeBigUInt64LE(gift.lamports, 4);
+    parts.push(...instruction(universe.systemProgram, [universe.feePayer, gift.to], transfer));
+  }
+  return { bytes: Buffer.concat(parts), signatures };
 }

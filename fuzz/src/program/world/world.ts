@@ -1,7 +1,5 @@
 import type { Chain, ChainAccount, ChainOutcome } from './chain.js';
 import { InvariantChecker } from '../invariants/invariants.js';
-import { verdictName } from '../model/errors.js';
-import type { InstructionName } from '../model/instruction-table.js';
 import { Ledger, type Rent } from '../model/ledger.js';
 import { U64_MAX } from '../model/money.js';
 import { predict, type Prediction } from '../model/predict.js';
@@ -16,11 +14,7 @@ export class Violation extends Error {
 }
 
 /** What one step was, for statistics. */
-export interface StepReport {
-  name: InstructionName | null;
-  verdict: Prediction['verdict'];
-  way: Prediction['way'];
-}
+export type StepReport = Pick<Prediction, 'name' | 'verdict' | 'way'>;
 
 /** The rent of today's clusters. */
 export const DEFAULT_RENT: Rent = { lamportsPerByte: 6_960n, threshold: 1 };
@@ -38,34 +32,23 @@ export class World {
   readonly universe: Universe;
   readonly #chain: Chain;
   readonly #invariants: InvariantChecker;
+  /** Accounts of the runtime: the model copies them, and nothing changes them. */
   readonly #fixed: ReadonlySet<AddressId>;
   #feesPaid = 0n;
 
   /** Starts from nothing on a chain that may have been used before. */
-  constructor(universe: Universe, chain: Chain) {
+  constructor(chain: Chain) {
+    const { universe } = chain;
     this.universe = universe;
     this.#chain = chain;
     this.ledger = new Ledger(universe, DEFAULT_RENT);
     this.#invariants = new InvariantChecker(universe, chain);
-    this.#fixed = new Set([
-      universe.systemProgram,
-      universe.program,
-      universe.clockSysvar,
-      universe.rentSysvar,
-    ]);
-    this.#begin();
-  }
-
-  #begin(): void {
-    const { universe } = this;
-    for (const id of universe.keys.keys()) {
-      if (!this.#isBuiltIn(id)) {
-        this.#chain.setAccount(id, 0n, universe.systemProgram, NO_DATA.bytes);
-      }
+    this.#fixed = new Set(universe.reserved);
+    for (const id of this.#ordinary()) {
+      chain.setAccount(id, 0n, universe.systemProgram, NO_DATA.bytes);
     }
-    this.ledger.now = GENESIS;
-    this.#chain.setClock(GENESIS);
-    this.#chain.setRent(DEFAULT_RENT);
+    this.step({ kind: 'clock', now: GENESIS });
+    this.step({ kind: 'rent', ...DEFAULT_RENT });
     const programData = Buffer.alloc(45);
     programData[0] = 3;
     programData[12] = 1;
@@ -74,9 +57,9 @@ export class World {
     for (const wallet of universe.walletIds) {
       this.#plant(wallet, WALLET_LAMPORTS, universe.systemProgram, NO_DATA.bytes);
     }
-    this.#chain.setAccount(universe.feePayer, FEE_PAYER_LAMPORTS, universe.systemProgram, NO_DATA.bytes);
+    chain.setAccount(universe.feePayer, FEE_PAYER_LAMPORTS, universe.systemProgram, NO_DATA.bytes);
     for (const id of this.#fixed) {
-      const found = this.#chain.account(id);
+      const found = chain.account(id);
       if (found !== null) {
         const owner = universe.find(found.owner) ?? universe.otherProgram;
         const data = { type: 'raw', bytes: Buffer.from(found.data) } as const;
@@ -85,14 +68,15 @@ export class World {
     }
   }
 
-  #isBuiltIn(id: AddressId): boolean {
+  /** Every address but those that the runtime itself fills. */
+  #ordinary(): AddressId[] {
     const { universe } = this;
-    return this.#fixed.has(id) || [universe.loader, universe.nativeLoader, universe.sysvarOwner].includes(id);
+    const builtIn = [...this.#fixed, universe.loader, universe.nativeLoader, universe.sysvarOwner];
+    return [...universe.keys.keys()].filter((id) => !builtIn.includes(id));
   }
 
   #plant(id: AddressId, lamports: bigint, owner: AddressId, bytes: Buffer): void {
-    this.ledger.set(id, { lamports, owner, data: { type: 'raw', bytes } });
-    this.#chain.setAccount(id, lamports, owner, bytes);
+    this.#replace(id, { lamports, owner, data: { type: 'raw', bytes } });
   }
 
   /** Replaces an account on both sides. */
@@ -116,11 +100,11 @@ export class World {
       case 'clock':
         ledger.now = operation.now;
         this.#chain.setClock(operation.now);
-        return null;
+        break;
       case 'rent':
         ledger.rent = { lamportsPerByte: operation.lamportsPerByte, threshold: operation.threshold };
         this.#chain.setRent(ledger.rent);
-        return null;
+        break;
       case 'donate': {
         const account = ledger.get(operation.to);
         const lamports = account.lamports + operation.lamports;
@@ -128,29 +112,27 @@ export class World {
         if (lamports <= U64_MAX) {
           this.#replace(operation.to, { ...account, lamports });
         }
-        return null;
+        break;
       }
       case 'fund': {
         const account = ledger.get(operation.wallet);
         if (account.owner === this.universe.systemProgram) {
           this.#replace(operation.wallet, { ...account, lamports: operation.lamports });
         }
-        return null;
+        break;
       }
       case 'plant':
         this.#plant(operation.at, operation.lamports, operation.owner, operation.bytes);
-        return null;
+        break;
       default: {
         const account = ledger.get(operation.at);
         if (account.data.type !== 'raw' && operation.counter in account.data) {
-          this.#replace(operation.at, {
-            ...account,
-            data: { ...account.data, [operation.counter]: operation.value },
-          });
+          const data = { ...account.data, [operation.counter]: operation.value };
+          this.#replace(operation.at, { ...account, data });
         }
-        return null;
       }
     }
+    return null;
   }
 
   #instruction(operation: Operation & { kind: 'instruction' }): StepReport {
@@ -171,88 +153,76 @@ export class World {
     const effective = effectiveMetas(this.universe, metas, gift);
     const prediction = predict(this.ledger, data, effective, gift);
     const { name, verdict, way } = prediction;
-    const before = this.#invariants.before(effective, verdict);
+    const title = name ?? 'no instruction';
+    const attempt = this.#invariants.before(effective, prediction);
     const outcome = this.#chain.send(data, metas, gift);
     this.#feesPaid += outcome.feeLamports;
     if (outcome.verdict !== verdict) {
-      throw new Violation(
-        `${name ?? 'no instruction'}: the program says ${verdictName(outcome.verdict)}, ` +
-          `the model ${verdictName(verdict)}`,
-      );
+      const [said, expected] = [outcome.verdict ?? 'success', verdict ?? 'success'];
+      throw new Violation(`${title}: the program says ${said}, the model ${expected}`);
     }
     const after = new Map<AddressId, ChainAccount | null>();
-    if (verdict === null && name !== null) {
-      this.#compareSuccess(name, prediction, outcome);
+    if (verdict === null) {
+      compareSuccess(title, prediction, outcome);
       prediction.draft.commit();
-      if (gift !== undefined) {
-        this.#feesPaid += gift.lamports;
-        after.set(gift.to, this.#chain.account(gift.to));
-      }
-      for (const { id } of effective) {
-        if (!after.has(id) && !this.#fixed.has(id)) {
-          after.set(id, this.#chain.account(id));
-        }
-      }
-      for (const [id, found] of after) {
-        this.#compareAccount(id, found);
+      this.#feesPaid += gift?.lamports ?? 0n;
+      const named = effective.map(({ id }) => id).filter((id) => !this.#fixed.has(id));
+      for (const id of new Set([...(gift === undefined ? [] : [gift.to]), ...named])) {
+        after.set(id, this.#compareAccount(id));
       }
     }
-    const broken = this.#invariants.after(before, after, prediction, outcome, gift);
+    const broken = attempt === null ? null : this.#invariants.after(attempt, after, verdict, gift);
     if (broken !== null) {
-      throw new Violation(`${name ?? 'no instruction'}: ${broken}`);
+      throw new Violation(`${title}: ${broken}`);
     }
     return { name, verdict, way };
   }
 
-  #compareSuccess(name: InstructionName, prediction: Prediction, outcome: ChainOutcome): void {
-    const found = outcome.events.map((event) => Buffer.from(event).toString('hex')).join();
-    const right = prediction.events.map((event) => event.toString('hex')).join();
-    if (found !== right) {
-      throw new Violation(`${name}: the program logs [${found}], the model [${right}]`);
-    }
-    const expected = prediction.returned === null ? [] : [prediction.returned ? 1 : 0];
-    if (outcome.returned.length !== expected.length || outcome.returned[0] !== expected[0]) {
-      throw new Violation(
-        `${name}: the program returns [${outcome.returned.join()}], the model [${expected.join()}]`,
-      );
-    }
-  }
-
-  #compareAccount(id: AddressId, found: ChainAccount | null): void {
+  /** Compares the chain's account with the model's, and gives it. */
+  #compareAccount(id: AddressId): ChainAccount | null {
     const { universe } = this;
+    const found = this.#chain.account(id);
     const expected = this.ledger.get(id);
     const lamports = found?.lamports ?? 0n;
+    const label = universe.label(id);
     if (lamports !== expected.lamports) {
-      throw new Violation(
-        `${universe.label(id)} holds ${lamports} lamports, in the model ${expected.lamports}`,
-      );
+      throw new Violation(`${label} holds ${lamports} lamports, in the model ${expected.lamports}`);
     }
-    if (found === null || lamports === 0n) {
-      return;
+    if (found !== null && lamports > 0n) {
+      if (Buffer.compare(found.owner, universe.key(expected.owner)) !== 0) {
+        throw new Violation(`${label} does not belong to ${universe.label(expected.owner)}`);
+      }
+      const bytes = encodeAccountData(universe, id, expected);
+      if (Buffer.compare(found.data, bytes) !== 0) {
+        const hex = Buffer.from(found.data).toString('hex');
+        throw new Violation(`${label} holds ${hex}, in the model ${bytes.toString('hex')}`);
+      }
     }
-    if (Buffer.compare(found.owner, universe.key(expected.owner)) !== 0) {
-      throw new Violation(`${universe.label(id)} does not belong to ${universe.label(expected.owner)}`);
-    }
-    const bytes = encodeAccountData(universe, id, expected);
-    if (Buffer.compare(found.data, bytes) !== 0) {
-      throw new Violation(
-        `${universe.label(id)} holds ${Buffer.from(found.data).toString('hex')}, in the model ${bytes.toString('hex')}`,
-      );
-    }
+    return found;
   }
 
   /** Compares every address of the universe; what no instruction named must not have changed either. */
   compareAll(): void {
-    for (const id of this.universe.keys.keys()) {
-      if (!this.#isBuiltIn(id) && id !== this.universe.feePayer) {
-        this.#compareAccount(id, this.#chain.account(id));
-      }
+    const { feePayer } = this.universe;
+    for (const id of this.#ordinary().filter((each) => each !== feePayer)) {
+      this.#compareAccount(id);
     }
-    const left = this.#chain.account(this.universe.feePayer)?.lamports ?? 0n;
-    if (left + this.#feesPaid !== FEE_PAYER_LAMPORTS) {
-      throw new Violation(
-        `the fee payer has paid ${FEE_PAYER_LAMPORTS - left} lamports, not ${this.#feesPaid}`,
-      );
+    const paid = FEE_PAYER_LAMPORTS - (this.#chain.account(feePayer)?.lamports ?? 0n);
+    if (paid !== this.#feesPaid) {
+      throw new Violation(`the fee payer has paid ${paid} lamports, not ${this.#feesPaid}`);
     }
+  }
+}
+
+function compareSuccess(title: string, prediction: Prediction, outcome: ChainOutcome): void {
+  const logged = outcome.events.map((event) => Buffer.from(event).toString('hex')).join();
+  const right = prediction.events.map((event) => event.toString('hex')).join();
+  if (logged !== right) {
+    throw new Violation(`${title}: the program logs [${logged}], the model [${right}]`);
+  }
+  const returned = outcome.returned.join();
+  const expected = prediction.returned === null ? '' : prediction.returned ? '1' : '0';
+  if (returned !== expected) {
+    throw new Violation(`${title}: the program returns [${returned}], the model [${expected}]`);
   }
 }

@@ -1,22 +1,10 @@
-import type { Call } from '../call.js';
-import { CODE, type Verdict } from '../errors.js';
+import type { Call, Rules } from '../call.js';
+import { when } from '../errors.js';
 import { closeAccount, moveLamports } from '../lamports.js';
 import { RECLAIM_AFTER } from '../money.js';
 import { pausedSeconds } from '../pauses.js';
 import { MODEL, STATUS } from '../state.js';
 import { isExpired } from '../structure.js';
-
-/** Revokes a One-Time or Subscription credential. */
-export function revokeAccess(call: Call): Verdict {
-  if (call.id('admin') !== call.protocol.admin) {
-    return CODE.Unauthorized;
-  }
-  if (call.credential.model === MODEL.perQuery) {
-    return CODE.InvalidAccessType;
-  }
-  call.writeState('access_credential').valid = false;
-  return null;
-}
 
 /** What the signer may do: end the access, only take the balance out, or nothing. */
 function revokersRight(call: Call): 'end' | 'reclaim' | null {
@@ -41,49 +29,47 @@ function revokersRight(call: Call): 'end' | 'reclaim' | null {
   return call.way === null ? null : 'reclaim';
 }
 
-/** Ends Per-Task access, or gives the balance back. */
-export function revokePerQueryAccess(call: Call): Verdict {
-  const right = revokersRight(call);
-  const id = call.id('per_query_balance');
-  const buyer = call.id('buyer');
-  if (right === null) {
-    return CODE.Unauthorized;
-  }
-  if (right === 'end') {
-    call.writeState('access_credential').valid = false;
-    return closeAccount(call, id, buyer);
-  }
-  const balance = call.writeState('per_query_balance');
-  const refund = balance.balance;
-  if (refund === 0n) {
-    return CODE.NothingToWithdraw;
-  }
-  balance.balance = 0n;
-  return moveLamports(call, id, buyer, refund);
-}
-
-/** Whether a wallet may use a listing now. */
-export function verifyAccess(call: Call): Verdict {
-  call.returned = hasAccess(call);
-  return null;
-}
-
 function hasAccess(call: Call): boolean {
-  const listing = call.draft.read(call.id('listing')).data;
-  const credential = call.draft.read(call.id('access_credential')).data;
-  const balance = call.draft.read(call.id('per_query_balance')).data;
-  if (listing.type !== 'listing' || credential.type !== 'access_credential') {
+  const [listing, credential, balance] = ['listing', 'access_credential', 'per_query_balance'].map(
+    (name) => call.draft.read(call.id(name)).data,
+  );
+  if (listing?.type !== 'listing' || credential?.type !== 'access_credential') {
     return false;
   }
   if (listing.status === STATUS.closed || !credential.valid || isExpired(credential, call.now)) {
     return false;
   }
-  if (credential.model !== MODEL.perQuery) {
-    return true;
-  }
-  return (
-    balance.type === 'per_query_balance' &&
+  const isPrepaid =
+    balance?.type === 'per_query_balance' &&
     balance.balance >= listing.price &&
-    balance.maxPrice >= listing.price
-  );
+    balance.maxPrice >= listing.price;
+  return credential.model !== MODEL.perQuery || isPrepaid;
 }
+
+/** The rules about the end of access, and whether a wallet may use a listing now. */
+export const ACCESS_RULES: Rules<'revoke_access' | 'revoke_per_query_access' | 'verify_access'> = {
+  revoke_access: (call) =>
+    when(call.id('admin') !== call.protocol.admin, 'Unauthorized') ??
+    when(call.credential.model === MODEL.perQuery, 'InvalidAccessType') ??
+    call.change('access_credential', { valid: false }),
+
+  revoke_per_query_access(call) {
+    const right = revokersRight(call);
+    const [id, buyer] = [call.id('per_query_balance'), call.id('buyer')];
+    const refund = call.balance.balance;
+    if (right === 'end') {
+      return call.change('access_credential', { valid: false }) ?? closeAccount(call, id, buyer);
+    }
+    return (
+      when(right === null, 'Unauthorized') ??
+      when(refund === 0n, 'NothingToWithdraw') ??
+      call.change('per_query_balance', { balance: 0n }) ??
+      moveLamports(call, id, buyer, refund)
+    );
+  },
+
+  verify_access(call) {
+    call.returned = hasAccess(call);
+    return null;
+  },
+};

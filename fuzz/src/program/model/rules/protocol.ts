@@ -1,125 +1,111 @@
 import type { AddressId } from '../../world/universe.js';
-import type { Call } from '../call.js';
-import { CODE, type Verdict } from '../errors.js';
+import type { Call, Rules } from '../call.js';
+import { when, type Verdict } from '../errors.js';
 import { createAccount, programRent } from '../lamports.js';
 import { MAX_FEE_BPS, MAX_PRICE, MIN_PRICE } from '../money.js';
-import { dataLength, STATE_SIZES } from '../state.js';
-import { isNamed } from './roles.js';
+import { dataLength } from '../state.js';
 
 const PROGRAM_DATA_TAG = 3;
 const AUTHORITY_TAG_AT = 12;
 const AUTHORITY_AT = 13;
 
-function checkUpgradeAuthority(call: Call): Verdict {
-  const id = call.id('program_data');
-  if (call.universe.provenance(id)?.kind !== 'program_data') {
-    return CODE.ConstraintSeeds;
-  }
-  const account = call.draft.read(id);
-  if (account.owner !== call.universe.loader) {
-    return CODE.AccountOwnedByWrongProgram;
-  }
-  const bytes = account.data.type === 'raw' ? account.data.bytes : Buffer.alloc(0);
-  if (bytes.length < AUTHORITY_AT + 32 || bytes.readUInt32LE() !== PROGRAM_DATA_TAG) {
-    return CODE.AccountDidNotDeserialize;
-  }
-  const signer = call.universe.key(call.id('upgrade_authority'));
-  const isAuthority =
-    bytes[AUTHORITY_TAG_AT] === 1 && bytes.subarray(AUTHORITY_AT, AUTHORITY_AT + 32).equals(signer);
-  return isAuthority ? null : CODE.Unauthorized;
+/** All zeros mean no wallet: the System program, whose address they are, has no role. */
+function isNamed(call: Call, signer: AddressId, role: AddressId): boolean {
+  return signer === role && signer !== call.universe.systemProgram;
 }
 
-function checkFee(feeBps: unknown): Verdict {
-  return typeof feeBps === 'number' && feeBps > MAX_FEE_BPS ? CODE.FeeTooHigh : null;
+/** Refuses a signer that is none of the hot keys. */
+export function checkAuthority(call: Call): Verdict {
+  const { authority, nextAuthority } = call.protocol;
+  const signer = call.id('authority');
+  return when(signer !== authority && !isNamed(call, signer, nextAuthority), 'Unauthorized');
+}
+
+function checkUpgradeAuthority(call: Call): Verdict {
+  const { universe } = call;
+  const id = call.id('program_data');
+  const { owner, data } = call.draft.read(id);
+  const bytes = data.type === 'raw' ? data.bytes : Buffer.alloc(0);
+  const signer = universe.key(call.id('upgrade_authority'));
+  const isProgramData = bytes.length >= AUTHORITY_AT + 32 && bytes.readUInt32LE() === PROGRAM_DATA_TAG;
+  const isAuthority =
+    bytes[AUTHORITY_TAG_AT] === 1 && bytes.subarray(AUTHORITY_AT, AUTHORITY_AT + 32).equals(signer);
+  return (
+    when(universe.provenance(id)?.kind !== 'program_data', 'ConstraintSeeds') ??
+    when(owner !== universe.loader, 'AccountOwnedByWrongProgram') ??
+    when(!isProgramData, 'AccountDidNotDeserialize') ??
+    when(!isAuthority, 'Unauthorized')
+  );
+}
+
+function checkFee(feeBps: number): Verdict {
+  return when(feeBps > MAX_FEE_BPS, 'FeeTooHigh');
 }
 
 function checkPriceFloor(price: bigint): Verdict {
-  if (price < MIN_PRICE) {
-    return CODE.PriceTooLow;
-  }
-  return price > MAX_PRICE ? CODE.ArithmeticOverflow : null;
+  return when(price < MIN_PRICE, 'PriceTooLow') ?? when(price > MAX_PRICE, 'ArithmeticOverflow');
 }
 
 /** A treasury is owned by the System program and rent-exempt, so that a fee always reaches it. */
 function checkTreasury(call: Call, id: AddressId): Verdict {
   const account = call.draft.read(id);
-  if (account.owner !== call.universe.systemProgram) {
-    return CODE.AccountNotSystemOwned;
-  }
   const rent = programRent(call, dataLength(account));
-  if (typeof rent !== 'bigint') {
-    return rent;
-  }
-  return account.lamports < rent ? CODE.ConstraintRentExempt : null;
-}
-
-/** Creates the protocol: the upgrade authority alone may. */
-export function initializeProtocol(call: Call): Verdict {
-  const minQueryPrice = call.amount('min_query_price_lamports');
-  const treasury = call.id('treasury');
   return (
-    checkUpgradeAuthority(call) ??
-    checkFee(call.args['fee_bps']) ??
-    checkPriceFloor(minQueryPrice) ??
-    checkTreasury(call, treasury) ??
-    createAccount(
-      call,
-      call.id('upgrade_authority'),
-      {
-        type: 'protocol',
-        admin: call.address('admin'),
-        pendingAdmin: call.universe.systemProgram,
-        authority: call.address('authority'),
-        nextAuthority: call.universe.systemProgram,
-        treasury,
-        feeBps: Number(call.args['fee_bps']),
-        minQueryPrice,
-        paused: false,
-      },
-      STATE_SIZES.protocol,
-    )
+    when(account.owner !== call.universe.systemProgram, 'AccountNotSystemOwned') ??
+    (typeof rent === 'bigint' ? when(account.lamports < rent, 'ConstraintRentExempt') : rent)
   );
 }
 
-/** Changes the protocol; the pending admin accepts by signing. */
-export function updateProtocol(call: Call): Verdict {
-  const signer = call.id('admin');
-  const protocol = call.writeState('protocol');
-  if (signer !== protocol.admin) {
-    if (!isNamed(call, signer, protocol.pendingAdmin)) {
-      return CODE.Unauthorized;
-    }
-    protocol.admin = signer;
-    protocol.pendingAdmin = call.universe.systemProgram;
-  }
-  if (call.args['pending_admin'] !== null) {
-    protocol.pendingAdmin = call.address('pending_admin');
-  }
-  if (call.args['authority'] !== null) {
-    protocol.authority = call.address('authority');
-  }
-  if (call.args['next_authority'] !== null) {
-    protocol.nextAuthority = call.address('next_authority');
-  }
-  const treasury = call.id('new_treasury');
-  if (treasury !== call.universe.program) {
-    const refused = checkTreasury(call, treasury);
-    if (refused !== null) {
-      return refused;
-    }
-    protocol.treasury = treasury;
-  }
-  const feeBps = call.args['fee_bps'];
-  if (typeof feeBps === 'number') {
-    protocol.feeBps = feeBps;
-  }
-  const minQueryPrice = call.optionalAmount('min_query_price_lamports');
-  if (minQueryPrice !== null) {
-    protocol.minQueryPrice = minQueryPrice;
-  }
-  const paused = call.args['paused'];
-  if (typeof paused === 'boolean') {
-    protocol.paused = paused;
-  }
-  return checkFee(feeBps) ?? (minQueryPrice === null ? null : checkPriceFloor(minQueryPrice));
-}
+/** The rules about the protocol: the upgrade authority alone creates it; the pending admin accepts by signing. */
+export const PROTOCOL_RULES: Rules<'initialize_protocol' | 'update_protocol'> = {
+  initialize_protocol(call) {
+    const minQueryPrice = call.arg<bigint>('min_query_price_lamports', 0n);
+    const feeBps = call.arg<number>('fee_bps', 0);
+    const treasury = call.id('treasury');
+    const nobody = call.universe.systemProgram;
+    return (
+      checkUpgradeAuthority(call) ??
+      checkFee(feeBps) ??
+      checkPriceFloor(minQueryPrice) ??
+      checkTreasury(call, treasury) ??
+      createAccount(call, call.id('upgrade_authority'), {
+        type: 'protocol',
+        admin: call.address('admin') ?? nobody,
+        pendingAdmin: nobody,
+        authority: call.address('authority') ?? nobody,
+        nextAuthority: nobody,
+        treasury,
+        feeBps,
+        minQueryPrice,
+        paused: false,
+      })
+    );
+  },
+
+  update_protocol(call) {
+    const { universe } = call;
+    const before = call.protocol;
+    const signer = call.id('admin');
+    const treasury = call.id('new_treasury');
+    const feeBps = call.arg<number | null>('fee_bps', null);
+    const minQueryPrice = call.arg<bigint | null>('min_query_price_lamports', null);
+    const isAccepted = signer !== before.admin;
+    return (
+      when(isAccepted && !isNamed(call, signer, before.pendingAdmin), 'Unauthorized') ??
+      (treasury === universe.program ? null : checkTreasury(call, treasury)) ??
+      call.change('protocol', {
+        admin: signer,
+        pendingAdmin:
+          call.address('pending_admin') ?? (isAccepted ? universe.systemProgram : before.pendingAdmin),
+        authority: call.address('authority') ?? before.authority,
+        nextAuthority: call.address('next_authority') ?? before.nextAuthority,
+        treasury: treasury === universe.program ? before.treasury : treasury,
+        feeBps: feeBps ?? before.feeBps,
+        minQueryPrice: minQueryPrice ?? before.minQueryPrice,
+        paused: call.arg('paused', before.paused),
+      }) ??
+      (feeBps === null ? null : checkFee(feeBps)) ??
+      (minQueryPrice === null ? null : checkPriceFloor(minQueryPrice))
+    );
+  },
+};

@@ -1,57 +1,40 @@
-import type { Call } from '../call.js';
-import { CODE, type Verdict } from '../errors.js';
+import type { Call, Rules } from '../call.js';
+import { when, type Verdict } from '../errors.js';
 import { createAccount, moveLamports, systemTransfer } from '../lamports.js';
-import { DURATIONS, feeOf, I64_MAX, U64_MAX, windowCost } from '../money.js';
-import { MODEL, STATE_SIZES, STATUS } from '../state.js';
+import { DURATIONS, feeOf, I64_MAX, windowCost } from '../money.js';
+import { MODEL, STATUS } from '../state.js';
 
 /** Sales are on: neither the protocol nor the listing is paused. */
-export function checkOnSale(call: Call): Verdict {
-  if (call.protocol.paused) {
-    return CODE.ProtocolPaused;
-  }
-  return call.listing.status === STATUS.active ? null : CODE.ListingNotActive;
-}
-
-/** The listing is rented in this way. */
-export function checkListingModel(call: Call, model: number): Verdict {
-  return call.listing.model === model ? null : CODE.InvalidAccessType;
+function checkOnSale({ protocol, listing }: Call): Verdict {
+  return (
+    when(protocol.paused, 'ProtocolPaused') ?? when(listing.status !== STATUS.active, 'ListingNotActive')
+  );
 }
 
 /** The payer agreed to the price. */
-export function checkAgreed(price: bigint, maxPrice: bigint): Verdict {
-  return price > maxPrice ? CODE.PriceAboveLimit : null;
-}
-
-function checkDuration(duration: bigint): Verdict {
-  return DURATIONS.includes(duration) ? null : CODE.InvalidDuration;
+function checkAgreed(call: Call, price: bigint): Verdict {
+  return when(price > call.arg<bigint>('max_price_lamports', 0n), 'PriceAboveLimit');
 }
 
 /** Creates the credential at the expense of the buyer. */
-export function grant(call: Call, expiresAt: bigint): Verdict {
-  const buyer = call.id('buyer');
+function grant(call: Call, expiresAt: bigint): Verdict {
+  const [buyer, listing] = [call.id('buyer'), call.id('listing')];
   const { model } = call.listing;
-  return createAccount(
-    call,
+  const times = { purchasedAt: call.now, expiresAt };
+  return createAccount(call, buyer, {
+    type: 'access_credential',
     buyer,
-    {
-      type: 'access_credential',
-      buyer,
-      listing: call.id('listing'),
-      model,
-      valid: true,
-      purchasedAt: call.now,
-      expiresAt,
-    },
-    STATE_SIZES.access_credential,
-  );
+    listing,
+    model,
+    valid: true,
+    ...times,
+  });
 }
 
 /** Books what the creator earned. */
 export function earn(call: Call, lamports: bigint): Verdict {
-  const escrow = call.writeState('escrow');
-  escrow.earnings += lamports;
-  escrow.totalEarned += lamports;
-  return escrow.earnings > U64_MAX || escrow.totalEarned > U64_MAX ? CODE.ArithmeticOverflow : null;
+  const { earnings, totalEarned } = call.escrow;
+  return call.change('escrow', { earnings: earnings + lamports, totalEarned: totalEarned + lamports });
 }
 
 /** The buyer pays the price: the fee out of it to the treasury, the rest to the escrow. */
@@ -64,73 +47,99 @@ function takePayment(call: Call, price: bigint): Verdict {
   );
 }
 
-/** Sells a permanent credential. */
-export function purchaseOneTime(call: Call): Verdict {
-  const { price } = call.listing;
-  return (
-    checkOnSale(call) ??
-    checkListingModel(call, MODEL.oneTime) ??
-    checkAgreed(price, call.amount('max_price_lamports')) ??
-    grant(call, 0n) ??
-    takePayment(call, price)
-  );
+function noteSubscription(call: Call, expiresAt: bigint): Verdict {
+  const { latestExpiry } = call.listing;
+  return call.change('listing', { latestExpiry: expiresAt > latestExpiry ? expiresAt : latestExpiry });
 }
 
-function expiryAfter(call: Call, duration: bigint): bigint | null {
-  const expiresAt = call.now + duration;
-  return expiresAt > I64_MAX ? null : expiresAt;
-}
+/** The rules about purchases. A subscription is extended from now on; a top-up replaces the price that is agreed to. */
+export const SALE_RULES: Rules<
+  | 'purchase_one_time'
+  | 'purchase_subscription'
+  | 'renew_subscription'
+  | 'purchase_per_query'
+  | 'topup_balance'
+> = {
+  purchase_one_time(call) {
+    const { price, model } = call.listing;
+    return (
+      checkOnSale(call) ??
+      when(model !== MODEL.oneTime, 'InvalidAccessType') ??
+      checkAgreed(call, price) ??
+      grant(call, 0n) ??
+      takePayment(call, price)
+    );
+  },
 
-function noteSubscription(call: Call, expiresAt: bigint): void {
-  const listing = call.writeState('listing');
-  if (expiresAt > listing.latestExpiry) {
-    listing.latestExpiry = expiresAt;
-  }
-}
+  purchase_subscription(call) {
+    const duration = call.arg<bigint>('duration_seconds', 0n);
+    const expiresAt = call.now + duration;
+    const price = windowCost(call.listing.price, duration);
+    return (
+      checkOnSale(call) ??
+      when(call.listing.model !== MODEL.subscription, 'InvalidAccessType') ??
+      when(!DURATIONS.includes(duration), 'InvalidDuration') ??
+      checkAgreed(call, price) ??
+      when(expiresAt > I64_MAX, 'ArithmeticOverflow') ??
+      noteSubscription(call, expiresAt) ??
+      grant(call, expiresAt) ??
+      takePayment(call, price)
+    );
+  },
 
-/** Sells a window of time. */
-export function purchaseSubscription(call: Call): Verdict {
-  const duration = call.amount('duration_seconds');
-  const price = windowCost(call.listing.price, duration);
-  const refused =
-    checkOnSale(call) ??
-    checkListingModel(call, MODEL.subscription) ??
-    checkDuration(duration) ??
-    checkAgreed(price, call.amount('max_price_lamports'));
-  if (refused !== null) {
-    return refused;
-  }
-  const expiresAt = expiryAfter(call, duration);
-  if (expiresAt === null) {
-    return CODE.ArithmeticOverflow;
-  }
-  noteSubscription(call, expiresAt);
-  return grant(call, expiresAt) ?? takePayment(call, price);
-}
+  renew_subscription(call) {
+    const duration = call.arg<bigint>('duration_seconds', 0n);
+    const expiresAt = call.now + duration;
+    const price = windowCost(call.listing.price, duration);
+    return (
+      checkOnSale(call) ??
+      when(call.credential.model !== MODEL.subscription, 'InvalidAccessType') ??
+      when(!DURATIONS.includes(duration), 'InvalidDuration') ??
+      when(expiresAt > I64_MAX, 'ArithmeticOverflow') ??
+      when(expiresAt <= call.credential.expiresAt, 'InvalidDuration') ??
+      checkAgreed(call, price) ??
+      call.change('access_credential', { expiresAt }) ??
+      noteSubscription(call, expiresAt) ??
+      takePayment(call, price)
+    );
+  },
 
-/** Extends a subscription, counting from now. */
-export function renewSubscription(call: Call): Verdict {
-  const duration = call.amount('duration_seconds');
-  const refused =
-    checkOnSale(call) ??
-    (call.credential.model === MODEL.subscription ? null : CODE.InvalidAccessType) ??
-    checkDuration(duration);
-  if (refused !== null) {
-    return refused;
-  }
-  const expiresAt = expiryAfter(call, duration);
-  if (expiresAt === null) {
-    return CODE.ArithmeticOverflow;
-  }
-  if (expiresAt <= call.credential.expiresAt) {
-    return CODE.InvalidDuration;
-  }
-  const price = windowCost(call.listing.price, duration);
-  const tooDear = checkAgreed(price, call.amount('max_price_lamports'));
-  if (tooDear !== null) {
-    return tooDear;
-  }
-  call.writeState('access_credential').expiresAt = expiresAt;
-  noteSubscription(call, expiresAt);
-  return takePayment(call, price);
-}
+  purchase_per_query(call) {
+    const [buyer, listing] = [call.id('buyer'), call.id('listing')];
+    const { price, model, minDeposit } = call.listing;
+    const deposit = call.arg<bigint>('deposit_lamports', 0n);
+    const state = {
+      type: 'per_query_balance',
+      buyer,
+      listing,
+      balance: deposit,
+      maxPrice: call.arg<bigint>('max_price_lamports', 0n),
+      totalDeposited: deposit,
+      totalSpent: 0n,
+      charged: [],
+    } as const;
+    return (
+      checkOnSale(call) ??
+      when(model !== MODEL.perQuery, 'InvalidAccessType') ??
+      checkAgreed(call, price) ??
+      when(deposit < minDeposit, 'DepositTooLow') ??
+      grant(call, 0n) ??
+      createAccount(call, buyer, state, deposit)
+    );
+  },
+
+  topup_balance(call) {
+    const amount = call.arg<bigint>('amount_lamports', 0n);
+    const { balance, totalDeposited } = call.balance;
+    return (
+      checkOnSale(call) ??
+      checkAgreed(call, call.listing.price) ??
+      call.change('per_query_balance', {
+        balance: balance + amount,
+        totalDeposited: totalDeposited + amount,
+        maxPrice: call.arg<bigint>('max_price_lamports', 0n),
+      }) ??
+      systemTransfer(call, call.id('buyer'), call.id('per_query_balance'), amount)
+    );
+  },
+};
