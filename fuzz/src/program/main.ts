@@ -49,7 +49,7 @@ async function runHere(): Promise<{ coverage: Coverage; failures: string[] }> {
     instructions,
     isMinimised: !options['no-minimise'],
     onProgress: (coverage) => {
-      // A worker whose parent is gone has nobody to work for.
+      // A worker ends with its parent.
       if (options.worker && process.ppid !== parent) {
         process.exit(1);
       }

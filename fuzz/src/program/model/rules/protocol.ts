@@ -62,7 +62,7 @@ export const PROTOCOL_RULES: Rules<'initialize_protocol' | 'update_protocol'> = 
     const minQueryPrice = call.arg<bigint>('min_query_price_lamports', 0n);
     const feeBps = call.arg<number>('fee_bps', 0);
     const treasury = call.id('treasury');
-    const nobody = call.universe.systemProgram;
+    const noWallet = call.universe.systemProgram;
     return (
       checkUpgradeAuthority(call) ??
       checkFee(feeBps) ??
@@ -70,10 +70,10 @@ export const PROTOCOL_RULES: Rules<'initialize_protocol' | 'update_protocol'> = 
       checkTreasury(call, treasury) ??
       createAccount(call, call.id('upgrade_authority'), {
         type: 'protocol',
-        admin: call.address('admin') ?? nobody,
-        pendingAdmin: nobody,
-        authority: call.address('authority') ?? nobody,
-        nextAuthority: nobody,
+        admin: call.address('admin') ?? noWallet,
+        pendingAdmin: noWallet,
+        authority: call.address('authority') ?? noWallet,
+        nextAuthority: noWallet,
         treasury,
         feeBps,
         minQueryPrice,
