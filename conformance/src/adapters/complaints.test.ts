@@ -114,7 +114,7 @@ describe('it does not happen', () => {
     const tool = await rentedToolset(client).find('echo_aaaaaa');
     const controller = new AbortController();
     const running = tool?.invoke({ task: 't' }, { signal: controller.signal }).catch(() => undefined);
-    await agent.begun;
+    await agent.started;
     controller.abort();
     await agent.aborted;
     await running;

@@ -78,7 +78,7 @@ for (const [framework, call] of Object.entries(FRAMEWORKS)) {
       expect(forReview(seen)).toMatchSnapshot();
     });
 
-    it('of a run that was begun, and whose answer the service could not give, how to get it', async () => {
+    it('of a run that was started, and whose answer the service could not give, how to get it', async () => {
       const standIn = createStandIn([{ id: ID }]);
       const refusal = REFUSAL_TEXT.chargePending('run_9');
       const { reason } = refusal;

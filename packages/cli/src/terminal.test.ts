@@ -169,7 +169,7 @@ describe.skipIf(!hasTerminal)('completion in the shell itself', () => {
       // The quotes tell what the shell answers from what is typed.
       terminal.type(`source ./completion.${shell}; echo READ''Y\n`);
       await terminal.shown('READY');
-      for (const [begun, rest] of [
+      for (const [started, rest] of [
         ['agent-rental pub', 'lish'],
         ['agent-rental wallet sw', 'eep'],
         ['agent-rental wallet sweep --t', 'o'],
@@ -178,13 +178,13 @@ describe.skipIf(!hasTerminal)('completion in the shell itself', () => {
         ['agent-rental completion z', 'sh'],
       ] as const) {
         const from = terminal.length();
-        terminal.type(begun);
-        await terminal.shown(begun.slice(-2), from);
+        terminal.type(started);
+        await terminal.shown(started.slice(-2), from);
         const typed = terminal.length();
         terminal.type('\t');
         await terminal.shown(rest, typed);
         terminal.type('\n');
-        await terminal.shown(`RAN:${`${begun}${rest}`.slice('agent-rental '.length)}`, from);
+        await terminal.shown(`RAN:${`${started}${rest}`.slice('agent-rental '.length)}`, from);
       }
       terminal.type('exit\n');
       expect(await terminal.end()).toMatchObject({ code: 0 });

@@ -199,7 +199,7 @@ describe('rentedTools', () => {
       const broken = agent
         .invoke(ask, { ...thread, signal: controller.signal })
         .catch((error: unknown) => error);
-      await hanging.begun;
+      await hanging.started;
       controller.abort();
       await broken;
       const state = await agent.invoke(null as never, thread);
@@ -215,7 +215,7 @@ describe('rentedTools', () => {
     const outcome = createAgent({ model: answering({ task: 't' }), tools })
       .invoke(ask, { signal: controller.signal })
       .catch((error: unknown) => error);
-    await agent.begun;
+    await agent.started;
     controller.abort();
     await agent.aborted;
     expect(await outcome).toBeInstanceOf(Error);

@@ -64,7 +64,7 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over stdio with %s', (name) => {
 
     const controller = new AbortController();
     const calling = client.callTool('slow_aaaaaa', { task: 't' }, { signal: controller.signal });
-    await agent.begun;
+    await agent.started;
     controller.abort(new Error('enough'));
     await expect(calling).rejects.toThrow(/enough|aborted/);
     await agent.aborted;
@@ -163,7 +163,7 @@ describe('agent-rental-mcp', () => {
     ]) {
       child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
     }
-    await agent.begun;
+    await agent.started;
     child.stdin?.end();
     await agent.aborted;
     expect(await ended).toEqual([0, null]);

@@ -130,12 +130,12 @@ describe('a run', () => {
   ])(
     'that fails in the end with %s keeps the first run and what was said of it [EXE-87]',
     async (_, last, code) => {
-      const begun = {
+      const started = {
         run_id: 'run-1',
         message: 'It was not reached. Your next run of it is free. Try again.',
       };
       const reason = 'It was not reached. Your next run of it is free.';
-      const error = { code: 'service_unavailable', status: 503, ...begun, reason };
+      const error = { code: 'service_unavailable', status: 503, ...started, reason };
       const http = scripted(json(503, { error }, { 'retry-after': '0' }), last);
       const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch, retries: 1 });
       const thrown: unknown = await client.execute(body).catch((each: unknown) => each);

@@ -465,7 +465,7 @@ export function createClient(options: ClientOptions): RentalClient {
       const input = runInput(body, given, wait.signal);
       let isDone = false;
       try {
-        const response = await sendRequest(http, operations.executeStream, input, (begun) => begun);
+        const response = await sendRequest(http, operations.executeStream, input, (started) => started);
         const runId = response.headers.get('x-run-id');
         if (runId !== null) given.onRunId?.(runId);
         for await (const event of readRunEvents(response, input.signal)) {

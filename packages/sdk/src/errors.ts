@@ -24,7 +24,7 @@ export class ApiError extends Error {
   readonly reason: string;
   /** Give this to support. */
   readonly requestId: string | undefined;
-  /** The run that the error is about, where one had begun. */
+  /** The run that the error is about, where one had started. */
   readonly runId: string | undefined;
   /** Where the error began on-chain. */
   readonly onChainError: OnChainError | undefined;
@@ -72,7 +72,7 @@ export function isApiError(value: unknown): value is ApiError {
 /** The service could not be reached, or what answered was not the service. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
-  /** The run that an earlier try of the request had begun, as far as that is known. */
+  /** The run that an earlier try of the request had started, as far as that is known. */
   readonly runId: string | undefined;
 
   constructor(message: string, options: ErrorOptions & { runId?: string | undefined } = {}) {

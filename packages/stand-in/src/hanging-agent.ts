@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import type { StandInAgent } from './listing.js';
 
-/** An agent that says `begun` and then works until it is aborted. */
+/** An agent that says `started` and then works until it is aborted. */
 export interface HangingAgent {
   readonly run: StandInAgent;
-  /** Resolves once it has begun. */
-  readonly begun: Promise<void>;
+  /** Resolves once it has started. */
+  readonly started: Promise<void>;
   /** Resolves once it was aborted. */
   readonly aborted: Promise<void>;
   /** Whether it was aborted by now. */
@@ -19,7 +19,7 @@ export function hangingAgent(): HangingAgent {
   let isAborted = false;
   return {
     wasAborted: () => isAborted,
-    begun: new Promise((resolve) => {
+    started: new Promise((resolve) => {
       beginning = resolve;
     }),
     aborted: new Promise((resolve) => {
@@ -27,7 +27,7 @@ export function hangingAgent(): HangingAgent {
     }),
     run: async function* ({ signal }) {
       beginning();
-      yield 'begun';
+      yield 'started';
       if (!signal.aborted) await once(signal, 'abort');
       isAborted = true;
       aborting();

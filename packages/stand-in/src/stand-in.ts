@@ -49,7 +49,7 @@ export interface StandIn extends PaymentState {
   listen(): Promise<{ readonly baseUrl: string; close(): Promise<void> }>;
 }
 
-/** A run that was begun. */
+/** A run that was started. */
 interface BegunRun {
   readonly id: string;
   readonly agentId: string;
@@ -167,10 +167,10 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
   }
 
   async function cancel(id: string): Promise<Response> {
-    const begun = working.get(id);
-    begun?.cancelled.abort();
-    const run = (await begun?.end) ?? runs.get(id);
-    const cancelled = begun !== undefined;
+    const started = working.get(id);
+    started?.cancelled.abort();
+    const run = (await started?.end) ?? runs.get(id);
+    const cancelled = started !== undefined;
     return run ? json(operations.cancelRun, { cancelled, run }) : failure('not_found', 'No such run.');
   }
 
@@ -187,8 +187,8 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
   }
 
   function pastRun(id: string): Response {
-    const begun = working.get(id);
-    if (begun !== undefined) return json(operations.getRun, running(begun));
+    const started = working.get(id);
+    if (started !== undefined) return json(operations.getRun, running(started));
     const run = runs.get(id);
     return run ? json(operations.getRun, run) : failure('not_found', 'No such run.');
   }
@@ -215,11 +215,11 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
 
     const deltas = new TransformStream<string, string>(undefined, undefined, { highWaterMark: 1_000 });
     const writer = deltas.writable.getWriter();
-    const begun = byKey.get(key);
+    const started = byKey.get(key);
     // A cut stream's run goes on by itself, as it does behind a real connection that broke.
     const signal = standIn.cutNextStream ? new AbortController().signal : request.signal;
     const run =
-      begun ??
+      started ??
       runAgent(
         listing,
         { ...parsed.data, isTrial },
@@ -263,10 +263,10 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
       cancelled.signal.addEventListener('abort', () => resolve(stopped), { once: true });
     });
     const end = Promise.race([work(), stop]).finally(() => working.delete(run_id));
-    const begun: BegunRun = { id: run_id, agentId: listing.id, end, cancelled };
-    working.set(run_id, begun);
+    const started: BegunRun = { id: run_id, agentId: listing.id, end, cancelled };
+    working.set(run_id, started);
     end.then((run) => runs.set(run_id, run), ignore);
-    return begun;
+    return started;
 
     function facts(output: EndedRun['output']) {
       return {

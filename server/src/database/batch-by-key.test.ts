@@ -54,21 +54,21 @@ describe('work that is asked for at the same time', () => {
 
 describe('a read that is asked for at the same time', () => {
   it('is shared by those who asked before it began, and by no one who came later', async () => {
-    const begun: { key: string; end(value: string): void; fail(error: Error): void }[] = [];
-    const read = sharedRead<string>((key) => new Promise((end, fail) => begun.push({ key, end, fail })));
+    const started: { key: string; end(value: string): void; fail(error: Error): void }[] = [];
+    const read = sharedRead<string>((key) => new Promise((end, fail) => started.push({ key, end, fail })));
     const [first, other] = [read('a'), read('b')];
     const [second, third] = [read('a'), read('a')];
-    expect(begun.map(({ key }) => key)).toEqual(['a', 'b']);
-    begun[0]?.end('before the change');
-    begun[1]?.end('of another');
+    expect(started.map(({ key }) => key)).toEqual(['a', 'b']);
+    started[0]?.end('before the change');
+    started[1]?.end('of another');
     expect(await Promise.all([first, other])).toEqual(['before the change', 'of another']);
-    expect(begun.map(({ key }) => key)).toEqual(['a', 'b', 'a']);
-    begun[2]?.end('after the change');
+    expect(started.map(({ key }) => key)).toEqual(['a', 'b', 'a']);
+    started[2]?.end('after the change');
     expect(await Promise.all([second, third])).toEqual(['after the change', 'after the change']);
     const failing = [read('a'), read('a')];
-    begun[3]?.fail(new Error('gone'));
+    started[3]?.fail(new Error('gone'));
     await expect(failing[0]).rejects.toThrow('gone');
-    begun[4]?.end('there again');
+    started[4]?.end('there again');
     expect(await failing[1]).toBe('there again');
   });
 });

@@ -18,7 +18,7 @@ export interface BodyQuestion {
   operationId: string | undefined;
 }
 
-/** Comes after `begun`, which says that the work on a question begins. */
+/** Comes after `started`, which says that the work on a question begins. */
 export type BodyAnswer = { value: unknown } | { refusal: string; next?: string | undefined };
 
 const port = parentPort;
@@ -29,7 +29,7 @@ const known = new Map<string, Operation>(Object.entries(operations));
 port.on('message', (question: BodyQuestion) => {
   // `postMessage` of a thread has no origin.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
-  port.postMessage('begun');
+  port.postMessage('started');
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   port.postMessage(answer(question));
 });

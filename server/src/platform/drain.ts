@@ -14,7 +14,7 @@ export interface Drain {
    * Aborted once the server accepts no new runs, so that waiting runs give up. The reason is the ApiError for the
    * caller.
    */
-  readonly begun: AbortSignal;
+  readonly started: AbortSignal;
   /** Aborted when running work has to be handed over. The reason is the ApiError for the caller. */
   readonly timeUp: AbortSignal;
   /**
@@ -46,7 +46,7 @@ export function createDrain(): Drain {
     get draining() {
       return draining !== undefined;
     },
-    begun: beginning.signal,
+    started: beginning.signal,
     timeUp: stopping.signal,
     enter() {
       if (draining) throw refusal(NO_NEW_RUNS);

@@ -72,8 +72,8 @@ export class WorkerPool<Question, Answer> {
         conclude();
         this.#next();
       };
-      const onMessage = (answer: Answer | 'begun') => {
-        if (answer !== 'begun') settle(true, () => resolve(answer));
+      const onMessage = (answer: Answer | 'started') => {
+        if (answer !== 'started') settle(true, () => resolve(answer));
         // From here on, because a new thread has to load its program first.
         else timer = setTimeout(() => settle(false, () => resolve('late')), this.#deadlineMs);
       };

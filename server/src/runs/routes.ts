@@ -80,7 +80,7 @@ export function executionRoutes(app: FastifyInstance, services: ExecutionService
       const { agent_id: _, ...done } = toRun(answer);
       stream.done({ ...done, ...joinedOf(answer) });
     } catch (error) {
-      if (!stream.begun) {
+      if (!stream.started) {
         // The run may still be paid later, and would then start to stream into the error response.
         stream.abandon();
         throw error;

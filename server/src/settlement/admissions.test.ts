@@ -167,16 +167,16 @@ it('50 concurrent runs on three replicas are admitted exactly as often as the ba
           await market.send([renewSubscription(renewal)], renter);
         },
       ];
-      // All are begun in a random order, each some turns of the event loop after the one before.
-      const begun: Promise<unknown>[] = [];
+      // All are started in a random order, each some turns of the event loop after the one before.
+      const started: Promise<unknown>[] = [];
       const shuffled = [...runs, ...events]
         .map((begin, place) => ({ begin, at: order[place] ?? 0 }))
         .toSorted((one, other) => one.at - other.at);
       for (const { begin, at } of shuffled) {
-        begun.push(begin());
+        started.push(begin());
         for (let turns = at % 7; turns > 0; turns -= 1) await setImmediate();
       }
-      await Promise.all(begun);
+      await Promise.all(started);
       // Then as many again, which take what is left. Before them the index takes in the balance at a later slot: the local
       // chain's newest slot takes transactions after it was read, so of two reads at it the older may have been stored last.
       await market.finalize();

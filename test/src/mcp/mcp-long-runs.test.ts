@@ -58,9 +58,9 @@ async function callAndFetch(name: string, task: string) {
   const { token = '' } = parties[name] ?? {};
   const client = await OFFICIAL_CLIENTS[name]!({ url: `${marketplace.dev.base_url}/mcp`, token });
   onTestFinished(client.close);
-  const begun = performance.now();
+  const started = performance.now();
   const told = await client.call('run_agent', { agent_id: agentId, task }, CLIENT_TIMEOUT_MS);
-  const toldMs = performance.now() - begun;
+  const toldMs = performance.now() - started;
   agents.release(name);
   let result: Seen;
   do {

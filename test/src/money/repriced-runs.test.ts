@@ -100,7 +100,7 @@ test('whatever is repriced while runs are admitted, charged and read: answer, re
       for (const each of steps) {
         switch (each.is) {
           case 'reprice':
-            // Beside the runs that were begun before it.
+            // Beside the runs that were started before it.
             await reprice(each.price);
             break;
           case 'run':

@@ -53,10 +53,10 @@ let marketplace: OwnMarketplace;
 let model: ModelStandIn;
 let renter: Participant;
 const listings = new Map<string, string>();
-/** What the agents do now, and who is told that one has begun. */
+/** What the agents do now, and who is told that one has started. */
 let playing: Behaviour;
-let begun: () => void = () => undefined;
-/** Resolves when a stream has begun. */
+let started: () => void = () => undefined;
+/** Resolves when a stream has started. */
 let headersLeft: Promise<void>;
 let headersCame: () => void = () => undefined;
 
@@ -96,7 +96,7 @@ async function sell(creator: Participant, mode: Mode, form: Form): Promise<void>
     const handle = createAgentHandler({
       webhookSecret: async () => (await registering).webhook_secret,
       run: (task, context) => {
-        begun();
+        started();
         return mode === 'connected' ? playing.json(task, context) : playing.events(task, context);
       },
     });
@@ -127,7 +127,7 @@ beforeAll(async () => {
   void (async () => {
     for (;;) {
       const call = await model.nextCall();
-      begun();
+      started();
       playing.model(call);
     }
   })();
@@ -174,7 +174,7 @@ async function seenOf(behaviour: Behaviour, mode: Mode, path: string): Promise<S
   playing = behaviour;
   keys += 1;
   const key = `modes-${keys}`;
-  const hasBegun = new Promise<void>((resolve) => (begun = resolve));
+  const hasBegun = new Promise<void>((resolve) => (started = resolve));
   headersLeft = new Promise((resolve) => (headersCame = resolve));
   if (path === '/v1/execute') headersCame();
   const body = {
@@ -210,7 +210,7 @@ async function seenOf(behaviour: Behaviour, mode: Mode, path: string): Promise<S
   return seen;
 }
 
-/** The endpoint is unreachable, or refuses the key. A stream has begun by then. */
+/** The endpoint is unreachable, or refuses the key. A stream has started by then. */
 const absent = (form: Form): Behaviour => ({
   form,
   isGone: true,

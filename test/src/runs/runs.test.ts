@@ -48,7 +48,7 @@ async function begin(body: Record<string, unknown>, key = newKey()): Promise<str
   return String(answer.body['run_id']);
 }
 
-/** Sends a request and breaks its connection once its run has begun. */
+/** Sends a request and breaks its connection once its run has started. */
 async function executeAndLeave(body: Record<string, unknown>, key: string, prefer = ''): Promise<void> {
   const connection = new AbortController();
   const before = await balance();
@@ -188,13 +188,13 @@ describe('a caller whose connection breaks', () => {
     const before = await balance();
     const body = { task: `window ${newKey()}`, input: { wait_ms: 1_000 } };
     const headers = { 'idempotency-key': `${newKey()};window=0` };
-    const begun = await execute(body, { ...headers, prefer: 'respond-async' });
+    const started = await execute(body, { ...headers, prefer: 'respond-async' });
     const joined = await execute(body, headers);
-    expect(joined.body).toMatchObject({ run_id: begun.body['run_id'], status: 'completed' });
+    expect(joined.body).toMatchObject({ run_id: started.body['run_id'], status: 'completed' });
     expect(joined.body['joined']).toEqual({ begun_seconds_ago: expect.any(Number) });
     expect(await balance()).toBe(before - PRICE);
     const next = await execute(body, headers);
-    expect(next.body['run_id']).not.toBe(begun.body['run_id']);
+    expect(next.body['run_id']).not.toBe(started.body['run_id']);
     expect(next.body['joined']).toBeUndefined();
     expect(await balance()).toBe(before - 2 * PRICE);
   });
@@ -293,9 +293,9 @@ test('the runs of a wallet are listed, newest first, by pages [RUN-1]', async ()
 test('the sdk begins a run, waits for it, and cancels one', async () => {
   const { client } = renter;
   const body = { agent_id: agentId, task: 'wait', input: { wait_ms: 500 } };
-  const begun = await client.executeAsync(body);
-  expect(begun).toMatchObject({ status: 'running' });
-  expect(await client.waitForRun(begun.run_id)).toMatchObject({ status: 'completed' });
+  const started = await client.executeAsync(body);
+  expect(started).toMatchObject({ status: 'running' });
+  expect(await client.waitForRun(started.run_id)).toMatchObject({ status: 'completed' });
   expect(await client.executeAsync(body, { waitSeconds: 60 })).toMatchObject({ status: 'completed' });
   const endless = await client.executeAsync({ ...body, input: ENDLESS });
   expect(await client.cancelRun(endless.run_id)).toMatchObject({ cancelled: true });

@@ -117,13 +117,13 @@ describe.runIf(hasRedis)('a conversation of which each request goes to another r
   });
 
   test('hears at the other one how a run ends, and at once [OPS-90]', async () => {
-    const begun = await call(here, 'POST', '/v1/execute', {
+    const started = await call(here, 'POST', '/v1/execute', {
       token: renter.token,
       body: taskOf('asked-elsewhere', 1_000),
       headers: { prefer: 'respond-async, wait=0' },
     });
-    expect(begun.status).toBe(202);
-    const ended = await call(there, 'GET', `/v1/runs/${String(begun.body['run_id'])}`, {
+    expect(started.status).toBe(202);
+    const ended = await call(there, 'GET', `/v1/runs/${String(started.body['run_id'])}`, {
       token: renter.token,
       headers: { prefer: 'wait=30' },
     });

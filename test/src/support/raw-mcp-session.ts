@@ -59,13 +59,13 @@ export async function openRawMcpSession(
     const result = await resultOf<{ content: { text: string }[] }>(response);
     return result?.content.map(({ text }) => text).join('\n');
   };
-  const begun = await post('initialize', {
+  const started = await post('initialize', {
     protocolVersion: '2025-11-25',
     capabilities: {},
     clientInfo: { name: 'mcp', version: '0.1.0' },
   });
-  session = begun.headers.get('mcp-session-id') ?? undefined;
-  await begun.text();
+  session = started.headers.get('mcp-session-id') ?? undefined;
+  await started.text();
 
   return {
     async call(name, args, givingUp, meta) {

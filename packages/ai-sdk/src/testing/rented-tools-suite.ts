@@ -164,7 +164,7 @@ export function rentedToolsSuite(version: AiVersion): void {
       abortSignal: controller.signal,
       ...ask,
     }).catch((error: unknown) => error);
-    await agent.begun;
+    await agent.started;
     controller.abort();
     await agent.aborted;
     await outcome;

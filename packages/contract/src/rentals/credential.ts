@@ -56,7 +56,7 @@ export type Credential = z.infer<typeof credential>;
 
 /**
  * Query of `GET /v1/credentials`. `status=current`: all but those that expired more than 24 hours ago; what a conversation
- * may have begun with. `include=listing` spares a request per rental.
+ * may have started with. `include=listing` spares a request per rental.
  */
 export const listCredentialsQuery = z.strictObject({
   status: z.enum([...credentialStatus.options, 'current']).optional(),

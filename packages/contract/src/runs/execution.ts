@@ -67,7 +67,7 @@ export const runningRun = z
 export type RunningRun = z.infer<typeof runningRun>;
 
 /**
- * What has become of a run. A run that could not be served after it had begun (its caller was told an error, or
+ * What has become of a run. A run that could not be served after it had started (its caller was told an error, or
  * all its callers had left) is `failed`, costs nothing, and carries that `error`. One that was stopped says by whom:
  * `cancelled` by its wallet, `caller_left` because its last caller went away. `credited` is there for a run that could not
  * be served: true once its charge was made good by a free run, which may take until the charge is final.

@@ -24,7 +24,7 @@ export interface JournalOptions {
   fromPosition: number;
   /** Called for every record from `fromPosition` on, in order, while the journal opens. */
   replay: (payload: Buffer, position: number) => void;
-  /** A new file is begun when the current one is at least this long. Default 64 MiB. */
+  /** A new file is started when the current one is at least this long. Default 64 MiB. */
   segmentBytes?: number;
   /** Called when an incomplete last record was cut off. */
   onTornTail?: (details: { file: string; bytes: number }) => void;

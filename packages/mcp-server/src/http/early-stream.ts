@@ -9,7 +9,7 @@ const KEEP_ALIVE_MS = 15_000;
 const encoder = new TextEncoder();
 
 /**
- * The response to a tool call, begun early: a stream whose first event has an id, so that a client whose connection
+ * The response to a tool call, started early: a stream whose first event has an id, so that a client whose connection
  * breaks before the answer knows what to ask for. A refusal that is there at once stays as it is, with its status.
  *
  * @param answer the response of the call's server.

@@ -145,7 +145,7 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
         .catch(() => undefined);
     });
     // A cancel before the run started leaves no run to abort.
-    await Promise.all([alive, agent.begun]);
+    await Promise.all([alive, agent.started]);
     controller.abort();
     await agent.aborted;
   });
@@ -155,20 +155,20 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
     const client = await connect(name, await serve(createStandIn([{ id: 'slow-aaaaaa', run: agent.run }])));
     const controller = new AbortController();
     const calling = client.callTool('slow_aaaaaa', { task: 't' }, { signal: controller.signal });
-    await agent.begun;
+    await agent.started;
     controller.abort(new Error('enough'));
     await expect(calling).rejects.toThrow(/enough|aborted/);
     await agent.aborted;
   });
 
   it('writes the answers that are under way before it closes [ADP-9]', async () => {
-    let begun = (): void => undefined;
+    let started = (): void => undefined;
     let goOn = (): void => undefined;
-    const beginning = new Promise<void>((resolve) => (begun = resolve));
+    const beginning = new Promise<void>((resolve) => (started = resolve));
     const gate = new Promise<void>((resolve) => (goOn = resolve));
     const run: StandInAgent = async function* () {
-      begun();
-      yield 'begun';
+      started();
+      yield 'started';
       await gate;
       return { output: 'done' };
     };
@@ -281,7 +281,7 @@ describe('MCP over bare HTTP', () => {
       message('tools/call', { name: 'slow_aaaaaa', arguments: { task: 't' } }, 7),
       session,
     );
-    await agent.begun;
+    await agent.started;
     expect((await post(url, cancel, { ...session, authorization: 'Bearer other' })).status).toBe(202);
     expect((await post(url, cancel, { 'mcp-session-id': 'another' })).status).toBe(202);
     // A whole exchange later, a cancellation that had got through would have shown.
@@ -299,7 +299,7 @@ describe('MCP over bare HTTP', () => {
     const body = message('tools/call', { name: 'slow_aaaaaa', arguments: { task: 't' } }, 7);
     const calling = fetch(url, { method: 'POST', headers, body, signal: controller.signal });
     const outcome = calling.then((response) => response.text()).catch((error: unknown) => error);
-    await agent.begun;
+    await agent.started;
     controller.abort();
     await agent.aborted;
     expect(await outcome).toMatchObject({ name: 'AbortError' });

@@ -198,10 +198,10 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
         everywhere({ kind: 'cancel', call: keyOfCall({ ...address, requestId }) });
     }
     const isCall = isToolCall(body);
-    const begun = address && isCall ? running.begin({ ...address, requestId: body.id }) : undefined;
+    const started = address && isCall ? running.begin({ ...address, requestId: body.id }) : undefined;
     const callerName =
       sessionId === undefined ? (caller.keyId ?? caller.id) : sessions.key(caller.id, sessionId);
-    const call: HttpCall = { key, cancelled: begun?.signal ?? never, caller: callerName };
+    const call: HttpCall = { key, cancelled: started?.signal ?? never, caller: callerName };
     const response = await exchanges.serve(
       {
         server: serverFor({ caller, call, select: selectionOf(request) }, 'legacy'),
@@ -210,7 +210,7 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
         client: sessionId === undefined ? undefined : sessions.read(caller.id, sessionId),
         eventIds: isCall ? resumption.eventIds(caller.id, { key, request: body, sessionId }) : undefined,
       },
-      () => begun?.release(),
+      () => started?.release(),
     );
     if (!isInitializeRequest(body) || !response.ok) return response;
     const headers = new Headers(response.headers);

@@ -49,7 +49,7 @@ describe.each(LEGACY)('several replicas with %s', (name) => {
     const client = await connect(name, server);
     const controller = new AbortController();
     const calling = client.callTool('slow_aaaaaa', { task: 't' }, { signal: controller.signal });
-    await agent.begun;
+    await agent.started;
     controller.abort(new Error('enough'));
     await expect(calling).rejects.toThrow(/enough|aborted/);
     await agent.aborted;
@@ -147,7 +147,7 @@ describe.each(Object.keys(MCP_CLIENTS))('a connection that breaks, with %s', (na
         run: async function* () {
           runs += 1;
           const run = runs;
-          yield 'begun';
+          yield 'started';
           await gate;
           return { output: `answer ${run}` };
         },

@@ -115,12 +115,12 @@ export class AskingTasks {
     return this.#tasks.get(id);
   }
 
-  /** Whether one more may be begun. */
+  /** Whether one more may be started. */
   get hasRoom(): boolean {
     for (const [id, task] of this.#tasks) {
       const isOld = Date.now() - task.createdAtMs > TASK_TTL_MS;
       if (isOld) task.cancel();
-      // What has ended can be begun again: its key gives the same end.
+      // What has ended can be started again: its key gives the same end.
       if (isOld || (this.#tasks.size >= MAX_TASKS && task.outcome !== undefined)) this.#tasks.delete(id);
     }
     return this.#tasks.size < MAX_TASKS;

@@ -21,7 +21,7 @@ export interface AskingTaskRecord {
   /** The tool, by its name. */
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** Idempotency key of the call: begun again in another process, it is the same run and the same payment. */
+  /** Idempotency key of the call: started again in another process, it is the same run and the same payment. */
   readonly key: string;
   readonly createdAtMs: number;
 }

@@ -92,7 +92,7 @@ export class Tasks {
     const record = this.#options.ids.read(taskId);
     if ('runId' in record) return {};
     const task = await this.#asking(taskId, record, signal);
-    // Begun again in another process, it asks only after a moment.
+    // StartedRun again in another process, it asks only after a moment.
     await task.settle();
     task.answer(answers);
     return {};
@@ -118,7 +118,7 @@ export class Tasks {
     return answered(this.#options.client.getRun(runId, { signal }));
   }
 
-  /** The task of a question, begun again where another process had begun it: under its key it pays nothing twice. */
+  /** The task of a question, started again where another process had started it: under its key it pays nothing twice. */
   async #asking(taskId: string, record: AskingTaskRecord, signal: AbortSignal): Promise<AskingTask> {
     const { asking, toolset } = this.#options;
     const known = asking?.find(taskId);

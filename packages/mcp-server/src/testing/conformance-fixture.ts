@@ -417,8 +417,8 @@ export function conformanceFixture(secret: Uint8Array): (server: Server, handler
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const own = tools[params.name];
       if (own) return own(context, params.arguments ?? {});
-      const begun = fixtureTasks.begin(params.name);
-      if (begun) return begun;
+      const started = fixtureTasks.begin(params.name);
+      if (started) return started;
       // The suite's rule for a tool that is nothing but a task.
       if (params.name === 'failing_job') requireTasks(context);
       if (params.name === ASKS_THEN_TASK) {

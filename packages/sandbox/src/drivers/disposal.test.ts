@@ -84,8 +84,8 @@ interface BegunRun {
 async function beginRun(does: 'think' | 'loop', signal: AbortSignal): Promise<BegunRun> {
   const sandbox = await driver.start({ entry: 'runner' });
   const evaluator = does === 'loop' ? await driver.start({ entry: 'evaluator' }) : undefined;
-  let begun = (): void => {};
-  const underWay = new Promise<void>((resolve) => (begun = resolve));
+  let started = (): void => {};
+  const underWay = new Promise<void>((resolve) => (started = resolve));
   const callCode: ModelCompleteResult = {
     content: null,
     toolCalls: [{ id: '1', name: 'run_javascript', arguments: JSON.stringify({ code: 'for (;;);' }) }],
@@ -103,12 +103,12 @@ async function beginRun(does: 'think' | 'loop', signal: AbortSignal): Promise<Be
     },
     completeModel() {
       if (does === 'loop') return Promise.resolve(callCode);
-      begun();
+      started();
       return new Promise(() => {});
     },
     evaluate({ code }, over) {
       if (evaluator === undefined) throw new Error('this run has no code');
-      begun();
+      started();
       const pool = { take: () => Promise.resolve(evaluator) };
       return evaluateInSandbox(pool, { code, task: 'a task' }, { timeoutMs: 60_000, signal: over });
     },

@@ -108,7 +108,7 @@ function adviceFor(error: ApiError): string {
     said.splice(
       0,
       1,
-      `The run had begun: get_run {"run_id": "${error.runId}"} gives its result once there is one.`,
+      `The run had started: get_run {"run_id": "${error.runId}"} gives its result once there is one.`,
     );
   }
   if (error.retryAfterSeconds !== undefined) said.push(`Wait ${error.retryAfterSeconds} seconds first.`);

@@ -148,8 +148,8 @@ describe('a run that takes longer than its call waits', () => {
     expect(await run(client, { patienceMs: 1 })).toMatchObject({ status: 'completed', text: 'late' });
   });
 
-  it.each(['came to nothing', 'was not begun'])(
-    'and %s is begun in the background, under the same key',
+  it.each(['came to nothing', 'was not started'])(
+    'and %s is started in the background, under the same key',
     async (state) => {
       const fault = { code: 'service_unavailable', message: 'Gone.', status: 503 } as const;
       const getRun = vi.fn<RentalClient['getRun']>(
@@ -262,7 +262,7 @@ describe('what a run counts for under a policy', () => {
 
   it.each([
     ['a fault of the service', { status: 503 }],
-    ['a refusal of a run that had begun', { status: 429, runId: 'run_9' }],
+    ['a refusal of a run that had started', { status: 429, runId: 'run_9' }],
   ])('is its price after %s, which may have been charged', async (_, facts) => {
     const client = clientOf(createStandIn([{ id: ID }]), {
       async *executeStream() {

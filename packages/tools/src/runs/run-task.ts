@@ -25,7 +25,7 @@ const CALL_AGAIN =
  * Runs a task and yields its output as it is made.
  *
  * A connection lost on the way is not a lost run: the same request with the same key gives the answer of
- * the run that was begun, and is not paid again.
+ * the run that was started, and is not paid again.
  */
 export async function* runTask(
   context: ToolContext,
@@ -123,7 +123,7 @@ async function* endOfRun(
 
 function resultOfDone(agentId: string, done: DoneEvent): ToolResult {
   if (done.error !== undefined) {
-    // A fault of the service, after the stream had begun.
+    // A fault of the service, after the stream had started.
     const { code, message, reason, status, request_id, on_chain_error } = done.error;
     return resultOfError(
       new ApiError({

@@ -26,7 +26,7 @@ if (!port) throw new Error('This file runs as a worker.');
 port.on('message', (question: SchemaQuestion) => {
   // `postMessage` of a thread has no origin.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
-  port.postMessage('begun');
+  port.postMessage('started');
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   port.postMessage(answer(question));
 });

@@ -23,14 +23,14 @@ export class AnswerStream {
   turn({ mayCallTools }: { mayCallTools: boolean }): AnswerTurn {
     const least = mayCallTools ? SPOKEN_CHARACTERS : 0;
     let held = '';
-    let begun = false;
+    let started = false;
     return {
       push: (text) => {
         held += text;
-        if (!begun) {
+        if (!started) {
           held = held.trimStart();
           if (held.trimEnd().length <= least) return;
-          begun = true;
+          started = true;
           this.#send(this.#sent === '' ? '' : SPOKEN_SEPARATOR);
         }
         // Trailing space is held back: it is trimmed if nothing follows it.
@@ -39,7 +39,7 @@ export class AnswerStream {
         held = held.slice(solid.length);
       },
       end: ({ callsTools }) => {
-        if (begun || callsTools || held.trim() === '') return;
+        if (started || callsTools || held.trim() === '') return;
         this.#send(`${this.#sent === '' ? '' : SPOKEN_SEPARATOR}${held.trim()}`);
       },
     };

@@ -162,7 +162,7 @@ describe('an answer in free text', () => {
       'It is 3.',
     ],
     [
-      'begun before a tool was called',
+      'started before a tool was called',
       [
         { pieces: ['\n', LONG, ' \n'], calls: list },
         { pieces: ['short'], calls: list },

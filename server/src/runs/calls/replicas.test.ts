@@ -209,13 +209,13 @@ describe('a cancel', () => {
   it('by key and the request at the same moment: the run never goes on [RUN-11]', async () => {
     for (let round = 0; round < 20; round += 1) {
       const { first, wallet } = await newTask(`cancel-race-${round}`);
-      const [begun] = await Promise.allSettled([
+      const [started] = await Promise.allSettled([
         ask(here, first),
         there.pastRuns.cancelKey(`cancel-race-${round}`, wallet, AbortSignal.abort()),
       ]);
       const row = await here.runs.find(first.runId, wallet);
-      expect(begun.status === 'rejected' ? row?.status : row?.stop_reason).toBe(
-        begun.status === 'rejected' ? 'undelivered' : 'cancelled',
+      expect(started.status === 'rejected' ? row?.status : row?.stop_reason).toBe(
+        started.status === 'rejected' ? 'undelivered' : 'cancelled',
       );
     }
   });

@@ -25,10 +25,10 @@ const DONE = {
 it('is server-sent events: deltas in order, then done, then the end [STR-3]', async () => {
   serve = (response) => {
     const stream = new SseStream(response, () => ({ 'x-request-id': 'req_1' }));
-    expect(stream.begun).toBe(false);
+    expect(stream.started).toBe(false);
     stream.begin('run-1');
     stream.begin('run-1');
-    expect(stream.begun).toBe(true);
+    expect(stream.started).toBe(true);
     stream.delta('a\n\ndata: forged\r\n');
     stream.delta('ü');
     stream.done(DONE);
@@ -89,7 +89,7 @@ it.each([
           stream.begin('run-1');
           stream.delta('a');
           stream.done(DONE);
-          resolve(stream.begun);
+          resolve(stream.started);
         } catch (error) {
           reject(error);
         }

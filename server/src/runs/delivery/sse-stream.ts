@@ -38,7 +38,7 @@ export class SseStream implements OutputSink {
     this.#maxBehind = maxBehindCharacters;
   }
 
-  get begun(): boolean {
+  get started(): boolean {
     return this.#heartbeat !== undefined;
   }
 
@@ -59,7 +59,7 @@ export class SseStream implements OutputSink {
 
   begin(runId: string): void {
     this.#runId = runId;
-    if (this.begun || this.#isAbandoned || this.#response.headersSent || this.#response.destroyed) return;
+    if (this.started || this.#isAbandoned || this.#response.headersSent || this.#response.destroyed) return;
     this.#response.writeHead(200, {
       ...this.#headers(),
       'content-type': 'text/event-stream; charset=utf-8',
@@ -101,7 +101,7 @@ export class SseStream implements OutputSink {
   }
 
   #isOpen(): boolean {
-    return this.begun && this.#done === undefined && !this.#response.destroyed;
+    return this.started && this.#done === undefined && !this.#response.destroyed;
   }
 
   /** Writes waiting output, if the reader takes it: the deltas in order, and `done` after all of them. */

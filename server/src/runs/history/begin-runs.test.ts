@@ -45,11 +45,11 @@ describe('runs that begin together', () => {
   it('are on record with what each asked, and take slots and places in their order [EXE-27]', async () => {
     const begin = createBeginRun(database.db);
     const runs = [newRun(), newRun(), newRun(), newRun(), newRun()];
-    const begun = await Promise.all(
+    const started = await Promise.all(
       // The last run asks for no slot yet.
       runs.map((run, index) => begin(run, index < 4 ? { seat } : {})),
     );
-    expect(begun).toEqual([
+    expect(started).toEqual([
       { entry: 'seated' },
       { entry: 'seated' },
       { entry: 'waiting' },
@@ -82,10 +82,10 @@ describe('runs that begin together', () => {
       const keys = ['a', 'b', 'c'];
       const runs = [...keys.map(keyed), ...keys.toReversed().map(keyed)];
       const bounds = { ...BOUNDS, slots: 20 };
-      const begun = await Promise.all(
+      const started = await Promise.all(
         runs.map((run, index) => (index < 3 ? here : there)(run, { seat: { isPriority: false, bounds } })),
       );
-      expect(begun.filter((each) => each !== undefined)).toHaveLength(3);
+      expect(started.filter((each) => each !== undefined)).toHaveLength(3);
       const { rows } = await sql<{ count: bigint }>`
         select count(*) from seats where listing_id = ${listing.id}`.execute(database.db);
       expect(rows[0]?.count).toBe(3n);
@@ -97,8 +97,8 @@ describe('runs that begin together', () => {
     const earlier = newRun();
     await begin(earlier);
     const runs = [newRun(), newRun(), newRun({ id: earlier.id }), newRun()];
-    const begun = await Promise.allSettled(runs.map((run) => begin(run)));
-    expect(begun.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+    const started = await Promise.allSettled(runs.map((run) => begin(run)));
+    expect(started.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
     expect(await recorded(runs)).toEqual(runs.map(({ id }) => id).toSorted());
   });
 

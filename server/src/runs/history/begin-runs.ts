@@ -26,13 +26,13 @@ export interface Beginning {
 }
 
 /** A run that is on record. */
-export interface Begun {
+export interface StartedRun {
   /** Undefined for a run that enters later. */
   readonly entry: Entry | undefined;
 }
 
 const START_RUNS = prepare(`
-  select begun, entry from start_runs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
+  select started, entry from start_runs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
     make_interval(secs => $16), make_interval(secs => $17))`);
 /** Codes of PostgreSQL after which a transaction was not carried out, because of one of its runs or of another transaction. */
 const FAULT_OF_ONE = /^(?:23|40)/;
@@ -41,15 +41,15 @@ const FAULT_OF_ONE = /^(?:23|40)/;
  * Makes the function that records runs and enters them. Runs of a listing that start together are one statement: each
  * statement costs a round trip and waits for the listing's lock. `start_runs` is its SQL function.
  */
-export function createBeginRun(db: Db): (run: NewRun, how?: Beginning) => Promise<Begun | undefined> {
+export function createBeginRun(db: Db): (run: NewRun, how?: Beginning) => Promise<StartedRun | undefined> {
   interface Item {
     run: NewRun;
     how: Beginning;
   }
-  const beginAll = async (items: readonly Item[]): Promise<(Begun | undefined)[]> => {
+  const beginAll = async (items: readonly Item[]): Promise<(StartedRun | undefined)[]> => {
     const of = <T>(read: (item: Item) => T) => items.map(read);
     const bounds = items.find(({ how }) => how.seat)?.how.seat?.bounds;
-    const { rows } = await db.executeQuery<{ begun: boolean; entry: Entry | null }>(
+    const { rows } = await db.executeQuery<{ started: boolean; entry: Entry | null }>(
       CompiledQuery.raw(START_RUNS, [
         items[0]?.run.listingId,
         items.some(({ how }) => how.isDurable === true),
@@ -70,18 +70,18 @@ export function createBeginRun(db: Db): (run: NewRun, how?: Beginning) => Promis
         (bounds?.claimMs ?? 0) / 1000,
       ]),
     );
-    return rows.map(({ begun, entry }) => (begun ? { entry: entry ?? undefined } : undefined));
+    return rows.map(({ started, entry }) => (started ? { entry: entry ?? undefined } : undefined));
   };
 
   // Runs that wait for the disk are separate batches: they hold the listing's lock for that time.
-  const beginInBatches = batchByKey<Item, Begun | undefined>(async (_, items) => {
+  const beginInBatches = batchByKey<Item, StartedRun | undefined>(async (_, items) => {
     try {
       return (await beginAll(items)).map((value) => ({ value }));
     } catch (error) {
       const { code } = error as { code?: unknown };
       if (items.length === 1 || typeof code !== 'string' || !FAULT_OF_ONE.test(code)) throw error;
       // One run cannot start: the others start one by one.
-      const outcomes: Outcome<Begun | undefined>[] = [];
+      const outcomes: Outcome<StartedRun | undefined>[] = [];
       for (const item of items) {
         outcomes.push(
           await beginAll([item]).then(

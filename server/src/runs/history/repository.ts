@@ -7,7 +7,7 @@ import type { Db } from '../../database/connection.js';
 import type { Database } from '../../database/schema.js';
 import type { Keys } from '../../platform/keys.js';
 import type { FailureCause } from '../agents/outcome.js';
-import { createBeginRun, type Beginning, type Begun, type NewRun } from './begin-runs.js';
+import { createBeginRun, type Beginning, type StartedRun, type NewRun } from './begin-runs.js';
 import { createEndRun, type RunResult } from './end-run.js';
 import { createRunList, type RunList } from './run-list.js';
 
@@ -35,7 +35,7 @@ export interface RunRepository {
   /**
    * Writes a run down; undefined when the wallet has one under the same key already, or an equal one that it must look at.
    */
-  begin(run: NewRun, how?: Beginning): Promise<Begun | undefined>;
+  begin(run: NewRun, how?: Beginning): Promise<StartedRun | undefined>;
   findByKey(wallet: string, idempotencyKey: string): Promise<RunRow | undefined>;
   /** A run of this wallet. */
   find(runId: string, wallet: string): Promise<RunRow | undefined>;

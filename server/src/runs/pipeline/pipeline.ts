@@ -11,7 +11,7 @@ import { AgentContact } from '../agents/contact.js';
 import type { AgentContacts } from '../agents/contacts.js';
 import type { DeclarativeAgents } from '../agents/declarative-agent.js';
 import { OutputGate, outputAsText, type OutputSink } from '../delivery/output-gate.js';
-import type { Begun } from '../history/begin-runs.js';
+import type { StartedRun } from '../history/begin-runs.js';
 import type { UnrecordedEnds } from '../history/unrecorded-ends.js';
 import type { Refusals } from '../history/refusals.js';
 import { saltedDigest, type FinishedRun, type RunRepository, type RunRow } from '../history/repository.js';
@@ -183,7 +183,7 @@ async function start(
 }
 
 /** Records the run with its place for a slot; undefined where its key has another run. */
-async function record(deps: RunTaskDeps, task: Task, caller: Caller): Promise<Begun | undefined> {
+async function record(deps: RunTaskDeps, task: Task, caller: Caller): Promise<StartedRun | undefined> {
   const { runId, wallet, listing, key, digest, salt } = task;
   const run = {
     id: runId,
@@ -222,7 +222,7 @@ async function carryOut(
     stop: AbortSignal;
     began(): void;
     requested: RequestedAccessState | undefined;
-    entered: Begun['entry'];
+    entered: StartedRun['entry'];
   },
 ): Promise<FinishedRun> {
   const { runId, listing } = task;

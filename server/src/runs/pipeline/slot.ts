@@ -10,7 +10,7 @@ import type { Task } from '../task.js';
 export interface SlotDeps {
   slots: Pick<Slots, 'take'>;
   runs: Pick<RunRepository, 'isKeyCancelled' | 'requestStop'>;
-  drain: Pick<Drain, 'begun'>;
+  drain: Pick<Drain, 'started'>;
 }
 
 /**
@@ -29,7 +29,7 @@ export async function takeSlot(
 ): Promise<void> {
   const refused = new AbortController();
   const allowed = requireNotCancelled(deps.runs, task).catch((error: unknown) => refused.abort(error));
-  const ends = createDeadline(undefined, stop, deps.drain.begun, refused.signal);
+  const ends = createDeadline(undefined, stop, deps.drain.started, refused.signal);
   try {
     await deps.slots.take(slotRequest(task), ends.signal, entered);
   } finally {

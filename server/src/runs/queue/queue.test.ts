@@ -235,7 +235,7 @@ describe('the queue for a slot', () => {
     const request = await listing.request();
     const stop = new AbortController();
     const drain = createDrain();
-    const waiting = here.slots.take(request, createDeadline(undefined, stop.signal, drain.begun).signal);
+    const waiting = here.slots.take(request, createDeadline(undefined, stop.signal, drain.started).signal);
     await inQueue(listing, 1);
     if (reason) stop.abort(reason(request.runId));
     else void drain.drain(0);

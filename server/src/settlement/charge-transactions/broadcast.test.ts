@@ -12,8 +12,8 @@ describe('a broadcast', () => {
       .fn<() => Promise<unknown>>()
       .mockRejectedValueOnce(new Error('busy'))
       .mockResolvedValue('sent');
-    const { begun, stop } = broadcast(send);
-    await begun;
+    const { started, stop } = broadcast(send);
+    await started;
     expect(send).toHaveBeenCalledTimes(1);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(send).toHaveBeenCalledTimes(2);
@@ -26,9 +26,9 @@ describe('a broadcast', () => {
 
   it('waits for an answer that is late, and not for one that is lost', async () => {
     const send = vi.fn(never);
-    const { begun, stop } = broadcast(send);
+    const { started, stop } = broadcast(send);
     const hasBegun = vi.fn();
-    void begun.then(hasBegun);
+    void started.then(hasBegun);
     await vi.advanceTimersByTimeAsync(4_999);
     expect(send).toHaveBeenCalledTimes(1);
     expect(hasBegun).not.toHaveBeenCalled();
@@ -40,12 +40,12 @@ describe('a broadcast', () => {
   });
 
   it('leaves no timer once it is stopped', async () => {
-    const { begun, stop } = broadcast(() => Promise.resolve());
-    await begun;
+    const { started, stop } = broadcast(() => Promise.resolve());
+    await started;
     stop();
     const late = broadcast(never);
     late.stop();
-    await late.begun;
+    await late.started;
     expect(vi.getTimerCount()).toBe(0);
   });
 });

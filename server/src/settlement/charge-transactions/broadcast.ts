@@ -6,7 +6,7 @@ const PATIENCE_MS = 5_000;
 /** A transaction that is sent again and again. */
 export interface Broadcast {
   /** Resolves when the first send was answered, or its answer is late. Never rejects. */
-  readonly begun: Promise<void>;
+  readonly started: Promise<void>;
   /** Sends no more. */
   stop(): void;
 }
@@ -34,8 +34,8 @@ export function broadcast(send: () => Promise<unknown>): Broadcast {
     clearTimeout(timer);
   }
 
-  async function repeat(begun: Promise<void>): Promise<void> {
-    await begun;
+  async function repeat(started: Promise<void>): Promise<void> {
+    await started;
     for (;;) {
       if (isStopped) return;
       await wait(PAUSE_MS);
@@ -45,10 +45,10 @@ export function broadcast(send: () => Promise<unknown>): Broadcast {
     }
   }
 
-  const begun = sendOnce();
-  void repeat(begun);
+  const started = sendOnce();
+  void repeat(started);
   return {
-    begun,
+    started,
     stop() {
       isStopped = true;
       clearTimeout(timer);

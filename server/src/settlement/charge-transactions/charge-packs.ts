@@ -73,9 +73,9 @@ export function createChargePacks(deps: {
   async function land(listingId: string, signed: SignedCharge): Promise<SignatureStatus | null> {
     underWay.set(listingId, (underWay.get(listingId) ?? 0) + 1);
     const deadline = createDeadline(waitMs);
-    const { begun, stop } = broadcast(() => chain.send(signed.wire));
+    const { started, stop } = broadcast(() => chain.send(signed.wire));
     try {
-      await begun;
+      await started;
       return await chain.waitForConfirmation(
         signed.signature,
         Number(signed.lastValidBlockHeight),

@@ -274,13 +274,13 @@ describe('rounds', () => {
   afterEach(() => void vi.useRealTimers());
 
   it('follow one another, however long one takes, and a stop waits for the last', async () => {
-    let begun = 0;
+    let started = 0;
     let end: () => void = () => undefined;
     const slow = createReconciler({
       states: {
         releaseAbandoned: () =>
           new Promise<void>((resolve) => {
-            begun += 1;
+            started += 1;
             end = resolve;
           }),
         creditUndelivered: async () => undefined,
@@ -290,17 +290,17 @@ describe('rounds', () => {
     } as never);
     const { stop } = slow.start();
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(begun).toBe(1);
+    expect(started).toBe(1);
     end();
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(begun).toBe(2);
+    expect(started).toBe(2);
     let isStopped = false;
     const stopped = stop().then(() => (isStopped = true));
     await vi.advanceTimersByTimeAsync(60_000);
     expect(isStopped).toBe(false);
     end();
     await stopped;
-    expect(begun).toBe(2);
+    expect(started).toBe(2);
   });
 
   it('follow without a pause while batches are full, and give way to a stop', async () => {

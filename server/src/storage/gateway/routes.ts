@@ -97,7 +97,7 @@ async function answer(form: AnswerForm, asked: Asked): Promise<FastifyReply> {
       });
     }
     case 'car': {
-      // An answer that has begun can only break off: what is not here at all is told before.
+      // An answer that has started can only break off: what is not here at all is told before.
       await read(cid);
       const { scope, withRepeats } = form;
       const variant = createHash('sha256').update(`${asked.path} ${scope} ${withRepeats}`).digest('hex');

@@ -41,7 +41,7 @@ export async function scenario({ base_url, api_key, request }: ScenarioInput): P
   };
 }
 
-/** Aborts a run when its stream has begun; what its reader gets to see. */
+/** Aborts a run when its stream has started; what its reader gets to see. */
 async function abortedRun({ base_url, api_key, request }: ScenarioInput): Promise<string> {
   const controller = new AbortController();
   const client = createClient({

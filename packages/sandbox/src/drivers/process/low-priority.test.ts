@@ -74,7 +74,7 @@ describe.each([
     });
   });
 
-  test.runIf(isHere)('code that works for long yields to code that has just begun', async () => {
+  test.runIf(isHere)('code that works for long yields to code that has just started', async () => {
     await withSandbox(create, 'evaluator', async (sandbox, processes) => {
       sandbox.send(JSON.stringify(BUSY));
       await expect.poll(() => effectivePriorities(processes())).toEqual(processes().map(() => 19));

@@ -54,7 +54,7 @@ function setPriorities(pid: number, priority: number): void {
 
 /**
  * Has a model's code yield to the server, the database and agents where there are too few processors, and code that works
- * for long yield to code that has just begun. To be called when the sandbox is ready: its start is waited for.
+ * for long yield to code that has just started. To be called when the sandbox is ready: its start is waited for.
  */
 export function yieldToOthers(sandbox: Sandbox, pid: number): Sandbox {
   // This process's own priority may be below normal.

@@ -19,10 +19,10 @@ begin
     return;
   end if;
   at_start := may_credit(renter, listing) and not exists (
-    select from runs as begun
-    where begun.id = any (reserve_run_charges.runs) and not exists (
+    select from runs as started
+    where started.id = any (reserve_run_charges.runs) and not exists (
       select from agent_contacts as contact
-      where contact.version_id = begun.version_id
+      where contact.version_id = started.version_id
         and contact.reached_at > now() - interval '{{agent_contact_minutes}} minutes'));
   for outcome, new_sequence, available in
     select * from reserve_charges(balance, renter, listing, runs, prices)

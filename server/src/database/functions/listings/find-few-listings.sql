@@ -1,6 +1,6 @@
 -- How many active listings have the rarest word; and, where that is no more than few, how many have all that is asked
 -- for, and a page of them: a row for each listing of the page, or one row without. A function, because each of its
--- statements is planned once for a connection and begun only where it is needed: beginning one statement of them all
+-- statements is planned once for a connection and started only where it is needed: beginning one statement of them all
 -- takes longer than most searches. Where hardly any listing has the rarest word, those are read: to walk the index's
 -- long lists of the other words takes longer.
 create or replace function find_few_listings(

@@ -5,7 +5,7 @@ create or replace function start_runs(
   listing text, durable boolean, runs uuid[], versions uuid[], renters text[], keys text[], free_from timestamptz[],
   requests bytea[], salts bytea[], inputs bytea[], entering boolean[], priority boolean[],
   seat_count integer, line_length integer, own_length integer, lease interval, claim interval
-) returns table (begun boolean, entry text) language plpgsql set plan_cache_mode = force_generic_plan as $$
+) returns table (started boolean, entry text) language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   usual constant text := current_setting('synchronous_commit');
   place integer;
@@ -32,8 +32,8 @@ begin
     is_begun[place] := found;
   end loop;
   for place in 1 .. cardinality(runs) loop
-    begun := is_begun[place];
-    entry := case when begun and entering[place] then take_seat(
+    started := is_begun[place];
+    entry := case when started and entering[place] then take_seat(
       runs[place], listing, renters[place], priority[place], seat_count, line_length, own_length, lease, claim
     ) end;
     return next;

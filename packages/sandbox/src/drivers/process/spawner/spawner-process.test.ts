@@ -70,7 +70,7 @@ describe.runIf(process.platform === 'linux')('the process that starts sandboxes'
   });
 
   test('is started again when it has ended, and what it had started has ended with it', async () => {
-    const child = await spawner.spawn(shell('echo begun; exec sleep 600'));
+    const child = await spawner.spawn(shell('echo started; exec sleep 600'));
     await once(child.stdout, 'data');
     const first = spawnerProcessOf(process.pid) ?? 0;
     process.kill(first, 'SIGKILL');
@@ -84,7 +84,7 @@ describe.runIf(process.platform === 'linux')('the process that starts sandboxes'
   });
 
   test('outlives the signals that a terminal sends to all processes', async () => {
-    const child = await spawner.spawn(shell('echo begun; exec cat'));
+    const child = await spawner.spawn(shell('echo started; exec cat'));
     await once(child.stdout, 'data');
     const pid = spawnerProcessOf(process.pid) ?? 0;
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(pid, signal);
