@@ -2,12 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@agent-rental/sdk';
 import { keypairSigner, rent } from '@agent-rental/sdk/solana';
 import { slowTask } from '@agent-rental/test/support/agents/slow-agents';
-import {
-  startBusyMarketplace,
-  until,
-  type AgentKind,
-  type BusyMarketplace,
-} from '@agent-rental/test/support/busy-marketplace';
+import type { AgentKind } from '@agent-rental/test/support/agents/market-agents';
+import { startBusyMarketplace, type BusyMarketplace } from '@agent-rental/test/support/busy-marketplace';
+import { until } from '@agent-rental/test/support/timing/until';
 import { openRawMcpSession } from '@agent-rental/test/support/raw-mcp-session';
 import { atMost, round, type Findings, type Row, type Suite, type Target } from './report.js';
 import { startFloors } from './runs/floors.js';

@@ -13,6 +13,7 @@ import { leftBehind, type Census } from '@agent-rental/test/support/processes/ce
 import { descendants } from '@agent-rental/test/support/processes/processes';
 import type { Renter } from '@agent-rental/test/support/renter';
 import { slowAnswer, slowTask } from '@agent-rental/test/support/agents/slow-agents';
+import { quantilesOf, type Quantiles } from '@agent-rental/test/support/timing/quantiles';
 import { watchMemory, type MemoryByPart } from './memory.js';
 import { checkRecords, resultOf, type Sent } from './records.js';
 
@@ -38,9 +39,9 @@ interface Leg {
   sent: number;
   answers: Record<string, number>;
   /** Of runs that were answered, beyond the agent's own time. */
-  overhead_ms: { p50: number; p99: number; max: number };
+  overhead_ms: Quantiles;
   /** Of requests that were refused. */
-  refused_ms: { p50: number; p99: number; max: number };
+  refused_ms: Quantiles;
   sandboxes_killed: number;
 }
 
@@ -227,14 +228,8 @@ async function runLeg(
   return {
     sent: count,
     answers,
-    overhead_ms: quantiles(overhead),
-    refused_ms: quantiles(refused),
+    overhead_ms: quantilesOf(overhead),
+    refused_ms: quantilesOf(refused),
     sandboxes_killed: killed,
   };
-}
-
-function quantiles(values: number[]): { p50: number; p99: number; max: number } {
-  const sorted = values.toSorted((one, other) => one - other);
-  const at = (share: number) => Math.round(sorted[Math.ceil(sorted.length * share) - 1] ?? 0);
-  return { p50: at(0.5), p99: at(0.99), max: at(1) };
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { slowAnswer, slowTask } from '@agent-rental/test/support/agents/slow-agents';
+import { inParallel } from '@agent-rental/test/support/timing/in-parallel';
 import { Random } from '@agent-rental/test/support/random';
 import { openRawMcpSession, type GivingUp } from '@agent-rental/test/support/raw-mcp-session';
 import { openMarket, type Market, type Renter } from './slow-market.js';
@@ -146,16 +147,4 @@ function chargesOf(costs: readonly number[]): number {
 function batches(total: number, each: number): number[] {
   const full = Array.from({ length: Math.floor(total / each) }, () => each);
   return total % each === 0 ? full : [...full, total % each];
-}
-
-async function inParallel<T>(
-  items: readonly T[],
-  concurrency: number,
-  work: (item: T, index: number) => Promise<void>,
-): Promise<void> {
-  const entries = items.entries();
-  const worker = async (): Promise<void> => {
-    for (const [index, item] of entries) await work(item, index);
-  };
-  await Promise.all(Array.from({ length: concurrency }, worker));
 }

@@ -1,7 +1,7 @@
 import { findRunningPostgres } from '@agent-rental/server/testing';
 import { publish, rent } from '@agent-rental/sdk/solana';
 import { Pool } from 'pg';
-import { until } from '@agent-rental/test/support/busy-marketplace';
+import { until } from '@agent-rental/test/support/timing/until';
 import { newStateDir, removeStateDir, startMarketplace } from '@agent-rental/test/support/marketplace';
 import { newParticipant, type Participant } from '@agent-rental/test/support/participant';
 import { startSlowAgents } from '@agent-rental/test/support/agents/slow-agents';

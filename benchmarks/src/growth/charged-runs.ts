@@ -1,6 +1,6 @@
 import { rent } from '@agent-rental/sdk/solana';
 import type { Pool } from 'pg';
-import { until } from '@agent-rental/test/support/busy-marketplace';
+import { until } from '@agent-rental/test/support/timing/until';
 import { call } from '@agent-rental/test/support/http';
 import { newParticipant } from '@agent-rental/test/support/participant';
 import { publishAgent } from '../adapters/rented-marketplace.js';

@@ -1,7 +1,7 @@
 import { Connection, Keypair, LAMPORTS_PER_SOL, SystemProgram, Transaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { Pool } from 'pg';
-import { until } from '@agent-rental/test/support/busy-marketplace';
+import { until } from '@agent-rental/test/support/timing/until';
 import { atMost, round } from '../report.js';
 import type { Sheet } from './comparison.js';
 import type { GrownMarket } from './grown-market.js';

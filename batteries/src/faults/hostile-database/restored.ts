@@ -1,4 +1,4 @@
-import { until } from '@agent-rental/test/support/busy-marketplace';
+import { until } from '@agent-rental/test/support/timing/until';
 import { Client } from 'pg';
 import { accountOf } from '../world/ledger-audit.js';
 import { FaultMarket, RUN_PRICE, type Listing, type Rental } from '../world/market.js';
@@ -26,17 +26,10 @@ export interface RestoredDatabaseReport {
  * Puts back a copy of the database that is older than the chain: runs of every wallet were charged meanwhile, and others were
  * under way when it was taken.
  */
-export async function runRestoredDatabase(
+export const runRestoredDatabase = (
   wallets: number,
   log: (line: string) => void,
-): Promise<RestoredDatabaseReport> {
-  const market = await FaultMarket.open();
-  try {
-    return await restoredDatabase(market, wallets, log);
-  } finally {
-    await market.close();
-  }
-}
+): Promise<RestoredDatabaseReport> => FaultMarket.use((market) => restoredDatabase(market, wallets, log));
 
 async function restoredDatabase(
   market: FaultMarket,

@@ -7,7 +7,7 @@ import {
   findPerQueryBalanceAddress,
 } from '@agent-rental/program-client';
 import type { RentalClient } from '@agent-rental/sdk';
-import { until } from '@agent-rental/test/support/busy-marketplace';
+import { until } from '@agent-rental/test/support/timing/until';
 import type { Connection, Keypair } from '@solana/web3.js';
 import { expect } from 'vitest';
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { createClient, type RentalClient } from '@agent-rental/sdk';
 import { createApiKey, keypairSigner, publish, rent, topUp } from '@agent-rental/sdk/solana';
 import { openEmptyDatabase, type TemporaryDatabase } from '@agent-rental/server/testing';
-import { until } from '@agent-rental/test/support/busy-marketplace';
+import { until } from '@agent-rental/test/support/timing/until';
 import { IS_QUICK } from '@agent-rental/test/support/form';
 import { newStateDir, removeStateDir } from '@agent-rental/test/support/marketplace';
 import { newRenter } from '@agent-rental/test/support/renter';
@@ -13,7 +13,12 @@ import type { Keypair } from '@solana/web3.js';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startFaultAgent, type FaultAgent } from '../world/agent.js';
-import { openChain, type MarketChain } from '@agent-rental/test/support/replicas/market-chain';
+import {
+  askChain,
+  finalizeChain,
+  openChain,
+  type MarketChain,
+} from '@agent-rental/test/support/replicas/market-chain';
 import { Servers, type FaultServer } from '../world/servers.js';
 import { chargedOnChain, command, hasProgram, lamportsOnChain, startLoad } from './drill-support.js';
 
@@ -27,8 +32,6 @@ const PRICE = 250_000;
 const DEPOSIT = 400 * PRICE;
 const HOUR_SECONDS = 3_600;
 const LOGGED_WITHIN_MS = 120_000;
-/** After these slots a landed transaction is final, and one that did not land never will. */
-const SLOTS_UNTIL_FINAL = 220;
 
 let folder: string;
 let chain: MarketChain;
@@ -158,14 +161,6 @@ async function rows<T extends object>(statement: string): Promise<T[]> {
 
 const hex = (runId: string) => runId.replaceAll('-', '');
 
-/** Moves the chain's clock, or lets slots pass. */
-const warp = (to: { unixTimestamp: number } | { slots: number }) =>
-  fetch(chain.chain.rpcUrl, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'localchain_warp', params: [to] }),
-  });
-
 /** Waits until a run is in a batch of the run log. Its minute between two batches passes at once. */
 const logged = (client: RentalClient, runId: string) =>
   until(
@@ -206,7 +201,9 @@ test.runIf(canBackUp && !IS_QUICK)(
     const firstLog = await logged(clientOf(renter, 1), waiting.run_id);
 
     // An hour passes, in which the market goes on.
-    await warp({ unixTimestamp: Math.floor(Date.now() / 1_000) + HOUR_SECONDS });
+    await askChain(chain.chain, 'localchain_warp', {
+      unixTimestamp: Math.floor(Date.now() / 1_000) + HOUR_SECONDS,
+    });
     const laterLoad = startLoad(clientsOf(renter), byTask, 'later');
     await topUp(clientOf(renter, 0), signer, byTask, { amount_lamports: 10 * PRICE });
     await rent(clientOf(late, 1), keypairSigner(late), byTask, { deposit_lamports: DEPOSIT });
@@ -271,7 +268,7 @@ test.runIf(canBackUp && !IS_QUICK)(
     // Charges that were open come to their end, and the comparison lists what only the chain knows, run by run.
     await until(
       async () => {
-        await warp({ slots: SLOTS_UNTIL_FINAL });
+        await finalizeChain(chain.chain);
         await rows(`update charges set next_attempt_at = now() where next_attempt_at > now()`);
         const states = await rows<{ state: string }>('select distinct state from charges');
         return states.every(({ state }) => state === 'finalized' || state === 'credited') ? true : undefined;
