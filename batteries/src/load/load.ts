@@ -1,4 +1,3 @@
-import { copyFile } from 'node:fs/promises';
 import { Random } from '@agent-rental/test/support/random';
 import {
   censusAfter,
@@ -30,8 +29,6 @@ export interface LoadOptions {
   lineLength: number;
   seed: number;
   log(line: string): void;
-  /** Where the server's log is to be kept. */
-  keepLog?: string | undefined;
 }
 
 /** What one leg saw. */
@@ -82,7 +79,6 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
   try {
     return await load(market, options);
   } finally {
-    if (options.keepLog !== undefined) await copyFile(market.logFile, options.keepLog);
     await market.close();
   }
 }

@@ -11,7 +11,6 @@ await runBattery(
       within: { kind: 'number', text: 'seconds within the capacity', default: 300 },
       over: { kind: 'number', text: 'seconds at twice the capacity', default: 60 },
       seed: { kind: 'number', text: 'of the random choices; random by default', least: 0 },
-      'keep-log': { kind: 'text', text: "file to copy the server's log to" },
     },
   },
   (values, log) =>
@@ -23,7 +22,6 @@ await runBattery(
       withinSeconds: values.within,
       overSeconds: values.over,
       seed: seedOr(values.seed),
-      keepLog: values['keep-log'],
       log,
     }),
 );

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { join } from 'node:path';
 import { findRunningPostgres } from '@agent-rental/server/testing';
 import { rent } from '@agent-rental/sdk/solana';
 import { Pool } from 'pg';
@@ -32,8 +31,6 @@ export interface BusyMarketplace {
   census(): Promise<Census>;
   /** Open connections that runs were sent on. */
   readonly callers: Set<Socket>;
-  /** The server's log, while it is up. */
-  readonly logFile: string;
   close(): Promise<void>;
 }
 
@@ -88,7 +85,6 @@ export async function startBusyMarketplace(
         callers,
       }),
     callers,
-    logFile: join(stateDir, 'server.log'),
     close: async () => {
       // A fatal error waits for the inspector to leave before it is told.
       inspector.close();

@@ -48,7 +48,10 @@ export interface Account {
 }
 
 /** Every charge of a balance that took effect, decoded from the chain's transactions. */
-async function landedCharges({ connection }: Books, balance: PublicKey): Promise<LandedCharge[]> {
+export async function landedCharges(
+  { connection }: Pick<Books, 'connection'>,
+  balance: PublicKey,
+): Promise<LandedCharge[]> {
   const found = await connection.getSignaturesForAddress(balance, {}, 'confirmed');
   const signatures = found.filter(({ err }) => err === null).map(({ signature }) => signature);
   const transactions = await Promise.all(
