@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 
 /** A request. It is a POST if it has a body, else a GET. */
-export interface Asked {
+interface Asked {
   readonly url: string;
   readonly bearer: string;
   readonly body?: object;
